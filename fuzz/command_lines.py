@@ -49,7 +49,7 @@ ON_ROWS: dict[str, Line] = {  # each command with IT where a file of rows goes
     "stress": ("stress", "IT", "-m", "bleu"),
 }
 IN_SPECS = (
-    "bleu-neighbors:kernel=(bleu*:tokenize=words,stop_words=({}))",
+    "bleu-neighbors:kernel=(bleu*:tokenize=({}))",
     "gp:encoder=({})",
     "ratpred:model=({})",
 )
@@ -115,12 +115,9 @@ LINES: tuple[Line, ...] = (
     ("train", "good.jsonl", "--to", "t.safetensors", "--estimator", "gp"),
     *(
         ("train", "good.jsonl", "--to", "t.safetensors", "--estimator", f"ratpred:{wrong}")
-        for wrong in ("epochs=0", "vectors=damaged.jsonl.gz", "hidden=-1", "device=\x1b[2J")
+        for wrong in ("epochs=0", "hidden=-1", "device=\x1b[2J")
     ),
     ("metric", "good.jsonl", "-m", ""), ("metric", "good.jsonl", "-m", "bleu", "-m", "bleu"),
-    ("metric", "good.jsonl", "-m", "movers:vectors=damaged.jsonl.gz", "--column", "reference=text"),
-    ("metric", "good.jsonl", "-m", "movers:vectors=binary", "--column", "reference=text"),
-    ("metric", "good.jsonl", "-m", "movers:model=.", "--column", "reference=text"),
     ("metric", "good.jsonl", "-m", "bertscore:model=folder", "--column", "reference=text"),
     ("metric", "good.jsonl", "--reference-file", "binary"), ("metric", "--reference-file", ""),
     ("judge", "good.jsonl", "--score-column", "\x1b"), ("judge", "good.jsonl", "--unit", "-1"),
@@ -128,7 +125,7 @@ LINES: tuple[Line, ...] = (
     ("mine",), ("mine", "--out-dir", "."), ("mine", "--ratings", "good.jsonl", "--out-dir", "."),
     ("mine", "good.jsonl", "--seeds", "good.jsonl", "--out-dir", "x" * 300),
     ("stress", "good.jsonl"), ("stress", "good.jsonl", "--scorer", "exit 7"),
-    ("stress", "good.jsonl", "--scorer", "\x1b"), ("stress", "good.jsonl", "--timeout", "-1"),
+    ("stress", "good.jsonl", "--scorer", "\x1b"), ("stress", "good.jsonl", "--probe", "x"),
     ("demo", "--out-dir", "good.jsonl"), ("demo", "--out-dir", ""), ("demo", "--seed", "-1"),
     ("demo", "--out-dir", "x" * 300), ("demo", "--out-dir", "/proc/x"),
     ("list", "nope"), ("list", "metrics", "--get", "x"), ("list", "estimators", "-o", "x.exe"),

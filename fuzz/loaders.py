@@ -29,7 +29,6 @@ NUMBERS = (0, 1, -1, 2, 7, 31, 32, 255, 256, 8192, 65535, 2**31 - 1, 2**31, 2**5
 VALUES: tuple[Any, ...] = (
     *NUMBERS, 10**30, 0.5, -0.5, 1e308, float("nan"), float("inf"), None, True, False, "", "x",
     "char", "words", "../..", "\ud800", [], [1], [1, 2, 3], {}, {"a": 1}, [[1.0], [2.0]],
-    "gru", "lstm", "cnn",
 )  # fmt: skip
 
 

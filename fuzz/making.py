@@ -180,12 +180,10 @@ def packed(make: Maker) -> Maker:
 
 def spec(rng: random.Random) -> bytes:
     """A specification, sound or nearly so."""
-    name = rng.choice(
-        ("gp", "bleu-neighbors", "ratpred", "bleu", "movers", "bleu*", "rouge-l", "x")
-    )
+    name = rng.choice(("gp", "bleu-neighbors", "ratpred", "bleu", "bleu*", "rouge-l", "x"))
     keys = (
         "max_sd", "encoder", "kernel", "tau", "orders", "order", "smooth", "weights", "power", "seed",
-        "threads", "subsample", "model", "tokenize", "stop_words", "rarity", "min_neighbors", "layer",
+        "threads", "subsample", "model", "tokenize", "rarity", "min_neighbors", "layer",
     )  # fmt: skip
     values = (
         "0.1", "none", "(none)", "yes", "1-4", "4-1", "(bleu*:orders=1-4)", "nan", "inf", "1e999",
@@ -234,18 +232,6 @@ def tokenizer(rng: random.Random) -> bytes:
     if rng.random() < 0.3:
         rng.choice((said, model))[rng.choice((*model, *said, "added_tokens"))] = value(rng)
     return json.dumps(said).encode()
-
-
-def vectors(rng: random.Random) -> bytes:
-    """Word vectors in text form, sound or nearly so."""
-    size = rng.randint(1, 3)
-    lines = [rng.choice((f"2 {size}", "", "a"))] if rng.random() < 0.3 else []
-    for _ in range(rng.randint(0, 4)):
-        n = size if rng.random() < 0.9 else rng.randint(0, 4)
-        numbers = [str(rng.choice((0.5, 1, "nan", "x", "1e999", "1_0", "٣", "")))
-                   if rng.random() < 0.1 else "0.5" for _ in range(n)]  # fmt: skip
-        lines.append(" ".join([rng.choice((*WORDS, "a", "the", "ferry")), *numbers]))
-    return rng.choice(("\n", "\r\n")).join(lines).encode("utf-8", "surrogatepass")
 
 
 def mutated(data: bytes, rng: random.Random, make: Maker, most: int = 1 << 14) -> bytes:

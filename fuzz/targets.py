@@ -39,7 +39,6 @@ from refless.registry.errors import RefLessError
 from refless.registry.signature import Signature
 from refless.registry.spec import parse, spec_of
 from refless.text import masking, surface
-from refless.text.stopwords import stop_settings, stop_words
 from refless.text.tokenize import tokenizer
 
 EXPORTS = Path(__file__).parents[1] / "tests" / "exports"
@@ -364,28 +363,6 @@ def _file(data: bytes, ending: str) -> Iterator[str]:
         yield file.name
 
 
-def _vectors(ending: str) -> Callable[[bytes], None]:
-    def call(data: bytes) -> None:
-        from refless.text.embed import WordVectors
-
-        with _file(data, ending) as name:
-            vectors = WordVectors(path=name)
-            vectors.settings()
-            for use in (vectors.size, lambda: vectors.embed(["a the Ferry", "café"], str.split)):
-                try:
-                    use()
-                except RefLessError as error:
-                    str(error)
-
-    return call
-
-
-def _stop_words(data: bytes) -> None:
-    with _file(data, ".txt") as name:
-        stop_words(name)
-        stop_settings(name)
-
-
 def _baseline(data: bytes) -> None:
     from refless.metrics.bertscore import published_baseline
 
@@ -468,9 +445,6 @@ TARGETS: dict[str, Target] = {
     ),
     "pairs": Target(call=_pairs, make=_any_pair),
     "frames": Target(call=_frames, make=_seed),
-    "vectors": Target(call=_vectors(".txt"), make=making.vectors),
-    "vectors-gzip": Target(call=_vectors(".txt.gz"), make=making.packed(making.vectors)),
-    "stop-words": Target(call=_stop_words, make=making.text),
     "baseline": Target(call=_baseline, make=making.cells("\t")),
     "key": Target(call=_key, make=making.jsonl),
     "pooling": Target(call=_pooling, make=making.plain_json),

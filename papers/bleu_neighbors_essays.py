@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import bleu_neighbors_movers
 import numpy as np
+from bleu_neighbors_studies import transfer
 from williams import williams
 
 from refless.data.human import canonical_order, fingerprint, pool_of
@@ -17,9 +19,6 @@ from refless.data.records import Outputs, Predictions, RatedPool
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.held_out import agreement
 from refless.extensions.connect.datasets import absent
-from refless.extensions.papers.movers import Movers
-from refless.extensions.papers.transfer import transfer
-from refless.metrics.references import METRICS
 from refless.metrics.references.rouge import RougeL
 from refless.registry.arrays import FloatArray
 from refless.registry.signature import Signature
@@ -110,10 +109,10 @@ def essay_rows(essays: Essays, vectors: str | None, seed: int) -> tuple[Row, ...
     rows.append(
         _row("ROUGE-L", judged, rouge.score(outputs).segments, rouge.signature(), length, seed)
     )
-    if vectors is not None and not METRICS["movers"].missing():
-        movers = Movers(variant="s+wms", vectors=vectors)
-        found = movers.score(outputs).segments
-        rows.append(_row("S+WMS", judged, found, movers.signature(), length, seed))
+    if vectors is not None and not bleu_neighbors_movers.missing():
+        found = bleu_neighbors_movers.s_wms(outputs.texts, outputs.references, vectors)
+        signature = bleu_neighbors_movers.signature(vectors)
+        rows.append(_row("S+WMS", judged, found, signature, length, seed))
     alone = Signature("length").plus(v=__version__)
     rows.append(_row("length alone", judged, length, alone, length, seed))
     return tuple(rows)
@@ -209,20 +208,15 @@ def essay_notes(essays: Essays, rows: Sequence[Row], vectors: str | None) -> tup
 
 def task_rows(pools: dict[str, RatedPool], seed: int) -> tuple[Row, ...]:
     """Table 2: every task's ratings judging every task's texts."""
-    found = transfer(BLEUNeighbors(), pools, seed=seed)
-    rows = []
-    for i, learned in enumerate(found.tasks):
-        for j, target in enumerate(found.tasks):
-            signature = found.signature.plus(learned=learned, judged=target)
-            rows.append(
-                {
-                    "method": f"{learned} > {target}",
-                    "paper": PAPER_TASKS.get((learned, target)),
-                    **asdict(found.agreements[i][j]),
-                    "signature": str(signature),
-                }
-            )
-    return tuple(rows)
+    return tuple(
+        {
+            "method": f"{cell['learned']} > {cell['judged']}",
+            "paper": PAPER_TASKS.get((cell["learned"], cell["judged"])),
+            **asdict(cell["agreement"]),
+            "signature": cell["signature"],
+        }
+        for cell in transfer(pools, seed=seed)
+    )
 
 
 PAPER_TASKS = {  # Table 2; only summarization on itself is the paper's own data

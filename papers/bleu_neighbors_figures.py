@@ -7,14 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from bleu_neighbors_studies import (
+    FEWEST_TEXTS,
+    REPETITIONS,
+    LearningCurve,
+    Point,
+    easy_texts,
+    learning_curve,
+    point_at,
+    signed,
+)
 
 from refless.data.records import RatedPool
 from refless.estimators.neighbors import BLEUNeighbors
-from refless.extensions.papers.easy_texts import EasyTexts, easy_texts
-from refless.extensions.papers.learning_curve import LearningCurve, learning_curve
-from refless.extensions.papers.thresholds import Thresholds, thresholds
+from refless.evaluation.annotators import annotators
 from refless.report.document import Section, Table
 from refless.report.wording import number, with_interval
+from refless.stats.resampling import RESAMPLES
 
 FEWEST = (1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50)  # a of Figure 2
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.66, 0.7, 0.8, 0.9, 1.0)  # b of Figure 2
@@ -71,13 +80,10 @@ def figures(pools: Mapping[str, RatedPool], seed: int) -> tuple[Figure, ...]:
 def _evidence(name: str, pool: RatedPool) -> Figure:
     """Figures 2 and 3: Spearman and coverage as a or b changes and the other stays."""
     tau, a, b = DEFAULT
-    swept = thresholds(
-        BLEUNeighbors(), pool, taus=(tau,), min_neighbors=FEWEST, max_fractions=SHARES
-    )
-    at_a, at_b = list(swept.min_neighbors).index(a), list(swept.max_fractions).index(b)
-    rows = [_point(f"a {x}", swept, (0, i, at_b)) for i, x in enumerate(swept.min_neighbors)]
-    rows += [_point(f"b {x:g}", swept, (0, at_a, i)) for i, x in enumerate(swept.max_fractions)]
-    human = swept.human.get("spearman")
+    people = annotators(pool)
+    human = None if people is None else people.average.get("spearman")
+    settings = [(f"a {x}", x, b) for x in FEWEST] + [(f"b {x:g}", a, x) for x in SHARES]
+    rows = [_point(label, point_at(pool, tau, x, y), human) for label, x, y in settings]
     notes = ["The other threshold stays at a 5 or b 0.66; intervals by Fisher's z."]
     if human is not None:
         above = [row["threshold"] for row in rows if row["above_human"]]
@@ -87,46 +93,34 @@ def _evidence(name: str, pool: RatedPool) -> Figure:
         header=("", "Spearman [95 %]", "coverage", "MSE"),
         rows=tuple(rows),
         notes=tuple(notes),
-        signature=str(swept.signature),
+        signature=str(signed(BLEUNeighbors(), pool, tau="grid", a="grid", b="grid")),
     )
 
 
-def _point(label: str, swept: Thresholds, at: tuple[int, int, int]) -> dict[str, Any]:
-    spearman, interval = (
-        _plain(swept.spearman[at]),
-        [_plain(x) for x in swept.spearman_interval[at]],
-    )
-    coverage, mse = float(swept.coverage[at]), _plain(swept.mse[at])
-    ends = tuple(float("nan") if x is None else x for x in interval)
-    shown = with_interval(float(swept.spearman[at]), ends)
+def _point(label: str, found: Point, human: float | None) -> dict[str, Any]:
+    shown = with_interval(found.spearman, found.interval)
+    above = found.n >= FEWEST_TEXTS and human is not None and found.spearman > human
     return {
         "threshold": label,
-        "spearman": spearman,
-        "spearman_interval": interval,
-        "coverage": coverage,
-        "mse": mse,
-        "above_human": bool(swept.above_human[at]) if swept.human else None,
-        "shown": (label, shown, number(coverage), number(mse, 4)),
+        "spearman": _plain(found.spearman),
+        "spearman_interval": [_plain(x) for x in found.interval],
+        "coverage": found.coverage,
+        "mse": _plain(found.mse),
+        "above_human": None if human is None else above,
+        "shown": (label, shown, number(found.coverage), number(found.mse, 4)),
     }
 
 
 def _training(name: str, pool: RatedPool, seed: int) -> Figure:
     """Figure 4: the mean of 20 random subsets of each size, and one standard deviation."""
-    found = learning_curve(BLEUNeighbors(), pool, seed=seed)
+    found = learning_curve(pool, seed=seed)
     rows = tuple(_size(found, i) for i in range(len(found.sizes)))
-    more = found.forecast["spearman"]
-    notes = [f"Mean and standard deviation over {found.repetitions} random subsets."]
-    if more.value == more.value:
-        gain = with_interval(more.gain, more.gain_interval)
-        notes.append(
-            f"Extrapolated: {found.more} more rated texts would bring {gain} of Spearman; the "
-            "interval is over subsets, not over texts."
-        )
+    notes = (f"Mean and standard deviation over {REPETITIONS} random subsets.",)
     return Figure(
         title=f"Figure 4: {name}",
         header=("texts", "Spearman", "sd", "coverage", "sd"),
         rows=rows,
-        notes=tuple(notes),
+        notes=notes,
         signature=str(found.signature),
     )
 
@@ -147,7 +141,12 @@ def _size(found: LearningCurve, i: int) -> dict[str, Any]:
 
 def hanging(name: str, pool: RatedPool, seed: int) -> Figure:
     """Section 5.3: annotators' MSE on all texts, and on those with an estimate."""
-    found = [_fruit(kernel, pool, seed) for kernel in KERNELS]
+    found, signature = [], ""
+    for kernel in KERNELS:
+        estimator = BLEUNeighbors(kernel=kernel)
+        found.append(easy_texts(pool, estimator.held_out(pool).defined, seed=seed))
+        how = {"heldout": "id", "easy_texts": f"boot-{RESAMPLES}", "seed": seed}
+        signature = signature or str(estimator.signature(pool).plus(**how))
     rows = tuple(
         {
             "kernel": kernel,
@@ -155,14 +154,14 @@ def hanging(name: str, pool: RatedPool, seed: int) -> Figure:
             "all_texts": one.all_texts,
             "estimated": one.estimated,
             "difference": one.difference,
-            "difference_interval": list(one.difference_interval),
-            "difference_p": one.difference_p,
+            "difference_interval": list(one.interval),
+            "difference_p": one.p,
             "shown": (
                 kernel,
                 number(one.all_texts, 4),
                 number(one.estimated, 4),
-                with_interval(one.difference, one.difference_interval, 4),
-                number(one.difference_p),
+                with_interval(one.difference, one.interval, 4),
+                number(one.p),
             ),
         }
         for kernel, one in zip(KERNELS, found, strict=True)
@@ -172,14 +171,8 @@ def hanging(name: str, pool: RatedPool, seed: int) -> Figure:
         header=("kernel", "MSE, all texts", "estimated", "difference [95 %]", "p"),
         rows=rows,
         notes=(FRUIT_NOTE,),
-        signature=str(found[0].signature),
+        signature=signature,
     )
-
-
-def _fruit(kernel: str, pool: RatedPool, seed: int) -> EasyTexts:
-    estimator = BLEUNeighbors(kernel=kernel)
-    defined = estimator.held_out(pool).defined
-    return easy_texts(pool, defined, estimator.signature(pool).plus(heldout="id"), seed=seed)
 
 
 def _plain(value: float) -> float | None:

@@ -15,9 +15,12 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from cautionary_tale_cider import ConstantCIDErD
 
 from refless.data.records import Outputs, numbered
 from refless.extensions.connect.datasets import absent
@@ -29,7 +32,7 @@ from refless.extensions.papers.stress.probes import (
     references_probe,
 )
 from refless.extensions.papers.stress.rows import Row
-from refless.extensions.papers.stress.sentence import repeated, search, signed
+from refless.extensions.papers.stress.sentence import repeated, search
 from refless.extensions.papers.stress.words import counted
 from refless.metrics.bertscore import BERTScore
 from refless.metrics.meteor import Meteor
@@ -257,15 +260,14 @@ def table_1(run: Run, captions: Captions) -> Block:
         title=f"Table 1: COCO, {len(captions.items):,} x 5, each against four of five references",
         lines=(rows[0], nobody, *rows[1:]),
         notes=("Neural Baby Talk cannot be reached; four other systems stand in its place.", *few),
-        signatures=signatures(run, found, run.plan.of_words()),
+        signatures=signatures(run, found),
     )
 
 
 def table_2(run: Run, material: Material) -> Block:
     """Frequent words of the first reference become UNK."""
-    plan = replace(run.plan, words=WORDS, base="references")
     found = {
-        name: frequent_probe(metric, material, plan).rows
+        name: frequent_probe(metric, material, run.plan, WORDS).rows
         for name, metric in run.metrics.items()
         if name != "BL1"
     }
@@ -276,17 +278,18 @@ def table_2(run: Run, material: Material) -> Block:
             "The share of words is below the paper's row. The random control is another draw.",
             "Content words: those that are not on bm25s's list of English stop words.",
         ),
-        signatures=signatures(run, found, plan.of_words()),
+        signatures=signatures(run, found, words=WORDS, unk="UNK", stop="english"),
     )
 
 
 def table_3(run: Run, material: Material) -> Block:
     """Rare words of the first reference become UNK; woman becomes man."""
-    plan = replace(run.plan, thresholds=THRESHOLDS, swaps={"woman": "man"}, base="references")
     counts = counted([text for row in material.items.references for text in row])
     size = sum(map(len, material.items.references))
     found = {
-        name: rare_probe(metric, material, counts, plan).rows
+        name: rare_probe(
+            metric, material, counts, run.plan, thresholds=THRESHOLDS, swaps={"woman": "man"}
+        ).rows
         for name, metric in run.metrics.items()
         if name != "BL1"
     }
@@ -299,7 +302,7 @@ def table_3(run: Run, material: Material) -> Block:
             "Compare rows of one share: the paper's thresholds take 1.44, 1.07, 0.67, 0.41 %.",
             "The row of T = 1 and 'woman -> man' need no frequencies.",
         ),
-        signatures=signatures(run, found, plan.of_words()),
+        signatures=signatures(run, found, thresholds=THRESHOLDS, unk="UNK", swaps="woman=man"),
     )
 
 
@@ -332,19 +335,22 @@ def searched(
     run: Run, items: Outputs, train: Sequence[str]
 ) -> tuple[dict[str, None], tuple[str, ...]]:
     """The best training captions by BLEU-4 and by CIDEr-D, and what was searched."""
-    best: dict[str, None] = {}
+    bleu = search(run.metrics["BL4"], items.references, train)
+    cider = run.metrics["CR"]
+    assert isinstance(cider, CIDErD)
+    candidates = sorted({*train})
+    scores = ConstantCIDErD(cider, items.references).scores(candidates)
+    place = int(np.argmax(np.round(scores, 10)))  # of equal ones the first in the alphabet
+    best = {bleu.text: None, candidates[place]: None}
+    among = f"Best of {len(candidates):,} distinct training captions by"
     notes = []
-    for name in ("BL4", "CR"):
-        metric = run.metrics[name]
-        found = search(metric, items.references, train, top=1, largest_set=3)
-        one = found.best[0]
-        best[one.texts[0]] = None
-        sets = "; ".join(f"best {len(s.texts)} for each item {s.score:.4g}" for s in found.sets)
-        notes.append(
-            f"Best of {found.n_candidates:,} distinct training captions by {name}: "
-            f"'{one.texts[0]}' ({one.score:.4g}; in the references of {one.in_references} items); "
-            f"{sets}. signature: {signed(metric, found)}"
-        )
+    for name, text, score in (
+        ("BL4", bleu.text, bleu.score),
+        ("CR", candidates[place], float(scores[place])),
+    ):
+        signature = run.metrics[name].signature()
+        notes.append(f"{among} {name}: '{text}' ({score:.4g}). signature: {signature}")
+    notes.append(f"The former is in the references of {bleu.in_references} items.")
     notes.append("The paper searched 149,000 captions; its sentence is not the best here.")
     notes.append("Its sentence has its BLEU here, but ROUGE-L 34.6 for 32.7.")
     return best, tuple(notes)
@@ -378,7 +384,7 @@ def sentences(
         title=f"Table 5: {name}, {len(items)} items, one sentence for all of them",
         lines=lines(found, PAPER_5),
         notes=notes,
-        signatures=signatures(run, found, {"ci": f"boot-{run.plan.resamples}", "seed": 0}),
+        signatures=signatures(run, found),
     )
 
 
@@ -396,11 +402,10 @@ def lines(found: Mapping[str, Sequence[Row]], paper: Mapping[str, Paper]) -> tup
     )
 
 
-def signatures(
-    run: Run, names: Mapping[str, object], settings: Mapping[str, object]
-) -> tuple[str, ...]:
+def signatures(run: Run, names: Mapping[str, object], **settings: object) -> tuple[str, ...]:
     """What made the numbers, metric by metric."""
-    return tuple(str(run.metrics[name].signature().plus(**settings)) for name in names)
+    drawn = {"ci": f"boot-{run.plan.resamples}", "seed": run.plan.seed}
+    return tuple(str(run.metrics[name].signature().plus(**settings, **drawn)) for name in names)
 
 
 def all_shown(blocks: Sequence[Block]) -> tuple[dict[str, object], Document]:

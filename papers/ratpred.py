@@ -266,9 +266,8 @@ def _title(part: str) -> str:
 
 
 def _notes(part: str, settings: Settings) -> tuple[str, ...]:
-    products = ", and multiplies in bfloat16" if settings.bfloat16 else ""
     lines = [
-        f"Training stops {settings.patience} epochs after the best one{products}.",
+        f"Training stops {settings.patience} epochs after the best one.",
         "* sees references of test rows. p: Williams, Pearson against setup 1, median of seeds.",
         "Predictions are clipped to 1-6 and rounded to halves unless said otherwise.",
         "Calibrated: by a line from predictions to ratings of the validation rows, not rounded.",
@@ -301,7 +300,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--lexicalised", action="store_true", help="train the lexicalised variant")
     parser.add_argument("--device", help="cpu or cuda; an accelerator where there is one")
     parser.add_argument("--jobs", type=int, default=1, help="training processes")
-    parser.add_argument("--wide", action="store_true", help="products in float32, not bfloat16")
     parser.add_argument("--label", default="here", help="name of the file of results")
     parser.add_argument("--seconds", type=float, help="begin no group after that time")
     parser.add_argument("--epochs", type=int, default=Settings().epochs)
@@ -347,7 +345,6 @@ def main() -> int:
             epochs=options.epochs,
             synthetic_epochs=options.synthetic_epochs,
             patience=options.patience,
-            bfloat16=not options.wide,
         )
     try:
         rated = rated_of(options.data)

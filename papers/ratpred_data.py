@@ -13,8 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from refless.extensions.ratpred.batches import Encoded
-from refless.extensions.ratpred.progress import TrainingData
+from refless.extensions.ratpred.batches import Encoded, TrainingData
 from refless.extensions.ratpred.reading import SLOTS, Dictionary, Pair, Reader
 from refless.extensions.ratpred.synthesis import Likert, dictionary_of, synthetic
 from refless.registry.arrays import FloatArray, IntArray

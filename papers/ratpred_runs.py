@@ -7,7 +7,7 @@ import multiprocessing
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,7 @@ def split_of(data: Path, run: Run) -> Split:
 
 
 def kept(folder: Path, settings: Settings) -> dict[Run, Result]:
-    """Results made with these settings, products in bfloat16 or not.
+    """Results made with these settings, products in bfloat16 or not (which those here were).
 
     Those in `*.jsonl` of the folder, and those that come with this script.
     """
@@ -86,8 +86,7 @@ def changed(settings: Settings) -> dict[str, Any]:
 
 
 def _same(given: dict[str, Any], settings: Settings) -> bool:
-    found = Settings(**given)
-    return replace(found, bfloat16=settings.bfloat16) == settings
+    return Settings(**{k: v for k, v in given.items() if k != "bfloat16"}) == settings
 
 
 def _complete(line: str) -> dict[str, Any]:

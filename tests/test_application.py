@@ -114,11 +114,10 @@ CALLS: dict[str, Callable[[Path], Result]] = {
     ),
     "huse": lambda f: refless.huse(f / "scored.jsonl", neighbors=7),
     "stress": lambda f: refless.stress(
-        f / "scored.jsonl", metrics="bleu", probe=["frequent", "references"], words="at,noon",
-        swap="ferry=choir", resamples=QUICK,
+        f / "scored.jsonl", metrics="bleu", probe=["frequent", "references"], resamples=QUICK,
     ),
     "mine": lambda f: refless.mine(
-        f / "triples.jsonl", seeds=[f / "triples.jsonl"], out_dir=str(f / "mined"), n=2, alpha=0.25
+        f / "triples.jsonl", seeds=[f / "triples.jsonl"], out_dir=str(f / "mined"), n=2
     ),
 }  # fmt: skip
 

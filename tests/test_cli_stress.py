@@ -19,7 +19,7 @@ from refless.metrics.references.bleu import BLEU
 from refless.registry.signature import Signature
 
 SCHEMA = StressResult.schema()
-FAST = ("--resamples", 50, "--shortlist", 3)
+FAST = ("--resamples", 50)
 
 
 def rows(n: int = 20) -> list[dict[str, object]]:
@@ -76,26 +76,26 @@ def test_everything_at_once(folder: Path) -> None:
         "stress", folder / "out.jsonl", "-m", "bleu", "-m", "cider-d", "-m", "rouge-l",
         "--rated", folder / "rated.jsonl", *NEIGHBORS,
         "--scorer", f"{sys.executable} {folder}/scorer.py", "--train", folder / "train.txt",
-        "--swap", "dog=cat", *FAST, "--format", "json",
+        *FAST, "--format", "json",
     )  # fmt: skip
     assert ran.code == 0, ran.err
     Draft202012Validator(SCHEMA).validate(ran.json)
     assert "NaN" not in ran.out
     found = {one["label"]: one for one in ran.json["results"]}
     assert len(found) == 5
-    names = ["references", "frequent", "rare", "sentence", "direction"]
+    names = ["references", "frequent", "rare", "sentence", "useless"]
     assert [probe["name"] for probe in found["bleu"]["probes"]] == names
     last = [probe["name"] for probe in found["bleu-neighbors"]["probes"]][-2:]
     assert last == ["useless", "stuffing"]
     for one in found.values():
         assert str(Signature.parse(one["signature"])) == one["signature"]
         ran_or_not = [p["name"] for p in one["probes"]] + [*one["skipped"]]
-        assert sorted(ran_or_not) == sorted([*names, "useless", "stuffing"])
+        assert sorted(ran_or_not) == sorted([*names, "stuffing"])
     sentence = found["bleu"]["probes"][3]
     best = sentence["rows"][1]
     references = tuple(tuple(row["references"]) for row in rows() if row["system"] == "s1")
     outputs = Outputs(
-        ids=tuple(map(str, range(20))), texts=tuple(best["texts"]) * 20, references=references
+        ids=tuple(map(str, range(20))), texts=(best["text"],) * 20, references=references
     )
     assert best["score"] == pytest.approx(BLEU().score(outputs).corpus)
 
@@ -105,7 +105,7 @@ def test_text_has_a_verdict_a_probe(folder: Path) -> None:
     ran = run("stress", folder / "out.jsonl", "-m", "bleu", "--train", folder / "train.txt", *FAST)
     assert ran.code == 0, ran.err
     assert not too_wide(ran.out)
-    for name in ("references", "frequent", "rare", "sentence", "direction"):
+    for name in ("references", "frequent", "rare", "sentence", "useless"):
         assert f"({name}): " in ran.out
     assert "no proof of human parity" in " ".join(ran.out.split())
     assert "signature: bleu|" in ran.out
@@ -113,32 +113,21 @@ def test_text_has_a_verdict_a_probe(folder: Path) -> None:
 
 def test_csv_has_a_row_a_line(folder: Path) -> None:
     """One table for all probes."""
-    flags = ("-m", "bleu", "--probe", "frequent", "--words", "the,dog", *FAST)
+    flags = ("-m", "bleu", "--probe", "frequent", *FAST)
     ran = run("stress", folder / "out.jsonl", *flags, "--format", "csv")
     found = list(csv.DictReader(io.StringIO(ran.out)))
-    assert [row["label"] for row in found] == [
-        "first reference", "'the'", "'dog'", "random content words",
-    ]  # fmt: skip
+    labels = [row["label"] for row in found]
+    assert (len(labels), labels[0], labels[-1]) == (7, "first reference", "random content words")
 
 
 def test_estimators_need_no_references(folder: Path) -> None:
-    """Plain outputs are enough; the system that is changed can be chosen."""
-    flags = (
-        "--rated",
-        folder / "rated.jsonl",
-        *NEIGHBORS,
-        "--scale",
-        1,
-        6,
-        "--system",
-        "m1",
-        *FAST,
-    )
+    """Plain outputs are enough; those of the first system are changed."""
+    flags = ("--rated", folder / "rated.jsonl", *NEIGHBORS, "--scale", 1, 6, *FAST)
     ran = run("stress", folder / "plain.jsonl", *flags, "--format", "json")
     assert ran.code == 0, ran.err
     Draft202012Validator(SCHEMA).validate(ran.json)
     (one,) = ran.json["results"]
-    assert one["probes"][0]["rows"][0]["label"] == "m1"
+    assert one["probes"][0]["rows"][0]["label"] == "m0"
 
 
 @pytest.mark.parametrize(
@@ -148,16 +137,9 @@ def test_estimators_need_no_references(folder: Path) -> None:
         (["-m", "bleux"], "no metric 'bleux'"),
         (["-m", "bleu", "-m", "bleu"], "given twice"),
         (["-m", "bleu", "--probe", "x"], "no probe 'x'; there are references"),
-        (["-m", "bleu", "--thresholds", "0"], "--thresholds must look like"),
-        (["-m", "bleu", "--swap", "a"], "--swap must look like woman=man"),
-        (["-m", "bleu", "--words", ","], "--words needs at least one word"),
-        (["-m", "bleu", "--perturb", "all"], "base must be one of"),
         (["-m", "bleu", "--resamples", 3], "--resamples must be 40 or more"),
-        (["-m", "bleu", "--system", "x"], "no system 'x'; there are s1, s2"),
-        (["-m", "bleu", "--shortlist", 0], "must be 1 or more"),
         (["--scorer", "/no/such"], "cannot run"),
         (["--scorer", f"{sys.executable} -c 'print(1)'"], "wrote 1 line for 20 outputs"),
-        (["--scorer", "sleep 9", "--timeout", 0.2], "took more than 0.2 s"),
         (["-m", "bleu", "--train", "nowhere.txt"], "nowhere.txt"),
     ],
 )

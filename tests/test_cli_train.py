@@ -1,14 +1,11 @@
 """refless train, and what it trains in refless score."""
 
-import math
-import re
 import shlex
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -16,8 +13,8 @@ from markupsafe import escape
 
 from command_line import jsonl, output_rows, rated_rows, run
 from refless.estimators.saved import load
-from refless.extensions.ratpred.report.course import Trained, kept_aside
-from refless.extensions.ratpred.report.result import TrainResult
+from refless.extensions.ratpred.model import Course
+from refless.extensions.ratpred.result import TrainResult, kept_aside
 from refless.registry.signature import Signature
 from refless.report.document import Document
 
@@ -47,15 +44,15 @@ def trained(folder: Path, name: str, *more: str, network: str = "") -> Any:
     return ran.json
 
 
-def test_every_pass_is_told(folder: Path) -> None:
+def test_every_network_is_told(folder: Path) -> None:
     """JSON has them all; the file is a fitted estimator."""
     found = trained(folder, "model", "--scale", "1", "5", network=",ensemble_size=2")
-    assert len(found["networks"]) == 2
-    assert len(found["curve"]) == sum(network["epochs"] for network in found["networks"])
+    assert [network["network"] for network in found["networks"]] == [1, 2]
+    assert all(1 <= network["kept"] <= network["epochs"] <= 8 for network in found["networks"])
     assert len(load(folder / "model.safetensors").trained.networks) == 2
 
 
-def test_people_read_a_curve(folder: Path) -> None:
+def test_people_read_which_epoch_was_kept(folder: Path) -> None:
     """Text fits 80 columns and tells how to use the model."""
     ran = run("train", folder / "rated.jsonl", "--to", folder / "text.safetensors", *small())
     assert ran.code == 0, ran.err
@@ -70,65 +67,26 @@ def test_people_read_a_curve(folder: Path) -> None:
 NASTY = "<img src=x onerror=alert(1)> & 'model'"
 
 
-def drawings(page: Path) -> list[ET.Element]:
-    """The charts of a report, in their order."""
-    text = page.read_text(encoding="utf-8")
-    charts = re.findall(r'<svg [^>]*class="chart".*?</svg>', text, flags=re.DOTALL)
-    return [ET.fromstring(chart) for chart in charts]
-
-
-def with_class(chart: ET.Element, name: str) -> list[ET.Element]:
-    return [part for part in chart.iter() if part.get("class") == name]
-
-
-def test_the_report_shows_every_pass(folder: Path) -> None:
-    """A chart of correlations and one of the loss for each network, its kept pass marked."""
+def test_the_report_escapes(folder: Path) -> None:
+    """The name of a file, and the signature."""
     more = ("--scale", "1", "5", "-o", str(folder / "model.html"))
     found = trained(folder, NASTY, *more, network=",ensemble_size=2")
     text = (folder / "model.html").read_text(encoding="utf-8")
-    cloud, *charts = drawings(folder / "model.html")
-    assert len(charts) == 2 * len(found["networks"])
-    for i, chart in enumerate(charts):
-        own = [told for told in found["curve"] if told["network"] == i // 2 + 1]
-        lines = [*chart.iter("polyline")]
-        assert len(lines) == (1 if i % 2 else 2)
-        assert {len(line.get("points", "").split()) for line in lines} == {len(own)}
-        (mark,) = with_class(chart, "mark c3")
-        places = [pair.split(",")[0] for pair in lines[0].get("points", "").split()]
-        kept = found["networks"][i // 2]["epoch"]
-        assert float(mark.get("x1", "")) == float(places[kept - 1])
-        (shade,) = with_class(chart, "band c2")
-        assert float(shade.get("x", "")) + float(shade.get("width", "")) == pytest.approx(
-            (float(places[1]) + float(places[2])) / 2, abs=0.2
-        )
-    areas = sum(float(dot.get("r", "")) ** 2 for dot in with_class(cloud, "knot c0"))
-    assert areas == pytest.approx(16 * found["validation"]["n"], rel=0.05)
     assert "<img" not in text
     assert str(escape(shlex.quote(str(folder / f"{NASTY}.safetensors")))) in text
     assert str(escape(found["signature"])) in text
 
 
-def test_without_made_errors_no_pass_is_shaded(folder: Path) -> None:
-    """Then there is nothing to tell apart; and a single pass has a point."""
-    page = folder / "plain.html"
-    trained(folder, "plain", "-o", str(page), network=",synthetic_errors=no")
-    charts = drawings(page)
-    assert len(charts) == 3
-    assert not any(with_class(chart, "band c2") for chart in charts)
-    assert all(with_class(chart, "knot c0") for chart in charts)
-
-
-def report_of(folder: Path, signature: str = "ratpred", **changed: Any) -> Document:
+def report_of(folder: Path, **changed: Any) -> Document:
     """The report of a model of which something is changed."""
     path = folder / "changed.safetensors"
     if not path.exists():
         trained(folder, "changed")
     model = replace(load(path).trained, **changed)
-    found = Trained(
-        path="changed", model=model, agreement=kept_aside(model, 0), size=120, references=0,
-        signature=Signature.parse(signature), seed=0,
+    result = TrainResult(
+        path="changed", model=model, agreement=kept_aside(model, 0), n=120, n_references=0, seed=0,
+        signature=Signature("ratpred"), command="refless train",
     )  # fmt: skip
-    result = TrainResult(trained=found, signature=found.signed, command="refless train")
     return result.document()
 
 
@@ -155,41 +113,15 @@ def test_the_verdict_follows_the_interval(folder: Path, estimates: list[float], 
     assert beaten == (estimates != human)
 
 
-@pytest.mark.parametrize(("best", "advised"), [(7, True), (0, False)])
-def test_a_late_best_pass_asks_for_more(folder: Path, best: int, advised: bool) -> None:
-    """Where all passes were made and the last one is the best; unless it is an early one."""
-    told = {"network": 0, "loss": 1.0, "pearson": None, "spearman": math.nan}
-    curve = tuple(
-        {**told, "number": i + 1, "synthetic": i < 2, "best": i == best} for i in range(8)
-    )
-    sections = report_of(folder, history=curve).sections
-    (part,) = [s for s in sections if s.title == "Epoch by epoch"]
-    (network,) = [s for s in sections if s.title == "Network 1: 8 epochs"]
+@pytest.mark.parametrize(("kept", "advised"), [(8, True), (1, False)])
+def test_a_late_best_epoch_asks_for_more(folder: Path, kept: int, advised: bool) -> None:
+    """Where all epochs were made and the last one is the best; unless it is an early one."""
+    course = Course(epochs=8, kept=kept, pearson=None, spearman=None)
+    sections = report_of(folder, courses=(course,)).sections
+    (part,) = [s for s in sections if s.title == "The epoch that was kept"]
     assert any("more epochs may do better" in line for line in part.lines) == advised
-    assert "Pearson -, Spearman -" in network.figures[0].caption
-    assert "polyline" not in network.figures[0].svg
-
-
-def test_of_many_texts_some_are_drawn(folder: Path) -> None:
-    """The same ones in whatever order; the numbers are over all."""
-    both = np.stack([np.arange(2_500.0), np.arange(2_500.0)[::-1]])
-    reports = [report_of(folder, validation=rows) for rows in (both, both[:, ::-1])]
-    first, second = (
-        [s for s in one.sections if s.title == "Estimate against human rating"] for one in reports
-    )
-    (figure,) = first[0].figures
-    assert "2,000 of 2,500 texts, drawn at random" in figure.caption
-    assert figure.svg.count("<circle") == 2_000
-    assert second[0].figures[0].svg == figure.svg
-
-
-@pytest.mark.parametrize(("signature", "said"), [("rounded:yes", True), ("rounded:no", False)])
-def test_rounding_is_told_only_where_it_was_done(folder: Path, signature: str, said: bool) -> None:
-    """The caption follows the model's settings."""
-    both = np.stack([np.arange(40.0) % 5, np.arange(40.0) % 4])
-    report = report_of(folder, f"ratpred|{signature}", validation=both)
-    (part,) = [s for s in report.sections if s.title == "Estimate against human rating"]
-    assert ("rounded to the steps" in part.figures[0].caption) == said
+    assert part.table is not None
+    assert part.table.rows == (("1", "8", str(kept), "-", "-"),)
 
 
 def test_score_takes_the_model_alone(folder: Path) -> None:
@@ -249,32 +181,11 @@ def test_help_does_not_load_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_variants_are_what_the_flags_say(folder: Path) -> None:
-    """Each flag reaches the settings, and the signature of what is scored with the model."""
-    vectors = folder / "vectors.txt"
-    vectors.write_text("the 1 2 3 4 5 6 7 8\n")
-    network = f",cell=lstm,bidirectional=yes,target=ordered,ranking=0.5,vectors={vectors}"
-    found = trained(folder, "variants", network=network)
-    described = asdict(load(folder / "variants.safetensors").trained.settings)
-    asked = {"cell": "lstm", "bidirectional": True, "target": "ordered", "ranking": 0.5}
-    assert {name: described[name] for name in asked} == asked
-    assert "cell:lstm" in found["signature"]
-    assert "vectors:" in found["signature"]
-
-
-@pytest.mark.parametrize(
-    ("network", "said"),
-    [
-        ("cell=rnn", "cell must be one of gru, lstm, cnn"),
-        ("cell=cnn,bidirectional=yes", "a cnn reads no direction"),
-        ("target=rank", "target must be one of number, ordered, levels"),
-        ("vectors=none.txt", "no such file"),
-    ],
-)
-def test_wrong_variants_are_refused(folder: Path, network: str, said: str) -> None:
+def test_wrong_settings_are_refused(folder: Path) -> None:
     """Exit 2, with what may be given."""
     wrong = folder / "wrong.safetensors"
-    ran = run("train", folder / "rated.jsonl", "--to", wrong, "--estimator", f"ratpred:{network}")
+    words = ("train", folder / "rated.jsonl", "--to", wrong, "--estimator", "ratpred:hidden=0")
+    ran = run(*words)
     assert ran.code == 2
-    assert said in ran.err
-    assert not (folder / "wrong.safetensors").exists()
+    assert "hidden must be 1 or more" in ran.err
+    assert not wrong.exists()

@@ -13,12 +13,12 @@ from refless.registry.errors import InputError
 
 SPEC = "bleu-neighbors:tau=0.1,min_neighbors=1"
 READ_ONLY = """
-baseline before best_of by cell columns config
+baseline before best_of by columns config
 device dimension encoding estimator goal group human_label id judged_by
-kernel lower_is_better metrics model outputs perturb probe project rated
+kernel lower_is_better metrics model outputs probe project rated
 own ratings reading reference_file references require score_column
-rubric seeds slots source swap system target thresholds
-tokenize train trained_on vectors words
+rubric seeds slots source system target
+tokenize train trained_on
 """  # names of parameters that take text and that a file may set
 
 

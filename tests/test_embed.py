@@ -1,14 +1,13 @@
-"""Texts to token vectors: an encoder, and a file of word vectors."""
+"""Texts to token vectors by an encoder."""
 
-import gzip
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from refless.registry.errors import InputError, MissingExtraError, UsageError
-from refless.text.embed import Encoder, WordVectors, loading
+from refless.registry.errors import MissingExtraError, UsageError
+from refless.text.embed import Encoder, loading
 from refless.text.embed.encoder import model_name
 from tiny_encoder import LAYERS, tiny_encoder
 
@@ -102,39 +101,3 @@ def test_published_layers_go_by_name(tmp_path: Path) -> None:
     assert PUBLISHED["bert-base-uncased"] == 9
     assert PUBLISHED["roberta-large"] == 17
     assert model_name(str(tmp_path)) == tmp_path.name
-
-
-@pytest.mark.parametrize("header", ["", "3 2\n"])
-@pytest.mark.parametrize("packed", [False, True])
-def test_word_vectors(tmp_path: Path, header: str, packed: bool) -> None:
-    """Words as they stand, else in lower case, else left out; a header is skipped."""
-    content = header + "fox 1 0\nthe 0 1\nFox 0.5 -2e-1\n"
-    path = tmp_path / ("vectors.txt.gz" if packed else "vectors.txt")
-    path.write_bytes(gzip.compress(content.encode()) if packed else content.encode())
-    found = WordVectors(path=str(path)).embed(["The Fox", "unknown", "fox The"], str.split)
-    assert found.vectors[found.of(0)].tolist() == [[0, 1], [0.5, np.float32(-0.2)]]
-    assert len(found.vectors[found.of(1)]) == 0
-    assert found.vectors[found.of(2)].tolist() == [[1, 0], [0, 1]]
-    assert found.special.sum() == 0
-
-
-def test_word_vectors_that_are_none(tmp_path: Path) -> None:
-    """File and line are named."""
-    path = tmp_path / "vectors.txt"
-    for content, line in (("fox 1 0\nthe 1\n", 2), ("fox 1 x\n", 1), ("fox nan 1\n", 1)):
-        path.write_text(content, encoding="utf-8")
-        with pytest.raises(InputError, match=rf"vectors\.txt, line {line}"):
-            WordVectors(path=str(path)).embed(["fox the"], str.split)
-    with pytest.raises(InputError, match="no such file"):
-        WordVectors(path=str(tmp_path / "none")).embed(["fox"], str.split)
-
-
-def test_the_signature_of_word_vectors_follows_their_content(tmp_path: Path) -> None:
-    """Name and digest."""
-    path = tmp_path / "vectors.txt"
-    path.write_text("fox 1 0\n", encoding="utf-8")
-    first = WordVectors(path=str(path)).settings()
-    path.write_text("fox 1 0.5\n", encoding="utf-8")
-    second = WordVectors(path=str(path)).settings()
-    assert first["vectors"] == second["vectors"] == "vectors.txt"
-    assert first["sha"] != second["sha"]

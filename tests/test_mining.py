@@ -12,12 +12,9 @@ from command_line import run
 from refless.data.records import Outputs
 from refless.extensions.papers.mining import (
     Candidate,
-    Mining,
     Triple,
     for_raters,
     mine,
-    seeds_of,
-    split_of,
     weight_of,
     weighted,
 )
@@ -57,8 +54,8 @@ def test_scores_follow_the_formula() -> None:
     seed = Triple(id="s", context="c", message="how are you", response="fine thanks")
     messages = bm25([t.message for t in corpus], seed.message)
     responses = bm25([t.response for t in corpus], seed.response)
-    scores = messages * (0.7 * responses + 0.3 * 0.2)
-    got = mine([seed], corpus, Mining(n=5, alpha=0.7, epsilon=0.2, tokenize="words"))
+    scores = messages * (0.5 * responses + 0.5 * 0.1)
+    got = mine([seed], corpus, 5, "words")
     mined = [c for c in got if c.kind == "mined"]
     score = {t.id: s for t, s in zip(corpus, scores, strict=True)}
     expected = sorted(scores, reverse=True)[:5]
@@ -84,7 +81,7 @@ def test_order_of_the_corpus_leaves_no_trace(seed) -> None:
     """Ties go by text; shuffled triples give the same references."""
     corpus = triples(30, seed)
     shuffled = random.Random(seed).sample(corpus, len(corpus))
-    assert mine(corpus[:2], corpus, Mining(n=4)) == mine(corpus[:2], shuffled, Mining(n=4))
+    assert mine(corpus[:2], corpus, 4) == mine(corpus[:2], shuffled, 4)
 
 
 def test_nothing_alike_mines_nothing() -> None:
@@ -99,10 +96,9 @@ def test_nothing_alike_mines_nothing() -> None:
 
 
 def test_parameters_are_checked() -> None:
-    """Shares outside [0, 1] and negative counts are refused."""
-    for wrong in ({"n": -1}, {"alpha": 1.5}, {"epsilon": -1}, {"k1": -1}, {"b": 2}):
-        with pytest.raises(UsageError):
-            Mining(**wrong)
+    """Negative counts are refused."""
+    with pytest.raises(UsageError, match="-n must be 0 or more"):
+        mine(triples(2, 1), triples(5, 1), -1)
 
 
 def test_weights_of_ratings() -> None:
@@ -111,17 +107,6 @@ def test_weights_of_ratings() -> None:
     assert [weight_of(r, (0, 100)) for r in (0, 50, 100)] == [-1, 0, 1]
     with pytest.raises(InputError, match="rating 6 is outside 1 to 5"):
         weight_of(6)
-
-
-def test_seeds_and_split() -> None:
-    """Seeds by mean rating; halves that do not depend on the order of seeds."""
-    found = triples(9, 4)
-    chosen = seeds_of(found, np.array([4, 3.9, 5, 1, 4.1, 2, 3, 4, 4.0]))
-    assert [t.id for t in chosen] == ["t0", "t2", "t4", "t7", "t8"]
-    halves = split_of(chosen, 0)
-    assert sorted(halves.values()) == ["dev"] * 3 + ["test"] * 2
-    assert split_of(chosen[::-1], 0) == halves
-    assert any(split_of(chosen, k) != halves for k in range(1, 9))
 
 
 def test_raters_order_hides_origins() -> None:
@@ -177,7 +162,7 @@ def test_command_goes_out_and_back(tmp_path) -> None:
     (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     rated = [{**line, "rating": 5 if i % 2 else 2} for i, line in enumerate(lines[:6])]
     (tmp_path / "seeds.jsonl").write_text("\n".join(map(json.dumps, rated)), encoding="utf-8")
-    flags = ["--seeds", tmp_path / "seeds.jsonl", "--min-rating", 4, "--split", "-n", 3]
+    flags = ["--seeds", tmp_path / "seeds.jsonl", "--min-rating", 4, "-n", 3]
     ran = refless(tmp_path / "corpus.jsonl", *flags, "--out-dir", tmp_path)
     assert "3 of 6 triples have a mean rating of at least 4" in ran.err
     raters = rows_of(tmp_path / "raters.jsonl")
@@ -193,7 +178,6 @@ def test_command_goes_out_and_back(tmp_path) -> None:
     ran = refless("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path)
     found = rows_of(tmp_path / "references.jsonl")
     assert [row["item"] for row in found] == ["t1", "t3", "t5"]
-    assert {row["split"] for row in found} == {"dev", "test"}
     assert all(-1 <= w <= 1 for row in found for w in row["weights"])
     assert sum(len(row["references"]) for row in found) == len(raters)
     assert found[0]["references"][0] == corpus[1].response

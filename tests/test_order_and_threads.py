@@ -121,7 +121,7 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "judge", (pool, "-m", "bleu", "-m", "cider-d", "--score-column", "good", *few)
     yield "huse", (at / "two.jsonl", "--human-label", "human")
     yield "mine", (at / "mined.jsonl", "--seeds", at / "mined.jsonl", "--out-dir", at, "-n", 2)
-    fast = ("--resamples", 40, "--shortlist", 3)
+    fast = ("--resamples", 40)
     yield "stress", (pairs, "-m", "bleu", *fast)
     for spec in ("gp", NEAR):
         yield "stress", (pairs, "--rated", pool, "--estimator", spec, *fast)

@@ -17,8 +17,6 @@ from refless import validate
 from refless.data.tables import Reading, parquet, read_outputs, read_pool
 from refless.metrics.bertscore import published_baseline
 from refless.registry.errors import InputError, UsageError
-from refless.text.embed import WordVectors
-from refless.text.stopwords import stop_words
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -199,7 +197,7 @@ def test_devices(name: str) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
 def test_pipes_with_names(tmp_path: Path) -> None:
-    """They are read as rows; as a list of words they are no file."""
+    """They are read as rows."""
     path = tmp_path / "pipe"
     os.mkfifo(path)
     for read in (
@@ -210,10 +208,6 @@ def test_pipes_with_names(tmp_path: Path) -> None:
         writer.start()
         assert len(read()) == 2
         writer.join()
-    with pytest.raises(InputError, match="no such file"):
-        stop_words(str(path))
-    with pytest.raises(InputError, match="no such file"):
-        WordVectors(path=str(path)).size()
 
 
 @pytest.mark.parametrize(
@@ -261,29 +255,6 @@ def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
     ):
         ran = run(*words)
         assert (ran.code, "Traceback" in ran.err) == (2, False), (words, ran.err)
-
-
-def test_lists_of_words(tmp_path: Path) -> None:
-    """A binary one is named with the byte; a byte order mark is no word."""
-    path = tmp_path / "words.txt"
-    path.write_bytes(b"the\n\xff\xfe")
-    with pytest.raises(InputError, match=r"words.txt: byte 0xff at offset 4 is not UTF-8"):
-        stop_words(str(path))
-    path.write_bytes("\ufeffThe\n".encode())
-    assert stop_words(str(path)) == {"the"}
-
-
-def test_damaged_vectors(tmp_path: Path) -> None:
-    """Packed ones that are truncated, altered or none at all; a line without end."""
-    path = tmp_path / "v.txt.gz"
-    whole = gzip.compress(b"a 1 2\nb 3 4\n" * 999)
-    for content in (whole[:-9], whole[:40] + b"\xff" * 9 + whole[49:], b"no gzip", b""):
-        path.write_bytes(content)
-        with pytest.raises(InputError, match=r"v.txt.gz: the gzip|v.txt.gz, line 1: found no vec"):
-            WordVectors(path=str(path)).embed(["a"], str.split)
-    path.write_bytes(gzip.compress(b"a" * (1 << 25)))
-    with pytest.raises(InputError, match="line 1: the line is longer than"):
-        WordVectors(path=str(path)).size()
 
 
 @pytest.mark.parametrize(

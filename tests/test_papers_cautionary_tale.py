@@ -5,16 +5,17 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 from refless.extensions.papers.stress.material import material_of
 from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.probes import frequent_probe
 from refless.extensions.papers.stress.sentence import score_of, search
+from refless.metrics.references.cider import CIDErD
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("REFLESS_DATA", ROOT.parent / "shared" / "data"))
@@ -26,6 +27,7 @@ PLAN = Plan(resamples=2)
 @pytest.fixture(scope="module")
 def paper() -> ModuleType:
     """The script as a module."""
+    sys.path.insert(0, str(SCRIPT.parent))
     spec = importlib.util.spec_from_file_location("cautionary_tale", SCRIPT)
     assert spec is not None
     assert spec.loader is not None
@@ -62,9 +64,8 @@ def test_references_against_references(paper, everything, material) -> None:
 
 def test_frequent_words(paper, everything, material) -> None:
     """Table 2, COCO: all rows but the random one; it rewards function words, as published."""
-    plan = replace(PLAN, words=paper.WORDS, base="references")
     for name, tolerance in WITHIN.items():
-        probe = frequent_probe(everything.metrics[name], material, plan)
+        probe = frequent_probe(everything.metrics[name], material, PLAN, paper.WORDS)
         for row in probe.rows[:-1]:
             published = paper.PAPER_2[row.label][name]
             assert paper.FACTORS[name] * row.score == pytest.approx(published, abs=tolerance)
@@ -89,11 +90,24 @@ def test_best_sentence_of_flickr(paper, everything) -> None:
     """Of 144,481 captions another than the paper's, which scores 12.2 here as there."""
     items, train = paper.flickr(everything)
     metric = everything.metrics["BL4"]
-    found = search(metric, items.references, train, top=1, largest_set=1)
-    assert (found.n_candidates, found.exact) == (144_481, True)
-    assert found.best[0].texts == ("a man in a blue shirt sitting",)
-    assert round(found.best[0].score, 1) == 12.8
+    found = search(metric, items.references, train)
+    assert found.n_candidates == found.n_scored == 144_481
+    assert found.text == "a man in a blue shirt sitting"
+    assert round(found.score, 1) == 12.8
     assert round(score_of(metric, paper.SHIRT, items.references), 1) == 12.2
+
+
+def test_cider_of_constant_outputs(paper) -> None:
+    """From corpus statistics what the metric gives, whatever repeats."""
+    import cautionary_tale_cider
+
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(list("abcd"), int(rng.integers(1, 8)))) for _ in range(60)]
+    references = [texts[3 * i : 3 * i + 3] for i in range(10)]
+    for metric in (CIDErD(tokenize="words"), CIDErD(order=2, sigma=2, tokenize="words")):
+        quick = cautionary_tale_cider.ConstantCIDErD(metric, references).scores(texts)
+        slow = [score_of(metric, text, references) for text in texts]
+        np.testing.assert_allclose(quick, slow, rtol=0, atol=1e-9)
 
 
 def test_quick_run_prints_all_tables(everything) -> None:

@@ -212,10 +212,8 @@ def test_columns_are_read(rated: RatedPool, fitted: RatPred) -> None:
 
 def test_a_specification_names_its_parameters() -> None:
     """Flat, each in its range; progress is none of them."""
-    one = estimator_of("ratpred:cell=lstm,epochs=9,patience=none,slots=name+near,bfloat16=yes")
-    assert one == RatPred(
-        cell="lstm", epochs=9, patience=None, slots=("name", "near"), bfloat16=True
-    )
+    one = estimator_of("ratpred:layers=1,epochs=9,patience=none,slots=name+near,rounded=yes")
+    assert one == RatPred(layers=1, epochs=9, patience=None, slots=("name", "near"), rounded=True)
     assert estimator_of(spec_of(one, ESTIMATORS)) == one
     assert repr(RatPred(ensemble_size=2, epochs=9)) == "RatPred(epochs=9, ensemble_size=2)"
     assert one.title == "RatPred"
@@ -271,8 +269,8 @@ def test_references_are_learned_from(rated: RatedPool) -> None:
     plain = RatPred(**SMALL, synthetic_errors=False).fit(rated)
     more = RatPred(**SMALL, synthetic_errors=False, references=people).fit(rated)
     assert more.signature() != plain.signature()
-    assert sum(told["synthetic"] for told in more.trained.history) == SMALL["synthetic_epochs"]
-    assert not any(told["synthetic"] for told in plain.trained.history)
+    epochs = [model.trained.courses[0].epochs for model in (plain, more)]
+    assert epochs == [SMALL["epochs"], SMALL["epochs"] + SMALL["synthetic_epochs"]]
 
 
 def test_explaining_without_a_text(rated: RatedPool, fitted: RatPred) -> None:
@@ -326,3 +324,10 @@ def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r"'\.\[neural\]'"):
         RatPred().fit(pool())
+
+
+@pytest.mark.parametrize("device", ["nope", "", "\x1b[2J", "judge", "cuda:99"])
+def test_a_device_that_is_not_here(device: str) -> None:
+    """It is refused by name."""
+    with pytest.raises(UsageError, match="there is no device"):
+        RatPred(**SMALL, device=device).fit(pool(30))

@@ -1,7 +1,6 @@
 """Other tools' scorers: what they are given, and every way in which they can fail."""
 
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +15,11 @@ OUTPUTS = Outputs(
 )
 
 
-def scorer(folder: Path, code: str, **more: float) -> Scorer:
+def scorer(folder: Path, code: str) -> Scorer:
     """A scorer of these lines of Python."""
     path = folder / "my scorer.py"
     path.write_text(f"import sys, json\n{code}\n", encoding="utf-8")
-    return Scorer(command=f"{sys.executable} '{path}'", **more)
+    return Scorer(command=f"{sys.executable} '{path}'")
 
 
 def test_reads_jsonl_and_writes_scores(tmp_path: Path) -> None:
@@ -52,14 +51,6 @@ def test_failures_are_told(tmp_path: Path, code: str, message: str) -> None:
         scorer(tmp_path, f"sys.stdin.read(); {code}").score(OUTPUTS)
 
 
-def test_timeout(tmp_path: Path) -> None:
-    """It is ended, and the flag named."""
-    begin = time.monotonic()
-    with pytest.raises(InputError, match=r"more than 0\.3 s for 2 outputs; .*--timeout"):
-        scorer(tmp_path, "import time; time.sleep(600)", timeout=0.3).score(OUTPUTS)
-    assert time.monotonic() - begin < 300
-
-
 @pytest.mark.parametrize(
     ("command", "message"),
     [
@@ -72,8 +63,6 @@ def test_commands_that_cannot_be(command: str, message: str) -> None:
     """Wrong usage."""
     with pytest.raises(UsageError, match=message):
         Scorer(command=command).score(OUTPUTS)
-    with pytest.raises(UsageError, match="timeout"):
-        Scorer(command="cat", timeout=0)
 
 
 def test_a_reader_that_stops_early_is_judged_by_its_lines(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The attack on estimators: a stuffed output, half-blind attackers, sub-samples."""
+"""The attack on estimators: a stuffed output, and sub-samples."""
 
 from dataclasses import replace
 
@@ -10,6 +10,7 @@ from refless.data.records import Outputs, RatedPool, outputs_of
 from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors
+from refless.extensions.papers.stress import stuffing
 from refless.extensions.papers.stress.judging import Estimated
 from refless.extensions.papers.stress.material import material_of
 from refless.extensions.papers.stress.plan import Plan
@@ -17,8 +18,15 @@ from refless.extensions.papers.stress.run import stress
 from refless.extensions.papers.stress.stuffing import fragments_of, stuffed, stuffing_probe
 from refless.registry.errors import UsageError
 
-SMALL = Plan(fragments=25, steps=3, halves=2, draws=3)
+PLAN = Plan(resamples=50)
 JUDGE = Estimated(estimator=BLEUNeighbors())
+
+
+@pytest.fixture(autouse=True)
+def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short attack."""
+    for name, value in {"FRAGMENTS": 25, "STEPS": 3, "DRAWS": 3}.items():
+        monkeypatch.setattr(stuffing, name, value)
 
 
 @pytest.fixture(scope="module")
@@ -34,18 +42,18 @@ def honest(pool: RatedPool) -> Outputs:
 def test_fragments_are_of_the_highest_rated() -> None:
     """Two to five words of the best tenth; by hand for one text of three words."""
     texts = ["good food here", *(f"bad thing {i}" for i in range(9))]
-    found = fragments_of(pool_of(texts, [5.0, *[1.0] * 9]), Plan(), 0)
+    found = fragments_of(pool_of(texts, [5.0, *[1.0] * 9]), 0)
     assert found == ["food here", "good food", "good food here"]
 
 
 def test_the_attacker_climbs(pool: RatedPool) -> None:
     """Each step's choice is the best of its tries: never below the best single piece."""
     estimator = BLEUNeighbors(min_neighbors=1).fit(pool)
-    pieces = fragments_of(pool, SMALL, 0)
-    text = stuffed(estimator, pool, SMALL, 0)
+    pieces = fragments_of(pool, 0)
+    text = stuffed(estimator, pool, 0)
     best = np.nanmax(estimator.estimate(pieces).values)
     assert estimator.estimate([text]).values[0] >= best
-    assert stuffed(estimator, pool, SMALL, 0) == text
+    assert stuffed(estimator, pool, 0) == text
     assert any(piece in text for piece in pieces)
 
 
@@ -53,30 +61,27 @@ def test_the_attacker_climbs(pool: RatedPool) -> None:
 def test_probe_holds_all_attackers(
     estimator: BLEUNeighbors | GaussianProcess, pool: RatedPool, honest: Outputs
 ) -> None:
-    """Honest outputs, a copy, a stuffed text, sub-samples, halves; sources are left unread."""
-    probe = stuffing_probe(Estimated(estimator=estimator), pool, honest, SMALL)
+    """Honest outputs, a copy, a stuffed text, sub-samples; sources are left unread."""
+    probe = stuffing_probe(Estimated(estimator=estimator), pool, honest, PLAN)
     rows = {row.label: row for row in probe.rows}
     assert list(rows) == [
         "honest outputs",
         "best rated text, copied",
         "stuffed, all ratings known",
         "- judged by 50 % of the ratings",
-        "stuffed, half of them known",
-        "- judged by the other half",
-        "- judged by all",
     ]
     attacked = rows["stuffed, all ratings known"]
     assert attacked.score > rows["honest outputs"].score
     assert attacked.change == pytest.approx(attacked.score - rows["honest outputs"].score)
-    assert len(rows["stuffed, half of them known"].texts) == SMALL.halves
+    assert attacked.text
     assert probe.verdict.startswith("A stuffed output gets")
 
 
 def test_order_of_the_pool_leaves_no_trace(pool: RatedPool, honest: Outputs) -> None:
     """Rows in another order, the same attack."""
     mixed = pool.take(np.random.default_rng(2).permutation(len(pool)))
-    one = stuffing_probe(JUDGE, pool, honest, replace(SMALL, seed=4))
-    other = stuffing_probe(JUDGE, mixed, honest, replace(SMALL, seed=4))
+    one = stuffing_probe(JUDGE, pool, honest, Plan(seed=4))
+    other = stuffing_probe(JUDGE, mixed, honest, Plan(seed=4))
     assert repr(one) == repr(other)
 
 
@@ -85,7 +90,7 @@ def test_ungameable_is_told() -> None:
     texts = [f"word{i} and more of it" for i in range(30)]
     flat = pool_of(texts, [3.0] * 30)
     judge = Estimated(estimator=BLEUNeighbors(max_fraction=1.0))
-    probe = stuffing_probe(judge, flat, outputs_of(texts[:5]), SMALL)
+    probe = stuffing_probe(judge, flat, outputs_of(texts[:5]), PLAN)
     assert probe.fooled is False
 
 
@@ -93,23 +98,19 @@ def test_too_few_ratings(honest: Outputs) -> None:
     """Wrong usage, which becomes a reason why the probe was not run."""
     few = pool_of(["a b c d e"] * 5, [1.0] * 5)
     with pytest.raises(UsageError, match="needs 20 rated texts"):
-        stuffing_probe(JUDGE, few, honest, SMALL)
+        stuffing_probe(JUDGE, few, honest, PLAN)
 
 
 def test_all_probes_of_an_estimator(pool: RatedPool) -> None:
     """Words of the outputs are changed; what needs references or a training set is not run."""
     outputs = Outputs(ids=pool.ids[:30], texts=pool.texts[:30], sources=pool.sources[:30])
-    plan = replace(SMALL, resamples=50)
     judge = Estimated(estimator=BLEUNeighbors().fit(pool))
-    found = stress(judge, material_of(outputs), plan, label="bleu-neighbors", pool=pool)
-    names = ["frequent", "rare", "direction", "useless", "stuffing"]
+    found = stress(judge, material_of(outputs), PLAN, label="bleu-neighbors", pool=pool)
+    names = ["frequent", "rare", "useless", "stuffing"]
     assert [probe.name for probe in found.probes] == names
     assert [*found.skipped] == ["references", "sentence"]
-    labels = [row.label for row in found.probes[2].rows]
-    assert "copy the source" in labels
-    assert "copy a reference" not in labels
-    assert "fragments:25" in str(found.signature)
+    assert "fragments:150" in str(found.signature)
     same = stress(
-        judge, material_of(replace(outputs, ids=outputs.ids[::-1])), plan, label="x", pool=pool
+        judge, material_of(replace(outputs, ids=outputs.ids[::-1])), PLAN, label="x", pool=pool
     )
     assert repr(same.probes) == repr(found.probes)

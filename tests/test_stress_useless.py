@@ -42,13 +42,6 @@ def test_what_no_estimate_and_no_guard_shows() -> None:
     assert probe.rows[1].change > 0  # refusals have higher estimates, and only the guard stops them
 
 
-def test_only_estimators_are_tested() -> None:
-    """A metric has no rated texts, and says why it is not tested."""
-    rows = [{**row, "references": [row["text"]]} for row in HONEST[:20]]
-    (found,) = refless.stress(rows, metrics=["bleu"], probe=["useless"]).stressed
-    assert "for estimators" in found.skipped["useless"]
-
-
 def test_the_kinds() -> None:
     """As many texts as outputs; nobody keeps an own answer; halves are of words."""
     outputs = Outputs(ids=("a", "b", "c"), texts=("one two three four", "five six", "seven"))

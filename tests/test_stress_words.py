@@ -18,22 +18,14 @@ def test_words_leave_punctuation_aside() -> None:
 
 def test_substitution_is_in_place() -> None:
     """3 of 8 words, by hand; the rest of the texts stays as it was."""
-    found = w.substituted(TEXTS, {"a": "UNK"})
+    found = w.replaced(TEXTS, {"a": "UNK"})
     assert found.texts == ("UNK man, UNK plan (UNK canal).", "Woman reads.", "")
     assert found.share == pytest.approx(3 / 8)
 
 
-def test_rare_words_by_threshold() -> None:
-    """Fewer than the threshold, not at most; a word the training set lacks counts 0."""
-    counts = {"a": 5, "man": 2, "plan": 1}
-    found = w.rare_replaced(("a man plan canal",), counts, 2, "UNK")
-    assert found.texts == ("a man UNK UNK",)
-    assert w.rare_replaced(("a man",), counts, 1, "UNK").share == 0
-
-
 def test_no_words_have_no_share() -> None:
     """NaN, not 0."""
-    assert w.substituted(("", "..."), {"a": "b"}).share != 0
+    assert w.replaced(("", "..."), {"a": "b"}).share != 0
 
 
 @given(

@@ -15,12 +15,11 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from refless.registry.errors import InputError, RefLessError
 
 MOST_BYTES = 1 << 32  # 4 GiB: most bytes that one file may hold, unpacked
-LONGEST_LINE = 1 << 24  # most characters of a line of a file that is read by lines
 GZIP = b"\x1f\x8b"
 AGAIN = "copy or download the file again"
 NO_MEMORY = (
@@ -134,25 +133,6 @@ def is_device(path: str) -> bool:
         return not file.isatty()
 
 
-def lines_of(path: str) -> Iterator[str]:
-    r"""The lines of a text file, maybe packed, split at \n; what is no UTF-8 is replaced.
-
-    Raises:
-        InputError: no such file, damaged gzip, a line without end.
-    """
-    if not is_file(path):
-        raise InputError("no such file", path=path, remedy="name a file that is there")
-    with reading(path), _unpacked(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="\n")
-        number = 0
-        while line := text.readline(LONGEST_LINE):
-            number += 1
-            if len(line) == LONGEST_LINE:
-                problem = f"the line is longer than {LONGEST_LINE} characters"
-                raise InputError(problem, path=path, line=number)
-            yield line
-
-
 def whole_lines(path: str, remedy: str) -> list[str]:
     """The lines of a small text file, without their ends.
 
@@ -163,11 +143,6 @@ def whole_lines(path: str, remedy: str) -> list[str]:
         raise InputError("no such file", path=path, remedy=remedy)
     with reading(path):
         return Path(path).read_bytes().decode("utf-8-sig").splitlines()
-
-
-def _unpacked(path: str) -> BinaryIO:
-    packed = path.endswith(".gz")
-    return gzip.open(path, "rb") if packed else Path(path).open("rb")  # type: ignore[return-value]
 
 
 class Limited(io.RawIOBase):

@@ -29,12 +29,10 @@ from refless.data.records import Texts
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.extensions.papers.mined import MineResult
 from refless.extensions.papers.mining import (
+    N_MINED,
     Candidate,
-    Mining,
     Triple,
     for_raters,
-    seeds_of,
-    split_of,
     weighted,
 )
 from refless.extensions.papers.mining import mine as mined
@@ -55,12 +53,9 @@ def mine(
     out_dir: Annotated[Folder | None, About(kind=str | None)] = None,
     seeds: Files = None,
     min_rating: float | None = None,
-    split: bool = False,
     ratings: Files = None,
     scale: Annotated[tuple[float, float], About(metavar="MIN MAX")] = (1, 5),
-    n: Annotated[int, About(names=("-n",))] = 15,
-    alpha: float = 0.5,
-    epsilon: float = 0.1,
+    n: Annotated[int, About(names=("-n",))] = N_MINED,
     tokenize: str = "13a",
     columns: ByRole = None,
     reading: Options = None,
@@ -77,12 +72,9 @@ def mine(
         out_dir: Folder of the files for raters and of what comes back.
         seeds: Files of the triples that get references.
         min_rating: Use only seeds whose mean rating is at least this (the paper: 4 on 1..5).
-        split: Divide seeds into dev and test.
         ratings: Second step: files with the raters' rating of each id.
         scale: Lowest and highest rating; become -1 and +1.
         n: References mined for each seed.
-        alpha: How much likeness of responses counts, 0 to 1.
-        epsilon: Keeps responses that share no word with the seed's.
         tokenize: Tokens that BM25 counts.
         columns: Column that plays a role, if its name does not say so: message=question.
             Repeatable; roles: context, message, response.
@@ -102,10 +94,11 @@ def mine(
         raise UsageError("CORPUS and --seeds are needed, or --ratings for the second step")
     names = {role: role for role in ROLES} | columns_by_role(columns, ROLES)
     own = Columns(text=names["response"], source=names["context"], group=names["message"])
-    settings = Mining(n=n, alpha=alpha, epsilon=epsilon, tokenize=tokenize)
     how = replace(how, columns=own)
-    found = _seeds(seeds, how, min_rating)
-    return _out(found, _triples(corpus, how), settings, folder, seed, split=split)
+    chosen = _seeds(seeds, how, min_rating)
+    candidates = for_raters(mined(chosen, _triples(corpus, how), n, tokenize), seed)
+    signature = Signature("mine").plus(n=n, tokenize=tokenize, seed=seed)
+    return _out(candidates, len(chosen), folder, signature)
 
 
 def _triples(rows: Rows, reading: Reading) -> list[Triple]:
@@ -123,33 +116,23 @@ def _seeds(rows: Rows, reading: Reading, least: float | None) -> Sequence[Triple
         return _triples(rows, reading)
     read = read_pool(rows, reading)
     triples = _of_texts(read.pool, read.group)
-    found = seeds_of(triples, read.pool.human, least)
-    note(f"{len(found)} of {len(triples)} triples have a mean rating of at least {least:g}")
-    return found
+    ratings = zip(triples, read.pool.human.tolist(), strict=True)
+    chosen = [triple for triple, rating in ratings if rating >= least]
+    note(f"{len(chosen)} of {len(triples)} triples have a mean rating of at least {least:g}")
+    return chosen
 
 
 def _out(
-    seeds: Sequence[Triple],
-    corpus: Sequence[Triple],
-    settings: Mining,
-    folder: Path,
-    seed: int,
-    *,
-    split: bool,
+    candidates: Sequence[Candidate], n_seeds: int, folder: Path, signature: Signature
 ) -> MineResult:
-    found: Sequence[Candidate] = mined(seeds, corpus, settings)
-    if split:
-        halves = split_of(seeds, seed)
-        found = [replace(c, split=halves[c.item]) for c in found]
-    found = for_raters(found, seed)
-    _write(folder / RATERS, [{name: getattr(c, name) for name in SHOWN} for c in found])
-    _write(folder / KEY, [asdict(c) for c in found])
-    kinds = Counter(c.kind for c in found)
+    _write(folder / RATERS, [{name: getattr(c, name) for name in SHOWN} for c in candidates])
+    _write(folder / KEY, [asdict(c) for c in candidates])
+    kinds = Counter(c.kind for c in candidates)
     counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     return MineResult(
-        candidates=tuple(found),
-        summary=f"{len(seeds)} seeds, {len(found)} responses to rate: {counts}",
-        signature=Signature("mine").plus(**asdict(settings), split=split, seed=seed),
+        candidates=tuple(candidates),
+        summary=f"{n_seeds} seeds, {len(candidates)} responses to rate: {counts}",
+        signature=signature,
     )
 
 

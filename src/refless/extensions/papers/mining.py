@@ -18,7 +18,8 @@ from refless.registry.errors import InputError, UsageError
 from refless.text.tokenize import tokenizer
 
 N_MINED = 15
-GOOD_SEED = 4.0  # mean rating, on 1..5, from which a triple may be a seed
+ALPHA, EPSILON = 0.5, 0.1  # Sordoni et al. publish neither: these are ours
+K1, B = 1.5, 0.75  # of BM25
 ORIGINAL, MINED, PARROT = "original", "mined", "parrot"
 
 
@@ -40,7 +41,6 @@ class Candidate:
         id: its number in the raters' file, which says nothing about where it comes from.
         item: id of the seed whose context and message it is rated in.
         kind: original, mined or parrot; origin: id of the triple that a mined one comes from.
-        split: dev or test, "" without a split.
     """
 
     id: str = ""
@@ -50,35 +50,6 @@ class Candidate:
     response: str
     kind: str
     origin: str = ""
-    split: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mining:
-    """How references are mined.
-
-    A triple's score is d(message) * (alpha * d(response) + (1 - alpha) * epsilon), d being BM25
-    (Sordoni et al. 2015, section 5.1). They publish neither alpha nor epsilon: these are ours.
-
-    Attributes:
-        n: references mined for each seed.
-        alpha: how much the response counts, in [0, 1].
-        epsilon: keeps triples whose response shares no word with the seed's.
-        tokenize, k1, b: of BM25.
-    """
-
-    n: int = N_MINED
-    alpha: float = 0.5
-    epsilon: float = 0.1
-    tokenize: str = "13a"
-    k1: float = 1.5
-    b: float = 0.75
-
-    def __post_init__(self) -> None:
-        if self.n < 0 or not 0 <= self.alpha <= 1 or self.epsilon < 0:
-            raise UsageError("mining needs n >= 0, alpha in [0, 1] and epsilon >= 0")
-        if not (self.k1 >= 0 and 0 <= self.b <= 1):
-            raise UsageError("BM25 needs k1 >= 0 and b in [0, 1]")
 
 
 def weight_of(rating: float, scale: Scale = (1, 5)) -> float:
@@ -96,48 +67,40 @@ def weight_of(rating: float, scale: Scale = (1, 5)) -> float:
     return max(-1.0, min(1.0, weight))  # rounding may pass the ends
 
 
-def seeds_of(
-    triples: Sequence[Triple], ratings: FloatArray, least: float = GOOD_SEED
-) -> tuple[Triple, ...]:
-    """The triples whose mean rating is at least so much, in the order given."""
-    if len(triples) != len(ratings):
-        raise UsageError(f"{len(triples)} triples but {len(ratings)} ratings")
-    return tuple(t for t, rating in zip(triples, ratings.tolist(), strict=True) if rating >= least)
-
-
-def split_of(seeds: Sequence[Triple], seed: int) -> dict[str, str]:
-    """Dev or test for each seed's id, half each, drawn whatever the order of the seeds."""
-    names = sorted(triple.id for triple in seeds)
-    order = np.random.default_rng(seed).permutation(len(names))
-    half = (len(names) + 1) // 2
-    return {names[i]: "dev" if rank < half else "test" for rank, i in enumerate(order.tolist())}
-
-
 def mine(
-    seeds: Sequence[Triple], corpus: Sequence[Triple], mining: Mining | None = None
+    seeds: Sequence[Triple], corpus: Sequence[Triple], n: int = N_MINED, tokenize: str = "13a"
 ) -> tuple[Candidate, ...]:
     """The references of each seed, seed by seed: its own, the mined ones best first, the parrot.
 
-    No response is mined twice for a seed, nor its own response or message; only triples whose
-    message shares a word with the seed's can be. Equal scores go by response, then by message: the
-    result does not depend on the order of the corpus.
+    A triple's score is d(message) * (alpha * d(response) + (1 - alpha) * epsilon), d being BM25
+    (Sordoni et al. 2015, section 5.1); epsilon keeps triples whose response shares no word with the
+    seed's. No response is mined twice for a seed, nor its own response or message; only triples
+    whose message shares a word with the seed's can be. Equal scores go by response, then by
+    message: the result does not depend on the order of the corpus.
+
+    Args:
+        seeds: what gets references.
+        corpus: what they are mined from.
+        n: references mined for each seed.
+        tokenize: tokens that BM25 counts, in lower case.
 
     Raises:
+        UsageError: n below 0.
         InputError: an empty corpus or no seeds.
     """
-    mining = mining or Mining()
+    if n < 0:
+        raise UsageError(f"-n must be 0 or more, got {n}")
     if not seeds or not corpus:
         raise InputError(f"there are {len(seeds)} seeds and {len(corpus)} triples to mine from")
     corpus = sorted(corpus, key=lambda triple: (triple.response, triple.message, triple.id))
-    messages = _Index([triple.message for triple in corpus], mining)
-    responses = _Index([triple.response for triple in corpus], mining)
-    found: list[Candidate] = []
+    messages = _Index([triple.message for triple in corpus], tokenize)
+    responses = _Index([triple.response for triple in corpus], tokenize)
+    candidates: list[Candidate] = []
     for seed in seeds:
-        near = messages.scores(seed.message)
-        alike = mining.alpha * responses.scores(seed.response)
-        scores = near * (alike + (1 - mining.alpha) * mining.epsilon)
-        found += _candidates(seed, corpus, scores, mining.n)
-    return tuple(found)
+        alike = ALPHA * responses.scores(seed.response)
+        scores = messages.scores(seed.message) * (alike + (1 - ALPHA) * EPSILON)
+        candidates += _candidates(seed, corpus, scores, n)
+    return tuple(candidates)
 
 
 def _candidates(
@@ -166,12 +129,12 @@ def _candidates(
 class _Index:
     """BM25 over texts."""
 
-    def __init__(self, texts: Sequence[str], mining: Mining) -> None:
-        self._split, self._n = tokenizer(mining.tokenize), len(texts)
+    def __init__(self, texts: Sequence[str], tokenize: str) -> None:
+        self._split, self._n = tokenizer(tokenize), len(texts)
         tokens = [self._tokens(text) for text in texts]
         self._empty = not any(tokens)
         if not self._empty:
-            self._model = _model(mining)
+            self._model = _bm25()
             self._model.index(tokens, show_progress=False)
 
     def _tokens(self, text: str) -> list[str]:
@@ -186,11 +149,11 @@ class _Index:
         return np.asarray(self._model.get_scores(tokens), dtype=np.float64)
 
 
-def _model(mining: Mining) -> Any:  # noqa: ANN401 - bm25s has no types
+def _bm25() -> Any:  # noqa: ANN401 - bm25s has no types
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what bm25s's own imports deprecate is not our users' care
         import bm25s
-    return bm25s.BM25(k1=mining.k1, b=mining.b, method="lucene")
+    return bm25s.BM25(k1=K1, b=B, method="lucene")
 
 
 def for_raters(candidates: Sequence[Candidate], seed: int) -> tuple[Candidate, ...]:
@@ -209,7 +172,6 @@ class Weighted:
     item: str
     context: str
     message: str
-    split: str
     references: tuple[str, ...]
     weights: tuple[float, ...]
 
@@ -248,7 +210,6 @@ def _weighted(rows: Sequence[tuple[bool, float, str, Candidate]]) -> Weighted:
         item=first.item,
         context=first.context,
         message=first.message,
-        split=first.split,
         references=tuple(text for _, _, text, _ in rows),
         weights=tuple(0.0 - minus for _, minus, _, _ in rows),
     )

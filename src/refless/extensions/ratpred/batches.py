@@ -1,6 +1,6 @@
 """Texts as padded arrays of tokens, and the order in which batches of like length are visited."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -34,10 +34,23 @@ class Encoded:
         """[n, 2] tokens of source and text."""
         return np.stack([(self.source > 0).sum(axis=1), (self.text > 0).sum(axis=1)], axis=1)
 
-    @property
-    def sources(self) -> IntArray:
-        """[n] numbers of the distinct sources, from 0."""
-        return np.unique(self.source, axis=0, return_inverse=True)[1].reshape(-1)
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class TrainingData:
+    """What one network learns from.
+
+    Attributes:
+        seed: of what is drawn.
+        rated: rated texts; validation: those that choose the epoch to keep.
+        synthetic: all data of the first epochs, the rated included; None without synthetic errors.
+        sizes: entries in the dictionary of each side.
+    """
+
+    seed: int
+    rated: Encoded
+    validation: Encoded
+    synthetic: Encoded | None
+    sizes: Mapping[str, int]
 
 
 def padded(rows: Sequence[Sequence[int]]) -> TokenArray:
@@ -49,24 +62,15 @@ def padded(rows: Sequence[Sequence[int]]) -> TokenArray:
     return whole
 
 
-def epoch_batches(
-    lengths: IntArray,
-    size: int,
-    rng: np.random.Generator,
-    sources: IntArray | None = None,
-) -> list[IntArray]:
+def epoch_batches(lengths: IntArray, size: int, rng: np.random.Generator) -> list[IntArray]:
     """The rows of each batch of one epoch, in the order of visits: texts of about one length.
 
     Args:
         lengths: [n] tokens of the texts.
         size: most rows of a batch; batches differ by at most one row.
         rng: draws the order of batches, and which texts of about one length are together.
-        sources: [n] numbers from 0; with them texts of one source stay together, at their mean
-            length.
     """
-    keys = own = lengths + MIXING * rng.random(len(lengths))
-    if sources is not None:
-        means = np.bincount(sources, lengths) / np.maximum(np.bincount(sources), 1)
-        keys = (means + MIXING * rng.random(len(means)))[sources]
-    batches = np.array_split(np.lexsort((own, keys)), max(1, -(-len(lengths) // size)))
+    blurred = lengths + MIXING * rng.random(len(lengths))
+    order = np.argsort(blurred, kind="stable")
+    batches = np.array_split(order, max(1, -(-len(lengths) // size)))
     return [batches[i] for i in rng.permutation(len(batches))]

@@ -1,7 +1,7 @@
 """RatPred: a network that reads source and output and says what people would rate it."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from refless.estimators.protocol import (
 )
 from refless.extensions.ratpred.model import Model, model_in
 from refless.extensions.ratpred.reading import SLOTS, Pair, reader_of
-from refless.extensions.ratpred.settings import Settings
+from refless.extensions.ratpred.settings import Plan
 from refless.files.arrays import Array, Arrays
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import MissingExtraError, UsageError
@@ -30,7 +30,6 @@ from refless.registry.signature import Signature
 from refless.registry.spec import About
 from refless.registry.version import __version__
 from refless.stats.intervals import conformal_radius
-from refless.text.embed import file_digest
 
 FEWEST = 20  # rated texts for a network and for the choice of its epoch
 DEVICE = About("cpu or cuda; none: an accelerator where there is one")
@@ -47,7 +46,7 @@ class _Learned:
 
 
 @dataclass(kw_only=True, repr=False)
-class RatPred(Estimator, Settings):
+class RatPred(Estimator, Plan):
     """Two recurrent encoders, of source and text, and fully connected layers (Dusek et al. 2017).
 
     Sources that are dialogue acts (`inform(name='x',food=y)`) are read as triples, and values of
@@ -68,18 +67,7 @@ class RatPred(Estimator, Settings):
     slots: Annotated[tuple[str, ...], About("slots whose values become placeholders")] = tuple(
         sorted(SLOTS)
     )
-    synthetic_errors: Annotated[bool, About("learn from texts with errors made on purpose")] = True
     references: tuple[tuple[str, str], ...] = ()
-    vectors: Annotated[
-        str | None, About("file of word vectors, with which words begin that have one")
-    ] = None
-    ensemble_size: Annotated[int, About("networks whose mean is the estimate", at_least=1)] = 1
-    validation_split: Annotated[
-        float, About("share of the rated texts that chooses the epoch", above=0, at_most=0.5)
-    ] = 0.25
-    calibrated: Annotated[bool, About("bring estimates to the level of the ratings")] = True
-    clipped: Annotated[bool, About("clip estimates to the range of the ratings")] = True
-    rounded: Annotated[bool, About("round them to the steps of the ratings")] = False
     folds: Annotated[int, FOLDS] = 5
     subsample: Annotated[float, SUBSAMPLE] = 1.0
     seed: Annotated[int, SEED] = 0
@@ -89,17 +77,12 @@ class RatPred(Estimator, Settings):
     _later: ClassVar = frozenset({"calibrated", "clipped", "rounded", "folds", "threads"})
 
     def __post_init__(self) -> None:
-        Settings.__post_init__(self)
+        Plan.__post_init__(self)
 
     @property
     def title(self) -> str:
         """`RatPred`."""
         return "RatPred"
-
-    @property
-    def settings(self) -> Settings:
-        """The network and its schedule."""
-        return Settings(**{f.name: getattr(self, f.name) for f in fields(Settings)})
 
     @property
     def trained(self) -> Model:
@@ -148,7 +131,7 @@ class RatPred(Estimator, Settings):
         }
 
     def _trained(self, rated: RatedPool, about: dict[str, Any]) -> Model | None:
-        from refless.extensions.ratpred.fitting import Material, Plan, modelled
+        from refless.extensions.ratpred.fitting import Material, modelled
 
         sources = rated.sources if about["sources"] else ()
         reader = reader_of(sources, frozenset(self.slots))
@@ -166,20 +149,10 @@ class RatPred(Estimator, Settings):
             names=[(sources[i] if sources else "", rated.texts[i]) for i in rows],
             references=[pair for pair in more if pair.text],
             scale=(float(scale[0]), float(scale[1])),
-            synthetic_errors=self.synthetic_errors,
-            vectors=self.vectors,
         )
-        plan = Plan(
-            settings=self.settings,
-            ensemble_size=self.ensemble_size,
-            validation_split=self.validation_split,
-            seed=self.seed,
-            device=_device(self.device),
-            calibrated=self.calibrated,
-            clipped=self.clipped,
-            rounded=self.rounded,
+        return modelled(
+            material, reader, self, about, device=_device(self.device), progress=self.progress
         )
-        return modelled(material, reader, plan, about, progress=self.progress)
 
     def estimate(self, X: Any) -> Estimates:  # noqa: ANN401, N803 - outputs or texts, see `given`
         """Each output's rating, with an interval from the errors on the validation texts.
@@ -287,7 +260,6 @@ class RatPred(Estimator, Settings):
             delex=slots or None,
             synthetic_errors=self.synthetic_errors,
             references=f"{len(people)}-{digest}" if people else None,
-            vectors=file_digest(self.vectors)[:8] if self.vectors else None,
             **asdict(self.settings),
             ensemble_size=self.ensemble_size,
             validation_split=self.validation_split,

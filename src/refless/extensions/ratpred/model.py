@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -16,14 +16,12 @@ from refless.extensions.ratpred.reading import Dictionary, Pair, Reader
 from refless.extensions.ratpred.settings import Settings
 from refless.files.arrays import Array, Arrays, array_of, require
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.stats.correlation import is_constant
 
 if TYPE_CHECKING:
     from refless.extensions.ratpred.network import Network
 
-MOST_LEVELS = 101
 Natural = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
@@ -84,24 +82,6 @@ class Range:
             values = self.low + np.rint((values - self.low) / self.precision) * self.precision
         return values
 
-    def levels(self, target: str) -> tuple[float, ...]:
-        """The ratings that there can be, standardised, for a target that classifies them.
-
-        Raises:
-            UsageError: ratings without steps, or with too many.
-        """
-        if target == "number":
-            return ()
-        count = 0 if self.precision is None else round((self.high - self.low) / self.precision) + 1
-        if not 2 <= count <= MOST_LEVELS:
-            raise UsageError(
-                f"the target {target!r} needs ratings in steps, {MOST_LEVELS} levels at most: "
-                + (f"these have {count}" if count > 1 else "these have none")
-                + "; use the target 'number'"
-            )
-        ratings = self.low + np.arange(count) * (self.precision or 0.0)
-        return tuple(((ratings - self.offset) / self.unit).tolist())
-
 
 def _precision(ordered: FloatArray) -> float | None:
     """The least gap between sorted ratings, if all gaps are multiples of it."""
@@ -112,6 +92,21 @@ def _precision(ordered: FloatArray) -> float | None:
     return float(gaps[0]) if np.allclose(steps, np.rint(steps), atol=1e-6) else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """How one network's training went.
+
+    Attributes:
+        epochs: how many there were; kept: which one was kept, from 1.
+        pearson, spearman: of that one, on the validation split; None where undefined.
+    """
+
+    epochs: Natural
+    kept: Natural
+    pearson: float | None
+    spearman: float | None
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Model:
     """Trained networks, whose mean is the estimate.
@@ -120,7 +115,7 @@ class Model:
         networks: one or more, on the CPU.
         validation: [2, n] human rating and estimate of the texts that chose the epochs to keep.
         about: the signature of the training, the pool's fingerprint, size, scale and aggregate.
-        history: one mapping a network and epoch.
+        courses: how each network was trained.
     """
 
     networks: tuple[Network, ...]
@@ -130,7 +125,7 @@ class Model:
     range: Range
     validation: FloatArray
     about: dict[str, Any]
-    history: tuple[dict[str, Any], ...] = field(default=())
+    courses: tuple[Course, ...]
 
     def predict(self, pairs: Sequence[Pair]) -> FloatArray:
         """[n] mean standardised prediction of the networks, each different pair computed once."""
@@ -158,7 +153,7 @@ class Model:
             "range": asdict(self.range),
             "validation": self.validation.tolist(),
             "about": self.about,
-            "history": self.history,
+            "courses": [asdict(course) for course in self.courses],
         }
 
 
@@ -173,18 +168,6 @@ class About(msgspec.Struct, frozen=True):
     signature: str
 
 
-class Line(msgspec.Struct, frozen=True):
-    """An epoch of one network."""
-
-    network: Natural
-    number: Natural
-    synthetic: bool
-    loss: float | None
-    pearson: float | None
-    spearman: float | None
-    best: bool
-
-
 class Described(msgspec.Struct, frozen=True):
     """What a file says of a model."""
 
@@ -194,7 +177,7 @@ class Described(msgspec.Struct, frozen=True):
     range: Range
     validation: tuple[list[float], list[float]]
     about: About
-    history: list[Line]
+    courses: tuple[Course, ...]
 
 
 def model_in(described: Mapping[str, Any], weights: Mapping[str, Array]) -> Model:
@@ -205,16 +188,15 @@ def model_in(described: Mapping[str, Any], weights: Mapping[str, Array]) -> Mode
     """
     description = msgspec.convert(described, Described)
     _check(description)
-    names, span, settings = description.dictionary, description.range, description.settings
     return Model(
-        networks=_networks(weights, names, settings, span.levels(settings.target)),
-        settings=settings,
+        networks=_networks(weights, description.dictionary, description.settings),
+        settings=description.settings,
         reader=description.reader,
-        dictionary=names,
-        range=span,
+        dictionary=description.dictionary,
+        range=description.range,
         validation=np.array(description.validation).reshape(2, -1),
         about=msgspec.to_builtins(description.about),
-        history=tuple(map(msgspec.to_builtins, description.history)),
+        courses=description.courses,
     )
 
 
@@ -232,14 +214,14 @@ def _check(description: Described) -> None:
 
 
 def _networks(
-    weights: Mapping[str, Array], names: Dictionary, settings: Settings, levels: Sequence[float]
+    weights: Mapping[str, Array], names: Dictionary, settings: Settings
 ) -> tuple[Network, ...]:
     """The networks of these tables; ValueError for tables of other sizes."""
     import torch
 
     from refless.extensions.ratpred.network import Network
 
-    shapes = Network.shapes(names.sizes, settings, levels, most=len(weights))
+    shapes = Network.shapes(names.sizes, settings, most=len(weights))
     count, rest = divmod(len(weights), len(shapes))
     require(rest == 0 and count > 0, "the weights are not those of whole networks")
     networks = []
@@ -248,7 +230,7 @@ def _networks(
             name: torch.from_numpy(array_of(weights, f"{i}.{name}", tuple(shape), "<f4").copy())
             for name, shape in shapes.items()
         }
-        network = Network.empty(names.sizes, settings, levels)
+        network = Network.empty(names.sizes, settings)
         network.load_state_dict(tables)
         networks.append(network)
     return tuple(networks)

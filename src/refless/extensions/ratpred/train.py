@@ -19,8 +19,7 @@ from refless.commands.rows import outputs_of, rated_of
 from refless.commands.warnings import note
 from refless.estimators.saved import save
 from refless.extensions.ratpred.estimator import RatPred
-from refless.extensions.ratpred.report.course import Trained, kept_aside
-from refless.extensions.ratpred.report.result import TrainResult
+from refless.extensions.ratpred.result import TrainResult, kept_aside
 from refless.registry.errors import UsageError
 
 
@@ -59,17 +58,13 @@ def train(
         network.fit(pool)
     save(network, to)
     note(f"wrote {fspath(to)}")
-    return _result(network, fspath(to))
-
-
-def _result(estimator: RatPred, path: str) -> TrainResult:
-    trained = Trained(
-        path=path,
-        model=estimator.trained,
-        agreement=kept_aside(estimator.trained, estimator.seed),
-        size=len(estimator.rated),
-        references=len(estimator.references),
-        signature=estimator.signature(),
-        seed=estimator.seed,
+    agreement = kept_aside(network.trained, network.seed)
+    return TrainResult(
+        path=fspath(to),
+        model=network.trained,
+        agreement=agreement,
+        n=len(network.rated),
+        n_references=len(network.references),
+        seed=network.seed,
+        signature=network.signature().plus(ci=agreement.interval_method),
     )
-    return TrainResult(trained=trained, signature=trained.signed)

@@ -5,7 +5,7 @@ run that was stopped goes on to the same result (on the same machine).
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -13,9 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from refless.extensions.ratpred.batches import Encoded, epoch_batches
+from refless.extensions.ratpred.batches import Encoded, TrainingData, epoch_batches
 from refless.extensions.ratpred.network import Batch, Network, dropping, initialise
-from refless.extensions.ratpred.progress import Epoch, State, TrainingData
 from refless.extensions.ratpred.settings import Settings
 from refless.registry.arrays import FloatArray
 from refless.stats.correlation import pearson, spearman
@@ -23,13 +22,27 @@ from refless.stats.correlation import pearson, spearman
 ROWS = 64  # rows that are predicted at a time: more would not fit into fast memory
 
 
+@dataclass(slots=True)
+class State:
+    """How training stands: `number` epochs are done.
+
+    `best` is the highest score of an epoch, `best_epoch` which one it was, from 0; `pearson` and
+    `spearman` are its correlations on the validation split, NaN where undefined.
+    """
+
+    best: float = -math.inf
+    best_epoch: int = 0
+    number: int = 0
+    pearson: float = math.nan
+    spearman: float = math.nan
+
+
 def train(
     data: TrainingData,
     settings: Settings,
     *,
     device: str = "cpu",
-    tell: Callable[[Epoch], None] | None = None,
-    levels: Sequence[float] = (),
+    tell: Callable[[int], None] | None = None,
 ) -> tuple[Network, State]:
     """The network as it was after its best epoch, and how training went.
 
@@ -37,17 +50,16 @@ def train(
         data: what is learned from.
         settings: of network and schedule.
         device: `cpu` or `cuda`.
-        tell: called after each epoch.
-        levels: the ratings that there can be, ascending and standardised, for targets that
-            classify.
+        tell: called after each epoch with how many are done.
     """
-    run = Run.begin(data, settings, levels, device)
+    run = Run.begin(data, settings, device)
     while not run.done:
         if run.state.number == run.synthetic_epochs > 0:
             run.restart()
-        run.select(run.epoch())
+        run.epoch()
+        run.select()
         if tell is not None:
-            tell(run.state.history[-1])
+            tell(run.state.number)
     run.network.load_state_dict(run.best)
     return run.network, run.state
 
@@ -65,12 +77,10 @@ class Run:
     state: State = field(default_factory=State)
 
     @classmethod
-    def begin(
-        cls, data: TrainingData, settings: Settings, levels: Sequence[float], device: str
-    ) -> Self:
+    def begin(cls, data: TrainingData, settings: Settings, device: str) -> Self:
         """Before the first epoch."""
-        network = Network.empty(data.sizes, settings, levels)
-        initialise(network, data.seed, data.vectors)
+        network = Network.empty(data.sizes, settings)
+        initialise(network, data.seed)
         network.to(device)
         return cls(data, settings, device, network, _adam(network, settings), _copied(network))
 
@@ -93,47 +103,33 @@ class Run:
         self.network.load_state_dict(self.best)
         self.adam = _adam(self.network, self.settings)
 
-    def epoch(self) -> float:
-        """Moves the network through one epoch; the mean loss."""
+    def epoch(self) -> None:
+        """Moves the network through one epoch."""
         number, seed = self.state.number, self.data.seed
         synthetic = self.data.synthetic if number < self.synthetic_epochs else None
         part = self.data.rated if synthetic is None else synthetic
         drawn = np.random.SeedSequence([number, seed]).generate_state(1)
         generator = torch.Generator(self.device).manual_seed(int(drawn[0]))
         drop = dropping(self.settings.dropout, generator)
-        batches = epoch_batches(
-            part.lengths[:, 1],
-            self.settings.batch_size,
-            np.random.default_rng([seed, number]),
-            part.sources if self.settings.ranking else None,
-        )
+        rng = np.random.default_rng([seed, number])
         y = torch.from_numpy(part.y.astype(np.float32)).to(self.device)
-        total = 0.0
-        for rows in batches:
-            loss = self.network.loss(Batch.of(part, rows, self.device), y[rows], drop)
+        for rows in epoch_batches(part.lengths[:, 1], self.settings.batch_size, rng):
+            estimates = self.network(Batch.of(part, rows, self.device), drop)
+            loss = (estimates - y[rows]).square().mean()
             self.adam.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             self.adam.step()
-            total += loss.item()
-        return total / len(batches)
 
-    def select(self, loss: float) -> None:
-        """Keeps the parameters if they are better than ever, and notes how the epoch went."""
+    def select(self) -> None:
+        """Keeps the parameters if they are better than ever."""
         state, validation = self.state, self.data.validation
         values = predictions(self.network, validation, self.device)
         score, r, rho = _score(validation.y, values)
-        best = score > state.best
-        if best:
+        if score > state.best:
             state.best, state.best_epoch = score, state.number
+            state.pearson, state.spearman = r, rho
             self.best = _copied(self.network)
-        synthetic = state.number < self.synthetic_epochs
         state.number += 1
-        state.history.append(
-            Epoch(
-                number=state.number, synthetic=synthetic, loss=loss, pearson=r, spearman=rho,
-                best=best,
-            )
-        )  # fmt: skip
 
 
 def _adam(network: Network, settings: Settings) -> torch.optim.Adam:

@@ -12,12 +12,10 @@ import numpy as np
 from refless.data.records import Outputs
 from refless.estimators import Estimator
 from refless.metrics.references.protocol import Metric, Scores, averaged
-from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 
-TIMEOUT = 600.0  # seconds that one run of a scorer may take
 SHOWN = 300  # characters of what a scorer wrote before it failed
 UNDEFINED_SCORES = {"nan", "null", "none", "na", ""}
 
@@ -49,49 +47,45 @@ class Scorer(Metric):
 
     Attributes:
         command: the command line, split as a shell would; no shell runs it.
-        timeout: seconds that one run over all outputs may take.
     """
 
     name: ClassVar[str] = "scorer"
     needs: ClassVar[tuple[str, ...]] = ()
 
     command: str
-    timeout: float = TIMEOUT
-
-    def __post_init__(self) -> None:
-        if not self.words:
-            raise UsageError("--scorer needs a command")
-        if not self.timeout > 0:
-            raise UsageError(f"--timeout must be above 0, got {self.timeout:g}")
-
-    @property
-    def words(self) -> list[str]:
-        """The command line as words."""
-        try:
-            return shlex.split(self.command)
-        except ValueError as fault:
-            raise UsageError(f"--scorer '{self.command}' cannot be split: {fault}") from fault
 
     def score(self, outputs: Outputs) -> Scores:
         """One run of the command over all outputs.
 
         Raises:
             UsageError: no such command.
-            InputError: it crashed, took too long, wrote another number of lines than it was given,
-                or something that is no number.
+            InputError: it crashed, wrote another number of lines than it was given, or something
+                that is no number.
         """
-        given = "".join(json.dumps(_line(outputs, i)) + "\n" for i in range(len(outputs)))
+        lines = self._run(
+            "".join(json.dumps(_line(outputs, i)) + "\n" for i in range(len(outputs)))
+        )
+        if len(lines) != len(outputs):
+            raise InputError(
+                f"the scorer '{self.command}' wrote {counted(len(lines), 'line')} for "
+                f"{counted(len(outputs), 'output')}",
+                remedy="it must write exactly one score a line, and notes to stderr",
+            )
+        return averaged(np.array([self._number(line, i) for i, line in enumerate(lines, 1)]))
+
+    def _run(self, rows: str) -> list[str]:
+        """The lines that the command writes if it reads these rows."""
+        try:
+            words = shlex.split(self.command)
+        except ValueError as fault:
+            raise UsageError(f"--scorer '{self.command}' cannot be split: {fault}") from fault
+        if not words:
+            raise UsageError("--scorer needs a command")
         try:
             done = subprocess.run(
-                self.words, input=given, capture_output=True, text=True, check=False,
-                timeout=self.timeout, encoding="utf-8", errors="replace",
+                words, input=rows, capture_output=True, text=True, check=False,
+                encoding="utf-8", errors="replace",
             )  # fmt: skip
-        except subprocess.TimeoutExpired as late:
-            raise InputError(
-                f"the scorer '{self.command}' took more than {self.timeout:g} s for "
-                f"{counted(len(outputs), 'output')}",
-                remedy="give it more time with --timeout, or fewer outputs",
-            ) from late
         except OSError as fault:
             raise UsageError(f"the scorer '{self.command}' cannot run: {fault.strerror}") from fault
         if done.returncode:
@@ -100,17 +94,7 @@ class Scorer(Metric):
                 f"the scorer '{self.command}' ended with status {done.returncode}: {wrote}",
                 remedy="it must read JSONL on stdin, write a score a line and end with status 0",
             )
-        return averaged(self._numbers(done.stdout, len(outputs)))
-
-    def _numbers(self, text: str, n: int) -> FloatArray:
-        lines = text.splitlines()
-        if len(lines) != n:
-            raise InputError(
-                f"the scorer '{self.command}' wrote {counted(len(lines), 'line')} for "
-                f"{counted(n, 'output')}",
-                remedy="it must write exactly one score a line, and notes to stderr",
-            )
-        return np.array([self._number(line, i) for i, line in enumerate(lines, 1)])
+        return done.stdout.splitlines()
 
     def _number(self, line: str, place: int) -> float:
         word = line.strip().lower()

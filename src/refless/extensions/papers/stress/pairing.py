@@ -1,6 +1,6 @@
 """Scores before and after a change, on the same outputs, with intervals on the same resamples."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from refless.stats.intervals import UNDEFINED, percentile_interval
 from refless.stats.resampling import weights_of
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rounds:
     """Several scores of the same items whose mean counts, such as one a left-out reference."""
 
@@ -22,27 +22,27 @@ class Rounds:
     @property
     def corpora(self) -> FloatArray:
         """[rounds] the corpus scores."""
-        return np.array([one.corpus for one in self.scores])
+        return np.array([scores.corpus for scores in self.scores])
 
     @property
-    def known(self) -> BoolArray:
+    def defined(self) -> BoolArray:
         """[items] which have a score in every round."""
-        return np.asarray(~np.isnan([one.segments for one in self.scores]).any(axis=0))
+        return np.asarray(~np.isnan([scores.segments for scores in self.scores]).any(axis=0))
 
     def resampled(self, weights: FloatArray) -> FloatArray:
         """[resamples] mean over the rounds of corpus scores of weighted items."""
-        found = []
-        for one in self.scores:
-            if one.statistics is None or one.combine is None:
+        corpora = []
+        for scores in self.scores:
+            if scores.statistics is None or scores.combine is None:
                 return np.full(len(weights), np.nan)
-            clean = np.where(np.isnan(one.statistics), 0.0, one.statistics)
-            found.append(one.combine(weights @ clean))
-        return np.asarray(np.mean(found, axis=0))
+            clean = np.where(np.isnan(scores.statistics), 0.0, scores.statistics)
+            corpora.append(scores.combine(weights @ clean))
+        return np.asarray(np.mean(corpora, axis=0))
 
 
 def rounds(*scores: Scores) -> Rounds:
     """Rounds of these scores."""
-    return Rounds(scores=scores)
+    return Rounds(scores)
 
 
 def rows_of(
@@ -52,47 +52,37 @@ def rows_of(
 
     Items are drawn with replacement, the same for all rows. The order of items must be canonical.
     """
-    pairs = (first, *rest)
-    base = first[1]
-    n = len(base.known)
-    own: list[list[FloatArray]] = [[] for _ in pairs]
-    apart: list[list[FloatArray]] = [[] for _ in pairs]
-    rng = np.random.default_rng(plan.seed)
-    for weights in weights_of(n, resamples=plan.resamples, rng=rng) if n > 1 else ():
-        for place, (_, scores) in enumerate(pairs):
-            own[place].append(scores.resampled(weights))
-            both = weights * (scores.known & base.known)
-            apart[place].append(scores.resampled(both) - base.resampled(both))
-    return tuple(
-        _filled(row, scores, base, own[place], apart[place], first=place == 0)
-        for place, (row, scores) in enumerate(pairs)
-    )
+    row, base = first
+    return (_filled(row, base, plan), *(_changed(*pair, base, plan) for pair in rest))
 
 
-def _filled(
-    row: Row,
-    scores: Rounds,
-    base: Rounds,
-    own: list[FloatArray],
-    apart: list[FloatArray],
-    *,
-    first: bool,
-) -> Row:
-    corpora = scores.corpora
-    known = scores.known
-    filled = replace(
+def _filled(row: Row, scores: Rounds, plan: Plan) -> Row:
+    corpora, defined = scores.corpora, scores.defined
+    drawn = [scores.resampled(weights) for weights in _weights(len(defined), plan)]
+    return replace(
         row,
         score=float(corpora.mean()),
         sd=float(corpora.std()) if len(corpora) > 1 else NAN,
-        score_interval=percentile_interval(np.concatenate(own)) if own else UNDEFINED,
-        coverage=float(known.mean()) if len(known) else NAN,
+        score_interval=percentile_interval(np.concatenate(drawn)) if drawn else UNDEFINED,
+        coverage=float(defined.mean()) if len(defined) else NAN,
     )
-    if first:
-        return filled
-    change = float(corpora.mean() - base.corpora.mean())
-    both = known & base.known
-    if not (known.all() and base.known.all()):
+
+
+def _changed(row: Row, scores: Rounds, base: Rounds, plan: Plan) -> Row:
+    both = scores.defined & base.defined
+    change = float(scores.corpora.mean() - base.corpora.mean())
+    if not both.all():
         ones = both.astype(np.float64)[None, :]
         change = float(scores.resampled(ones)[0] - base.resampled(ones)[0])
-    interval = percentile_interval(np.concatenate(apart)) if apart else UNDEFINED
-    return replace(filled, change=change, change_interval=interval)
+    drawn = [
+        scores.resampled(weights * both) - base.resampled(weights * both)
+        for weights in _weights(len(both), plan)
+    ]
+    interval = percentile_interval(np.concatenate(drawn)) if drawn else UNDEFINED
+    return replace(_filled(row, scores, plan), change=change, change_interval=interval)
+
+
+def _weights(n: int, plan: Plan) -> Iterable[FloatArray]:
+    """How often each item is drawn, in blocks; none for a single item."""
+    rng = np.random.default_rng(plan.seed)
+    return weights_of(n, resamples=plan.resamples, rng=rng) if n > 1 else ()

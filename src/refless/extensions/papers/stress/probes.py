@@ -1,19 +1,20 @@
 """The probes of Caglayan et al. (2020) for anything that scores outputs as a metric does."""
 
-from collections.abc import Mapping
-
-import numpy as np
+from collections.abc import Mapping, Sequence
 
 from refless.data.records import Outputs
 from refless.extensions.papers.stress import words as w
 from refless.extensions.papers.stress.judging import Estimated
-from refless.extensions.papers.stress.material import Material, shuffled_words, with_texts
+from refless.extensions.papers.stress.material import Material, with_texts
 from refless.extensions.papers.stress.pairing import Rounds, rounds, rows_of
-from refless.extensions.papers.stress.plan import UNKNOWN, WORDS, Plan
+from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.rows import Probe, Row, percent_of, relative
 from refless.metrics.references import Metric
 from refless.registry.errors import UsageError
-from refless.text.stopwords import ENGLISH, stop_words
+
+UNKNOWN = "UNK"  # what a replaced word becomes
+WORDS = 5  # the most frequent ones that are replaced; Table 2 has five
+THRESHOLDS = (30, 20, 10, 5, 1)  # words that are rarer in the training set are replaced
 
 
 def references_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
@@ -33,14 +34,13 @@ def references_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
     ]
     rows = rows_of((Row(label="references"), people), systems, plan)
     above = [row for row in rows[1:] if row.change_interval[0] > 0]
-    below = [row for row in rows[1:] if row.change_interval[1] < 0]
     if above:
         top = max(above, key=lambda row: row.change)
         verdict = (
             f"It prefers {top.label} ({top.score:.4g}) to texts that people wrote "
             f"({rows[0].score:.4g}): no 'human parity' follows from its scores."
         )
-    elif len(below) == len(rows) - 1:
+    elif all(row.change_interval[1] < 0 for row in rows[1:]):
         verdict = "It prefers texts that people wrote to every system's."
     else:
         verdict = "It does not tell texts that people wrote from a system's."
@@ -53,35 +53,40 @@ def references_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
     )
 
 
-def subject(metric: Metric, material: Material, base: str) -> tuple[str, Outputs]:
-    """The texts to perturb, and what they are.
-
-    Raises:
-        UsageError: references are asked for, but an item has fewer than two.
-    """
-    can = material.rounds > 1
-    if base == "references" and not can:
-        raise UsageError("the first reference is perturbed, so every item needs two or more")
-    if base == "references" or (base == "auto" and can and not isinstance(metric, Estimated)):
+def subject(metric: Metric, material: Material) -> tuple[str, Outputs]:
+    """The texts to change, and what they are: the first reference, as published, if possible."""
+    if material.rounds > 1 and not isinstance(metric, Estimated):
         return "first reference", material.references_as_outputs(0)
     return material.first, material.outputs()
 
 
-def frequent_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
-    """Frequent words, each replaced everywhere, and as many content words (Table 2)."""
-    label, outputs = subject(metric, material, plan.base)
-    stop = stop_words(ENGLISH)
+def frequent_probe(
+    metric: Metric, material: Material, plan: Plan, words: Sequence[str] = ()
+) -> Probe:
+    """Frequent words, each replaced everywhere, and as many content words (Table 2).
+
+    Args:
+        words: in lower case; without them the five most frequent ones.
+
+    Raises:
+        UsageError: texts without words.
+    """
+    from bm25s.stopwords import STOPWORDS_EN_PLUS
+
+    stop = frozenset(STOPWORDS_EN_PLUS)
+    label, outputs = subject(metric, material)
     counts = w.counted(outputs.texts)
-    chosen = plan.words or w.most_frequent(counts, WORDS)
-    changed = {word: w.substituted(outputs.texts, {word.lower(): UNKNOWN}) for word in chosen}
-    largest = max(chosen, key=lambda word: counts[word.lower()])
+    chosen = words or w.most_frequent(counts, WORDS)
+    if not chosen:
+        raise UsageError("the texts contain no words")
+    changed = {word: w.replaced(outputs.texts, {word: UNKNOWN}) for word in chosen}
+    largest = max(chosen, key=lambda word: counts[word])
     random = w.control(outputs.texts, changed[largest].share, UNKNOWN, stop, plan.seed)
     rest = [_after(metric, outputs, f"'{word}'", texts) for word, texts in changed.items()]
     rest.append(_after(metric, outputs, "random content words", random))
-    first = (Row(label=label), rounds(metric.score(outputs)))
-    rows = rows_of(first, rest, plan)
-    word_row = rows[1 + list(chosen).index(largest)]
-    verdict, fooled = _frequent_verdict(rows[0], word_row, rows[-1], largest.lower() in stop)
+    rows = rows_of((Row(label=label), rounds(metric.score(outputs))), rest, plan)
+    word_row = rows[1 + list(changed).index(largest)]
+    verdict, fooled = _frequent_verdict(rows[0], word_row, rows[-1], largest in stop)
     return Probe(
         name="frequent",
         about=f"Words of the {label} become {UNKNOWN}.",
@@ -97,21 +102,21 @@ def _after(metric: Metric, outputs: Outputs, label: str, new: w.Changed) -> tupl
 
 
 def _frequent_verdict(base: Row, word: Row, random: Row, function: bool) -> tuple[str, bool | None]:
-    one, other = relative(word, base), relative(random, base)
-    if one != one or other != other:
+    lost, other = relative(word, base), relative(random, base)
+    if lost != lost or other != other:
         return "Undefined: nothing could be compared.", None
-    said = (
-        f"Replacing every {word.label} {_costs(one)}, replacing "
+    verdict = (
+        f"Replacing every {word.label} {_costs(lost)}, replacing "
         f"{'as many' if random.share >= 0.999 * word.share else 'all'} content words "
         f"{_costs(other)}"
     )
     if not function:
-        return f"{said}.", None
+        return f"{verdict}.", None
     if word.change_interval[1] < random.change_interval[0]:
-        return f"{said}: it rewards function words.", True
+        return f"{verdict}: it rewards function words.", True
     if word.change_interval[0] > random.change_interval[1]:
-        return f"{said}: content words count for more, as they should.", False
-    return f"{said}: no clear difference.", None
+        return f"{verdict}: content words count for more, as they should.", False
+    return f"{verdict}: no clear difference.", None
 
 
 def _costs(change: float) -> str:
@@ -119,30 +124,37 @@ def _costs(change: float) -> str:
 
 
 def rare_probe(
-    metric: Metric, material: Material, train: Mapping[str, int] | None, plan: Plan
+    metric: Metric,
+    material: Material,
+    train: Mapping[str, int] | None,
+    plan: Plan,
+    thresholds: Sequence[int] = THRESHOLDS,
+    swaps: Mapping[str, str] | None = None,
 ) -> Probe:
     """Words rarer than a threshold replaced, and chosen substitutions (Table 3).
 
     Args:
         train: how often each word occurs in a training set; None counts the references (without
             any, the outputs), which says less.
+        thresholds: words that occur fewer times are replaced.
+        swaps: words in lower case and what stands for them, such as woman -> man.
     """
-    label, outputs = subject(metric, material, plan.base)
+    label, outputs = subject(metric, material)
     where = "training set"
     if train is None:
         where = "references" if outputs.references else "outputs"
         known = [text for row in material.items.references for text in row]
         train = w.counted(known or outputs.texts)
-    first = (Row(label=label), rounds(metric.score(outputs)))
     rest = []
-    for threshold in plan.thresholds:
-        new = w.rare_replaced(outputs.texts, train, threshold, UNKNOWN)
+    for threshold in thresholds:
+        rare = {word for word in w.counted(outputs.texts) if train.get(word, 0) < threshold}
+        new = w.replaced(outputs.texts, dict.fromkeys(rare, UNKNOWN))
         rest.append(_after(metric, outputs, f"fewer than {threshold} times", new))
-    for old, fresh in plan.swaps.items():
-        new = w.substituted(outputs.texts, {old.lower(): fresh})
+    for old, fresh in (swaps or {}).items():
+        new = w.replaced(outputs.texts, {old: fresh})
         rest.append(_after(metric, outputs, f"{old} -> {fresh}", new))
-    rows = rows_of(first, rest, plan)
-    verdict, fooled = _rare_verdict(rows[: 1 + len(plan.thresholds)])
+    rows = rows_of((Row(label=label), rounds(metric.score(outputs))), rest, plan)
+    verdict, fooled = _rare_verdict(rows[: 1 + len(thresholds)])
     return Probe(
         name="rare",
         about=f"Words of the {label} that are rare in the {where} become {UNKNOWN}.",
@@ -152,7 +164,7 @@ def rare_probe(
     )
 
 
-def _rare_verdict(rows: tuple[Row, ...]) -> tuple[str, bool | None]:
+def _rare_verdict(rows: Sequence[Row]) -> tuple[str, bool | None]:
     replaced = [row for row in rows[1:] if row.share > 0]
     if not replaced:
         return "No word is that rare here.", None
@@ -161,75 +173,11 @@ def _rare_verdict(rows: tuple[Row, ...]) -> tuple[str, bool | None]:
     if lost != lost:
         return "Undefined: nothing could be compared.", None
     least, greatest = (-end / abs(rows[0].score) for end in reversed(most.change_interval))
-    said = (
+    verdict = (
         f"Replacing the {percent_of(most.share)} of words that occur {most.label} {_costs(-lost)}"
     )
     if greatest < most.share:
-        return f"{said}: rare words count for less than their share.", True
+        return f"{verdict}: rare words count for less than their share.", True
     if least >= most.share:
-        return f"{said}: rare words count for at least their share.", False
-    return f"{said}: about their share.", None
-
-
-def direction_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
-    """Outputs made better or worse in ways whose right direction is known."""
-    outputs = material.outputs()
-    first = (Row(label=material.first), rounds(metric.score(outputs)))
-    rest = [
-        (Row(label=label, expected=sign), rounds(metric.score(with_texts(outputs, texts))))
-        for label, (sign, texts) in variants(outputs, metric, plan.seed).items()
-    ]
-    rows = rows_of(first, rest, plan)
-    wrong = [row.label for row in rows[1:] if _direction(row) < 0]
-    unclear = [row.label for row in rows[1:] if _direction(row) == 0]
-    if wrong:
-        verdict = f"It moves the wrong way for: {', '.join(wrong)}."
-    elif len(unclear) == len(rows) - 1:
-        verdict = "It is not seen to move for any of them."
-    elif unclear:
-        verdict = f"It moves the right way, but is not seen to for: {', '.join(unclear)}."
-    else:
-        verdict = "It moves the right way for all of them."
-    return Probe(
-        name="direction",
-        about=f"The texts of {material.first}, changed so that they are better or worse.",
-        rows=rows,
-        verdict=verdict,
-        fooled=True if wrong else None if unclear else False,
-    )
-
-
-def _direction(row: Row) -> int:
-    """+1 the right way, -1 the wrong way, 0 where the interval does not say."""
-    low, high = row.change_interval
-    if row.expected > 0:
-        low, high = -high, -low
-    return 1 if high < 0 else -1 if low > 0 else 0
-
-
-def variants(outputs: Outputs, metric: Metric, seed: int) -> dict[str, tuple[int, tuple[str, ...]]]:
-    """Changed outputs by name, with the right direction of the change."""
-    texts = outputs.texts
-    common = w.most_frequent(w.counted(texts), 3)
-    found: dict[str, tuple[int, tuple[str, ...]]] = {
-        "shuffle the words": (-1, shuffled_words(texts, seed)),
-        "repeat the text": (-1, tuple(f"{text} {text}" for text in texts)),
-        "truncate to half": (-1, tuple(half(text) for text in texts)),
-        "pad with frequent words": (-1, tuple(_padded(text, common) for text in texts)),
-    }
-    if outputs.sources:
-        found["copy the source"] = (-1, outputs.sources)
-    if outputs.references and not isinstance(metric, Estimated):
-        found["copy a reference"] = (1, tuple(row[0] for row in outputs.references))
-    return found
-
-
-def half(text: str) -> str:
-    """The first half of a text's words."""
-    split = text.split()
-    return " ".join(split[: (len(split) + 1) // 2])
-
-
-def _padded(text: str, common: tuple[str, ...]) -> str:
-    size = (len(text.split()) + 1) // 2
-    return " ".join([text, *(str(word) for word in np.resize(common, size if common else 0))])
+        return f"{verdict}: rare words count for at least their share.", False
+    return f"{verdict}: about their share.", None

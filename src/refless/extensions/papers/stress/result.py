@@ -18,7 +18,6 @@ TITLES = {
     "frequent": "Frequent words",
     "rare": "Rare words",
     "sentence": "One sentence for everything",
-    "direction": "Better or worse",
     "useless": "Outputs of no use",
     "stuffing": "Stuffed with what was rated highly",
 }
@@ -119,7 +118,7 @@ def _flat(label: str, probe: Probe, row: Row) -> dict[str, Cell]:
         "change_high": change_high,
         "share": row.share,
         "coverage": row.coverage,
-        "text": " ||| ".join(row.texts),
+        "text": row.text,
         "fooled": "" if probe.fooled is None else str(probe.fooled).lower(),
     }
 
@@ -169,14 +168,14 @@ def _section(probe: Probe) -> Section:
 
 
 def _texts(probe: Probe) -> tuple[str, ...]:
-    """The sentences behind the rows, each row's last one."""
+    """The sentences behind the rows."""
     shown = []
     for row in probe.rows:
-        if row.texts:
+        if row.text:
             where = ""
             if row.in_references is not None:
                 where = f" (in the references of {counted(row.in_references, 'item')})"
-            shown.append(f"{row.label}: {clipped(row.texts[-1], 200)}{where}")
+            shown.append(f"{row.label}: {clipped(row.text, 200)}{where}")
     return tuple(shown)
 
 

@@ -1,7 +1,7 @@
 """What a probe says: rows of scores and changes, and a sentence."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from refless.registry.signature import Signature
 from refless.stats.intervals import UNDEFINED, Interval
@@ -21,10 +21,8 @@ class Row:
         change, change_interval: from the probe's first row, on the outputs that both could score.
         share: of words that were replaced.
         coverage: share of outputs that have a score.
-        texts: the sentences behind it, where a probe looked for some.
+        text: the sentence behind it, where a probe looked for one.
         in_references: how many items have the sentence among their references; None: not asked.
-        expected: +1 or -1 where the right direction of the change is known, else 0.
-        note: what else there is to say.
     """
 
     label: str
@@ -35,10 +33,8 @@ class Row:
     change_interval: Interval = UNDEFINED
     share: float = NAN
     coverage: float = NAN
-    texts: tuple[str, ...] = ()
+    text: str = ""
     in_references: int | None = None
-    expected: int = 0
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +42,7 @@ class Probe:
     """One question to a metric or an estimator.
 
     Attributes:
-        name: `references`, `frequent`, `rare`, `sentence`, `direction`, `useless`,
-            `stuffing`.
+        name: one of `plan.PROBES`.
         about: what was done, as a sentence.
         rows: what came out.
         verdict: what follows from it, as a sentence.
@@ -73,11 +68,6 @@ class Stressed:
     signature: Signature
     probes: tuple[Probe, ...]
     skipped: Mapping[str, str]
-
-
-def changes(base: Row, rows: Sequence[Row]) -> tuple[Row, ...]:
-    """The rows with their change from the first one's score."""
-    return tuple(replace(row, change=row.score - base.score) for row in rows)
 
 
 def relative(row: Row, base: Row) -> float:

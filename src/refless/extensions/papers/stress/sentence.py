@@ -2,127 +2,86 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from refless.data.records import Outputs, numbered
-from refless.extensions.papers.stress.constant import (
-    Constant,
-    ConstantBLEU,
-    ConstantCIDEr,
-    References,
-)
+from refless.extensions.papers.stress.constant import ConstantBLEU, References
+from refless.extensions.papers.stress.judging import Estimated
+from refless.extensions.papers.stress.material import Material, with_texts
+from refless.extensions.papers.stress.pairing import rounds, rows_of
+from refless.extensions.papers.stress.plan import Plan
+from refless.extensions.papers.stress.rows import Probe, Row, percent_of
 from refless.metrics.references import Metric
 from refless.metrics.references.bleu import BLEU
-from refless.metrics.references.cider import CIDEr
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import InputError
-from refless.registry.signature import Signature
+from refless.registry.errors import InputError, UsageError
 
 BLOCK = 50_000  # candidates at a time: memory does not grow with their number
-SHORTLIST, TOP, LARGEST_SET = 25, 5, 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A sentence, or a set of which every item has its best one.
-
-    Attributes:
-        texts: the sentence, or those of the set in the order in which they joined.
-        score: corpus score where this is the output for every item.
-        in_references: how many items have the (last) sentence among their references.
-    """
-
-    texts: tuple[str, ...]
-    score: float
-    in_references: int
+SHORTLIST = 25  # sentences that a metric other than BLEU scores
+GOOD_ENOUGH = 0.5  # of the outputs' score: more for one sentence is a surprise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """What a search found.
+    """The sentence that scores highest as the output for every item.
 
     Attributes:
-        best: the highest-scoring sentences, best first.
-        sets: greedy sets of two, three ...; empty where only a shortlist was scored.
-        n_candidates, n_scored: distinct sentences, and how many the metric itself scored; fewer
-            where a shortlist was made by BLEU.
-        n: number of items.
+        text: the sentence.
+        score: its corpus score.
+        in_references: how many items have it among their references.
+        n_candidates, n_scored: distinct sentences, and how many the metric itself scored; fewer if
+            a shortlist was made by BLEU.
     """
 
-    best: tuple[Found, ...]
-    sets: tuple[Found, ...]
+    text: str
+    score: float
+    in_references: int
     n_candidates: int
     n_scored: int
-    n: int
-
-    @property
-    def exact(self) -> bool:
-        """Whether every candidate was scored by the metric itself."""
-        return self.n_scored == self.n_candidates
-
-
-def constant_of(metric: Metric, references: References) -> Constant | None:
-    """The metric's scores of constant outputs from corpus statistics, where there is a way."""
-    if type(metric) is BLEU:
-        return ConstantBLEU(metric, references)
-    if isinstance(metric, CIDEr):
-        return ConstantCIDEr(metric, references)
-    return None
 
 
 def search(
     metric: Metric,
     references: References,
     candidates: Sequence[str],
-    *,
-    top: int = TOP,
-    largest_set: int = LARGEST_SET,
-    shortlist: int = SHORTLIST,
     weights: Sequence[Sequence[float]] = (),
 ) -> Search:
-    """The sentences that score highest as the output for every item.
+    """The sentence that scores highest as the output for every item.
 
-    BLEU and CIDEr score every candidate, exactly, from corpus statistics; of two that score the
-    same the first in alphabetical order comes first. For other metrics the candidates are ranked
-    by BLEU and the metric scores a shortlist.
+    BLEU scores every candidate, exactly, from corpus statistics; of two that score the same the
+    first in alphabetical order is taken. For other metrics the candidates are ranked by BLEU, and
+    the metric scores the 25 highest.
 
     Args:
         metric: any metric; its own settings say how texts are read.
         references: [items] the references of each item.
         candidates: sentences, such as a training set's; repeated ones count once.
-        top: how many to return.
-        largest_set: greedy sets up to this size; 1 for none.
-        shortlist: how many candidates a metric without a fast way scores.
         weights: [items] a weight for each reference, for metrics that need them.
 
     Raises:
         InputError: no candidates, or no references.
     """
-    distinct = sorted({*candidates})
-    if not distinct:
+    scored = sorted({*candidates})
+    n_candidates = len(scored)
+    if not scored:
         raise InputError("there is no sentence to try", remedy="give a training set with texts")
     if not references or not all(references):
         raise InputError("an item has no references", remedy="give each item at least one")
-    constant = constant_of(metric, references)
-    scored = distinct
-    if constant is None:
-        quick = ConstantBLEU(_quick(metric), references)
-        ranked = _in_blocks(quick, quick.read(distinct), ())
-        scored = [distinct[i] for i in _highest(ranked, shortlist)]
+    scores = _by_bleu(_bleu_of(metric), references, scored)
+    if type(metric) is not BLEU:
+        scored = [scored[i] for i in _highest(scores)[:SHORTLIST]]
         scores = np.array([score_of(metric, text, references, weights) for text in scored])
-    else:
-        tokens = constant.read(distinct)
-        scores = _in_blocks(constant, tokens, ())
-    holds = _holders(references)
-    order = _highest(scores, top)
-    best = tuple(_found((scored[i],), scores[i], holds) for i in order)
-    sets: tuple[Found, ...] = ()
-    if constant is not None and best:
-        sets = _sets(constant, distinct, tokens, order[0], largest_set, holds)
+    order = _highest(scores)
+    best = order[0] if order else 0
+    holders = Counter(text for row in references for text in {_plain(known) for known in row})
     return Search(
-        best=best, sets=sets, n_candidates=len(distinct), n_scored=len(scored), n=len(references)
+        text=scored[best],
+        score=float(scores[best]),
+        in_references=holders[_plain(scored[best])],
+        n_candidates=n_candidates,
+        n_scored=len(scored),
     )
 
 
@@ -144,61 +103,71 @@ def repeated(text: str, references: References, weights: Sequence[Sequence[float
     )
 
 
-def signed(metric: Metric, found: Search, *, shortlist: int = SHORTLIST) -> Signature:
-    """The metric's signature, and what can change the search."""
-    more = {} if found.exact else {"shortlist": shortlist}
-    return metric.signature().plus(candidates=found.n_candidates, **more)
+def sentence_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
+    """One training sentence as the output for every item (Table 5).
 
-
-def _sets(
-    constant: Constant,
-    texts: Sequence[str],
-    tokens: Sequence[str],
-    first: int,
-    largest: int,
-    holds: Counter[str],
-) -> tuple[Found, ...]:
-    """Greedy sets: to each joins the sentence that adds most."""
-    chosen, found = [first], []
-    while len(chosen) < min(largest, len(texts)):
-        scores = _in_blocks(constant, tokens, [tokens[i] for i in chosen])
-        place = _highest(scores, 1)[0]
-        chosen.append(place)
-        found.append(_found(tuple(texts[i] for i in chosen), scores[place], holds))
-    return tuple(found)
-
-
-def _in_blocks(constant: Constant, texts: Sequence[str], chosen: Sequence[str]) -> FloatArray:
-    found = []
-    for begin in range(0, len(texts), BLOCK):
-        block = texts[begin : begin + BLOCK]
-        found.append(constant.joined(block, chosen) if chosen else constant.scores(block))
-    return np.concatenate(found)
-
-
-def _highest(scores: FloatArray, most: int) -> list[int]:
-    """Places of the highest scores, best first, the earlier of two equal ones first."""
-    rounded = np.round(scores, 10)  # rounding errors must not break ties
-    order = np.argsort(-rounded, kind="stable")
-    return [int(i) for i in order[:most] if not np.isnan(scores[i])]
-
-
-def _quick(metric: Metric) -> BLEU:
-    """BLEU on the tokens of another metric, for its shortlist."""
-    plain = BLEU()
-    return replace(
-        plain,
-        tokenize=getattr(metric, "tokenize", plain.tokenize),
-        lowercase=getattr(metric, "lowercase", plain.lowercase),
+    Raises:
+        UsageError: an estimator, no training set, or no references.
+    """
+    items = material.items
+    if isinstance(metric, Estimated):
+        raise UsageError("an estimate does not depend on the item; see 'stuffing'")
+    if not plan.train:
+        raise UsageError("it searches a training set: give --train")
+    if not items.references:
+        raise UsageError("it needs references")
+    best = search(metric, items.references, plan.train, items.weights)
+    row = Row(label="one sentence", text=best.text, in_references=best.in_references)
+    rows = rows_of(
+        (Row(label=material.first), rounds(metric.score(material.outputs()))),
+        [(row, rounds(metric.score(with_texts(items, [best.text] * len(items)))))],
+        plan,
+    )
+    verdict, fooled = _verdict(rows[0], rows[1], len(items))
+    every = best.n_scored == best.n_candidates
+    how = "all scored" if every else f"the {best.n_scored} highest by BLEU scored"
+    return Probe(
+        name="sentence",
+        about=f"One of {best.n_candidates:,} training sentences for every item; {how}.",
+        rows=rows,
+        verdict=verdict,
+        fooled=fooled,
     )
 
 
-def _holders(references: References) -> Counter[str]:
-    return Counter(text for row in references for text in {_plain(known) for known in row})
+def _verdict(base: Row, best: Row, n: int) -> tuple[str, bool | None]:
+    if best.score != best.score or base.score != base.score or base.score <= 0:
+        return "Undefined: the outputs have no score to compare with.", None
+    share = best.score / base.score
+    where = f"in {best.in_references} of {n}" if best.in_references else "in no references"
+    verdict = (
+        f"'{best.text}' for every item scores {best.score:.4g}, {percent_of(share)} of the score "
+        f"of {base.label} ({where})"
+    )
+    if share >= GOOD_ENOUGH:
+        return f"{verdict}: a text that says nothing of its item passes.", True
+    return f"{verdict}.", False
 
 
-def _found(texts: tuple[str, ...], score: float, holds: Counter[str]) -> Found:
-    return Found(texts=texts, score=float(score), in_references=holds[_plain(texts[-1])])
+def _by_bleu(metric: BLEU, references: References, texts: Sequence[str]) -> FloatArray:
+    constant = ConstantBLEU(metric, references)
+    blocks = [texts[begin : begin + BLOCK] for begin in range(0, len(texts), BLOCK)]
+    return np.concatenate([constant.scores(constant.read(block)) for block in blocks])
+
+
+def _bleu_of(metric: Metric) -> BLEU:
+    """The metric if it is BLEU, else BLEU on its tokens, for its shortlist."""
+    if type(metric) is BLEU:
+        return metric
+    plain = BLEU()
+    tokenize = getattr(metric, "tokenize", plain.tokenize)
+    return BLEU(tokenize=tokenize, lowercase=getattr(metric, "lowercase", plain.lowercase))
+
+
+def _highest(scores: FloatArray) -> list[int]:
+    """Places of defined scores, best first, the earlier of two equal ones first."""
+    rounded = np.round(scores, 10)  # rounding errors must not break ties
+    return [int(i) for i in np.argsort(-rounded, kind="stable") if not np.isnan(scores[i])]
 
 
 def _plain(text: str) -> str:

@@ -12,17 +12,23 @@ from refless.data.human import canonical_order
 from refless.data.records import Outputs, RatedPool
 from refless.estimators import Estimator
 from refless.extensions.papers.stress.judging import Estimated
-from refless.extensions.papers.stress.plan import SUBSAMPLE, TOP, Plan
-from refless.extensions.papers.stress.rows import NAN, Probe, Row, changes, percent_of
+from refless.extensions.papers.stress.plan import Plan
+from refless.extensions.papers.stress.rows import NAN, Probe, Row, percent_of
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.stats.intervals import UNDEFINED, Interval, quantile
 
+TOP = 0.1  # share of the rated texts that count as highly rated
 LONGEST = 5  # words of a fragment
+FRAGMENTS, STEPS = 150, 6  # pieces that are tried at each step, and strung together at most
+SUBSAMPLE, DRAWS = 0.5, 10  # share of the pool that judges the result, drawn so often
 FEWEST = 20  # rated texts that an attack needs
+SETTINGS = {  # for signatures
+    "fragments": FRAGMENTS, "steps": STEPS, "top": TOP, "draws": DRAWS, "drawn": SUBSAMPLE,
+}  # fmt: skip
 
 
-def fragments_of(pool: RatedPool, plan: Plan, seed: int) -> list[str]:
+def fragments_of(pool: RatedPool, seed: int) -> list[str]:
     """Pieces of two to five words of the highest-rated texts, drawn if there are too many."""
     size = max(1, round(TOP * len(pool)))
     order = sorted(range(len(pool)), key=lambda i: (-pool.human[i], pool.texts[i]))
@@ -31,32 +37,34 @@ def fragments_of(pool: RatedPool, plan: Plan, seed: int) -> list[str]:
         words = pool.texts[i].split()
         for n in range(2, LONGEST + 1):
             pieces.update(" ".join(words[k : k + n]) for k in range(len(words) - n + 1))
-    found = sorted(pieces) or sorted({pool.texts[i] for i in order[:size]})
-    if len(found) > plan.fragments:
+    fragments = sorted(pieces) or sorted({pool.texts[i] for i in order[:size]})
+    if len(fragments) > FRAGMENTS:
         rng = np.random.default_rng(seed)
-        found = sorted(rng.choice(np.array(found, dtype=object), plan.fragments, replace=False))
-    return found
+        drawn = rng.choice(np.array(fragments, dtype=object), FRAGMENTS, replace=False)
+        fragments = sorted(drawn)
+    return fragments
 
 
-def stuffed(estimator: Estimator, pool: RatedPool, plan: Plan, seed: int) -> str:
+def stuffed(estimator: Estimator, pool: RatedPool, seed: int) -> str:
     """The text that a greedy attacker strings together from pieces of the pool.
 
     Each step adds the piece with which the estimate is highest, or, where there is none yet, the
     most rated texts are similar; it ends when no piece raises the estimate.
 
     Args:
-        estimator: fitted to what the attacker knows; it is asked, not looked into.
-        pool: what the attacker knows.
+        estimator: fitted to the pool; it is asked, not looked into.
+        pool: the rated texts.
+        seed: of which pieces are tried.
     """
-    pieces = fragments_of(pool, plan, seed)
+    pieces = fragments_of(pool, seed)
     text, best = "", (-np.inf, -1)
-    for _ in range(plan.steps):
+    for _ in range(STEPS):
         tries = [f"{text} {piece}".strip() for piece in pieces]
         answer = estimator.estimate(tries)
         values = np.where(np.isnan(answer.values), -np.inf, answer.values)
         ranks = list(zip(np.round(values, 12).tolist(), answer.support.tolist(), strict=True))
         place = max(range(len(tries)), key=lambda i: (ranks[i], -i))
-        if (ranks[place][0], ranks[place][1]) <= best:
+        if ranks[place] <= best:
             break
         text, best = tries[place], ranks[place]
     return text
@@ -78,25 +86,20 @@ def stuffing_probe(metric: Estimated, pool: RatedPool, outputs: Outputs, plan: P
     estimator, pool = _without_sources(metric.estimator), pool.take(canonical_order(pool))
     whole = estimator.fitted_to(pool)
     honest = whole.predict(outputs)
-    rated = whole.predict(pool.texts)
-    knows_all = stuffed(whole, pool, plan, plan.seed)
-    copy = _highest(rated, pool)
-    rows = [
-        _mean("honest outputs", honest),
-        _one("best rated text, copied", whole, copy),
-        _one("stuffed, all ratings known", whole, knows_all),
-        _mean(
-            f"- judged by {percent_of(SUBSAMPLE)} of the ratings",
-            _sampled(estimator, pool, knows_all, plan),
-        ),
-        *_halves(estimator, whole, pool, plan),
-    ]
-    rows = [rows[0], *changes(rows[0], rows[1:])]
-    verdict, fooled = _verdict(honest, rows)
+    text = stuffed(whole, pool, plan.seed)
+    base = _mean("honest outputs", honest)
+    sampled = _mean(
+        f"- judged by {percent_of(SUBSAMPLE)} of the ratings",
+        _sampled(estimator, pool, text, plan.seed),
+        base,
+    )
+    copy = _single("best rated text, copied", whole, _highest(whole, pool), base)
+    attacked = _single("stuffed, all ratings known", whole, text, base)
+    verdict, fooled = _verdict(honest, base, attacked, sampled)
     return Probe(
         name="stuffing",
         about="An output of pieces of highly rated texts, strung together; no sources.",
-        rows=tuple(rows),
+        rows=(base, copy, attacked, sampled),
         verdict=verdict,
         fooled=fooled,
     )
@@ -104,91 +107,68 @@ def stuffing_probe(metric: Estimated, pool: RatedPool, outputs: Outputs, plan: P
 
 def _without_sources(estimator: Estimator) -> Estimator:
     """The estimator, which reads no sources and systems: a stuffed output has none."""
-    known = estimator.get_params()
-    unread = {name: False for name in ("use_source", "use_system") if name in known}
+    parameters = estimator.get_params()
+    unread = {name: False for name in ("use_source", "use_system") if name in parameters}
     return estimator.clone().set_params(**unread)
 
 
-def _highest(rated: FloatArray, pool: RatedPool) -> str:
+def _highest(estimator: Estimator, pool: RatedPool) -> str:
+    rated = estimator.predict(pool.texts)
     values = np.where(np.isnan(rated), -np.inf, np.round(rated, 12))
     return pool.texts[int(np.argmax(values))]
 
 
-def _sampled(estimator: Estimator, pool: RatedPool, text: str, plan: Plan) -> FloatArray:
+def _sampled(estimator: Estimator, pool: RatedPool, text: str, seed: int) -> FloatArray:
     """[draws] the estimate of a text by random sub-samples of the pool."""
-    found = []
-    for draw in range(plan.draws):
-        one = estimator.clone().set_params(subsample=SUBSAMPLE, seed=plan.seed + draw)
-        found.append(one.fit(pool).predict([text])[0])
-    return np.array(found)
-
-
-def _halves(estimator: Estimator, whole: Estimator, pool: RatedPool, plan: Plan) -> list[Row]:
-    """Attackers who see one half: by that half, by the other half, by all."""
-    labels = ("stuffed, half of them known", "- judged by the other half", "- judged by all")
-    by: dict[str, list[float]] = {label: [] for label in labels}
-    texts = []
-    for draw in range(plan.halves):
-        rows = np.random.default_rng([plan.seed, draw]).permutation(len(pool))
-        mine = pool.take(np.sort(rows[: len(pool) // 2]))
-        other = pool.take(np.sort(rows[len(pool) // 2 :]))
-        seen = estimator.fitted_to(mine)
-        text = stuffed(seen, mine, plan, plan.seed + draw)
-        texts.append(text)
-        by[labels[0]].append(float(seen.predict([text])[0]))
-        unseen = estimator.fitted_to(other)
-        by[labels[1]].append(float(unseen.predict([text])[0]))
-        by[labels[2]].append(float(whole.predict([text])[0]))
-    return [
-        _mean(label, np.array(values), tuple(texts) if not place else ())
-        for place, (label, values) in enumerate(by.items())
+    draws = [
+        estimator.clone().set_params(subsample=SUBSAMPLE, seed=seed + draw) for draw in range(DRAWS)
     ]
+    return np.array([drawn.fit(pool).predict([text])[0] for drawn in draws])
 
 
-def _mean(label: str, values: FloatArray, texts: tuple[str, ...] = ()) -> Row:
+def _mean(label: str, values: FloatArray, base: Row | None = None) -> Row:
     known = values[~np.isnan(values)]
     mean = float(known.mean()) if len(known) else NAN
     sd = float(known.std(ddof=1)) if len(known) > 1 else NAN
     half = quantile(0.95) * sd / math.sqrt(max(1, len(known)))
     interval: Interval = (mean - half, mean + half) if half == half else UNDEFINED
-    coverage = len(known) / len(values) if len(values) else NAN
     return Row(
-        label=label, score=mean, score_interval=interval, sd=sd, coverage=coverage, texts=texts
+        label=label,
+        score=mean,
+        score_interval=interval,
+        sd=sd,
+        change=NAN if base is None else mean - base.score,
+        coverage=len(known) / len(values) if len(values) else NAN,
     )
 
 
-def _one(label: str, estimator: Estimator, text: str) -> Row:
+def _single(label: str, estimator: Estimator, text: str, base: Row) -> Row:
+    """A text's estimate, with an interval for people's rating of it."""
     answer = estimator.estimate([text])
     return Row(
         label=label,
         score=float(answer.values[0]),
         score_interval=(float(answer.low[0]), float(answer.high[0])),
+        change=float(answer.values[0]) - base.score,
         coverage=float(answer.defined[0]),
-        texts=(text,),
-        note="interval: for people's rating of this text" if answer.low[0] == answer.low[0] else "",
+        text=text,
     )
 
 
-def _verdict(honest: FloatArray, rows: list[Row]) -> tuple[str, bool | None]:
+def _verdict(honest: FloatArray, base: Row, attacked: Row, sampled: Row) -> tuple[str, bool | None]:
     known = honest[~np.isnan(honest)]
-    attacked, sampled, unseen = rows[2], rows[3], rows[5]
     if not len(known):
         return "No honest output has an estimate: nothing to compare with.", None
     if attacked.score != attacked.score:
         return "The estimator abstains from what the attacker could build.", False
     beaten = float((known < attacked.score).mean())
-    said = (
+    rest = "none" if sampled.score != sampled.score else f"{sampled.score:.3f}"
+    verdict = (
         f"A stuffed output gets {attacked.score:.3f}, above {percent_of(beaten)} of the honest "
-        f"ones (mean {rows[0].score:.3f}); from sub-samples {_said(sampled)}; from ratings that "
-        f"the attacker has not seen {_said(unseen)}"
+        f"ones (mean {base.score:.3f}); from sub-samples {rest}"
     )
     if beaten < 0.9:
-        return f"{said}: it is not fooled.", False
-    kept = [row.score for row in (sampled, unseen) if row.score == row.score]
-    if kept and min(float((known < score).mean()) for score in kept) >= 0.9:
-        return f"{said}: it is fooled, and sub-sampling does not help.", True
-    return f"{said}: it is fooled by who knows all ratings, and less without them.", True
-
-
-def _said(row: Row) -> str:
-    return "none" if row.score != row.score else f"{row.score:.3f}"
+        return f"{verdict}: it is not fooled.", False
+    if sampled.score == sampled.score and float((known < sampled.score).mean()) >= 0.9:
+        return f"{verdict}: it is fooled, and sub-sampling does not help.", True
+    return f"{verdict}: it is fooled by who knows all ratings, and less without them.", True

@@ -1,6 +1,6 @@
-"""Outputs of no use, as a system that fails gives them: what an estimator says, and what guards.
+"""Outputs of no use, as a system that fails gives them: what scores say, and what guards.
 
-The estimate of such outputs has to be lower than that of the outputs themselves, or a guard has to
+The score of such outputs has to be lower than that of the outputs themselves, or a guard has to
 warn of them, as `score` then does and its gate does not pass.
 """
 
@@ -12,21 +12,23 @@ from refless.data.records import Outputs, RatedPool
 from refless.evaluation.copies import copies
 from refless.evaluation.guards import more
 from refless.evaluation.novelty import unlike
-from refless.extensions.papers.stress.judging import Estimated
-from refless.extensions.papers.stress.material import Material, shuffled_words, with_texts
+from refless.extensions.papers.stress.material import Material, with_texts
 from refless.extensions.papers.stress.pairing import rounds, rows_of
 from refless.extensions.papers.stress.plan import Plan
-from refless.extensions.papers.stress.probes import half
 from refless.extensions.papers.stress.rows import Probe, Row
+from refless.metrics.references import Metric
 
 REFUSAL = "I'm sorry, but I can't help with that."
 
 
-def useless_probe(metric: Estimated, pool: RatedPool, material: Material, plan: Plan) -> Probe:
+def useless_probe(
+    metric: Metric, material: Material, plan: Plan, pool: RatedPool | None = None
+) -> Probe:
     """Each kind of useless output in the place of every output.
 
     Args:
-        metric: the estimator; material: items and outputs; pool: the rated texts behind it.
+        metric: any; pool: the rated texts behind it if it is an estimator, for guards.
+        material: items and outputs.
         plan: how intervals are drawn.
     """
     outputs = material.outputs()
@@ -34,31 +36,37 @@ def useless_probe(metric: Estimated, pool: RatedPool, material: Material, plan: 
     scored = {name: with_texts(outputs, texts) for name, texts in kinds.items()}
     rows = rows_of(
         (Row(label=material.first), rounds(metric.score(outputs))),
-        [(Row(label=name), rounds(metric.score(one))) for name, one in scored.items()],
+        [(Row(label=name), rounds(metric.score(changed))) for name, changed in scored.items()],
         plan,
     )
-    warned = [name for name, one in scored.items() if warns(one, pool)]
-    passed = [  # what has no estimate at all, NaN, passes no gate
+    warned = [] if pool is None else [name for name in scored if warns(scored[name], pool)]
+    passed = [  # what has no score at all, NaN, passes no gate
         row.label
         for row in rows[1:]
         if row.label not in warned and row.score == row.score and not row.change_interval[1] < 0
     ]
-    if passed:
-        verdict = f"Neither a lower estimate nor a guard shows: {', '.join(passed)}."
-    elif warns(outputs, pool):
-        verdict, passed = "Guards warn of the outputs themselves, so nothing is tested.", []
-    else:
-        verdict = "A lower estimate or a guard shows each of them."
+    verdict, fooled = _verdict(passed, pool is not None and warns(outputs, pool), pool is not None)
     return Probe(
         name="useless",
         about=f"Outputs of no use in the place of those of {material.first}.",
         rows=tuple(
-            replace(row, label=f"{row.label} (a guard warns)" * (row.label in warned) or row.label)
+            replace(row, label=f"{row.label} (a guard warns)") if row.label in warned else row
             for row in rows
         ),
         verdict=verdict,
-        fooled=True if passed else False if verdict.startswith("A lower") else None,
+        fooled=fooled,
     )
+
+
+def _verdict(passed: list[str], odd: bool, guarded: bool) -> tuple[str, bool | None]:
+    """By what nothing shows, and by whether guards warn of the outputs themselves."""
+    if passed:
+        neither = "Neither a lower estimate nor a guard" if guarded else "No lower score"
+        return f"{neither} shows: {', '.join(passed)}.", True
+    if odd:
+        return "Guards warn of the outputs themselves, so nothing is tested.", None
+    either = "A lower estimate or a guard" if guarded else "A lower score"
+    return f"{either} shows each of them.", False
 
 
 def useless(outputs: Outputs, seed: int) -> dict[str, tuple[str, ...]]:
@@ -66,17 +74,24 @@ def useless(outputs: Outputs, seed: int) -> dict[str, tuple[str, ...]]:
     texts, n = outputs.texts, len(outputs)
     order = np.random.default_rng(seed).permutation(n)
     other = dict(zip(order.tolist(), np.roll(order, 1).tolist(), strict=True))
+    rng = np.random.default_rng(seed)
     return {
         "refusal": (REFUSAL,) * n,
         "empty": ("",) * n,
-        "truncated": tuple(map(half, texts)),
-        "shuffled": shuffled_words(texts, seed),
+        "truncated": tuple(map(_half, texts)),
+        "shuffled": tuple(" ".join(rng.permutation(text.split()).tolist()) for text in texts),
         "repeated": (texts[int(order[0])],) * n,
         "another item's answer": tuple(texts[other[i]] for i in range(n)),
     }
 
 
+def _half(text: str) -> str:
+    """The first half of a text's words."""
+    split = text.split()
+    return " ".join(split[: (len(split) + 1) // 2])
+
+
 def warns(outputs: Outputs, pool: RatedPool) -> bool:
     """Whether a guard of `score` speaks."""
     copied, odd = copies(outputs, pool)[0], unlike(outputs, pool)
-    return any(more(one.overall, one.systems) for one in (copied, odd) if one is not None)
+    return any(more(guard.overall, guard.systems) for guard in (copied, odd) if guard is not None)

@@ -37,16 +37,9 @@ def most_frequent(counts: Mapping[str, int], k: int) -> tuple[str, ...]:
     return tuple(sorted(counts, key=lambda word: (-counts[word], word))[:k])
 
 
-def substituted(texts: Sequence[str], table: Mapping[str, str]) -> Changed:
+def replaced(texts: Sequence[str], table: Mapping[str, str]) -> Changed:
     """Each word of the table by what the table says; case is ignored."""
     return _changed(texts, lambda _, word: table.get(word))
-
-
-def rare_replaced(
-    texts: Sequence[str], counts: Mapping[str, int], threshold: int, unknown: str
-) -> Changed:
-    """Words that occur fewer than `threshold` times in a training set by the unknown token."""
-    return _changed(texts, lambda _, word: unknown if counts.get(word, 0) < threshold else None)
 
 
 def control(
@@ -68,14 +61,14 @@ def control(
 
 def _changed(texts: Sequence[str], new: Callable[[int, str], str | None]) -> Changed:
     """Texts in which `new(place among all words, word)` stands for each word it is not None for."""
-    place, replaced = -1, 0
+    place, changes = -1, 0
 
     def put(found: re.Match[str]) -> str:
-        nonlocal place, replaced
+        nonlocal place, changes
         place += 1
         instead = new(place, found.group().lower())
-        replaced += instead is not None
+        changes += instead is not None
         return found.group() if instead is None else instead
 
     changed = tuple(WORD.sub(put, text) for text in texts)
-    return Changed(texts=changed, share=replaced / (place + 1) if place >= 0 else float("nan"))
+    return Changed(texts=changed, share=changes / (place + 1) if place >= 0 else float("nan"))
