@@ -17,7 +17,6 @@ METRICS: Registry[type[Metric]] = Registry(
         "cider": "refless.metrics.references.cider:CIDEr",
         "meteor": "refless.metrics.meteor:Meteor",
         "bertscore": "refless.metrics.bertscore:BERTScore",
-        "slor": "refless.metrics.references.slor:SLOR",
     },
 )
 

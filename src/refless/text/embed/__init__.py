@@ -3,7 +3,6 @@
 from refless.text.embed.digests import file_digest
 from refless.text.embed.embedded import Embedded, VectorArray
 from refless.text.embed.encoder import Encoder
-from refless.text.embed.language import LanguageModel
 from refless.text.embed.words import WordVectors
 
-__all__ = ["Embedded", "Encoder", "LanguageModel", "VectorArray", "WordVectors", "file_digest"]
+__all__ = ["Embedded", "Encoder", "VectorArray", "WordVectors", "file_digest"]
