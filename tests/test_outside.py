@@ -213,7 +213,7 @@ def test_pipes_with_names(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         stop_words(str(path))
     with pytest.raises(InputError, match="no such file"):
-        WordVectors(path=str(path)).size()
+        WordVectors(path=str(path)).embed(["a"], str.split)
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_damaged_vectors(tmp_path: Path) -> None:
             WordVectors(path=str(path)).embed(["a"], str.split)
     path.write_bytes(gzip.compress(b"a" * (1 << 25)))
     with pytest.raises(InputError, match="line 1: the line is longer than"):
-        WordVectors(path=str(path)).size()
+        WordVectors(path=str(path)).embed(["a"], str.split)
 
 
 @pytest.mark.parametrize(

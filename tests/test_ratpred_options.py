@@ -117,21 +117,13 @@ def test_words_begin_with_given_vectors(tmp_path: Path) -> None:
         RatPred(**still, vectors=str(path)).fit(rated)
 
 
-@pytest.mark.parametrize("text", ["3 4\nwell 1 2 3 4\n", "well 1 2 3 4\nill 4 3 2 1\n"])
-def test_the_size_of_vectors(text: str, tmp_path: Path) -> None:
-    """With word2vec's first line and without."""
-    path = tmp_path / "vectors.txt"
-    path.write_text(text)
-    assert WordVectors(path=str(path)).size() == 4
-
-
 @pytest.mark.parametrize("text", ["", "3 4\n", "well\n"])
 def test_a_file_without_vectors_is_refused(text: str, tmp_path: Path) -> None:
     """With the line and what to do."""
     path = tmp_path / "vectors.txt"
     path.write_text(text)
     with pytest.raises(InputError, match="word vectors in text form"):
-        WordVectors(path=str(path)).size()
+        WordVectors(path=str(path)).embed(["a"], str.split)
 
 
 @pytest.mark.parametrize("device", ["nope", "", "\x1b[2J", "judge", "cuda:99"])

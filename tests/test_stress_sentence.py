@@ -26,7 +26,6 @@ FAST = (
     "bleu:tokenize=char,smooth=add-k",
     "cider-d:tokenize=words",
     "cider-d:order=2,sigma=2,tokenize=13a,lowercase=yes",
-    "cider:tokenize=words",
 )
 WORDS = st.lists(st.sampled_from(["a", "b", "B", "c", "a.", "dd"]), max_size=7).map(" ".join)
 

@@ -20,12 +20,9 @@ class WordVectors:
 
     A first line of two numbers (word2vec's) is skipped. A word that the file lacks is looked for
     in lower case, and left out if that is not there either.
-
-    Attributes:
-        path: the file.
     """
 
-    path: str
+    path: str  # the file
 
     def embed(self, texts: Sequence[str], split: Callable[[str], list[str]]) -> Embedded:
         """Vectors of the texts' words; only the words that occur are kept in memory.
@@ -48,20 +45,6 @@ class WordVectors:
             ids=flat,
             special=np.zeros(len(flat), dtype=np.bool_),
         )
-
-    def size(self) -> int:
-        """Numbers of a vector.
-
-        Raises:
-            InputError: the file cannot be read, or holds no vector.
-        """
-        for number, line in enumerate(lines_of(self.path), 1):
-            parts = line.split()
-            if not _counts(parts, number):
-                if len(parts) < 2:
-                    raise self._bad(number, f"{max(0, len(parts) - 1)} numbers after the word")
-                return len(parts) - 1
-        raise self._bad(1, "no vector")
 
     def settings(self) -> dict[str, object]:
         """What belongs in a signature: name and content."""

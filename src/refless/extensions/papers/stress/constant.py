@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, diags_array
 
 from refless.data.records import Outputs
 from refless.metrics.references.bleu import BLEU
-from refless.metrics.references.cider import FACTOR, CIDEr, CIDErD
+from refless.metrics.references.cider import FACTOR, CIDErD
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.text.ngrams import Features, Shape, Vocabulary, learn, look_up
@@ -61,7 +61,7 @@ class Known:
         return csr_array((weights, self.of, self.first), (len(self.first) - 1, len(self.texts)))
 
 
-def read(metric: BLEU | CIDEr, texts: Sequence[str]) -> list[str]:
+def read(metric: BLEU | CIDErD, texts: Sequence[str]) -> list[str]:
     """Texts as the metric sees them, with a space between tokens (unless they are characters)."""
     if metric.lowercase:
         texts = [text.lower() for text in texts]
@@ -73,13 +73,13 @@ def read(metric: BLEU | CIDEr, texts: Sequence[str]) -> list[str]:
     return [" ".join(split(text)) for text in texts]
 
 
-def shape_of(metric: BLEU | CIDEr) -> Shape:
+def shape_of(metric: BLEU | CIDErD) -> Shape:
     """What is counted in texts that were read."""
     tokens = "char" if metric.tokenize == "char" else "words"
     return Shape(tokenize=tokens, low=1, high=metric.order, clip=True)
 
 
-def known_of(metric: BLEU | CIDEr, references: References) -> Known:
+def known_of(metric: BLEU | CIDErD, references: References) -> Known:
     """The references of all items."""
     texts, of = distinct(read(metric, list(chain.from_iterable(references))))
     return Known(texts=tuple(texts), of=of, first=np.cumsum([0, *map(len, references)]))
@@ -188,7 +188,7 @@ class ConstantBLEU:
 
 
 class ConstantCIDEr:
-    """CIDEr-D or CIDEr of constant outputs.
+    """CIDEr-D of constant outputs.
 
     The score of an item is the mean over its references of a sum of cosines. For candidates of one
     length the references' sides of all cosines add up to one matrix, items by features.
@@ -201,7 +201,7 @@ class ConstantCIDEr:
         UsageError: one item only, where nothing is rarer than anything else.
     """
 
-    def __init__(self, metric: CIDEr, references: References) -> None:
+    def __init__(self, metric: CIDErD, references: References) -> None:
         if len(references) < 2:
             raise UsageError("CIDEr is undefined for a single item")
         self.metric, self.known, self.n = metric, known_of(metric, references), len(references)
@@ -263,17 +263,13 @@ class ConstantCIDEr:
         to_base = csr_array((np.ones(size), base, np.arange(size + 1)), (size, size))
         counts = (every @ to_base).tocsr()  # of each n-gram, over the norm
         worth = counts[:n_known] @ diags_array(idf**2)
-        if not isinstance(self.metric, CIDErD):
-            return counts[n_known:], worth, np.maximum(features.lengths - 1, 0)
         clipped = present[:n_known].multiply(worth @ to_base.T)
         return every.tocsr()[n_known:], clipped, np.maximum(features.lengths - 1, 0)
 
     def _weights(self, lengths: IntArray, length: int) -> Matrix:
         """[items, references] what each reference counts beside a candidate of a length."""
-        penalties = np.ones(len(self.known.of))
-        if isinstance(self.metric, CIDErD):
-            off = lengths[self.known.of] - length
-            penalties = np.exp(-(off**2) / (2 * self.metric.sigma**2))
+        off = lengths[self.known.of] - length
+        penalties = np.exp(-(off**2) / (2 * self.metric.sigma**2))
         return self.known.by_item(self.share * penalties)
 
 

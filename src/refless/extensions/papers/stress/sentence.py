@@ -15,7 +15,7 @@ from refless.extensions.papers.stress.constant import (
 )
 from refless.metrics.references import Metric
 from refless.metrics.references.bleu import BLEU
-from refless.metrics.references.cider import CIDEr
+from refless.metrics.references.cider import CIDErD
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError
 from refless.registry.signature import Signature
@@ -67,7 +67,7 @@ def constant_of(metric: Metric, references: References) -> Constant | None:
     """The metric's scores of constant outputs from corpus statistics, where there is a way."""
     if type(metric) is BLEU:
         return ConstantBLEU(metric, references)
-    if isinstance(metric, CIDEr):
+    if isinstance(metric, CIDErD):
         return ConstantCIDEr(metric, references)
     return None
 
