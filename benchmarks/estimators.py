@@ -72,12 +72,6 @@ def bleu_neighbors(pool: RatedPool, groups: IntArray) -> FloatArray:
     return BLEUNeighbors().held_out(pool, groups).values
 
 
-def kernel_weighted(pool: RatedPool, groups: IntArray) -> FloatArray:
-    """Every rated text weighs BLEU* squared; no limits."""
-    estimator = BLEUNeighbors(weights="kernel", tau=0.0, min_neighbors=0, max_fraction=1.0)
-    return estimator.held_out(pool, groups).values
-
-
 def gp(pool: RatedPool, groups: IntArray) -> FloatArray:
     """With its defaults."""
     return GaussianProcess().held_out(pool, groups).values
@@ -131,7 +125,6 @@ def _penalty(x: Any, y: FloatArray, inner: IntArray) -> float:
 
 METHODS: dict[str, Method] = {
     "BLEU Neighbors": bleu_neighbors,
-    "kernel-weighted": kernel_weighted,
     "gp": gp,
     "TF-IDF ridge": tfidf_ridge,
     "length": length_line,

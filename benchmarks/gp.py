@@ -1,11 +1,9 @@
 """The GP's linear algebra against scikit-learn's on the same precomputed kernel, in one run.
 
-    python benchmarks/gp.py [--texts 3000] [--many 100000] [--quick]
+    python benchmarks/gp.py [--texts 3000] [--quick]
 
 Both condition on the same ratings with the same kernel matrix and noise and predict mean and
 standard deviation of 1,000 texts. Ours also estimates the constant mean; scikit-learn is given it.
-`--many` fits so many rated texts through inducing points, adds 1,000 ratings, and says what that
-takes; up to 10,000 texts the exact process stands beside it.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matching import peak_mib
 
 from refless.data.records import as_outputs
 from refless.data.simulate import simulate
@@ -25,10 +22,9 @@ from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.posterior import exact
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.registry.arrays import FloatArray
-from refless.stats.correlation import spearman
 from refless.text.ngrams import Shape
 
-NEW, EXACT = 1_000, 10_000
+NEW = 1_000
 NOISE = 8.0  # enough to make BLEU* positive definite on many near-equal texts
 
 
@@ -83,29 +79,10 @@ def best_of(runs: int, job: object) -> float:
     return min(seconds)
 
 
-def many(n: int, new: int) -> None:
-    """Prints what a fit through inducing points takes, and what it loses."""
-    pool = simulate(n + new, seed=2).pool
-    rated, fresh = (pool.take(np.arange(*ends)) for ends in ((0, n), (n, n + new)))
-    gp = GaussianProcess(exact_up_to=min(5_000, n // 2), inducing=min(1_000, n // 2))
-    begin = time.process_time(), time.perf_counter()
-    gp.fit(rated)
-    spent, passed = time.process_time() - begin[0], time.perf_counter() - begin[1]
-    peak = peak_mib() / 1024
-    print(f"{n} ratings: fit {passed:.1f} s, {spent:.1f} s of processors, peak {peak:.2f} GiB")
-    ways = {"inducing": gp}
-    if n <= EXACT:
-        ways["exact"] = GaussianProcess(exact_up_to=n).fit(rated)
-    for name, one in ways.items():
-        found = spearman(fresh.human, one.estimate(as_outputs(fresh)).values)
-        print(f"{name:9} Spearman {found:.4f}")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints ours beside scikit-learn's, and the parts of a whole fit."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--texts", type=int, default=3_000)
-    parser.add_argument("--many", type=int, default=0, help="rated texts; 0: not at all")
     parser.add_argument("--quick", action="store_true", help="200 texts, for tests")
     options = parser.parse_args(arguments)
     n, new = (200, 50) if options.quick else (options.texts, NEW)
@@ -127,8 +104,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     prepared = PreparedBleu.build(rated.texts, Shape())
     grams = best_of(1, lambda: prepared.cosine(rated.texts))
     print(f"whole fit {fit:.1f} s, {new} predictions {predict:.1f} s, n-gram kernel {grams:.1f} s")
-    if options.many or options.quick:
-        many(options.many or n, new)
     return 0 if gap < 1e-6 else 1
 
 

@@ -29,8 +29,8 @@ from typing import Any, TypeVar
 import numpy as np
 from texts import simulated_texts
 
-from refless.metrics.kernels import Prepared
 from refless.metrics.kernels.bleu import BleuStar
+from refless.metrics.kernels.dense import Dense
 from refless.metrics.matching import Work, cores
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.text.ngrams import Features, Shape, learn
@@ -73,7 +73,7 @@ class Job:
     texts: tuple[str, ...]
     ratings: IntArray
     sizes: Sizes
-    prepared: Prepared
+    prepared: Dense
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

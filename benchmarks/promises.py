@@ -22,7 +22,6 @@ from refless.data.human import pool_of
 from refless.data.records import RatedPool, as_outputs
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.posterior import exact
-from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.annotators import columns_of, versus_annotators
 from refless.evaluation.baselines import baselines, length_only, lengths_of, tfidf
 from refless.evaluation.jackknife import difference, measured, replicates, split
@@ -155,20 +154,16 @@ def _ratings(
 def promised(pool: RatedPool, groups: IntArray) -> Found:
     """What `validate` says."""
     parts = split(pool, groups)
-    methods = {
-        name: one.cross_validated(pool, groups, parts.blocks)[1]
-        for name, one in (("gp", GaussianProcess(threads=1)), ("mean", weighted_mean()))
-    }
-    methods |= baselines(pool, groups, parts.blocks)
+    gp = GaussianProcess(threads=1).cross_validated(pool, groups, parts.blocks)[1]
+    methods = {"gp": gp} | baselines(pool, groups, parts.blocks)
     trials = {name: replicates(method, parts) for name, method in methods.items()}
     found: Found = {}
-    for name in ("gp", "mean"):
-        for measure in ("spearman", "pearson", "kendall", *ERRORS):
-            value, ends = measured(measure, trials[name])
-            found[f"{measure} of {name}"] = (value, *ends)
-        for measure in ERRORS:
-            found[f"{measure} of {name}, same raters"] = found[f"{measure} of {name}"]
-    for other in ("length", "TF-IDF ridge", "mean"):
+    for measure in ("spearman", "pearson", "kendall", *ERRORS):
+        value, ends = measured(measure, trials["gp"])
+        found[f"{measure} of gp"] = (value, *ends)
+    for measure in ERRORS:
+        found[f"{measure} of gp, same raters"] = found[f"{measure} of gp"]
+    for other in ("length", "TF-IDF ridge"):
         gap = difference("spearman", trials["gp"], trials[other])
         found[f"spearman, gp - {other}"] = (gap.value, *gap.interval)
     for other in ("constant", "TF-IDF ridge"):
@@ -181,32 +176,26 @@ def promised(pool: RatedPool, groups: IntArray) -> Found:
     return found
 
 
-def weighted_mean() -> BLEUNeighbors:
-    """The kernel-weighted mean of `validate`."""
-    return BLEUNeighbors(weights="kernel", tau=0.0, min_neighbors=0, max_fraction=1.0, threads=1)
-
-
 def happened(pool: RatedPool, new: RatedPool, own: RatedPool) -> Numbers:
     """The same numbers of the fitted estimators on new texts, and on those of the same raters."""
-    fitted = {"gp": GaussianProcess(threads=1).fit(pool), "mean": weighted_mean().fit(pool)}
-    guesses = {name: one.predict(as_outputs(new)) for name, one in fitted.items()}
-    guesses |= _plain(pool, new)
-    known = ~np.isnan(guesses["mean"])
+    gp = GaussianProcess(threads=1).fit(pool)
+    guesses = {"gp": gp.predict(as_outputs(new))} | _plain(pool, new)
+    known = ~np.isnan(guesses["gp"])
     guesses = {name: values[known].round(9) for name, values in guesses.items()}
     human = new.human[known]
     rho = {name: _ranked(human, values) for name, values in guesses.items()}
     error = {name: mse(human, values) for name, values in guesses.items()}
-    found = {}
-    for name in ("gp", "mean"):
-        found[f"spearman of {name}"] = rho[name]
-        found[f"pearson of {name}"] = _ranked(human, guesses[name], pearson)
-        found[f"kendall of {name}"] = _ranked(human, guesses[name], kendall)
-        again = fitted[name].predict(as_outputs(own))
-        there = ~np.isnan(again)
-        for measure, of in ERRORS.items():
-            found[f"{measure} of {name}"] = of(human, guesses[name])
-            found[f"{measure} of {name}, same raters"] = of(own.human[there], again[there])
-    for other in ("length", "TF-IDF ridge", "mean"):
+    found = {
+        "spearman of gp": rho["gp"],
+        "pearson of gp": _ranked(human, guesses["gp"], pearson),
+        "kendall of gp": _ranked(human, guesses["gp"], kendall),
+    }
+    again = gp.predict(as_outputs(own))
+    there = ~np.isnan(again)
+    for measure, of in ERRORS.items():
+        found[f"{measure} of gp"] = of(human, guesses["gp"])
+        found[f"{measure} of gp, same raters"] = of(own.human[there], again[there])
+    for other in ("length", "TF-IDF ridge"):
         found[f"spearman, gp - {other}"] = rho["gp"] - rho[other]
     for other in ("constant", "TF-IDF ridge"):
         found[f"mse, {other} - gp"] = error[other] - error["gp"]

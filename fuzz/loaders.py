@@ -19,9 +19,9 @@ import numpy as np
 
 from fuzz.forks import Budget, Found, campaign, command, ended, fork, jsonl, rows
 
-INDUCING = "gp:exact_up_to=20,inducing=10,use_source=no"
+PART = "gp:max_rated=20,use_source=no"
 NETWORK = "ratpred:embedding=4,hidden=4,epochs=2,synthetic_epochs=1"
-FITTED = {"gp": "gp", "inducing": INDUCING, "neighbors": "bleu-neighbors", "network": NETWORK}
+FITTED = {"gp": "gp", "part": PART, "neighbors": "bleu-neighbors", "network": NETWORK}
 KIND = "fitted estimator"
 BATCH = 500
 DEADLINE = 60.0  # seconds of a processor for a batch

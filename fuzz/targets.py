@@ -56,11 +56,9 @@ EXAMPLES: dict[str, Any] = {
     "promptfoo": json.loads((EXPORTS / "promptfoo" / "eval.json").read_bytes()),
     "lm-eval": _first_line(next((EXPORTS / "lm-eval").glob("*.jsonl"))),
     "argilla": json.loads((EXPORTS / "argilla" / "records.json").read_bytes())[0],
-    "langfuse-traces": json.loads((EXPORTS / "langfuse" / "traces.json").read_bytes())[0],
     "langfuse-scores": json.loads((EXPORTS / "langfuse" / "scores.json").read_bytes()),
-    "langsmith-runs": _first_line(EXPORTS / "langsmith" / "runs.jsonl"),
+    "langfuse-traces": json.loads((EXPORTS / "langfuse" / "traces.json").read_bytes())[0],
     "langsmith-feedback": _first_line(EXPORTS / "langsmith" / "feedback.jsonl"),
-    "phoenix-spans": json.loads((EXPORTS / "phoenix" / "spans.json").read_bytes()),
     "phoenix-annotations": json.loads((EXPORTS / "phoenix" / "annotations.json").read_bytes()),
     "mlflow": {
         "trace_id": "t",

@@ -124,8 +124,6 @@ def table_1_kernels(data: Path, model: str | None) -> Table:
         notes.append("BERTScore: rescaled with random pairs of the rated texts, tau 0.10.")
     else:
         notes.append("BERTScore is left out: name an encoder with --model.")
-    rows.append(neighbors_row("BLEU*, rarity", BLEUNeighbors(kernel="bleu*:rarity=yes"), pool))
-    notes.append("BLEU*, rarity: rarer n-grams weigh more, which the paper proposes (section 6).")
     return Table(
         title=f"Table 1, summarization: other kernels, {len(pool)} texts, leave-one-out",
         rows=tuple(rows),

@@ -402,7 +402,7 @@ def test_estimates_alone_hold() -> None:
         found = refless.compare(
             without(new, "rating"),
             rated=[row for row in rows if row not in new],
-            estimator="bleu-neighbors:weights=kernel,tau=0,min_neighbors=0,max_fraction=1",
+            estimator="bleu-neighbors:tau=0.2,min_neighbors=1,max_fraction=1",
         )
         (pair,) = found.comparison.pairs
         assert pair.method == "estimates"

@@ -287,47 +287,12 @@ def test_lines_that_join(tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (len(rows), '"rating":null' in rows[-1]) == (5, True)
 
 
-def test_spans_as_frames_and_within_objects(tmp_path: Path) -> None:
-    """Spans as the client's frame has them; attributes in objects within objects."""
-    row = {
-        "name": "chat",
-        "span_kind": "LLM",
-        "context.span_id": "sp1",
-        "attributes.input.value": "q",
-        "attributes.output.value": "a",
-    }
-    nested = {
-        "name": "chat",
-        "span_kind": "LLM",
-        "context": {"span_id": "sp2"},
-        "attributes": {"output": {"value": '{"answer": "b"}'}},
-    }
-    rows = "".join(json.dumps(one) + "\n" for one in (row, nested))
-    outputs = read_outputs(write(tmp_path, "spans.jsonl", rows)).outputs
-    assert outputs.ids == ("sp1", "sp2")
-    assert outputs.texts == ("a", '{"answer": "b"}')
-
-
-def test_texts_that_are_none(tmp_path: Path) -> None:
-    """Runs, traces and spans without an output are counted."""
-    empty: dict[str, dict[str, Any]] = {
-        "runs": {"id": "x", "run_type": "llm", "inputs": {}, "outputs": None},
-        "traces": {"id": "x", "traceId": "y", "name": "n", "input": "q", "output": None},
-        "spans": {"span_kind": "LLM", "context": {"span_id": "x"}, "attributes": {}},
-    }
-    full = {
-        "runs": {"outputs": {"answer": "a"}},
-        "traces": {"output": "a"},
-        "spans": {"attributes": {"output.value": "a"}},
-    }
-    for name, row in empty.items():
-        rows = f"{json.dumps(row)}\n{json.dumps({**row, **full[name]})}\n"
-        read = read_outputs(write(tmp_path, f"{name}.jsonl", rows))
-        assert read.outputs.texts == ("a",)
-        assert f"left out: 1 {name} without an output" in " ".join(read.notes)
-
-
-def test_scores_in_traces_are_nobodys() -> None:
-    """Lists of numbers without authors: left out, aloud."""
+def test_traces_of_langfuse(tmp_path: Path) -> None:
+    """Without an output they are counted; lists of numbers without authors are nobody's."""
+    row = {"id": "x", "traceId": "y", "name": "n", "input": "q", "output": None}
+    rows = f"{json.dumps(row)}\n{json.dumps({**row, 'output': 'a'})}\n"
+    found = read_outputs(write(tmp_path, "traces.jsonl", rows))
+    assert found.outputs.texts == ("a",)
+    assert "left out: 1 traces without an output" in " ".join(found.notes)
     notes = " ".join(read_outputs(EXPORTS / "langfuse" / "traces.json").notes)
     assert "left out: 3 scores without an author, in traces" in notes

@@ -1,4 +1,4 @@
-"""The linear algebra of the GP: scikit-learn's numbers, brute force, inducing points."""
+"""The linear algebra of the GP: scikit-learn's numbers and brute force."""
 
 from __future__ import annotations
 
@@ -9,13 +9,6 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 
-from refless.estimators.gp.inducing import (
-    Inducing,
-    Projected,
-    positive_root,
-    projected,
-    rated_features,
-)
 from refless.estimators.gp.likelihood import RATE, blocks_of, fitted_amplitudes, left_out, loss_of
 from refless.estimators.gp.posterior import Exact, exact
 from refless.registry.arrays import FloatArray
@@ -40,15 +33,6 @@ def brute(kernel: FloatArray, noise: FloatArray, y: FloatArray, at: FloatArray) 
     system[n, n] = 0.0
     right = np.vstack([at.T, np.ones(len(at))])
     return np.linalg.solve(system, right)[:n].T
-
-
-def through(
-    few: FloatArray, cross: FloatArray, prior: FloatArray, noise: FloatArray, y: FloatArray
-) -> Inducing:
-    """Given ratings, through inducing points of these covariances."""
-    root = positive_root(few)
-    rated = rated_features(root, cross, prior, noise, y)
-    return Inducing.of(root, lambda rows: Projected(*(column[rows] for column in rated)), len(y))
 
 
 @settings(max_examples=20, deadline=None)
@@ -102,7 +86,7 @@ def test_held_out_equals_brute_force(seed: int, groups: int) -> None:
     n = len(y)
     sigma = kernel[:n, :n]
     labels = np.random.default_rng(seed).integers(0, groups, n)
-    means, variances = exact(sigma.copy(), noise, y).held_out(labels)
+    means, variances = exact(sigma.copy(), noise, y).precision().held_out(labels)
     for group in set(labels.tolist()):
         inside, outside = labels == group, labels != group
         if not outside.any():
@@ -112,62 +96,6 @@ def test_held_out_equals_brute_force(seed: int, groups: int) -> None:
         values, spread = left.predict(sigma[np.ix_(inside, outside)], np.diag(sigma)[inside])
         np.testing.assert_allclose(means[inside], values, atol=1e-8)
         np.testing.assert_allclose(variances[inside], spread + noise[inside], atol=1e-8)
-
-
-@settings(max_examples=10, deadline=None)
-@given(SEEDS)
-def test_all_points_inducing_is_exact(seed: int) -> None:
-    """With every rated text as inducing point FITC is the exact process."""
-    kernel, noise, y = problem(seed)
-    n = len(y)
-    sigma, cross, prior = kernel[:n, :n], kernel[n:, :n], np.diag(kernel)[n:]
-    ours = through(sigma, sigma, np.diag(sigma), noise, y)
-    human = exact(sigma.copy(), noise, y)
-    for mine, other in zip(ours.predict(cross, prior), human.predict(cross, prior), strict=True):
-        np.testing.assert_allclose(mine, other, atol=1e-4)
-    np.testing.assert_allclose(ours.shares(cross), human.shares(cross), atol=1e-4)
-    labels = np.arange(n) // 3
-    for mine, other in zip(ours.held_out(labels), human.held_out(labels), strict=True):
-        np.testing.assert_allclose(mine, other, atol=1e-4)
-
-
-@pytest.mark.parametrize(("large", "block"), [(2_000, 2_048), (2, 7), (9, 10), (0, 100)])
-@settings(
-    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(SEEDS)
-def test_few_inducing_points_equal_their_own_covariance(
-    monkeypatch: pytest.MonkeyPatch, large: int, block: int, seed: int
-) -> None:
-    """FITC is exact the GP with the covariance phi phi' + d: in blocks, held out, by groups."""
-    kernel, noise, y = problem(seed)
-    n, few = len(y), np.arange(0, len(y), 4)
-    sigma = kernel[:n, :n]
-    monkeypatch.setattr("refless.estimators.gp.inducing.LARGE", large)
-    monkeypatch.setattr("refless.estimators.gp.inducing.ROWS", block)
-    ours = through(sigma[np.ix_(few, few)], sigma[:, few], np.diag(sigma), noise, y)
-    phi, d, _ = ours.project(np.arange(n))
-    dense = exact(phi @ phi.T, d, y)
-    cross, prior = kernel[n:, few], np.diag(kernel)[n:]
-    known = projected(ours.root, cross) @ phi.T
-    lost = prior - np.square(projected(ours.root, cross)).sum(axis=1)
-    values, variances = dense.predict(known, prior - lost)
-    np.testing.assert_allclose(ours.predict(cross, prior)[0], values, atol=1e-8)
-    np.testing.assert_allclose(ours.predict(cross, prior)[1], variances + lost, atol=1e-8)
-    np.testing.assert_allclose(ours.shares(cross), dense.shares(known), atol=1e-8)
-    labels, rows = np.arange(n) % 4 * (np.arange(n) % 3), np.arange(1, n, 2)
-    for mine, other in zip(ours.held_out(labels), dense.held_out(labels), strict=True):
-        np.testing.assert_allclose(mine, other, atol=1e-8)
-    for mine, other in zip(ours.held_out(labels, rows), dense.held_out(labels), strict=True):
-        np.testing.assert_allclose(mine, other[rows], atol=1e-8)
-
-
-def test_an_indefinite_matrix_is_shifted() -> None:
-    """The root of a matrix with a negative eigenvalue is that of the shifted one."""
-    matrix = np.array([[1.0, 2.0], [2.0, 1.0]])  # eigenvalues -1 and 3
-    root = positive_root(matrix)
-    shift = (root @ root.T - matrix)[0, 0]
-    assert shift == pytest.approx(1.0, abs=1e-6)
 
 
 @settings(max_examples=10, deadline=None)

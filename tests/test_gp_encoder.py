@@ -16,7 +16,7 @@ from refless.data.human import pool_of
 from refless.data.records import RatedPool, as_outputs
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.features import Inputs, inputs_of
-from refless.estimators.gp.kernels import TEXT, WIDTH, kernel_of
+from refless.estimators.gp.kernels import TEXT, WIDTH, learned
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
@@ -132,7 +132,7 @@ def test_kernels_are_bells_over_distances(model: str) -> None:
     sources = [" ".join(WORDS[i % 4 : i % 4 + 2]) for i in range(8)]
     inputs = inputs_of(texts, sources, encoder=Encoder(model=model))
     names = ("meaning", "source_meaning", "relevance")
-    kernels = [kernel_of(name, inputs) for name in names]
+    kernels = [learned(name, inputs)[0] for name in names]
     points = [kernel.points(inputs) for kernel in kernels]
     found = [kernel.between(at, at[:3]) for kernel, at in zip(kernels, points, strict=True)]
     for name, near in zip(names[:2], found[:2], strict=True):
@@ -188,31 +188,23 @@ def test_the_order_of_rows_does_not_matter(model: str) -> None:
 def test_without_sources_texts_alone_are_compared(model: str) -> None:
     """Neither sources nor relevance are among the kernels; the signature names the encoder."""
     pool = relevant(model, 30)
-    signed = GaussianProcess(encoder=model, layer=1, use_source=False).fit(pool).signature()
+    signed = GaussianProcess(encoder=model, use_source=False).fit(pool).signature()
     assert signed.get("k") == ",".join((*TEXT, "meaning"))
-    assert (signed.get("layer"), signed.get("pooling")) == ("1", "mean")
+    assert (signed.get("layer"), signed.get("pooling")) == (str(LAYERS), "mean")
     assert signed.get("sha") == Encoder(model=model).settings()["sha"]
     assert GaussianProcess(encoder=None).fit(pool).signature().get("sha") is None
 
 
-def test_explanations_and_inducing_points(model: str) -> None:
-    """Shares of rated texts sum to 1; a long way round gives estimates too."""
+def test_explanations(model: str) -> None:
+    """Shares of rated texts sum to 1."""
     pool = relevant(model, 60)
     gp = GaussianProcess(encoder=model).fit(pool)
     found = gp.explain(take_one(pool, 0), hide=pool.ids[0])
     assert sum(neighbor.share for neighbor in found.neighbors) == pytest.approx(1.0)
-    few = GaussianProcess(encoder=model, exact_up_to=20, inducing=20, tune_on=20).fit(pool)
-    assert few.estimate(as_outputs(pool)).coverage == 1.0
 
 
 def take_one(pool: RatedPool, row: int) -> Any:
     return as_outputs(pool.take(np.array([row])))
-
-
-def test_a_layer_needs_a_model() -> None:
-    """In Python and on the command line."""
-    with pytest.raises(UsageError, match="layer goes with an encoder"):
-        GaussianProcess(encoder=None, layer=3)
 
 
 def test_a_table_of_vectors_is_there() -> None:

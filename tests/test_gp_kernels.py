@@ -19,7 +19,6 @@ from refless.estimators.gp.kernels import (
     TEXT,
     WIDTH,
     Kernel,
-    kernel_of,
     score_kernels,
 )
 from refless.estimators.gp.kernels import learned as learned_with_points
@@ -58,7 +57,7 @@ def inputs_from(rows: Sequence[tuple[str, str, float, float]]) -> Inputs:
 
 def learned(inputs: Inputs, names: Sequence[str] = NAMES) -> dict[str, Kernel]:
     """The kernels of these names."""
-    return {name: kernel_of(name, inputs) for name in names}
+    return {name: learned_with_points(name, inputs)[0] for name in names}
 
 
 def values(kernel: Kernel, inputs: Inputs, anchors: Inputs) -> FloatArray:
@@ -133,7 +132,7 @@ def test_terms_have_the_vectors_of_scikit_learn(
     """Sublinear counts, smooth idf, rows of length 1; new terms have the idf of df = 1."""
     text = pytest.importorskip("sklearn.feature_extraction.text", reason="no scikit-learn")
     known = terms_of(name, rated)
-    kernel = Tfidf.of(name, inputs_from(rated))
+    kernel, _ = Tfidf.learned(name, inputs_from(rated))
     if not any(known):
         assert kernel.points(inputs_from(new)).shape == (len(new), 0)
         return
@@ -210,7 +209,7 @@ def test_a_rated_text_lies_where_it_would_without_its_source(rows: list[tuple[st
     texts, sources = zip(*rows, strict=True)
     inputs = inputs_of(texts, sources)
     kernel, points = learned_with_points("joint", inputs)
-    words, n = kernel_of("words", inputs), len(rows)
+    words, n = learned_with_points("words", inputs)[0], len(rows)
     groups = sources if len(set(sources)) > 1 else texts
     alike = values(words, inputs, inputs)
     for i, j in np.ndindex(n, n):

@@ -14,7 +14,7 @@ from refless.data.records import Outputs, RatedPool, as_outputs, scored
 from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.features import inputs_of
-from refless.estimators.gp.kernels import WIDTH, kernel_of, score_kernels
+from refless.estimators.gp.kernels import WIDTH, learned, score_kernels
 from refless.estimators.gp.likelihood import blocks_of, fitted_amplitudes, shrunk_amplitudes
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
@@ -42,7 +42,7 @@ def test_kernels(rows: list[list[float | None]]) -> None:
     scores = np.array(rows, dtype=np.float64)
     names = tuple("abc"[: scores.shape[1]])
     inputs = inputs_of(["x"] * len(scores), (), scores=scores, score_names=names)
-    kernels = [kernel_of(name, inputs) for name in score_kernels(names)]
+    kernels = [learned(name, inputs)[0] for name in score_kernels(names)]
     points = [kernel.points(inputs) for kernel in kernels]
     found = [kernel.between(at, at) for kernel, at in zip(kernels, points, strict=True)]
     for i, column in enumerate(scores.T):
@@ -148,7 +148,7 @@ def test_one_judge_copied_twice() -> None:
     np.testing.assert_allclose(once, both, atol=0.05)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"exact_up_to": 20, "inducing": 15, "tune_on": 30}])
+@pytest.mark.parametrize("parameters", [{}, {"max_rated": 38, "tune_on": 30}])
 def test_own_ratings_do_not_move_own_estimates(parameters: dict[str, int]) -> None:
     """Own scores do."""
     pool = judged(40)

@@ -14,7 +14,7 @@ from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs
 from refless.data.simulate import simulate
 from refless.estimators.gp.features import inputs_of
-from refless.estimators.gp.kernels import kernel_of
+from refless.estimators.gp.kernels import learned
 from refless.extensions.connect.hosts import judged
 from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
@@ -47,7 +47,7 @@ def named(outputs: Outputs, name: str) -> Outputs:
 def test_the_kernel_by_hand() -> None:
     """1 where two names are one, 0 elsewhere; a text of no name is like its own copies."""
     inputs = inputs_of(list("abcdd"), systems=["x", "y", "x", "", ""])
-    kernel = kernel_of("system", inputs)
+    kernel = learned("system", inputs)[0]
     points = kernel.points(inputs)
     wanted = np.zeros((5, 5))
     for group in ([0, 2], [1], [3, 4]):

@@ -29,12 +29,12 @@ SMALL = "embedding=4,hidden=4,batch_size=8,epochs=2,synthetic_epochs=1,learning_
 ESTIMATORS = (
     "gp",
     "gp:tune_on=10",
-    "gp:exact_up_to=10,inducing=10",
-    "gp:exact_up_to=10,inducing=12,tune_on=12",
+    "gp:max_rated=10",
+    "gp:max_rated=12,tune_on=10",
     "gp:use_source=no,folds=2",
     "gp:use_system=yes",
     "bleu-neighbors:tau=0.02,min_neighbors=1,max_fraction=1",
-    "bleu-neighbors:kernel=rouge-l,tau=0.1,min_neighbors=1,weights=kernel",
+    "bleu-neighbors:kernel=rouge-l,tau=0.1,min_neighbors=1",
 )
 Held = Callable[[RatedPool, IntArray], FloatArray]
 
@@ -154,7 +154,7 @@ COPIES = {
 def test_of_estimators(
     spec: str, drawn: dict[str, Any], moved: tuple[int, float], share: float
 ) -> None:
-    """Every estimator, grouping, sub-sample, inducing points, copies with and without ids."""
+    """Every estimator, grouping, sub-sample, copies with and without ids."""
     check(by(spec, subsample=share, seed=3), drawn, moved)
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.metrics.bertscore import (
     BertScore,
+    Matched,
     f_scores,
-    matched,
     published_baseline,
     random_baseline,
 )
@@ -47,7 +47,7 @@ def slow(x: FloatArray, wx: FloatArray, s: FloatArray, ws: FloatArray) -> float:
 def test_matching_equals_the_definition(model: str, texts: list[str], rated: list[str]) -> None:
     """All pairs at once against loops over tokens; texts without a word score 0."""
     encoder = Encoder(model=model)
-    mine, theirs = (matched(encoder.embed(some)) for some in (texts, rated))
+    mine, theirs = (Matched(encoder.embed(some)) for some in (texts, rated))
     for i in range(len(texts)):
         x = mine.texts(mine.embedded.rows[i : i + 1])
         found = f_scores(x[0], x[1], *theirs.texts(theirs.embedded.rows))
@@ -75,7 +75,7 @@ def test_rescaled_and_clipped(model: str) -> None:
     rated = ["the fox is quick", "a dog was slow .", "the dog", "fox"]
     prepared = BertScore(model=model).prepare(rated)
     encoder = Encoder(model=model)
-    texts = matched(encoder.embed(rated))
+    texts = Matched(encoder.embed(rated))
     base = random_baseline(texts, texts.embedded.rows.tolist())
     found = prepared.similarities([*rated, ""])
     assert np.diag(found) == pytest.approx(np.ones(4), abs=1e-6)
@@ -88,14 +88,14 @@ def test_rescaled_and_clipped(model: str) -> None:
 
 def test_random_pairs(model: str) -> None:
     """All pairs where they are few, drawn ones else, the same for the same seed."""
-    texts = matched(Encoder(model=model).embed(["the fox", "a dog", "slow"]))
+    texts = Matched(Encoder(model=model).embed(["the fox", "a dog", "slow"]))
     pairs = []
     for a, b in ((0, 1), (0, 2), (1, 2)):
         x, s = texts.texts(np.array([a])), texts.texts(np.array([b]))
         pairs.append(f_scores(x[0], x[1], *s)[0])
     assert random_baseline(texts, [2, 0, 1, 1]) == pytest.approx(np.mean(pairs))
     many = [f"{'the ' * (i % 7)}{'fox ' * (i // 7)}" for i in range(1, 60)]
-    known = matched(Encoder(model=model).embed(many))
+    known = Matched(Encoder(model=model).embed(many))
     rows = known.embedded.rows.tolist()
     assert random_baseline(known, rows) == random_baseline(known, rows[::-1])
     with pytest.raises(UsageError, match="at least two"):

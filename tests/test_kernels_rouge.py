@@ -79,7 +79,6 @@ def test_sums_are_those_of_the_definition(
     values = np.arange(1, len(rated) + 1)
     prepared, held = RougeL().prepare(rated), hold_out(own, theirs)
     found = prepared.neighbor_sums(rated, values, np.array(taus), Work(held=held, threads=2))
-    weighted = prepared.weighted_sums(rated, values.astype(float), taus[0], 2.0, Work(held=held))
     for i, text in enumerate(rated):
         seen = [
             (rouge_l(text, other), int(value))
@@ -89,10 +88,6 @@ def test_sums_are_those_of_the_definition(
         for k, tau in enumerate(taus):
             near = [value for similarity, value in seen if similarity >= tau - 1e-12]
             assert (found.counts[i, k], found.sums[i, k]) == (len(near), sum(near))
-        near_pairs = [(s * s, v) for s, v in seen if s >= taus[0] - 1e-12 and s > 0]
-        assert weighted.counts[i] == len(near_pairs)
-        assert weighted.weights[i] == pytest.approx(sum(w for w, _ in near_pairs))
-        assert weighted.sums[i] == pytest.approx(sum(w * v for w, v in near_pairs))
 
 
 def test_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +116,7 @@ def test_lengths_and_evidence_are_words() -> None:
     prepared = RougeL().prepare(["a b"])
     assert isinstance(prepared, Dense)
     assert prepared.lengths(["", "a  b", "c"]).tolist() == [0, 2, 1]
-    assert prepared.shortest() == 1
+    assert prepared.least == 1
     assert prepared.shared("the quick fox", "a quick fox") == ("quick fox",)
 
 
@@ -157,7 +152,7 @@ def test_the_estimator_takes_the_kernels_own_tau_and_settings() -> None:
         "rouge-l:clip=no",
         "meteor:tokenize=words",
         "bleu*:model=some-model",
-        "bertscore:model=some-model,rarity=yes",
+        "bertscore:model=some-model,clip=yes",
         "bertscore",
         "nothing",
     ],

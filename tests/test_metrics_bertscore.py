@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from refless.data.records import Outputs, numbered
-from refless.metrics.bertscore import BERTScore, f_scores, matched, random_baseline
+from refless.metrics.bertscore import BERTScore, Matched, f_scores, random_baseline
 from refless.metrics.references import METRICS
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 from refless.text.embed import Encoder, encoder, loading
@@ -34,7 +34,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
 def pair(model: str, output: str, reference: str) -> float:
     """F of one pair, embedded by itself."""
     found = Encoder(model=model).embed([output, reference])
-    texts = matched(found)
+    texts = Matched(found)
     x, s = (texts.texts(found.rows[i : i + 1]) for i in (0, 1))
     return float(f_scores(x[0], x[1], *s)[0])
 
@@ -75,7 +75,7 @@ def test_rescaling(model: str, tmp_path: Path) -> None:
     filed = BERTScore(model=model, baseline=str(path)).score(OUTPUTS).segments
     assert filed == pytest.approx((raw - 0.5) / 0.5)
     known = sorted({one for many in OUTPUTS.references for one in many})
-    texts = matched(Encoder(model=model).embed(known))
+    texts = Matched(Encoder(model=model).embed(known))
     base = random_baseline(texts, range(len(known)))
     drawn = BERTScore(model=model, baseline="random").score(OUTPUTS).segments
     assert drawn == pytest.approx((raw - base) / (1 - base), abs=1e-4)

@@ -1,4 +1,4 @@
-"""CIDEr-D and CIDEr: coco-caption, a slow twin, real data."""
+"""CIDEr-D: coco-caption, a slow twin, real data."""
 
 import math
 from collections import Counter
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from published import coco_leave_one_out, dialogues
 from refless.data.records import Outputs, numbered
 from refless.metrics.references import METRICS
-from refless.metrics.references.cider import CIDEr, CIDErD
+from refless.metrics.references.cider import CIDErD
 from refless.registry.errors import UsageError
 
 TEXT = st.lists(st.sampled_from(["a", "fox", "is", "quick", "a"]), max_size=9).map(" ".join)
@@ -29,7 +29,7 @@ def outputs_of_items(items: Items) -> Outputs:
 
 
 def slow_cider(items: Items) -> list[float]:
-    """CIDEr by its definition (Vedantam et al. 2015, equations 1 and 2), times 10."""
+    """CIDEr-D by its definition (Vedantam et al. 2015, equation 3), times 10."""
 
     def grams(text: str, n: int) -> Counter[tuple[str, ...]]:
         words = text.split()
@@ -37,7 +37,11 @@ def slow_cider(items: Items) -> list[float]:
 
     def cosine(a: dict[tuple[str, ...], float], b: dict[tuple[str, ...], float]) -> float:
         norms = math.hypot(*a.values()) * math.hypot(*b.values())
-        return sum(v * b.get(g, 0.0) for g, v in a.items()) / norms if norms else 0.0
+        return sum(min(v, b[g]) * b[g] for g, v in a.items() if g in b) / norms if norms else 0.0
+
+    def near(text: str, other: str) -> float:
+        apart = grams(text, 2).total() - grams(other, 2).total()
+        return math.exp(-(apart**2) / (2 * 6.0**2))
 
     scores = []
     for text, known in items:
@@ -51,7 +55,8 @@ def slow_cider(items: Items) -> list[float]:
                 counts = grams(text, n)
                 return {g: c * math.log(len(items) / max(1, df[g])) for g, c in counts.items()}
 
-            total += sum(cosine(vector(text), vector(s)) for s in known) / len(known) / 4
+            pairs = (near(text, s) * cosine(vector(text), vector(s)) for s in known)
+            total += sum(pairs) / len(known) / 4
         scores.append(10 * total)
     return scores
 
@@ -70,20 +75,19 @@ def test_cider_d_is_coco_captions(items: Items) -> None:
 
 
 @given(ITEMS)
-def test_cider_is_its_definition(items: Items) -> None:
-    """No clipping, no penalty on length."""
-    found = CIDEr().score(outputs_of_items(items)).segments
+def test_cider_d_is_its_definition(items: Items) -> None:
+    """Clipped, with a penalty on length."""
+    found = CIDErD().score(outputs_of_items(items)).segments
     assert found == pytest.approx(slow_cider(items), abs=1e-9)
 
 
 def test_by_hand() -> None:
     """Unigrams only: each word stands in one item of two, so idf is log 2 throughout.
 
-    "fox fox" against "fox": CIDEr's cosine is 1; CIDEr-D clips the count 2 to 1 and so halves it,
-    and the lengths differ by one bigram.
+    "fox fox" against "fox": the count 2 is clipped to 1, which halves the cosine of 1, and the
+    lengths differ by one bigram.
     """
     outputs = outputs_of_items([("fox fox", ["fox"]), ("dog", ["dog"])])
-    assert CIDEr(order=1).score(outputs).segments == pytest.approx([10, 10])
     wanted = [10 * 0.5 * math.exp(-1 / 72), 10]
     assert CIDErD(order=1).score(outputs).segments == pytest.approx(wanted)
 
@@ -105,10 +109,9 @@ def test_coco() -> None:
 def test_a_single_item_has_no_score() -> None:
     """Nothing in it is rarer than anything else: NaN, not 0."""
     outputs = outputs_of_items([("a fox", ["a fox"])])
-    for metric in (CIDEr(), CIDErD()):
-        found = metric.score(outputs)
-        assert np.isnan(found.segments).all()
-        assert math.isnan(found.corpus)
+    found = CIDErD().score(outputs)
+    assert np.isnan(found.segments).all()
+    assert math.isnan(found.corpus)
 
 
 def test_settings() -> None:
@@ -118,10 +121,8 @@ def test_settings() -> None:
     assert CIDErD(lowercase=True, tokenize="13a", order=2).score(outputs).segments.min() > 1
     signed = "cider-d|order:4|sigma:6|tok:words|lower:no|df:references|v:"
     assert str(CIDErD().signature()).startswith(signed)
-    assert str(CIDEr(order=2).signature()).startswith("cider|order:2|tok:words|lower:no|df:")
     assert METRICS["cider-d"] is CIDErD
-    assert METRICS["cider"] is CIDEr
-    assert CIDEr.missing() == CIDErD.missing() == ""
+    assert CIDErD.missing() == ""
 
 
 def test_bad_parameters() -> None:
@@ -129,8 +130,6 @@ def test_bad_parameters() -> None:
     for wrong in ({"sigma": 0.0}, {"sigma": math.nan}, {"order": 0}, {"tokenize": "x"}):
         with pytest.raises(UsageError):
             CIDErD(**wrong)  # type: ignore[arg-type]
-    with pytest.raises(UsageError):
-        CIDEr(order=0)
 
 
 def test_systems_in_one_file_score_as_each_alone() -> None:

@@ -1,7 +1,6 @@
-"""METEOR, as a metric and as a kernel: the jar, its arithmetic, NLTK's."""
+"""METEOR, as a metric and as a kernel: the jar, and its arithmetic."""
 
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from refless.data.records import Outputs, numbered
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.metrics import meteor as arithmetic
 from refless.metrics.kernels import KERNELS
-from refless.metrics.meteor import Meteor, implementation, meteor_score, meteor_statistics
+from refless.metrics.meteor import Meteor, jar, meteor_score, meteor_statistics
 from refless.metrics.references import METRICS
 from refless.registry.errors import MissingExtraError, RefLessError, UsageError
 
@@ -39,7 +38,7 @@ ODD = ["", " ", "|||", "a ||| b", "zwei Füchse\nlaufen", "\ud83d", "...", "don'
 def _jar() -> None:
     """Skips without Java and pycocoevalcap."""
     try:
-        implementation("jar")
+        jar()
     except RefLessError as lacking:
         pytest.skip(str(lacking))
 
@@ -65,7 +64,7 @@ def test_the_jar_is_coco_captions() -> None:
     peer.meteor_p.stderr.close()
     known = {i: list(many) for i, many in enumerate(outputs.references)}
     corpus, each = peer.compute_score(known, {i: [x] for i, x in enumerate(outputs.texts)})
-    found = Meteor(implementation="jar").score(outputs)
+    found = Meteor().score(outputs)
     assert found.segments == pytest.approx(each, abs=1e-9)
     assert found.corpus == pytest.approx(corpus, abs=1e-9)
     peer.meteor_p.stdin.close()
@@ -104,8 +103,8 @@ def test_no_text_stops_the_jar(texts: list[str]) -> None:
 @pytest.mark.usefixtures("_jar")
 def test_dailydialog() -> None:
     """11.5 and 10.8 over all 6,740 contexts (FACTS, A Cautionary Tale 1)."""
-    hred = Meteor(implementation="jar").score(dialogues("hred")).corpus
-    fixed = Meteor(implementation="jar").score(dialogues("where do you want to go ?")).corpus
+    hred = Meteor().score(dialogues("hred")).corpus
+    fixed = Meteor().score(dialogues("where do you want to go ?")).corpus
     assert 100 * hred == pytest.approx(11.5, abs=0.1)
     assert 100 * fixed == pytest.approx(10.8, abs=0.1)
 
@@ -118,62 +117,30 @@ def test_the_kernel() -> None:
     found = Meteor().prepare(rated).similarities(outputs)
     for i, text in enumerate(outputs):
         known = Outputs(ids=numbered(3), texts=(text,) * 3, references=tuple((s,) for s in rated))
-        assert found[i] == pytest.approx(Meteor(implementation="jar").score(known).segments)
+        assert found[i] == pytest.approx(Meteor().score(known).segments)
     model = BLEUNeighbors(kernel="meteor", min_neighbors=1).fit(rated, [1.0, 2.0, 3.0])
     assert model.threshold == 0.18
     assert "|kernel:meteor|impl:meteor-1.5|lang:en|norm:yes|tau:0.18|" in str(model.signature())
     assert model.estimate(["the quick dog runs"]).values[0] == 1.0
 
 
-def test_nltk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Words, the best reference, the mean as corpus score; WordNet is replaced by nothing."""
-    scoring = pytest.importorskip("nltk.translate.meteor_score", reason="no NLTK")
-
-    class NoWordNet:
-        def synsets(self, word: str) -> list[str]:
-            return []
-
-    single = scoring.single_meteor_score
-
-    def without_synonyms(reference: list[str], text: list[str], *rest: object) -> float:
-        return float(single(reference, text, wordnet=NoWordNet()))
-
-    monkeypatch.setattr(
-        scoring, "single_meteor_score", lambda r, x, *a, **k: without_synonyms(r, x)
-    )
-    monkeypatch.setattr(arithmetic, "_nltk_lacks", lambda: "")
-    outputs = Outputs(
-        ids=numbered(2), texts=("the fox runs", "x"), references=(("y", "the fox"), ("z",))
-    )
-    found = Meteor(implementation="nltk").score(outputs)
-    # P 2/3, R 1: F = 10 P R / (R + 9 P) = 20/21; 1 chunk of 2 words: penalty 0.5 (1/2)^3
-    assert found.segments == pytest.approx([20 / 21 * (1 - 0.5 / 8), 0.0])
-    assert found.corpus == pytest.approx(found.segments.mean())
-    assert str(Meteor(implementation="nltk").signature()).startswith("meteor|impl:nltk-")
-
-
 def test_without_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither pycocoevalcap nor NLTK."""
+    """pycocoevalcap has the jar."""
     monkeypatch.setattr(arithmetic, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"'\.\[meteor\]'"):
         Meteor().score(some_items(1))
     assert "'.[meteor]'" in Meteor.missing()
 
 
-def test_without_java_and_wordnet_both_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The packages are there, what they need is not."""
-    monkeypatch.setattr(arithmetic, "_jar", lambda: Path("meteor-1.5.jar"))
+@pytest.mark.usefixtures("_jar")
+def test_without_java_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The jar is there, and nothing that runs it."""
     monkeypatch.setattr("shutil.which", lambda name: None)
-    monkeypatch.setattr(arithmetic, "_nltk_lacks", lambda: "NLTK's METEOR needs WordNet")
-    with pytest.raises(UsageError, match=r"needs Java .*; NLTK's METEOR needs WordNet"):
-        implementation()
-    with pytest.raises(UsageError, match="needs Java"):
-        implementation("jar")
+    with pytest.raises(UsageError, match="METEOR cannot run here: it needs Java"):
+        Meteor().prepare(["a text"])
 
 
-def test_bad_parameters() -> None:
-    """Only the two that there are."""
-    with pytest.raises(UsageError, match="must be one of jar, nltk"):
-        Meteor(implementation="x")  # type: ignore[arg-type]
+def test_names() -> None:
+    """As a metric and as a kernel."""
     assert METRICS["meteor"] is Meteor
     assert KERNELS["meteor"] is Meteor

@@ -32,7 +32,6 @@ SETTINGS = st.fixed_dictionaries(
         "tau": st.sampled_from([None, 0.0, 0.08, 0.3, 1.0]),
         "min_neighbors": st.integers(0, 3),
         "max_fraction": st.sampled_from([0.0, 0.3, 0.5, 0.66, 1.0]),
-        "weights": st.sampled_from(["uniform", "kernel"]),
         "kernel": st.sampled_from(["bleu*", "bleu*:clip=no"]),
     }
 )
@@ -52,22 +51,13 @@ def by_the_rule(
     shape = Shape(clip=kernel_of(model.kernel).clip)
     near = [(bleu_star(text, s, shape), human) for s, human in rated]
     inside = [(k, t) for k, t in near if k >= model.threshold - 1e-12 and len(text) >= 4]
-    if model.weights == "kernel":
-        inside = [(k, t) for k, t in inside if k > 0]
     if len(text) < 4:
         return math.nan, 0, "too-short" if text else "empty"
     if len(inside) < max(1, model.min_neighbors):
         return math.nan, len(inside), "too-few"
     if len(inside) > model.max_fraction * len(rated) + 1e-9:
         return math.nan, len(inside), "too-many"
-    weights = [k**model.power if model.weights == "kernel" else 1.0 for k, _ in inside]
-    total = sum(w * float(t) for w, (_, t) in zip(weights, inside, strict=True))
-    return total / sum(weights), len(inside), ""
-
-
-def slack_of(chosen: dict[str, Any]) -> float:
-    """Uniform means are exact; weighted ones are rounded, and kept within the pool's ratings."""
-    return 1e-12 if chosen["weights"] == "kernel" else 0.0
+    return float(sum(t for _, t in inside) / len(inside)), len(inside), ""
 
 
 def same(one: Estimates, other: Estimates) -> None:
@@ -100,7 +90,7 @@ def test_held_out_equals_refitting_without_the_group(
     rows: list[tuple[str, list[int]]], chosen: dict[str, Any], data: st.DataObject
 ) -> None:
     """Bitwise for exact sums; |S| is what remains without the group."""
-    pool, slack = pool_from(rows), slack_of(chosen)
+    pool = pool_from(rows)
     drawn = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
     model = BLEUNeighbors(**chosen)
     for groups in (np.array(drawn), None):
@@ -111,7 +101,7 @@ def test_held_out_equals_refitting_without_the_group(
             alone = model.clone().fit(rest).estimate([text])
             assert found.reasons[row] == alone.reasons[0]
             assert found.support[row] == alone.support[0]
-            np.testing.assert_allclose(found.values[row], alone.values[0], rtol=0, atol=slack)
+            np.testing.assert_allclose(found.values[row], alone.values[0], rtol=0, atol=0.0)
 
 
 @given(RATED, SETTINGS, st.data())
@@ -135,7 +125,7 @@ def test_the_size_counts_after_sub_sampling_and_hold_out(
     rows: list[tuple[str, list[int]]], chosen: dict[str, Any]
 ) -> None:
     """Equal to refits on the drawn texts, each without its own."""
-    pool, slack = pool_from(rows), slack_of(chosen)
+    pool = pool_from(rows)
     model = BLEUNeighbors(**chosen, subsample=0.5, seed=3)
     found = model.held_out(pool)
     drawn = model.drawn(pool)
@@ -144,7 +134,7 @@ def test_the_size_counts_after_sub_sampling_and_hold_out(
         rest = drawn.take(np.array([i for i, n in enumerate(drawn.ids) if n != name], dtype=int))
         alone = BLEUNeighbors(**chosen).fit(rest).estimate([pool.texts[row]])
         assert found.reasons[row] == alone.reasons[0]
-        np.testing.assert_allclose(found.values[row], alone.values[0], rtol=0, atol=slack)
+        np.testing.assert_allclose(found.values[row], alone.values[0], rtol=0, atol=0.0)
 
 
 def test_a_sub_sample_belongs_to_its_seed() -> None:
@@ -226,30 +216,13 @@ def test_pools_with_nothing_to_learn_from() -> None:
     assert len(one.residuals()) == 0
 
 
-@pytest.mark.parametrize("weights", ["uniform", "kernel"])
-def test_equal_ratings_and_duplicates(weights: str) -> None:
+def test_equal_ratings_and_duplicates() -> None:
     """Ratings that are all equal come out as they are; every duplicate counts."""
-    model = BLEUNeighbors(weights=weights, min_neighbors=3, max_fraction=1.0)
+    model = BLEUNeighbors(min_neighbors=3, max_fraction=1.0)
     assert set(model.fit(copies(40), [0.1] * 100).estimate(["the fox", "0123"]).values) == {0.1}
     model.fit(["the fox"] * 3 + ["a dog"], [1.0, 2.0, 6.0, 5.0])
     found = model.estimate(["the fox"])
     assert (found.values.tolist(), found.support.tolist()) == ([3.0], [3])
-
-
-def test_a_kernel_weighted_mean_by_hand() -> None:
-    """A copy weighs 1, 'abcdx' the square of 0.25^(1/3)."""
-    model = BLEUNeighbors(weights="kernel", min_neighbors=1, max_fraction=1.0)
-    found = model.fit(["abcde", "abcdx"], [0.0, 1.0]).estimate(["abcde"])
-    weight = 0.25 ** (2 / 3)
-    assert found.values[0] == pytest.approx(weight / (1 + weight), abs=1e-12)
-
-
-def test_weights_that_vanish_are_no_support() -> None:
-    """exp(1 - 600) squared is 0 in floating point: an abstention, not a NaN without a reason."""
-    model = BLEUNeighbors(weights="kernel", tau=0.0, min_neighbors=0, max_fraction=1.0)
-    model.fit(["abcd" * 600], [1.0])
-    assert model.estimate(["abcd"]).reasons == ("too-few",)
-    assert model.explain("abcd").neighbors == ()
 
 
 def test_units_follow_the_pool() -> None:
@@ -294,11 +267,10 @@ def test_residuals_are_held_out_errors() -> None:
     assert 1_900 < len(many.residuals()) <= 2_000
 
 
-@pytest.mark.parametrize("weights", ["uniform", "kernel"])
-def test_explanations_account_for_the_estimate(weights: str) -> None:
+def test_explanations_account_for_the_estimate() -> None:
     """Shares sum to 1, their weighted ratings to the estimate of `predict`."""
     pool = simulate(120, raters_per_text=2).pool
-    model = BLEUNeighbors(weights=weights, max_fraction=1.0).fit(pool)
+    model = BLEUNeighbors(max_fraction=1.0).fit(pool)
     text = "You could try the Blue Swan for Thai dishes by the river."
     found, told = model.estimate([text]), model.explain(text)
     assert (told.estimate, told.low, told.high) == (found.values, found.low, found.high)
@@ -344,9 +316,7 @@ def test_explanations_of_abstentions() -> None:
 
 def test_parameters_the_way_of_scikit_learn() -> None:
     """get_params, set_params and clone, ours and scikit-learn's."""
-    model = BLEUNeighbors(tau=0.2, kernel="bleu*:orders=1-4", weights="kernel").fit(
-        copies(5), [1.0] * 100
-    )
+    model = BLEUNeighbors(tau=0.2, kernel="bleu*:orders=1-4").fit(copies(5), [1.0] * 100)
     for copy in (model.clone(), sklearn.base.clone(model)):
         assert copy.get_params() == model.get_params()
         with pytest.raises(UsageError, match="fit a rated pool first"):
@@ -380,8 +350,6 @@ def test_changed_parameters_count_at_once_or_ask_for_a_fit() -> None:
         ({"kernel": "rouge"}, r"no kernel 'rouge' \(did you mean 'rouge-l'"),
         ({"min_neighbors": -1}, "min_neighbors must be"),
         ({"max_fraction": 1.01}, "max_fraction must be from 0 to 1"),
-        ({"weights": "linear"}, "weights must be"),
-        ({"power": 0.0}, "power must be above 0"),
         ({"subsample": 0.0}, "subsample must be above 0 and at most 1"),
         ({"threads": 0}, "threads must be"),
         ({"kernel": "bleu*:orders=0-4"}, "n-gram orders"),
@@ -412,10 +380,10 @@ def test_wrong_use(call: Callable[[BLEUNeighbors, RatedPool], object], message: 
 
 def test_signatures_tell_what_was_done() -> None:
     """DESIGN's example, as far as it is the estimator's; it parses back."""
-    model = BLEUNeighbors(subsample=0.5, seed=7, weights="kernel")
+    model = BLEUNeighbors(subsample=0.5, seed=7)
     text = str(model.fit(pool_from([("the fox", [1])] * 4)).signature())
     assert text.startswith(
-        "bleu-neighbors|kernel:bleu*|tok:char|n:2-4|clip:yes|tau:0.08|a:5|b:0.66|w:kernel|power:2|"
+        "bleu-neighbors|kernel:bleu*|tok:char|n:2-4|clip:yes|tau:0.08|a:5|b:0.66|"
         "scale:1,6|aggregate:mean|sub:0.5|subseed:7|pool:"
     )
     assert Signature.parse(text) == model.signature()

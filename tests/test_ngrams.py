@@ -74,10 +74,10 @@ def test_features_are_the_occurrences_of_known_n_grams(
                     assert dict(zip(grams, weights, strict=True)) == wanted
 
 
-@given(TEXTS, SHAPES, st.booleans())
-def test_learning_equals_looking_up(texts: list[str], shape: Shape, runs: bool) -> None:
+@given(TEXTS, SHAPES)
+def test_learning_equals_looking_up(texts: list[str], shape: Shape) -> None:
     """The pool's own texts have the same features either way."""
-    known, learnt = learn(texts, shape, runs=runs)
+    known, learnt = learn(texts, shape)
     again = look_up(texts, known)
     for name in ("lengths", "starts", "ids", "weights"):
         assert np.array_equal(getattr(learnt, name), getattr(again, name))
@@ -90,7 +90,7 @@ def test_the_vocabulary_forgets_the_order_of_texts(
     """Saved indexes are the same from run to run."""
     first, second = (learn(order, shape)[0] for order in texts)
     assert first.tokens == second.tokens
-    for name in ("keys", "firsts", "upto"):
+    for name in ("keys", "firsts"):
         pairs = zip(getattr(first, name), getattr(second, name), strict=True)
         assert all(np.array_equal(one, other) for one, other in pairs)
 
@@ -111,11 +111,11 @@ def test_orders_must_rise_from_one(low: int, high: int) -> None:
 
 
 @given(TEXTS, TEXTS, SHAPES)
-def test_runs_share_what_occurrences_share(
+def test_features_share_what_texts_share(
     rated: list[str], outputs: list[str], shape: Shape
 ) -> None:
-    """A text of the pool has a run whole or not at all; an output's weights are what it shares."""
-    known, learnt = learn(rated, shape, runs=True)
+    """An output's weights are what it shares with a text of the pool that has the feature."""
+    known, learnt = learn(rated, shape)
     found = look_up(outputs, known)
     for k, order in enumerate(range(shape.low, shape.high + 1)):
         for i, output in enumerate(outputs):
@@ -126,32 +126,6 @@ def test_runs_share_what_occurrences_share(
                 x, s = counts_of(output, order, shape), counts_of(text, order, shape)
                 limit = s if shape.clip else x
                 assert shared == sum(min(c, limit[g]) for g, c in x.items() if g in s)
-
-
-@given(TEXTS, st.integers(1, 3))
-def test_as_many_runs_as_counts(rated: list[str], order: int) -> None:
-    """A feature for each n-gram and number of times that a text has it, if that halves them."""
-    shape = Shape(low=order, high=order)
-    counts = [counts_of(text, order, shape) for text in rated]
-    runs = len({pair for one in counts for pair in one.items()})
-    most: Counter[Gram] = Counter()
-    for one in counts:
-        most |= one
-    fewer = 2 * runs <= most.total()
-    assert learn(rated, shape, runs=True)[0].features == (runs if fewer else most.total())
-
-
-def test_a_long_text_has_few_runs() -> None:
-    """By hand: 200,000 characters, of which 'abab' has 1 or 2 of each of 3 n-grams: 3 + 2 + 1 runs,
-    and 2 of each order for what the long text has beyond them; but 'baba' it has alone.
-    """
-    long = "ab" * 100_000
-    known, features = learn([long, "abab"], Shape(), runs=True)
-    assert [len(upto) for upto in known.upto] == [4, 4, 3]
-    assert [upto.tolist() for upto in known.upto] == [
-        [2, 100_000, 1, 99_999], [1, 99_999, 1, 99_999], [1, 99_999, 99_998]
-    ]  # fmt: skip
-    assert len(features.ids) == 11 + 2 + 2 + 1
 
 
 def test_many_n_grams() -> None:

@@ -115,7 +115,7 @@ def test_checks_of_types() -> None:
             "filling": st.one_of(st.none(), st.sampled_from(["none", "a,b", "a:(b)", "x=y"])),
             "shape": st.sampled_from(["round", "square"]),
             "kernel": st.sampled_from(
-                ["bleu*", BleuStar(), RougeL(tokenize="13a"), "bleu*:clip=no,rarity=yes"]
+                ["bleu*", BleuStar(), RougeL(tokenize="13a"), "bleu*:clip=no"]
             ),
         },
     )

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from refless.data.records import as_outputs
 from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
-from refless.estimators.gp.inducing import Inducing, Projected, positive_root, rated_features
 from refless.estimators.gp.model import doubted
 from refless.estimators.gp.posterior import exact
 from refless.stats.d_optimal import left_after, most_telling
@@ -87,7 +86,7 @@ def test_posterior_covariance_is_what_refitting_gives() -> None:
     assert left_in(together, noise, [0]) == pytest.approx(after)
 
 
-@pytest.mark.parametrize("many", [{}, {"exact_up_to": 20, "inducing": 15}])
+@pytest.mark.parametrize("many", [{}, {"max_rated": 20}])
 def test_estimates_have_these_variances(many: dict[str, int]) -> None:
     """What outputs share, and what belongs to one rating, make up the variance of an estimate."""
     pool = simulate(70, seed=8).pool
@@ -106,23 +105,7 @@ def test_doubt_without_end_weighs_all_kernels_alike() -> None:
     pool = simulate(40, seed=9).pool
     fitted = GaussianProcess(threads=1).fit(pool)
     data, model = fitted._state().data, fitted._state().model
-    doubtful = doubted(data, model, 10**12, fitted._method())
+    doubtful = doubted(data, model, 10**12)
     parts = len(data.kernels) + 1
     assert [*doubtful.covariance.weights.values()] == pytest.approx([1 / parts] * (parts - 1))
     assert doubtful.amplitudes.nugget == pytest.approx(1 / parts)
-
-
-def test_inducing_points_on_every_text_are_exact() -> None:
-    """With each rated text as an inducing point nothing is lost, covariances of new ones too."""
-    rng = np.random.default_rng(6)
-    x = rng.standard_normal((12, 6))
-    kernel, noise = x @ x.T + 0.5 * np.eye(12), np.full(8, 0.3)
-    known, new = np.arange(8), np.arange(8, 12)
-    y, among = rng.standard_normal(8), kernel[np.ix_(known, known)]
-    cross, prior = kernel[np.ix_(new, known)], kernel[np.ix_(new, new)]
-    slow = exact(among.copy(), noise, y).together(cross, prior.copy())
-    root = positive_root(among)
-    rated = rated_features(root, among, np.diag(among), noise, y)
-    fast = Inducing.of(root, lambda rows: Projected(*(x[rows] for x in rated)), 8)
-    fast = fast.together(cross, prior.copy())
-    assert fast == pytest.approx(slow, abs=1e-5)

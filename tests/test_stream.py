@@ -11,7 +11,7 @@ from refless.data.tables import Reading, read_batches, read_outputs
 from refless.registry.errors import InputError
 
 MEANS = ("mean", "mean_interval", "n", "n_scored", "coverage", "systems", "scale", "reasons")
-SPECS = ("gp", "gp:exact_up_to=20,inducing=10", "bleu-neighbors:min_neighbors=1,max_fraction=1")
+SPECS = ("gp", "gp:max_rated=20", "bleu-neighbors:min_neighbors=1,max_fraction=1")
 
 
 @pytest.fixture(scope="module")

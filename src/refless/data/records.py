@@ -237,20 +237,16 @@ class Outputs(Texts):
     Attributes:
         references: [n] each output's own references, any number (for metrics).
         weights: [n] a weight for each of those references (for delta-BLEU).
-        tokens, logprobs: [n] the tokens of each, and ln of each one's probability (for SLOR).
         bad: [n] rows that could not be read and were kept as place holders, or empty.
     """
 
     references: tuple[tuple[str, ...], ...] = ()
     weights: tuple[tuple[float, ...], ...] = ()
-    tokens: tuple[tuple[str, ...], ...] = ()
-    logprobs: tuple[tuple[float, ...], ...] = ()
     bad: tuple[bool, ...] = ()
 
     def _more(self, rows: IntArray) -> dict[str, Any]:
         return {
-            name: picked(getattr(self, name), rows)
-            for name in ("references", "weights", "tokens", "logprobs", "bad")
+            name: picked(getattr(self, name), rows) for name in ("references", "weights", "bad")
         }
 
 

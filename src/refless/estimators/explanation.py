@@ -12,14 +12,10 @@ from refless.registry.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one thing that an estimator looks at adds to an estimate.
+    """What one thing that an estimator looks at adds to an estimate."""
 
-    Attributes:
-        name: for people; addition: in units of the estimate.
-    """
-
-    name: str
-    addition: float
+    name: str  # for people
+    addition: float  # in units of the estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

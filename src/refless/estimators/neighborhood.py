@@ -18,7 +18,7 @@ from refless.estimators.explanation import evidence
 from refless.estimators.intervals import reasons_of
 from refless.estimators.scorer import Within
 from refless.loops import Loops
-from refless.metrics.kernels import Prepared
+from refless.metrics.kernels.dense import Dense
 from refless.metrics.matching import Exclusions, Work
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.progress import Progress
@@ -30,18 +30,16 @@ ROUNDING = 1e-9  # b |S| is real-valued: 0.57 * 100 admits 57
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Who is a neighbour, how much it weighs, and how many are enough and not too many.
+    """Who is a neighbour, and how many are enough and not too many.
 
     Attributes:
         tau: least similarity; least, most: a and b.
-        power: neighbours weigh similarity**power; None for all alike.
         threads: of the matching; no result depends on it.
     """
 
     tau: float
     least: int
     most: float
-    power: float | None
     threads: int | None = None
 
     def admits(self, support: IntArray, sizes: IntArray) -> BoolArray:
@@ -62,14 +60,14 @@ class Neighborhood:
 
     pool: RatedPool
     rated: RatedPool
-    prepared: Prepared
+    prepared: Dense
     fingerprint: str
     human: ExactRatings
     residuals: dict[str, Residuals] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, pool: RatedPool, rated: RatedPool, prepared: Prepared, fingerprint: str
+        cls, pool: RatedPool, rated: RatedPool, prepared: Dense, fingerprint: str
     ) -> Neighborhood:
         """The rated texts with their exact human ratings."""
         human = exact_ratings(rated.ratings, len(rated), rated.aggregate)
@@ -83,24 +81,10 @@ class Neighborhood:
         held: Exclusions | None,
         progress: Progress | None = None,
     ) -> tuple[FloatArray, IntArray]:
-        """[texts, taus] mean human rating of the neighbours, and how many there are.
-
-        One matching pass for all taus, or one each where neighbours weigh by similarity.
-        """
+        """[texts, taus] mean human rating of the neighbours, and how many there are."""
         human, work = self.human, Work(held=held, threads=rule.threads, progress=progress)
-        if rule.power is None:
-            sums = self.prepared.neighbor_sums(texts, human.numerators, taus, work)
-            return scaled(human.means(sums.sums, sums.counts), self.rated.scale), sums.counts
-        ratings = human.numerators / human.denominator
-        weighted = [
-            self.prepared.weighted_sums(texts, ratings, tau, rule.power, work)
-            for tau in taus.tolist()
-        ]
-        with np.errstate(invalid="ignore"):
-            means = np.stack([part.sums / part.weights for part in weighted], axis=1)
-        ends = ratings.min(initial=np.inf), ratings.max(initial=-np.inf)
-        means = np.clip(means, *ends)  # rounding must not leave the ratings' range
-        return scaled(means, self.rated.scale), np.stack([part.counts for part in weighted], axis=1)
+        sums = self.prepared.neighbor_sums(texts, human.numerators, taus, work)
+        return scaled(human.means(sums.sums, sums.counts), self.rated.scale), sums.counts
 
     def reasons(
         self, outputs: Outputs, rule: Rule, support: IntArray, sizes: IntArray
@@ -110,7 +94,7 @@ class Neighborhood:
         rules: tuple[tuple[Reason, BoolArray], ...] = (
             ("bad-row", np.array(outputs.bad or [False] * len(outputs), dtype=np.bool_)),
             ("empty", lengths == 0),
-            ("too-short", lengths < self.prepared.shortest()),
+            ("too-short", lengths < self.prepared.least),
             ("too-few", support < max(1, rule.least)),
             ("too-many", ~rule.admits(support, sizes)),
         )
@@ -121,36 +105,32 @@ class Neighborhood:
     ) -> tuple[Neighbor, ...]:
         """The neighbours of a text with these similarities, most similar first, with shares."""
         rated = self.rated
-        weight = np.maximum(row, 0.0) ** (rule.power or 0.0)
-        weight[row < max(rule.tau - loops.SLACK, 0.0)] = 0.0
-        inside = np.flatnonzero(weight > 0.0)
+        inside = np.flatnonzero(row >= max(rule.tau - loops.SLACK, 0.0))
         ids = np.array([rated.ids[i] for i in inside], dtype=object)
         best = inside[np.lexsort((ids.astype(str), -row[inside]))] if len(inside) else inside
-        share = weight[best] / weight.sum()
         shared, kept = partial(self.prepared.shared, text), best[:most]
-        return evidence(rated, kept, row[kept], share[:most], shared)
+        share = np.full(len(kept), 1.0 / max(1, len(best)))
+        return evidence(rated, kept, row[kept], share, shared)
 
     def among_themselves(self, rule: Rule) -> Within:
         """Rows of the rated texts -> held-out estimates, out of one table of similarities."""
         texts, exact = self.rated.texts, self.human
         similar = self.prepared.similarities(texts, Work(threads=rule.threads))
         near = similar >= rule.tau - loops.SLACK
-        near &= ~(self.prepared.lengths(texts) < self.prepared.shortest())[:, None]
-        weight = np.where(near, np.maximum(similar, 0.0) ** (rule.power or 0.0), 0.0)
+        near &= ~(self.prepared.lengths(texts) < self.prepared.least)[:, None]
 
         def among(rows: IntArray) -> Callable[[IntArray], FloatArray]:
-            part = np.ix_(rows, rows)
-            close, alike = near[part], weight[part]
-            # Whole numbers below 2**53, so that no order of summing matters; weights are no such.
+            close = near[np.ix_(rows, rows)]
+            # Whole numbers below 2**53, so that no order of summing matters.
             ratings = exact.numerators[rows].astype(np.float64)
 
             def predict(groups: IntArray) -> FloatArray:
-                others = groups[:, None] != groups
-                support, weights = (close & others).sum(axis=1), alike * others
+                others = close & (groups[:, None] != groups)
+                support = others.sum(axis=1)
                 of_group = np.unique(groups, return_inverse=True, return_counts=True)
                 sizes = len(rows) - of_group[2][of_group[1]]
                 with np.errstate(invalid="ignore", divide="ignore"):
-                    means = weights @ ratings / (weights.sum(axis=1) * float(exact.denominator))
+                    means = others @ ratings / (support * float(exact.denominator))
                 admitted = rule.admits(support, sizes)
                 return np.where(admitted, scaled(means, self.rated.scale), np.nan)
 

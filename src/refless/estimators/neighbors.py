@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from refless.metrics.kernels import KERNELS, Kernel, kernel_of
 from refless.metrics.kernels.bleu import BleuStar
 from refless.metrics.matching import Exclusions, hold_out
 from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.registry.spec import About, check
 from refless.registry.version import __version__
@@ -36,7 +35,6 @@ from refless.stats.intervals import conformal_radius
 
 CALIBRATION_TEXTS = 2_000  # held-out residuals for intervals come from at most so many texts
 DENSE_TEXTS = 5_000  # up to here all similarities are held at once: 200 MB
-POWER = 2.0  # of the kernel as a weight, where neighbours are weighed
 
 
 @dataclass(kw_only=True, repr=False)
@@ -50,8 +48,6 @@ class BLEUNeighbors(Estimator):
             0.18, 0.10).
         min_neighbors: a, the fewest neighbours for an estimate; 0 removes the rule.
         max_fraction: b, the largest share of the rated texts; 1 removes the rule.
-        weights: `uniform` as published, or `kernel`: neighbours weigh similarity**power.
-        power: that power.
         subsample: share of the pool used in this evaluation, drawn with `seed`.
         seed: seed of the sub-sampling.
         threads: number of threads, all cores by default; no result depends on it.
@@ -66,23 +62,15 @@ class BLEUNeighbors(Estimator):
     max_fraction: Annotated[
         float, About("largest share of neighbours; 1: no such rule", at_least=0, at_most=1)
     ] = 0.66
-    weights: Annotated[
-        Literal["uniform", "kernel"], About("kernel: neighbours weigh similarity**power")
-    ] = "uniform"
-    power: Annotated[float, About("that power", above=0)] = POWER
     subsample: Annotated[float, SUBSAMPLE] = 1.0
     seed: Annotated[int, SEED] = 0
     threads: Annotated[int | None, THREADS] = None
 
-    _later: ClassVar = frozenset(
-        {"tau", "min_neighbors", "max_fraction", "weights", "power", "threads"}
-    )
+    _later: ClassVar = frozenset({"tau", "min_neighbors", "max_fraction", "threads"})
 
     def __post_init__(self) -> None:
         self._kernel()
         check(self)
-        if self.weights != "kernel" and self.power != POWER:
-            raise UsageError("power goes with weights=kernel")
 
     def _kernel(self) -> Kernel:
         return kernel_of(self.kernel)
@@ -93,16 +81,14 @@ class BLEUNeighbors(Estimator):
             tau=self.threshold,
             least=self.min_neighbors,
             most=self.max_fraction,
-            power=self.power if self.weights == "kernel" else None,
             threads=self.threads,
         )
 
     @property
     def title(self) -> str:
-        """`BLEU Neighbors`, `BLEU Neighbors with rouge-l`, `the kernel-weighted mean`."""
+        """`BLEU Neighbors`, `BLEU Neighbors with rouge-l`."""
         name = self._kernel().name
-        plain = "BLEU Neighbors" if self.weights == "uniform" else "the kernel-weighted mean"
-        return plain if name == BleuStar.name else f"{plain} with {name}"
+        return "BLEU Neighbors" if name == BleuStar.name else f"BLEU Neighbors with {name}"
 
     @property
     def threshold(self) -> float:
@@ -234,8 +220,6 @@ class BLEUNeighbors(Estimator):
             tau=self.threshold,
             a=self.min_neighbors,
             b=self.max_fraction,
-            w=self.weights,
-            **({"power": self.power} if self.weights == "kernel" else {}),
         )
         if pool is not None:
             signed = self._with_pool(signed, pool)

@@ -16,7 +16,6 @@ from refless.data.records import Estimates, Outputs, Residuals, picked, residual
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.clusters import (
     Effect,
-    Sums,
     Unseen,
     design_effect,
     group_effects,
@@ -31,7 +30,6 @@ from refless.stats.intervals import (
     Interval,
     Together,
     mean_interval,
-    normal_interval,
     quantile,
 )
 
@@ -286,51 +284,6 @@ class Means:
             overall=mean_of(np.arange(len(values))),
             systems={name: mean_of(np.flatnonzero(systems == name)) for name in sorted({*names})},
         )
-
-    @classmethod
-    def summed(
-        cls, overall: Summed, systems: Mapping[str, Summed], residuals: Residuals | FloatArray
-    ) -> Means:
-        """The same from sums, for outputs that are nowhere together.
-
-        Equal but for rounding where `of` takes means as normal, which is beyond 50,000 outputs.
-        """
-        errors = _Errors.of(residuals_of(residuals))
-
-        def mean_of(summed: Summed, counts: Mapping[str, int]) -> Mean:
-            sums, held = summed.sums, errors.held(known=summed.known)
-            together = errors.together(
-                held,
-                estimates=sums.effect(sums.correlation),
-                residuals=sums.effect(held.alike),
-                shares={name: n / sums.n for name, n in counts.items() if n},
-            )
-            mean, spread = sums.mean, sums.variance
-            ends = normal_interval(sums.n, mean, spread, held.values, together=together)
-            mean = errors.within((mean + together.shift, mean))[0]
-            return Mean(mean=mean, mean_interval=errors.within(ends), n=summed.n, n_scored=sums.n)
-
-        counts = {name: summed.sums.n for name, summed in systems.items()}
-        return cls(
-            overall=mean_of(overall, counts),
-            systems={
-                name: mean_of(systems[name], {name: counts[name]}) for name in sorted(systems)
-            },
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summed:
-    """Outputs as sums.
-
-    Attributes:
-        n: outputs, with an estimate or without; sums: of the estimates.
-        known: whether each source of an output with an estimate is a rated one.
-    """
-
-    n: int
-    sums: Sums
-    known: bool
 
 
 @dataclass(slots=True, eq=False)

@@ -34,10 +34,10 @@ def frequencies_loop(ids, starts, of, first, features):
 
 
 @loop(nogil=True)
-def dots_loop(ids, counts, starts, idf, outputs, of, first, clip, dots):
+def dots_loop(ids, counts, starts, idf, outputs, of, first, dots):
     """[references] dot product of each reference with its output, for one order.
 
-    With `clip` an output's n-gram weighs at most as much as in the reference.
+    An output's n-gram weighs at most as much as in the reference.
     """
     weights = np.zeros(len(idf))
     for item in range(len(outputs)):
@@ -48,8 +48,7 @@ def dots_loop(ids, counts, starts, idf, outputs, of, first, clip, dots):
             total = 0.0
             for k in range(starts[of[place]], starts[of[place] + 1]):
                 theirs = counts[k] * idf[ids[k]]
-                mine = weights[ids[k]]
-                total += (min(mine, theirs) if clip else mine) * theirs
+                total += min(weights[ids[k]], theirs) * theirs
             dots[place] = total
         for k in range(starts[text], starts[text + 1]):
             weights[ids[k]] = 0.0

@@ -73,20 +73,14 @@ def look_up_loop(level, tokens, starts, order, n_tokens, keys):
 
 
 @loop(nogil=True)
-def _tally(own, count):
-    """Adds to count[n-grams] how often each occurs in one text."""
-    for gram in own:
-        if gram >= 0:
-            count[gram] += 1
-
-
-@loop(nogil=True)
 def most_loop(level, starts, most):
     """Raises most[n-grams] to the most that each occurs in any text."""
     count = np.zeros(len(most), dtype=np.int32)
     for text in range(len(starts) - 1):
         own = level[starts[text] : starts[text + 1]]
-        _tally(own, count)
+        for gram in own:
+            if gram >= 0:
+                count[gram] += 1
         for gram in own:
             if gram >= 0:
                 most[gram] = max(most[gram], count[gram])
@@ -94,28 +88,14 @@ def most_loop(level, starts, most):
 
 
 @loop(nogil=True)
-def ends_loop(level, starts, first, ends):
-    """Marks in ends[occurrences] each n-gram's last occurrence in each text."""
-    count = np.zeros(len(first), dtype=np.int32)
-    for text in range(len(starts) - 1):
-        own = level[starts[text] : starts[text + 1]]
-        _tally(own, count)
-        for gram in own:
-            if gram >= 0 and count[gram] > 0:
-                ends[first[gram] + count[gram] - 1] = True
-                count[gram] = 0
-
-
-@loop(nogil=True)
-def part(level, starts, first, upto, weighted):
-    """Features of one order: ids, weights (if they are wanted), and where each text's begin."""
+def part(level, starts, first, clip):
+    """Features of one order: ids, weights without clipping, and where each text's begin."""
     ids = np.empty(len(level), dtype=np.int32)
-    weights = np.empty(len(level) if weighted else 0, dtype=np.int32)
+    weights = np.empty(0 if clip else len(level), dtype=np.int32)
     begins = np.zeros(len(starts), dtype=np.int64)
     seen_in = np.full(len(first), -1, dtype=np.int32)
     count = np.zeros(len(first), dtype=np.int32)
-    current = np.zeros(len(first), dtype=np.int64)
-    place = np.zeros(len(first) if weighted else 0, dtype=np.int64)
+    place = np.zeros(0 if clip else len(first), dtype=np.int64)
     n = 0
     for text in range(len(starts) - 1):
         for i in range(starts[text], starts[text + 1]):
@@ -125,21 +105,16 @@ def part(level, starts, first, upto, weighted):
             if seen_in[gram] != text:
                 seen_in[gram] = text
                 count[gram] = 0
-                current[gram] = first[gram] - 1
-            count[gram] += 1
-            feature = current[gram]
-            if feature < first[gram] or count[gram] > upto[feature - first[0]]:
-                feature += 1
-                if feature == first[gram + 1]:
-                    count[gram] -= 1  # beyond what any text of the pool has
-                    continue
-                current[gram] = feature
-                ids[n] = feature
-                if weighted:
-                    weights[n] = 0
-                    place[gram] = n
-                n += 1
-            if weighted:
+            if not clip and count[gram] > 0:
                 weights[place[gram]] += 1
+                continue
+            feature = first[gram] + count[gram]
+            if feature == first[gram + 1]:
+                continue  # beyond what any text of the pool has
+            if not clip:
+                place[gram], weights[n] = n, 1
+            count[gram] += 1
+            ids[n] = feature
+            n += 1
         begins[text + 1] = n
     return ids[:n].copy(), weights[:n].copy(), begins

@@ -69,7 +69,7 @@ class BERTScore:
         place = {text: i for i, text in enumerate(texts)}
         embedded = encoder.embed(texts)
         rows = [place[text] for text in references]
-        known = matched(embedded)
+        known = Matched(embedded)
         pairs = zip(outputs.texts, outputs.references, strict=True)
         raw = [_best(known, place[x], sorted({place[s] for s in many})) for x, many in pairs]
         base = baseline_of(self.baseline, known, rows, encoder)
@@ -131,7 +131,7 @@ class BertScore:
     def prepare(self, texts: Sequence[str]) -> Dense:
         """The rated texts, embedded."""
         encoder = self._encoder()
-        rated = matched(encoder.embed(texts))
+        rated = Matched(encoder.embed(texts))
         base = baseline_of(self.baseline, rated, rated.embedded.rows.tolist(), encoder)
         return Dense(
             size=len(texts),
@@ -145,7 +145,7 @@ class BertScore:
 
 
 def _rows(texts: Sequence[str], *, rated: Matched, encoder: Encoder, base: float) -> Rows:
-    outputs = matched(encoder.embed(texts))
+    outputs = Matched(encoder.embed(texts))
     others = rated.texts(np.arange(len(rated.embedded.starts) - 1))
 
     def block(begin: int, end: int) -> FloatArray:
@@ -159,17 +159,16 @@ def _rows(texts: Sequence[str], *, rated: Matched, encoder: Encoder, base: float
     return block
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Matched:
-    """Texts ready for matching.
-
-    Attributes:
-        embedded: their tokens.
-        weights: [tokens] weight of each: 0 for the model's own marks, else 1.
-    """
+    """The tokens of texts, ready for matching."""
 
     embedded: Embedded
-    weights: FloatArray
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """[tokens] weight of each: 0 for the model's own marks, else 1."""
+        return np.where(self.embedded.special, 0.0, 1.0)
 
     @cached_property
     def unit(self) -> VectorArray:
@@ -184,11 +183,6 @@ class Matched:
         parts = [np.arange(starts[row], starts[row + 1]) for row in rows]
         places = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
         return self.unit[places], self.weights[places], np.cumsum([0, *map(len, parts)])
-
-
-def matched(embedded: Embedded) -> Matched:
-    """The texts, ready for matching."""
-    return Matched(embedded=embedded, weights=np.where(embedded.special, 0.0, 1.0))
 
 
 def f_scores(

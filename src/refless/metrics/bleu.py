@@ -34,13 +34,11 @@ class Smoothing:
         name: one of SMOOTHINGS.
         value: what `floor` puts for no match, what `add-k` adds; None for the default.
         effective_order: leave out orders for which the output is too short.
-        longer: tokens added to the reference length of the brevity penalty.
     """
 
     name: str = "exp"
     value: float | None = None
     effective_order: bool = False
-    longer: int = 0
 
     def __post_init__(self) -> None:
         if self.name not in SMOOTHINGS:
@@ -78,7 +76,7 @@ def bleu_of_sums(sums: FloatArray, smoothing: Smoothing) -> FloatArray:
     with np.errstate(invalid="ignore", divide="ignore"):
         counted = known if smoothing.effective_order else np.ones_like(known)
         mean = np.where(counted, logs, 0.0).sum(axis=-1) / orders
-        penalty = brevity_penalty(sums[..., 0], sums[..., 1] + smoothing.longer)
+        penalty = brevity_penalty(sums[..., 0], sums[..., 1])
         score = 100 * penalty * np.exp(mean)
     return np.asarray(np.where((matched > 0).any(axis=-1), score, 0.0))
 

@@ -1,8 +1,6 @@
 """METEOR of a text (hypothesis) against its best reference: a metric, and a kernel.
 
-Two implementations: METEOR 1.5 (Denkowski and Lavie 2014) in the jar that pycocoevalcap brings,
-where Java is, and NLTK's METEOR, where WordNet is. They are different metrics; signatures tell
-which one made a number.
+METEOR 1.5 (Denkowski and Lavie 2014), in the jar that pycocoevalcap brings, where Java is.
 """
 
 from __future__ import annotations
@@ -13,25 +11,22 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Annotated, ClassVar, Literal, cast
+from typing import ClassVar
 
 import numpy as np
 
 from refless.data.records import Outputs
 from refless.metrics.kernels.dense import Dense, Rows
-from refless.metrics.references.protocol import Scores, averaged, check_references
+from refless.metrics.references.protocol import Scores, check_references
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import MissingExtraError, RefLessError, UsageError
 from refless.registry.signature import Signature
-from refless.registry.spec import About, check
 from refless.registry.version import __version__
 
-Implementation = Literal["jar", "nltk"]
 STATISTICS = 23  # numbers that the jar counts for a pair, all of them sums
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75  # METEOR 1.5's parameters for English
 STAGES = np.array([1.0, 0.6, 0.8, 0.6])  # weights of exact, stem, synonym and paraphrase matches
@@ -41,23 +36,12 @@ STAGES = np.array([1.0, 0.6, 0.8, 0.6])  # weights of exact, stem, synonym and p
 class Meteor:
     """METEOR in [0, 1] against the best reference, or of an output with each rated text.
 
-    METEOR 1.5's corpus score is made of the summed statistics of all outputs, as in coco-caption;
-    NLTK's is the mean over outputs.
-
-    Attributes:
-        implementation: `jar` or `nltk`; None takes what is there, the jar first.
+    The corpus score is made of the summed statistics of all outputs, as in coco-caption.
     """
 
     name: ClassVar[str] = "meteor"
     needs: ClassVar[tuple[str, ...]] = ("references",)
     default_tau: ClassVar[float] = 0.18
-
-    implementation: Annotated[
-        Implementation | None, About("which METEOR; none: what is there, the jar first")
-    ] = None
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def score(self, outputs: Outputs) -> Scores:
         """Scores of the outputs.
@@ -67,8 +51,6 @@ class Meteor:
             MissingExtraError, UsageError: there is nothing that computes METEOR.
         """
         check_references(outputs)
-        if implementation(self.implementation) == "nltk":
-            return averaged(meteor(outputs.texts, outputs.references, "nltk"))
         counts = meteor_statistics(outputs.texts, outputs.references)
         return Scores(
             segments=meteor_score(counts),
@@ -83,17 +65,13 @@ class Meteor:
         Raises:
             MissingExtraError, UsageError: there is nothing that computes METEOR.
         """
-        return Dense(
-            size=len(texts),
-            rows=partial(_rows, rated=texts, which=implementation(self.implementation)),
-            parallel=False,  # one Java process answers
-        )
+        jar()
+        rows = partial(_rows, rated=texts)
+        return Dense(size=len(texts), rows=rows, parallel=False)  # one Java process answers
 
     def settings(self) -> dict[str, object]:
         """Which METEOR."""
-        if implementation(self.implementation) == "jar":
-            return {"impl": "meteor-1.5", "lang": "en", "norm": True}
-        return {"impl": f"nltk-{version('nltk')}", "tok": "words"}
+        return {"impl": "meteor-1.5", "lang": "en", "norm": True}
 
     def signature(self) -> Signature:
         """Which METEOR, and its settings."""
@@ -103,65 +81,37 @@ class Meteor:
     def missing(cls) -> str:
         """What to install; "" where METEOR runs."""
         try:
-            implementation()
+            jar()
         except RefLessError as lacking:
             return str(lacking)
         return ""
 
 
-def _rows(texts: Sequence[str], *, rated: Sequence[str], which: Implementation) -> Rows:
+def _rows(texts: Sequence[str], *, rated: Sequence[str]) -> Rows:
     def block(begin: int, end: int) -> FloatArray:
         pairs = list(product(texts[begin:end], rated))
-        scores = meteor([text for text, _ in pairs], [[reference] for _, reference in pairs], which)
+        outputs, references = [text for text, _ in pairs], [[reference] for _, reference in pairs]
+        scores = meteor_score(meteor_statistics(outputs, references))
         return scores.reshape(end - begin, len(rated))
 
     return block
 
 
-def implementation(wanted: Implementation | None = None) -> Implementation:
-    """What computes METEOR here: the jar, else NLTK.
+def jar() -> Path:
+    """The jar of METEOR 1.5.
 
     Raises:
-        MissingExtraError: neither package is installed.
-        UsageError: a package is there, but not what it needs (Java, WordNet).
+        MissingExtraError: pycocoevalcap is not installed.
+        UsageError: there is no Java.
     """
-    reasons: dict[Implementation, str] = {"jar": _jar_lacks(), "nltk": _nltk_lacks()}
-    for name, reason in reasons.items():
-        if not reason and wanted in {None, name}:
-            return name
-    asked = [reasons[wanted]] if wanted else list(reasons.values())
-    if all(reason == "extra" for reason in asked):
-        raise MissingExtraError("METEOR", "meteor")
-    obstacles = "; ".join(reason for reason in asked if reason != "extra")
-    raise UsageError(f"METEOR cannot run here: {obstacles}")
-
-
-def _jar_lacks() -> str:
-    if _jar() is None:
-        return "extra"
-    return "" if shutil.which("java") else "METEOR 1.5 needs Java (no 'java' on the PATH)"
-
-
-def _jar() -> Path | None:
     package = find_spec("pycocoevalcap")
-    if package is None or not package.submodule_search_locations:
-        return None
-    jar = Path(package.submodule_search_locations[0]) / "meteor" / "meteor-1.5.jar"
-    return jar if jar.is_file() else None
-
-
-def _nltk_lacks() -> str:
-    if find_spec("nltk") is None:
-        return "extra"
-    from nltk.data import find
-
-    for name in ("corpora/wordnet", "corpora/wordnet.zip"):
-        try:
-            find(name)
-        except LookupError:
-            continue
-        return ""
-    return "NLTK's METEOR needs WordNet (python -m nltk.downloader wordnet)"
+    folders = (package and package.submodule_search_locations) or ()
+    path = next((Path(folder) / "meteor" / "meteor-1.5.jar" for folder in folders), None)
+    if path is None or not path.is_file():
+        raise MissingExtraError("METEOR", "meteor")
+    if not shutil.which("java"):
+        raise UsageError("METEOR cannot run here: it needs Java (no 'java' on the PATH)")
+    return path
 
 
 def meteor_statistics(texts: Sequence[str], references: Sequence[Sequence[str]]) -> FloatArray:
@@ -169,7 +119,7 @@ def meteor_statistics(texts: Sequence[str], references: Sequence[Sequence[str]])
 
     Rows add up to the statistics of all texts together; `meteor_score` makes scores of them.
     """
-    scores = _engine().ask(texts, references)
+    scores = _engine(jar()).ask(texts, references)
     whole = (scores[:, 20] == 1) & (scores[:, 21:23] == scores[:, 0:2]).all(axis=1)
     scores[whole, 20] = 0.0  # a text matched as a whole is not fragmented, alone or in a sum
     return scores
@@ -193,9 +143,8 @@ def meteor_score(statistics: FloatArray) -> FloatArray:
 
 
 @cache
-def _engine() -> _Engine:
-    implementation("jar")
-    return _Engine(cast("Path", _jar()))
+def _engine(path: Path) -> _Engine:
+    return _Engine(path)
 
 
 class _Engine:
@@ -252,18 +201,3 @@ class _Engine:
 def _plain(text: str) -> str:
     """The text on one line, without the separator of the protocol."""
     return " ".join(text.replace("|||", " ").split())
-
-
-def meteor(
-    texts: Sequence[str], references: Sequence[Sequence[str]], which: Implementation
-) -> FloatArray:
-    """[texts] METEOR in [0, 1] of each text against its best reference; NLTK's splits at blanks."""
-    if which == "jar":
-        return meteor_score(meteor_statistics(texts, references))
-    from nltk.translate.meteor_score import meteor_score as nltk_score
-
-    scores = [
-        nltk_score([reference.split() for reference in many], text.split())
-        for text, many in zip(texts, references, strict=True)
-    ]
-    return np.array(scores, dtype=np.float64)

@@ -70,8 +70,6 @@ def abstains(share: float) -> str:
 def estimator_name(signature: Signature) -> str:
     """An estimator's name for people, with its kernel where that is not BLEU*."""
     name = NAMES.get(signature.name, signature.name)
-    if signature.get("w") == "kernel":
-        name = "the kernel-weighted mean"
     if ",score " in (signature.get("k") or ""):
         name += " + scores"
     kernel = signature.get("kernel") or "bleu*"

@@ -62,47 +62,6 @@ def _effect(sizes: float, n: int, correlation: float) -> float:
     return 1.0 + (sizes / max(n, 1) - 1.0) * correlation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
-    """What grouped rows add up to, wherever each of them is: all that a mean's interval needs.
-
-    Attributes:
-        n: rows with a value; groups: of these rows, each row without one being its own.
-        sizes: sum of the squared sizes of the groups.
-        total, squares: sums of the values and of their squares.
-        grouped: sum over groups of their total, squared, by their size.
-    """
-
-    n: int
-    groups: int
-    sizes: float
-    total: float
-    squares: float
-    grouped: float
-
-    @property
-    def mean(self) -> float:
-        """Of the values; NaN without any."""
-        return self.total / self.n if self.n else math.nan
-
-    @property
-    def variance(self) -> float:
-        """Of the values, as of all there are; NaN without any."""
-        return max(0.0, self.squares / self.n - self.mean**2) if self.n else math.nan
-
-    @property
-    def correlation(self) -> float:
-        """As `intraclass`."""
-        if self.groups < 2 or self.groups == self.n:
-            return 0.0
-        between = self.grouped - self.total * self.mean
-        return _between(self.n, self.groups, self.sizes, self.squares - self.grouped, between)
-
-    def effect(self, correlation: float) -> float:
-        """As `design_effect`."""
-        return _effect(self.sizes, self.n, correlation)
-
-
 def width(values: FloatArray, labels: Sequence[str]) -> float:
     """How much wider an interval of one more row, of a group of its own, is than of these rows.
 

@@ -16,7 +16,6 @@ from refless.text.words import pieces
 Tokenize = Callable[[str], list[str]]
 IdArray = npt.NDArray[np.int32]
 
-CHUNK = 1_000_000  # characters that are encoded at a time
 SACREBLEU = {  # our name -> sacrebleu's; the last three need extras of sacrebleu
     "13a": "13a",
     "intl": "intl",
@@ -62,15 +61,10 @@ def _sacrebleu(name: str) -> Callable[[str], str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenIds:
-    """Texts as token ids, one after the other.
+    """Texts as token ids, one after the other."""
 
-    Attributes:
-        ids: [total tokens] ids, -1 for a token that the vocabulary lacks.
-        starts: [texts + 1] text i is `ids[starts[i]:starts[i + 1]]`.
-    """
-
-    ids: IdArray
-    starts: npt.NDArray[np.int64]
+    ids: IdArray  # [total tokens] ids, -1 for a token that the vocabulary lacks
+    starts: npt.NDArray[np.int64]  # [texts + 1] text i is `ids[starts[i]:starts[i + 1]]`
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
@@ -101,7 +95,7 @@ def token_counts(texts: Sequence[str], tokenize: str) -> npt.NDArray[np.int64]:
 def learn_tokens(texts: Sequence[str], tokenize: str) -> tuple[tuple[str, ...], TokenIds]:
     """All tokens of the texts, sorted (whatever the order of the texts), and the texts in them."""
     if tokenize == "char":
-        tokens = tuple(sorted(set().union(*map(set, _joined(texts)))))
+        tokens = tuple(sorted(set().union(*texts)))
         return tokens, _encode_characters(texts, tokens)
     place: defaultdict[str, int] = defaultdict()
     place.default_factory = place.__len__
@@ -132,31 +126,9 @@ def _numbered(texts: Sequence[str], tokenize: str, number: Callable[[str], int])
 
 
 def _encode_characters(texts: Sequence[str], tokens: tuple[str, ...]) -> TokenIds:
-    """One table look-up a code point, chunk by chunk."""
+    """One table look-up a code point."""
     points = np.array([ord(token) for token in tokens], dtype=np.int64)
     table = np.full(int(points.max(initial=0)) + 2, -1, dtype=np.int32)
     table[points] = np.arange(len(points), dtype=np.int32)
-    starts = _starts(list(map(len, texts)))
-    ids, end = np.empty(starts[-1], dtype=np.int32), 0
-    for chunk in _joined(texts):
-        begin, end = end, end + len(chunk)
-        ids[begin:end] = table[np.minimum(code_points(chunk), len(table) - 1)]
-    return TokenIds(ids, starts)
-
-
-def _joined(texts: Iterable[str]) -> Iterable[str]:
-    """The texts, glued together or cut, in chunks of some million characters."""
-    chunk: list[str] = []
-    size = 0
-    for text in texts:
-        chunk.append(text)
-        size += len(text)
-        if size >= CHUNK:
-            whole = "".join(chunk)
-            yield from (whole[begin : begin + CHUNK] for begin in range(0, size, CHUNK))
-            chunk, size = [], 0
-    yield "".join(chunk)
-
-
-def _starts(lengths: list[int]) -> npt.NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    ids = table[np.minimum(code_points("".join(texts)), len(table) - 1)]
+    return TokenIds(ids, np.cumsum([0, *map(len, texts)], dtype=np.int64))

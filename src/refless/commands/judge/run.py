@@ -67,7 +67,7 @@ class JudgedRows(ScoredRows):
             roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'),
             annotator, time, dimension, reference (several), weight, rationale (why the judge says
             it), run (with --runs), mix (how many outputs in use a row stands for, in corrected
-            means), and for slor logprobs and tokens.
+            means).
     """
 
     roles: ClassVar[tuple[str, ...]] = (*ScoredRows.roles, *OWN, "rationale", "run", "mix")

@@ -38,8 +38,7 @@ class ReferredRows(OutputRows):
 
     Attributes:
         columns: Column that plays a role, if its name does not say so: text=reply. Repeatable;
-            roles: text, id, item, source, system, task, reference (several), weight, and for slor
-            logprobs and tokens.
+            roles: text, id, item, source, system, task, reference (several), weight.
     """
 
     roles: ClassVar[tuple[str, ...]] = (*OutputRows.roles, *OWN)

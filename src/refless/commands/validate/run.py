@@ -36,11 +36,7 @@ from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
 from refless.registry.spec import spec_of
 
-CANDIDATES = (
-    "gp",
-    "bleu-neighbors",
-    "bleu-neighbors:weights=kernel,tau=0,min_neighbors=0,max_fraction=1",
-)
+CANDIDATES = ("gp", "bleu-neighbors")
 FEWEST = 20  # rated texts
 AT_MOST = 20_000  # rated texts; of more, so many are drawn
 MANY_COPIES = 0.05  # of the rated texts
@@ -67,8 +63,8 @@ def validate(
 
     Args:
         rated: Files of rated texts, or of preference pairs.
-        estimator: An estimator, with parameters if any: gp:max_sd=0.2. Repeatable. Without it: gp,
-            bleu-neighbors and a kernel-weighted mean.
+        estimator: An estimator, with parameters if any: gp:max_sd=0.2. Repeatable. Without it: gp
+            and bleu-neighbors.
         group: What is held out together: id (each text alone), text (equal texts), source, system,
             item, task or a column's name.
         at_most: Rated texts to validate on; of more, so many are drawn.

@@ -18,7 +18,6 @@ from refless.files.untrusted import check_foreign
 from refless.registry.errors import InputError
 
 _FORMULA_ERROR = re.compile(r"#(N/A|NAME\?|(REF|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|ERROR)!)")
-MOST_LOGPROB = 1e-6  # a probability of 1 that was rounded
 _PLAIN = {str, int, bool, type(None)}
 _ABSENT = ("NAType", "NaTType")  # pandas.NA and pandas.NaT
 _SHORT_FLOATS = {"float16", "float32", "halffloat", "float"}  # as numpy, pandas, polars, Arrow say
@@ -230,46 +229,6 @@ def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
             remedy = "weights go from -1 to 1: (r - 3) / 2 for ratings r of 1 to 5"
             raise InputError(f"weight {weight} is outside -1 to 1", remedy=remedy)
     return weights
-
-
-def tokens_of_cells(value: object, tokens: object) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """A text's tokens, and the natural logarithm of each one's probability.
-
-    Args:
-        value: [tokens] objects with `token` and `logprob` as chat services give them, or numbers;
-            a string is JSON. None: there are no tokens.
-        tokens: [tokens] strings, where `value` holds numbers; a string is JSON.
-
-    Raises:
-        InputError: something else, other numbers of each, a log-probability above 0.
-    """
-    numbers, named = _listed(value), _listed(tokens)
-    if numbers and all(isinstance(part, dict) for part in numbers):
-        named = [part.get("token") for part in numbers]
-        numbers = [part.get("logprob") for part in numbers]
-    if not all(isinstance(part, str) for part in named) or len(named) != len(numbers):
-        problem = f"log-probabilities {shown(value)}, tokens {shown(named)}"
-        remedy = (
-            "give a list of {token, logprob}, or numbers and as many strings (--column tokens=NAME)"
-        )
-        raise InputError(problem, remedy=remedy)
-    for part in numbers:
-        if type(part) not in {int, float} or not (math.isfinite(part) and part <= MOST_LOGPROB):
-            remedy = "natural logarithms of probabilities are finite and not above 0"
-            raise InputError(f"{shown(part)} is no log-probability", remedy=remedy)
-    return tuple(map(text_of_cell, named)), tuple(map(float, numbers))
-
-
-def _listed(value: object) -> list[Any]:
-    """A list as it stands or as its JSON; [] for None or a blank cell."""
-    if isinstance(value, str) and value.strip():
-        try:
-            value = json.loads(value)
-        except (RecursionError, ValueError):
-            value = [value]
-    if value is None or value == "":
-        return []
-    return value if isinstance(value, list) else [value]
 
 
 def time_of_cell(value: object) -> float:

@@ -37,7 +37,7 @@ OF_RATINGS = ("rating", "annotator", "time", "probability")
 OF_ROWS = ("id", "system", "task")  # roles that outputs to be estimated may lack
 SHARED = ("text", "id", "item", "source", "system", "task", "group", "score")
 POOL_ROLES = (*SHARED, "rating", "annotator", "time")
-OWN = ("reference", "weight", "logprobs", "tokens")  # what metrics read besides the text
+OWN = ("reference", "weight")  # what metrics read besides the text
 OUTPUT_ROLES = (*SHARED, *OWN)
 BOTH_ROLES = (*POOL_ROLES, *OWN)
 HUSE_ROLES = (*POOL_ROLES, "logprob", "length", "label")
@@ -57,8 +57,8 @@ class Columns:
 
     Several rating columns mean one annotator a column, several reference columns one reference a
     column; a pattern such as `rater*` names all that match. A dotted name such as `scores.fluency`
-    is what an object holds. `group`, `score` (of another tool), `logprobs` and `tokens` have no
-    alias; `dimension`, which tells what was rated, and `mix`, how much a row counts, are no roles.
+    is what an object holds. `group` and `score` (of another tool) have no alias; `dimension`, which
+    tells what was rated, and `mix`, how much a row counts, are no roles.
     Roles that a kind of file does not have (ratings of outputs, references of a rated pool) are not
     looked up there, so that one set of flags serves both.
     """
@@ -74,8 +74,6 @@ class Columns:
     task: str | None = None
     reference: tuple[str, ...] = ()
     weight: str | None = None
-    logprobs: str | None = None
-    tokens: str | None = None
     group: str | None = None
     score: tuple[str, ...] = ()
     logprob: str | None = None

@@ -10,7 +10,6 @@ from refless.data.records import Outputs, RatedPool, Texts, as_outputs
 from refless.data.tables.cells import (
     name_of_cell,
     references_of_cells,
-    tokens_of_cells,
     weights_of_cell,
 )
 from refless.data.tables.columns import (
@@ -267,30 +266,21 @@ def outputs_of_rows(
 
 
 def metric_columns(table: Table, rows: Sequence[int]) -> dict[str, list[tuple[Any, ...]]]:
-    """[n] what metrics read besides the text, on some rows: references, weights, tokens ..."""
+    """[n] what metrics read besides the text, on some rows: references and their weights."""
     columns: dict[str, list[tuple[Any, ...]]] = {}
     references, weights = table.cells("reference"), table.cells("weight")
-    logprobs, tokens = table.cells("logprobs"), table.cells("tokens")
     if references:
         columns["references"] = [()] * len(table)
     if references and weights:
         columns["weights"] = [()] * len(table)
-    if logprobs:
-        columns |= {role: [()] * len(table) for role in ("tokens", "logprobs")}
     for row in rows if columns else ():
         role = "reference"
         try:
-            if references:
-                texts = references_of_cells([cells[row] for cells in references])
-                role = "weight"
-                if weights:
-                    columns["weights"][row] = weights_of_cell(weights[0][row], len(texts))
-                columns["references"][row] = texts
-            if logprobs:
-                role = "logprobs"
-                named = tokens[0][row] if tokens else None
-                pair = tokens_of_cells(logprobs[0][row], named)
-                columns["tokens"][row], columns["logprobs"][row] = pair
+            texts = references_of_cells([cells[row] for cells in references])
+            role = "weight"
+            if weights:
+                columns["weights"][row] = weights_of_cell(weights[0][row], len(texts))
+            columns["references"][row] = texts
         except InputError as fault:
             table.rows.refuse(row, fault.found, fault.remedy, table.roles.column(role))
     return columns

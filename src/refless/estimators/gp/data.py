@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from refless.data.human import canonical_order, fingerprint
+from refless.data.human import canonical_order, copies_in_order, fingerprint
 from refless.data.records import NO_SCORES, Outputs, RatedPool, Texts
-from refless.estimators.folds import subsampled
+from refless.estimators.folds import subsampled, whole
 from refless.estimators.gp.features import Inputs, inputs_of
 from refless.estimators.gp.kernels import (
     MEANING,
@@ -20,7 +20,6 @@ from refless.estimators.gp.kernels import (
     Kernel,
     Points,
     learned,
-    rows_of,
     score_kernels,
 )
 from refless.registry.arrays import FloatArray, IntArray
@@ -31,20 +30,24 @@ from refless.text.embed import Encoder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureConfig:
-    """Which columns of rated texts are read, and how; see `GaussianProcess`.
-
-    Attributes:
-        source, scores, system: whether these are read if the rated texts have them.
-        encoder: gives texts their vectors, or None.
-        threads: how many work at once; no result depends on it.
-    """
+class Config:
+    """The parameters of `GaussianProcess` that decide what is learned of rated texts."""
 
     source: bool
     scores: bool
     system: bool
     encoder: Encoder | None
-    threads: int | None = None
+    tune_on: int
+    max_rated: int
+    subsample: float
+    seed: int
+    threads: int | None
+
+    def drawn(self, ordered: RatedPool) -> RatedPool:
+        """The texts that are learned from, out of a pool in canonical order."""
+        rated = subsampled(ordered, self.subsample, self.seed)
+        rng = np.random.default_rng(1)
+        return rated.take(whole(copies_in_order(rated), self.max_rated, rng))
 
     def kernels_of(self, rated: RatedPool) -> tuple[str, ...]:
         """Names of the kernels for these rated texts."""
@@ -74,28 +77,19 @@ class FeatureConfig:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Data:
-    """A rated pool as numbers: ratings of mean 0 and variance 1, and their own noise.
+    """A rated pool as numbers: ratings of mean 0 and variance 1, and their own noise."""
 
-    Attributes:
-        pool: as it was read; rated: in canonical order, sub-sampled.
-        inputs: what the kernels read of the rated texts.
-        kernels: learned from all rated texts; points: where these lie, by the kernel's name.
-        y: [n] human rating as (human rating - offset) / unit.
-        noise: [n] variance of each text's human rating as an average of few ratings, over unit**2.
-        config: which columns are read.
-    """
-
-    pool: RatedPool
-    rated: RatedPool
-    inputs: Inputs
-    kernels: Mapping[str, Kernel]
-    points: Mapping[str, Points]
-    y: FloatArray
+    pool: RatedPool  # as it was read
+    rated: RatedPool  # in canonical order, sub-sampled
+    inputs: Inputs  # what the kernels read of the rated texts
+    kernels: Mapping[str, Kernel]  # learned from all rated texts, by their names
+    points: Mapping[str, Points]  # where the rated texts lie
+    y: FloatArray  # [n] (human rating - offset) / unit
     offset: float
     unit: float
-    noise: FloatArray
+    noise: FloatArray  # [n] variance of each human rating as an average of few, over unit**2
     fingerprint: str
-    config: FeatureConfig
+    config: Config
 
     def in_units_of(self, rows: IntArray) -> Data:
         """The same texts with offset, unit and noise as these rated texts alone have them."""
@@ -104,10 +98,9 @@ class Data:
         y = (self.rated.human - offset) / unit
         return replace(self, y=y, offset=offset, unit=unit, noise=noise)
 
-    def at(self, rows: IntArray, names: Iterable[str] | None = None) -> dict[str, Points]:
-        """Where rated texts lie, by the kernel's name, for these kernels or for all."""
-        names = self.kernels if names is None else names
-        return rows_of({name: self.points[name] for name in names}, rows)
+    def at(self, rows: IntArray) -> dict[str, Points]:
+        """Where rated texts lie, by the kernel's name."""
+        return {name: points[rows] for name, points in self.points.items()}
 
     def inputs_of(self, outputs: Outputs, progress: Progress | None = None) -> Inputs:
         """What the kernels read of outputs, as they read the rated texts; see `check_outputs`."""
@@ -124,7 +117,7 @@ class Data:
             self,
             rated=self.rated.take(rows),
             inputs=self.inputs.take(rows),
-            points=rows_of(self.points, rows),
+            points=self.at(rows),
             y=self.y[rows],
             noise=self.noise[rows],
         )
@@ -132,16 +125,13 @@ class Data:
 
 def read(
     pool: RatedPool,
-    config: FeatureConfig,
-    *,
-    subsample: float,
-    seed: int,
+    config: Config,
     groups: IntArray | None = None,
     progress: Progress | None = None,
 ) -> Data:
     """A pool in canonical order and sub-sampled, as numbers."""
     ordered = pool.take(canonical_order(pool, groups))
-    rated = subsampled(ordered, subsample, seed)
+    rated = config.drawn(ordered)
     names = config.kernels_of(rated) if len(rated) else ()
     inputs = config.inputs_of(rated, names, progress)
     pairs = {name: learned(name, inputs, config.threads) for name in names}
@@ -201,8 +191,7 @@ def _units(human: FloatArray) -> tuple[float, float]:
 def rating_noise(pool: RatedPool, rows: IntArray | None = None) -> FloatArray:
     """[n] variance of each text's mean rating as an average of few, scaled; 0 if unknown.
 
-    The variance of one rating is pooled over all texts that were rated more than once, or over
-    those in `rows`.
+    The variance of one rating is pooled over all texts, or over those in `rows`.
     """
     text, values = pool.ratings.text, pool.ratings.values
     if pool.scale is not None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
+from refless.data.human import canonical_order
 from refless.data.records import (
     Estimates,
     Outputs,
@@ -19,22 +20,12 @@ from refless.data.records import (
 )
 from refless.estimators.explanation import Explanation
 from refless.estimators.folds import FEWEST, folds_in, group_numbers, rows_in
-from refless.estimators.gp.data import Data, FeatureConfig, check_outputs, read
-from refless.estimators.gp.model import (
-    Method,
-    conditioned,
-    doubted,
-    estimated,
-    held_out_by,
-    parts,
-    shares,
-    together,
-    tuned,
-)
+from refless.estimators.gp.data import Config, Data, check_outputs, read
+from refless.estimators.gp.model import doubted, estimated, parts, shares, together, tuned
 from refless.estimators.gp.nested_cv import Nested, nested
 from refless.estimators.gp.state import Learned, restored, stored
 from refless.estimators.inputs import outputs_in
-from refless.estimators.intervals import estimates_of, half_widths, held_out_ways, reasons_of
+from refless.estimators.intervals import estimates_of, half_widths, reasons_of
 from refless.estimators.protocol import (
     FOLDS,
     SEED,
@@ -48,9 +39,8 @@ from refless.estimators.scorer import CrossValidated, Together
 from refless.files.arrays import Array, Arrays, require
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
-from refless.registry.spec import About, check
+from refless.registry.spec import About
 from refless.registry.version import __version__
 from refless.stats.intervals import conformal_radius
 from refless.text.embed import BUILT_IN, Encoder
@@ -64,13 +54,12 @@ SIZE = 10  # the least that sizes can be set to
 class GaussianProcess(Estimator):
     """Gaussian-process regression on a sum of kernels, with a standard deviation for each estimate.
 
-    The kernels compare n-grams, words, letters, and numbers about the surface of the texts;
-    where there are sources, also these, the texts with the source's words masked, and what is taken
-    from the source; where these are dialogue acts, also words with placeholders for values, slots,
-    and values left out. An encoder adds how near the vectors of texts and of sources are, and the
-    cosine of a text and its source. Each score that others gave adds one, of its mid-ranks, and
-    all of them two. Each kernel is positive semi-definite. What each is worth, and how much belongs
-    to single texts, is a mean of what leaving sources out and the marginal likelihood say.
+    The kernels compare n-grams, words, letters, numbers about the surface of the texts, and vectors
+    of what they mean; where there are sources, also these, the texts with the source's words masked,
+    what is taken from the source, and how near the vectors of a text and its source are. Each score
+    that others gave adds one, of its mid-ranks, and all of them two. Each kernel is positive
+    semi-definite. What each is worth, and how much belongs to single texts, is a mean of what
+    leaving sources out and the marginal likelihood say.
 
     Attributes:
         use_source: read sources where the rated texts have them.
@@ -81,11 +70,9 @@ class GaussianProcess(Estimator):
         encoder: what gives texts and sources their vectors: `wordllama`, the table of the package
             of that name; a folder, or a name in Hugging Face's cache, best of a model made for
             sentences; None for none.
-        layer: its hidden layer; None for the usual one. Static embeddings have none.
         max_sd: no estimate where the standard deviation is larger (in units of the human rating).
         tune_on: most rated texts that the likelihood is computed on, drawn canonically.
-        exact_up_to: rated texts beyond which inducing points are used.
-        inducing: how many.
+        max_rated: most rated texts that are learned from; out of more, so many are drawn.
         folds: folds of held-out evaluation in which amplitudes are chosen anew.
         subsample: share of the pool used in this evaluation, drawn with `seed`.
         seed: seed of the sub-sampling.
@@ -100,28 +87,15 @@ class GaussianProcess(Estimator):
     encoder: Annotated[str | None, About("gives vectors of texts: a folder or a name; or none")] = (
         BUILT_IN
     )
-    layer: Annotated[int | None, About("its hidden layer; none: the usual one", at_least=0)] = None
     max_sd: Annotated[float | None, About("no estimate with a larger deviation", above=0)] = None
     tune_on: Annotated[int, About("most rated texts for the likelihood", at_least=SIZE)] = 1_000
-    exact_up_to: Annotated[int, About("more rated texts: inducing points", at_least=SIZE)] = 5_000
-    inducing: Annotated[int, About("how many inducing points", at_least=SIZE)] = 1_000
+    max_rated: Annotated[int, About("most rated texts learned from", at_least=SIZE)] = 5_000
     folds: Annotated[int, FOLDS] = 5
     subsample: Annotated[float, SUBSAMPLE] = 1.0
     seed: Annotated[int, SEED] = 0
     threads: Annotated[int | None, THREADS] = None
 
     _later: ClassVar = frozenset({"max_sd", "folds", "threads"})
-
-    def __post_init__(self) -> None:
-        check(self)
-        if self.layer is not None and self.encoder is None:
-            raise UsageError("layer goes with an encoder")
-
-    def _encoder(self) -> Encoder | None:
-        return None if self.encoder is None else Encoder(model=self.encoder, layer=self.layer)
-
-    def _method(self) -> Method:
-        return Method(tune_on=self.tune_on, exact_up_to=self.exact_up_to, inducing=self.inducing)
 
     @property
     def title(self) -> str:
@@ -134,18 +108,14 @@ class GaussianProcess(Estimator):
 
     def _learn(self, pool: RatedPool) -> Learned:
         """Reads the rated texts, chooses the amplitudes, conditions on the ratings."""
-        data = self._read(pool)
-        labels = self._labels(data.rated)
-        if len(data.y) < FEWEST:
-            return Learned.of(data, None, {}, labels)
-        with single_threaded_blas():
-            amplitudes = tuned(data, np.arange(len(data.y)), self._method())
-            model = conditioned(data, amplitudes, self._method())
-            held_out = held_out_by(model.posterior, held_out_ways(data.rated, labels))
-        return Learned.of(data, model, held_out, labels)
+        data, amplitudes = self._read(pool), None
+        if len(data.y) >= FEWEST:
+            with single_threaded_blas():
+                amplitudes = tuned(data, np.arange(len(data.y)))
+        return Learned.of(data, amplitudes, self._labels(data.rated))
 
     def learned(self) -> tuple[dict[str, object], Arrays]:
-        """The kernels, their amplitudes, and the process given the ratings."""
+        """Amplitudes of the kernels, and vectors of an encoder."""
         state: Learned = self._state()
         return {}, stored(state)
 
@@ -157,36 +127,27 @@ class GaussianProcess(Estimator):
         if len(rated) < FEWEST:
             require(not arrays, "it contains more than there is to learn")
             return self._learn(pool)
-        labels = self._labels(rated)
-        return restored(
-            pool,
-            labels,
-            self._config(),
-            self._method(),
-            tuple(held_out_ways(rated, labels)),
-            arrays,
-            subsample=self.subsample,
-            seed=self.seed,
-        )
+        return restored(pool, self._labels(rated), self._config(), arrays)
 
-    def _config(self) -> FeatureConfig:
-        return FeatureConfig(
+    def drawn(self, pool: RatedPool) -> RatedPool:
+        """What `rated` would be if fitted to this pool."""
+        return self._config().drawn(pool.take(canonical_order(pool)))
+
+    def _config(self) -> Config:
+        return Config(
             source=self.use_source,
             scores=self.use_scores,
             system=self.use_system,
-            encoder=self._encoder(),
+            encoder=None if self.encoder is None else Encoder(model=self.encoder),
+            tune_on=self.tune_on,
+            max_rated=self.max_rated,
+            subsample=self.subsample,
+            seed=self.seed,
             threads=self.threads,
         )
 
     def _read(self, pool: RatedPool, groups: IntArray | None = None) -> Data:
-        return read(
-            pool,
-            self._config(),
-            subsample=self.subsample,
-            seed=self.seed,
-            groups=groups,
-            progress=self._progress_between(0.0, READING),
-        )
+        return read(pool, self._config(), groups, self._progress_between(0.0, READING))
 
     def estimate(self, X: Any) -> Estimates:  # noqa: ANN401, N803 - outputs or texts, see `given`
         """Mean and standard deviation of each output's rating, with an interval.
@@ -250,7 +211,7 @@ class GaussianProcess(Estimator):
         groups, data = labels[0], self._read(pool, labels[0])
         progress = self._progress_between(READING if data.config.encoder else 0.0)
         with single_threaded_blas():
-            models, columns = nested(data, fold, labels, self._method(), progress)
+            models, columns = nested(data, fold, labels, progress)
         values, sd = columns[0]
         errors = (pool.human - values) / sd
         size = int(groups.max(initial=0)) + 1
@@ -291,7 +252,7 @@ class GaussianProcess(Estimator):
         data, model = state.data, state.model
         if model is None:
             return None
-        model = doubted(data, model, doubt, self._method()) if doubt else model
+        model = doubted(data, model, doubt) if doubt else model
         covariance, apart, noise = together(data, model, data.inputs_of(outputs))
         size = data.unit**2
         return Together(covariance * size, apart * size, noise * size)
@@ -321,25 +282,24 @@ class GaussianProcess(Estimator):
 
         They settle the amplitudes.
         """
-        shape, encoder = Shape(), self._encoder()
+        shape, config = Shape(), self._config()
         signed = Signature("gp").plus(
             tok=shape.tokenize,
             n=f"{shape.low}-{shape.high}",
             source=self.use_source,
             maxsd=self.max_sd,
             tune=self.tune_on,
-            exact=self.exact_up_to,
-            inducing=self.inducing,
+            most=self.max_rated,
             folds=self.folds,
         )
         if not self.use_scores:
             signed = signed.plus(scores=False)
         if self.use_system:
             signed = signed.plus(system=True)
-        if encoder is not None:
-            signed = signed.plus(**encoder.sentence_settings())
+        if config.encoder is not None:
+            signed = signed.plus(**config.encoder.sentence_settings())
         if pool is not None:
-            names = self._config().kernels_of(self.drawn(pool))
+            names = config.kernels_of(self.drawn(pool))
             signed = self._with_pool(signed.plus(k=names), pool)
         elif self._fitted is not None:
             data: Data = self._fitted.learned.data

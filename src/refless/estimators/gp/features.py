@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain, count, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from refless.data.records import NO_SCORES
 from refless.registry.arrays import FloatArray, IntArray
@@ -21,25 +22,17 @@ from refless.text.masking import masked
 from refless.text.surface import LEXIS, SHAPE, relation, surface
 from refless.text.words import words
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
 RUNS = (3, 5)  # letters of a word that are read together
 LONG = 24  # letters of a word whose runs are not remembered
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inputs:
-    """Texts and what the kernels read of them.
-
-    Attributes:
-        texts, sources: [n]; sources are () if they are not read.
-        columns: [n, ...] numbers or vectors by the name of the kernel that compares them.
-    """
+    """Texts and what the kernels read of them."""
 
     texts: tuple[str, ...]
-    sources: tuple[str, ...]
-    columns: Mapping[str, Any]
+    sources: tuple[str, ...]  # () if they are not read
+    columns: Mapping[str, Any]  # [n, ...] numbers or vectors, by the kernel that compares them
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -64,13 +57,9 @@ def inputs_of(
     score_names: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Inputs:
-    """What the kernels read of texts.
+    """What the kernels read of [n] texts, their sources, systems, and [n, k] scores of judges.
 
-    Args:
-        texts: [n]; sources, systems: [n] or ().
-        encoder: gives texts and sources their vectors.
-        scores: [n, k] scores of judges, NaN if missing; score_names: [k].
-        progress: called with the share of the vectors that is computed.
+    progress: called with the share of the encoder's vectors that is computed.
     """
     numbers = surface(texts)
     shape, lexis, marks = np.split(numbers, [len(SHAPE), len(SHAPE + LEXIS)], axis=1)
@@ -135,19 +124,11 @@ class Tfidf:
     """Cosine of vectors (1 + log count) idf, idf = 1 + log((1 + n) / (1 + df)), of terms.
 
     A term that no rated text has counts in a text's length alone, as if one of them had it.
-
-    Attributes:
-        name: of the kernel; terms: the column of each; idf: [terms + 1], the last of new terms.
     """
 
     name: str
-    terms: Mapping[str, int]
-    idf: FloatArray
-
-    @classmethod
-    def of(cls, name: str, inputs: Inputs) -> Tfidf:
-        """The terms of these texts."""
-        return cls.learned(name, inputs)[0]
+    terms: Mapping[str, int]  # the column of each
+    idf: FloatArray  # [terms + 1], the last of new terms
 
     @classmethod
     def learned(cls, name: str, inputs: Inputs) -> tuple[Tfidf, csr_array]:
@@ -165,8 +146,6 @@ class Tfidf:
         return self._vectors(*_counts(self.name, inputs, lambda term: self.terms.get(term, size)))
 
     def _vectors(self, index: IntArray, counts: IntArray, starts: IntArray) -> csr_array:
-        from scipy.sparse import csr_array
-
         n, size = len(starts) - 1, len(self.terms)
         values = (1.0 + np.log(counts)) * self.idf[index]
         rows = np.repeat(np.arange(n), np.diff(starts))

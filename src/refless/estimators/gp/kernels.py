@@ -16,7 +16,7 @@ from refless.estimators.gp.features import TERMS, Inputs, Tfidf
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray
 from refless.stats.clusters import numbered
 from refless.stats.scaling import Composite, NormalRanks, Standardized
 from refless.text.ngrams import Shape
@@ -55,19 +55,15 @@ class Kernel(Protocol):
 
     def points(self, inputs: Inputs) -> Points:
         """[texts, ...] where texts lie."""
-        ...
 
     def anchors(self, points: Points) -> Any:  # noqa: ANN401 - the kernel's own
         """These points, prepared for comparing others with them."""
-        ...
 
     def between(self, points: Points, anchors: Any) -> FloatArray:  # noqa: ANN401 - as above
         """[points, anchors] kernel values."""
-        ...
 
     def diagonal(self, points: Points) -> FloatArray:
         """[points] kernel value of each with itself."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,30 +98,31 @@ class _Dense:
     def anchors(self, points: Points) -> Points:
         return points
 
-
-class _Same(_Dense):
-    """1 for texts of one system, 0 for others: what a system adds to all of its texts.
-
-    A text without a system is of one of its own, which its copies share. Points are digests.
-    """
-
-    def between(self, points: Points, anchors: Points) -> FloatArray:
-        return np.asarray(points[:, None] == anchors, dtype=np.float64)
-
     def diagonal(self, points: Points) -> FloatArray:
         return np.ones(len(points))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Bell(_Dense):
-    """exp(-d**2 / 2) of the root mean square distance d of numbers, in `width`."""
+class _Same(_Dense):
+    """1 for texts of one system, 0 for others: what a system adds to all of its texts."""
 
-    scale: NormalRanks | Standardized
+    def between(self, points: Points, anchors: Points) -> FloatArray:
+        return np.asarray(points[:, None] == anchors, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scaled(_Dense):
+    """A kernel of numbers that are scaled first, in `width`."""
+
+    scale: NormalRanks | Standardized | Composite
     width: float
 
     def points(self, inputs: Inputs) -> FloatArray:
         spread = self.width * np.sqrt(max(1, len(self.scale)))
         return np.asarray(self.scale.mapped(inputs.columns[self.name]) / spread)
+
+
+class _Bell(_Scaled):
+    """exp(-d**2 / 2) of the root mean square distance d of numbers."""
 
     def between(self, points: FloatArray, anchors: FloatArray) -> FloatArray:
         squares = np.square(points).sum(axis=1)[:, None] + np.square(anchors).sum(axis=1)
@@ -134,9 +131,6 @@ class _Bell(_Dense):
         squares *= -0.5
         return np.asarray(np.exp(squares, out=squares))
 
-    def diagonal(self, points: FloatArray) -> FloatArray:
-        return np.ones(len(points))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Joint(_Bell):
@@ -144,14 +138,11 @@ class _Joint(_Bell):
 
     Components are of what texts of different sources share, and a rated text lies where it would
     without its source's: a new text, whose words nobody has learned from, lies among its likes.
-
-    Attributes:
-        words: their TF-IDF; terms: [terms, k] what each term adds to each component; middle: [k].
     """
 
     words: Tfidf
-    terms: FloatArray
-    middle: FloatArray
+    terms: FloatArray  # [terms, k] what each adds to each component
+    middle: FloatArray  # [k]
 
     @classmethod
     def learned(cls, inputs: Inputs) -> tuple[_Joint, FloatArray]:
@@ -188,15 +179,8 @@ class _Joint(_Bell):
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Line(_Dense):
+class _Line(_Scaled):
     """Mean product of the numbers of two texts: what rises and falls with each of them."""
-
-    scale: NormalRanks | Composite
-
-    def points(self, inputs: Inputs) -> FloatArray:
-        spread = np.sqrt(max(1, len(self.scale)))
-        return np.asarray(self.scale.mapped(inputs.columns[self.name]) / spread)
 
     def between(self, points: FloatArray, anchors: FloatArray) -> FloatArray:
         return np.asarray(points @ anchors.T)
@@ -207,13 +191,9 @@ class _Line(_Dense):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Vectors(_Dense):
-    """exp(-d**2 / 2) of the distance of vectors, in root mean squares of the pool's distances.
+    """exp(-d**2 / 2) of the distance of vectors, in root mean squares of the pool's distances."""
 
-    Attributes:
-        square: mean over all pairs of rated texts of the squared distance.
-    """
-
-    square: float
+    square: float  # mean over all pairs of rated texts of the squared distance
 
     @classmethod
     def of(cls, name: str, inputs: Inputs) -> _Vectors:
@@ -232,41 +212,29 @@ class _Vectors(_Dense):
         return np.asarray(np.exp(-0.5 / self.square * np.maximum(2.0 - 2.0 * cosines, 0.0)))
 
 
-def kernel_of(name: str, inputs: Inputs, threads: int | None = None) -> Kernel:
-    """The kernel of this name, learned from texts.
-
-    Args:
-        name: from `TEXT`, `SOURCE`, `MEANING`, `SOURCE_MEANING`, `SYSTEM` and `score_kernels`.
-        inputs: the texts whose word frequencies and spreads count.
-        threads: for n-grams.
-    """
-    if name == "grams":
-        return _Grams(threads)
-    if name in TERMS:
-        return Tfidf.of(name, inputs)
-    if name == "system":
-        return _Same(name)
-    if name in {"meaning", "source_meaning"}:
-        return _Vectors.of(name, inputs)
-    if name == "joint":
-        return _Joint.learned(inputs)[0]
-    numbers = inputs.columns[name]
-    if name == "judges":
-        return _Line(name, Composite.of(numbers))
-    if name == "trend" or name.startswith("score "):
-        return _Line(name, NormalRanks.of(numbers))
-    scale = (Standardized if name == "scores" else NormalRanks).of(numbers)
-    return _Bell(name, scale, NEAR if name == "near" else WIDTH)
-
-
 def learned(name: str, inputs: Inputs, threads: int | None = None) -> tuple[Kernel, Points]:
-    """The kernel of this name, learned from texts, and where these lie; see `kernel_of`."""
+    """The kernel of this name, learned from texts, and where these lie; threads: for n-grams."""
     if name in TERMS:
         return Tfidf.learned(name, inputs)
     if name == "joint":
         return _Joint.learned(inputs)
-    kernel = kernel_of(name, inputs, threads)
+    kernel = _Grams(threads) if name == "grams" else _dense(name, inputs)
     return kernel, kernel.points(inputs)
+
+
+def _dense(name: str, inputs: Inputs) -> Kernel:
+    """The kernel of a column of `inputs`."""
+    if name == "system":
+        return _Same(name)
+    if name in {"meaning", "source_meaning"}:
+        return _Vectors.of(name, inputs)
+    numbers = inputs.columns[name]
+    if name == "judges":
+        return _Line(name, Composite.of(numbers), 1.0)
+    if name == "trend" or name.startswith("score "):
+        return _Line(name, NormalRanks.of(numbers), 1.0)
+    scale = (Standardized if name == "scores" else NormalRanks).of(numbers)
+    return _Bell(name, scale, NEAR if name == "near" else WIDTH)
 
 
 def score_kernels(names: Sequence[str]) -> tuple[str, ...]:
@@ -279,24 +247,14 @@ def is_score(name: str) -> bool:
     return name in JUDGES or name.startswith("score ")
 
 
-def label_of(name: str) -> str:
-    """What people call a kernel."""
-    return LABELS.get(name, name)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Covariance:
-    """The weighted sum of kernels: how far the ratings of two texts go together.
+    """The weighted sum of kernels: how far the ratings of two texts go together."""
 
-    Attributes:
-        kernels, weights, anchors: by the kernel's name, of those of weight above 0.
-        size: number of the anchors, which any texts are compared with.
-    """
-
-    kernels: Mapping[str, Kernel]
+    kernels: Mapping[str, Kernel]  # those of weight above 0
     weights: Mapping[str, float]
     anchors: Mapping[str, Any]
-    size: int
+    size: int  # of the anchors, which any texts are compared with
 
     @classmethod
     def of(
@@ -342,8 +300,3 @@ class Covariance:
         for name, kernel in self.kernels.items():
             total += self.weights[name] * kernel.diagonal(points[name])
         return total
-
-
-def rows_of(points: Mapping[str, Points], rows: IntArray) -> dict[str, Points]:
-    """Points of these rows."""
-    return {name: column[rows] for name, column in points.items()}

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor
+from scipy.optimize import minimize
 
 from refless.estimators.gp.posterior import inverse
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
@@ -27,15 +29,10 @@ STEPS, ENOUGH = 60, 1e-6  # of the search, and the relative gain that ends it
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Amplitudes:
-    """How much of the ratings' variance each kernel explains, in units of that variance.
+    """How much of the ratings' variance each kernel explains, in units of that variance."""
 
-    Attributes:
-        weights: [kernels] at least 0.
-        nugget: what belongs to single texts, greater than 0.
-    """
-
-    weights: FloatArray
-    nugget: float
+    weights: FloatArray  # [kernels] at least 0
+    nugget: float  # what belongs to single texts, greater than 0
 
     def mixed(self, prior: Amplitudes, trust: float) -> Amplitudes:
         """These with the share `trust`, others with what remains of 1."""
@@ -81,7 +78,12 @@ def shrunk_amplitudes(
     every = np.ones(len(kernels), dtype=np.bool_)
     full = answer(every, blocks).mixed(answer(~details, blocks), 0.5)
     likely, nothing = answer(every, ()), answer(~every, blocks)
-    if _misfit(likely, kernels, y, noise, blocks) <= _misfit(nothing, kernels, y, noise, blocks):
+    misfits = [
+        loss_of(np.append(fitted.weights, fitted.nugget), kernels, y, noise, blocks)[0]
+        - RATE * float(fitted.weights.sum())
+        for fitted in (likely, nothing)
+    ]
+    if misfits[0] <= misfits[1]:
         full = likely.mixed(full, 1 / 3)
     if not any(np.ptp(kernel) > 0 for kernel, reads in zip(kernels, scores, strict=True) if reads):
         return full
@@ -100,13 +102,9 @@ def fitted_amplitudes(
     A kernel that is one number throughout is a part of the unknown mean, and has the weight 0.
 
     Args:
-        kernels: [texts, texts] each.
-        y: [texts] ratings.
-        noise: [texts] variance of each rating's own error.
-        blocks: what is left out together, see `left_out`; nothing for the likelihood.
+        kernels: [texts, texts] each; y: [texts] ratings; noise: [texts] variance of each one's own
+            error; blocks: what is left out together, see `left_out`; () for the likelihood.
     """
-    from scipy.optimize import minimize
-
     varied = np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
     terms = [kernel for kernel, varies in zip(kernels, varied, strict=True) if varies]
     size = len(terms) + 1
@@ -123,18 +121,6 @@ def fitted_amplitudes(
     weights = np.zeros(len(kernels))
     weights[varied] = np.where(optimum[:-1] < 1e-4, 0.0, optimum[:-1])
     return Amplitudes(weights, float(optimum[-1]))
-
-
-def _misfit(
-    fitted: Amplitudes,
-    kernels: Sequence[FloatArray],
-    y: FloatArray,
-    noise: FloatArray,
-    blocks: Sequence[IntArray],
-) -> float:
-    """Minus the log score; huge if undefined."""
-    loss, _ = loss_of(np.append(fitted.weights, fitted.nugget), kernels, y, noise, blocks)
-    return loss - RATE * float(fitted.weights.sum())
 
 
 def left_out(groups: IntArray) -> list[IntArray]:
@@ -159,8 +145,6 @@ def loss_of(
     blocks: Sequence[IntArray] = (),
 ) -> tuple[float, FloatArray]:
     """Minus the log score or likelihood and the log prior, and the gradient; huge if undefined."""
-    from scipy.linalg import LinAlgError, cho_factor
-
     weights = parameters[:-1]
     sigma = np.diag(noise + parameters[-1])
     for weight, kernel in zip(weights, kernels, strict=True):
@@ -176,21 +160,15 @@ def loss_of(
         if blocks:
             misfit, slope = left_out_loss(q, y, blocks)
         else:
-            misfit, slope = restricted_loss(q, y, log_determinant + np.log(total))
+            alpha = q @ y
+            misfit = float(0.5 * (log_determinant + np.log(total) + y @ alpha))
+            slope = 0.5 * (q - np.outer(alpha, alpha))
     except LinAlgError:
         return 1e10, np.zeros_like(parameters)
     slopes = np.array([np.vdot(slope, kernel) for kernel in kernels]) + RATE
     gradient = np.append(slopes, np.trace(slope))
     loss = misfit + float(np.full(len(weights), RATE) @ weights)
     return (loss, gradient) if np.isfinite(loss) else (1e10, np.zeros_like(parameters))
-
-
-def restricted_loss(
-    q: FloatArray, y: FloatArray, log_determinant: float
-) -> tuple[float, FloatArray]:
-    """Minus the log likelihood of contrasts, and its slope by sigma; q: see `Precision`."""
-    alpha = q @ y
-    return float(0.5 * (log_determinant + y @ alpha)), 0.5 * (q - np.outer(alpha, alpha))
 
 
 def left_out_loss(

@@ -1,6 +1,5 @@
 """Kernels with their amplitudes, conditioned on the ratings; estimates and shares out of them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,10 +11,9 @@ from refless.estimators.explanation import Part, evidence
 from refless.estimators.folds import whole
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.features import Inputs
-from refless.estimators.gp.inducing import Inducing, Projected, positive_root, rated_features
-from refless.estimators.gp.kernels import DETAILS, JUDGES, SYSTEM, Covariance, is_score, label_of
+from refless.estimators.gp.kernels import DETAILS, JUDGES, LABELS, SYSTEM, Covariance, is_score
 from refless.estimators.gp.likelihood import Amplitudes, left_out, shrunk_amplitudes
-from refless.estimators.gp.posterior import Exact, HeldOut, exact
+from refless.estimators.gp.posterior import Exact, exact
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
@@ -34,21 +32,13 @@ class Model:
 
     amplitudes: Amplitudes
     covariance: Covariance
-    posterior: Exact | Inducing
+    posterior: Exact
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Method:
-    """How a model is learned: see `GaussianProcess`."""
-
-    tune_on: int
-    exact_up_to: int
-    inducing: int
-
-
-def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
+def tuned(data: Data, rows: IntArray) -> Amplitudes:
     """Amplitudes from these rated texts, or from a part of them."""
-    rows = rows[whole(copies_of(data.rated)[rows], method.tune_on, np.random.default_rng(0))]
+    copies, rng = copies_of(data.rated)[rows], np.random.default_rng(0)
+    rows = rows[whole(copies, data.config.tune_on, rng)]
     points = data.at(rows)
     kernels = [
         kernel.between(points[name], kernel.anchors(points[name]))
@@ -64,31 +54,12 @@ def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
         return shrunk_amplitudes(kernels, y, noise, details, scores, plain, blocks)
 
 
-def conditioned(data: Data, amplitudes: Amplitudes, method: Method) -> Model:
-    """The process given all ratings, through inducing points if there are too many."""
-    n, nugget = len(data.y), amplitudes.nugget
-    rows = np.arange(n)
-    if n > method.exact_up_to:
-        rows = np.sort(np.random.default_rng(1).choice(n, min(method.inducing, n), replace=False))
-    points = data.at(rows)
-    covariance = Covariance.of(data.kernels, amplitudes.weights, points, len(rows))
-    among = covariance.between(points, len(rows))
-    if n <= method.exact_up_to:
-        return Model(amplitudes, covariance, exact(among, data.noise + nugget, data.y))
-    root = positive_root(among)
-
-    def project(rows: IntArray) -> Projected:
-        at, noise = data.at(rows, covariance.kernels), data.noise[rows] + nugget
-        cross, prior = covariance.between(at, len(rows)), covariance.diagonal(at, len(rows))
-        return rated_features(root, cross, prior, noise, data.y[rows])
-
-    return Model(amplitudes, covariance, Inducing.of(root, project, n))
-
-
-def held_out_by(posterior: Exact | Inducing, ways: Mapping[str, IntArray]) -> dict[str, HeldOut]:
-    """[n] held-out means and variances by what is left out together, [n] groups each."""
-    precision = posterior.precision()
-    return {way: precision.held_out(groups) for way, groups in ways.items()}
+def conditioned(data: Data, amplitudes: Amplitudes) -> Model:
+    """The process given all ratings."""
+    n = len(data.y)
+    covariance = Covariance.of(data.kernels, amplitudes.weights, data.points, n)
+    among = covariance.between(data.points, n)
+    return Model(amplitudes, covariance, exact(among, data.noise + amplitudes.nugget, data.y))
 
 
 def estimated(
@@ -125,12 +96,12 @@ def estimated(
     return values[index], variances[index]
 
 
-def doubted(data: Data, model: Model, doubt: int, method: Method) -> Model:
+def doubted(data: Data, model: Model, doubt: int) -> Model:
     """The model if so many more rated texts had all kernels and the nugget be worth the same."""
     size = len(data.kernels)
     alike = Amplitudes(np.full(size, 1.0 / (size + 1)), 1.0 / (size + 1))
     trust = len(data.y) / (len(data.y) + doubt)
-    return conditioned(data, model.amplitudes.mixed(alike, trust), method)
+    return conditioned(data, model.amplitudes.mixed(alike, trust))
 
 
 def together(data: Data, model: Model, inputs: Inputs) -> tuple[FloatArray, FloatArray, float]:
@@ -165,16 +136,16 @@ def shares(data: Data, model: Model, inputs: Inputs, limit: int | None) -> tuple
 def parts(data: Data, model: Model, inputs: Inputs) -> tuple[float, tuple[Part, ...]]:
     """Mean estimate of the rated texts, and what each kind of kernel adds for one output.
 
-    Both in units of the ratings. What a kernel adds for rated texts, the mean over at most `USUAL`
-    of them, is a part of the former.
+    What a kernel adds for rated texts, the mean over at most `USUAL` of them, is in the former.
     """
     n, covariance, posterior = len(data.y), model.covariance, model.posterior
     rows = np.random.default_rng(4).permutation(n)[:USUAL]
-    usual = covariance.parts(data.at(rows, covariance.kernels), posterior.weights)
+    usual = covariance.parts(data.at(rows), posterior.alpha)
     sums: dict[str, float] = {}
-    for name, values in covariance.parts(covariance.points(inputs), posterior.weights).items():
+    for name, values in covariance.parts(covariance.points(inputs), posterior.alpha).items():
         addition = data.unit * float(values[0] - usual[name].mean())
-        sums[label_of(name)] = sums.get(label_of(name), 0.0) + addition
+        label = LABELS.get(name, name)
+        sums[label] = sums.get(label, 0.0) + addition
     mean = posterior.mean + sum(float(values.mean()) for values in usual.values())
     by_size = sorted(sums.items(), key=lambda part: (-abs(part[1]), part[0]))
     return data.offset + data.unit * mean, tuple(Part(*part) for part in by_size)

@@ -11,8 +11,7 @@ import numpy as np
 from refless.data.records import as_outputs
 from refless.estimators.folds import FEWEST, rows_in
 from refless.estimators.gp.data import Data
-from refless.estimators.gp.inducing import Inducing
-from refless.estimators.gp.model import Method, conditioned, estimated, tuned
+from refless.estimators.gp.model import conditioned, estimated, tuned
 from refless.estimators.gp.posterior import HeldOut, Precision
 from refless.metrics.matching import Work, cores
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
@@ -24,25 +23,14 @@ AT_ONCE = 2  # folds: each takes several matrices of all pairs
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fold:
-    """A model for the texts of one fold.
+    """A model for the texts of one fold."""
 
-    Attributes:
-        inside: which of the rated texts in use are in the fold; unused: rows of the pool that are
-            in the fold and not in use; judged: means and variances of these by the others in use.
-        offset, unit: of the ratings outside the fold.
-        precision: of all ratings in use, with amplitudes from those outside the fold.
-    """
-
-    inside: IntArray
-    unused: IntArray
-    judged: HeldOut
-    offset: float
+    inside: IntArray  # which of the rated texts in use are in the fold
+    unused: IntArray  # rows of the pool that are in the fold and not in use
+    judged: HeldOut  # means and variances of these by the others in use
+    offset: float  # of the ratings outside the fold
     unit: float
-    precision: Precision | Inducing
-
-    def means(self, groups: IntArray) -> FloatArray:
-        """Of all texts in use without their groups."""
-        return self.offset + self.unit * self.precision.held_out(groups)[0]
+    precision: Precision  # of all ratings in use, with amplitudes from those outside the fold
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,15 +39,11 @@ class Nested:
 
     Nothing that is read off the ratings of a fold is used on it, no amplitude, no unit. Texts that
     a sub-sample leaves out are judged by its texts in the other folds.
-
-    Attributes:
-        size: of the pool; rated: rows of the rated texts in use.
-        folds: those with enough rated texts outside.
     """
 
-    size: int
-    rated: IntArray
-    folds: tuple[_Fold, ...]
+    size: int  # of the pool
+    rated: IntArray  # rows of the rated texts in use
+    folds: tuple[_Fold, ...]  # those with enough rated texts outside
 
     def held_out(self, groups: IntArray) -> HeldOut:
         """[n] means and standard deviations without each text's group, which lies in one fold."""
@@ -76,14 +60,14 @@ class Nested:
         """[n] means of all texts without their groups, by the model of each fold."""
         for fold in self.folds:
             values = np.full(self.size, np.nan)
-            values[self.rated] = fold.means(groups[self.rated])
+            means, _ = fold.precision.held_out(groups[self.rated])
+            values[self.rated] = fold.offset + fold.unit * means
             yield values
 
     @property
     def exact(self) -> bool:
-        """Whether rows can be left out in closed form: all are in use, without inducing points."""
-        exact = [isinstance(fold.precision, Precision) for fold in self.folds]
-        return len(self.rated) == self.size and len(exact) > 0 and all(exact)
+        """Whether rows can be left out in closed form: all are in use."""
+        return len(self.rated) == self.size and len(self.folds) > 0
 
     def among(self, rows: IntArray) -> Nested:
         """The same out of some rows of the pool alone, in their order; amplitudes stay."""
@@ -97,7 +81,6 @@ class Nested:
                 precision=fold.precision.among(used),
             )
             for fold in self.folds
-            if isinstance(fold.precision, Precision)
         )
         return Nested(len(rows), place[self.rated[used]], tuple(folds))
 
@@ -106,16 +89,11 @@ def nested(
     data: Data,
     fold: IntArray,
     labels: Sequence[IntArray],
-    method: Method,
     progress: Progress | None = None,
 ) -> tuple[Nested, tuple[HeldOut, ...]]:
     """Models whose amplitudes are those that all folds but one ask for, and their estimates.
 
-    Args:
-        data: the rated texts; fold: [n] number of each from 0, groups whole.
-        labels: ways to hold out, [n] groups each; the answer has a column for each.
-        method: how a model is learned; progress: called with the share of the work that is done.
-
+    fold: [n] number of each text from 0, groups whole; labels: ways to hold out, [n] groups each.
     Of more than 1,500 texts the models are not returned.
     """
     rated, count, n = rows_in(data.pool, data.rated), int(fold.max(initial=-1)) + 1, len(fold)
@@ -126,7 +104,7 @@ def nested(
         outside, inside = np.flatnonzero(fold[rated] != number), fold == number
         if len(outside) < FEWEST or not inside.any():
             return
-        model = _fold(data, rated, inside, outside, method)
+        model = _fold(data, rated, inside, outside)
         for column, groups in zip(columns, labels, strict=True):
             answers = Nested(n, rated, (model,)).held_out(groups)
             for total, part in zip(column, answers, strict=True):
@@ -140,12 +118,12 @@ def nested(
     return Nested(n, rated, tuple(folds[number] for number in sorted(folds))), tuple(columns)
 
 
-def _fold(data: Data, rated: IntArray, fold: BoolArray, outside: IntArray, method: Method) -> _Fold:
+def _fold(data: Data, rated: IntArray, fold: BoolArray, outside: IntArray) -> _Fold:
     data = data.in_units_of(outside)
-    amplitudes = tuned(data, outside, method)
+    amplitudes = tuned(data, outside)
     unused, judged = np.setdiff1d(np.flatnonzero(fold), rated), (np.zeros(0), np.zeros(0))
     if len(unused):
-        model = conditioned(data.take(outside), amplitudes, method)
+        model = conditioned(data.take(outside), amplitudes)
         inputs = data.inputs_of(as_outputs(data.pool.take(unused)))
         means, spread = estimated(data, model, inputs)
         judged = data.offset + data.unit * means, data.unit**2 * spread
@@ -155,5 +133,5 @@ def _fold(data: Data, rated: IntArray, fold: BoolArray, outside: IntArray, metho
         judged=judged,
         offset=data.offset,
         unit=data.unit,
-        precision=conditioned(data, amplitudes, method).posterior.precision(),
+        precision=conditioned(data, amplitudes).posterior.precision(),
     )

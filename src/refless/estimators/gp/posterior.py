@@ -5,11 +5,12 @@ Means, variances, shares, and exact leave-group-out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg.lapack import dpotri
 
 from refless.registry.arrays import FloatArray, IntArray
 
@@ -19,36 +20,19 @@ HeldOut = tuple[FloatArray, FloatArray]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exact:
-    """A Gaussian process with an unknown constant mean, given n ratings.
+    """A Gaussian process with an unknown constant mean, given n ratings."""
 
-    Attributes:
-        factor: Cholesky factor of sigma, the covariance of the ratings.
-        y: [n] ratings.
-        ones: [n] sigma^-1 1.
-        mean: the constant mean, by generalised least squares.
-        alpha: [n] sigma^-1 (y - mean).
-    """
-
-    factor: Factor
-    y: FloatArray
-    ones: FloatArray
-    mean: float
-    alpha: FloatArray
-
-    @property
-    def weights(self) -> FloatArray:
-        """[n] of the rated texts in any mean: it is `mean` + cross @ `weights`."""
-        return self.alpha
+    factor: Factor  # Cholesky factor of sigma, the covariance of the ratings
+    y: FloatArray  # [n] ratings
+    ones: FloatArray  # [n] sigma^-1 1
+    mean: float  # the constant mean, by generalised least squares
+    alpha: FloatArray  # [n] sigma^-1 (y - mean); any mean is `mean` + cross @ `alpha`
 
     def predict(self, cross: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the process (without nugget and noise) at new texts.
 
-        Args:
-            cross: [new, n] covariance with the rated texts.
-            prior: [new] prior variance.
+        cross: [new, n] covariance with the rated texts; prior: [new] prior variance.
         """
-        from scipy.linalg import solve_triangular
-
         values = self.mean + cross @ self.alpha
         half = solve_triangular(self.factor[0], cross.T, lower=True, check_finite=False)
         lack = 1.0 - cross @ self.ones
@@ -56,13 +40,7 @@ class Exact:
         return values, prior - explained + lack**2 / self.ones.sum()
 
     def together(self, cross: FloatArray, prior: FloatArray) -> FloatArray:
-        """[new, new] covariance of the process at new texts, whose variances `predict` gives.
-
-        Args:
-            cross: as of `predict`; prior: [new, new] prior covariance, overwritten.
-        """
-        from scipy.linalg import solve_triangular
-
+        """[new, new] covariance of the process at new texts; prior: the same, overwritten."""
         half = solve_triangular(self.factor[0], cross.T, lower=True, check_finite=False)
         lack = 1.0 - cross @ self.ones
         prior -= half.T @ half
@@ -71,15 +49,9 @@ class Exact:
 
     def shares(self, cross: FloatArray) -> FloatArray:
         """[new, n] weight of each rating in each mean; every row sums to 1."""
-        from scipy.linalg import cho_solve
-
         solved = cho_solve(self.factor, cross.T, check_finite=False).T
         lack = 1.0 - cross @ self.ones
         return np.asarray(solved + np.outer(lack / self.ones.sum(), self.ones))
-
-    def held_out(self, groups: IntArray) -> HeldOut:
-        """Mean of each rating given those outside its group, and the variance of its error."""
-        return self.precision().held_out(groups)
 
     def precision(self) -> Precision:
         """What leaves ratings out in closed form."""
@@ -90,11 +62,7 @@ class Exact:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Precision:
-    """Ratings and Q = sigma^-1 - sigma^-1 1 1' sigma^-1 / (1' sigma^-1 1).
-
-    Attributes:
-        y: [n] ratings; q: [n, n].
-    """
+    """[n] ratings and [n, n] Q = sigma^-1 - sigma^-1 1 1' sigma^-1 / (1' sigma^-1 1)."""
 
     y: FloatArray
     q: FloatArray
@@ -103,19 +71,22 @@ class Precision:
         """Mean of each rating given those outside its group, and the variance of its error.
 
         The errors of a group g are Q_gg^-1 (Q y)_g and their covariance is Q_gg^-1 (Dubrule 1983).
-        NaN where nothing is left.
-
-        Args:
-            groups: [n] labels; rows: those that are asked for, all by default.
+        NaN where nothing is left. Only of some rows, if these are given.
         """
-        rows = np.arange(len(groups)) if rows is None else rows
-        if len(np.unique(groups)) < 2:
-            return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
-        q = self.q
-        means, variances = leave_out(
-            self.y, q @ self.y, lambda inside: q[np.ix_(inside, inside)], groups, np.diag(q)
-        )
-        return means[rows], variances[rows]
+        y, q = self.y, self.q
+        means, variances = np.full(len(y), np.nan), np.full(len(y), np.nan)
+        _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+        if len(sizes) > 1:
+            qy, diagonal = q @ y, np.diag(q)
+            alone = sizes[codes] == 1
+            means[alone] = y[alone] - qy[alone] / diagonal[alone]
+            variances[alone] = 1.0 / diagonal[alone]
+            for group in np.flatnonzero(sizes > 1):
+                inside = np.flatnonzero(codes == group)
+                covariance = np.linalg.inv(q[np.ix_(inside, inside)])
+                means[inside] = y[inside] - covariance @ qy[inside]
+                variances[inside] = np.diag(covariance)
+        return (means, variances) if rows is None else (means[rows], variances[rows])
 
     def among(self, rows: IntArray) -> Precision:
         """The same of these ratings alone: Q_kk - Q_kd Q_dd^-1 Q_dk, d those that are dropped."""
@@ -129,54 +100,16 @@ class Precision:
 
 def inverse(factor: Factor) -> FloatArray:
     """Of the matrix that was factored: a third of the work of solving for each column."""
-    from scipy.linalg.lapack import dpotri
-
     below = np.tril(dpotri(factor[0], lower=1)[0])
     return np.asarray(below + np.tril(below, -1).T)
 
 
-def leave_out(
-    y: FloatArray,
-    qy: FloatArray,
-    block: Callable[[IntArray], FloatArray],
-    groups: IntArray,
-    diagonal: FloatArray,
-) -> HeldOut:
-    """Held-out means and error variances from Q y and the diagonal blocks of Q.
-
-    Args:
-        y: [n] ratings; qy: [n] Q y.
-        block: function from the rows of a group to its block of Q.
-        groups: [n] labels, two or more; diagonal: [n] of Q, enough for groups of one.
-    """
-    means, variances = np.full(len(y), np.nan), np.full(len(y), np.nan)
-    _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    alone = sizes[codes] == 1
-    means[alone] = y[alone] - qy[alone] / diagonal[alone]
-    variances[alone] = 1.0 / diagonal[alone]
-    order = np.argsort(codes, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    for group in np.flatnonzero(sizes > 1):
-        rows = order[starts[group] : starts[group + 1]]
-        inverse = np.linalg.inv(block(rows))
-        means[rows] = y[rows] - inverse @ qy[rows]
-        variances[rows] = np.diag(inverse)
-    return means, variances
-
-
 def exact(kernel: FloatArray, noise: FloatArray, y: FloatArray) -> Exact:
-    """Conditions the process on ratings; the kernel matrix is overwritten.
+    """Conditions the process on [n] ratings; the kernel matrix is overwritten.
 
-    Args:
-        kernel: [n, n] covariance of the process.
-        noise: [n] nugget and the ratings' own noise.
-        y: [n] ratings.
-
-    Raises:
-        numpy.linalg.LinAlgError: kernel and noise are not positive definite together.
+    kernel: [n, n] covariance of the process; noise: [n] nugget and the ratings' own noise. Raises
+    numpy.linalg.LinAlgError where they are not positive definite together.
     """
-    from scipy.linalg import cho_factor, cho_solve
-
     kernel[np.diag_indices(len(y))] += noise
     factor = cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
     ones = cho_solve(factor, np.ones(len(y)), check_finite=False)

@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from refless.metrics.kernels.protocol import Kernel, Prepared
+from refless.metrics.kernels.protocol import Kernel
 from refless.registry.offered import Registry
 from refless.registry.spec import made
 
@@ -29,6 +29,5 @@ def kernel_of(kernel: str | Kernel) -> Kernel:
 __all__ = [
     "KERNELS",
     "Kernel",
-    "Prepared",
     "kernel_of",
 ]

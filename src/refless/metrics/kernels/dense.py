@@ -1,4 +1,4 @@
-"""Kernels that have no postings: sums over neighbours out of blocks of similarities.
+"""Kernels that have read the rated texts: sums over neighbours out of blocks of similarities.
 
 A block holds some outputs against all rated texts, and is gone before the next one of its thread:
 memory stays bounded however many outputs there are.
@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from refless.loops import Loops
-from refless.metrics.matching import PLAIN, Sums, WeightedSums, Work, hide_nothing
+from refless.metrics.matching import PLAIN, Sums, Work
 from refless.registry.arrays import FloatArray, IntArray
 from refless.text.tokenize import token_counts, tokenizer
 
@@ -51,10 +51,6 @@ class Dense:
         """[texts] number of tokens."""
         return token_counts(texts, self.tokenize)
 
-    def shortest(self) -> int:
-        """Fewest tokens with which a text can resemble another."""
-        return self.least
-
     def shared(self, text: str, rated: str) -> tuple[str, ...]:
         """What an output and a rated text have in common, longest first."""
         return stretches(text, rated, self.tokenize, self.stretch)
@@ -74,45 +70,36 @@ class Dense:
     def neighbor_sums(
         self, texts: Sequence[str], values: IntArray, taus: FloatArray, work: Work = PLAIN
     ) -> Sums:
-        """See `matching.neighbor_sums`; a text of too few tokens has no neighbours at any tau."""
+        """Count and sum of values of the rated texts with similarity >= tau, for every tau.
+
+        A text of too few tokens has no neighbours at any tau.
+
+        Args:
+            texts: outputs; values: [rated texts] integers whose sum stays below 2**63.
+            taus: [thresholds] in any order; work: what each must not see, threads and progress.
+        """
         counts = np.zeros((len(texts), len(taus)), dtype=np.int64)
         sums = np.zeros_like(counts)
         thresholds = np.ascontiguousarray(taus, dtype=np.float64)
-        rows = np.ascontiguousarray(np.atleast_2d(values))
 
         def task(block: FloatArray, begin: int) -> None:
-            loops.sums_loop(block, rows, thresholds, begin, counts, sums)
+            loops.sums_loop(block, values, thresholds, begin, counts, sums)
 
         self._run(texts, task, work)
         return Sums(counts, sums)
-
-    def weighted_sums(
-        self, texts: Sequence[str], values: FloatArray, tau: float, power: float, work: Work = PLAIN
-    ) -> WeightedSums:
-        """See `matching.weighted_sums`."""
-        n = len(texts)
-        totals = WeightedSums(np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n))
-
-        def task(block: FloatArray, begin: int) -> None:
-            loops.weighted_loop(
-                block, values, tau, power, begin, totals.counts, totals.weights, totals.sums
-            )
-
-        self._run(texts, task, work)
-        return totals
 
     def _run(self, texts: Sequence[str], task: _Task, work: Work) -> None:
         """Runs the task on every block, in which -1 marks what an output must not see."""
         n = len(texts)
         rows, short = self.rows(texts), self.lengths(texts) < self.least
-        held = work.held or hide_nothing(n)
         step = max(1, min(BLOCK_ROWS, BLOCK_PAIRS // max(1, self.size)))
 
         def job(begin: int) -> None:
             end = min(begin + step, n)
             block = rows(begin, end)
             block[short[begin:end]] = -1.0
-            held.hide(block, begin)
+            if work.held is not None:
+                work.held.hide(block, begin)
             task(block, begin)
 
         jobs = [partial(job, begin) for begin in range(0, n, step)]

@@ -14,10 +14,8 @@ METRICS: Registry[type[Metric]] = Registry(
         "delta-bleu": "refless.metrics.references.delta:DeltaBLEU",
         "rouge-l": "refless.metrics.references.rouge:RougeL",
         "cider-d": "refless.metrics.references.cider:CIDErD",
-        "cider": "refless.metrics.references.cider:CIDEr",
         "meteor": "refless.metrics.meteor:Meteor",
         "bertscore": "refless.metrics.bertscore:BERTScore",
-        "slor": "refless.metrics.references.slor:SLOR",
     },
 )
 

@@ -13,7 +13,6 @@ from refless.metrics.bleu import SMOOTHINGS, Smoothing, bleu_of_sums
 from refless.metrics.references.counting import Counting, statistics
 from refless.metrics.references.protocol import Metric, Scores, averaged, check_references
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.registry.spec import About, check
 from refless.registry.version import __version__
@@ -80,38 +79,15 @@ class SentenceBLEU(BLEU):
 
     The default is BLEU+1 (Lin & Och 2004; Nakov et al. 2012): one is added to matches and totals
     of every order above 1.
-
-    Attributes:
-        brevity: `plain`, or `smoothed`: one is also added to the reference length, Nakov et al.'s
-            remedy against outputs that are too short.
     """
 
     name: ClassVar[str] = "sbleu"
 
     smooth: Annotated[str, SMOOTH] = "add-k"
-    brevity: Annotated[str, About("brevity penalty", choices=("plain", "smoothed"))] = "plain"
-
-    def __post_init__(self) -> None:
-        if self.smooth == "coco" and self.brevity == "smoothed":
-            raise UsageError("coco-caption's BLEU has no smoothed brevity penalty")
-        super().__post_init__()
 
     def score(self, outputs: Outputs) -> Scores:
         """Scores of the outputs against their references; raises as BLEU does."""
         return averaged(super().score(outputs).segments)
-
-    def signature(self) -> Signature:
-        """Everything that can change the scores."""
-        own = signature_of(self.name, self._counting(), self._smoothing())
-        return own.plus(brevity=self.brevity, v=__version__)
-
-    def _smoothing(self) -> Smoothing:
-        return Smoothing(
-            name=self.smooth,
-            value=self.value,
-            effective_order=self.effective_order,
-            longer=int(self.brevity == "smoothed"),
-        )
 
 
 def scores_of(counts: FloatArray, combine: Callable[[FloatArray], FloatArray]) -> Scores:

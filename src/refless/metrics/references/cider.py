@@ -1,4 +1,4 @@
-"""CIDEr and CIDEr-D (Vedantam et al. 2015): agreement in n-grams, telling ones weighing more."""
+"""CIDEr-D (Vedantam et al. 2015): agreement in n-grams, telling ones weighing more."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,33 +20,32 @@ from refless.text.tokenize import TOKENS, tokenizer
 
 loops = Loops("cider")
 
-FACTOR = 10.0  # of both, as in coco-caption and its like
+FACTOR = 10.0  # as in coco-caption and its like
 
 
 @dataclass(frozen=True, kw_only=True)
-class CIDEr(Metric):
-    """CIDEr in [0, 10]: CIDEr-D without clipping and without a penalty on length.
+class CIDErD(Metric):
+    """CIDEr-D in [0, 10], equal to coco-caption's; the corpus score is the mean.
 
-    Words are not stemmed, and the score is multiplied by 10 as CIDEr-D's is. The corpus score is
-    the mean.
-
-    Document frequencies come from the references that are scored: numbers over different sets of
-    references cannot be compared, and a single item has no score (NaN), for nothing in it is rarer
-    than anything else. An item is a document, as an image is in coco-caption: all references that
-    any of its rows has, whatever their order.
+    Words are not stemmed. Document frequencies come from the references that are scored: numbers
+    over different sets of references cannot be compared, and a single item has no score (NaN), for
+    nothing in it is rarer than anything else. An item is a document, as an image is in
+    coco-caption: all references that any of its rows has, whatever their order.
 
     Attributes:
         order: highest n-gram order.
         tokenize: a name of `refless.text.tokenize`.
         lowercase: whether case is ignored.
+        sigma: width of the penalty on lengths that differ (counted in bigrams, as coco-caption).
     """
 
-    name: ClassVar[str] = "cider"
+    name: ClassVar[str] = "cider-d"
     needs: ClassVar[tuple[str, ...]] = ("references",)
 
     order: Annotated[int, About("highest n-gram order", at_least=1, at_most=HIGHEST_ORDER)] = 4
     tokenize: Annotated[str, TOKENS] = "words"
     lowercase: Annotated[bool, CASE] = False
+    sigma: Annotated[float, About("width of the penalty on lengths", above=0)] = 6.0
 
     def __post_init__(self) -> None:
         check(self)
@@ -58,53 +57,22 @@ class CIDEr(Metric):
         Raises:
             InputError: an output without references, or references in another shape.
         """
-        texts, documents = _read(self, outputs)
-        return _scores(texts, documents, _cosines(texts, documents, clip=False))
-
-    def signature(self) -> Signature:
-        """Everything that can change the scores."""
-        return _signature(self)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CIDErD(CIDEr):
-    """CIDEr-D in [0, 10], equal to coco-caption's: CIDEr, clipped and with a penalty on length.
-
-    Attributes:
-        sigma: width of the penalty on lengths that differ (counted in bigrams, as coco-caption).
-    """
-
-    name: ClassVar[str] = "cider-d"
-
-    sigma: Annotated[float, About("width of the penalty on lengths", above=0)] = 6.0
-
-    def score(self, outputs: Outputs) -> Scores:
-        """Scores of the outputs; raises as CIDEr does."""
-        texts, documents = _read(self, outputs)
+        check_references(outputs)
+        fold = str.lower if self.lowercase else str
+        texts, documents = counted(outputs, self.order, self.tokenize, fold), _documents(outputs)
         lengths = np.maximum(texts.features.lengths - 1, 0)
         apart = texts.repeated(lengths[texts.outputs]) - lengths[texts.references]
-        near = np.exp(-(apart**2) / (2 * self.sigma**2))
-        return _scores(texts, documents, _cosines(texts, documents, clip=True) * near)
+        pairs = _cosines(texts, documents) * np.exp(-(apart**2) / (2 * self.sigma**2))
+        segments = FACTOR * np.add.reduceat(pairs, texts.begins[:-1]) / np.diff(texts.begins)
+        return averaged(segments if documents.max() > 0 else np.full(len(segments), np.nan))
 
     def signature(self) -> Signature:
         """Everything that can change the scores."""
-        return _signature(self, sigma=self.sigma)
+        signed = Signature(self.name).plus(order=self.order, sigma=self.sigma, tok=self.tokenize)
+        return signed.plus(lower=self.lowercase, df="references", v=__version__)
 
 
-def _signature(metric: CIDEr, **own: object) -> Signature:
-    tokens = {"tok": metric.tokenize, "lower": metric.lowercase}
-    signed = Signature(metric.name).plus(order=metric.order, **own, **tokens)
-    return signed.plus(df="references", v=__version__)
-
-
-def _read(metric: CIDEr, outputs: Outputs) -> tuple[Counted, IntArray]:
-    """What is counted, and the document that each output's references belong to."""
-    check_references(outputs)
-    fold = str.lower if metric.lowercase else str
-    return counted(outputs, metric.order, metric.tokenize, fold), _documents(outputs)
-
-
-def _cosines(texts: Counted, documents: IntArray, *, clip: bool) -> FloatArray:
+def _cosines(texts: Counted, documents: IntArray) -> FloatArray:
     """[references] mean over the orders of the cosine between output and reference."""
     of, begins, features = texts.references, texts.begins, texts.features
     totals, output = np.zeros(len(of)), texts.repeated(texts.outputs)
@@ -118,17 +86,10 @@ def _cosines(texts: Counted, documents: IntArray, *, clip: bool) -> FloatArray:
         weighed = (features.ids, features.weights, starts, idf)
         norms = loops.norms_loop(*weighed)
         dots = np.zeros(len(of))
-        loops.dots_loop(*weighed, texts.outputs, of, begins, clip, dots)
+        loops.dots_loop(*weighed, texts.outputs, of, begins, dots)
         both = norms[output] * norms[of]
         totals += np.divide(dots, both, out=np.zeros_like(dots), where=both > 0)
     return totals / len(features.starts)
-
-
-def _scores(texts: Counted, documents: IntArray, pairs: FloatArray) -> Scores:
-    """Segment scores out of those of their references."""
-    counts = np.diff(texts.begins)
-    segments = FACTOR * np.add.reduceat(pairs, texts.begins[:-1]) / counts
-    return averaged(segments if documents.max() > 0 else np.full(len(segments), np.nan))
 
 
 def _documents(outputs: Outputs) -> IntArray:

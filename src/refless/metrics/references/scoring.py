@@ -34,19 +34,13 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Run:
-    """One metric's scores of outputs.
+    """One metric's scores of outputs."""
 
-    Attributes:
-        label: the metric as the user wrote it.
-        segments: [n] NaN where undefined.
-        systems: by name; empty without a system column.
-    """
-
-    label: str
+    label: str  # the metric as the user wrote it
     signature: Signature
-    segments: FloatArray
+    segments: FloatArray  # [n] NaN where undefined
     overall: Corpus
-    systems: dict[str, Corpus]
+    systems: dict[str, Corpus]  # by name; empty without a system column
 
 
 def run(

@@ -3,7 +3,6 @@
 from refless.text.embed.digests import file_digest
 from refless.text.embed.embedded import Embedded, VectorArray
 from refless.text.embed.encoder import Encoder
-from refless.text.embed.language import LanguageModel
 from refless.text.embed.loading import BUILT_IN
 
-__all__ = ["BUILT_IN", "Embedded", "Encoder", "LanguageModel", "VectorArray", "file_digest"]
+__all__ = ["BUILT_IN", "Embedded", "Encoder", "VectorArray", "file_digest"]

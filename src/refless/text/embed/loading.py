@@ -59,23 +59,21 @@ def folder_of(model: str) -> Path:
 
 
 @cache
-def loaded(folder: str, *, causal: bool = False) -> tuple[Any, Any]:
-    """Tokenizer and network of an encoder, or of a causal language model, in memory once.
+def loaded(folder: str) -> tuple[Any, Any]:
+    """Tokenizer and network of an encoder, in memory once.
 
     Raises:
         MissingExtraError: torch or transformers is not installed.
         UsageError: the folder holds no such model, asks for code of its own, or is damaged.
     """
-    kind = "language model" if causal else "encoder"
     if static_files(Path(folder)) is not None:
-        what = kind if causal else "layer of an encoder"
-        need = f"a {what} of transformers is needed here"
+        need = "a layer of an encoder of transformers is needed here"
         raise UsageError(f"'{folder}' holds static embeddings; {need}")
     try:
         import torch
-        from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer, logging
+        from transformers import AutoModel, AutoTokenizer, logging
     except ImportError as missing:
-        raise MissingExtraError(f"the {kind} '{folder}'", "neural") from missing
+        raise MissingExtraError(f"the encoder '{folder}'", "neural") from missing
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     _check_no_code(Path(folder))
@@ -83,8 +81,7 @@ def loaded(folder: str, *, causal: bool = False) -> tuple[Any, Any]:
     try:
         with _offline():
             tokenizer = AutoTokenizer.from_pretrained(folder, **safe)
-            of_kind: Any = AutoModelForCausalLM if causal else AutoModel
-            network, told = of_kind.from_pretrained(
+            network, told = AutoModel.from_pretrained(
                 folder,
                 dtype=torch.float32,
                 use_safetensors=True,
@@ -96,11 +93,11 @@ def loaded(folder: str, *, causal: bool = False) -> tuple[Any, Any]:
     except BaseException as broken:  # whatever a damaged folder leads to
         check_foreign(broken)
         why = " ".join(str(broken).split())[:300]
-        raise UsageError(f"'{folder}' holds no {kind} that can be loaded: {why}") from broken
+        raise UsageError(f"'{folder}' holds no encoder that can be loaded: {why}") from broken
     if absent:  # they would be drawn at random
-        raise UsageError(f"'{folder}' holds no {kind}: weights are missing ({min(absent)})")
+        raise UsageError(f"'{folder}' holds no encoder: weights are missing ({min(absent)})")
     if not all(isinstance(size, int) and size > 0 for size in sizes):
-        raise UsageError(f"'{folder}' holds no {kind}: it has no hidden layers")
+        raise UsageError(f"'{folder}' holds no encoder: it has no hidden layers")
     return tokenizer, network.eval()
 
 

@@ -27,22 +27,14 @@ AGAIN = "copy or download the folder again"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StaticTable:
-    """A table of vectors and the tokenizer whose tokens it is about.
+    """A table of vectors and the tokenizer whose tokens it is about."""
 
-    Attributes:
-        folder: where it lies.
-        vectors: [rows, dimensions].
-        mapping: [tokens] row of each token of the tokenizer.
-        weights: [tokens] what each token's vector counts.
-        unknown: the token that stands for what the tokenizer does not know; None for none.
-    """
-
-    folder: str
+    folder: str  # where it lies
     tokenizer: Any
-    vectors: VectorArray
-    mapping: IntArray
-    weights: FloatArray
-    unknown: int | None
+    vectors: VectorArray  # [rows, dimensions]
+    mapping: IntArray  # [tokens] row of each token of the tokenizer
+    weights: FloatArray  # [tokens] what each token's vector counts
+    unknown: int | None  # the token that stands for what the tokenizer does not know; None for none
 
     def total(self, text: str) -> FloatArray:
         """[dimensions] sum of the vectors of the text's tokens, times their weights.

@@ -22,8 +22,6 @@ EXPORTS: dict[str, Export] = {
     "langfuse-scores": traces.LANGFUSE_SCORES,
     "langfuse-traces": traces.LANGFUSE_TRACES,
     "langsmith-feedback": traces.LANGSMITH_FEEDBACK,
-    "langsmith-runs": traces.LANGSMITH_RUNS,
     "phoenix-annotations": traces.PHOENIX_ANNOTATIONS,
-    "phoenix-spans": traces.PHOENIX_SPANS,
     "mt-metrics-eval": mt_metrics.TEST_SET,
 }

@@ -1,11 +1,9 @@
-"""Traces of MLflow, Langfuse, LangSmith and Phoenix: what went into a model and came out.
+"""Traces of MLflow, scores and traces of Langfuse; ratings that are apart from their texts.
 
-MLflow's have feedback: that of people has the source type HUMAN, that of judges and code becomes
-columns of scores; scores of Langfuse, which have no texts, are read alike. The others export
-ratings apart from their texts, which are refused with the lines that join them. What Langfuse
-exports of traces has lists of scores without authors or sources: nothing tells people's there.
-LangSmith's are dumped from its SDK, an object a line; Phoenix's come from its API or as frames of
-its client, whose columns have dotted names.
+Feedback of people has the source type HUMAN in MLflow, ANNOTATION in Langfuse; that of judges and
+code becomes columns of scores. Langfuse's traces have lists of scores without authors or sources:
+nothing tells people's there. Ratings that LangSmith and Phoenix export have no texts, and are
+refused with the lines that join them.
 """
 
 from collections import Counter
@@ -30,14 +28,6 @@ from refless.data.tables.reading import Numbered, Row
 from refless.registry.errors import InputError
 
 _OF_TRACES = ("traceId", "sessionId", "userId", "bookmarked")  # of Langfuse
-
-
-def _trace(given: object, got: object, noun: str, left: Counter[str], row: Row) -> Entry | None:
-    """A trace with its text and source; None, which is counted, without an output."""
-    if (text := said_in(got)) is None:
-        left[f"{noun} without an output"] += 1
-        return None
-    return Entry(row | {"text": text, "source": said_in(given)}, [])
 
 
 def _first(first: Mapping[str, object]) -> Mapping[str, object]:
@@ -120,71 +110,26 @@ def is_langfuse_trace(first: Mapping[str, object]) -> bool:
 
 
 def langfuse_trace(row: Row, left: Counter[str]) -> Entry | None:
-    """Reads a trace or an observation of Langfuse."""
+    """Reads a trace or an observation of Langfuse; None, which is counted, without an output."""
     given, got = unpacked(row.get("input")), unpacked(row.get("output"))
     scores = [name for name, cell in row.items() if name != "tags" and _is_numbers(cell)]
     left["scores without an author, in traces; export the scores"] += len(scores)
+    if (text := said_in(got)) is None:
+        left["traces without an output"] += 1
+        return None
     unread = {*scores, "input", "output"}
     record = {name: cell for name, cell in row.items() if name not in unread}
-    return _trace(given, got, "traces", left, record | {"inputs": given, "outputs": got})
+    texts = {"text": text, "source": said_in(given), "inputs": given, "outputs": got}
+    return Entry(record | texts, [])
 
 
 def _is_numbers(cell: object) -> bool:
     return any(isinstance(number, int | float) for number in items(unpacked(cell)))
 
 
-def langsmith_run(row: Row, left: Counter[str]) -> Entry | None:
-    """Reads a run of LangSmith."""
-    given, got = unpacked(row.get("inputs")), unpacked(row.get("outputs"))
-    metadata = at(unpacked(row.get("extra")), "metadata")
-    names = ("id", "name", "trace_id", "reference_example_id")
-    record: Row = {name: name_in(row.get(name)) for name in names}
-    record |= {
-        "system": name_in(at(metadata, "ls_model_name")),
-        "kind": name_in(row.get("run_type")),
-        "inputs": given,
-        "outputs": got,
-        "metadata": metadata,
-    }
-    return _trace(given, got, "runs", left, record)
-
-
 def is_phoenix_annotation(first: Mapping[str, object]) -> bool:
     """An annotation of a span, or the API's object around several."""
     return "annotator_kind" in _first(first)
-
-
-def is_phoenix_span(first: Mapping[str, object]) -> bool:
-    """Spans."""
-    names = _first(first)
-    return "span_kind" in names and ("context" in names or "context.span_id" in names)
-
-
-def phoenix_span(row: Row, left: Counter[str]) -> Entry | None:
-    """Reads a span of Phoenix."""
-    names = ("input.value", "output.value", "llm.model_name")
-    given, got, system = (_attribute(row, name) for name in names)
-    record: Row = {
-        "id": name_in(_within(row, "context", "span_id")),
-        "system": name_in(system),
-        "trace_id": name_in(_within(row, "context", "trace_id")),
-        "name": name_in(row.get("name")),
-        "span_kind": name_in(row.get("span_kind")),
-    }
-    return _trace(given, got, "spans", left, record)
-
-
-def _attribute(row: Row, name: str) -> object:
-    """An attribute, in an object, in objects in objects, or in a column of its own."""
-    within = unpacked(row.get("attributes"))
-    parts = (at(within, name), at(within, *name.split(".")), row.get(f"attributes.{name}"))
-    return next((part for part in parts if part is not None), None)
-
-
-def _within(row: Row, outer: str, inner: str) -> object:
-    """What an object contains, or the column of that dotted name."""
-    value = at(unpacked(row.get(outer)), inner)
-    return row.get(f"{outer}.{inner}") if value is None else value
 
 
 MLFLOW = Export(
@@ -212,22 +157,9 @@ LANGSMITH_FEEDBACK = Export(
     looks_like=has("feedback_source", "key", "run_id"),
     start=apart("feedback of LangSmith", "runs", "run_id", "feedback_source.user_id"),
 )
-LANGSMITH_RUNS = Export(
-    title="runs of LangSmith",
-    looks_like=has("id", "run_type", "inputs", "outputs"),
-    start=each(langsmith_run),
-    roles=("id", "text", "source", "system"),
-)
 PHOENIX_ANNOTATIONS = Export(
     title="annotations of Phoenix",
     looks_like=is_phoenix_annotation,
     start=apart("annotations of Phoenix", "spans", "span_id", "annotator_kind HUMAN"),
-    within="data",
-)
-PHOENIX_SPANS = Export(
-    title="spans of Phoenix",
-    looks_like=is_phoenix_span,
-    start=each(phoenix_span),
-    roles=("id", "text", "source", "system"),
     within="data",
 )
