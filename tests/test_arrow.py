@@ -12,7 +12,6 @@ import refless
 from command_line import jsonl, output_rows, rated_rows, run
 from refless.extensions.connect import arrow
 from refless.registry.errors import InputError, UsageError
-from refless.stats import intervals
 
 pa = pytest.importorskip("pyarrow")
 COLUMNS = arrow.Columns(source="source", system="system")
@@ -185,43 +184,8 @@ def test_spark(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         )
         found = sorted((row.asDict() for row in out.collect()), key=lambda row: row["id"])
         assert same(found, sorted(wanted(model, given), key=lambda row: row["id"]))
-        monkeypatch.setattr(intervals, "DRAWN_ROWS", 0)  # every mean as one of many outputs
-        check_means(session, model)
     finally:
         session.stop()
-
-
-def check_means(session: Any, model: Path) -> None:
-    """Spark's sums say what all estimates together say; sources are missing, or not rated, too."""
-    import numpy as np
-
-    from refless.evaluation.scoring import Means
-
-    rng, n = np.random.default_rng(0), 20_000
-    values = np.where(rng.random(n) < 0.1, np.nan, rng.random(n))
-    scale = refless.load(model).rated.scale
-    residuals = refless.load(model).residuals().on(scale)
-    if scale is not None:  # the column of estimates is in the raters' units
-        values = scale[0] + (scale[1] - scale[0]) * values
-    rated = sorted({*residuals.sources})
-    names = [f"s{i}" for i in rng.integers(3, size=n)]
-    for known in (rated, [*rated, "", "never rated"]):
-        groups = [known[i] for i in rng.integers(len(known), size=n)]
-        cells = zip(names, groups, values.tolist(), strict=True)
-        frame = session.createDataFrame(
-            [(s, g or None, None if v != v else v) for s, g, v in cells],
-            "system string, source string, estimate double",
-        )
-        columns = {"group_column": "source", "system_column": "system"}
-        found = refless.extensions.connect.spark.means(frame, model, **columns)
-        wanted = Means.of(values, groups, names, residuals)
-        assert (found.overall.n, found.overall.n_scored) == (n, int((~np.isnan(values)).sum()))
-        for mine, theirs in [
-            (found.overall, wanted.overall),
-            *((found.systems[name], wanted.systems[name]) for name in ("s0", "s1", "s2")),
-        ]:
-            assert mine.mean == pytest.approx(theirs.mean, abs=1e-12)
-            assert mine.mean_interval == pytest.approx(theirs.mean_interval, abs=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -18,7 +18,7 @@ device dimension encoding estimator goal group human_label id judged_by
 kernel lower_is_better metrics model outputs perturb probe project rated
 own ratings reading reference_file references require score_column
 rubric seeds slots source swap system target thresholds
-tokenize train trained_on vectors words
+tokenize train vectors words
 """  # names of parameters that take text and that a file may set
 
 

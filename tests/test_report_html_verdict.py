@@ -42,7 +42,8 @@ def test_length_loses_the_same_parts() -> None:
     noisy = pool.human + rng.normal(scale=0.4, size=120)
     texts = tuple("w" * round(400 + 200 * value) for value in noisy)
     result = validated(replace(pool, texts=texts), noisy + rng.normal(scale=0.05, size=120))
-    low, high = result.differences["length_only"].interval
+    (length,) = (line for line in result.side_by_side.methods if line.name == "length")
+    low, high = length.gain_interval
     alone = result.estimator.spearman_interval
     assert 0 < high - low < 0.5 * (alone[1] - alone[0])
 

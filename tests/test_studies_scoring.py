@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.data.records import Estimates, Outputs, Reason, Residuals, numbered
-from refless.evaluation.scoring import Means, Scored, Summed, scored
-from refless.stats.clusters import Sums, group_effects
+from refless.evaluation.scoring import Means, Scored, scored
+from refless.stats.clusters import group_effects
 
 RESIDUALS = np.array([-0.2, -0.1, 0.0, 0.1, 0.2])
 
@@ -140,65 +140,17 @@ def estimates_of(n: int) -> Estimates:
     )
 
 
-def sums_of(values: np.ndarray, labels: list[str]) -> Sums:
-    """As a cluster adds them up: group by group, blank ones row by row."""
-    groups: dict[object, list[float]] = {}
-    for i, (value, label) in enumerate(zip(values.tolist(), labels, strict=True)):
-        if not math.isnan(value):
-            groups.setdefault(label or i, []).append(value)
-    rows = [*groups.values()]
-    return Sums(
-        n=sum(map(len, rows)),
-        groups=len(rows),
-        sizes=sum(len(row) ** 2 for row in rows),
-        total=math.fsum(map(sum, rows)),
-        squares=math.fsum(value**2 for row in rows for value in row),
-        grouped=math.fsum(sum(row) ** 2 / len(row) for row in rows),
-    )
-
-
-@pytest.mark.parametrize("labels", [("a", "b"), ("a", "b", "c", ""), ("",)])
-def test_sums_say_what_all_outputs_say(labels: tuple[str, ...]) -> None:
-    """Beyond 50,000 outputs; one system, so that it is the whole as well."""
-    rng, n = np.random.default_rng(1), 60_000
-    values = np.where(rng.random(n) < 0.05, np.nan, rng.random(n))
-    sources = [labels[i] for i in rng.integers(len(labels), size=n)]
-    names = [("a", "b", "c")[i] for i in rng.integers(3, size=40)]
-    errors = rng.normal(0.02, 0.1, 40)
-    residuals = Residuals(values=errors, sources=tuple(names), alone=errors / 2)
-    known = {*sources} <= {*names}
-    summed = Summed(n=n, sums=sums_of(values, sources), known=known)
-    found = Means.summed(summed, {"s": summed}, residuals)
-    wanted = Means.of(values, sources, ["s"] * n, residuals)
-    for mine, theirs in (
-        (found.overall, wanted.overall),
-        (found.systems["s"], wanted.systems["s"]),
-    ):
-        assert (mine.n, mine.n_scored) == (theirs.n, theirs.n_scored)
-        assert mine.mean == pytest.approx(theirs.mean, abs=1e-12)
-        assert mine.mean_interval == pytest.approx(theirs.mean_interval, abs=1e-9)
-
-
-def test_sums_of_nothing() -> None:
-    """No estimate at all: undefined, and no fault."""
-    empty = Summed(n=3, sums=sums_of(np.full(3, np.nan), [""] * 3), known=False)
-    found = Means.summed(empty, {"s": empty}, np.array([0.1, -0.1]))
-    assert (found.overall.n, found.overall.n_scored) == (3, 0)
-    assert all(map(math.isnan, (found.overall.mean, *found.overall.mean_interval)))
-
-
-def test_these_outputs_and_any_look() -> None:
-    """Of these alone their own scatter is no error; an interval for any look is wider."""
+def test_these_outputs() -> None:
+    """Of these alone their own scatter is no error."""
     rng = np.random.default_rng(2)
     estimates, errors = rng.normal(size=50), Residuals(values=0.5 * rng.normal(size=80))
-    plain, these, always = (
-        Means.of(estimates, (), (), errors, **more).overall.mean_interval
-        for more in ({}, {"these": True}, {"any_look": True})
+    plain, these = (
+        Means.of(estimates, (), (), errors, these=these).overall.mean_interval
+        for these in (False, True)
     )
     half = 1.96 * math.sqrt(errors.values.var() * (1 / 50 + 1 / 80))
     assert np.ptp(these) / 2 == pytest.approx(half, rel=0.1)
     assert np.ptp(plain) > 1.5 * np.ptp(these)
-    assert np.ptp(always) > 1.3 * np.ptp(plain)
 
 
 def test_the_mean_of_a_rated_system_moves_by_its_effect() -> None:

@@ -19,7 +19,7 @@ from refless.data.human import cells_of, human_ratings
 from refless.data.records import RatedPool, Ratings
 from refless.evaluation.jackknife import WITHOUT_BLOCK, WITHOUT_GROUP, Replicates, error_of
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.correlation import settled
+from refless.stats.correlation import spearman
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval, student
 from refless.stats.measures import CORRELATIONS, ERRORS, MEASURES
 from refless.stats.resampling import RESAMPLES
@@ -52,7 +52,6 @@ class Annotators:
         n_undefined: annotators whose Spearman is undefined.
         spearman_undefined_as_zero: average Spearman with these counted as 0.
         per_annotator: [n] in the order of their names.
-        left_out: whether each was compared with the ratings of the others only.
         n_few: annotators who are none of these, as they rated fewer than `FEWEST` texts.
     """
 
@@ -62,7 +61,6 @@ class Annotators:
     n_undefined: int
     spearman_undefined_as_zero: float
     per_annotator: tuple[Annotator, ...]
-    left_out: bool = False
     n_few: int = 0
 
 
@@ -93,7 +91,6 @@ def annotators(pool: RatedPool, *, leave_out: bool = False) -> Annotators | None
         n_undefined=len(annotators) - len(defined["spearman"]),
         spearman_undefined_as_zero=float(defined["spearman"].sum()) / len(annotators),
         per_annotator=annotators,
-        left_out=leave_out,
         n_few=len(everyone) - len(annotators),
     )
 
@@ -181,14 +178,13 @@ class VersusAnnotators:
     """Annotators and the estimator against the mean of the other annotators.
 
     Attributes:
-        spearman, mse: [annotators, 2] the annotator's and the estimator's, on the annotator's
-            texts that have an estimate; NaN if undefined.
+        spearman: [annotators, 2] the annotator's and the estimator's, on the annotator's texts that
+            have an estimate; NaN if undefined.
         annotator, estimator: mean Spearman of each, over annotators with both.
         difference_interval: 95 %, of estimator - annotator: texts and annotators are drawn.
     """
 
     spearman: FloatArray
-    mse: FloatArray
     annotator: float
     estimator: float
     difference_interval: Interval
@@ -205,28 +201,18 @@ def versus_annotators(pool: RatedPool, method: Replicates) -> VersusAnnotators |
     columns = _estimated(columns_of(pool, leave_out=True), ~np.isnan(values))
     if len(columns) < 2:
         return None
-    rows, human, scores = (np.concatenate(c) for c in list(zip(*columns, strict=True))[1:])
-    who = np.repeat(np.arange(len(columns)), [len(column.rows) for column in columns])
 
     def spearman_of(estimates: FloatArray) -> FloatArray:
         ranked, factor = _ranked(estimates[WITHOUT_BLOCK], blocks)
-        known = ~np.isnan(ranked[rows])
-        annotator, estimator = (
-            _spearman_by(who[known], human[known], column[known], len(columns))
-            for column in (scores, ranked[rows])
-        )
-        return np.stack([annotator, np.clip(factor * estimator, -1.0, 1.0)], axis=1)
+        pairs = np.array([_both(column, ranked) for column in columns])
+        return np.stack([pairs[:, 0], np.clip(factor * pairs[:, 1], -1.0, 1.0)], axis=1)
 
     table = method.table(spearman_of)
     spearman = table[0, 0]
     both = spearman[~np.isnan(spearman).any(axis=1)]
     average = both.mean(axis=0) if len(both) else np.full(2, np.nan)
-    errors = [np.square(human - column) for column in (scores, values[rows])]
-    order = np.lexsort((*errors, who))  # sums do not depend on the order of rows
-    sums = [np.bincount(who[order], error[order]) for error in errors]
     return VersusAnnotators(
         spearman=spearman,
-        mse=np.stack(sums, axis=1) / np.bincount(who)[:, None],
         annotator=float(average[0]),
         estimator=float(average[1]),
         difference_interval=_gap_interval(table[..., 1] - table[..., 0]),
@@ -258,28 +244,13 @@ def _ranked(column: FloatArray, blocks: IntArray) -> tuple[FloatArray, float]:
     return places, math.sqrt((m + 1) / (m - 1)) if m > 1 else math.nan
 
 
-def _spearman_by(who: IntArray, x: FloatArray, y: FloatArray, count: int) -> FloatArray:
-    """[count] Spearman of the rows of each; NaN where it is undefined."""
-    a, b = _ranks_by(who, settled(x), count), _ranks_by(who, settled(y), count)
-    order = np.lexsort((a, b, who))
-    who, a, b = who[order], a[order], b[order]
-    sums = [np.bincount(who, product, count) for product in (a * b, a * a, b * b)]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        below = np.sqrt(sums[1] * sums[2])
-        return np.where(below > 0, sums[0] / below, np.nan)
-
-
-def _ranks_by(who: IntArray, values: FloatArray, count: int) -> FloatArray:
-    """[rows] mid-rank of each among those of its own, less their mean; whole numbers and halves."""
-    order = np.lexsort((values, who))
-    codes = np.empty(len(who), dtype=np.int64)
-    changes = (np.diff(values[order]) != 0) | (np.diff(who[order]) != 0)
-    codes[order] = np.concatenate([[0], np.cumsum(changes)])[: len(who)]
-    sizes = np.bincount(codes)
-    middle = np.cumsum(sizes) - (sizes - 1) / 2
-    counts = np.bincount(who, minlength=count)
-    starts = np.cumsum(counts) - counts
-    return np.asarray(middle[codes] - starts[who] - (counts[who] + 1) / 2)
+def _both(column: Column, ranked: FloatArray) -> tuple[float, float]:
+    """Spearman of an annotator and of estimates with the others' mean, on this one's texts."""
+    values = ranked[column.rows]
+    order = np.lexsort((values, column.scores, column.human))
+    order = order[~np.isnan(values[order])]
+    human = column.human[order]
+    return spearman(human, column.scores[order]), spearman(human, values[order])
 
 
 def _gap_interval(gaps: FloatArray) -> Interval:

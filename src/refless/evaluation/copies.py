@@ -1,4 +1,4 @@
-"""Which outputs copy rated texts, and which texts a generator's training file holds.
+"""Which outputs copy rated texts.
 
 A text is held by another that has four fifths of its runs of three words. A copy of a rated text is
 estimated as what it copies, whether it fits its own source or not. Texts that nobody copied are
@@ -8,10 +8,8 @@ alike too, so outputs stand beside the rated texts, which hold texts of other so
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
-from itertools import islice
 from unicodedata import normalize
 
 import numpy as np
@@ -19,7 +17,7 @@ import scipy
 
 from refless.data.records import Outputs, RatedPool, picked
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.fisher import Marked, Marks, by_name, marked, one_each
+from refless.stats.fisher import Marked, Marks, by_name, marked
 from refless.text.ngrams import Features, Shape, learn, look_up
 from refless.text.words import UNBROKEN, pieces
 
@@ -28,8 +26,6 @@ RUNS = Shape(tokenize="words", low=3, high=3)
 SHORTEST = 5  # words: shorter texts are alike by chance
 ROWS = 512  # texts compared at a time
 MOST_ASKED = 10_000  # rated texts that say how alike texts are that nobody copied
-PART = 20_000  # rows of a training file read at a time
-USUAL = 0.02  # of texts that a file of others holds by chance: .004 of captions of pictures
 _WORD = re.compile(rf"[{UNBROKEN}]|[^\W_{UNBROKEN}]+")
 
 
@@ -112,64 +108,6 @@ def copies(outputs: Outputs, rated: RatedPool, seed: int = 0) -> tuple[Copies, B
             Copied(id=outputs.ids[i], rated=rated.ids[holder[i]], exact=i in exact) for i in rows
         ),
     ), held
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainedOn:
-    """What a generator's training file holds.
-
-    Attributes:
-        n_rows: texts of the file; digest: of all of them, in their order.
-        rated, outputs: those of five words or more, and how many of them it holds; of rated texts
-        beside two in a hundred, which is more than chance gives.
-        systems: outputs by system, each beside the others, p-values corrected.
-        which: ids of the rated texts that it holds.
-    """
-
-    n_rows: int
-    digest: str
-    rated: Marked
-    outputs: Marked
-    systems: dict[str, Marked]
-    which: tuple[str, ...]
-
-
-def trained_on(outputs: Outputs, rated: RatedPool, rows: Iterable[str], seed: int = 0) -> TrainedOn:
-    """Which rated texts and outputs a training file holds; its rows are read once, in parts.
-
-    Args:
-        outputs, rated: in an order of their own.
-        rows: texts; seed: of what is drawn.
-    """
-    vocabulary, queries = learn([plain(text) for text in (*rated.texts, *outputs.texts)], RUNS)
-    held, n = np.zeros(len(queries.lengths), dtype=np.bool_), 0
-    stream, digest = iter(rows), blake2b(digest_size=8)
-    while part := [plain(text) for text in islice(stream, PART)]:
-        n += len(part)
-        digest.update("".join(f"{line}\n" for line in part).encode("utf-8", "surrogatepass"))
-        for found, _, _ in pairs(queries, look_up(part, vocabulary)):
-            held[found] = True
-    long, m = np.flatnonzero(queries.lengths >= SHORTEST), len(rated)
-    groups = np.concatenate(groups_of(outputs, rated)[::-1])
-    both, rng = Marks(held, groups), np.random.default_rng(seed)
-    first, rest = both.take(long[long < m]), long[long >= m]
-    ours = Marks(held[rest], groups[rest], picked(outputs.systems, rest - m))
-    return TrainedOn(
-        n_rows=n,
-        digest=digest.hexdigest(),
-        rated=Marked(n=len(first.on), count=int(first.on.sum()), usual=USUAL, p=_more(first, rng)),
-        outputs=Marked(n=len(ours.on), count=int(ours.on.sum())),
-        systems=by_name(ours, None, rng),
-        which=tuple(rated.ids[i] for i in long[long < m][first.on]),
-    )
-
-
-def _more(marks: Marks, rng: np.random.Generator) -> float:
-    """Chance of so many or more, were there as many as two texts of one kind have in common."""
-    from scipy.special import bdtrc
-
-    on = marks.on[one_each(marks.groups, rng)]
-    return float(bdtrc(int(on.sum()) - 1, len(on), USUAL)) if on.any() else 1.0
 
 
 def _itself(outputs: Outputs, rated: RatedPool) -> int:

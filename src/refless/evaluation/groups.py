@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from refless.data.human import canonical_order, copies_in_order
 from refless.data.records import Outputs, RatedPool
+from refless.estimators.folds import whole
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 
@@ -37,6 +39,16 @@ def group_labels(pool: RatedPool, group: str, column: Sequence[str] = ()) -> tup
     if len(set(labels)) < 2:
         raise UsageError(f"--group {group}: all texts are of one {group}; nothing would be left")
     return labels
+
+
+def drawn_rows(pool: RatedPool, most: int, seed: int) -> IntArray:
+    """Rows of at most so many texts, ascending; copies of a text are drawn together or not at all.
+
+    Neither the order of rows nor a rating decides.
+    """
+    order = canonical_order(pool)
+    copies = copies_in_order(pool.take(order))
+    return np.sort(order[whole(copies, most, np.random.default_rng(seed))])
 
 
 def output_groups(outputs: Outputs, column: Sequence[str], group: str) -> Sequence[str]:

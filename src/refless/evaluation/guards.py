@@ -1,12 +1,12 @@
 """What may be wrong with outputs that a mean does not show: copies, odd texts, odd judges."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from refless.data.records import RatedPool, Residuals, picked
-from refless.evaluation.copies import Copies, TrainedOn, copies, in_order, trained_on
+from refless.evaluation.copies import Copies, copies, in_order
 from refless.evaluation.groups import mean_of_others
 from refless.evaluation.judge_shift import JudgeShift, judge_shifts
 from refless.evaluation.novelty import Unlike, unlike
@@ -28,14 +28,12 @@ class Guards:
     Attributes:
         copies: outputs that copy rated texts; without_copies: the mean of the others, None where
             no more copy than is usual.
-        trained_on: what a generator's training file holds; None without one.
         unlike: outputs that no rated text is like; None where too few texts are rated to tell.
         judges: the scores that estimates read beside those of rated texts.
     """
 
     copies: Copies
     without_copies: Mean | None
-    trained_on: TrainedOn | None
     unlike: Unlike | None
     judges: tuple[JudgeShift, ...]
 
@@ -44,7 +42,6 @@ def guards(
     found: Scored,
     rated: RatedPool,
     errors: Residuals,
-    rows: Iterable[str] | None = None,
     *,
     groups: Sequence[str] = (),
     judges: bool = False,
@@ -55,7 +52,6 @@ def guards(
     Args:
         found: outputs with their estimates; rated: what they rest on, in an order of its own.
         errors: held-out errors, for the mean without copies.
-        rows: of a generator's training file.
         groups: [n] what the outputs belong to, if these errors are told by other than sources.
         judges: whether the estimates read scores of others.
         seed: of what is drawn.
@@ -67,7 +63,6 @@ def guards(
     return Guards(
         copies=copied,
         without_copies=_without(found, rest, errors, groups, seed) if many else None,
-        trained_on=None if rows is None else trained_on(outputs, rated, rows, seed),
         unlike=unlike(outputs, rated, seed),
         judges=judge_shifts(outputs.scores, outputs.sources, rated) if judges else (),
     )

@@ -13,7 +13,6 @@ from refless.evaluation.active_learning import (
     Goal,
     Step,
     canonical,
-    held_out_errors,
     sizes_of,
 )
 from refless.evaluation.comparing import Pair
@@ -139,7 +138,7 @@ def typical_error(
     difference of two systems varies less: that one of them is estimated too high or too low as a
     whole is the same for all items, and left out.
     """
-    errors = held_out_errors(estimator)
+    errors = estimator.residuals()
     values = errors.values
     if not len(values):
         return math.nan, 0.0
@@ -297,7 +296,7 @@ def draw(units: Units, n: int, seed: int, within: float) -> Choice:
         size,
         n,
         "random",
-        curve=tuple(Step(k, width, width) for k, width in zip(sizes, widths, strict=True)),
+        curve=tuple(Step(k, width) for k, width in zip(sizes, widths, strict=True)),
         within=within,
         needed=needed,
         systems=units.systems,

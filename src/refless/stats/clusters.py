@@ -35,13 +35,8 @@ def intraclass(values: FloatArray, labels: Sequence[str]) -> float:
     within = float(np.sort(np.square(values - means[number])).sum())
     centre = float(np.sort(values).mean())
     between = float(np.sort(sizes * np.square(means - centre)).sum())
-    return _between(n, k, float(np.square(sizes).sum()), within, between)
-
-
-def _between(n: int, groups: int, sizes: float, within: float, between: float) -> float:
-    """`intraclass` from sums of squares; `sizes` is the sum of the squared sizes of the groups."""
-    inside, outside = within / (n - groups), between / (groups - 1)
-    usual = (n - sizes / n) / (groups - 1)
+    inside, outside = within / (n - k), between / (k - 1)
+    usual = (n - float(np.square(sizes).sum()) / n) / (k - 1)
     total = outside + (usual - 1) * inside
     return min(1.0, max(0.0, (outside - inside) / total)) if total > 0 else 0.0
 
@@ -49,58 +44,13 @@ def _between(n: int, groups: int, sizes: float, within: float, between: float) -
 def design_effect(labels: Sequence[str], n: int, correlation: float) -> float:
     """Kish's design effect of n grouped rows."""
     sizes = np.bincount(numbered(labels, n)).astype(np.float64)
-    return _effect(float(np.square(sizes).sum()), n, correlation)
+    return 1.0 + (float(np.square(sizes).sum()) / max(n, 1) - 1.0) * correlation
 
 
 def independent(values: FloatArray, labels: Sequence[str]) -> float:
     """How many independent numbers these are worth, where those of one label go together (Kish)."""
     n = len(values)
     return n / design_effect(labels, n, intraclass(values, labels))
-
-
-def _effect(sizes: float, n: int, correlation: float) -> float:
-    return 1.0 + (sizes / max(n, 1) - 1.0) * correlation
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
-    """What grouped rows add up to, wherever each of them is: all that a mean's interval needs.
-
-    Attributes:
-        n: rows with a value; groups: of these rows, each row without one being its own.
-        sizes: sum of the squared sizes of the groups.
-        total, squares: sums of the values and of their squares.
-        grouped: sum over groups of their total, squared, by their size.
-    """
-
-    n: int
-    groups: int
-    sizes: float
-    total: float
-    squares: float
-    grouped: float
-
-    @property
-    def mean(self) -> float:
-        """Of the values; NaN without any."""
-        return self.total / self.n if self.n else math.nan
-
-    @property
-    def variance(self) -> float:
-        """Of the values, as of all there are; NaN without any."""
-        return max(0.0, self.squares / self.n - self.mean**2) if self.n else math.nan
-
-    @property
-    def correlation(self) -> float:
-        """As `intraclass`."""
-        if self.groups < 2 or self.groups == self.n:
-            return 0.0
-        between = self.grouped - self.total * self.mean
-        return _between(self.n, self.groups, self.sizes, self.squares - self.grouped, between)
-
-    def effect(self, correlation: float) -> float:
-        """As `design_effect`."""
-        return _effect(self.sizes, self.n, correlation)
 
 
 def width(values: FloatArray, labels: Sequence[str]) -> float:

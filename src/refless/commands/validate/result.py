@@ -9,7 +9,6 @@ from refless.commands.coverage import coverage_section
 from refless.commands.validate.document import (
     NO_NAMES,
     agreement_sections,
-    annotators_section,
     facts,
     reranking_sections,
     scatter_section,
@@ -35,10 +34,8 @@ from refless.commands.validate.verdict import (
 )
 from refless.data.records import Scale
 from refless.estimators import Estimator
-from refless.evaluation.annotators import annotators
 from refless.evaluation.baselines import SYSTEM
 from refless.evaluation.confounders import Confounders
-from refless.evaluation.differences import Difference
 from refless.evaluation.drift import Drift
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.judges import VersusJudges
@@ -114,9 +111,6 @@ class ValidateRecord(Record):
 
     Attributes:
         verdict: which estimator to use, and whether it is worth it, in a sentence or two.
-        baselines: agreement of predictions that read no words.
-        differences: what sets the estimator apart from each baseline: its Spearman less that of
-            `length_only`, and the MSE of `constant` less its own; above 0 it does better.
         annotators: single annotators against the human rating, which holds their own; null, with a
             reason, where the ratings do not say who gave them.
         beside: null where no two annotators rated the same texts.
@@ -137,8 +131,6 @@ class ValidateRecord(Record):
     verdict: str
     n: Count
     estimator: Agreement
-    baselines: dict[str, Agreement]
-    differences: dict[str, Difference]
     annotators: AnnotatorsRecord | None
     annotators_reason: str
     beside: Beside | None
@@ -204,8 +196,8 @@ class ValidateResult(Result):
         result = self.validation
         return self._document(
             (
-                *confounder_sections(result.made_of, table=False),
-                *drift_sections(result.drift, result.pool.scale, table=False),
+                *confounder_sections(result.made_of),
+                *drift_sections(result.drift, result.pool.scale),
                 *reranking_sections(result),
                 *reasons_sections(result.estimator.reasons, result.estimator.n),
                 *undefined_sections(result.estimator),
@@ -217,10 +209,9 @@ class ValidateResult(Result):
         store, places = store_of(result, self.estimator, self.groups, seed)
         page = self._document(
             (
-                *confounder_sections(result.made_of, table=True),
+                *confounder_sections(result.made_of),
                 scatter_section(result, places, seed),
-                annotators_section(result, annotators(pool, leave_out=True), seed),
-                *drift_sections(result.drift, pool.scale, table=True),
+                *drift_sections(result.drift, pool.scale),
                 coverage_section(pool.texts, pool.tasks, result.estimates),
                 *reranking_sections(result),
                 worst_section(result, places),

@@ -27,10 +27,9 @@ from refless.commands.warnings import note, note_few, progress
 from refless.data.choices import are_choices
 from refless.data.records import RatedPool, as_outputs, picked
 from refless.estimators import ESTIMATORS, Estimator
-from refless.evaluation.groups import group_labels
+from refless.evaluation.groups import drawn_rows, group_labels
 from refless.evaluation.jackknife import split
 from refless.evaluation.judge_shift import leaks
-from refless.evaluation.subsample import drawn_rows
 from refless.evaluation.validation import codes, validation
 from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
@@ -80,7 +79,7 @@ def validate(
     drawn: dict[str, object] = {}
     if len(pool) > at_most:
         drawn = {"drawnfrom": len(pool), "drawseed": seed}
-        sample = drawn_rows(pool, labels, at_most, seed)
+        sample = drawn_rows(pool, at_most, seed)
         _note_drawn(len(sample), len(pool), at_most)
         pool, labels = pool.take(sample), picked(labels, sample)
     if specs:

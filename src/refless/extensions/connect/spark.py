@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from refless.estimators.saved import load
 from refless.extensions.connect.arrow import (
@@ -22,9 +22,6 @@ from refless.extensions.connect.arrow import (
 )
 from refless.files.arrays import ENDING
 from refless.registry.errors import MissingExtraError
-
-if TYPE_CHECKING:
-    from refless.evaluation.scoring import Means, Summed
 
 
 def score(
@@ -67,90 +64,6 @@ def score(
     for added, kind in ADDED.items():
         schema = schema.add(added, kind)
     return frame.mapInArrow(partial(_estimated, name, digest, columns), schema)
-
-
-def means(
-    scored: Any,  # noqa: ANN401 - a data frame of Spark
-    model: Folder,
-    *,
-    group_column: str | None = None,
-    system_column: str | None = None,
-) -> Means:
-    """The mean estimate of a frame that `score` made, and of each system, with 95 % intervals.
-
-    Spark adds up, and only sums reach the driver. Equal to the means of `refless stream`, but for
-    rounding, from 50,000 outputs on; of fewer, the interval is taken as normal.
-
-    Args:
-        scored: with the columns of `score`.
-        model: file of `refless fit`, the same.
-        group_column: what outputs of one name err together by: the column of sources, or that of
-            `refless fit --group`. Strings. Without it every output errs by itself.
-        system_column: the column of systems.
-
-    Returns:
-        Means in the raters' units.
-    """
-    from pyspark.sql import functions as spark
-
-    from refless.evaluation.scoring import Means
-
-    def named(column: str | None) -> Any:  # noqa: ANN401
-        return spark.lit("") if column is None else spark.coalesce(spark.col(column), spark.lit(""))
-
-    fitted = load(model)
-    residuals = fitted.residuals().on(fitted.rated.scale)
-    value, entry = spark.col("estimate"), spark.lit(1)
-    groups = scored.groupBy(
-        named(system_column).alias("system"), named(group_column).alias("group")
-    )
-    cells = groups.agg(
-        spark.count(entry).alias("rows"),
-        spark.count(value).alias("n"),
-        spark.sum(value).alias("total"),
-        spark.sum(value * value).alias("squares"),
-    ).persist()
-    rated = [(name, 1) for name in {*residuals.sources} - {""}]
-    known = scored.sparkSession.createDataFrame(rated, "group string, known int")
-    whole = cells.groupBy("group").agg(
-        *(spark.sum(name).alias(name) for name in ("rows", "n", "total", "squares"))
-    )
-    try:
-        (overall,) = _summed(whole.join(known, "group", "left").groupBy()).collect()
-        systems = _summed(cells.join(known, "group", "left").groupBy("system")).collect()
-    finally:
-        cells.unpersist()
-    by_name = {row["system"]: _record(row) for row in systems} if system_column else {}
-    return Means.summed(_record(overall), by_name, residuals)
-
-
-def _summed(cells: Any) -> Any:  # noqa: ANN401 - grouped data
-    """What the groups of outputs add up to; outputs of no group stand alone."""
-    from pyspark.sql import functions as spark
-
-    n, total, squares = spark.col("n"), spark.col("total"), spark.col("squares")
-    alone, some = spark.col("group") == "", n > 0
-    missing = some & spark.col("known").isNull()
-    return cells.agg(
-        spark.sum("rows").alias("rows"),
-        spark.sum(n).alias("n"),
-        spark.sum(total).alias("total"),
-        spark.sum(squares).alias("squares"),
-        spark.sum(spark.when(alone, n).otherwise(some.cast("long"))).alias("groups"),
-        spark.sum(spark.when(alone, n).otherwise(n * n)).alias("sizes"),
-        spark.sum(spark.when(alone, squares).when(some, total * total / n)).alias("grouped"),
-        spark.sum(missing.cast("long")).alias("unknown"),
-    )
-
-
-def _record(row: Any) -> Summed:  # noqa: ANN401
-    """A row of `_summed`; sums of nothing are null."""
-    from refless.evaluation.scoring import Summed
-    from refless.stats.clusters import Sums
-
-    result = {name: row[name] or 0 for name in ("n", "groups", "sizes", "total", "squares")}
-    sums = Sums(**result, grouped=row["grouped"] or 0.0)
-    return Summed(n=row["rows"] or 0, sums=sums, known=not row["unknown"])
 
 
 def _sent(spark: Any, content: bytes, digest: str) -> str:  # noqa: ANN401
