@@ -53,7 +53,6 @@ def test_copies(folder: Path) -> None:
     assert not too_wide(ran.out)
     found = scored(folder, "copies.jsonl", "--format", "json").json
     guards = found["guards"]
-    assert guards["copies"]["n_exact"] == 30
     assert {one["id"]: one["rated"] for one in guards["copies"]["which"]} == {
         f"o{i}": f"r{i}" for i in range(30)
     }

@@ -11,6 +11,7 @@ import numpy as np
 from refless.data.records import Outputs, sortable
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
+from refless.evaluation.groups import canonical
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.stats.d_optimal import most_telling
@@ -74,15 +75,6 @@ class Choice:
         """The same with widths in units of which one of these is so many."""
         curve = tuple(Step(step.n, size * step.width) for step in self.curve)
         return replace(self, curve=curve, within=size * self.within)
-
-
-def canonical(outputs: Outputs) -> IntArray:
-    """Places of the outputs in an order of their own, whatever the order of rows."""
-    scores = sortable(outputs.scores, len(outputs))
-    blank = ("",) * len(outputs)
-    columns = (outputs.texts, outputs.sources or blank, outputs.systems or blank, outputs.ids)
-    keys = [*zip(*columns, scores, strict=True)]
-    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
 def learn(estimator: Estimator | None, outputs: Outputs, n: int, seed: int) -> Choice:

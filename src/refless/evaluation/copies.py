@@ -44,8 +44,6 @@ class Copies:
 
     Attributes:
         n_itself: outputs that are a rated text of their own source, word for word.
-        n_short: outputs of fewer than five words, which count as no copies.
-        n_exact: copies word for word, but for case, blanks and marks.
         overall: of all outputs, beside rated texts, which are held by those of other sources too;
         systems: of each, p-values corrected.
         sources: whether sources are known.
@@ -53,8 +51,6 @@ class Copies:
     """
 
     n_itself: int
-    n_short: int
-    n_exact: int
     overall: Marked
     systems: dict[str, Marked]
     sources: bool
@@ -69,13 +65,6 @@ def plain(text: str) -> str:
 def _plain(text: str) -> str:
     same = text if text.isascii() else normalize("NFKC", text)
     return " ".join(_WORD.findall(same.casefold()))
-
-
-def in_order(outputs: Outputs) -> IntArray:
-    """Rows by content, so that what is drawn does not depend on the order of rows."""
-    keys = [outputs.texts, outputs.sources or outputs.ids, outputs.systems or outputs.ids]
-    rows = [*zip(*keys, outputs.ids, strict=True)]
-    return np.array(sorted(range(len(rows)), key=rows.__getitem__), dtype=np.int64)
 
 
 def copies(outputs: Outputs, rated: RatedPool, seed: int = 0) -> tuple[Copies, BoolArray]:
@@ -96,16 +85,16 @@ def copies(outputs: Outputs, rated: RatedPool, seed: int = 0) -> tuple[Copies, B
     ours = Marks(held, groups, outputs.systems)
     against = Marks(between_rated, rated_groups[sample], picked(rated.systems, sample))
     rows = np.flatnonzero(held).tolist()
-    exact = {i for i in rows if mine[i] == theirs[holder[i]]}
     return Copies(
         n_itself=_itself(outputs, rated),
-        n_short=int((queries.lengths[: len(mine)] < SHORTEST).sum()),
-        n_exact=len(exact),
         overall=marked(ours, against, rng),
         systems=by_name(ours, against, rng),
         sources=bool(outputs.sources and rated.sources),
         which=tuple(
-            Copied(id=outputs.ids[i], rated=rated.ids[holder[i]], exact=i in exact) for i in rows
+            Copied(
+                id=outputs.ids[i], rated=rated.ids[holder[i]], exact=mine[i] == theirs[holder[i]]
+            )
+            for i in rows
         ),
     ), held
 

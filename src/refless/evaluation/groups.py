@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from refless.data.human import canonical_order, copies_in_order
-from refless.data.records import Outputs, RatedPool
+from refless.data.records import Outputs, RatedPool, sortable
 from refless.estimators.folds import whole
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
@@ -49,6 +49,15 @@ def drawn_rows(pool: RatedPool, most: int, seed: int) -> IntArray:
     order = canonical_order(pool)
     copies = copies_in_order(pool.take(order))
     return np.sort(order[whole(copies, most, np.random.default_rng(seed))])
+
+
+def canonical(outputs: Outputs) -> IntArray:
+    """Places of the outputs in an order of their own, whatever the order of rows."""
+    scores = sortable(outputs.scores, len(outputs))
+    blank = ("",) * len(outputs)
+    columns = (outputs.texts, outputs.sources or blank, outputs.systems or blank, outputs.ids)
+    keys = [*zip(*columns, scores, strict=True)]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
 def output_groups(outputs: Outputs, column: Sequence[str], group: str) -> Sequence[str]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.data.records import RatedPool, Residuals, picked
-from refless.evaluation.copies import Copies, copies, in_order
-from refless.evaluation.groups import mean_of_others
+from refless.evaluation.copies import Copies, copies
+from refless.evaluation.groups import canonical, mean_of_others
 from refless.evaluation.judge_shift import JudgeShift, judge_shifts
 from refless.evaluation.novelty import Unlike, unlike
 from refless.evaluation.scoring import Mean, Scored, scored
@@ -56,7 +56,7 @@ def guards(
         judges: whether the estimates read scores of others.
         seed: of what is drawn.
     """
-    order = in_order(found.outputs)
+    order = canonical(found.outputs)
     outputs = found.outputs.take(order)
     copied, which = copies(outputs, rated, seed)
     many, rest = more(copied.overall, copied.systems), np.sort(order[~which])

@@ -12,10 +12,10 @@ from refless.evaluation.active_learning import (
     Choice,
     Goal,
     Step,
-    canonical,
     sizes_of,
 )
 from refless.evaluation.comparing import Pair
+from refless.evaluation.groups import canonical
 from refless.registry.arrays import BoolArray, FloatArray
 from refless.registry.errors import UsageError
 from refless.stats.clusters import intraclass

@@ -4,12 +4,11 @@ import math
 from collections.abc import Callable, Sequence
 
 from refless.data.records import Scale
-from refless.evaluation.confounders import Confounders, Correlation, Left, WithoutCopies
+from refless.evaluation.confounders import Confounders, Correlation, Left
 from refless.evaluation.differences import Difference
 from refless.evaluation.drift import Drift, Rater, Trend
 from refless.evaluation.judges import ALL_SCORES, VersusJudges
 from refless.evaluation.leaderboard import Leaderboard, Line
-from refless.registry.plural import counted
 from refless.report.document import Section
 from refless.report.wording import labels, number, with_interval
 
@@ -18,8 +17,14 @@ NAMES = {
     "system": "which system wrote the text",
     "source": "which source the text answers",
     "length": "how long the text is",
+    "copies": "near copies of other texts",
 }
-FIXED = {"system": "within systems", "source": "within sources", "length": "given length"}
+FIXED = {
+    "system": "within systems",
+    "source": "within sources",
+    "length": "given length",
+    "copies": "without near copies",
+}
 ALONE = {"system": "The system's name", "source": "The source's name", "length": "Length"}
 SMALL = 0.1  # share of the correlation that is not worth a sentence
 OVER_TIME = (
@@ -51,17 +56,10 @@ def confounder_lines(result: Confounders) -> tuple[str, ...]:
             if not math.isnan(part.alone.value):
                 line += f" {ALONE[name]} alone has {number(part.alone.value)}."
             lines.append(line)
-    if (copies := result.copies) is not None and _lost(copies, correlation):
-        lines.append(
-            f"A part of the correlation ({number(correlation.value)}) comes from near copies: "
-            f"{copies.count:,} of {counted(copies.n, 'text')} hold most of a text that is not held "
-            "out with them, or of another source; without them it is "
-            f"{_correlation(copies.left)}."
-        )
     return tuple(lines)
 
 
-def _lost(part: Left | WithoutCopies, correlation: Correlation) -> bool:
+def _lost(part: Left, correlation: Correlation) -> bool:
     """Whether a tenth of the correlation or more is gone, and is shown to be."""
     return part.lost_interval[0] > 0 and part.left.value <= (1 - SMALL) * correlation.value
 

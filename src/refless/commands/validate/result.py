@@ -193,36 +193,24 @@ class ValidateResult(Result):
         return average_annotator(self.validation, self.seed)
 
     def _shown(self) -> Document:
-        result = self.validation
-        return self._document(
-            (
-                *confounder_sections(result.made_of),
-                *drift_sections(result.drift, result.pool.scale),
-                *reranking_sections(result),
-                *reasons_sections(result.estimator.reasons, result.estimator.n),
-                *undefined_sections(result.estimator),
-            )
-        )
+        agreement = self.validation.estimator
+        return self._document(reasons_sections(agreement.reasons, agreement.n))
 
     def _whole(self) -> Document:
         result, pool, seed = self.validation, self.validation.pool, self.seed
         store, places = store_of(result, self.estimator, self.groups, seed)
         page = self._document(
             (
-                *confounder_sections(result.made_of),
                 scatter_section(result, places, seed),
-                *drift_sections(result.drift, pool.scale),
                 coverage_section(pool.texts, pool.tasks, result.estimates),
-                *reranking_sections(result),
                 worst_section(result, places),
-                *undefined_sections(result.estimator),
                 caveats(),
             )
         )
         return with_picture(replace(page, store=store), self.side_by_side, *self.annotator)
 
     def _document(self, more: tuple[Section, ...]) -> Document:
-        """The sections that terminal and page begin with, and more."""
+        """The sections of terminal and page, and more."""
         result, table, versus = self.validation, self.side_by_side, self.validation.beside_scores
         name = sentence(table.reference.removeprefix("the "))
         people = annotator_lines(result, self.seed)
@@ -238,6 +226,10 @@ class ValidateResult(Result):
                 *(() if versus is None else (judge_section(versus, table),)),
                 *((Section(title=f"{name} and one annotator", lines=people),) if people else ()),
                 *agreement_sections(result, self.signature),
+                *confounder_sections(result.made_of),
+                *drift_sections(result.drift, result.pool.scale),
+                *reranking_sections(result),
+                *undefined_sections(result.estimator),
                 *more,
             ),
         )
