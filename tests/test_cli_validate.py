@@ -65,8 +65,8 @@ def test_json(rated: Path) -> None:
     for name in MEASURES:
         low, high = found["estimator"][f"{name}_interval"]
         assert low <= found["estimator"][name] <= high
-    assert found["in_scale"]["estimator"]["mse"] == pytest.approx(16 * found["estimator"]["mse"])
-    assert found["in_scale"]["estimator"]["mae"] == pytest.approx(4 * found["estimator"]["mae"])
+    assert found["in_scale"]["mse"] == pytest.approx(16 * found["estimator"]["mse"])
+    assert found["in_scale"]["mae"] == pytest.approx(4 * found["estimator"]["mae"])
     assert found["annotators"]["n"] == 3
     assert found["estimator"]["auc"] is None  # ratings of more than two values
 

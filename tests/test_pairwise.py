@@ -50,7 +50,6 @@ def test_shares_by_hand() -> None:
     assert (study.choices, study.pairs, study.groups, study.even) == (7, 4, 4, 1)
     mine, other = study.judges
     assert mine.accuracy == pytest.approx((1 + 0.5 + 1) / 3)
-    assert mine.opinions == pytest.approx(2 / 3)
     assert other.accuracy == pytest.approx((0 + 1 + 0.5) / 3)
     assert other.gap == pytest.approx(1 / 3)
 

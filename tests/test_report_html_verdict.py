@@ -8,7 +8,7 @@ import pytest
 
 from refless.commands.score.document import mean_sentence
 from refless.commands.score.document import verdict as worth
-from refless.commands.validate.verdict import annotator_lines, average_annotator
+from refless.commands.validate.verdict import annotator_lines
 from refless.data.records import Estimates, RatedPool
 from refless.data.simulate import simulate
 from refless.estimators.scorer import CrossValidated
@@ -58,11 +58,10 @@ def rated_by(annotators: int) -> Validation:
 def test_two_annotators_have_no_interval(n: int, defined: bool) -> None:
     """Each has the same correlation, that with the other, which says nothing of other people."""
     result = rated_by(n)
-    average, interval = average_annotator(result, 0)
-    assert average > 0
     assert result.beside is not None
+    assert result.beside.annotator > 0
     assert not math.isnan(result.beside.difference_interval[0])
-    assert math.isnan(interval[0]) != defined
+    assert math.isnan(result.beside.annotator_interval[0]) != defined
 
 
 @pytest.mark.parametrize(
@@ -78,21 +77,19 @@ def test_beside_an_annotator(interval: tuple[float, float], words: str) -> None:
     result = rated_by(3)
     assert result.beside is not None
     result = replace(result, beside=replace(result.beside, difference_interval=interval))
-    equal, conclusion, published = annotator_lines(result, 0)
+    equal, conclusion = annotator_lines(result)
     assert equal.startswith("On equal terms, both against the mean of the other annotators")
     assert conclusion == words
-    assert published.startswith("As published")
     none = replace(result.estimator, spearman_interval=(-0.1, 0.4))
-    assert words not in annotator_lines(replace(result, estimator=none), 0)  # nothing is claimed
+    assert words not in annotator_lines(replace(result, estimator=none))  # nothing is claimed
 
 
 def test_nothing_is_said_of_annotators() -> None:
     """Neither without a yardstick nor of too few estimates."""
     result = rated_by(3)
-    assert annotator_lines(replace(result, beside=None), 0) == ()
-    assert math.isnan(average_annotator(replace(result, beside=None), 0)[0])
+    assert annotator_lines(replace(result, beside=None)) == ()
     few = replace(result.estimator, n_scored=19)
-    assert annotator_lines(replace(result, estimator=few), 0) == ()
+    assert annotator_lines(replace(result, estimator=few)) == ()
 
 
 def people(values: list[float]) -> Annotators:

@@ -72,7 +72,6 @@ def test_against_loops() -> None:
         both = table[rows, person], values[rows]
         mine = math.sqrt(12 / 10) * spearman(others, places[rows])  # 11 texts a block
         wanted.append([spearman(others, both[0]), mine])
-    np.testing.assert_allclose(found.spearman, wanted)
     assert found.annotator == pytest.approx(np.mean(wanted, axis=0)[0])
     assert found.estimator == pytest.approx(np.mean(wanted, axis=0)[1])
     low, high = found.difference_interval

@@ -173,29 +173,35 @@ def _column(annotators: tuple[Annotator, ...], name: str) -> FloatArray:
     return np.array([getattr(annotator, name) for annotator in annotators], dtype=np.float64)
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VersusAnnotators:
-    """Annotators and the estimator against the mean of the other annotators.
+    """The average annotator and the estimator against the mean of the other annotators.
 
     Attributes:
-        spearman: [annotators, 2] the annotator's and the estimator's, on the annotator's texts that
-            have an estimate; NaN if undefined.
-        annotator, estimator: mean Spearman of each, over annotators with both.
+        annotator, estimator: mean Spearman of each over annotators, on this one's texts that have
+            an estimate.
+        annotator_interval: 95 %, by a bootstrap over annotators; NaN with fewer than three, as each
+            of two has the same correlation, that with the other one.
         difference_interval: 95 %, of estimator - annotator: texts and annotators are drawn.
     """
 
-    spearman: FloatArray
     annotator: float
+    annotator_interval: Interval
     estimator: float
     difference_interval: Interval
 
 
-def versus_annotators(pool: RatedPool, method: Replicates) -> VersusAnnotators | None:
+def versus_annotators(
+    pool: RatedPool, method: Replicates, seed: int = 0
+) -> VersusAnnotators | None:
     """The comparison, or None if no two annotators rated a text that has an estimate.
 
     Estimates are ranked within blocks, as everywhere; what ranking among few costs is given back.
     The interval is over texts, whose parts leave estimator and annotators together, and over
     annotators: what annotators differ by beyond the texts that each of them rated.
+
+    Args:
+        pool: the rated texts; method: the estimates; seed: of the bootstrap over annotators.
     """
     values, blocks = method.at()[WITHOUT_GROUP], method.split.blocks
     columns = _estimated(columns_of(pool, leave_out=True), ~np.isnan(values))
@@ -212,8 +218,8 @@ def versus_annotators(pool: RatedPool, method: Replicates) -> VersusAnnotators |
     both = spearman[~np.isnan(spearman).any(axis=1)]
     average = both.mean(axis=0) if len(both) else np.full(2, np.nan)
     return VersusAnnotators(
-        spearman=spearman,
         annotator=float(average[0]),
+        annotator_interval=over_annotators(both[:, 0], seed) if len(both) > 2 else UNDEFINED,
         estimator=float(average[1]),
         difference_interval=_gap_interval(table[..., 1] - table[..., 0]),
     )

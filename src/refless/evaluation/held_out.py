@@ -90,10 +90,7 @@ def agreement(judged: Predictions, *, seed: int = 0, resamples: int = RESAMPLES)
 
 
 def _canonical(judged: Predictions) -> tuple[FloatArray, FloatArray, IntArray | None]:
-    """Human rating, prediction and group code of the predicted texts, in an order of their own.
-
-    Sorted by all three, so rows that tie are interchangeable and resampling cannot tell them apart.
-    """
+    """Human rating, prediction and group code of the predicted texts, sorted by all three."""
     scored = ~np.isnan(judged.predicted)
     human, predicted = judged.human[scored], judged.predicted[scored]
     if not judged.group:

@@ -28,14 +28,12 @@ class Judge:
         name: of it.
         accuracy: share of the pairs that people decided in which it picks their text, a pair
             without a difference half; interval: 95 %, whole sources drawn.
-        opinions: share of these pairs on which there is a difference.
         gap: accuracy of the reference minus this one's; gap_interval: 95 %.
     """
 
     name: str
     accuracy: float
     interval: Interval
-    opinions: float
     gap: float
     gap_interval: Interval
 
@@ -101,16 +99,14 @@ def pairwise(
     mean = partial(_mean, groups=choices.groups, seed=seed, resamples=resamples)
     first = next(iter(right))
     judges = []
-    for name, column in differences.items():
+    for name in differences:
         accuracy, interval = mean(right[name], decided)
         gap, gap_interval = mean(right[first] - right[name], decided)
-        opinions = np.nan_to_num(column)[decided] != 0
         judges.append(
             Judge(
                 name=name,
                 accuracy=accuracy,
                 interval=interval,
-                opinions=float(opinions.mean()) if len(opinions) else math.nan,
                 gap=gap,
                 gap_interval=UNDEFINED if name == first else gap_interval,
             )

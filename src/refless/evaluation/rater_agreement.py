@@ -66,10 +66,7 @@ def rater_agreement(
 
 
 def _table(pool: RatedPool) -> FloatArray:
-    """[ratings, texts] with NaN, of texts with two ratings or more in canonical order.
-
-    Ratings are in the raters' units; several by one annotator count as their mean.
-    """
+    """[ratings, texts] in raters' units with NaN, of texts with two or more, in canonical order."""
     text, values = pool.ratings.text, pool.ratings.values
     if pool.ratings.annotators:
         cells, who, text = cells_of(pool.ratings, len(pool))

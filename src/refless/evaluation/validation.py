@@ -65,6 +65,7 @@ def validation(
     *,
     group: str = "id",
     twins: Mapping[str, str] | None = None,
+    seed: int = 0,
 ) -> Validation:
     """What held-out estimates are worth on new texts.
 
@@ -73,6 +74,7 @@ def validation(
         estimators: held-out estimates by the estimator's name.
         labels: [n] the groups, as strings; group: what they are.
         twins: estimators that read judges' scores, and each one's name if it does not.
+        seed: of what is drawn.
     """
     methods, judged, plain = (
         {name: replicates(method, split) for name, method in kind.items()}
@@ -95,7 +97,7 @@ def validation(
         estimates=estimates,
         estimator=agreement_of(method, estimates.reasons),
         annotators=annotators(pool),
-        beside=versus_annotators(pool, method),
+        beside=versus_annotators(pool, method, seed),
         reranking=reranking(labels, method, by=group) if group in BY else None,
         by_system=reranking(labels, system, by=group) if by_name else None,
         made_of=confounders(pool, method, plain),

@@ -104,12 +104,7 @@ def _result(
     seed: int,
     signs: dict[str, object],
 ) -> ValidateResult:
-    """Splits, held-out estimates of each candidate, and what they are worth.
-
-    Args:
-        candidates: the estimators; pool: the rated texts; labels: [n] what is held out together.
-        seed: of what is drawn; signs: what signatures say of the rated texts and their groups.
-    """
+    """Splits, held-out estimates of each candidate, and what they are worth."""
     _check_once(candidates)
     group = str(signs["heldout"])
     parts = split(pool, codes(labels), seed)
@@ -121,7 +116,7 @@ def _result(
     }
     twins = _twins(names) if pool.score_names else {}
     with progress("comparing"):
-        result = validation(pool, parts, methods, labels, group=group, twins=twins)
+        result = validation(pool, parts, methods, labels, group=group, twins=twins, seed=seed)
     best = names[result.side_by_side.reference]
     signatures = {
         name: estimator.signature(pool).plus(**signs) for name, estimator in names.items()
