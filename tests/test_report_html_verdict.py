@@ -12,7 +12,7 @@ from refless.commands.validate.verdict import annotator_lines
 from refless.data.records import Estimates, RatedPool
 from refless.data.simulate import simulate
 from refless.estimators.scorer import CrossValidated
-from refless.evaluation.annotators import Annotator, Annotators, annotator_interval
+from refless.evaluation.annotators import Annotators, annotator_interval
 from refless.evaluation.jackknife import split
 from refless.evaluation.scoring import Mean
 from refless.evaluation.validation import Validation, validation
@@ -93,14 +93,8 @@ def test_nothing_is_said_of_annotators() -> None:
 
 
 def people(values: list[float]) -> Annotators:
-    each = tuple(
-        Annotator(name=str(i), n=9, mse=0.1, mae=0.1, pearson=v, spearman=v, kendall=v)
-        for i, v in enumerate(values)
-    )
-    return Annotators(
-        n=len(each), average={}, best={}, n_undefined=0, spearman_undefined_as_zero=0.0,
-        per_annotator=each,
-    )  # fmt: skip
+    names = tuple(str(i) for i in range(len(values)))
+    return Annotators(names=names, values={"spearman": np.array(values)}, average={}, best={})
 
 
 def test_interval_over_annotators() -> None:

@@ -9,8 +9,9 @@ import pytest
 from fixed_estimates import estimated, fixed, split_of
 from refless.commands.validate.findings import confounder_lines, confounder_sections
 from refless.data.records import RatedPool, Ratings
-from refless.evaluation.baselines import baselines, label_means
+from refless.evaluation.baselines import baselines
 from refless.evaluation.confounders import Confounders, cells, confounders
+from refless.evaluation.groups import label_means
 from refless.evaluation.jackknife import Replicates, replicates
 from refless.registry.arrays import FloatArray, IntArray
 

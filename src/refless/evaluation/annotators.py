@@ -28,40 +28,28 @@ from refless.stats.within_group import positions
 FEWEST = 10  # texts by which an annotator is judged: of two or three any order comes by chance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Annotator:
-    """One annotator against the human rating of the n texts that this one rated."""
-
-    name: str
-    n: int
-    mse: float
-    mae: float
-    pearson: float
-    spearman: float
-    kendall: float
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Annotators:
     """All annotators of a pool against its human rating.
 
     Attributes:
-        n: number of annotators.
+        names: [n] of the annotators, sorted.
+        values: [n] of each on the texts that this one rated, by measure; NaN if undefined.
         average: mean over annotators, by measure; undefined correlations are left out.
         best: the best value of any annotator, for each measure by itself.
-        n_undefined: annotators whose Spearman is undefined.
-        spearman_undefined_as_zero: average Spearman with these counted as 0.
-        per_annotator: [n] in the order of their names.
         n_few: annotators who are none of these, as they rated fewer than `FEWEST` texts.
     """
 
-    n: int
+    names: tuple[str, ...]
+    values: dict[str, FloatArray]
     average: dict[str, float]
     best: dict[str, float]
-    n_undefined: int
-    spearman_undefined_as_zero: float
-    per_annotator: tuple[Annotator, ...]
     n_few: int = 0
+
+    @property
+    def n(self) -> int:
+        """How many annotators."""
+        return len(self.names)
 
 
 def annotators(pool: RatedPool, *, leave_out: bool = False) -> Annotators | None:
@@ -76,22 +64,19 @@ def annotators(pool: RatedPool, *, leave_out: bool = False) -> Annotators | None
         leave_out: compare each annotator with the rating of the others' ratings, on the texts that
             others rated too; else with the human rating of all, as published.
     """
-    everyone = tuple(map(_annotator, columns_of(pool, leave_out=leave_out)))
+    everyone = columns_of(pool, leave_out=leave_out)
     if len(everyone) < 2:
         return None
-    enough = tuple(annotator for annotator in everyone if annotator.n >= FEWEST)
-    annotators = enough if len(enough) >= 2 else everyone
-    columns = {name: _column(annotators, name) for name in (*ERRORS, *CORRELATIONS)}
-    defined = {name: column[~np.isnan(column)] for name, column in columns.items()}
-    best = {name: np.min if name in ERRORS else np.max for name in columns}
+    columns = _enough(everyone)
+    values = {name: _values(columns, name) for name in (*ERRORS, *CORRELATIONS)}
+    defined = {name: column[~np.isnan(column)] for name, column in values.items()}
+    best = {name: np.min if name in ERRORS else np.max for name in values}
     return Annotators(
-        n=len(annotators),
+        names=tuple(column.name for column in columns),
+        values=values,
         average={name: float(c.mean()) if len(c) else math.nan for name, c in defined.items()},
         best={name: best[name](c).item() if len(c) else math.nan for name, c in defined.items()},
-        n_undefined=len(annotators) - len(defined["spearman"]),
-        spearman_undefined_as_zero=float(defined["spearman"].sum()) / len(annotators),
-        per_annotator=annotators,
-        n_few=len(everyone) - len(annotators),
+        n_few=len(everyone) - len(columns),
     )
 
 
@@ -142,22 +127,26 @@ def _without_own(pool: RatedPool, who: IntArray, text: IntArray) -> FloatArray:
     return human
 
 
-def _annotator(column: Column) -> Annotator:
-    name, _, human, scores = column
-    order = np.lexsort((scores, human))  # sums then do not depend on the order of texts
-    human, scores = human[order], scores[order]
-    return Annotator(
-        name=name,
-        n=len(human),
-        **{m: MEASURES[m].value(human, scores) for m in (*ERRORS, *CORRELATIONS)},
-    )
+def _enough(columns: list[Column]) -> list[Column]:
+    """Those with enough texts; all if fewer than two have."""
+    enough = [column for column in columns if len(column.rows) >= FEWEST]
+    return enough if len(enough) >= 2 else columns
+
+
+def _values(columns: list[Column], measure: str) -> FloatArray:
+    """[columns] a measure of each annotator; sums do not depend on the order of texts."""
+    values = []
+    for _, _, human, scores in columns:
+        order = np.lexsort((scores, human))
+        values.append(MEASURES[measure].value(human[order], scores[order]))
+    return np.array(values, dtype=np.float64)
 
 
 def annotator_interval(people: Annotators | None, measure: str, seed: int = 0) -> Interval:
     """95 % interval of the average annotator's measure: a bootstrap over annotators."""
     if people is None:
         return UNDEFINED
-    return over_annotators(_column(people.per_annotator, measure), seed)
+    return over_annotators(people.values[measure], seed)
 
 
 def over_annotators(values: FloatArray, seed: int = 0) -> Interval:
@@ -167,10 +156,6 @@ def over_annotators(values: FloatArray, seed: int = 0) -> Interval:
         return UNDEFINED
     drawn = np.random.default_rng(seed).integers(len(values), size=(RESAMPLES, len(values)))
     return percentile_interval(values[drawn].mean(axis=1))
-
-
-def _column(annotators: tuple[Annotator, ...], name: str) -> FloatArray:
-    return np.array([getattr(annotator, name) for annotator in annotators], dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,8 +218,7 @@ def _estimated(columns: list[Column], scored: BoolArray) -> list[Column]:
         for (name, rows, human, scores), mask in kept
         if mask.sum() >= 2
     ]
-    enough = [column for column in several if len(column.rows) >= FEWEST]
-    return enough if len(enough) >= 2 else several
+    return _enough(several)
 
 
 def _ranked(column: FloatArray, blocks: IntArray) -> tuple[FloatArray, float]:

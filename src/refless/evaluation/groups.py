@@ -80,13 +80,22 @@ def sum_of_others(column: FloatArray, key: FloatArray, groups: IntArray) -> Floa
     return np.asarray(column[order].sum() - sums[codes], dtype=np.float64)
 
 
+def label_means(human: FloatArray, codes: IntArray, groups: IntArray) -> FloatArray:
+    """[n] mean rating of the texts of the same label outside each text's group, NaN without any."""
+    order = np.lexsort((human, codes))  # sums do not depend on the order of rows
+    pairs = np.unique(np.stack([codes, groups]), axis=1, return_inverse=True)[1].ravel()
+    sums, counts = np.zeros(len(human)), np.zeros(len(human))
+    for sign, labels in ((1, codes), (-1, pairs)):
+        sums += sign * np.bincount(labels[order], human[order])[labels]
+        counts += sign * np.bincount(labels)[labels]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(counts > 0, sums / counts, np.nan)
+
+
 def mean_of_others(values: FloatArray, groups: IntArray) -> FloatArray:
     """[n] mean of the values outside each row's group; NaN if there are none.
 
     Its errors are what a predictor has to beat. Its correlations mean nothing: a row's own value
     is missing from its prediction, so single rows give exactly -1.
     """
-    count = sum_of_others(np.ones(len(values)), values, groups)
-    total = sum_of_others(values, values, groups)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(count > 0, total / count, np.nan)
+    return label_means(values, np.zeros(len(values), dtype=np.int64), groups)
