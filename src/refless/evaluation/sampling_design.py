@@ -1,6 +1,7 @@
 """Outputs or items drawn to be rated, so that a mean or a difference is told by few ratings."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -102,14 +103,9 @@ class Units:
 
     def needed(self, wanted: float) -> int:
         """Least number whose half width is no larger than wanted; 0 if none is."""
-        low, high = 1, len(self.members)
-        if high < 2 or not self.half_width(high) <= wanted:
-            return 0
-        while high - low > 1:
-            middle = (low + high) // 2
-            fits = self.half_width(middle) <= wanted
-            low, high = (low, middle) if fits else (middle, high)
-        return high
+        sizes = range(2, len(self.members) + 1)
+        place = bisect_left(sizes, 1, key=lambda n: self.half_width(n) <= wanted)
+        return sizes[place] if place < len(sizes) else 0
 
 
 def outputs_to_draw(estimator: Estimator | None, outputs: Outputs) -> Units:
