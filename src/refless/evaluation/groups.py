@@ -9,7 +9,9 @@ from refless.data.records import Outputs, RatedPool, sortable
 from refless.estimators.folds import whole
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
+from refless.stats.clusters import numbered
 
+FEWEST_WHOLE = 20  # groups
 GROUPS = {
     "text": "texts",
     "source": "sources",
@@ -41,14 +43,23 @@ def group_labels(pool: RatedPool, group: str, column: Sequence[str] = ()) -> tup
     return labels
 
 
-def drawn_rows(pool: RatedPool, most: int, seed: int) -> IntArray:
-    """Rows of at most so many texts, ascending; copies of a text are drawn together or not at all.
+def drawn_rows(pool: RatedPool, labels: Sequence[str], most: int, seed: int) -> IntArray:
+    """Rows of at most so many texts, ascending; neither the order of rows nor a rating decides.
 
-    Neither the order of rows nor a rating decides.
+    Groups are drawn whole if 20 or more fit, else single texts with their copies.
+
+    Args:
+        pool: the rated texts; labels: [n] what is held out together.
+        most: texts, at least 1.
+        seed: of the drawing.
     """
-    order = canonical_order(pool)
+    order, rng = canonical_order(pool), np.random.default_rng(seed)
     copies = copies_in_order(pool.take(order))
-    return np.sort(order[whole(copies, most, np.random.default_rng(seed))])
+    groups = numbered([labels[i] for i in order], len(pool))
+    rows = whole(copies if len({*labels}) == len(pool) else groups, most, rng)
+    if len(np.unique(groups[rows])) < FEWEST_WHOLE:
+        rows = whole(copies, most, rng)
+    return np.sort(order[rows])
 
 
 def canonical(outputs: Outputs) -> IntArray:

@@ -79,7 +79,7 @@ def validate(
     drawn: dict[str, object] = {}
     if len(pool) > at_most:
         drawn = {"drawnfrom": len(pool), "drawseed": seed}
-        sample = drawn_rows(pool, at_most, seed)
+        sample = drawn_rows(pool, labels, at_most, seed)
         _note_drawn(len(sample), len(pool), at_most)
         pool, labels = pool.take(sample), picked(labels, sample)
     if specs:

@@ -114,7 +114,7 @@ def _pooled(job: Job) -> tuple[RatedPool, Sequence[str]]:
     pool = _pool(job, [*before, *job["ratings"]])
     by_source = len(set(pool.sources)) > FEWEST // 4 and all(pool.sources)
     labels = pool.sources if by_source else pool.ids
-    rows = drawn_rows(pool, LIMIT, job["seed"])
+    rows = drawn_rows(pool, labels, LIMIT, job["seed"])
     return pool.take(rows), picked(labels, rows)
 
 
