@@ -109,7 +109,6 @@ def mean_interval(
     residuals: FloatArray,
     rng: np.random.Generator,
     resamples: int = 1_000,
-    level: float = LEVEL,
     together: Together = APART,
 ) -> Interval:
     """Interval of the mean rating that people would give to n outputs.
@@ -136,7 +135,7 @@ def mean_interval(
     if max(n, m) > DRAWN_ROWS:
         noise = float(residuals.var()) * (together.residuals / n + together.held_out / m)
         variance = together.estimates * float(estimates.var()) / n + noise
-        half = quantile(level) * math.hypot(together.wide * math.sqrt(variance), together.error)
+        half = quantile(LEVEL) * math.hypot(together.wide * math.sqrt(variance), together.error)
         centre = float(estimates.mean()) + together.shift
         low, high = centre - half, centre + half
     else:
@@ -146,7 +145,7 @@ def mean_interval(
         means = np.concatenate(drawn)
         if together.error:
             means = means + together.error * rng.standard_normal(len(means))
-        low, high = percentile_interval(means + together.shift, level)
+        low, high = percentile_interval(means + together.shift)
     return low + min(bias, 0.0), high + max(bias, 0.0)
 
 

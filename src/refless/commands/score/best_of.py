@@ -9,7 +9,7 @@ from refless.registry.plural import counted
 from refless.report.document import Section, Table
 from refless.report.wording import clipped
 
-ALL_ITEMS, ENDS = 20, 5  # up to so many are all shown, else so many of the lowest and the highest
+MOST_ITEMS = 20  # shown
 
 
 def best_of_sections(scored: Scored, best: BestOf) -> tuple[Section, ...]:
@@ -46,29 +46,13 @@ def _fallback(best: BestOf) -> tuple[Section, ...]:
 
 
 def _items(scored: Scored, best: BestOf) -> tuple[Section, ...]:
-    """All items, or those without a choice and the ends of the others."""
+    """The first items, and how to have all."""
     if not best.choices:
         return ()
-    if len(best.choices) <= ALL_ITEMS:
-        return (Section(title="Chosen", table=_items_table(scored, best.choices, best.by)),)
-    values = scored.estimates.values
-    ranked = sorted(
-        (choice for choice in best.choices if choice.best is not None),
-        key=lambda choice: values[choice.best],
-    )
-    ends = {
-        "Without a choice": [choice for choice in best.choices if choice.best is None][:ENDS],
-        "Lowest of the chosen": ranked[:ENDS],
-        "Highest of the chosen": ranked[: -ENDS - 1 : -1],
-    }
-    return (
-        *(
-            Section(title=name, table=_items_table(scored, some, best.by))
-            for name, some in ends.items()
-            if some
-        ),
-        Section(lines=("All of them: add -o best.csv",)),
-    )
+    table = _items_table(scored, best.choices[:MOST_ITEMS], best.by)
+    more = len(best.choices) - MOST_ITEMS
+    lines = (f"{more:,} more: add -o best.csv",) if more > 0 else ()
+    return (Section(title="Chosen", table=table, lines=lines),)
 
 
 def _items_table(scored: Scored, some: Sequence[Choice], by: str) -> Table:
