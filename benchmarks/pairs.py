@@ -104,14 +104,14 @@ def row_of(pool: RatedPool) -> Pairwise:
 def table(rows: Sequence[tuple[str, Pairwise]]) -> list[str]:
     """A line a set of pairs."""
     names = ("pairs of", "sources", "pairs", "gp [95 %]", "length", "TF-IDF")
-    more = ("over length [95 %]", "over TF-IDF [95 %]", "log loss")
-    lines = [f"| {' | '.join([*names, *more])} |", "|---|" + "---:|" * 8]
+    more = ("over length [95 %]", "over TF-IDF [95 %]")
+    lines = [f"| {' | '.join([*names, *more])} |", "|---|" + "---:|" * 7]
     for name, found in rows:
         first, *others = found.judges[:3]
         cells = [name, f"{found.groups}", f"{found.pairs}", _with(first.accuracy, first.interval)]
         cells += [f"{line.accuracy:.3f}" for line in others]
         cells += [_with(line.gap, line.gap_interval, "+") for line in others]
-        lines.append(f"| {' | '.join([*cells, f'{first.log_loss:.3f}'])} |")
+        lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 

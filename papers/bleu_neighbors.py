@@ -244,11 +244,13 @@ def human_rows(people: Annotators, pool: RatedPool) -> tuple[Row, ...]:
 
 def human_notes(people: Annotators) -> tuple[str, ...]:
     """How the human rows are counted."""
-    as_zero = f"as 0, the average is {people.spearman_undefined_as_zero:.3f}"
+    rho = people.values["spearman"]
+    undefined = int(np.isnan(rho).sum())
+    as_zero = f"as 0, the average is {np.nan_to_num(rho).mean():.3f}"
     return (
         f"Human: {people.n} annotators, each on the texts that this one rated; best is taken for",
         "each measure by itself. The human rating includes the annotator, in the paper and here.",
-        f"Human correlations that are undefined ({people.n_undefined}) are left out; {as_zero}.",
+        f"Human correlations that are undefined ({undefined}) are left out; {as_zero}.",
         "The paper's means, in floating point, break true ties; ours are exact.",
     )
 

@@ -30,13 +30,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         jsonl(where / f"{name}.jsonl", rows)
     odd = [{"id": f"x{i}", "source": f"q{i}", "text": f"{i} μῆνιν ἄειδε θεά"} for i in range(20)]
     jsonl(where / "odd.jsonl", odd)
-    (where / "chat.jsonl").write_text(
-        "".join(
-            json.dumps({"messages": [{"role": "user", "content": [text]}]}) + "\n"
-            for text in texts[:20]
-        )
-    )
-    (where / "train.txt").write_text("\n".join(texts[110:]))
     return where
 
 
@@ -48,7 +41,7 @@ def test_nothing_to_say(folder: Path) -> None:
     """Texts of the same kind: nothing on the terminal, all numbers in JSON and on the page."""
     assert "copy rated texts" not in scored(folder, "plain.jsonl").out
     found = scored(folder, "plain.jsonl", "--format", "json").json["guards"]
-    assert (found["said"], found["trained_on"], found["without_copies"]) == ([], None, None)
+    assert (found["said"], found["without_copies"]) == ([], None)
     assert found["copies"]["overall"]["count"] == 0
     assert found["unlike"]["n"] == 80
 
@@ -60,7 +53,6 @@ def test_copies(folder: Path) -> None:
     assert not too_wide(ran.out)
     found = scored(folder, "copies.jsonl", "--format", "json").json
     guards = found["guards"]
-    assert guards["copies"]["n_exact"] == 30
     assert {one["id"]: one["rated"] for one in guards["copies"]["which"]} == {
         f"o{i}": f"r{i}" for i in range(30)
     }
@@ -97,34 +89,6 @@ def test_what_to_rate_is_of_the_system_that_is_named(folder: Path) -> None:
     named = said.split("such as ")[1].split(". ")[0].split(", ")
     assert len(named) == 3
     assert {*named} <= {f"a-long-name-of-an-output-{i}" for i in range(20)}
-
-
-@pytest.mark.parametrize(
-    ("file", "rated", "outputs"), [("chat.jsonl", 20, 20), ("train.txt", 0, 0)]
-)
-def test_training_files(folder: Path, file: str, rated: int, outputs: int) -> None:
-    """Texts are found however deep they lie in a row, and the signature knows the file."""
-    more = ("--trained-on", folder / file)
-    ran = scored(folder, "copies.jsonl", *more)
-    assert f"there are {rated} of 80 rated texts and {outputs} of 60 outputs" in " ".join(
-        ran.out.split()
-    )
-    assert ("The training files hold 20 of 80" in ran.out) == bool(rated)
-    assert "|trainedon:" in ran.out
-
-
-def test_training_files_in_memory_and_bad_ones(folder: Path) -> None:
-    """Frames' columns count like files; a bad row stops unless such rows are skipped."""
-    from refless import score
-
-    rows = {"prompt": ["a"] * 20, "completion": headlines(20)}
-    result = score(str(folder / "plain.jsonl"), str(folder / "rated.jsonl"), trained_on=rows)
-    assert result.guards.trained_on.n_rows == 40
-    bad = folder / "bad.jsonl"
-    bad.write_text('{"text": "a"}\n{"text": \n')
-    ran = scored(folder, "plain.jsonl", "--trained-on", bad)
-    assert (ran.code, "bad.jsonl" in ran.err, "line 2" in ran.err) == (2, True, True)
-    assert scored(folder, "plain.jsonl", "--trained-on", bad, "--skip-bad").code == 0
 
 
 def test_rated_rows_are_rated_texts(folder: Path) -> None:

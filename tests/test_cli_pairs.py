@@ -43,7 +43,7 @@ def test_validate(folder: Path) -> None:
     assert ran.code == 0, ran.err
     assert "Use the Gaussian process: it picks the text that people preferred in" in ran.out
     assert f"  refless score OUTPUTS --rated {folder / 'pairs.jsonl'}\n" in ran.out
-    for name in ("length", "TF-IDF", "a coin", "Beside one person", "Are the chances right"):
+    for name in ("length", "TF-IDF", "a coin", "Beside one person"):
         assert name in ran.out
     lines = [line for line in ran.out.splitlines() if "signature" not in line]
     assert max(len(line) for line in lines if "refless score" not in line) <= 80
@@ -52,7 +52,6 @@ def test_validate(folder: Path) -> None:
     names = [line["name"] for line in found["judges"]]
     assert names == ["the Gaussian process", "length", "TF-IDF", "a coin"]
     assert found["use"] is True
-    assert found["judges"][-1]["log_loss"] == pytest.approx(np.log(2))
 
 
 def test_scores_beside_the_texts(folder: Path) -> None:
@@ -74,11 +73,11 @@ def test_score(folder: Path) -> None:
 
 
 def test_compare(folder: Path) -> None:
-    """The win rate of the second system, by item and by rater; a gate on it."""
+    """The win rate of the second system, by item and over raters; a gate on it."""
     two = ("compare", folder / "pairs.jsonl", "--system", "careful", "--system", "broken")
     ran = run(*two)
     assert ran.out.startswith("People prefer careful to broken: broken wins only 0.")
-    assert "rater by rater" in ran.out
+    assert "Were other raters of this kind asked" in " ".join(ran.out.split())
     failed = run(*two, "--fail-if-worse")
     assert (failed.code, "gate failed: broken is worse" in failed.err) == (3, True)
     other = ("compare", folder / "pairs.jsonl", "--system", "broken", "--system", "careful")

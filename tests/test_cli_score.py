@@ -454,22 +454,19 @@ def test_few_rated_systems_are_told(folder: Path) -> None:
     assert high - low > most - least
 
 
-def test_these_outputs_and_looks(folder: Path) -> None:
-    """The page says which question its mean answers, and for how many looks; not of the best."""
-    plain, these, always = (
-        scored(folder, *NEIGHBORS, *more, "--format", "json")
-        for more in ((), ("--these-items",), ("--looks", "any"))
+def test_these_outputs(folder: Path) -> None:
+    """The page says which question its mean answers; not of the best."""
+    plain, these = (
+        scored(folder, *NEIGHBORS, *more, "--format", "json") for more in ((), ("--these-items",))
     )
-    widths = [np.ptp(one.json["mean_interval"]) for one in (plain, these, always)]
-    assert widths[1] < widths[0] < widths[2]
-    assert (these.json["these_items"], always.json["looks"]) == (True, "any")
+    assert np.ptp(these.json["mean_interval"]) < np.ptp(plain.json["mean_interval"])
+    assert these.json["these_items"] is True
     assert Signature.parse(these.json["signature"]).get("these") == "yes"
     said = " ".join(scored(folder, *NEIGHBORS).out.split())
     assert "The answer is about outputs like these (--these-items: about these alone)" in said
-    assert "holds for one look (--looks any: for any number)" in said
     refused = scored(folder, "--these-items", "--best-of", "source")
     assert refused.code == 2
-    assert "--these-items and --looks are about means, and not for --best-of" in refused.err
+    assert "--these-items is about means, and not for --best-of" in refused.err
 
 
 def test_two_rated_systems_do_not_tell_a_third(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ device dimension encoding estimator goal group human_label id judged_by
 kernel lower_is_better metrics model outputs probe project rated
 own ratings reading reference_file references require score_column
 rubric seeds slots source system target
-tokenize train trained_on
+tokenize train
 """  # names of parameters that take text and that a file may set
 
 

@@ -12,9 +12,8 @@ from refless.commands.pairs.run import held_out_differences
 from refless.data.choices import choices_in
 from refless.data.records import RatedPool
 from refless.data.tables import Columns, Reading, read_pool
-from refless.estimators.folds import folds_of
 from refless.estimators.gp import GaussianProcess
-from refless.evaluation.pairwise import Pairwise, chances, pairwise
+from refless.evaluation.pairwise import Pairwise, pairwise
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 
@@ -51,7 +50,6 @@ def test_shares_by_hand() -> None:
     assert (study.choices, study.pairs, study.groups, study.even) == (7, 4, 4, 1)
     mine, other = study.judges
     assert mine.accuracy == pytest.approx((1 + 0.5 + 1) / 3)
-    assert mine.opinions == pytest.approx(2 / 3)
     assert other.accuracy == pytest.approx((0 + 1 + 0.5) / 3)
     assert other.gap == pytest.approx(1 / 3)
 
@@ -66,24 +64,6 @@ def test_one_person_by_hand() -> None:
     assert person.reference == 0.5
 
 
-def test_chances_are_those_of_scikit_learn() -> None:
-    """LogisticRegression(fit_intercept=False) on the differences, fold by fold."""
-    linear = pytest.importorskip("sklearn.linear_model")
-    rng = np.random.default_rng(0)
-    pool = pool_of([choice(i, "ab"[int(rng.random() < 0.4)]) for i in range(30)])
-    choices = choices_in(pool)
-    apart = (choices.share - 0.5) + rng.normal(size=30)
-    x, found = apart / np.sqrt(np.square(apart).mean()), chances(choices, apart)
-    fold = folds_of(choices.groups, 5)
-    for number in range(5):
-        inside = fold == number
-        model = linear.LogisticRegression(fit_intercept=False, tol=1e-12)
-        model.fit(x[~inside, None], choices.share[~inside])
-        np.testing.assert_allclose(
-            found[inside], model.predict_proba(x[inside, None])[:, 1], atol=1e-4
-        )
-
-
 def test_length_learns_which_way() -> None:
     """If people prefer the shorter text, it picks that; on its own source it has not looked."""
     rows = [choice(i, "a" if i else "b", "short", f"much longer {i}") for i in range(10)]
@@ -93,7 +73,6 @@ def test_length_learns_which_way() -> None:
     judges = pairwise(pool, choices, differences, seed=0, resamples=40).judges
     assert {judge.name for judge in judges} == {"length", "TF-IDF", "a coin"}
     assert judges[0].accuracy == pytest.approx(0.9)
-    assert judges[-1].log_loss == pytest.approx(np.log(2))
 
 
 def test_scores_judge_by_the_higher_one() -> None:

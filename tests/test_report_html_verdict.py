@@ -8,11 +8,11 @@ import pytest
 
 from refless.commands.score.document import mean_sentence
 from refless.commands.score.document import verdict as worth
-from refless.commands.validate.verdict import annotator_lines, average_annotator
+from refless.commands.validate.verdict import annotator_lines
 from refless.data.records import Estimates, RatedPool
 from refless.data.simulate import simulate
 from refless.estimators.scorer import CrossValidated
-from refless.evaluation.annotators import Annotator, Annotators, annotator_interval
+from refless.evaluation.annotators import Annotators, annotator_interval
 from refless.evaluation.jackknife import split
 from refless.evaluation.scoring import Mean
 from refless.evaluation.validation import Validation, validation
@@ -42,7 +42,8 @@ def test_length_loses_the_same_parts() -> None:
     noisy = pool.human + rng.normal(scale=0.4, size=120)
     texts = tuple("w" * round(400 + 200 * value) for value in noisy)
     result = validated(replace(pool, texts=texts), noisy + rng.normal(scale=0.05, size=120))
-    low, high = result.differences["length_only"].interval
+    (length,) = (line for line in result.side_by_side.methods if line.name == "length")
+    low, high = length.gain_interval
     alone = result.estimator.spearman_interval
     assert 0 < high - low < 0.5 * (alone[1] - alone[0])
 
@@ -57,11 +58,10 @@ def rated_by(annotators: int) -> Validation:
 def test_two_annotators_have_no_interval(n: int, defined: bool) -> None:
     """Each has the same correlation, that with the other, which says nothing of other people."""
     result = rated_by(n)
-    average, interval = average_annotator(result, 0)
-    assert average > 0
     assert result.beside is not None
+    assert result.beside.annotator > 0
     assert not math.isnan(result.beside.difference_interval[0])
-    assert math.isnan(interval[0]) != defined
+    assert math.isnan(result.beside.annotator_interval[0]) != defined
 
 
 @pytest.mark.parametrize(
@@ -77,32 +77,24 @@ def test_beside_an_annotator(interval: tuple[float, float], words: str) -> None:
     result = rated_by(3)
     assert result.beside is not None
     result = replace(result, beside=replace(result.beside, difference_interval=interval))
-    equal, conclusion, published = annotator_lines(result, 0)
+    equal, conclusion = annotator_lines(result)
     assert equal.startswith("On equal terms, both against the mean of the other annotators")
     assert conclusion == words
-    assert published.startswith("As published")
     none = replace(result.estimator, spearman_interval=(-0.1, 0.4))
-    assert words not in annotator_lines(replace(result, estimator=none), 0)  # nothing is claimed
+    assert words not in annotator_lines(replace(result, estimator=none))  # nothing is claimed
 
 
 def test_nothing_is_said_of_annotators() -> None:
     """Neither without a yardstick nor of too few estimates."""
     result = rated_by(3)
-    assert annotator_lines(replace(result, beside=None), 0) == ()
-    assert math.isnan(average_annotator(replace(result, beside=None), 0)[0])
+    assert annotator_lines(replace(result, beside=None)) == ()
     few = replace(result.estimator, n_scored=19)
-    assert annotator_lines(replace(result, estimator=few), 0) == ()
+    assert annotator_lines(replace(result, estimator=few)) == ()
 
 
 def people(values: list[float]) -> Annotators:
-    each = tuple(
-        Annotator(name=str(i), n=9, mse=0.1, mae=0.1, pearson=v, spearman=v, kendall=v)
-        for i, v in enumerate(values)
-    )
-    return Annotators(
-        n=len(each), average={}, best={}, n_undefined=0, spearman_undefined_as_zero=0.0,
-        per_annotator=each,
-    )  # fmt: skip
+    names = tuple(str(i) for i in range(len(values)))
+    return Annotators(names=names, values={"spearman": np.array(values)}, average={}, best={})
 
 
 def test_interval_over_annotators() -> None:

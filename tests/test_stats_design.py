@@ -10,7 +10,7 @@ from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.model import doubted
 from refless.estimators.gp.posterior import exact
-from refless.stats.d_optimal import left_after, most_telling
+from refless.stats.d_optimal import most_telling
 
 
 def covariance_of(m: int, seed: int) -> np.ndarray:
@@ -43,19 +43,6 @@ def test_greedy_is_best_of_all_next_ones(m: int, seed: int, noise: float) -> Non
             kept[[*seen, one]] = False
             total[one] = float((counts * left_in(covariance, noise, [*seen, one]))[kept].sum())
         assert total[chosen[k]] <= min(total.values()) + 1e-9 * sum(counts)
-
-
-@settings(deadline=None, max_examples=25)
-@given(st.integers(3, 9), st.integers(0, 10**6), st.floats(0.05, 3.0))
-def test_left_after_is_by_inverse(m: int, seed: int, noise: float) -> None:
-    """Mean variance of those not observed, step by step."""
-    covariance, counts = covariance_of(m, seed), np.arange(1.0, m + 1)
-    order = np.random.default_rng(seed).permutation(m)[: m - 1]
-    for k, value in enumerate(left_after(covariance, noise, order, counts)):
-        seen = order[:k].tolist()
-        kept = np.setdiff1d(np.arange(m), seen)
-        left = left_in(covariance, noise, seen)
-        assert value == pytest.approx(float(np.average(left[kept], weights=counts[kept])))
 
 
 def test_one_of_two_clusters_first_from_the_larger() -> None:

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha and intraclass correlations against published worked examples."""
+"""Krippendorff's alpha and severity against published worked examples."""
 
 import time
 from random import Random
@@ -13,7 +13,6 @@ from refless.stats.raters import (
     Severity,
     _alpha,
     _paired,
-    intraclass,
     krippendorff,
     krippendorff_interval,
     severity,
@@ -125,28 +124,6 @@ def test_alpha_interval_holds_alpha() -> None:
     low, high = krippendorff_interval(FOUR_OBSERVERS, rng=rng)
     assert low < 0.849 < high <= 1
     assert np.isnan(krippendorff_interval(FOUR_OBSERVERS[:, :1], rng=rng)).all()
-
-
-def test_shrout_and_fleiss() -> None:
-    """Their table 4: .17 .29 .71 for one judge, .44 .62 .91 for the mean of four."""
-    found = intraclass(SHROUT_FLEISS)
-    singles = (found.single_1, found.single_2, found.single_3)
-    means = (found.mean_1, found.mean_2, found.mean_3)
-    assert singles == pytest.approx((0.17, 0.29, 0.71), abs=0.005)
-    assert means == pytest.approx((0.44, 0.62, 0.91), abs=0.005)
-    assert found.k == 4
-
-
-def test_intraclass_without_full_table() -> None:
-    """A missing rating, or rows that are no raters, leave the one-way form only."""
-    holes = SHROUT_FLEISS.copy()
-    holes[0, 0] = NAN
-    for found in (intraclass(holes), intraclass(SHROUT_FLEISS, same_raters=False)):
-        assert not np.isnan(found.single_1)
-        assert np.isnan([found.single_2, found.single_3, found.mean_2, found.mean_3]).all()
-    # Effective raters by hand: (23 - (5 * 16 + 9) / 23) / 5
-    assert intraclass(holes).k == pytest.approx((23 - 89 / 23) / 5)
-    assert np.isnan(intraclass(np.full((1, 4), 2.0)).single_1)
 
 
 def test_severity_of_four_judges() -> None:

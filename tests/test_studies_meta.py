@@ -11,8 +11,8 @@ from scipy import stats
 
 from refless.commands.judge.result import nearest_to_people
 from refless.data.records import Outputs, Predictions
+from refless.evaluation.differences import difference
 from refless.evaluation.meta import How, meta, together_of
-from refless.evaluation.systems import gap_interval
 from refless.metrics.references.bleu import BLEU
 from refless.metrics.references.protocol import averaged
 from refless.registry.errors import UsageError
@@ -192,8 +192,8 @@ def test_intervals_of_long_columns_come_from_influences() -> None:
     human = rng.normal(size=20_001)
     first, second = human + rng.normal(size=20_001), human + 2 * rng.normal(size=20_001)
     arguments = {"seed": 0, "resamples": 200, "clusters": None}
-    long = gap_interval("pearson", human, first, second, **arguments)
-    short = gap_interval("pearson", human[1:], first[1:], second[1:], **arguments)
+    long = difference("pearson", human, first, second, **arguments).interval
+    short = difference("pearson", human[1:], first[1:], second[1:], **arguments).interval
     assert long == pytest.approx(short, abs=0.003)
 
 

@@ -60,7 +60,7 @@ def test_against_loops() -> None:
     assert found is not None
     places, known = np.full(60, np.nan), ~np.isnan(values)
     places[known] = positions(values[known], one.split.blocks[known])
-    wanted, errors = [], []
+    wanted = []
     for person in range(4):
         rows = [
             i
@@ -72,9 +72,6 @@ def test_against_loops() -> None:
         both = table[rows, person], values[rows]
         mine = math.sqrt(12 / 10) * spearman(others, places[rows])  # 11 texts a block
         wanted.append([spearman(others, both[0]), mine])
-        errors.append([np.square(others - column).mean() for column in both])
-    np.testing.assert_allclose(found.spearman, wanted)
-    np.testing.assert_allclose(found.mse, errors)
     assert found.annotator == pytest.approx(np.mean(wanted, axis=0)[0])
     assert found.estimator == pytest.approx(np.mean(wanted, axis=0)[1])
     low, high = found.difference_interval

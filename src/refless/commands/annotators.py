@@ -12,7 +12,7 @@ class AnnotatorsRecord:
 
     Attributes:
         n_few: annotators who are left out, as they rated fewer than 10 texts.
-        average: undefined correlations are left out, but for `spearman_undefined_as_zero`.
+        average: undefined correlations are left out.
         best: for each measure by itself.
     """
 
@@ -24,8 +24,4 @@ class AnnotatorsRecord:
 
 def annotators_record(found: Annotators | None) -> AnnotatorsRecord | None:
     """Single annotators as JSON has them."""
-    if found is None:
-        return None
-    zero, undefined = found.spearman_undefined_as_zero, found.n_undefined
-    more = {"spearman_undefined_as_zero": zero, "n_undefined": undefined}
-    return record(AnnotatorsRecord, found, average={**found.average, **more})
+    return None if found is None else record(AnnotatorsRecord, found)

@@ -1,7 +1,6 @@
 """Rows, from files or memory, as pools and outputs; what was noticed becomes notes."""
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +16,6 @@ from refless.data.tables import (
     read_both,
     read_outputs,
     read_pool,
-    strings_in,
 )
 from refless.data.tables.table import Read
 from refless.estimators import Estimator
@@ -193,13 +191,6 @@ def both_of(rows: Rows, options: RatedRows, group: str) -> tuple[PoolRead, Outpu
     note_equal(pool.pool)
     note_scale(pool.pool)
     return pool, outputs
-
-
-def trained_rows(rows: Rows, options: OutputRows) -> Iterator[str]:
-    """Every text in what a generator was trained on, read as it is asked for, of any size."""
-    how = options.to_reading()
-    reading = Reading(encoding=how.encoding, skip_bad=how.skip_bad, max_bytes=sys.maxsize)
-    return strings_in(rows, reading)
 
 
 def column_of(group: str) -> str | None:

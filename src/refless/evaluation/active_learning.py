@@ -8,17 +8,13 @@ from typing import Literal
 
 import numpy as np
 
-from refless.data.human import copies_of
-from refless.data.records import Outputs, Residuals, picked, sortable
+from refless.data.records import Outputs, sortable
 from refless.estimators import Estimator
-from refless.estimators.folds import whole
-from refless.estimators.scorer import Together
 from refless.evaluation.comparing import Pair
+from refless.evaluation.groups import canonical
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
-from refless.stats.clusters import numbered
-from refless.stats.d_optimal import left_after, most_telling
-from refless.stats.intervals import student
+from refless.stats.d_optimal import most_telling
 
 Goal = Literal["learn", "mean", "compare"]
 GOALS = {
@@ -29,24 +25,19 @@ GOALS = {
 STEPS = (10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120)
 MOST = 2_000  # different outputs that are looked at for the goal learn
 DOUBT = 50  # rated texts; chosen on HUSE, GRADE convai2 and ASAP-SAS 1, 4, 7
-ORDERS = 20  # random ones, for what random choice is expected to bring
-HELD_OUT = 1_000  # rated texts, at most, that are held out
-FEWEST = 20  # of them, and of their sources, that say anything
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What n more ratings are expected to bring, chosen so and at random.
+    """What n more ratings are expected to bring.
 
     Attributes:
         n: outputs that are rated; with goal compare items, both answers of each.
-        chosen, random: with goal learn the standard deviation of a rating from its estimate, over
-            the outputs not yet rated; else half the width of a 95 % interval.
+        width: half the width of a 95 % interval.
     """
 
     n: int
-    chosen: float
-    random: float
+    width: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,9 +50,8 @@ class Choice:
         units: outputs, or items that both systems answered, that there are to choose from.
         n: how many of them are chosen.
         way: `telling` (the estimator chose), or `random`.
-        curve: what ratings are expected to bring, from few to many; empty where that is unknown:
-            without rated texts, and with goal learn where held-out estimates are not surely nearer
-            to the ratings than their mean is.
+        curve: what ratings are expected to bring, from few to many; empty with goal learn, and
+            without rated texts.
         within: the half width that settles it, NaN for goal learn.
         needed: ratings (items) to get there; 0 where all that there are are too few, or unknown.
         systems: the two of goal compare.
@@ -83,17 +73,8 @@ class Choice:
 
     def times(self, size: float) -> Choice:
         """The same with widths in units of which one of these is so many."""
-        curve = tuple(Step(step.n, size * step.chosen, size * step.random) for step in self.curve)
+        curve = tuple(Step(step.n, size * step.width) for step in self.curve)
         return replace(self, curve=curve, within=size * self.within)
-
-
-def canonical(outputs: Outputs) -> IntArray:
-    """Places of the outputs in an order of their own, whatever the order of rows."""
-    scores = sortable(outputs.scores, len(outputs))
-    blank = ("",) * len(outputs)
-    columns = (outputs.texts, outputs.sources or blank, outputs.systems or blank, outputs.ids)
-    keys = [*zip(*columns, scores, strict=True)]
-    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
 def learn(estimator: Estimator | None, outputs: Outputs, n: int, seed: int) -> Choice:
@@ -118,16 +99,11 @@ def learn(estimator: Estimator | None, outputs: Outputs, n: int, seed: int) -> C
     rows, counts = rows[drawn], counts[drawn]
     candidates = outputs.take(rows)
     cautious = None if estimator is None else estimator.together(candidates, DOUBT)
-    if estimator is None or cautious is None:
+    if cautious is None:
         best = rng.permutation(len(rows))[:n]
         return Choice("learn", rows[best], units, n, "random")
     best = most_telling(cautious.covariance, cautious.noise, n, counts)
-    together = estimator.together(candidates)
-    if together is None or not beat_the_mean(held_out_errors(estimator)):
-        curve: tuple[Step, ...] = ()
-    else:
-        curve = _learning(together, counts, cautious, n, rng)
-    return Choice("learn", rows[best], units, n, "telling", curve=curve)
+    return Choice("learn", rows[best], units, n, "telling")
 
 
 def _different(outputs: Outputs) -> tuple[IntArray, FloatArray]:
@@ -146,61 +122,6 @@ def _different(outputs: Outputs) -> tuple[IntArray, FloatArray]:
     return np.array([*first.values()], dtype=np.int64), np.array([*counts.values()], np.float64)
 
 
-def _learning(
-    together: Together, counts: FloatArray, cautious: Together, n: int, rng: np.random.Generator
-) -> tuple[Step, ...]:
-    """What ratings should bring if the model is right, chosen by the cautious one or at random."""
-    m = len(counts)
-    sizes = sorted({0, *sizes_of(n, m - 1, max(n, STEPS[4]))})
-    order = most_telling(cautious.covariance, cautious.noise, sizes[-1], counts)
-    whole, noise = together.covariance + np.diag(together.apart), together.noise
-    chosen = left_after(whole, noise, order, counts)
-    orders = (rng.permutation(m)[: sizes[-1]] for _ in range(ORDERS))
-    random = np.mean([left_after(whole, noise, order, counts) for order in orders], axis=0)
-    return tuple(Step(k, math.sqrt(chosen[k] + noise), math.sqrt(random[k] + noise)) for k in sizes)
-
-
 def sizes_of(n: int, most: int, end: int) -> list[int]:
     """Numbers of ratings that a curve shows: round ones and the one that was asked for."""
     return sorted({k for k in (*STEPS, n, most) if k <= min(most, end)})
-
-
-def held_out_errors(estimator: Estimator) -> Residuals:
-    """Errors of its rated texts, of which nothing was chosen with their own source.
-
-    Those that intervals are made of if so few texts are rated that none can be set apart.
-    """
-    pool = estimator.rated
-    if len(pool) < FEWEST:
-        return estimator.residuals()
-    pool = pool.take(whole(copies_of(pool), HELD_OUT, np.random.default_rng(0)))
-    sources = pool.sources if len({*pool.sources}) > 1 else ()
-    groups = numbered(sources, len(pool))
-    estimates = estimator.clone().set_params(subsample=1.0).held_out(pool, groups)
-    rows = np.flatnonzero(estimates.defined)
-    if len(rows) < FEWEST:
-        return estimator.residuals()
-    return Residuals(
-        values=(pool.human - estimates.values)[rows],
-        sources=picked(sources, rows),
-        systems=picked(pool.systems, rows),
-        human=pool.human[rows],
-    )
-
-
-def beat_the_mean(errors: Residuals) -> bool:
-    """Whether estimates are surely nearer to the ratings than their mean is.
-
-    By Student's t over sources, 2.5 % to be wrong.
-    """
-    human, n = errors.human, len(errors.human)
-    group = numbered(errors.sources, n)
-    count = int(group.max(initial=-1)) + 1
-    if count < FEWEST:
-        return False
-    sizes = np.bincount(group)[group]
-    mean_elsewhere = (human.sum() - np.bincount(group, human)[group]) / (n - sizes)
-    gain = np.square(human - mean_elsewhere) - np.square(errors.values)
-    gains = np.bincount(group, gain)
-    error = float(gains.std(ddof=1)) / math.sqrt(count)
-    return float(gains.mean()) > student(count - 1) * error

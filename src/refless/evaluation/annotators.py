@@ -19,7 +19,7 @@ from refless.data.human import cells_of, human_ratings
 from refless.data.records import RatedPool, Ratings
 from refless.evaluation.jackknife import WITHOUT_BLOCK, WITHOUT_GROUP, Replicates, error_of
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.correlation import settled
+from refless.stats.correlation import spearman
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval, student
 from refless.stats.measures import CORRELATIONS, ERRORS, MEASURES
 from refless.stats.resampling import RESAMPLES
@@ -28,42 +28,28 @@ from refless.stats.within_group import positions
 FEWEST = 10  # texts by which an annotator is judged: of two or three any order comes by chance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Annotator:
-    """One annotator against the human rating of the n texts that this one rated."""
-
-    name: str
-    n: int
-    mse: float
-    mae: float
-    pearson: float
-    spearman: float
-    kendall: float
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Annotators:
     """All annotators of a pool against its human rating.
 
     Attributes:
-        n: number of annotators.
+        names: [n] of the annotators, sorted.
+        values: [n] of each on the texts that this one rated, by measure; NaN if undefined.
         average: mean over annotators, by measure; undefined correlations are left out.
         best: the best value of any annotator, for each measure by itself.
-        n_undefined: annotators whose Spearman is undefined.
-        spearman_undefined_as_zero: average Spearman with these counted as 0.
-        per_annotator: [n] in the order of their names.
-        left_out: whether each was compared with the ratings of the others only.
         n_few: annotators who are none of these, as they rated fewer than `FEWEST` texts.
     """
 
-    n: int
+    names: tuple[str, ...]
+    values: dict[str, FloatArray]
     average: dict[str, float]
     best: dict[str, float]
-    n_undefined: int
-    spearman_undefined_as_zero: float
-    per_annotator: tuple[Annotator, ...]
-    left_out: bool = False
     n_few: int = 0
+
+    @property
+    def n(self) -> int:
+        """How many annotators."""
+        return len(self.names)
 
 
 def annotators(pool: RatedPool, *, leave_out: bool = False) -> Annotators | None:
@@ -78,23 +64,19 @@ def annotators(pool: RatedPool, *, leave_out: bool = False) -> Annotators | None
         leave_out: compare each annotator with the rating of the others' ratings, on the texts that
             others rated too; else with the human rating of all, as published.
     """
-    everyone = tuple(map(_annotator, columns_of(pool, leave_out=leave_out)))
+    everyone = columns_of(pool, leave_out=leave_out)
     if len(everyone) < 2:
         return None
-    enough = tuple(annotator for annotator in everyone if annotator.n >= FEWEST)
-    annotators = enough if len(enough) >= 2 else everyone
-    columns = {name: _column(annotators, name) for name in (*ERRORS, *CORRELATIONS)}
-    defined = {name: column[~np.isnan(column)] for name, column in columns.items()}
-    best = {name: np.min if name in ERRORS else np.max for name in columns}
+    columns = _enough(everyone)
+    values = {name: _values(columns, name) for name in (*ERRORS, *CORRELATIONS)}
+    defined = {name: column[~np.isnan(column)] for name, column in values.items()}
+    best = {name: np.min if name in ERRORS else np.max for name in values}
     return Annotators(
-        n=len(annotators),
+        names=tuple(column.name for column in columns),
+        values=values,
         average={name: float(c.mean()) if len(c) else math.nan for name, c in defined.items()},
         best={name: best[name](c).item() if len(c) else math.nan for name, c in defined.items()},
-        n_undefined=len(annotators) - len(defined["spearman"]),
-        spearman_undefined_as_zero=float(defined["spearman"].sum()) / len(annotators),
-        per_annotator=annotators,
-        left_out=leave_out,
-        n_few=len(everyone) - len(annotators),
+        n_few=len(everyone) - len(columns),
     )
 
 
@@ -145,22 +127,26 @@ def _without_own(pool: RatedPool, who: IntArray, text: IntArray) -> FloatArray:
     return human
 
 
-def _annotator(column: Column) -> Annotator:
-    name, _, human, scores = column
-    order = np.lexsort((scores, human))  # sums then do not depend on the order of texts
-    human, scores = human[order], scores[order]
-    return Annotator(
-        name=name,
-        n=len(human),
-        **{m: MEASURES[m].value(human, scores) for m in (*ERRORS, *CORRELATIONS)},
-    )
+def _enough(columns: list[Column]) -> list[Column]:
+    """Those with enough texts; all if fewer than two have."""
+    enough = [column for column in columns if len(column.rows) >= FEWEST]
+    return enough if len(enough) >= 2 else columns
+
+
+def _values(columns: list[Column], measure: str) -> FloatArray:
+    """[columns] a measure of each annotator; sums do not depend on the order of texts."""
+    values = []
+    for _, _, human, scores in columns:
+        order = np.lexsort((scores, human))
+        values.append(MEASURES[measure].value(human[order], scores[order]))
+    return np.array(values, dtype=np.float64)
 
 
 def annotator_interval(people: Annotators | None, measure: str, seed: int = 0) -> Interval:
     """95 % interval of the average annotator's measure: a bootstrap over annotators."""
     if people is None:
         return UNDEFINED
-    return over_annotators(_column(people.per_annotator, measure), seed)
+    return over_annotators(people.values[measure], seed)
 
 
 def over_annotators(values: FloatArray, seed: int = 0) -> Interval:
@@ -172,62 +158,53 @@ def over_annotators(values: FloatArray, seed: int = 0) -> Interval:
     return percentile_interval(values[drawn].mean(axis=1))
 
 
-def _column(annotators: tuple[Annotator, ...], name: str) -> FloatArray:
-    return np.array([getattr(annotator, name) for annotator in annotators], dtype=np.float64)
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VersusAnnotators:
-    """Annotators and the estimator against the mean of the other annotators.
+    """The average annotator and the estimator against the mean of the other annotators.
 
     Attributes:
-        spearman, mse: [annotators, 2] the annotator's and the estimator's, on the annotator's
-            texts that have an estimate; NaN if undefined.
-        annotator, estimator: mean Spearman of each, over annotators with both.
+        annotator, estimator: mean Spearman of each over annotators, on this one's texts that have
+            an estimate.
+        annotator_interval: 95 %, by a bootstrap over annotators; NaN with fewer than three, as each
+            of two has the same correlation, that with the other one.
         difference_interval: 95 %, of estimator - annotator: texts and annotators are drawn.
     """
 
-    spearman: FloatArray
-    mse: FloatArray
     annotator: float
+    annotator_interval: Interval
     estimator: float
     difference_interval: Interval
 
 
-def versus_annotators(pool: RatedPool, method: Replicates) -> VersusAnnotators | None:
+def versus_annotators(
+    pool: RatedPool, method: Replicates, seed: int = 0
+) -> VersusAnnotators | None:
     """The comparison, or None if no two annotators rated a text that has an estimate.
 
     Estimates are ranked within blocks, as everywhere; what ranking among few costs is given back.
     The interval is over texts, whose parts leave estimator and annotators together, and over
     annotators: what annotators differ by beyond the texts that each of them rated.
+
+    Args:
+        pool: the rated texts; method: the estimates; seed: of the bootstrap over annotators.
     """
     values, blocks = method.at()[WITHOUT_GROUP], method.split.blocks
     columns = _estimated(columns_of(pool, leave_out=True), ~np.isnan(values))
     if len(columns) < 2:
         return None
-    rows, human, scores = (np.concatenate(c) for c in list(zip(*columns, strict=True))[1:])
-    who = np.repeat(np.arange(len(columns)), [len(column.rows) for column in columns])
 
     def spearman_of(estimates: FloatArray) -> FloatArray:
         ranked, factor = _ranked(estimates[WITHOUT_BLOCK], blocks)
-        known = ~np.isnan(ranked[rows])
-        annotator, estimator = (
-            _spearman_by(who[known], human[known], column[known], len(columns))
-            for column in (scores, ranked[rows])
-        )
-        return np.stack([annotator, np.clip(factor * estimator, -1.0, 1.0)], axis=1)
+        pairs = np.array([_both(column, ranked) for column in columns])
+        return np.stack([pairs[:, 0], np.clip(factor * pairs[:, 1], -1.0, 1.0)], axis=1)
 
     table = method.table(spearman_of)
     spearman = table[0, 0]
     both = spearman[~np.isnan(spearman).any(axis=1)]
     average = both.mean(axis=0) if len(both) else np.full(2, np.nan)
-    errors = [np.square(human - column) for column in (scores, values[rows])]
-    order = np.lexsort((*errors, who))  # sums do not depend on the order of rows
-    sums = [np.bincount(who[order], error[order]) for error in errors]
     return VersusAnnotators(
-        spearman=spearman,
-        mse=np.stack(sums, axis=1) / np.bincount(who)[:, None],
         annotator=float(average[0]),
+        annotator_interval=over_annotators(both[:, 0], seed) if len(both) > 2 else UNDEFINED,
         estimator=float(average[1]),
         difference_interval=_gap_interval(table[..., 1] - table[..., 0]),
     )
@@ -241,8 +218,7 @@ def _estimated(columns: list[Column], scored: BoolArray) -> list[Column]:
         for (name, rows, human, scores), mask in kept
         if mask.sum() >= 2
     ]
-    enough = [column for column in several if len(column.rows) >= FEWEST]
-    return enough if len(enough) >= 2 else several
+    return _enough(several)
 
 
 def _ranked(column: FloatArray, blocks: IntArray) -> tuple[FloatArray, float]:
@@ -258,28 +234,13 @@ def _ranked(column: FloatArray, blocks: IntArray) -> tuple[FloatArray, float]:
     return places, math.sqrt((m + 1) / (m - 1)) if m > 1 else math.nan
 
 
-def _spearman_by(who: IntArray, x: FloatArray, y: FloatArray, count: int) -> FloatArray:
-    """[count] Spearman of the rows of each; NaN where it is undefined."""
-    a, b = _ranks_by(who, settled(x), count), _ranks_by(who, settled(y), count)
-    order = np.lexsort((a, b, who))
-    who, a, b = who[order], a[order], b[order]
-    sums = [np.bincount(who, product, count) for product in (a * b, a * a, b * b)]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        below = np.sqrt(sums[1] * sums[2])
-        return np.where(below > 0, sums[0] / below, np.nan)
-
-
-def _ranks_by(who: IntArray, values: FloatArray, count: int) -> FloatArray:
-    """[rows] mid-rank of each among those of its own, less their mean; whole numbers and halves."""
-    order = np.lexsort((values, who))
-    codes = np.empty(len(who), dtype=np.int64)
-    changes = (np.diff(values[order]) != 0) | (np.diff(who[order]) != 0)
-    codes[order] = np.concatenate([[0], np.cumsum(changes)])[: len(who)]
-    sizes = np.bincount(codes)
-    middle = np.cumsum(sizes) - (sizes - 1) / 2
-    counts = np.bincount(who, minlength=count)
-    starts = np.cumsum(counts) - counts
-    return np.asarray(middle[codes] - starts[who] - (counts[who] + 1) / 2)
+def _both(column: Column, ranked: FloatArray) -> tuple[float, float]:
+    """Spearman of an annotator and of estimates with the others' mean, on this one's texts."""
+    values = ranked[column.rows]
+    order = np.lexsort((values, column.scores, column.human))
+    order = order[~np.isnan(values[order])]
+    human = column.human[order]
+    return spearman(human, column.scores[order]), spearman(human, values[order])
 
 
 def _gap_interval(gaps: FloatArray) -> Interval:

@@ -16,7 +16,7 @@ from refless.data.human import canonical_order
 from refless.data.records import RatedPool
 from refless.estimators.gp.posterior import Precision, exact
 from refless.estimators.scorer import CrossValidated, Within
-from refless.evaluation.groups import mean_of_others, sum_of_others
+from refless.evaluation.groups import label_means, mean_of_others, sum_of_others
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.clusters import numbered
@@ -93,18 +93,6 @@ def _label_only(
         return np.where(np.isnan(values), mean_of_others(human[rows], groups), values)
 
     return means
-
-
-def label_means(human: FloatArray, codes: IntArray, groups: IntArray) -> FloatArray:
-    """[n] mean rating of the texts of the same label outside each text's group, NaN without any."""
-    order = np.lexsort((human, codes))  # sums do not depend on the order of rows
-    pairs = np.unique(np.stack([codes, groups]), axis=1, return_inverse=True)[1].ravel()
-    sums, counts = np.zeros(len(human)), np.zeros(len(human))
-    for sign, labels in ((1, codes), (-1, pairs)):
-        sums += sign * np.bincount(labels[order], human[order])[labels]
-        counts += sign * np.bincount(labels)[labels]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(counts > 0, sums / counts, np.nan)
 
 
 def tfidf_ridge(

@@ -11,13 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.data.records import Estimates, Outputs, Residuals, residuals_of
-from refless.evaluation.scoring import Mean, of_few
+from refless.data.records import Estimates, Outputs
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
-from refless.stats.intervals import APART, Interval, Together, mean_interval
-from refless.stats.resampling import RESAMPLES
 
 BY = ("item", "source")
 NEAR = 1e-6  # estimates of one text differ by less, from thread to thread and batch to batch
@@ -47,28 +44,24 @@ class Choice:
     fallback: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BestOf:
-    """The best output of each item, and what choosing promises.
+    """The best output of each item.
 
     Attributes:
         by: `item` or `source`.
         fallback_below: the least estimate that was asked for, or None.
         choices: one an item, in the order in which items first appear.
-        chosen: mean over items of the best estimate.
-        random: mean over items of the mean estimate of an item's outputs (those with one), which is
-            what choosing at random among them gives.
-        difference: chosen minus random, 0 or more by its making.
-        difference_interval: 95 %, for that difference in people's ratings.
     """
 
     by: str
     fallback_below: float | None
     choices: tuple[Choice, ...]
-    chosen: Mean
-    random: Mean
-    difference: float
-    difference_interval: Interval
+
+    @property
+    def n_scored(self) -> int:
+        """How many items have a choice."""
+        return sum(choice.best is not None for choice in self.choices)
 
     @property
     def n_fallback(self) -> int:
@@ -82,84 +75,32 @@ class BestOf:
 
 
 def best_of(
-    outputs: Outputs,
-    estimates: Estimates,
-    residuals: Residuals | FloatArray,
-    *,
-    by: str = "item",
-    fallback_below: float | None = None,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
+    outputs: Outputs, estimates: Estimates, *, by: str = "item", fallback_below: float | None = None
 ) -> BestOf:
     """The best output of each item; the order of rows decides between equal estimates only.
 
-    `chosen` and `difference` take the estimates at their word. The highest of several noisy ones
-    tends to be too high (the winner's curse); estimates drawn further towards the mean than
-    their noise asks for promise too little. No interval here knows of either: what choosing is
-    worth in ratings, `reranking` tells.
-
-    The interval of the difference draws items and held-out errors. Errors of k outputs of one item
-    count as independent: the error of one, less that of their mean, then has 1 - 1/k times the
-    variance of one.
+    An output whose item is blank competes with no other; its id names the item. What choosing is
+    worth in people's ratings, `reranking` tells.
 
     Args:
         outputs: the texts that were judged, with items or sources.
         estimates: one for each.
-        residuals: human rating minus held-out estimate of rated texts.
         by: what the outputs to choose from have in common, `item` or `source`.
         fallback_below: items whose best estimate is lower fall back, in the estimates' units.
-        seed: of the bootstrap behind the intervals.
-        resamples: its size.
 
     Raises:
         UsageError: outputs without that column, another `by`, a threshold that is no number.
-    """
-    result = choices(outputs, estimates, by=by, fallback_below=fallback_below)
-    columns = [_of_item(estimates.values[list(choice.rows)]) for choice in result]
-    table = np.array(columns, dtype=np.float64).reshape(-1, 3)
-    best, short, apart = table[~np.isnan(table[:, 0])].T
-
-    def mean_of(values: FloatArray, noise: FloatArray, together: Together = APART) -> Mean:
-        rng = np.random.default_rng(seed)
-        return Mean(
-            mean=_average(values),
-            mean_interval=mean_interval(values, noise, rng, resamples, together=together),
-            n=len(result),
-            n_scored=len(values),
-        )
-
-    given = residuals_of(residuals)
-    few, errors = of_few(given), given.values
-    gain = mean_of(short, _apart(errors, apart))
-    return BestOf(
-        by=by,
-        fallback_below=fallback_below,
-        choices=result,
-        chosen=mean_of(best, errors, few),
-        random=mean_of(best - short, errors, few),
-        difference=gain.mean,
-        difference_interval=gain.mean_interval,
-    )
-
-
-def choices(
-    outputs: Outputs, estimates: Estimates, *, by: str = "item", fallback_below: float | None = None
-) -> tuple[Choice, ...]:
-    """What to use for each item; no intervals, so quick enough for every request.
-
-    An output whose item is blank competes with no other; its id names the item.
-
-    Args and errors: as `best_of`.
     """
     check(by, fallback_below)
     members: dict[tuple[str, bool], list[int]] = {}
     for row, (name, own) in enumerate(zip(labels(outputs, by), outputs.ids, strict=True)):
         members.setdefault((name or own, bool(name)), []).append(row)
     values = estimates.values.tolist()
-    return tuple(
+    choices = tuple(
         _choice(item, rows, values, estimates.reasons, fallback_below)
         for (item, _), rows in members.items()
     )
+    return BestOf(by=by, fallback_below=fallback_below, choices=choices)
 
 
 def _choice(
@@ -222,24 +163,3 @@ def signed(result: BestOf, signature: Signature) -> Signature:
     chosen = signature.plus(**{"best-of": result.by})
     below = result.fallback_below
     return chosen if below is None else chosen.plus(fallback=below)
-
-
-def _of_item(values: FloatArray) -> tuple[float, float, float]:
-    """An item's highest estimate, how far the mean lies below it, and 1 - 1/k; NaN without any."""
-    defined = np.sort(values[~np.isnan(values)])
-    if not len(defined):
-        return math.nan, math.nan, math.nan
-    return float(defined[-1]), float((defined[-1] - defined).mean()), 1 - 1 / len(defined)
-
-
-def _apart(residuals: FloatArray, shares: FloatArray) -> FloatArray:
-    """Errors that stay between one output of an item and the mean of its outputs, centred."""
-    if not len(residuals) or not len(shares):
-        return residuals
-    errors = np.sort(residuals)
-    return np.asarray((errors - errors.mean()) * math.sqrt(_average(shares)))
-
-
-def _average(values: FloatArray) -> float:
-    """The mean, whatever the order; NaN of nothing."""
-    return float(np.sort(values).mean()) if len(values) else math.nan

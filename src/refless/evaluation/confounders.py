@@ -16,7 +16,7 @@ from refless.evaluation.baselines import CONSTANT, LENGTH, SOURCE, SYSTEM, lengt
 from refless.evaluation.copies import holding
 from refless.evaluation.jackknife import WITHOUT_BLOCK, Replicates, Split, interval_of, measured
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.intervals import Interval
+from refless.stats.intervals import UNDEFINED, Interval
 from refless.stats.measures import MEASURES
 from refless.stats.within_group import WITHIN
 
@@ -39,7 +39,7 @@ class Left:
     """What is left of the correlation when something is held fixed.
 
     Attributes:
-        left: the correlation that is left; alone: that of what is held fixed alone.
+        left: the correlation that is left; alone: that of what is held fixed alone, NaN for copies.
         lost_interval: 95 %, of the whole correlation less what is left.
         mostly_interval: the same less twice what is left: above 0, most of it is gone.
     """
@@ -51,33 +51,17 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WithoutCopies:
-    """The correlation without texts that hold most of a text of another group.
-
-    Attributes:
-        n, count: texts, and those with such a copy; left: the correlation of the others.
-        lost_interval: 95 %, of the whole correlation less what is left.
-    """
-
-    n: int
-    count: int
-    left: Correlation
-    lost_interval: Interval
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Confounders:
     """A correlation and what is left of it.
 
     Attributes:
         whole: of all texts with an estimate.
-        within: by `system`, `source` and `length`, if texts have them and they differ.
-        copies: None if no text holds most of another group's.
+        within: by `system`, `source` and `length`, if texts have them and they differ; by `copies`:
+            without texts that hold most of a text of another group, if some do.
     """
 
     whole: Correlation
     within: dict[str, Left]
-    copies: WithoutCopies | None
 
 
 def confounders(
@@ -105,11 +89,14 @@ def confounders(
     if len({*lengths.tolist()}) > 1:
         values = method.table(_partial(split, np.log1p(lengths)))
         within["length"] = _left(whole, values, baselines[LENGTH])
+    copied = _copied(pool, split.groups)
+    if copied.any() and not copied.all():
+        values = method.on(~copied).table(_within(split, split.blocks))
+        within["copies"] = _left(whole, values, None)
     value, ends = measured("spearman", method)
     return Confounders(
         whole=Correlation(value=value, interval=ends),
         within={name: left for name, left in within.items() if not math.isnan(left.left.value)},
-        copies=_without_copies(pool, method, whole),
     )
 
 
@@ -160,32 +147,16 @@ def _scored(split: Split, estimates: FloatArray) -> tuple[IntArray, FloatArray]:
     return rows, values[rows]
 
 
-def _left(whole: FloatArray, values: FloatArray, alone: Replicates, least: float = 0.0) -> Left:
-    value, ends = measured("spearman", alone)
+def _left(
+    whole: FloatArray, values: FloatArray, alone: Replicates | None, least: float = 0.0
+) -> Left:
+    of_alone = (math.nan, UNDEFINED) if alone is None else measured("spearman", alone)
+    left = interval_of(values, RHO, least=least)
     return Left(
-        left=_correlation(values, least),
-        alone=Correlation(value=value, interval=ends),
+        left=Correlation(value=float(values[0, 0]), interval=left),
+        alone=Correlation(value=of_alone[0], interval=of_alone[1]),
         lost_interval=interval_of(whole - values),
         mostly_interval=interval_of(whole - 2 * values, least=least),
-    )
-
-
-def _correlation(values: FloatArray, least: float = 0.0) -> Correlation:
-    ends = interval_of(values, RHO, least=least)
-    return Correlation(value=float(values[0, 0]), interval=ends)
-
-
-def _without_copies(pool: RatedPool, method: Replicates, whole: FloatArray) -> WithoutCopies | None:
-    """None if no text has a copy, or nothing is left."""
-    copied = _copied(pool, method.split.groups)
-    if not copied.any() or copied.all():
-        return None
-    values = method.on(~copied).table(_within(method.split, method.split.blocks))
-    return WithoutCopies(
-        n=len(pool),
-        count=int(copied.sum()),
-        left=_correlation(values),
-        lost_interval=interval_of(whole - values),
     )
 
 

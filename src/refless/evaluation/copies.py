@@ -1,4 +1,4 @@
-"""Which outputs copy rated texts, and which texts a generator's training file holds.
+"""Which outputs copy rated texts.
 
 A text is held by another that has four fifths of its runs of three words. A copy of a rated text is
 estimated as what it copies, whether it fits its own source or not. Texts that nobody copied are
@@ -8,10 +8,8 @@ alike too, so outputs stand beside the rated texts, which hold texts of other so
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
-from itertools import islice
 from unicodedata import normalize
 
 import numpy as np
@@ -19,7 +17,7 @@ import scipy
 
 from refless.data.records import Outputs, RatedPool, picked
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.fisher import Marked, Marks, by_name, marked, one_each
+from refless.stats.fisher import Marked, Marks, by_name, marked
 from refless.text.ngrams import Features, Shape, learn, look_up
 from refless.text.words import UNBROKEN, pieces
 
@@ -28,8 +26,6 @@ RUNS = Shape(tokenize="words", low=3, high=3)
 SHORTEST = 5  # words: shorter texts are alike by chance
 ROWS = 512  # texts compared at a time
 MOST_ASKED = 10_000  # rated texts that say how alike texts are that nobody copied
-PART = 20_000  # rows of a training file read at a time
-USUAL = 0.02  # of texts that a file of others holds by chance: .004 of captions of pictures
 _WORD = re.compile(rf"[{UNBROKEN}]|[^\W_{UNBROKEN}]+")
 
 
@@ -48,8 +44,6 @@ class Copies:
 
     Attributes:
         n_itself: outputs that are a rated text of their own source, word for word.
-        n_short: outputs of fewer than five words, which count as no copies.
-        n_exact: copies word for word, but for case, blanks and marks.
         overall: of all outputs, beside rated texts, which are held by those of other sources too;
         systems: of each, p-values corrected.
         sources: whether sources are known.
@@ -57,8 +51,6 @@ class Copies:
     """
 
     n_itself: int
-    n_short: int
-    n_exact: int
     overall: Marked
     systems: dict[str, Marked]
     sources: bool
@@ -73,13 +65,6 @@ def plain(text: str) -> str:
 def _plain(text: str) -> str:
     same = text if text.isascii() else normalize("NFKC", text)
     return " ".join(_WORD.findall(same.casefold()))
-
-
-def in_order(outputs: Outputs) -> IntArray:
-    """Rows by content, so that what is drawn does not depend on the order of rows."""
-    keys = [outputs.texts, outputs.sources or outputs.ids, outputs.systems or outputs.ids]
-    rows = [*zip(*keys, outputs.ids, strict=True)]
-    return np.array(sorted(range(len(rows)), key=rows.__getitem__), dtype=np.int64)
 
 
 def copies(outputs: Outputs, rated: RatedPool, seed: int = 0) -> tuple[Copies, BoolArray]:
@@ -100,76 +85,18 @@ def copies(outputs: Outputs, rated: RatedPool, seed: int = 0) -> tuple[Copies, B
     ours = Marks(held, groups, outputs.systems)
     against = Marks(between_rated, rated_groups[sample], picked(rated.systems, sample))
     rows = np.flatnonzero(held).tolist()
-    exact = {i for i in rows if mine[i] == theirs[holder[i]]}
     return Copies(
         n_itself=_itself(outputs, rated),
-        n_short=int((queries.lengths[: len(mine)] < SHORTEST).sum()),
-        n_exact=len(exact),
         overall=marked(ours, against, rng),
         systems=by_name(ours, against, rng),
         sources=bool(outputs.sources and rated.sources),
         which=tuple(
-            Copied(id=outputs.ids[i], rated=rated.ids[holder[i]], exact=i in exact) for i in rows
+            Copied(
+                id=outputs.ids[i], rated=rated.ids[holder[i]], exact=mine[i] == theirs[holder[i]]
+            )
+            for i in rows
         ),
     ), held
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainedOn:
-    """What a generator's training file holds.
-
-    Attributes:
-        n_rows: texts of the file; digest: of all of them, in their order.
-        rated, outputs: those of five words or more, and how many of them it holds; of rated texts
-        beside two in a hundred, which is more than chance gives.
-        systems: outputs by system, each beside the others, p-values corrected.
-        which: ids of the rated texts that it holds.
-    """
-
-    n_rows: int
-    digest: str
-    rated: Marked
-    outputs: Marked
-    systems: dict[str, Marked]
-    which: tuple[str, ...]
-
-
-def trained_on(outputs: Outputs, rated: RatedPool, rows: Iterable[str], seed: int = 0) -> TrainedOn:
-    """Which rated texts and outputs a training file holds; its rows are read once, in parts.
-
-    Args:
-        outputs, rated: in an order of their own.
-        rows: texts; seed: of what is drawn.
-    """
-    vocabulary, queries = learn([plain(text) for text in (*rated.texts, *outputs.texts)], RUNS)
-    held, n = np.zeros(len(queries.lengths), dtype=np.bool_), 0
-    stream, digest = iter(rows), blake2b(digest_size=8)
-    while part := [plain(text) for text in islice(stream, PART)]:
-        n += len(part)
-        digest.update("".join(f"{line}\n" for line in part).encode("utf-8", "surrogatepass"))
-        for found, _, _ in pairs(queries, look_up(part, vocabulary)):
-            held[found] = True
-    long, m = np.flatnonzero(queries.lengths >= SHORTEST), len(rated)
-    groups = np.concatenate(groups_of(outputs, rated)[::-1])
-    both, rng = Marks(held, groups), np.random.default_rng(seed)
-    first, rest = both.take(long[long < m]), long[long >= m]
-    ours = Marks(held[rest], groups[rest], picked(outputs.systems, rest - m))
-    return TrainedOn(
-        n_rows=n,
-        digest=digest.hexdigest(),
-        rated=Marked(n=len(first.on), count=int(first.on.sum()), usual=USUAL, p=_more(first, rng)),
-        outputs=Marked(n=len(ours.on), count=int(ours.on.sum())),
-        systems=by_name(ours, None, rng),
-        which=tuple(rated.ids[i] for i in long[long < m][first.on]),
-    )
-
-
-def _more(marks: Marks, rng: np.random.Generator) -> float:
-    """Chance of so many or more, were there as many as two texts of one kind have in common."""
-    from scipy.special import bdtrc
-
-    on = marks.on[one_each(marks.groups, rng)]
-    return float(bdtrc(int(on.sum()) - 1, len(on), USUAL)) if on.any() else 1.0
 
 
 def _itself(outputs: Outputs, rated: RatedPool) -> int:

@@ -62,22 +62,8 @@ def difference(
         half = quantile(LEVEL) * influence_error(influences, groups)
         ends = value - half, value + half
     else:
-        ends = drawn_together(measure, human, first, second, groups, seed, resamples)
+        ours, theirs = (MEASURES[measure].weighted(human, column) for column in (first, second))
+        rng = np.random.default_rng(seed)
+        drawn = weights_of(len(human), resamples=resamples, rng=rng, clusters=groups)
+        ends = percentile_interval(np.concatenate([ours(w) - theirs(w) for w in drawn]))
     return Difference(measure=measure, value=value, interval=ends)
-
-
-def drawn_together(
-    measure: str,
-    human: FloatArray,
-    first: FloatArray,
-    second: FloatArray,
-    clusters: IntArray | None,
-    seed: int,
-    resamples: int,
-) -> Interval:
-    """95 % interval of that difference from a paired bootstrap over rows in canonical order."""
-    prepare = MEASURES[measure].weighted
-    ours, theirs = prepare(human, first), prepare(human, second)
-    rng = np.random.default_rng(seed)
-    drawn = weights_of(len(human), resamples=resamples, rng=rng, clusters=clusters)
-    return percentile_interval(np.concatenate([ours(w) - theirs(w) for w in drawn]))

@@ -4,10 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from refless.data.records import Outputs, RatedPool
+from refless.data.human import canonical_order, copies_in_order
+from refless.data.records import Outputs, RatedPool, sortable
+from refless.estimators.folds import whole
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
+from refless.stats.clusters import numbered
 
+FEWEST_WHOLE = 20  # groups
 GROUPS = {
     "text": "texts",
     "source": "sources",
@@ -39,6 +43,34 @@ def group_labels(pool: RatedPool, group: str, column: Sequence[str] = ()) -> tup
     return labels
 
 
+def drawn_rows(pool: RatedPool, labels: Sequence[str], most: int, seed: int) -> IntArray:
+    """Rows of at most so many texts, ascending; neither the order of rows nor a rating decides.
+
+    Groups are drawn whole if 20 or more fit, else single texts with their copies.
+
+    Args:
+        pool: the rated texts; labels: [n] what is held out together.
+        most: texts, at least 1.
+        seed: of the drawing.
+    """
+    order, rng = canonical_order(pool), np.random.default_rng(seed)
+    copies = copies_in_order(pool.take(order))
+    groups = numbered([labels[i] for i in order], len(pool))
+    rows = whole(copies if len({*labels}) == len(pool) else groups, most, rng)
+    if len(np.unique(groups[rows])) < FEWEST_WHOLE:
+        rows = whole(copies, most, rng)
+    return np.sort(order[rows])
+
+
+def canonical(outputs: Outputs) -> IntArray:
+    """Places of the outputs in an order of their own, whatever the order of rows."""
+    scores = sortable(outputs.scores, len(outputs))
+    blank = ("",) * len(outputs)
+    columns = (outputs.texts, outputs.sources or blank, outputs.systems or blank, outputs.ids)
+    keys = [*zip(*columns, scores, strict=True)]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+
+
 def output_groups(outputs: Outputs, column: Sequence[str], group: str) -> Sequence[str]:
     """[n] what each output belongs to; raises UsageError if there is no such column."""
     labels = column or (getattr(outputs, GROUPS[group]) if group in GROUPS else ())
@@ -59,13 +91,22 @@ def sum_of_others(column: FloatArray, key: FloatArray, groups: IntArray) -> Floa
     return np.asarray(column[order].sum() - sums[codes], dtype=np.float64)
 
 
+def label_means(human: FloatArray, codes: IntArray, groups: IntArray) -> FloatArray:
+    """[n] mean rating of the texts of the same label outside each text's group, NaN without any."""
+    order = np.lexsort((human, codes))  # sums do not depend on the order of rows
+    pairs = np.unique(np.stack([codes, groups]), axis=1, return_inverse=True)[1].ravel()
+    sums, counts = np.zeros(len(human)), np.zeros(len(human))
+    for sign, labels in ((1, codes), (-1, pairs)):
+        sums += sign * np.bincount(labels[order], human[order])[labels]
+        counts += sign * np.bincount(labels)[labels]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(counts > 0, sums / counts, np.nan)
+
+
 def mean_of_others(values: FloatArray, groups: IntArray) -> FloatArray:
     """[n] mean of the values outside each row's group; NaN if there are none.
 
     Its errors are what a predictor has to beat. Its correlations mean nothing: a row's own value
     is missing from its prediction, so single rows give exactly -1.
     """
-    count = sum_of_others(np.ones(len(values)), values, groups)
-    total = sum_of_others(values, values, groups)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(count > 0, total / count, np.nan)
+    return label_means(values, np.zeros(len(values), dtype=np.int64), groups)

@@ -1,13 +1,13 @@
 """What may be wrong with outputs that a mean does not show: copies, odd texts, odd judges."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from refless.data.records import RatedPool, Residuals, picked
-from refless.evaluation.copies import Copies, TrainedOn, copies, in_order, trained_on
-from refless.evaluation.groups import mean_of_others
+from refless.evaluation.copies import Copies, copies
+from refless.evaluation.groups import canonical, mean_of_others
 from refless.evaluation.judge_shift import JudgeShift, judge_shifts
 from refless.evaluation.novelty import Unlike, unlike
 from refless.evaluation.scoring import Mean, Scored, scored
@@ -28,14 +28,12 @@ class Guards:
     Attributes:
         copies: outputs that copy rated texts; without_copies: the mean of the others, None where
             no more copy than is usual.
-        trained_on: what a generator's training file holds; None without one.
         unlike: outputs that no rated text is like; None where too few texts are rated to tell.
         judges: the scores that estimates read beside those of rated texts.
     """
 
     copies: Copies
     without_copies: Mean | None
-    trained_on: TrainedOn | None
     unlike: Unlike | None
     judges: tuple[JudgeShift, ...]
 
@@ -44,7 +42,6 @@ def guards(
     found: Scored,
     rated: RatedPool,
     errors: Residuals,
-    rows: Iterable[str] | None = None,
     *,
     groups: Sequence[str] = (),
     judges: bool = False,
@@ -55,19 +52,17 @@ def guards(
     Args:
         found: outputs with their estimates; rated: what they rest on, in an order of its own.
         errors: held-out errors, for the mean without copies.
-        rows: of a generator's training file.
         groups: [n] what the outputs belong to, if these errors are told by other than sources.
         judges: whether the estimates read scores of others.
         seed: of what is drawn.
     """
-    order = in_order(found.outputs)
+    order = canonical(found.outputs)
     outputs = found.outputs.take(order)
     copied, which = copies(outputs, rated, seed)
     many, rest = more(copied.overall, copied.systems), np.sort(order[~which])
     return Guards(
         copies=copied,
         without_copies=_without(found, rest, errors, groups, seed) if many else None,
-        trained_on=None if rows is None else trained_on(outputs, rated, rows, seed),
         unlike=unlike(outputs, rated, seed),
         judges=judge_shifts(outputs.scores, outputs.sources, rated) if judges else (),
     )

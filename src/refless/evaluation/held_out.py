@@ -10,7 +10,7 @@ import numpy as np
 
 from refless.data.records import Predictions
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.correlation import correlation_p, is_constant, kendall_p
+from refless.stats.correlation import is_constant
 from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES, WEIGHTED
 from refless.stats.resampling import RESAMPLES, bootstrap, jackknife
@@ -29,8 +29,6 @@ class Agreement:
         mse, mae: in the squared units and the units of the human rating.
         auc: NaN unless the human rating has exactly two values.
         mse_interval and the like: 95 % interval of each measure.
-        pearson_p, spearman_p, kendall_p: two-sided; of given predictions, taking texts for
-            independent.
         reasons: how often each reason of abstention occurs.
         undefined: why a measure is NaN, by its name.
         interval_method: what made the intervals: `jack-20`, `boot-1000` or `jackknife`; for the
@@ -46,13 +44,10 @@ class Agreement:
     mae_interval: Interval
     pearson: float
     pearson_interval: Interval
-    pearson_p: float
     spearman: float
     spearman_interval: Interval
-    spearman_p: float
     kendall: float
     kendall_interval: Interval
-    kendall_p: float
     auc: float
     auc_interval: Interval
     reasons: dict[str, int]
@@ -88,9 +83,6 @@ def agreement(judged: Predictions, *, seed: int = 0, resamples: int = RESAMPLES)
         n_scored=n_scored,
         coverage=n_scored / n if n else float("nan"),
         **measured,
-        pearson_p=correlation_p(values["pearson"], n_scored),
-        spearman_p=correlation_p(values["spearman"], n_scored),
-        kendall_p=kendall_p(human, predicted),
         reasons=counted_reasons(judged.predicted, judged.reason),
         undefined=why_undefined(values, human, predicted, judged.human),
         interval_method=f"boot-{resamples}" if resampled else "jackknife",
@@ -98,10 +90,7 @@ def agreement(judged: Predictions, *, seed: int = 0, resamples: int = RESAMPLES)
 
 
 def _canonical(judged: Predictions) -> tuple[FloatArray, FloatArray, IntArray | None]:
-    """Human rating, prediction and group code of the predicted texts, in an order of their own.
-
-    Sorted by all three, so rows that tie are interchangeable and resampling cannot tell them apart.
-    """
+    """Human rating, prediction and group code of the predicted texts, sorted by all three."""
     scored = ~np.isnan(judged.predicted)
     human, predicted = judged.human[scored], judged.predicted[scored]
     if not judged.group:

@@ -350,19 +350,6 @@ def interval_of(
     return float(low[0]), float(high[0])
 
 
-def p_value(measure: str, method: Replicates) -> float:
-    """Two-sided, of a correlation of 0; NaN if its interval is undefined."""
-    from scipy.special import stdtr
-
-    values, tuned = values_of(measure, method), tuned_of(measure, method)
-    scaled, _ = _scale(np.append(values, tuned), MEASURES[measure])
-    error = error_of(scaled(values), least=least_error(measure, method), tuned=scaled(tuned))
-    if not error > 0:
-        return math.nan if math.isnan(error) else 0.0
-    z = float(scaled(values)[0, 0])
-    return 2.0 * float(stdtr(values.shape[1] - 2, -abs(z) / error))
-
-
 def _scale(values: FloatArray, measure: Measure | None) -> tuple[Transform, Transform]:
     """The scale on which a measure scatters evenly, and the way back."""
     if measure is None:
@@ -384,7 +371,6 @@ def agreement_of(method: Replicates, reasons: Sequence[str]) -> Agreement:
     results: dict[str, Any] = {}
     for name in MEASURES:
         results[name], results[f"{name}_interval"] = measured(name, method)
-    results |= {f"{name}_p": p_value(name, method) for name in UNEXPLAINED}
     undefined = {name: results[name] for name in MEASURES}
     scored = ~np.isnan(values)
     return Agreement(

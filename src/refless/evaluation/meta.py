@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from refless.data.records import Predictions
+from refless.evaluation.differences import difference
 from refless.evaluation.held_out import agreement
 from refless.evaluation.jackknife import PERFECT
 from refless.evaluation.reranking import several
-from refless.evaluation.systems import gap_interval, system_table
+from refless.evaluation.systems import system_table
 from refless.evaluation.validation import codes
 from refless.metrics.references.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray
@@ -179,15 +180,15 @@ def _segments(human: Predictions, scores: Mapping[str, Scores], how: How) -> Lev
         metrics[name] = replace(metric, undefined=result.undefined.get(how.measure, ""))
 
     def gap(first: str, second: str, rows: IntArray) -> Interval:
-        return gap_interval(
+        return difference(
             how.measure,
             human.human[rows],
             columns[first][rows],
             columns[second][rows],
+            clusters=None if clusters is None else clusters[rows],
             seed=how.seed,
             resamples=how.resamples,
-            clusters=None if clusters is None else clusters[rows],
-        )
+        ).interval
 
     units = len(human) if clusters is None else len(np.unique(clusters))
     compared = _comparisons(human.human, columns, metrics, gap, how, clusters)

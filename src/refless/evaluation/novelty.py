@@ -9,7 +9,7 @@ differs from others too, so the distance has to exceed what systems differ by.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -30,7 +30,7 @@ FEWEST = 20  # rated texts that say what is usual
 OWN, KIN, OTHER = 0.25, 0.5, 0.75  # distance of one rated system, of texts of no name, of a new one
 AGAIN = 0.2  # the same of how often texts occur again
 SEVERAL, LEVEL = 5, 0.01  # texts of a system that may show something; of a test, as in `guards`
-MOST_RATED, MOST_OUTPUTS, ROWS = 1_000, 5_000, 2_000  # texts compared; those held at a time
+MOST_RATED, MOST_OUTPUTS = 1_000, 5_000  # texts compared
 KINDS = (
     "length", "length", "length of words", "number of sentences", "variety of words", "repetition",
     "repetition", "repetition", "marks", "capitals", "digits", "first letter", "last mark",
@@ -104,8 +104,8 @@ def unlike(outputs: Outputs, rated: RatedPool, seed: int = 0) -> Unlike | None:
     """
     rng = np.random.default_rng(seed)
     if len(outputs) > MOST_OUTPUTS:
-        outputs = outputs.take(_drawn(len(outputs), MOST_OUTPUTS, rng))
-    rated = rated.take(_drawn(len(rated), MOST_RATED, rng))
+        outputs = outputs.take(np.sort(rng.permutation(len(outputs))[:MOST_OUTPUTS]))
+    rated = rated.take(np.sort(rng.permutation(len(rated))[:MOST_RATED]))
     if len(rated) < FEWEST or not len(outputs):
         return None
     mine, theirs = _numbers(outputs, rated)
@@ -119,15 +119,11 @@ def unlike(outputs: Outputs, rated: RatedPool, seed: int = 0) -> Unlike | None:
             which[np.array([own == name for own in mine.systems])] = beyond
     near = mine.values[:, -FALLING]
     far = [i for i in np.argsort(near, kind="stable").tolist() if which[i]]
+    systems = zip(names, each, corrected, strict=True)
     return Unlike(
         n=len(outputs),
         overall=overall,
-        systems={
-            name: Shift(
-                n=shift.n, count=shift.count, usual=shift.usual, p=p, least=shift.least, by=shift.by
-            )
-            for name, (shift, _), p in zip(names, each, corrected, strict=True)
-        },
+        systems={name: replace(shift, p=p) for name, (shift, _), p in systems},
         which=tuple(
             Far(id=outputs.ids[i], system=mine.systems[i], nearest=float(near[i])) for i in far
         ),
@@ -214,21 +210,12 @@ def _again(texts: Sequence[str], groups: IntArray, names: Sequence[str]) -> Floa
     return np.array([int(4 * share) / 4 for share in found])
 
 
-def _drawn(n: int, most: int, rng: np.random.Generator) -> IntArray:
-    """At most so many rows, in their order."""
-    return np.sort(rng.permutation(n)[:most])
-
-
 def _nearest(
     pool: PreparedBleu, texts: tuple[str, ...], groups: IntArray, rated_groups: IntArray
 ) -> FloatArray:
     """[n] cosine of the nearest rated text of another group; -1 where there is none."""
-    found = np.empty(len(texts))
-    for begin in range(0, len(texts), ROWS):
-        part = slice(begin, begin + ROWS)
-        work = Work(held=hold_out(groups[part], rated_groups))
-        found[part] = pool.cosine(texts[part], work).max(axis=1, initial=-1.0)
-    return found
+    work = Work(held=hold_out(groups, rated_groups))
+    return np.asarray(pool.cosine(texts, work).max(axis=1, initial=-1.0))
 
 
 Known = dict[tuple[str, ...], int]

@@ -1,7 +1,7 @@
 """How often does an estimator, a score or a rule pick the text that people preferred?
 
 Every method gives each text a number, held out with its source. Of two texts it picks the one with
-the higher number, and a logistic line on the difference gives the chance that people do.
+the higher number.
 """
 
 import math
@@ -13,15 +13,11 @@ import numpy as np
 
 from refless.data.choices import Choices
 from refless.data.records import RatedPool
-from refless.estimators.folds import folds_of
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
 from refless.stats.resampling import RESAMPLES, weights_of
 
 COIN = "a coin"
-LEAST_CHANCE = 1e-6
-FOLDS = 5
-STEPS = 30  # of Newton's method, which needs fewer than ten
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,19 +28,14 @@ class Judge:
         name: of it.
         accuracy: share of the pairs that people decided in which it picks their text, a pair
             without a difference half; interval: 95 %, whole sources drawn.
-        opinions: share of these pairs on which there is a difference.
         gap: accuracy of the reference minus this one's; gap_interval: 95 %.
-        log_loss: mean -log of the chance given to what people chose, ties half and half. A coin has
-            0.693.
     """
 
     name: str
     accuracy: float
     interval: Interval
-    opinions: float
     gap: float
     gap_interval: Interval
-    log_loss: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,19 +99,16 @@ def pairwise(
     mean = partial(_mean, groups=choices.groups, seed=seed, resamples=resamples)
     first = next(iter(right))
     judges = []
-    for name, column in differences.items():
+    for name in differences:
         accuracy, interval = mean(right[name], decided)
         gap, gap_interval = mean(right[first] - right[name], decided)
-        opinions = np.nan_to_num(column)[decided] != 0
         judges.append(
             Judge(
                 name=name,
                 accuracy=accuracy,
                 interval=interval,
-                opinions=float(opinions.mean()) if len(opinions) else math.nan,
                 gap=gap,
                 gap_interval=UNDEFINED if name == first else gap_interval,
-                log_loss=_log_loss(chances(choices, column), choices),
             )
         )
     texts = {(pool.sources[i] if pool.sources else "", pool.texts[i]) for i in range(len(pool))}
@@ -133,37 +121,6 @@ def pairwise(
         judges=tuple(judges),
         person=_person(pool, choices, differences[first], seed, resamples),
     )
-
-
-def chances(choices: Choices, difference: FloatArray) -> FloatArray:
-    """[k] chance that people prefer the first text, by a logistic line from the other folds.
-
-    The line goes through one half at no difference, as the order of the two texts means nothing.
-    """
-    x = np.nan_to_num(difference)
-    size = math.sqrt(float(np.sort(np.square(x)).mean())) if len(x) else 0.0
-    values = np.full(len(x), 0.5)
-    if size == 0.0 or len(np.unique(choices.groups)) < 2:
-        return values
-    fold = folds_of(choices.groups, FOLDS)
-    for number in np.unique(fold):
-        inside = fold == number
-        slope = _slope(x[~inside] / size, choices.share[~inside], choices.votes[~inside])
-        values[inside] = 1.0 / (1.0 + np.exp(-slope * x[inside] / size))
-    return values
-
-
-def _slope(x: FloatArray, share: FloatArray, votes: IntArray) -> float:
-    """Slope of a logistic line through the origin, with penalty 1, by Newton's method."""
-    slope = 0.0
-    for _ in range(STEPS):
-        p = 1.0 / (1.0 + np.exp(-slope * x))
-        rise = float((votes * (share - p)) @ x) - slope
-        step = rise / (float((votes * p * (1.0 - p)) @ np.square(x)) + 1.0)
-        slope += step
-        if abs(step) < 1e-9:
-            break
-    return slope
 
 
 def _mean(
@@ -186,12 +143,6 @@ def _mean(
 def _right(share: FloatArray, difference: FloatArray) -> FloatArray:
     """[k] 1 if the text that most people preferred is picked, 0.5 without a difference."""
     return np.asarray(0.5 + 0.5 * np.sign(np.nan_to_num(difference)) * np.sign(share - 0.5))
-
-
-def _log_loss(p: FloatArray, choices: Choices) -> float:
-    p = np.clip(p, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
-    losses = -choices.votes * (choices.share * np.log(p) + (1.0 - choices.share) * np.log(1.0 - p))
-    return float(np.sort(losses).sum() / choices.votes.sum())
 
 
 def _person(

@@ -60,13 +60,12 @@ def reranking(labels: Sequence[str], method: Replicates, *, by: str = "source") 
     if not n:
         return None
 
-    def means(part: int, refitted: bool) -> tuple[float, float, float]:
+    def means(part: int, refitted: bool) -> FloatArray:
         rows = np.flatnonzero((item >= 0) & (split.part != part))
         if not len(rows):
-            return math.nan, math.nan, math.nan
+            return np.full(3, math.nan)
         values = method.at(part, refitted)[WITHOUT_GROUP, rows]
-        columns = _of_items(item[rows], split.human[rows], values)
-        return float(columns[0].mean()), float(columns[1].mean()), float(columns[2].mean())
+        return np.asarray(np.mean(_of_items(item[rows], split.human[rows], values), axis=1))
 
     parts = range(split.parts + 1)
     table = np.array([[means(part, refitted) for part in parts] for refitted in (False, True)])

@@ -1,6 +1,7 @@
 """Outputs or items drawn to be rated, so that a mean or a difference is told by few ratings."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -12,11 +13,10 @@ from refless.evaluation.active_learning import (
     Choice,
     Goal,
     Step,
-    canonical,
-    held_out_errors,
     sizes_of,
 )
 from refless.evaluation.comparing import Pair
+from refless.evaluation.groups import canonical
 from refless.registry.arrays import BoolArray, FloatArray
 from refless.registry.errors import UsageError
 from refless.stats.clusters import intraclass
@@ -103,14 +103,9 @@ class Units:
 
     def needed(self, wanted: float) -> int:
         """Least number whose half width is no larger than wanted; 0 if none is."""
-        low, high = 1, len(self.members)
-        if high < 2 or not self.half_width(high) <= wanted:
-            return 0
-        while high - low > 1:
-            middle = (low + high) // 2
-            fits = self.half_width(middle) <= wanted
-            low, high = (low, middle) if fits else (middle, high)
-        return high
+        sizes = range(2, len(self.members) + 1)
+        place = bisect_left(sizes, 1, key=lambda n: self.half_width(n) <= wanted)
+        return sizes[place] if place < len(sizes) else 0
 
 
 def outputs_to_draw(estimator: Estimator | None, outputs: Outputs) -> Units:
@@ -139,7 +134,7 @@ def typical_error(
     difference of two systems varies less: that one of them is estimated too high or too low as a
     whole is the same for all items, and left out.
     """
-    errors = held_out_errors(estimator)
+    errors = estimator.residuals()
     values = errors.values
     if not len(values):
         return math.nan, 0.0
@@ -297,7 +292,7 @@ def draw(units: Units, n: int, seed: int, within: float) -> Choice:
         size,
         n,
         "random",
-        curve=tuple(Step(k, width, width) for k, width in zip(sizes, widths, strict=True)),
+        curve=tuple(Step(k, width) for k, width in zip(sizes, widths, strict=True)),
         within=within,
         needed=needed,
         systems=units.systems,

@@ -24,16 +24,11 @@ from refless.stats.clusters import (
     unseen,
     widened,
 )
-from refless.stats.confidence_sequence import always_interval
 from refless.stats.intervals import (
-    LEVEL,
     Interval,
     Together,
     mean_interval,
-    quantile,
 )
-
-MANY = 1e9  # degrees of freedom of a normal distribution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +63,7 @@ class Scored:
         overall: the mean of all.
         systems: the mean of each system, by name; empty without a system column.
         reasons: how often each reason of abstention occurs.
-        these, any_look: as of `scored`.
+        these: as of `scored`.
     """
 
     outputs: Outputs
@@ -77,7 +72,6 @@ class Scored:
     systems: dict[str, Mean]
     reasons: dict[str, int]
     these: bool = False
-    any_look: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,16 +88,6 @@ class _HeldOut:
     design: float
     systems: dict[str, Effect]
     wide: float
-
-    def at_any_look(self, mean: float, ends: Interval) -> Interval:
-        """The interval of a mean that holds however often one looks, each side by itself."""
-        n, reach = int(len(self.values) / self.design), float(np.ptp(self.values))
-        errors = [abs(end - mean) / quantile(LEVEL) for end in ends]
-        low, high = (
-            always_interval(0.0, error, n, MANY, reach=reach)[side]
-            for side, error in enumerate(errors)
-        )
-        return mean + low, mean + high
 
 
 def _held_out(errors: Residuals, alone: FloatArray | None = None) -> _HeldOut:
@@ -169,12 +153,6 @@ class _Errors:
         return low, high
 
 
-def of_few(errors: Residuals) -> Together:
-    """Widening of a mean's interval when few sources were held out."""
-    held = _held_out(errors)
-    return Together(held_out=held.design, wide=held.wide)
-
-
 def scored(
     outputs: Outputs,
     estimates: Estimates,
@@ -184,7 +162,6 @@ def scored(
     seed: int = 0,
     resamples: int = 1_000,
     these: bool = False,
-    any_look: bool = False,
 ) -> Scored:
     """What the estimates add up to; the order of outputs does not matter.
 
@@ -201,7 +178,6 @@ def scored(
         seed: of the bootstrap behind the intervals.
         resamples: its size.
         these: whether the question is about these outputs, and not about outputs like them.
-        any_look: whether intervals are to hold however often one looks while ratings arrive.
     """
     labels = groups or outputs.sources
     means = Means.of(
@@ -212,7 +188,6 @@ def scored(
         seed=seed,
         resamples=resamples,
         these=these,
-        any_look=any_look,
     )
     return Scored(
         outputs=outputs,
@@ -221,7 +196,6 @@ def scored(
         systems=means.systems,
         reasons=dict(sorted(Counter(reason for reason in estimates.reasons if reason).items())),
         these=these,
-        any_look=any_look,
     )
 
 
@@ -243,7 +217,6 @@ class Means:
         seed: int = 0,
         resamples: int = 1_000,
         these: bool = False,
-        any_look: bool = False,
     ) -> Means:
         """What estimates add up to: see `scored`.
 
@@ -251,7 +224,7 @@ class Means:
             values: [n] estimates, NaN where there is none.
             labels: [n] what errs together, called as in the residuals, or empty.
             names: [n] systems, or empty.
-            residuals, seed, resamples, these, any_look: as of `scored`.
+            residuals, seed, resamples, these: as of `scored`.
         """
         errors = _Errors.of(residuals_of(residuals))
 
@@ -271,7 +244,6 @@ class Means:
             together = replace(together, estimates=0.0) if these else together
             ends = mean_interval(found, held.values, rng, resamples, together=together)
             mean = float(np.sort(found).mean()) + together.shift if len(found) else math.nan
-            ends = held.at_any_look(mean, ends) if any_look else ends
             return Mean(
                 mean=errors.within((mean, mean))[0],
                 mean_interval=errors.within(ends),

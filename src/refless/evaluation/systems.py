@@ -7,14 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.data.records import Predictions
-from refless.evaluation.differences import difference, drawn_together
-from refless.evaluation.held_out import RESAMPLED_ROWS
 from refless.evaluation.validation import codes
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.references.protocol import Scores, averaged
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.corrections import holm
-from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
+from refless.stats.intervals import UNDEFINED, percentile_interval
 from refless.stats.measures import MEASURES
 from refless.stats.resampling import weights_of
 from refless.stats.verdicts import Estimate
@@ -86,31 +84,6 @@ def _weighted(scores: Scores, weights: FloatArray) -> FloatArray:
     with single_threaded_blas(), np.errstate(invalid="ignore", divide="ignore"):
         values = np.asarray(scores.of_sums(lambda counts: weights @ counts))
     return np.where(weights.sum(axis=1) > 0, values, np.nan)
-
-
-def gap_interval(
-    measure: str,
-    human: FloatArray,
-    first: FloatArray,
-    second: FloatArray,
-    *,
-    seed: int,
-    resamples: int,
-    clusters: IntArray | None,
-) -> Interval:
-    """95 % interval of the difference of two correlations with one column, paired.
-
-    From a bootstrap over rows or whole clusters; from influences beyond 20,000 rows.
-    """
-    value = MEASURES[measure].value
-    if len(human) > RESAMPLED_ROWS:
-        return difference(measure, human, first, second, clusters=clusters).interval
-    if math.isnan(value(human, first) + value(human, second)):
-        return UNDEFINED
-    numbers = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
-    if numbers is not None and numbers.max() == 0:
-        return UNDEFINED
-    return drawn_together(measure, human, first, second, numbers, seed, resamples)
 
 
 def pairs_in_order(human: FloatArray, judge: FloatArray) -> FloatArray:

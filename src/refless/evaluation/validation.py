@@ -13,12 +13,11 @@ from refless.evaluation.annotators import (
     annotators,
     versus_annotators,
 )
-from refless.evaluation.baselines import CONSTANT, LENGTH, SOURCE, SYSTEM, baselines
+from refless.evaluation.baselines import CONSTANT, SOURCE, SYSTEM, baselines
 from refless.evaluation.confounders import Confounders, confounders
-from refless.evaluation.differences import Difference
 from refless.evaluation.drift import Drift, drift
 from refless.evaluation.held_out import Agreement
-from refless.evaluation.jackknife import Split, agreement_of, difference, replicates
+from refless.evaluation.jackknife import Split, agreement_of, replicates
 from refless.evaluation.judges import VersusJudges, judges, versus_judges
 from refless.evaluation.leaderboard import Leaderboard, leaderboard
 from refless.evaluation.reranking import BY, Reranking, reranking
@@ -35,10 +34,6 @@ class Validation:
         beside_scores: what texts add to judges' scores, or None without such scores.
         estimates: of each text without its group, by the estimator to use.
         estimator: agreement of these with the human rating.
-        baselines: agreement of predictions that read no words, by name, on the texts that have
-            an estimate (on all if none has).
-        differences: what sets the estimator apart from each baseline, by its name: Spearman above
-            that of `length_only`, MSE below that of `constant`; above 0 the estimator does better.
         annotators: single annotators against the human rating, or None.
         beside: the estimator beside single annotators on equal terms, or None.
         reranking: what choosing among outputs for one source, or item, is worth; None if these
@@ -54,8 +49,6 @@ class Validation:
     beside_scores: VersusJudges | None
     estimates: Estimates
     estimator: Agreement
-    baselines: dict[str, Agreement]
-    differences: dict[str, Difference]
     annotators: Annotators | None
     beside: VersusAnnotators | None
     reranking: Reranking | None
@@ -72,6 +65,7 @@ def validation(
     *,
     group: str = "id",
     twins: Mapping[str, str] | None = None,
+    seed: int = 0,
 ) -> Validation:
     """What held-out estimates are worth on new texts.
 
@@ -80,6 +74,7 @@ def validation(
         estimators: held-out estimates by the estimator's name.
         labels: [n] the groups, as strings; group: what they are.
         twins: estimators that read judges' scores, and each one's name if it does not.
+        seed: of what is drawn.
     """
     methods, judged, plain = (
         {name: replicates(method, split) for name, method in kind.items()}
@@ -92,9 +87,6 @@ def validation(
     rivals = {name: method for name, method in plain.items() if name != SOURCE}
     table = leaderboard(methods, judged, rivals, twins)
     estimates, method = estimators[table.reference][0], methods[table.reference]
-    scored = estimates.defined if estimates.defined.any() else np.ones(len(pool), dtype=np.bool_)
-    reasons = np.where(scored, "", "without-estimate").tolist()
-    length, constant = plain[LENGTH].on(scored), plain[CONSTANT].on(scored)
     by_name = group in BY and len({*pool.systems}) > 1
     system = plain.get(SYSTEM, plain[CONSTANT])
     return Validation(
@@ -104,16 +96,8 @@ def validation(
         beside_scores=versus_judges(table, methods | judged, twins or {}, pool.score_names),
         estimates=estimates,
         estimator=agreement_of(method, estimates.reasons),
-        baselines={
-            "constant": agreement_of(constant, reasons),
-            "length_only": agreement_of(length, reasons),
-        },
-        differences={
-            "length_only": difference("spearman", method, length),
-            "constant": difference("mse", constant, method),
-        },
         annotators=annotators(pool),
-        beside=versus_annotators(pool, method),
+        beside=versus_annotators(pool, method, seed),
         reranking=reranking(labels, method, by=group) if group in BY else None,
         by_system=reranking(labels, system, by=group) if by_name else None,
         made_of=confounders(pool, method, plain),

@@ -41,8 +41,7 @@ class Wins:
         first, second: their names.
         by_item: over items as they were drawn (sources); ties: choices of neither.
         p_holm: by item, corrected for the number of pairs of systems; shown: whether below 0.05.
-        raters: the same of each rater, by name, where they are known.
-        by_rater: the same over raters as they were drawn; None with fewer than two.
+        by_rater: the same over raters as they were drawn; None if fewer than two are known.
     """
 
     first: str
@@ -51,7 +50,6 @@ class Wins:
     ties: int
     p_holm: float
     shown: bool
-    raters: dict[str, Rate]
     by_rater: Rate | None
 
 
@@ -75,20 +73,13 @@ def wins(pool: RatedPool, systems: Sequence[str]) -> tuple[Wins, ...]:
         votes = np.flatnonzero([sides[i] == pair for i in pool.ratings.text.tolist()])
         if len(votes):
             who = [names[i] if names else "" for i in pool.ratings.annotator[votes].tolist()]
-            items = group[pool.ratings.text[votes]]
-            pairs.append((pair, pool.ratings.values[votes], items, np.array(who)))
-    rates = [rate(won, items) for _, won, items, _ in pairs]
-    corrected = holm(np.array([win_rate.p for win_rate in rates]))
-    return tuple(
-        _wins(*votes, by_item, float(p))
-        for votes, by_item, p in zip(pairs, rates, corrected, strict=True)
-    )
+            won, items = pool.ratings.values[votes], group[pool.ratings.text[votes]]
+            pairs.append((pair, won, np.array(who), rate(won, items)))
+    corrected = holm(np.array([by_item.p for *_, by_item in pairs]))
+    return tuple(_wins(*votes, float(p)) for votes, p in zip(pairs, corrected, strict=True))
 
 
-def _wins(
-    pair: tuple[str, str], won: FloatArray, items: IntArray, who: Labels, by_item: Rate, p: float
-) -> Wins:
-    names = sorted({*who.tolist()} - {""})
+def _wins(pair: tuple[str, str], won: FloatArray, who: Labels, by_item: Rate, p: float) -> Wins:
     known = who != ""
     return Wins(
         first=pair[0],
@@ -97,8 +88,7 @@ def _wins(
         ties=int((won == 0.5).sum()),
         p_holm=p,
         shown=p < LEVEL,
-        raters={name: rate(won[who == name], items[who == name]) for name in names},
-        by_rater=rate(won[known], who[known]) if len(names) > 1 else None,
+        by_rater=rate(won[known], who[known]) if len({*who[known].tolist()}) > 1 else None,
     )
 
 

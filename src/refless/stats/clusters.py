@@ -35,13 +35,8 @@ def intraclass(values: FloatArray, labels: Sequence[str]) -> float:
     within = float(np.sort(np.square(values - means[number])).sum())
     centre = float(np.sort(values).mean())
     between = float(np.sort(sizes * np.square(means - centre)).sum())
-    return _between(n, k, float(np.square(sizes).sum()), within, between)
-
-
-def _between(n: int, groups: int, sizes: float, within: float, between: float) -> float:
-    """`intraclass` from sums of squares; `sizes` is the sum of the squared sizes of the groups."""
-    inside, outside = within / (n - groups), between / (groups - 1)
-    usual = (n - sizes / n) / (groups - 1)
+    inside, outside = within / (n - k), between / (k - 1)
+    usual = (n - float(np.square(sizes).sum()) / n) / (k - 1)
     total = outside + (usual - 1) * inside
     return min(1.0, max(0.0, (outside - inside) / total)) if total > 0 else 0.0
 
@@ -49,17 +44,13 @@ def _between(n: int, groups: int, sizes: float, within: float, between: float) -
 def design_effect(labels: Sequence[str], n: int, correlation: float) -> float:
     """Kish's design effect of n grouped rows."""
     sizes = np.bincount(numbered(labels, n)).astype(np.float64)
-    return _effect(float(np.square(sizes).sum()), n, correlation)
+    return 1.0 + (float(np.square(sizes).sum()) / max(n, 1) - 1.0) * correlation
 
 
 def independent(values: FloatArray, labels: Sequence[str]) -> float:
     """How many independent numbers these are worth, where those of one label go together (Kish)."""
     n = len(values)
     return n / design_effect(labels, n, intraclass(values, labels))
-
-
-def _effect(sizes: float, n: int, correlation: float) -> float:
-    return 1.0 + (sizes / max(n, 1) - 1.0) * correlation
 
 
 def width(values: FloatArray, labels: Sequence[str]) -> float:

@@ -121,18 +121,6 @@ def correlation_p(r: float, n: int) -> float:
     return float(betainc((n - 2) / 2, 0.5, (1 - r) * (1 + r)))
 
 
-def kendall_p(x: FloatArray, y: FloatArray) -> float:
-    """Two-sided p-value of tau-b: exact for few rows without ties, else normal.
-
-    NaN where tau-b is undefined.
-    """
-    if is_constant(x) or is_constant(y):
-        return NAN
-    from scipy.stats import kendalltau
-
-    return float(kendalltau(settled(x), settled(y)).pvalue)
-
-
 def _unit(column: FloatArray) -> FloatArray:
     """The column centred and brought to length 1; scaled first, so that squares stay finite.
 

@@ -35,26 +35,3 @@ def most_telling(
         column = remaining[:, best] / np.sqrt(total[best])
         remaining -= np.outer(column, column)
     return np.array(chosen, dtype=np.int64)
-
-
-def left_after(
-    covariance: FloatArray, noise: float, order: IntArray, counts: FloatArray
-) -> FloatArray:
-    """[k + 1] mean variance of the numbers not yet observed, before and after each of k of them.
-
-    Args:
-        covariance, noise, counts: as of `most_telling`.
-        order: [k] which are observed, one after the other; the mean of none is NaN.
-    """
-    from scipy.linalg import cholesky, solve_triangular
-
-    among = covariance[np.ix_(order, order)] + noise * np.eye(len(order))
-    known = solve_triangular(cholesky(among, lower=True), covariance[order], lower=True)
-    explained = np.vstack([np.zeros(len(covariance)), np.cumsum(np.square(known), axis=0)])
-    wanted = np.tile(counts.astype(np.float64), (len(order) + 1, 1))
-    for step, row in enumerate(order.tolist(), 1):
-        wanted[step:, row] = 0.0
-    with np.errstate(invalid="ignore"):
-        return np.asarray(
-            (wanted * (np.diag(covariance) - explained)).sum(axis=1) / wanted.sum(axis=1)
-        )

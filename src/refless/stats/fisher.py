@@ -111,20 +111,14 @@ def marked(mine: Marks, reference: Marks, rng: np.random.Generator) -> Marked:
     return Marked(n=len(mine.on), count=int(mine.on.sum()), usual=usual, p=at_most(b, a + b, n, m))
 
 
-def by_name(mine: Marks, reference: Marks | None, rng: np.random.Generator) -> dict[str, Marked]:
+def by_name(mine: Marks, reference: Marks, rng: np.random.Generator) -> dict[str, Marked]:
     """The same for the rows of each name, p-values corrected after Holm.
 
-    Each is compared with the reference rows of its own name if there are any, else with all;
-    without a reference with the rows of the other names.
+    Each is compared with the reference rows of its own name if there are any, else with all.
     """
-    result, rows_of = {}, {} if reference is None else reference.by_name()
+    result, rows_of = {}, reference.by_name()
     for name, rows in mine.by_name().items():
-        outside = np.ones(len(mine.on), dtype=np.bool_)
-        outside[rows] = False
-        if reference is None:
-            against = mine.take(outside)
-        else:
-            against = reference.take(rows_of[name]) if name in rows_of else reference
+        against = reference.take(rows_of[name]) if name in rows_of else reference
         result[name] = marked(mine.take(rows), against, rng)
     corrected = holm(np.array([entry.p for entry in result.values()])).tolist()
     return {

@@ -109,7 +109,6 @@ def mean_interval(
     residuals: FloatArray,
     rng: np.random.Generator,
     resamples: int = 1_000,
-    level: float = LEVEL,
     together: Together = APART,
 ) -> Interval:
     """Interval of the mean rating that people would give to n outputs.
@@ -130,45 +129,24 @@ def mean_interval(
     n, m = len(estimates), len(residuals)
     if n == 0 or m < 2:
         return UNDEFINED
-    estimates = np.sort(estimates)
-    if max(n, m) > DRAWN_ROWS:
-        centre, spread = float(estimates.mean()), float(estimates.var())
-        return normal_interval(n, centre, spread, residuals, level, together)
-    residuals, bias = _centred(residuals)
-    block = max(1, CELLS // max(n, m))
-    sizes = [min(block, resamples - done) for done in range(0, resamples, block)]
-    means = np.concatenate([_drawn(estimates, residuals, size, rng, together) for size in sizes])
-    if together.error:
-        means = means + together.error * rng.standard_normal(len(means))
-    low, high = percentile_interval(means + together.shift, level)
-    return low + min(bias, 0.0), high + max(bias, 0.0)
-
-
-def normal_interval(
-    n: int,
-    centre: float,
-    spread: float,
-    residuals: FloatArray,
-    level: float = LEVEL,
-    together: Together = APART,
-) -> Interval:
-    """`mean_interval` for many outputs, of which only the number, mean and variance are known."""
-    m = len(residuals)
-    if n == 0 or m < 2:
-        return UNDEFINED
-    residuals, bias = _centred(residuals)
-    centre += together.shift
-    noise = float(residuals.var()) * (together.residuals / n + together.held_out / m)
-    variance = together.estimates * spread / n + noise
-    half = quantile(level) * math.hypot(together.wide * math.sqrt(variance), together.error)
-    return centre - half + min(bias, 0.0), centre + half + max(bias, 0.0)
-
-
-def _centred(residuals: FloatArray) -> tuple[FloatArray, float]:
-    """Sorted residuals around 0, and their mean."""
-    ordered = np.sort(residuals)
+    estimates, ordered = np.sort(estimates), np.sort(residuals)
     bias = float(ordered.mean())
-    return ordered - bias, bias
+    residuals = ordered - bias
+    if max(n, m) > DRAWN_ROWS:
+        noise = float(residuals.var()) * (together.residuals / n + together.held_out / m)
+        variance = together.estimates * float(estimates.var()) / n + noise
+        half = quantile(LEVEL) * math.hypot(together.wide * math.sqrt(variance), together.error)
+        centre = float(estimates.mean()) + together.shift
+        low, high = centre - half, centre + half
+    else:
+        block = max(1, CELLS // max(n, m))
+        sizes = [min(block, resamples - done) for done in range(0, resamples, block)]
+        drawn = [_drawn(estimates, residuals, size, rng, together) for size in sizes]
+        means = np.concatenate(drawn)
+        if together.error:
+            means = means + together.error * rng.standard_normal(len(means))
+        low, high = percentile_interval(means + together.shift)
+    return low + min(bias, 0.0), high + max(bias, 0.0)
 
 
 def conformal_radius(residuals: FloatArray, level: float = LEVEL) -> float:

@@ -1,4 +1,4 @@
-"""How far raters agree with each other: Krippendorff's alpha, intraclass correlations, severity.
+"""How far raters agree with each other: Krippendorff's alpha, severity.
 
 Ratings are [raters, texts] with NaN where a rater did not rate a text, unless they are listed.
 """
@@ -15,25 +15,6 @@ NAN = float("nan")
 Level = Literal["nominal", "ordinal", "interval"]
 MOST_RATERS = 200  # by whom severity is told
 LINKED = 1e-9  # of the largest root of the design: less is rounding
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Intraclass:
-    """Intraclass correlations of Shrout and Fleiss (1979); NaN where undefined.
-
-    Attributes:
-        single_1, single_2, single_3: ICC(1,1), ICC(2,1), ICC(3,1): of one rater.
-        mean_1, mean_2, mean_3: ICC(1,k), ICC(2,k), ICC(3,k): of the mean of k raters.
-        k: raters a text; their effective number where it varies (then the first form only).
-    """
-
-    single_1: float = NAN
-    single_2: float = NAN
-    single_3: float = NAN
-    mean_1: float = NAN
-    mean_2: float = NAN
-    mean_3: float = NAN
-    k: float = NAN
 
 
 def krippendorff(ratings: FloatArray, level: Level = "interval") -> float:
@@ -61,62 +42,6 @@ def krippendorff_interval(
     drawn = (np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(resamples))
     alphas = [_alpha(paired, level, weights.astype(np.float64)) for weights in drawn]
     return percentile_interval(np.array(alphas))
-
-
-def intraclass(ratings: FloatArray, *, same_raters: bool = True) -> Intraclass:
-    """Intraclass correlations, from the mean squares of an analysis of variance.
-
-    Where not every rater rated every text, only the one-way form is defined, with the effective
-    number of raters of an unbalanced design.
-
-    Args:
-        ratings: [raters, texts] with NaN.
-        same_raters: whether a row is one rater throughout; else it is the one-way form only.
-    """
-    known = ~np.isnan(ratings)
-    used = known.any(axis=0)
-    ratings, known = ratings[:, used], known[:, used]
-    k = known.sum(axis=0)
-    n, total = len(k), int(k.sum())
-    if n < 2 or total - n < 1:
-        return Intraclass()
-    filled = np.where(known, ratings, 0.0)
-    means = filled.sum(axis=0) / k
-    grand = filled.sum() / total
-    between = float((k * np.square(means - grand)).sum()) / (n - 1)
-    inside = float((np.square(filled - means) * known).sum())
-    raters = (total - float(np.square(k).sum()) / total) / (n - 1)
-    within = inside / (total - n)
-    above = between - within
-    one_way = (_share(above, between + (raters - 1) * within), _share(above, between))
-    two, three = (NAN, NAN), (NAN, NAN)
-    if same_raters and known.all() and len(ratings) > 1:
-        two, three = _two_way(ratings, between, inside)
-    return Intraclass(
-        single_1=one_way[0],
-        single_2=two[0],
-        single_3=three[0],
-        mean_1=one_way[1],
-        mean_2=two[1],
-        mean_3=three[1],
-        k=raters,
-    )
-
-
-def _two_way(
-    ratings: FloatArray, between: float, inside: float
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """ICC(2,1) and (2,k), ICC(3,1) and (3,k) of a full table."""
-    k, n = ratings.shape
-    of_raters = n * float(np.square(ratings.mean(axis=1) - ratings.mean()).sum())
-    raters = of_raters / (k - 1)
-    error = (inside - of_raters) / ((k - 1) * (n - 1))
-    above = between - error
-    two = (
-        _share(above, between + (k - 1) * error + k * (raters - error) / n),
-        _share(above, between + (raters - error) / n),
-    )
-    return two, (_share(above, between + (k - 1) * error), _share(above, between))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,10 +98,6 @@ def _sums(values: FloatArray, groups: IntArray) -> FloatArray:
     """The sum of each group, in no order."""
     order = np.lexsort((values, groups))
     return np.asarray(np.bincount(groups[order], values[order]), dtype=np.float64)
-
-
-def _share(above: float, below: float) -> float:
-    return above / below if below > 0 else NAN
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, Literal
 
 from refless.data.records import Outputs
@@ -31,13 +30,8 @@ from refless.stats.assurance import SURE
 SHOWN = 10  # outputs on a terminal
 ROOM = 46, 200  # characters of a text there, and on a page
 WIDTHS = {"id": 14, "system": 12, "text": 0}  # of columns; 0: all the room
-MEASURES = {
-    "learn": "error of other estimates",
-    "mean": "half width of the 95 % interval",
-    "compare": "half width of the 95 % interval",
-}
+MEASURE = "half width of the 95 % interval"
 BY = {"estimates": "By estimates alone", "ratings and estimates": "By ratings and estimates"}
-STYLES = {"chosen so": "c0", "at random": "c1"}  # of lines
 ROLES = {"id": "ids", "item": "items", "system": "systems", "source": "sources", "text": "texts"}
 
 
@@ -58,14 +52,14 @@ class ToRate:
 
 @dataclass(frozen=True, kw_only=True)
 class NextRecord(Record):
-    """What to have rated, and what it should bring; errors and widths in the raters' units.
+    """What to have rated, and what it should bring; widths in the raters' units.
 
     Attributes:
         way: telling (the estimator chose), or random.
         n: outputs (with goal compare items) that are chosen; units: that there are to choose from.
         n_outputs, n_rated: outputs without a rating, and rated texts.
-        curve: what n ratings (items) should bring: with goal learn the standard deviation of a
-            rating from its estimate, else half the width of a 95 % interval. Empty if unknown.
+        curve: half the width of a 95 % interval after n ratings (items); empty with goal learn,
+            and if it is unknown.
         within: the half width that settles it; null with goal learn.
         needed: ratings (items) that settle it; 0 where all there are do not, or it is unknown.
         pair: the two systems as `compare` has them today; null with other goals.
@@ -155,7 +149,7 @@ class NextResult(Result):
         count = f"{len(self.choice.rows):,}"
         return Document(
             title="What to have rated next",
-            verdict=f"{self._what()} {self._brings()}",
+            verdict=f"{self._what()} {self._brings()}".strip(),
             notes=(*self._settles(), *self._shows(), *self._about()),
             facts=(("To rate", count, f"of {len(self.outputs):,} outputs"),),
             sections=(*self._curve(), *self._texts(most, room), self._next()),
@@ -190,30 +184,25 @@ class NextResult(Result):
     def _brings(self) -> str:
         """What that should bring."""
         choice = self.choice
+        if choice.goal == "learn" and choice.way == "telling":
+            return ""
         step = {step.n: step for step in choice.curve}.get(choice.n)
         if step is None:
             return f"What they will bring cannot be told: {self._unknown()}."
-        first, chosen, random = choice.curve[0], number(step.chosen), number(step.random)
-        if choice.goal == "learn":
-            falls = f"from {number(first.chosen)} to {chosen} (at random: {random})"
-            return f"The typical error of other estimates should fall {falls}."
+        first = choice.curve[0]
         aim = "the mean rating" if choice.goal == "mean" else "the mean difference"
         now = ""
         if first.n == 0:
-            now = f" (now ±{number(first.chosen)})"
+            now = f" (now ±{number(first.width)})"
             if choice.already:
                 rated = counted(choice.already, self._unit)
                 now = f", together with {rated} rated already{now}"
-        return f"With estimates they should tell {aim} to ±{chosen}{now}."
+        return f"With estimates they should tell {aim} to ±{number(step.width)}{now}."
 
     def _unknown(self) -> str:
         """Why nothing can be foretold."""
         if not self.n_rated:
             return "nothing is rated yet"
-        if self.choice.way == "telling":
-            return (
-                "held out, estimates are not surely nearer to the ratings than the mean rating is"
-            )
         if self.choice.goal == "learn":
             return "this estimator does not know how its errors go together"
         return "of these rated texts the estimator has no errors to go by"
@@ -221,10 +210,10 @@ class NextResult(Result):
     def _settles(self) -> tuple[str, ...]:
         """How many ratings settle it."""
         choice = self.choice
-        if choice.goal == "learn" or not choice.curve:
+        if not choice.curve:
             return ()
         within, first = f"±{number(choice.within)}", choice.curve[0]
-        if first.n == 0 and first.chosen <= choice.within:
+        if first.n == 0 and first.width <= choice.within:
             return (f"It is told to {within} already.",)
         if choice.needed:
             return (f"About {self._ratings(choice.needed)} settle it to {within}.",)
@@ -254,7 +243,7 @@ class NextResult(Result):
 
     def _about(self) -> tuple[str, ...]:
         """Which question the width is of."""
-        if self.choice.goal == "learn" or not self.choice.curve:
+        if not self.choice.curve:
             return ()
         return (f"The width is about {about(self._unit, these=self.these_items)}.",)
 
@@ -263,31 +252,24 @@ class NextResult(Result):
         choice = self.choice
         if not choice.curve:
             return ()
-        measure, unit = MEASURES[choice.goal], "items" if choice.goal == "compare" else "ratings"
-        sizes = [step.n for step in choice.curve]
-        steps = {"chosen so": [step.chosen for step in choice.curve]}
-        steps["at random"] = [step.random for step in choice.curve]
-        if choice.way == "random":
-            del steps["chosen so"]
-        columns = zip(sizes, *steps.values(), strict=True)
+        unit = "items" if choice.goal == "compare" else "ratings"
+        sizes, widths = [step.n for step in choice.curve], [step.width for step in choice.curve]
         table = Table(
-            header=(unit, *steps),
-            rows=tuple((f"{n:,}", *map(number, row)) for n, *row in columns),
-            numeric=(True,) * (1 + len(steps)),
+            header=(unit, "at random"),
+            rows=tuple((f"{n:,}", number(width)) for n, width in zip(sizes, widths, strict=True)),
+            numeric=(True, True),
         )
         svg = chart(
             axis_over([0.0, *sizes], f"more {unit}"),
-            axis_over([0.0, *chain(*steps.values())], sentence(measure)),
-            f"{sentence(measure)} by number of {unit}",
-            series=[Series(x=sizes, y=steps[way], style=STYLES[way]) for way in reversed(steps)],
+            axis_over([0.0, *widths], sentence(MEASURE)),
+            f"{sentence(MEASURE)} by number of {unit}",
+            series=[Series(x=sizes, y=widths, style="c1")],
             levels=[Mark(value=choice.within, style="c2")],
         )
-        keys = [Key(name=way, style=f"line {STYLES[way]}") for way in steps]
-        if not math.isnan(choice.within):
-            keys.append(Key(name="settles it", style="mark c2"))
-        caption = f"{sentence(measure)}, in the raters' units."
-        figure = Figure(svg=svg, caption=caption, keys=tuple(keys))
-        lines = (f"Expected {measure}, in the raters' units, after so many {self._more}{unit}:",)
+        keys = (Key(name="at random", style="line c1"), Key(name="settles it", style="mark c2"))
+        caption = f"{sentence(MEASURE)}, in the raters' units."
+        figure = Figure(svg=svg, caption=caption, keys=keys)
+        lines = (f"Expected {MEASURE}, in the raters' units, after so many {self._more}{unit}:",)
         title = "What ratings should bring"
         return (Section(title=title, lines=lines, figures=(figure,), table=table),)
 

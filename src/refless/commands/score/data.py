@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from refless.commands.advised import Advice
-from refless.commands.score.best_of import CAUTION
 from refless.commands.score.guards import GuardsRecord
 from refless.data.records import Estimates, Outputs, Reason, Scale
 from refless.evaluation.best_of import BestOf, Choice
@@ -16,7 +15,6 @@ from refless.evaluation.scoring import Mean, Scored
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.result import GateRecord
-from refless.report.wording import Looks
 from refless.stats.accepting import Accepting
 from refless.stats.intervals import UNDEFINED, Interval
 
@@ -74,19 +72,12 @@ class BestOfRecord:
         by: what the outputs to choose from have in common.
         n_tied: items whose highest estimate several outputs share.
         n_fallback: items whose `fallback` is true.
-        chosen: mean over items; random: what one at random would give; difference: between them.
-        caution: what the difference does not promise.
     """
 
     by: Literal["item", "source"]
     n_tied: Count
     n_fallback: Count
     fallback_below: float | None
-    chosen: Mean
-    random: Mean
-    difference: float
-    difference_interval: Interval
-    caution: str
     items: tuple[ChoiceRecord, ...]
 
 
@@ -102,8 +93,7 @@ class ScoreRecord(Mean, Record):
         best_of: null without --best-of.
         accepted: null without --accept-above; those outputs whose estimates reach the threshold.
         these_items: whether the means are of these outputs alone, and not of outputs like them.
-        looks: whether intervals of means hold for one look, or any number of them.
-        guards: copies of rated texts, what a training file holds, outputs unlike all rated texts.
+        guards: copies of rated texts, outputs unlike all rated texts.
     """
 
     command: Literal["score"] = "score"
@@ -116,7 +106,6 @@ class ScoreRecord(Mean, Record):
     best_of: BestOfRecord | None
     accepted: Accepting | None
     these_items: bool
-    looks: Looks
     gate: GateRecord
     guards: GuardsRecord
 
@@ -129,7 +118,7 @@ def estimates_of(scored: Scored) -> tuple[EstimateRecord, ...]:
 def chosen(scored: Scored, best: BestOf) -> BestOfRecord:
     """What `--best-of` chose."""
     items = tuple(_choice(scored, choice) for choice in best.choices)
-    return record(BestOfRecord, best, caution=CAUTION, items=items)
+    return record(BestOfRecord, best, items=items)
 
 
 def estimate_rows(outputs: Outputs, estimates: Estimates) -> Rows:

@@ -1,9 +1,9 @@
-"""Copies, training files, odd outputs and odd judges, in words and as tables."""
+"""Copies, odd outputs and odd judges, in words and as tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from refless.evaluation.copies import Copies, TrainedOn
+from refless.evaluation.copies import Copies
 from refless.evaluation.guards import Guards, more
 from refless.evaluation.judge_shift import JudgeShift
 from refless.evaluation.novelty import Unlike
@@ -39,12 +39,10 @@ def said(result: Guards, mean: Mean) -> tuple[str, ...]:
 
 def warnings(result: Guards, mean: Mean) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The sentences with the systems that each names; () for all outputs."""
-    learned, odd = result.trained_on, result.unlike
+    odd = result.unlike
     lines: tuple[tuple[str, Mapping[str, Marked]], ...] = (
         (_itself(result.copies, mean.n), {}),
         (_copies(result, mean), result.copies.systems),
-        ("" if learned is None else _learned(learned), {}),
-        ("" if learned is None else _leaning(learned), {} if learned is None else learned.systems),
         ("" if odd is None else _unlike(odd), {} if odd is None else odd.systems),
         *((judge_said(judge), {}) for judge in result.judges),
     )
@@ -55,14 +53,10 @@ def guard_sections(result: Guards, scored: Scored, *, whole: bool) -> tuple[Sect
     """What is shown first of all; all numbers and some texts too, if the whole is asked for."""
     lines = said(result, scored.overall)
     warned = tuple(Section(lines=(line,), warning=True) for line in lines)
-    told = () if result.trained_on is None else (_told(result.trained_on),)
     if not whole:
-        return (*warned, *((Section(lines=told),) if told else ()))
-    return (
-        *warned,
-        Section(title="Guards", lines=(READ, *told), table=_table(result)),
-        *_which(result, scored),
-    )
+        return warned
+    table = Section(title="Guards", lines=(READ,), table=_table(result))
+    return (*warned, table, *_which(result, scored))
 
 
 def _itself(result: Copies, n: int) -> str:
@@ -85,26 +79,6 @@ def _copies(result: Guards, mean: Mean) -> str:
         f"{_who(who)} copy rated texts{of}, where {_usual(who)} are usual: such an output is "
         "estimated as what it copies. The mean without them is "
         f"{with_interval(remaining.mean, remaining.mean_interval)} instead of {number(mean.mean)}."
-    )
-
-
-def _learned(result: TrainedOn) -> str:
-    rated = result.rated
-    if "" not in more(rated, {}):
-        return ""
-    return (
-        f"The training files hold {_count(rated)} of the rated texts: a system that learned them "
-        "can give them back, and is then estimated as what it gives back."
-    )
-
-
-def _leaning(result: TrainedOn) -> str:
-    who = more(NONE, result.systems)
-    if not who:
-        return ""
-    return (
-        f"{_who(who)} are in the training files, more than of other systems ({_usual(who)}): they "
-        "may be learned by heart."
     )
 
 
@@ -152,14 +126,6 @@ def judge_said(result: JudgeShift) -> str:
     )
 
 
-def _told(result: TrainedOn) -> str:
-    return (
-        f"In {counted(result.n_rows, 'text')} of training files there are "
-        f"{result.rated.count:,} of {counted(result.rated.n, 'rated text')} and "
-        f"{result.outputs.count:,} of {counted(result.outputs.n, 'output')}, of five words or more."
-    )
-
-
 def _who(result: Mapping[str, Marked]) -> str:
     """`51 of 100 (51 %) of the outputs`, and of systems that are named."""
     names = {**labels([name for name in result if name], 30), "": "the outputs"}
@@ -183,9 +149,6 @@ def _usual(result: Mapping[str, Marked]) -> str:
 def _table(result: Guards) -> Table:
     """A row each for all outputs and for every system."""
     rows = _rows("copies of rated texts", result.copies.overall, result.copies.systems)
-    if result.trained_on is not None:
-        rows += _rows("rated texts in training files", result.trained_on.rated, {})
-        rows += _rows("outputs in them", result.trained_on.outputs, result.trained_on.systems)
     if result.unlike is not None:
         odd = result.unlike
         rows += _rows(f"unlike rated texts ({odd.overall.by})", odd.overall, odd.systems)

@@ -32,7 +32,7 @@ from refless.report.export import Rows
 from refless.report.record import Record, record
 from refless.report.result import GateRecord, Result
 from refless.report.tools.junit import junit
-from refless.report.wording import Looks, estimator_name, question, sentence
+from refless.report.wording import about, estimator_name, sentence
 from refless.stats.accepting import Accepting
 
 
@@ -78,11 +78,11 @@ class ScoreResult(Result):
                 caveats(),
             )
         )
-        about = ("Rated texts", f"{len(rated):,}", "that estimates rest on")
+        basis = ("Rated texts", f"{len(rated):,}", "that estimates rest on")
         store = store_of(scored, self.estimator, shown)
         gate = f"{sentence(self.gate.reason)}. " if self.gate.reason else ""
         return replace(
-            brief, verdict=gate + brief.verdict, facts=(*brief.facts, about), store=store
+            brief, verdict=gate + brief.verdict, facts=(*brief.facts, basis), store=store
         )
 
     def _document(self, more: tuple[Section, ...]) -> Document:
@@ -98,10 +98,10 @@ class ScoreResult(Result):
             verdict=verdict(name, mean, scale),
             notes=(
                 mean_sentence(mean),
-                question("output", these=scored.these, looks=looks_of(scored)),
+                f"The answer is about {about('output', these=scored.these)}.",
                 WHETHER,
             ),
-            facts=facts(scored, self.best),
+            facts=facts(scored),
             sections=(*first, *more),
         )
 
@@ -117,7 +117,6 @@ class ScoreResult(Result):
             items=estimates_of(scored),
             best_of=None if best is None else chosen(scored, best),
             these_items=scored.these,
-            looks=looks_of(scored),
             guards=record(GuardsRecord, self.guards, said=said(self.guards, scored.overall)),
         )
 
@@ -139,8 +138,3 @@ class ScoreResult(Result):
             return rows
         passes = self.accepted.takes(self.scored.estimates.values).tolist()
         return [{**row, "accepted": passed} for row, passed in zip(rows, passes, strict=True)]
-
-
-def looks_of(scored: Scored) -> Looks:
-    """For how many looks the intervals of means hold."""
-    return "any" if scored.any_look else "one"

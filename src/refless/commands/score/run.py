@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from refless.commands.advice import advice_on
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted, saved_in, with_scores_of
@@ -13,7 +13,6 @@ from refless.commands.parameters import (
     Chosen,
     Files,
     Folder,
-    Looks,
     Model,
     Rows,
     Rubric,
@@ -32,7 +31,6 @@ from refless.commands.rows import (
     note_scores,
     note_unread,
     rated_of,
-    trained_rows,
 )
 from refless.commands.score.gates import check_on, gates, note_groups, note_systems
 from refless.commands.score.guards import warnings
@@ -45,7 +43,7 @@ from refless.estimators.saved import Saved
 from refless.evaluation.best_of import BestOf, labels, signed
 from refless.evaluation.best_of import best_of as best_outputs
 from refless.evaluation.groups import group_labels, output_groups
-from refless.evaluation.guards import Guards, guards
+from refless.evaluation.guards import guards
 from refless.evaluation.scoring import Scored, scored
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
@@ -67,12 +65,10 @@ def score(
     accept_above: float | None = None,
     at_most_wrong: Share[float] = 0.05,
     group: str | None = None,
-    trained_on: Files = None,
     to: Annotated[Folder | None, About(kind=str | None, metavar="FILE")] = None,
     judged_by: Annotated[Folder | None, About(kind=str | None, metavar="FILE")] = None,
     rubric: Rubric = None,
     these_items: TheseItems = False,
-    looks: Looks = "one",
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
@@ -102,8 +98,6 @@ def score(
         group: What belongs together where errors are measured, so that intervals hold for outputs
             of other groups: source (the default), item, task, system, text, id (each text alone) or
             a column's name.
-        trained_on: Files that a generator was trained on, of any size: says which rated texts and
-            outputs they hold. Every text in every row counts.
         to: With --model: write estimates to this file (.jsonl, .parquet) batch by batch, of any
             number of outputs in little memory. Each row is an output; no text is kept, so copies
             and texts unlike the rated ones are not looked for.
@@ -113,7 +107,7 @@ def score(
     """
     if rubric is not None and judged_by is None:
         raise UsageError("--rubric goes with --judged-by")
-    _check_choice(best_of, fallback_below, means_only=these_items or looks != "one")
+    _check_choice(best_of, fallback_below, means_only=these_items)
     if model is None:
         if to is not None:
             raise UsageError("--to needs --model, a file of 'refless fit'")
@@ -123,9 +117,8 @@ def score(
         saved = saved_in(model, rated=rated, estimator=estimator, rows=rows, threads=threads)
         _check_group(saved, group)
         if to is not None:
-            whole = {"best-of": best_of is not None, "trained-on": trained_on is not None}
-            whole["accept-above"] = accept_above is not None
-            _check_stream(whole | {"looks": looks != "one", "these-items": these_items})
+            whole = {"best-of": best_of is not None, "accept-above": accept_above is not None}
+            _check_stream(whole | {"these-items": these_items})
             check_on(min_mean, saved.estimator.rated.scale, "--min-mean")
             if judged_by is not None:
                 check_judged(judged_by, rubric, saved.estimator.rated)
@@ -150,7 +143,6 @@ def score(
         texts.groups,
         seed=seed,
         these=these_items,
-        any_look=looks == "any",
     )
     known = {*errors.sources}.issuperset(texts.groups or texts.outputs.sources)
     note_groups(fit, group, known=known)
@@ -159,15 +151,15 @@ def score(
         estimates,
         fit.rated,
         errors,
-        None if trained_on is None else trained_rows(trained_on, rows),
         groups=texts.groups,
         judges=fit.without_scores() is not None,
         seed=seed,
     )
     best = None
     if best_of is not None:
-        options: dict[str, Any] = {"fallback_below": fallback_below, "seed": seed}
-        best = best_outputs(texts.outputs, estimates.estimates, errors, by=best_of, **options)
+        best = best_outputs(
+            texts.outputs, estimates.estimates, by=best_of, fallback_below=fallback_below
+        )
     verdicts = gates(estimates, errors, warnings(found, estimates.overall), min_mean, min_coverage)
     if verdicts[None].reason:
         note(verdicts[None].reason)
@@ -181,7 +173,7 @@ def score(
         gate=verdicts[None],
         gates={name: verdict for name, verdict in verdicts.items() if name is not None},
         seed=seed,
-        signature=_signature(Saved(fit, group), estimates, found, best, seed).plus(
+        signature=_signature(Saved(fit, group), estimates, best, seed).plus(
             **({} if accept_above is None else {"accept": accept_above, "wrong": at_most_wrong})
         ),
     )
@@ -197,15 +189,11 @@ def _accepted(errors: Residuals, above: float | None, wrong: float) -> Accepting
     return accepting(errors.human - errors.values, errors.human, together, above, wrong)
 
 
-def _signature(
-    saved: Saved, scored: Scored, guards: Guards, best: BestOf | None, seed: int
-) -> Signature:
+def _signature(saved: Saved, scored: Scored, best: BestOf | None, seed: int) -> Signature:
     """The estimator's signature, and what else can change a number of the result."""
     signature = saved.signature.plus(ci="boot-1000", seed=seed)
-    if scored.these or scored.any_look:
-        signature = signature.plus(these=scored.these, looks="any" if scored.any_look else "one")
-    if guards.trained_on is not None:
-        signature = signature.plus(trainedon=guards.trained_on.digest)
+    if scored.these:
+        signature = signature.plus(these=True)
     return signature if best is None else signed(best, signature)
 
 
@@ -220,7 +208,7 @@ def _check_choice(best_of: str | None, fallback_below: float | None, *, means_on
             "output falls back by that)"
         )
     if best_of is not None and means_only:
-        raise UsageError("--these-items and --looks are about means, and not for --best-of")
+        raise UsageError("--these-items is about means, and not for --best-of")
 
 
 def _check_group(saved: Saved, group: str | None) -> None:

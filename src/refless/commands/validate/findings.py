@@ -1,32 +1,32 @@
-"""What is shown of confounders, judges, raters and time: a sentence each, and tables."""
+"""What is shown of confounders, judges, raters and time, a sentence each."""
 
 import math
 from collections.abc import Callable, Sequence
 
 from refless.data.records import Scale
-from refless.evaluation.confounders import Confounders, Correlation, Left, WithoutCopies
+from refless.evaluation.confounders import Confounders, Correlation, Left
 from refless.evaluation.differences import Difference
 from refless.evaluation.drift import Drift, Rater, Trend
 from refless.evaluation.judges import ALL_SCORES, VersusJudges
 from refless.evaluation.leaderboard import Leaderboard, Line
-from refless.registry.plural import counted
-from refless.report.document import Section, Table
-from refless.report.wording import labels, number, p_value, percent, with_interval
+from refless.report.document import Section
+from refless.report.wording import labels, number, with_interval
 
 CONFOUNDERS = "What the correlation is made of"
 NAMES = {
     "system": "which system wrote the text",
     "source": "which source the text answers",
     "length": "how long the text is",
+    "copies": "near copies of other texts",
 }
-FIXED = {"system": "within systems", "source": "within sources", "length": "given length"}
+FIXED = {
+    "system": "within systems",
+    "source": "within sources",
+    "length": "given length",
+    "copies": "without near copies",
+}
 ALONE = {"system": "The system's name", "source": "The source's name", "length": "Length"}
 SMALL = 0.1  # share of the correlation that is not worth a sentence
-READ_CONFOUNDERS = (
-    "Within: of texts of one system, or one source. Given length: the partial correlation. Alone: "
-    "that of the mean rating of the same system or source, or of a line on length. All are within "
-    "folds that one model has judged."
-)
 OVER_TIME = (
     "Ratings {} over time: by {} from the first to the last, on the same texts and each rater by "
     "itself. Rate some early texts again."
@@ -36,15 +36,8 @@ ERRORS = (
     "or texts have changed, and estimates of new texts may be as far off."
 )
 LEVEL = 0.01  # of a test, as several are made
-NAMED, MOST_ROWS = 3, 500  # raters in a sentence, in the table
+NAMED = 3  # raters in a sentence
 FEWEST = 3  # raters: of two, one follows less because the other follows more
-READ_RATERS = (
-    "Each rater beside the others on the same texts. Level: how much higher. Agreement: Pearson's "
-    "correlation with the mean of the others. Follows: by how much the ratings rise where the mean "
-    "of a text rises by 1, and p of following it no less than the others do. Same: share of the "
-    "commonest rating. Drift: change from the first rating of all to the last. p-values are those "
-    "of exchanging the ratings of a text among its raters, corrected over raters (Holm)."
-)
 
 
 def confounder_lines(result: Confounders) -> tuple[str, ...]:
@@ -63,44 +56,22 @@ def confounder_lines(result: Confounders) -> tuple[str, ...]:
             if not math.isnan(part.alone.value):
                 line += f" {ALONE[name]} alone has {number(part.alone.value)}."
             lines.append(line)
-    if (copies := result.copies) is not None and _lost(copies, correlation):
-        lines.append(
-            f"A part of the correlation ({number(correlation.value)}) comes from near copies: "
-            f"{copies.count:,} of {counted(copies.n, 'text')} hold most of a text that is not held "
-            "out with them, or of another source; without them it is "
-            f"{_correlation(copies.left)}."
-        )
     return tuple(lines)
 
 
-def _lost(part: Left | WithoutCopies, correlation: Correlation) -> bool:
+def _lost(part: Left, correlation: Correlation) -> bool:
     """Whether a tenth of the correlation or more is gone, and is shown to be."""
     return part.lost_interval[0] > 0 and part.left.value <= (1 - SMALL) * correlation.value
 
 
-def confounder_sections(result: Confounders, *, table: bool) -> tuple[Section, ...]:
-    """What is left of it in a line, and what is shown; with a table on a page."""
+def confounder_sections(result: Confounders) -> tuple[Section, ...]:
+    """What is left of the correlation in a line, and what is shown."""
     lines = confounder_lines(result)
-    if table:
-        lines = (*lines, READ_CONFOUNDERS)
-        return (Section(title=CONFOUNDERS, lines=lines, table=_confounder_table(result)),)
     within = [f"{_correlation(part.left)} {FIXED[name]}" for name, part in result.within.items()]
     if within:
         first = f"Spearman is {number(result.whole.value)} over all texts, {', '.join(within)}."
         lines = (first, *lines)
     return (Section(title=CONFOUNDERS, lines=lines),) if lines else ()
-
-
-def _confounder_table(result: Confounders) -> Table:
-    """A row for what is held fixed or left out."""
-    rows = [("all texts", _correlation(result.whole), "-")]
-    rows += [
-        (FIXED[name], _correlation(part.left), _correlation(part.alone))
-        for name, part in result.within.items()
-    ]
-    if (copies := result.copies) is not None:
-        rows.append((f"without {copies.count:,} near copies", _correlation(copies.left), "-"))
-    return Table(header=("", "Spearman [95 %]", "alone [95 %]"), rows=tuple(rows))
 
 
 def _correlation(result: Correlation) -> str:
@@ -225,44 +196,7 @@ def _signed(value: float) -> str:
     return f"+{number(value, 2)}" if value > 0 else number(value, 2)
 
 
-def drift_sections(result: Drift, scale: Scale | None, *, table: bool) -> tuple[Section, ...]:
-    """What is shown; on a page both trends, and all raters in a table."""
+def drift_sections(result: Drift, scale: Scale | None) -> tuple[Section, ...]:
+    """What is shown of raters and time; nothing if nothing is."""
     lines = drift_lines(result, scale)
-    rows = _rater_table(result.raters, _span(scale)) if table and result.raters else None
-    if not lines and rows is None:
-        return ()
-    trends = {
-        "Ratings beside the others'": result.over_time,
-        "Ratings less estimates": result.errors,
-    }
-    changes = [
-        f"{name} change by {_signed(_span(scale) * trend.change)} from the first to the last of "
-        f"{trend.n:,} (p {p_value(trend.p)})."
-        for name, trend in trends.items()
-        if table and trend is not None
-    ]
-    read = (READ_RATERS,) if rows is not None else ()
-    return (Section(title="Raters and time", lines=(*lines, *changes, *read), table=rows),)
-
-
-def _rater_table(raters: Sequence[Rater], unit: float) -> Table:
-    """A row a rater; drifts only if times are known."""
-    timed = not all(math.isnan(rater.drift) for rater in raters)
-    names = labels([rater.name for rater in raters], 40)
-    header = ("rater", "ratings", "level", "p", "agreement", "follows", "p", "spread", "same")
-    rows = [
-        (
-            names[rater.name],
-            f"{rater.n:,}",
-            _signed(unit * rater.level),
-            p_value(rater.level_p),
-            number(rater.agreement, 2),
-            number(rater.follows, 2),
-            p_value(rater.follows_p),
-            number(unit * rater.spread, 2),
-            percent(rater.same),
-            *((_signed(unit * rater.drift), p_value(rater.drift_p)) if timed else ()),
-        )
-        for rater in raters[:MOST_ROWS]
-    ]
-    return Table(header=(*header, *(("drift", "p") if timed else ())), rows=tuple(rows))
+    return (Section(title="Raters and time", lines=lines),) if lines else ()

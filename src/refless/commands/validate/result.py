@@ -1,6 +1,7 @@
 """Whether estimators agree with the raters: the result of `refless validate`."""
 
 from dataclasses import dataclass, replace
+from math import nan
 from typing import Literal
 
 from refless.commands.advised import Advice, advice_sections, reasons_sections
@@ -9,7 +10,6 @@ from refless.commands.coverage import coverage_section
 from refless.commands.validate.document import (
     NO_NAMES,
     agreement_sections,
-    annotators_section,
     facts,
     reranking_sections,
     scatter_section,
@@ -29,16 +29,14 @@ from refless.commands.validate.findings import (
 from refless.commands.validate.picture import with_picture
 from refless.commands.validate.verdict import (
     annotator_lines,
-    average_annotator,
     verdict,
     worth_using,
 )
 from refless.data.records import Scale
 from refless.estimators import Estimator
-from refless.evaluation.annotators import annotators
+from refless.evaluation.annotators import VersusAnnotators
 from refless.evaluation.baselines import SYSTEM
 from refless.evaluation.confounders import Confounders
-from refless.evaluation.differences import Difference
 from refless.evaluation.drift import Drift
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.judges import VersusJudges
@@ -51,32 +49,9 @@ from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.result import Result
 from refless.report.wording import estimator_name, sentence
-from refless.stats.intervals import Interval
+from refless.stats.intervals import UNDEFINED, Interval
 
 READS_SYSTEM = "An estimator can read the system's name too: try --estimator gp:use_system=yes."
-
-
-@dataclass(frozen=True, kw_only=True)
-class Beside:
-    """Spearman of the average annotator and of the estimates, against the other annotators' mean.
-
-    Attributes:
-        difference_interval: 95 %, of estimator less annotator.
-    """
-
-    annotator: float
-    estimator: float
-    difference_interval: Interval
-
-
-@dataclass(frozen=True, kw_only=True)
-class Errors:
-    """The mean squared and the mean absolute error."""
-
-    mse: float
-    mse_interval: Interval
-    mae: float
-    mae_interval: Interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +59,10 @@ class ErrorsInScale:
     """The estimator's errors in the raters' units; correlations have none."""
 
     scale: Scale
-    estimator: Errors
+    mse: float
+    mse_interval: Interval
+    mae: float
+    mae_interval: Interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,12 +92,10 @@ class ValidateRecord(Record):
 
     Attributes:
         verdict: which estimator to use, and whether it is worth it, in a sentence or two.
-        baselines: agreement of predictions that read no words.
-        differences: what sets the estimator apart from each baseline: its Spearman less that of
-            `length_only`, and the MSE of `constant` less its own; above 0 it does better.
         annotators: single annotators against the human rating, which holds their own; null, with a
             reason, where the ratings do not say who gave them.
-        beside: null where no two annotators rated the same texts.
+        beside: Spearman of the average annotator and of the estimates with the other annotators'
+            mean; null where no two annotators rated the same texts.
         reranking: what choosing among outputs for one source, or item, is worth; null where these
             were not held out together (--group), or none has several. by_system: the same of always
             taking the best system; null where systems are not known too.
@@ -137,11 +113,9 @@ class ValidateRecord(Record):
     verdict: str
     n: Count
     estimator: Agreement
-    baselines: dict[str, Agreement]
-    differences: dict[str, Difference]
     annotators: AnnotatorsRecord | None
     annotators_reason: str
-    beside: Beside | None
+    beside: VersusAnnotators | None
     reranking: Reranking | None
     by_system: Reranking | None
     made_of: MadeOfRecord
@@ -159,13 +133,13 @@ def in_scale(agreement: Agreement, scale: Scale | None) -> ErrorsInScale | None:
         return None
     span = scale[1] - scale[0]
     (mse_low, mse_high), (low, high) = agreement.mse_interval, agreement.mae_interval
-    errors = Errors(
+    return ErrorsInScale(
+        scale=scale,
         mse=agreement.mse * span**2,
         mse_interval=(mse_low * span**2, mse_high * span**2),
         mae=agreement.mae * span,
         mae_interval=(low * span, high * span),
     )
-    return ErrorsInScale(scale=scale, estimator=errors)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -198,43 +172,31 @@ class ValidateResult(Result):
     @property
     def annotator(self) -> tuple[float, Interval]:
         """One average annotator's Spearman with the others' mean, NaN without a yardstick."""
-        return average_annotator(self.validation, self.seed)
+        beside = self.validation.beside
+        return (nan, UNDEFINED) if beside is None else (beside.annotator, beside.annotator_interval)
 
     def _shown(self) -> Document:
-        result = self.validation
-        return self._document(
-            (
-                *confounder_sections(result.made_of, table=False),
-                *drift_sections(result.drift, result.pool.scale, table=False),
-                *reranking_sections(result),
-                *reasons_sections(result.estimator.reasons, result.estimator.n),
-                *undefined_sections(result.estimator),
-            )
-        )
+        agreement = self.validation.estimator
+        return self._document(reasons_sections(agreement.reasons, agreement.n))
 
     def _whole(self) -> Document:
         result, pool, seed = self.validation, self.validation.pool, self.seed
         store, places = store_of(result, self.estimator, self.groups, seed)
         page = self._document(
             (
-                *confounder_sections(result.made_of, table=True),
                 scatter_section(result, places, seed),
-                annotators_section(result, annotators(pool, leave_out=True), seed),
-                *drift_sections(result.drift, pool.scale, table=True),
                 coverage_section(pool.texts, pool.tasks, result.estimates),
-                *reranking_sections(result),
                 worst_section(result, places),
-                *undefined_sections(result.estimator),
                 caveats(),
             )
         )
         return with_picture(replace(page, store=store), self.side_by_side, *self.annotator)
 
     def _document(self, more: tuple[Section, ...]) -> Document:
-        """The sections that terminal and page begin with, and more."""
+        """The sections of terminal and page, and more."""
         result, table, versus = self.validation, self.side_by_side, self.validation.beside_scores
         name = sentence(table.reference.removeprefix("the "))
-        people = annotator_lines(result, self.seed)
+        people = annotator_lines(result)
         title = f"{sentence(estimator_name(self.signature))} on "
         return Document(
             title=title + counted(len(result.pool), "rated text"),
@@ -247,6 +209,10 @@ class ValidateResult(Result):
                 *(() if versus is None else (judge_section(versus, table),)),
                 *((Section(title=f"{name} and one annotator", lines=people),) if people else ()),
                 *agreement_sections(result, self.signature),
+                *confounder_sections(result.made_of),
+                *drift_sections(result.drift, result.pool.scale),
+                *reranking_sections(result),
+                *undefined_sections(result.estimator),
                 *more,
             ),
         )
@@ -268,7 +234,6 @@ class ValidateResult(Result):
             n=len(result.pool),
             annotators=annotators_record(people),
             annotators_reason=NO_NAMES if people is None else "",
-            beside=None if result.beside is None else record(Beside, result.beside),
             made_of=record(MadeOfRecord, made_of, shown=sentences),
             drift=drift,
             in_scale=in_scale(result.estimator, scale),

@@ -27,10 +27,9 @@ from refless.commands.warnings import note, note_few, progress
 from refless.data.choices import are_choices
 from refless.data.records import RatedPool, as_outputs, picked
 from refless.estimators import ESTIMATORS, Estimator
-from refless.evaluation.groups import group_labels
+from refless.evaluation.groups import drawn_rows, group_labels
 from refless.evaluation.jackknife import split
 from refless.evaluation.judge_shift import leaks
-from refless.evaluation.subsample import drawn_rows
 from refless.evaluation.validation import codes, validation
 from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
@@ -101,12 +100,7 @@ def _result(
     seed: int,
     signs: dict[str, object],
 ) -> ValidateResult:
-    """Splits, held-out estimates of each candidate, and what they are worth.
-
-    Args:
-        candidates: the estimators; pool: the rated texts; labels: [n] what is held out together.
-        seed: of what is drawn; signs: what signatures say of the rated texts and their groups.
-    """
+    """Splits, held-out estimates of each candidate, and what they are worth."""
     _check_once(candidates)
     group = str(signs["heldout"])
     parts = split(pool, codes(labels), seed)
@@ -118,7 +112,7 @@ def _result(
     }
     twins = _twins(names) if pool.score_names else {}
     with progress("comparing"):
-        result = validation(pool, parts, methods, labels, group=group, twins=twins)
+        result = validation(pool, parts, methods, labels, group=group, twins=twins, seed=seed)
     best = names[result.side_by_side.reference]
     signatures = {
         name: estimator.signature(pool).plus(**signs) for name, estimator in names.items()

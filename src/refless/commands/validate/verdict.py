@@ -3,46 +3,28 @@
 import math
 from typing import Literal
 
-import numpy as np
-
-from refless.evaluation.annotators import annotator_interval, over_annotators
 from refless.evaluation.jackknife import FEWEST
 from refless.evaluation.leaderboard import Leaderboard
 from refless.evaluation.validation import Validation
 from refless.report.wording import number, percent, sentence, with_interval
-from refless.stats.intervals import UNDEFINED, Interval
 
 Standing = Literal["few", "score", "none", "baseline", "behind", "better", "alike"]
 FEWEST_DRAWN, ENOUGH_DRAWN = 20, 60  # texts or groups; see benchmarks/promises.py
 NEARLY_ALL = 0.995  # of the texts: below this share the coverage is told
 
 
-def average_annotator(result: Validation, seed: int) -> tuple[float, Interval]:
-    """Spearman of one average annotator with the mean of the others; NaN without a yardstick.
-
-    The 95 % interval is that of a bootstrap over annotators.
-    """
-    versus = result.beside
-    if versus is None:
-        return math.nan, UNDEFINED
-    both = ~np.isnan(versus.spearman).any(axis=1)
-    if both.sum() < 3:  # each of two has the same correlation, that with the other one
-        return versus.annotator, UNDEFINED
-    return versus.annotator, over_annotators(versus.spearman[both, 0], seed)
-
-
-def annotator_lines(result: Validation, seed: int) -> tuple[str, ...]:
+def annotator_lines(result: Validation) -> tuple[str, ...]:
     """How the estimator stands to one average annotator, on equal terms; nothing without one.
 
     A difference counts if its 95 % interval leaves out 0, and if the estimator is shown to agree
     with people at all.
     """
-    agreement, versus, people = result.estimator, result.beside, result.annotators
+    agreement, versus = result.estimator, result.beside
     if versus is None or math.isnan(versus.annotator) or agreement.n_scored < FEWEST:
         return ()
     low, high = versus.difference_interval
     gap = with_interval(versus.estimator - versus.annotator, versus.difference_interval)
-    average = with_interval(*average_annotator(result, seed))
+    average = with_interval(versus.annotator, versus.annotator_interval)
     equal_terms = (
         "On equal terms, both against the mean of the other annotators, Spearman is "
         f"{number(versus.estimator)} for the estimates and {average} for the average annotator: a "
@@ -54,12 +36,6 @@ def annotator_lines(result: Validation, seed: int) -> tuple[str, ...]:
         better = "It agrees with people better than one average annotator does"
         worse = "It agrees with people less well than one average annotator does"
         lines.append(f"{better if low > 0 else worse if high < 0 else unclear}.")
-    if people is not None and not math.isnan(people.average["spearman"]):
-        ends = annotator_interval(people, "spearman", seed)
-        lines.append(
-            "As published, against a mean that includes their own rating and so favours them, the "
-            f"average annotator's is {with_interval(people.average['spearman'], ends)}."
-        )
     return tuple(lines)
 
 

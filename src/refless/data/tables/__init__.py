@@ -3,7 +3,6 @@
 from refless.data.tables.columns import ALIASES, Columns
 from refless.data.tables.dimensions import SeveralDimensionsError, dimension_of, one_of
 from refless.data.tables.formats import holds_rows
-from refless.data.tables.load_columns import strings_in
 from refless.data.tables.memory import Rows, named
 from refless.data.tables.partly_rated import PartlyRated, read_partly
 from refless.data.tables.rated import PoolRead
@@ -44,6 +43,5 @@ __all__ = [
     "read_pool",
     "read_scored",
     "scale_of",
-    "strings_in",
     "with_scores",
 ]

@@ -6,7 +6,7 @@ import re
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -226,34 +226,6 @@ def _nested(source: Source, within: Sequence[str]) -> Iterator[Numbered]:
         return source.rows
     rows = source.rows
     return ((n, with_nested(row, within) if isinstance(row, dict) else row) for n, row in rows)
-
-
-def strings_in(rows: object, reading: Reading) -> Iterator[str]:
-    """Every string in every row, however deep, row by row: nothing is kept.
-
-    Raises:
-        InputError: a file that cannot be read; a bad row unless they are skipped.
-        UsageError: as of `gather`.
-    """
-    with long_cells():
-        for _, opened in _sources(rows, lambda _: True, reading):
-            with opened as source:
-                for _, row in source.rows:
-                    if isinstance(row, InputError) and not reading.skip_bad:
-                        raise row
-                    yield from _strings({} if isinstance(row, InputError) else row)
-
-
-def _strings(value: object) -> Iterator[str]:
-    stack = [value]
-    while stack:
-        inner = stack.pop()
-        if isinstance(inner, str):
-            yield inner
-        elif isinstance(inner, Mapping):
-            stack.extend(inner.values())
-        elif isinstance(inner, list | tuple):
-            stack.extend(inner)
 
 
 def _sources(
