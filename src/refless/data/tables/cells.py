@@ -23,8 +23,6 @@ _PLAIN = {str, int, bool, type(None)}
 _ABSENT = ("NAType", "NaTType")  # pandas.NA and pandas.NaT
 _SHORT_FLOATS = {"float16", "float32", "halffloat", "float"}  # as numpy, pandas, polars, Arrow say
 _READ = ("to_pylist", "tolist", "to_list")  # Arrow, numpy and pandas, polars
-_NANOSECONDS = re.compile(r"time64\[ns\]|Time|Datetime\(time_unit='ns'.*")  # Arrow, polars
-_ZEROS = re.compile(r"(\.\d{6})000$|\.0+$")
 _DEEPEST = 100
 
 
@@ -45,7 +43,7 @@ def cells_of(column: Iterable[object]) -> list[object]:
     Bytes are text in UTF-8. What cannot be had at all is `Unreadable`.
     """
     kind = str(getattr(column, "dtype", getattr(column, "type", "")))
-    values = _values(column, kind)
+    values = _values(column)
     if kind.lower() in _SHORT_FLOATS:  # 4.8 in 32 bits is 4.800000190734863 in 64
         values = [np.float32(v) if isinstance(v, float) else v for v in values]
     return values if {*map(type, values)} <= _PLAIN else [*map(cell_of, values)]
@@ -80,39 +78,22 @@ def _nested(value: Any, depth: int) -> object:  # noqa: ANN401 - a list or a map
     return [cell_of(inner, depth) for inner in value]
 
 
-def _values(column: Any, kind: str) -> list[Any]:  # noqa: ANN401 - a column of any library
-    """The values as the column's own library gives them."""
+def _values(column: Any) -> list[Any]:  # noqa: ANN401 - a column of any library
+    """The values as the column's own library gives them, all at once or one by one."""
     read = next((name for name in _READ if hasattr(column, name)), None)
     try:
-        if _NANOSECONDS.fullmatch(kind):  # Python's own types would cut them, and make two one
-            return [*map(_trimmed, getattr(_as_text(column, kind), read or "to_list")())]
         return list(column) if read is None else list(getattr(column, read)())
     except BaseException as fault:  # noqa: BLE001 - polars panics with no Exception
         check_foreign(fault)
     return [_value(column, row) for row in range(len(column))]
 
 
-def _as_text(column: Any, kind: str) -> Any:  # noqa: ANN401 - a column of Arrow or polars
-    """The column as text, with nanoseconds; polars writes a time's only if it is told to."""
-    if kind == "time64[ns]":
-        return column.cast("string")
-    return column.dt.to_string("%H:%M:%S%.9f") if kind == "Time" else column.cast(str)
-
-
 def _value(column: Any, row: int) -> object:  # noqa: ANN401 - a column of any library
-    """One value of a column that does not come as a whole; dates as Arrow writes them."""
-    value: Any = None
     try:
         value = column.iloc[row] if hasattr(column, "iloc") else column[row]
         return value.as_py() if hasattr(value, "as_py") else value
     except BaseException as fault:  # noqa: BLE001 - polars panics with no Exception
-        unreadable = _unreadable(fault)
-    try:
-        text = str(value.cast("string")) if "time" in str(value.type) else ""
-    except Exception as fault:  # noqa: BLE001 - whatever Arrow says of it
-        check_foreign(fault)
-        return unreadable
-    return unreadable if "out of range" in text else _trimmed(text) or unreadable
+        return _unreadable(fault)
 
 
 def _unreadable(fault: BaseException) -> Unreadable:
@@ -121,11 +102,6 @@ def _unreadable(fault: BaseException) -> Unreadable:
     if isinstance(fault, UnicodeError):
         return Unreadable("bytes that are not UTF-8")
     return Unreadable(f"a value that cannot be read ({' '.join(str(fault).split())[:80]})")
-
-
-def _trimmed(text: str | None) -> str | None:
-    """Without the nanoseconds, or the fraction, if they are 0: as Python writes a time."""
-    return None if text is None else _ZEROS.sub(r"\1", text)
 
 
 def text_of_cell(value: object) -> str:
