@@ -210,7 +210,6 @@ def pool_of(
         scale=scale,
         aggregate=aggregate,
         named=named,
-        merged=False,
     )
 
 

@@ -205,8 +205,6 @@ class RatedPool(Texts):
         scale: the ratings' lowest and highest value, or None.
         aggregate: how a text's ratings become its human rating.
         named: whether the ids came from the user (else they count the texts).
-        merged: whether, without ids, rows of one task, system, source and text are one text: an
-            annotator column said who rated each row.
     """
 
     human: FloatArray
@@ -214,7 +212,6 @@ class RatedPool(Texts):
     scale: Scale | None = None
     aggregate: Aggregate = "mean"
     named: bool = False
-    merged: bool = False
 
     def _more(self, rows: IntArray) -> dict[str, Any]:
         return {"human": self.human[rows], "ratings": self.ratings.of(rows, len(self))}

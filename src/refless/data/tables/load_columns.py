@@ -187,34 +187,6 @@ def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str]
     return table
 
 
-def gather_batches(rows: object, keep: Keep, reading: Reading, size: int) -> Iterator[Gathered]:
-    """The same, at most so many rows at a time, each batch of one file; earlier ones are forgotten.
-
-    A batch has every column that was seen before it. What exports say is with each of their
-    batches.
-
-    Raises:
-        InputError, UsageError: as of `gather`, when the batch is asked for.
-    """
-    columns: dict[str, None] = {}
-    with long_cells():
-        for name, opened in _sources(rows, keep, reading):
-            with opened as file:
-                source = lengthened(file, reading.columns, name)
-                content, n = _nested(source, outer(reading.columns)), 0
-                columns.update(dict.fromkeys(source.columns))
-                while chunk := list(islice(content, size)):
-                    n += len(chunk)
-                    table = Gathered(skip_bad=reading.skip_bad, header=dict(columns))
-                    table.columns = {column: [] for column in filter(keep, columns)}
-                    table.begin(name, source, keep)
-                    table.extend(chunk, keep)
-                    columns.update(table.header)
-                    yield table
-            if not n:
-                raise _no_rows(name, source)
-
-
 def _no_rows(name: str, source: Source) -> InputError:
     omissions = [] if source.notes is None else source.notes.omissions()
     remedy = "; ".join(["at least one is needed", *omissions])

@@ -96,7 +96,6 @@ def rated_of(
         scale=cells.scale,
         aggregate=reading.aggregate,
         named="id" in table.names,
-        merged="id" not in table.names and "annotator" in table.names,
     )
     summary = table.summary(groups, notes, of_rated, "skipped")
     read = PoolRead(pool=pool, columns=table.roles.columns, **summary)

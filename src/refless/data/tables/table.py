@@ -18,7 +18,7 @@ from refless.data.tables.cells import name_of_cell, source_of_cell, text_of_cell
 from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.data.tables.columns import Roles, check_columns, keeping, listed, named_here, roles_of
 from refless.data.tables.dimensions import columns_for, with_dimension
-from refless.data.tables.load_columns import Gathered, gather, gather_batches
+from refless.data.tables.load_columns import Gathered, gather
 from refless.data.tables.ratings import BLANKS, MOST_PLACES, places_of, spelled, words_of
 from refless.data.tables.reading import Reading
 from refless.registry.arrays import IntArray
@@ -202,29 +202,6 @@ def read_table(
     more = columns_for(reading) if "rating" in roles else ()
     gathered = gather(rows, keeping(reading.columns, roles, more), reading, more)
     return _checked(gathered, _with_places(gathered, _roles(gathered, reading, roles, needed)))
-
-
-def read_parts(rows: object, reading: Reading, roles: Sequence[str], size: int) -> Iterator[Table]:
-    """The same of rows that are not rated, at most so many at a time; earlier ones are forgotten.
-
-    Which column is what is decided by the first part, which has all notes.
-
-    Raises:
-        InputError: as of `read_table`; a column that begins after the first part.
-    """
-    check_columns(reading.columns, roles)
-    n, first = 0, None
-    for part in gather_batches(rows, keeping(reading.columns, roles), reading, size):
-        own = roles_of(reading.columns, roles, tuple(part.header), part.name, known=part.known)
-        first, notes = (own, own.notes) if first is None else (first, ())
-        for role in own.columns:
-            for name in own.all(role):
-                if name not in first.all(role):
-                    problem = f"column '{name}' begins after {n:,} rows, which were read without it"
-                    remedy = "name it in the first row too, as null"
-                    raise InputError(problem, path=part.name, remedy=remedy)
-        yield _checked(part, replace(first, notes=notes))
-        n += len(part)
 
 
 def _roles(

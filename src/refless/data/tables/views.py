@@ -1,6 +1,6 @@
 """Rows from anywhere as rated texts, as outputs, as both, or with scores: views of one table."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -29,7 +29,6 @@ from refless.data.tables.table import (
     Read,
     Table,
     numbers_of,
-    read_parts,
     read_table,
 )
 from refless.registry.arrays import FloatArray
@@ -95,7 +94,7 @@ def read_pool(rows: Rows, reading: Reading = PLAIN) -> PoolRead:
     return rated_of(read_table(rows, reading, POOL_ROLES), reading).read
 
 
-def read_outputs(rows: Rows, reading: Reading = PLAIN) -> OutputsRead:
+def read_outputs(rows: Rows, reading: Reading = PLAIN, *, apart: bool = False) -> OutputsRead:
     """The outputs in rows from anywhere; Outputs pass through, a RatedPool gives its texts.
 
     Rows with one id and equal contents are one output. Under `skip_bad` a bad row keeps its place
@@ -104,6 +103,7 @@ def read_outputs(rows: Rows, reading: Reading = PLAIN) -> OutputsRead:
     Args:
         rows: as for `read_pool`.
         reading: which column is what and how to read files.
+        apart: whether each row is an output of its own, also if two have one id.
 
     Raises:
         InputError, UsageError, MissingExtraError: as `read_pool`.
@@ -112,27 +112,7 @@ def read_outputs(rows: Rows, reading: Reading = PLAIN) -> OutputsRead:
         outputs = as_outputs(rows) if isinstance(rows, RatedPool) else rows
         return OutputsRead(outputs=with_scores(outputs, reading.columns.score, "outputs"))
     table = read_table(rows, reading, OUTPUT_ROLES)
-    return outputs_of_rows(table, range(len(table)), table.roles.notes)
-
-
-def read_batches(rows: Rows, reading: Reading, size: int) -> Iterator[OutputsRead]:
-    """The outputs, at most so many at a time; nothing is kept from one batch to the next.
-
-    Each row is an output of its own, also if two have one id; without ids rows are counted
-    through all files. Which column is what is decided by the first batch, which has all notes; a
-    column that begins later is refused, as other sizes of batches would read it.
-
-    Raises:
-        InputError, UsageError, MissingExtraError: as `read_outputs`, when the batch is asked for.
-    """
-    n = 0
-    for table in read_parts(rows, reading, OUTPUT_ROLES, size):
-        read = outputs_of_rows(table, range(len(table)), table.roles.notes, apart=True)
-        if "id" not in table.names:
-            ids = tuple(str(n + i) for i in range(1, len(table) + 1))
-            read = replace(read, outputs=replace(read.outputs, ids=ids))
-        n += len(table)
-        yield read
+    return outputs_of_rows(table, range(len(table)), table.roles.notes, apart=apart)
 
 
 def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRead]:
@@ -251,7 +231,7 @@ def runs_apart(table: Table) -> Table:
 def outputs_of_rows(
     table: Table, rows: Sequence[int], notes: Sequence[str], *, apart: bool = False
 ) -> OutputsRead:
-    """The outputs on some rows, `apart` also those of one id; raises as `read_outputs`."""
+    """The outputs on some rows; arguments and errors as of `read_outputs`."""
     columns = metric_columns(table, rows)
     bad = [row for row in rows if row in table.rows.bad]
     table = _with_place_holders(table, bad) if bad else table
