@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import PurePath
 
-import msgspec
-
 from refless.data.tables.columns import Keep
 from refless.data.tables.excel import excel
 from refless.data.tables.exports import exported, exports
@@ -42,7 +40,6 @@ ENDINGS = {
 }
 RECORDS = "records.json"  # in a folder that Argilla wrote
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
-_json_row = msgspec.json.Decoder().decode
 DELIMITERS = (",", ";", "\t")
 _SEPARATOR = re.compile(r"sep=([,;\t])\r?$", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
@@ -190,12 +187,9 @@ def _jsonl(place: Place, _: Keep) -> Iterator[Source]:
 def _rows_on(lines: Iterable[str], path: str) -> Iterator[Numbered]:
     for number, line in enumerate(lines, 1):
         line = line.removeprefix("\ufeff") if number == 1 else line
-        try:
-            row = _json_row(line)
-        except (ValueError, RecursionError):
-            if line.isspace() or not line:
-                continue
-            row = _slow_row(line, path, number)
+        if line.isspace() or not line:
+            continue
+        row = _row_on(line, path, number)
         if isinstance(row, dict | InputError):
             yield number, row
         else:
@@ -203,8 +197,7 @@ def _rows_on(lines: Iterable[str], path: str) -> Iterator[Numbered]:
             yield number, InputError(_no_object(row), path=path, line=number, remedy=remedy)
 
 
-def _slow_row(line: str, path: str, number: int) -> object:
-    """What the fast reader refuses: NaN, huge numbers and lone surrogates get their own answer."""
+def _row_on(line: str, path: str, number: int) -> object:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as fault:

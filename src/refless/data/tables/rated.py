@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +57,6 @@ class _Cells(NamedTuple):
 def rated_of(
     table: Table,
     reading: Reading,
-    more: Mapping[str, Sequence[object]] = MappingProxyType({}),
     *,
     both: bool = False,
 ) -> Rated:
@@ -67,7 +65,6 @@ def rated_of(
     Args:
         table: with a column of ratings.
         reading: the settings.
-        more: further columns that rows of one text must agree on.
         both: whether rows without a rating are outputs, which answer for their own faults.
     """
     cells = _cells(table, reading, both=both)
@@ -79,7 +76,7 @@ def rated_of(
         first = next(iter(table.rows.errors.values()))
         raise InputError("no usable row is left", path=table.rows.name, remedy=str(first))
     keys = _keys(table)
-    groups = table.merged(good, keys, more)
+    groups = table.merged(good, keys)
     groups = groups if len(rated) == len(good) else table.merged(rated, keys)
     ratings, nameless = _ratings(table, groups, cells, times)
     unrated = len(good) - len(rated)

@@ -5,11 +5,10 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +28,7 @@ NAME_ROLES = (
     "id", "item", "source", "system", "task", "annotator", "group", "label", "rationale", "run",
 )  # fmt: skip
 OF_TEXT = ("source", "system", "item", "task", "group", "label")  # which rows of a text agree on
+NUMBERS = ("score", "logprob", "length")
 NEEDED = ("id", "item")  # if there is such a column, every row must fill it
 _MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
 Values = Mapping[str, Sequence[object]]
@@ -77,7 +77,8 @@ class Table:
         roles: which column plays which role.
         texts: [n] texts, "" if none are needed or there.
         names: role -> [n] ids, sources, systems, annotators ...
-        scores: column -> [n] scores that somebody else gave, None if a cell is blank.
+        scores: column -> [n] scores that somebody else gave and other numbers, None if a cell is
+            blank.
     """
 
     rows: Gathered
@@ -246,7 +247,7 @@ def _with_places(rows: Gathered, roles: Roles) -> Roles:
 
 def _checked(rows: Gathered, roles: Roles) -> Table:
     names = {
-        role: _strings(rows, column, source_of_cell if role == "source" else name_of_cell)
+        role: rows.checked(column, source_of_cell if role == "source" else name_of_cell)
         for role in NAME_ROLES
         if (column := roles.column(role)) is not None
     }
@@ -265,21 +266,10 @@ def _checked(rows: Gathered, roles: Roles) -> Table:
     return Table(
         rows=rows,
         roles=replace(roles, notes=tuple(notes)),
-        texts=[""] * len(rows) if text is None else _strings(rows, text, text_of_cell),
+        texts=[""] * len(rows) if text is None else rows.checked(text, text_of_cell),
         names=names,
-        scores={column: numbers_of(rows, column) for column in roles.all("score")},
+        scores={column: numbers_of(rows, column) for r in NUMBERS for column in roles.all(r)},
     )
-
-
-def _strings(rows: Gathered, column: str, check: Callable[[object], str]) -> list[str]:
-    """The values of a column as strings; rows that fail the check are bad."""
-    cells = rows.columns[column]
-    if {*map(type, cells)} == {str}:
-        with suppress(InputError):  # a check leaves a good string as it is: once is enough
-            for cell in {*cells}:
-                check(cell)
-            return cast("list[str]", cells)
-    return rows.checked(column, check)
 
 
 def pseudonyms(names: list[str]) -> tuple[list[str], tuple[str, ...]]:

@@ -28,14 +28,12 @@ from refless.data.tables.table import (
     Merged,
     Read,
     Table,
-    numbers_of,
     read_table,
 )
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 
 APART = "give the rated texts with --rated"
-NUMBERS = ("logprob", "length")
 T = TypeVar("T", bound=Texts)
 
 
@@ -169,13 +167,9 @@ def read_scored(
             path=table.rows.name,
             remedy="name a column with --column id=NAME or --column text=NAME",
         )
-    numbers = {
-        role: numbers_of(table.rows, name)
-        for role in NUMBERS
-        if (name := table.roles.column(role)) is not None
-    }
     columns = metric_columns(table, range(len(table)))
-    read, groups, unrated = rated_of(table, reading, numbers)
+    read, groups, unrated = rated_of(table, reading)
+    numbers = {name: role for role in ("logprob", "length") for name in table.roles.all(role)}
 
     def by_text(column: Sequence[float | None]) -> FloatArray:
         return np.array([column[row] for row in groups.first], dtype=np.float64)
@@ -184,9 +178,9 @@ def read_scored(
     return ScoredRead(
         pool=pool,
         outputs=replace(as_outputs(pool), **_of_texts(columns, groups)),
-        scores={name: by_text(column) for name, column in table.scores.items()},
+        scores={n: by_text(column) for n, column in table.scores.items() if n not in numbers},
         texts=has_texts,
-        numbers={role: by_text(column) for role, column in numbers.items()},
+        numbers={role: by_text(table.scores[name]) for name, role in numbers.items()},
         labels=table.picked("label", groups),
         rationales=table.picked("rationale", groups),
         slices={
