@@ -42,11 +42,7 @@ def check_writable(path: str) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Makes a folder, and those above it, if they are missing.
-
-    Raises:
-        InputError: one that cannot be made.
-    """
+    """Makes a folder, and those above it, if they are missing; raises InputError if it cannot."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as fault:

@@ -105,12 +105,7 @@ def _unreadable(fault: BaseException) -> Unreadable:
 
 
 def text_of_cell(value: object) -> str:
-    """A text as it stands; "" is a text, None is none.
-
-    Raises:
-        InputError: no text, something that is not a string, a formula's error, a NUL, a lone
-            surrogate.
-    """
+    """A text as it stands, "" too; raises InputError for None and for what is no text."""
     if value is None:
         raise InputError("no text", remedy='give the row a text; an empty one is ""')
     if not isinstance(value, str):
@@ -131,11 +126,7 @@ def text_of_cell(value: object) -> str:
 
 
 def name_of_cell(value: object) -> str:
-    """A name (id, system, annotator ...): strings as they stand, numbers as written, None as "".
-
-    Raises:
-        InputError: a list or an object, a NUL, a lone surrogate.
-    """
+    """A name: strings as they stand, numbers as written, None as ""; else raises InputError."""
     if type(value) is str:
         return text_of_cell(value)
     if value is None:
@@ -151,11 +142,7 @@ def name_of_cell(value: object) -> str:
 
 
 def source_of_cell(value: object) -> str:
-    """A source: a string, or a list or object (turns of a dialogue) as its JSON.
-
-    Raises:
-        InputError: a NUL or a lone surrogate.
-    """
+    """A source: a name, or a list or object (turns of a dialogue) as its JSON."""
     if isinstance(value, list | dict):
         try:
             text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
@@ -167,12 +154,9 @@ def source_of_cell(value: object) -> str:
 
 
 def references_of_cells(values: list[object]) -> tuple[str, ...]:
-    """The references in a row's reference cells: strings, lists of strings, None for none.
+    """The references in a row's cells, strings and lists of strings; else raises InputError.
 
     A blank cell is no reference; a blank string in a list is one.
-
-    Raises:
-        InputError: anything that is not a string.
     """
     result: list[str] = []
     for value in values:
@@ -184,11 +168,7 @@ def references_of_cells(values: list[object]) -> tuple[str, ...]:
 
 
 def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
-    """The references' weights: a number, a list of numbers, or a cell such as `1 0.5 -1`.
-
-    Raises:
-        InputError: not as many as references, not finite, outside [-1, 1].
-    """
+    """The references' weights in [-1, 1]: numbers, or a cell such as `1 0.5 -1`."""
     if isinstance(value, str):
         value = [part for part in re.split(r"[\s,;]+", value.strip().strip("[]")) if part]
     values: list[Any] = value if isinstance(value, list) else [] if value is None else [value]
@@ -249,13 +229,7 @@ def _listed(value: object) -> list[Any]:
 
 
 def time_of_cell(value: object) -> float:
-    """A date, a time or a number as seconds, or as it stands; NaN for a blank cell.
-
-    Times without a zone are taken for UTC.
-
-    Raises:
-        InputError: anything else.
-    """
+    """A date or time as seconds, of UTC without a zone, a number as it stands, NaN for a blank."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return math.nan
     try:

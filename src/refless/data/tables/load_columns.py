@@ -156,13 +156,8 @@ class Gathered:
 def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str] = ()) -> Gathered:
     """The wanted columns of the rows, files one after the other.
 
-    Rows that cannot be parsed keep a place without values and are bad.
-
-    Args:
-        rows: files, or what lies in memory.
-        keep: tells the wanted columns.
-        reading: the settings.
-        dimensions: columns that tell or are dimensions, if ratings are read.
+    Rows that cannot be parsed keep a place without values and are bad. If ratings are read,
+    `dimensions` are columns that tell dimensions or are some.
 
     Raises:
         InputError: a file that cannot be read or has no rows; a bad row unless they are skipped.

@@ -258,11 +258,7 @@ def _places(outputs: PartlyRated, more: PartlyRated) -> IntArray:
 
 
 def _alike(first: T, second: T) -> tuple[T, T]:
-    """Both with the columns that both have.
-
-    Raises:
-        UsageError: other columns of scores.
-    """
+    """Both with the columns that both have; raises UsageError for other columns of scores."""
     if first.score_names != second.score_names:
         raise UsageError("the rated texts and the outputs must have the same --score-column")
     shared = [name for name in COLUMNS if getattr(first, name) and getattr(second, name)]

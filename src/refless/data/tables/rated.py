@@ -62,10 +62,7 @@ def rated_of(
 ) -> Rated:
     """The rated texts of a table; raises as `read_pool`.
 
-    Args:
-        table: with a column of ratings.
-        reading: the settings.
-        both: whether rows without a rating are outputs, which answer for their own faults.
+    If `both`, rows without a rating are outputs, which answer for their own faults.
     """
     cells = _cells(table, reading, both=both)
     times, untimed = _times(table, named=reading.columns.time is not None)

@@ -58,11 +58,7 @@ class Place:
 
     @cached_property
     def values(self) -> list[object]:
-        """The values of a JSON file: the items of one array, or each value of several.
-
-        Raises:
-            InputError: no JSON, with the line; more behind an array.
-        """
+        """The values of a JSON file: the items of one array, or each value of several."""
         with text_of(self) as stream:
             text = stream.read().removeprefix("\ufeff")
         return values_in(text, self.path)
@@ -188,11 +184,8 @@ def text_of(place: Place, *, newline: str | None = None) -> Iterator[io.TextIOWr
 
     Iterating it splits at \n, \r\n and lone \r, and nowhere else (not at U+2028 or U+0085).
 
-    Args:
-        newline: None turns line ends into \n, "" leaves them as they are.
-
-    Raises:
-        InputError: bytes that are not in the encoding, with their place and the likely encoding.
+    A `newline` of None turns line ends into \n, "" leaves them as they are. Bytes that are not in
+    the encoding are an InputError with their place and the likely encoding.
     """
     utf8 = codecs.lookup(place.reading.encoding).name == "utf-8"
     if utf8 and (likely := _wide_encoding(beginning(place, 4096))):

@@ -102,13 +102,8 @@ class Table:
     ) -> Merged:
         """Rows with equal keys as one text; without keys each row is its own.
 
-        Args:
-            rows: [m] numbers of rows.
-            keys: [n] what makes rows one text.
-            more: further columns, [n] each, that rows of one text must agree on.
-
-        Raises:
-            InputError: rows of one text that differ in what is about the text, naming both.
+        Rows of one text that differ in what is about the text, or in further values [n] by name,
+        are an InputError that names both.
         """
         if keys is None:
             return Merged(rows=rows, text=np.arange(len(rows), dtype=np.int64), first=rows)
@@ -189,15 +184,9 @@ def read_table(
     roles: Sequence[str],
     needed: Sequence[str] = NEEDED_COLUMNS,
 ) -> Table:
-    """The rows of files or of memory, with texts, names and scores checked.
+    """The rows of files or of memory, with texts, names and scores checked; errors of `read_pool`.
 
-    Args:
-        rows: files, a data frame, a mapping of columns, a list of dicts.
-        reading: the settings.
-        roles: what columns may be; `needed` among them must be there.
-
-    Raises:
-        InputError, UsageError, MissingExtraError: as of `read_pool`.
+    Columns may play these roles; those `needed` among them must be there.
     """
     check_columns(reading.columns, roles)
     more = columns_for(reading) if "rating" in roles else ()

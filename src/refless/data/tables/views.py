@@ -117,15 +117,8 @@ def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRe
     """The rated texts among the rows, and as outputs those that nobody has rated.
 
     A text is rated if any row of it is. Texts without ids are named by the number of their row, so
-    that no id is given twice.
-
-    Args:
-        rows: as for `read_pool`.
-        reading: as for `read_pool`.
-
-    Raises:
-        InputError: as `read_pool` and `read_outputs`; nothing is rated, or everything.
-        UsageError, MissingExtraError: as `read_pool`.
+    that no id is given twice. Arguments and errors are those of `read_pool`; it is one, too, if
+    nothing is rated, or everything.
     """
     table = read_table(rows, reading, BOTH_ROLES, needed=("text",))
     if not table.roles.all("rating"):
@@ -199,11 +192,7 @@ def read_scored(
 
 
 def runs_apart(table: Table) -> Table:
-    """A column of scores a run, where rows of one text are the runs of its judge.
-
-    Raises:
-        InputError: runs without ids; a run that has two scores of one text.
-    """
+    """A column of scores a run, where rows of one text are the runs of its judge."""
     runs, ids = table.names.get("run"), table.names.get("id")
     if runs is None:
         return table
@@ -290,13 +279,8 @@ def _with_place_holders(table: Table, bad: Sequence[int]) -> Table:
 def with_scores(texts: T, names: Sequence[str], noun: str) -> T:
     """Texts with the scores that flags name, or with all that they have if none do.
 
-    Args:
-        texts: from memory or a saved file; names: of columns, or patterns.
-        noun: what the texts are called.
-
-    Raises:
-        UsageError: texts without any scores.
-        InputError: a name that is none of theirs.
+    Names may be patterns. Texts without any scores are a UsageError, a name that is none of theirs
+    is an InputError.
     """
     if not names:
         return texts
