@@ -54,12 +54,7 @@ class _Cells(NamedTuple):
     notes: tuple[str, ...]
 
 
-def rated_of(
-    table: Table,
-    reading: Reading,
-    *,
-    both: bool = False,
-) -> Rated:
+def rated_of(table: Table, reading: Reading, *, both: bool = False) -> Rated:
     """The rated texts of a table; raises as `read_pool`.
 
     If `both`, rows without a rating are outputs, which answer for their own faults.
