@@ -13,6 +13,7 @@ import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.errors import UsageError
+from refless.registry.plural import counted
 
 Reason = Literal["", "empty", "too-short", "too-few", "too-many", "too-uncertain", "bad-row"]
 Aggregate = Literal["mean", "median"]
@@ -34,11 +35,6 @@ class Columns:
 
     def _summary(self) -> str:
         return counted(len(self), "text")
-
-
-def counted(n: int, noun: str) -> str:
-    """`1 row`, `2 rows`."""
-    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

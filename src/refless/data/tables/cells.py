@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from refless.data.records import counted
 from refless.files.untrusted import check_foreign
 from refless.registry.errors import InputError
+from refless.registry.plural import counted
 
 _FORMULA_ERROR = re.compile(r"#(N/A|NAME\?|(REF|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|ERROR)!)")
 MOST_LOGPROB = 1e-6  # a probability of 1 that was rounded

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from refless.data.human import check_scale, human_ratings
-from refless.data.records import RatedPool, Ratings, Scale, counted
+from refless.data.records import RatedPool, Ratings, Scale
 from refless.data.tables.cells import time_of_cell
 from refless.data.tables.ratings import (
     BLANKS,
@@ -24,6 +24,7 @@ from refless.data.tables.reading import Reading
 from refless.data.tables.table import Merged, Read, Table
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError
+from refless.registry.plural import counted
 
 PAIR_SCALE = (0.0, 1.0)  # of words that speak for themselves, such as up and down
 Keys = Sequence[Hashable] | None

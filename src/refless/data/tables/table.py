@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from refless.data.records import counted, numbered, scored
+from refless.data.records import numbered, scored
 from refless.data.tables.cells import name_of_cell, source_of_cell, text_of_cell
 from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.data.tables.columns import Roles, check_columns, keeping, listed, named_here, roles_of
@@ -22,6 +22,7 @@ from refless.data.tables.ratings import BLANKS, MOST_PLACES, places_of, spelled,
 from refless.data.tables.reading import Reading
 from refless.registry.arrays import IntArray
 from refless.registry.errors import InputError
+from refless.registry.plural import counted
 
 KINDS_SHOWN = 3  # things found in bad rows that a note counts
 NAME_ROLES = (
