@@ -46,19 +46,9 @@ def make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
-        raise unwritable(path, fault) from fault
-
-
-def unwritable(path: Path, fault: OSError) -> InputError:
-    """The error for a folder that the system does not let us write."""
-    if isinstance(fault, FileExistsError | NotADirectoryError):
-        message, remedy = "is a file, not a folder", "name another folder"
-        if not path.is_file():
-            message = "lies below a file, not in a folder"
-    else:
-        message = f"the folder cannot be written ({fault.strerror or fault})"
+        message = f"the folder cannot be made ({fault.strerror or fault})"
         remedy = "check its permissions and the free space, or name another"
-    return InputError(message, path=str(path), remedy=remedy)
+        raise InputError(message, path=str(path), remedy=remedy) from fault
 
 
 def _is_special(target: Path) -> bool:
