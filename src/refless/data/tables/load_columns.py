@@ -25,7 +25,6 @@ from refless.data.tables.streams import Place
 from refless.registry.errors import InputError
 
 _CHUNK = 8192
-ERRORS_KEPT = 20
 _SIDE = re.compile(r"(.+)[_ -]([a-z]|v?\d+|old|new)", re.IGNORECASE)  # output_a, output_v1
 
 
@@ -44,8 +43,7 @@ class Gathered:
 
     Attributes:
         skip_bad: whether bad rows are remembered; else the first is raised.
-        bad: what was found in each bad row.
-        errors: the errors of the first of them.
+        bad: what is wrong with each bad row.
         columns: name -> [n] values as the format gives them; None if a row has none.
         lines: [n] line on which the row starts, or its number, counted from 1 in its own file.
         parts: the files.
@@ -56,8 +54,7 @@ class Gathered:
     """
 
     skip_bad: bool
-    bad: dict[int, str] = field(default_factory=dict)
-    errors: dict[int, InputError] = field(default_factory=dict)
+    bad: dict[int, InputError] = field(default_factory=dict)
     columns: dict[str, list[object]] = field(default_factory=dict)
     lines: array[int] = field(default_factory=lambda: array("q"))
     parts: list[Part] = field(default_factory=list)
@@ -116,9 +113,7 @@ class Gathered:
         """The same with an error that has its place."""
         if not self.skip_bad:
             raise error
-        self.bad[row] = error.found
-        if len(self.errors) < ERRORS_KEPT:
-            self.errors[row] = error
+        self.bad[row] = error
 
     def begin(self, name: str, source: Source, keep: Keep) -> None:
         """Makes room for the rows of one more file."""

@@ -66,7 +66,7 @@ def rated_of(table: Table, reading: Reading, *, both: bool = False) -> Rated:
     good = [row for row in range(len(table)) if row not in bad]
     rated = [row for row in good if cells.rated[row]]
     if not rated:
-        first = next(iter(table.rows.errors.values()))
+        first = next(iter(table.rows.bad.values()))
         raise InputError("no usable row is left", path=table.rows.name, remedy=str(first))
     keys = _keys(table)
     groups = table.merged(good, keys)

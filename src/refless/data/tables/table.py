@@ -24,6 +24,7 @@ from refless.registry.arrays import IntArray
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
 
+FAULTS_KEPT = 20
 KINDS_SHOWN = 3  # things found in bad rows that a note counts
 NAME_ROLES = (
     "id", "item", "source", "system", "task", "annotator", "group", "label", "rationale", "run",
@@ -160,14 +161,14 @@ class Table:
         self, groups: Merged, notes: Sequence[str], bad: Sequence[int], fate: str
     ) -> dict[str, Any]:
         """What a `Read` has to say: the notes, how rows were merged, what became of bad rows."""
-        kinds = Counter(self.rows.bad[row] for row in bad).most_common()
+        faults = [self.rows.bad[row] for row in bad]
+        kinds = Counter(fault.found for fault in faults).most_common()
         counts = [f"{n} {result}" for result, n in kinds[:KINDS_SHOWN]]
         counts += ["..."] if len(kinds) > KINDS_SHOWN else []
         of_bad = (f"{counted(len(bad), 'bad row')} {fate}: {', '.join(counts)}",) if bad else ()
-        errors = self.rows.errors
         return {
             "notes": (*notes, *of_bad),
-            "skipped": tuple(errors[row] for row in bad if row in errors),
+            "skipped": tuple(faults[:FAULTS_KEPT]),
             "n_skipped": len(bad),
             "group": self.picked("group", groups),
         }
