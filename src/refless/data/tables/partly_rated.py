@@ -193,12 +193,7 @@ def with_ratings(outputs: PartlyRated, more: PartlyRated) -> tuple[PartlyRated, 
 
 
 def _one_pool(first: RatedPool, second: RatedPool) -> RatedPool:
-    """Rated texts of both, with the columns that both have; texts with one id are one text.
-
-    Raises:
-        UsageError: ratings on other scales.
-        InputError: an id that names another text.
-    """
+    """Rated texts of both, with the columns that both have; texts with one id are one text."""
     if not len(first) or not len(second):
         return first if len(first) else second
     first, second = _alike(first, second)
@@ -208,10 +203,6 @@ def _one_pool(first: RatedPool, second: RatedPool) -> RatedPool:
     rows = {name: row for row, name in enumerate(first.ids)}
     fresh = [row for row, name in enumerate(second.ids) if name not in rows]
     place = np.array([rows.get(name, -1) for name in second.ids], dtype=np.int64)
-    for row in np.flatnonzero(place >= 0).tolist():
-        if second.texts[row] != first.texts[place[row]]:
-            problem = f"id '{second.ids[row]}' names another text than before"
-            raise InputError(problem, remedy="give each text its own id")
     place[fresh] = np.arange(len(first), len(first) + len(fresh))
     texts = _after(as_outputs(first), as_outputs(second.take(fresh)))
     ratings = _joined(first.ratings, second.ratings, place)
