@@ -117,8 +117,8 @@ def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRe
     """The rated texts among the rows, and as outputs those that nobody has rated.
 
     A text is rated if any row of it is. Texts without ids are named by the number of their row, so
-    that no id is given twice. Arguments and errors are those of `read_pool`; it is one, too, if
-    nothing is rated, or everything.
+    that no id is given twice. Arguments and errors are those of `read_pool`; that nothing is rated,
+    or everything, is an InputError, too.
     """
     table = read_table(rows, reading, BOTH_ROLES, needed=("text",))
     if not table.roles.all("rating"):
