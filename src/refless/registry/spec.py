@@ -115,10 +115,6 @@ class Parameter:
         """Its name in a file of settings: the flag without dashes, or of a table its own."""
         return self.name if self.kind == dict[str, Any] else self.longest.lstrip("-")
 
-    def over(self, more: About) -> "Parameter":
-        """The same with whatever else is declared of it."""
-        return replace(self, about=self.about.with_more(more))
-
     def check(self, value: Any, name: str) -> None:  # noqa: ANN401 - any value
         """Raises UsageError for a value of another type or outside the range."""
         if value is None and self.optional:

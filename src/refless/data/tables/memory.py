@@ -50,11 +50,6 @@ def paths_of(rows: object) -> list[str] | None:
     return paths
 
 
-def named(rows: object) -> list[str]:
-    """The files, or what rows in memory are called."""
-    return paths_of(rows) or [type(rows).__name__]
-
-
 def source_in_memory(rows: object, keep: Keep) -> tuple[str, Source]:
     """What rows in memory are called in messages, and the rows, which are not changed.
 
