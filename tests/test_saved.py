@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -323,26 +322,20 @@ def test_arrays_are_mapped(tmp_path: Path) -> None:
         assert array.flags.c_contiguous
 
 
-@pytest.mark.parametrize("flushes", [0, 1])
-def test_a_full_disk_leaves_the_old_file(
-    tmp_path: Path, flushes: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing that was begun remains; after the step that replaces it, it is the new one."""
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that was begun remains."""
     path = tmp_path / "m.safetensors"
     old, new = (estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25))
     refless.save(old, path)
-    remaining = [flushes]
 
     def full(_: int) -> None:
-        remaining[0] -= 1
-        if remaining[0] < 0:
-            raise OSError(28, "No space left on device")
+        raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", full)
         with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
             refless.save(new, path)
-    assert refless.load(path).signature() == (old, new)[flushes].signature()
+    assert refless.load(path).signature() == old.signature()
     assert [*tmp_path.iterdir()] == [path]
 
 
@@ -384,7 +377,3 @@ def test_a_kill_and_two_writers_leave_a_whole_file(tmp_path: Path) -> None:
             writer.communicate()
     assert sizes <= {20, 25}
     assert len(refless.load(path).rated) in {20, 25}
-    for unfinished in tmp_path.glob(".*"):
-        os.utime(unfinished, (time.time() - 4000,) * 2)
-    _write(path, 1)
-    assert [*tmp_path.iterdir()] == [path]

@@ -88,6 +88,14 @@ def test_scores_of_rated_rows_only() -> None:
     assert "2 of 4 rows have no rating: left out of the rated texts" in read.notes
 
 
+def test_rows_apart() -> None:
+    """Each row is an output of its own if that is asked for, whatever its id."""
+    rows = [{"id": "1", "text": "a"}, {"id": "1", "text": "b"}]
+    assert read_outputs(rows, apart=True).outputs.texts == ("a", "b")
+    with pytest.raises(InputError, match="id '1' has two texts"):
+        read_outputs(rows)
+
+
 def test_nothing_or_everything_rated() -> None:
     """Neither makes a pool and outputs."""
     with pytest.raises(InputError, match=r"the rows: no text has a rating.*--rated"):

@@ -56,7 +56,7 @@ def contents(pool: RatedPool) -> tuple[Any, ...]:
     ratings = pool.ratings
     return (
         (pool.ids, pool.texts, pool.sources, pool.systems, pool.items, pool.tasks),
-        (pool.human.tolist(), pool.scale, pool.named, pool.merged),
+        (pool.human.tolist(), pool.scale, pool.named),
         (ratings.values.tolist(), ratings.text.tolist(), ratings.annotator.tolist()),
         ratings.annotators,
     )

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
-from refless.data.tables.streams import values_in
 from refless.registry.errors import InputError, MissingExtraError
 from test_tables_formats import write
 
@@ -120,21 +119,6 @@ def test_lists_are_the_rows_they_stand_for(lists: list[list[int]]) -> None:
     first, second = read_pool(packed).pool, read_pool(rows).pool
     assert first.human.tolist() == second.human.tolist()
     assert first.ratings.values.tolist() == second.ratings.values.tolist()
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-)
-
-
-@given(st.lists(JSON, max_size=5), st.sampled_from([None, 1]))
-def test_arrays_and_values_one_after_the_other(items: list[object], indent: int | None) -> None:
-    """The items are those of json.loads, and values need no array around them."""
-    text = json.dumps(items, indent=indent)
-    assert values_in(text, "x") == json.loads(text)
-    objects = [{"value": item} for item in items]
-    assert values_in("\n".join(json.dumps(one, indent=indent) for one in objects), "x") == objects
 
 
 @pytest.mark.parametrize(

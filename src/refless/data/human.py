@@ -210,7 +210,6 @@ def pool_of(
         scale=scale,
         aggregate=aggregate,
         named=named,
-        merged=False,
     )
 
 
@@ -260,9 +259,7 @@ def canonical_order(pool: RatedPool, groups: IntArray | None = None) -> IntArray
     Copies of a text stand side by side, sorted by their scores, their ratings and, where groups are
     held out, by what the group holds. No choice may tell them apart: see `copies_of`.
 
-    Args:
-        pool: the rated texts.
-        groups: [n] labels of what is held out together; the labels themselves do not count.
+    Groups are [n] labels of what is held out together; the labels themselves do not count.
     """
     ratings = [] if pool.named else [ratings_of(pool)]  # ids tell all texts apart
     scores = [sortable(pool.scores, len(pool))] if pool.score_names else []

@@ -13,19 +13,17 @@ import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.errors import UsageError
+from refless.registry.plural import counted
 
 Reason = Literal["", "empty", "too-short", "too-few", "too-many", "too-uncertain", "bad-row"]
 Aggregate = Literal["mean", "median"]
 Scale = tuple[float, float]
 
-SHOWN = 3  # rows of a record that prints itself
-WIDTH = 60  # letters of a text in such a row
-
 _Entry = TypeVar("_Entry")
 
 
 class Columns:
-    """Columns of one length, which print as a summary and their first rows."""
+    """Columns of one length, which print as a summary."""
 
     __slots__ = ()
 
@@ -33,28 +31,10 @@ class Columns:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        rows = [self._row(i) for i in range(min(len(self), SHOWN))]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows if row]
-        more = len(self) - SHOWN
-        head = f"{type(self).__name__}: {self._summary()}"
-        return "\n  ".join([head, *lines, *([f"... {more} more"] if lines and more > 0 else [])])
+        return f"{type(self).__name__}: {self._summary()}"
 
     def _summary(self) -> str:
         return counted(len(self), "text")
-
-    def _row(self, i: int) -> tuple[str, ...]:  # noqa: ARG002 - of those that show rows
-        return ()
-
-
-def counted(n: int, noun: str) -> str:
-    """`1 row`, `2 rows`."""
-    return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
-def _clipped(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -146,9 +126,6 @@ class Texts(Columns):
         """The further columns of some rows."""
         return {}
 
-    def _row(self, i: int) -> tuple[str, ...]:
-        return self.ids[i], _clipped(self.texts[i])
-
 
 COLUMNS = tuple(f.name for f in fields(Texts) if not f.name.startswith("score"))
 
@@ -205,8 +182,6 @@ class RatedPool(Texts):
         scale: the ratings' lowest and highest value, or None.
         aggregate: how a text's ratings become its human rating.
         named: whether the ids came from the user (else they count the texts).
-        merged: whether, without ids, rows of one task, system, source and text are one text: an
-            annotator column said who rated each row.
     """
 
     human: FloatArray
@@ -214,7 +189,6 @@ class RatedPool(Texts):
     scale: Scale | None = None
     aggregate: Aggregate = "mean"
     named: bool = False
-    merged: bool = False
 
     def _more(self, rows: IntArray) -> dict[str, Any]:
         return {"human": self.human[rows], "ratings": self.ratings.of(rows, len(self))}
@@ -225,9 +199,6 @@ class RatedPool(Texts):
         rated = f"{counted(len(self.ratings.values), 'rating')}{scale}"
         by = f" by {raters}" if self.ratings.annotators else ""
         return f"{counted(len(self), 'text')}, {rated}{by}"
-
-    def _row(self, i: int) -> tuple[str, ...]:
-        return self.ids[i], f"{self.human[i]:.3g}", _clipped(self.texts[i])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
@@ -313,13 +284,6 @@ class Estimates(Columns):
 
     def _summary(self) -> str:
         return f"{counted(len(self), 'text')}, {int(self.defined.sum())} with an estimate"
-
-    def _row(self, i: int) -> tuple[str, ...]:
-        if not self.defined[i]:
-            return self.ids[i], self.reasons[i], ""
-        low, high = self.low[i], self.high[i]
-        interval = "" if np.isnan(low) else f"[{low:.3g}, {high:.3g}]"
-        return self.ids[i], f"{self.values[i]:.3g}", interval
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
@@ -413,11 +377,6 @@ class Predictions(Columns):
         names = ("id", "reason", "item", "group", "task", "system")
         columns: dict[str, Any] = {name: picked(getattr(self, name), rows) for name in names}
         return replace(self, **columns, human=self.human[rows], predicted=self.predicted[rows])
-
-    def _row(self, i: int) -> tuple[str, ...]:
-        value, none = self.predicted[i], f"no prediction ({self.reason[i]})"
-        prediction = none if np.isnan(value) else f"predicted {value:.3g}"
-        return self.id[i], f"rated {self.human[i]:.3g}", prediction
 
 
 def numbered(n: int) -> tuple[str, ...]:

@@ -30,7 +30,6 @@ class PoolFacts(msgspec.Struct, frozen=True, kw_only=True):
     scale: Scale | None
     aggregate: Aggregate
     named: bool
-    merged: bool
     score_names: tuple[str, ...] = ()
 
 
@@ -74,7 +73,6 @@ def pool_in(facts: PoolFacts, arrays: Mapping[str, Array]) -> RatedPool:
         scale=facts.scale,
         aggregate=facts.aggregate,
         named=facts.named,
-        merged=facts.merged,
     )
 
 

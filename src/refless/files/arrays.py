@@ -54,16 +54,10 @@ def is_saved(path: object) -> bool:
 def write_arrays(
     path: str | os.PathLike[str], kind: str, facts: Facts, arrays: Mapping[str, Array]
 ) -> None:
-    """Writes a file of arrays; one that is there already is replaced in one step.
-
-    Args:
-        path: ends in `.safetensors`.
-        kind: what people call such a file.
-        facts: values for JSON.
-        arrays: of the types in `DTYPES`.
+    """Writes a file of arrays of the types in `DTYPES`; `kind` is what people call such a file.
 
     Raises:
-        UsageError: another ending.
+        UsageError: another ending than `.safetensors`.
         InputError: a file that cannot be written; the old one is kept.
     """
     from safetensors.numpy import save
@@ -79,11 +73,7 @@ def read_arrays(
 ) -> tuple[dict[str, Any], Arrays]:
     """The facts and the arrays of a file, which are mapped copy-on-write.
 
-    Args:
-        path: the file. kind: what it must be. remedy: what people can do about another one.
-
-    Raises:
-        InputError: no such file, one of another kind, or a damaged one.
+    No such file, one of another kind and a damaged one are InputErrors with the remedy.
     """
     with damaged(path, kind, remedy):
         if is_folder(path):

@@ -77,21 +77,13 @@ def check_foreign(fault: BaseException) -> None:
 
 
 def json_of(path: Path) -> Any:  # noqa: ANN401 - whatever the file says
-    """What a JSON file says.
-
-    Raises:
-        InputError: no such file, or none that is JSON in UTF-8.
-    """
+    """What a JSON file says; raises InputError if there is none in UTF-8."""
     with reading(path):
         return json.loads(path.read_bytes())
 
 
 def json_in(path: Path, kind: type[Any]) -> Any:  # noqa: ANN401 - whatever the file says
-    """What a JSON file says, a dict or a list as asked; an empty one where there is no such file.
-
-    Raises:
-        InputError: none that is JSON in UTF-8, or JSON of another kind.
-    """
+    """What a JSON file says, a dict or a list as asked; an empty one if there is no such file."""
     said = json_of(path) if is_file(path) else kind()
     if not isinstance(said, kind):
         raise InputError(f"a JSON {kind.__name__} is needed here", path=str(path))
@@ -134,11 +126,7 @@ def is_device(path: str) -> bool:
 
 
 def whole_lines(path: str, remedy: str) -> list[str]:
-    """The lines of a small text file, without their ends.
-
-    Raises:
-        InputError: no such file, with this remedy; bytes that are no UTF-8.
-    """
+    """The lines of a small text file, without their ends; a missing file has this remedy."""
     if not is_file(path):
         raise InputError("no such file", path=path, remedy=remedy)
     with reading(path):

@@ -2,16 +2,12 @@
 
 import errno
 import os
-import re
 import secrets
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from refless.registry.errors import InputError
-
-STALE = 3600.0  # seconds after which an unfinished file is taken for that of a killed run
 
 
 def write_atomic(path: str, data: bytes | str) -> None:
@@ -19,7 +15,7 @@ def write_atomic(path: str, data: bytes | str) -> None:
 
     Text is written as UTF-8 with line ends as they stand; half of a character (of a file's name
     that is no UTF-8) is a question mark. A symbolic link stays one: its target is replaced. An
-    existing file keeps its permissions. When this returns, the file outlasts a power failure.
+    existing file keeps its permissions.
 
     Raises:
         InputError: a folder that does not exist or cannot be written to; the old file is kept.
@@ -46,27 +42,13 @@ def check_writable(path: str) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Makes a folder, and those above it, if they are missing.
-
-    Raises:
-        InputError: one that cannot be made.
-    """
+    """Makes a folder, and those above it, if they are missing; raises InputError if it cannot."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
-        raise unwritable(path, fault) from fault
-
-
-def unwritable(path: Path, fault: OSError) -> InputError:
-    """The error for a folder that the system does not let us write."""
-    if isinstance(fault, FileExistsError | NotADirectoryError):
-        message, remedy = "is a file, not a folder", "name another folder"
-        if not path.is_file():
-            message = "lies below a file, not in a folder"
-    else:
-        message = f"the folder cannot be written ({fault.strerror or fault})"
+        message = f"the folder cannot be made ({fault.strerror or fault})"
         remedy = "check its permissions and the free space, or name another"
-    return InputError(message, path=str(path), remedy=remedy)
+        raise InputError(message, path=str(path), remedy=remedy) from fault
 
 
 def _is_special(target: Path) -> bool:
@@ -87,7 +69,6 @@ def _writing(path: str) -> Iterator[None]:
 
 def _replace(target: Path, content: bytes) -> None:
     """Writes a file in one step; an OSError leaves the old file as it was."""
-    _remove_stale(target)
     temporary = _temporary(target)
     try:
         with temporary.open("xb") as stream:
@@ -101,36 +82,7 @@ def _replace(target: Path, content: bytes) -> None:
         with suppress(OSError):
             temporary.unlink()
         raise
-    _sync_folder(target.parent)
 
 
 def _temporary(target: Path) -> Path:
     return target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-
-
-def _remove_stale(target: Path) -> None:
-    """Removes what killed runs that wrote this file left in its folder an hour ago or earlier."""
-    unfinished = re.compile(re.escape(f".{target.name}.") + "[0-9a-f]{8}")
-    with suppress(OSError), os.scandir(target.parent) as entries:
-        for entry in entries:
-            if unfinished.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                with suppress(OSError):
-                    if time.time() - entry.stat().st_mtime > STALE:
-                        Path(entry.path).unlink()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Makes a folder's entries durable, if the system can."""
-    if os.name != "posix":
-        return
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except PermissionError:  # a folder that may be written and not read
-        return
-    try:
-        os.fsync(handle)
-    except OSError as fault:
-        if fault.errno != errno.EINVAL:  # some file systems have no such call
-            raise
-    finally:
-        os.close(handle)

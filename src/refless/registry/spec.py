@@ -115,10 +115,6 @@ class Parameter:
         """Its name in a file of settings: the flag without dashes, or of a table its own."""
         return self.name if self.kind == dict[str, Any] else self.longest.lstrip("-")
 
-    def over(self, more: About) -> "Parameter":
-        """The same with whatever else is declared of it."""
-        return replace(self, about=self.about.with_more(more))
-
     def check(self, value: Any, name: str) -> None:  # noqa: ANN401 - any value
         """Raises UsageError for a value of another type or outside the range."""
         if value is None and self.optional:
@@ -135,13 +131,9 @@ class Parameter:
 
 
 def declared(name: str, hint: Any, default: Any, help_: str = "") -> Parameter:  # noqa: ANN401
-    """The parameter that an annotation declares.
+    """The parameter that an annotation declares, `Annotated` or not.
 
-    Args:
-        name: of the parameter.
-        hint: its annotation, `Annotated` or not; several `About` add up, later ones win.
-        default: its default, or MISSING.
-        help_: its line of help, unless the annotation has one.
+    Several `About` add up, later ones win. `help_` is the line of help if none of them has one.
     """
     kind, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     about = About(help_)
@@ -184,11 +176,7 @@ class Described:
 
 
 def parse(text: str, registry: Mapping[str, type[Any]], what: str) -> Any:  # noqa: ANN401 - what the registry makes
-    """The thing that a specification names, with its parameters.
-
-    Args:
-        text: the specification; registry: what there is, by name.
-        what: what these things are called in messages: "metric".
+    """The thing that a specification names; `what` is what messages call it: "metric".
 
     Raises:
         UsageError: an unknown name or parameter, or a value that cannot be honoured.
@@ -254,11 +242,7 @@ def _parts(remainder: str, text: str) -> list[str]:
 
 
 def value_of(parameter: Parameter, text: str, place: str) -> Any:  # noqa: ANN401 - any parameter's type
-    """The value of a parameter, as a specification writes it.
-
-    Raises:
-        UsageError: a text that is no value of it; the message begins with the place.
-    """
+    """The value of a parameter, as a specification writes it; messages begin with the place."""
     if text == "none" and parameter.optional:
         return None
     inside = text[1:-1] if text.startswith("(") and text.endswith(")") else text
@@ -287,11 +271,7 @@ def _number(text: str, kind: type[float], place: str) -> Any:  # noqa: ANN401 - 
 
 
 def check(thing: Any) -> None:  # noqa: ANN401 - any dataclass with declared parameters
-    """For constructors: every declared parameter has its type and lies in its range.
-
-    Raises:
-        UsageError: the first that does not, by name, with what it may be.
-    """
+    """For constructors: raises UsageError for a parameter of another type or out of its range."""
     for name, parameter in parameters_in(type(thing)).items():
         parameter.check(getattr(thing, name), name)
 

@@ -2,8 +2,7 @@
 
 from refless.data.tables.columns import ALIASES, Columns
 from refless.data.tables.dimensions import SeveralDimensionsError, dimension_of, one_of
-from refless.data.tables.formats import holds_rows
-from refless.data.tables.memory import Rows, named
+from refless.data.tables.memory import Rows
 from refless.data.tables.partly_rated import PartlyRated, read_partly
 from refless.data.tables.rated import PoolRead
 from refless.data.tables.ratings import parse_rating_map
@@ -12,7 +11,6 @@ from refless.data.tables.views import (
     OutputsRead,
     ScoredRead,
     check_made_with,
-    read_batches,
     read_both,
     read_outputs,
     read_pool,
@@ -32,11 +30,8 @@ __all__ = [
     "SeveralDimensionsError",
     "check_made_with",
     "dimension_of",
-    "holds_rows",
-    "named",
     "one_of",
     "parse_rating_map",
-    "read_batches",
     "read_both",
     "read_outputs",
     "read_partly",

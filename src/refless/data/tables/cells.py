@@ -13,17 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from refless.data.records import counted
 from refless.files.untrusted import check_foreign
 from refless.registry.errors import InputError
+from refless.registry.plural import counted
 
 _FORMULA_ERROR = re.compile(r"#(N/A|NAME\?|(REF|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|ERROR)!)")
 _PLAIN = {str, int, bool, type(None)}
 _ABSENT = ("NAType", "NaTType")  # pandas.NA and pandas.NaT
 _SHORT_FLOATS = {"float16", "float32", "halffloat", "float"}  # as numpy, pandas, polars, Arrow say
 _READ = ("to_pylist", "tolist", "to_list")  # Arrow, numpy and pandas, polars
-_NANOSECONDS = re.compile(r"time64\[ns\]|Time|Datetime\(time_unit='ns'.*")  # Arrow, polars
-_ZEROS = re.compile(r"(\.\d{6})000$|\.0+$")
 _DEEPEST = 100
 
 
@@ -44,7 +42,7 @@ def cells_of(column: Iterable[object]) -> list[object]:
     Bytes are text in UTF-8. What cannot be had at all is `Unreadable`.
     """
     kind = str(getattr(column, "dtype", getattr(column, "type", "")))
-    values = _values(column, kind)
+    values = _values(column)
     if kind.lower() in _SHORT_FLOATS:  # 4.8 in 32 bits is 4.800000190734863 in 64
         values = [np.float32(v) if isinstance(v, float) else v for v in values]
     return values if {*map(type, values)} <= _PLAIN else [*map(cell_of, values)]
@@ -79,39 +77,22 @@ def _nested(value: Any, depth: int) -> object:  # noqa: ANN401 - a list or a map
     return [cell_of(inner, depth) for inner in value]
 
 
-def _values(column: Any, kind: str) -> list[Any]:  # noqa: ANN401 - a column of any library
-    """The values as the column's own library gives them."""
+def _values(column: Any) -> list[Any]:  # noqa: ANN401 - a column of any library
+    """The values as the column's own library gives them, all at once or one by one."""
     read = next((name for name in _READ if hasattr(column, name)), None)
     try:
-        if _NANOSECONDS.fullmatch(kind):  # Python's own types would cut them, and make two one
-            return [*map(_trimmed, getattr(_as_text(column, kind), read or "to_list")())]
         return list(column) if read is None else list(getattr(column, read)())
     except BaseException as fault:  # noqa: BLE001 - polars panics with no Exception
         check_foreign(fault)
     return [_value(column, row) for row in range(len(column))]
 
 
-def _as_text(column: Any, kind: str) -> Any:  # noqa: ANN401 - a column of Arrow or polars
-    """The column as text, with nanoseconds; polars writes a time's only if it is told to."""
-    if kind == "time64[ns]":
-        return column.cast("string")
-    return column.dt.to_string("%H:%M:%S%.9f") if kind == "Time" else column.cast(str)
-
-
 def _value(column: Any, row: int) -> object:  # noqa: ANN401 - a column of any library
-    """One value of a column that does not come as a whole; dates as Arrow writes them."""
-    value: Any = None
     try:
         value = column.iloc[row] if hasattr(column, "iloc") else column[row]
         return value.as_py() if hasattr(value, "as_py") else value
     except BaseException as fault:  # noqa: BLE001 - polars panics with no Exception
-        unreadable = _unreadable(fault)
-    try:
-        text = str(value.cast("string")) if "time" in str(value.type) else ""
-    except Exception as fault:  # noqa: BLE001 - whatever Arrow says of it
-        check_foreign(fault)
-        return unreadable
-    return unreadable if "out of range" in text else _trimmed(text) or unreadable
+        return _unreadable(fault)
 
 
 def _unreadable(fault: BaseException) -> Unreadable:
@@ -122,18 +103,8 @@ def _unreadable(fault: BaseException) -> Unreadable:
     return Unreadable(f"a value that cannot be read ({' '.join(str(fault).split())[:80]})")
 
 
-def _trimmed(text: str | None) -> str | None:
-    """Without the nanoseconds, or the fraction, if they are 0: as Python writes a time."""
-    return None if text is None else _ZEROS.sub(r"\1", text)
-
-
 def text_of_cell(value: object) -> str:
-    """A text as it stands; "" is a text, None is none.
-
-    Raises:
-        InputError: no text, something that is not a string, a formula's error, a NUL, a lone
-            surrogate.
-    """
+    """A text as it stands, "" too; raises InputError for None and for what is no text."""
     if value is None:
         raise InputError("no text", remedy='give the row a text; an empty one is ""')
     if not isinstance(value, str):
@@ -154,11 +125,7 @@ def text_of_cell(value: object) -> str:
 
 
 def name_of_cell(value: object) -> str:
-    """A name (id, system, annotator ...): strings as they stand, numbers as written, None as "".
-
-    Raises:
-        InputError: a list or an object, a NUL, a lone surrogate.
-    """
+    """A name: strings as they stand, numbers as written, None as ""; else raises InputError."""
     if type(value) is str:
         return text_of_cell(value)
     if value is None:
@@ -174,11 +141,7 @@ def name_of_cell(value: object) -> str:
 
 
 def source_of_cell(value: object) -> str:
-    """A source: a string, or a list or object (turns of a dialogue) as its JSON.
-
-    Raises:
-        InputError: a NUL or a lone surrogate.
-    """
+    """A source: a name, or a list or object (turns of a dialogue) as its JSON."""
     if isinstance(value, list | dict):
         try:
             text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
@@ -190,12 +153,9 @@ def source_of_cell(value: object) -> str:
 
 
 def references_of_cells(values: list[object]) -> tuple[str, ...]:
-    """The references in a row's reference cells: strings, lists of strings, None for none.
+    """The references in a row's cells, strings and lists of strings; else raises InputError.
 
     A blank cell is no reference; a blank string in a list is one.
-
-    Raises:
-        InputError: anything that is not a string.
     """
     result: list[str] = []
     for value in values:
@@ -207,11 +167,7 @@ def references_of_cells(values: list[object]) -> tuple[str, ...]:
 
 
 def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
-    """The references' weights: a number, a list of numbers, or a cell such as `1 0.5 -1`.
-
-    Raises:
-        InputError: not as many as references, not finite, outside [-1, 1].
-    """
+    """The references' weights in [-1, 1]: numbers, or a cell such as `1 0.5 -1`."""
     if isinstance(value, str):
         value = [part for part in re.split(r"[\s,;]+", value.strip().strip("[]")) if part]
     values: list[Any] = value if isinstance(value, list) else [] if value is None else [value]
@@ -232,13 +188,7 @@ def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
 
 
 def time_of_cell(value: object) -> float:
-    """A date, a time or a number as seconds, or as it stands; NaN for a blank cell.
-
-    Times without a zone are taken for UTC.
-
-    Raises:
-        InputError: anything else.
-    """
+    """A date or time as seconds, of UTC without a zone, a number as it stands, NaN for a blank."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return math.nan
     try:

@@ -186,9 +186,7 @@ def with_nested(row: dict[str, object], within: Sequence[str]) -> dict[str, obje
 
     Places in lists count from 0: `choices.0.text`.
 
-    Args:
-        row: by names of columns, which come before dotted names that are equal.
-        within: the columns (or patterns) that are opened.
+    Names of columns come before dotted names that are equal. Only columns `within` are opened.
     """
     result: dict[str, object] = {}
     stack = [pair for pair in row.items() if any(matches(pair[0], column) for column in within)]
@@ -210,15 +208,9 @@ def roles_of(
     needed: Sequence[str] = NEEDED,
     known: Collection[str] = (),
 ) -> Roles:
-    """The columns of each role among those seen, and notes on what was found by alias.
+    """The columns of each role, and notes on those that were found by alias.
 
-    Args:
-        columns: the user's flags.
-        roles: what this kind of file has.
-        header: names of all columns, in file order.
-        path: for the error messages.
-        needed: which of the roles must be there.
-        known: roles whose column is called as they are, whatever else could be it.
+    Roles that are `known` have columns that are called as they are, whatever else could be it.
 
     Raises:
         InputError: a flag that names no column, two candidates for one role, a needed one missing.

@@ -61,13 +61,8 @@ def of_dimension(
 ) -> Iterator[Numbered]:
     """The plain rows of the dimension that is asked for, and those that name none.
 
-    Args:
-        rows: with their numbers; reading: names the dimension and its column.
-        met: counts the ratings of each dimension.
-        path, lines: for messages: the file, and whether numbers are those of lines.
-
-    Raises:
-        InputError: at the end, where some ratings have a dimension and another has none.
+    Counts in `met` the ratings of each dimension. At the end raises InputError where some ratings
+    have a dimension and another has none.
     """
     column, bare = columns_for(reading)[0], None
     for number, row in rows:
@@ -100,12 +95,7 @@ def with_dimension(
 ) -> Columns:
     """The columns, with that of the ratings where the dimension is a column.
 
-    Args:
-        reading: asks for a dimension, a pattern of them, or for none.
-        met: ratings by dimension, as rows or tools name them.
-        header: all columns.
-        path: for messages.
-        is_export: whether the rows are those of a tool.
+    `met` has the ratings by dimension, as rows or tools name them.
 
     Raises:
         SeveralDimensionsError: more than one, or a pattern.
@@ -150,12 +140,7 @@ def _none(dimension: str, met: Collection[str], header: Sequence[str], path: str
 
 
 def one_of(words: Sequence[str]) -> tuple[str | None, Scale | None]:
-    """The one dimension that is asked for and its scale; None for none.
-
-    Raises:
-        SeveralDimensionsError: several are.
-        UsageError: one is asked for twice.
-    """
+    """The one dimension that is asked for and its scale; None for none, an error for several."""
     named = dict(map(dimension_of, words))
     if len(named) != len(words):
         raise UsageError(f"--dimension names one twice: {', '.join(words)}")

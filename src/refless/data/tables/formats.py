@@ -4,11 +4,9 @@ import csv
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import PurePath
-
-import msgspec
 
 from refless.data.tables.columns import Keep
 from refless.data.tables.excel import excel
@@ -42,9 +40,7 @@ ENDINGS = {
 }
 RECORDS = "records.json"  # in a folder that Argilla wrote
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
-_json_row = msgspec.json.Decoder().decode
 DELIMITERS = (",", ";", "\t")
-_SEPARATOR = re.compile(r"sep=([,;\t])\r?$", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
 _CELL_LIMIT = 2**31 - 1  # the largest that csv accepts on every platform
 _cell_lock = threading.RLock()
@@ -190,12 +186,9 @@ def _jsonl(place: Place, _: Keep) -> Iterator[Source]:
 def _rows_on(lines: Iterable[str], path: str) -> Iterator[Numbered]:
     for number, line in enumerate(lines, 1):
         line = line.removeprefix("\ufeff") if number == 1 else line
-        try:
-            row = _json_row(line)
-        except (ValueError, RecursionError):
-            if line.isspace() or not line:
-                continue
-            row = _slow_row(line, path, number)
+        if line.isspace() or not line:
+            continue
+        row = _row_on(line, path, number)
         if isinstance(row, dict | InputError):
             yield number, row
         else:
@@ -203,8 +196,7 @@ def _rows_on(lines: Iterable[str], path: str) -> Iterator[Numbered]:
             yield number, InputError(_no_object(row), path=path, line=number, remedy=remedy)
 
 
-def _slow_row(line: str, path: str, number: int) -> object:
-    """What the fast reader refuses: NaN, huge numbers and lone surrogates get their own answer."""
+def _row_on(line: str, path: str, number: int) -> object:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as fault:
@@ -250,13 +242,10 @@ def tab_separated(place: Place, _: Keep) -> AbstractContextManager[Source]:
 def delimiter_of(head: str) -> str:
     """What stands between the cells of a CSV file: a comma, a semicolon or a tab.
 
-    Excel writes semicolons where decimals have commas, and may say so in a first line `sep=;`. The
-    one that the header has most of counts, first of those that the next line has as often; a comma
-    where none is there.
+    Excel writes semicolons where decimals have commas. The one that the header has most of counts,
+    first of those that the next line has as often; a comma where none is there.
     """
     header, _, rows = head.lstrip("\r\n").partition("\n")
-    if match := _SEPARATOR.match(header):
-        return match[1]
     bare, row = (_QUOTED.sub("", line) for line in (header, rows.partition("\n")[0]))
     alike = [mark for mark in DELIMITERS if bare.count(mark) == row.count(mark) > 0]
     return max(alike or DELIMITERS, key=bare.count)
@@ -299,16 +288,11 @@ def _headed(rows: Iterator[tuple[int, list[str] | InputError]], path: str) -> So
     for line, cells in rows:
         if isinstance(cells, InputError):
             raise cells
-        if any(cells) and not _says_separator(cells):
+        if any(cells):
             names = tuple(cell.removeprefix("\ufeff").strip() for cell in cells)
             check_names(names, path, line)
             return Source(columns=names, rows=_named_cells(rows, names, path))
     raise InputError("there is no header", path=path, remedy="give a first line of column names")
-
-
-def _says_separator(cells: Sequence[str]) -> bool:
-    """Whether this is Excel's `sep=;`, which its own delimiter cuts in two."""
-    return len(cells) == 2 and cells[0].removeprefix("\ufeff").lower() == "sep=" and not cells[1]
 
 
 def _named_cells(

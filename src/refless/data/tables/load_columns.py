@@ -25,7 +25,6 @@ from refless.data.tables.streams import Place
 from refless.registry.errors import InputError
 
 _CHUNK = 8192
-ERRORS_KEPT = 20
 _SIDE = re.compile(r"(.+)[_ -]([a-z]|v?\d+|old|new)", re.IGNORECASE)  # output_a, output_v1
 
 
@@ -44,8 +43,7 @@ class Gathered:
 
     Attributes:
         skip_bad: whether bad rows are remembered; else the first is raised.
-        bad: what was found in each bad row.
-        errors: the errors of the first of them.
+        bad: what is wrong with each bad row.
         columns: name -> [n] values as the format gives them; None if a row has none.
         lines: [n] line on which the row starts, or its number, counted from 1 in its own file.
         parts: the files.
@@ -56,8 +54,7 @@ class Gathered:
     """
 
     skip_bad: bool
-    bad: dict[int, str] = field(default_factory=dict)
-    errors: dict[int, InputError] = field(default_factory=dict)
+    bad: dict[int, InputError] = field(default_factory=dict)
     columns: dict[str, list[object]] = field(default_factory=dict)
     lines: array[int] = field(default_factory=lambda: array("q"))
     parts: list[Part] = field(default_factory=list)
@@ -116,9 +113,7 @@ class Gathered:
         """The same with an error that has its place."""
         if not self.skip_bad:
             raise error
-        self.bad[row] = error.found
-        if len(self.errors) < ERRORS_KEPT:
-            self.errors[row] = error
+        self.bad[row] = error
 
     def begin(self, name: str, source: Source, keep: Keep) -> None:
         """Makes room for the rows of one more file."""
@@ -156,13 +151,8 @@ class Gathered:
 def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str] = ()) -> Gathered:
     """The wanted columns of the rows, files one after the other.
 
-    Rows that cannot be parsed keep a place without values and are bad.
-
-    Args:
-        rows: files, or what lies in memory.
-        keep: tells the wanted columns.
-        reading: the settings.
-        dimensions: columns that tell or are dimensions, if ratings are read.
+    Rows that cannot be parsed keep a place without values and are bad. If ratings are read,
+    `dimensions` are columns that tell dimensions or are some.
 
     Raises:
         InputError: a file that cannot be read or has no rows; a bad row unless they are skipped.
@@ -185,34 +175,6 @@ def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str]
             if source.notes is not None and keep("rating"):
                 table.dimensions.update(source.notes.dimensions)
     return table
-
-
-def gather_batches(rows: object, keep: Keep, reading: Reading, size: int) -> Iterator[Gathered]:
-    """The same, at most so many rows at a time, each batch of one file; earlier ones are forgotten.
-
-    A batch has every column that was seen before it. What exports say is with each of their
-    batches.
-
-    Raises:
-        InputError, UsageError: as of `gather`, when the batch is asked for.
-    """
-    columns: dict[str, None] = {}
-    with long_cells():
-        for name, opened in _sources(rows, keep, reading):
-            with opened as file:
-                source = lengthened(file, reading.columns, name)
-                content, n = _nested(source, outer(reading.columns)), 0
-                columns.update(dict.fromkeys(source.columns))
-                while chunk := list(islice(content, size)):
-                    n += len(chunk)
-                    table = Gathered(skip_bad=reading.skip_bad, header=dict(columns))
-                    table.columns = {column: [] for column in filter(keep, columns)}
-                    table.begin(name, source, keep)
-                    table.extend(chunk, keep)
-                    columns.update(table.header)
-                    yield table
-            if not n:
-                raise _no_rows(name, source)
 
 
 def _no_rows(name: str, source: Source) -> InputError:

@@ -36,11 +36,7 @@ Rows: TypeAlias = (
 
 
 def paths_of(rows: object) -> list[str] | None:
-    """The files' names, those of patterns too, or None for rows in memory; `-` is standard input.
-
-    Raises:
-        UsageError: an empty list, standard input twice.
-    """
+    """The files' names, those of patterns too; None for rows in memory. `-` is standard input."""
     files = [rows] if isinstance(rows, str | PathLike) else rows
     if not isinstance(files, list | tuple):
         return None
@@ -54,21 +50,12 @@ def paths_of(rows: object) -> list[str] | None:
     return paths
 
 
-def named(rows: object) -> list[str]:
-    """The files, or what rows in memory are called."""
-    return paths_of(rows) or [type(rows).__name__]
-
-
 def source_in_memory(rows: object, keep: Keep) -> tuple[str, Source]:
-    """What rows in memory are called in messages, and the rows.
-
-    Args:
-        rows: a data frame, a mapping of columns or a list of mappings; it is not changed.
-        keep: tells the columns to read.
+    """What rows in memory are called in messages, and the rows, which are not changed.
 
     Raises:
         InputError: columns of different lengths, two columns of one name.
-        UsageError: anything else.
+        UsageError: neither a data frame, nor a mapping of columns, nor a list of mappings.
     """
     names = getattr(rows, "column_names", getattr(rows, "columns", None))
     if isinstance(rows, Mapping):

@@ -8,8 +8,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from refless.data.joining import joined
-from refless.data.records import COLUMNS, Outputs, RatedPool, Texts, as_outputs, columns_of
+from refless.data.human import human_ratings
+from refless.data.records import (
+    COLUMNS,
+    Outputs,
+    RatedPool,
+    Ratings,
+    Texts,
+    as_outputs,
+    columns_of,
+)
 from refless.data.tables.columns import COMPARED_ROLES, missing
 from refless.data.tables.memory import Rows
 from refless.data.tables.rated import has_ratings, rated_of
@@ -185,10 +193,42 @@ def with_ratings(outputs: PartlyRated, more: PartlyRated) -> tuple[PartlyRated, 
 
 
 def _one_pool(first: RatedPool, second: RatedPool) -> RatedPool:
-    """Rated texts of both, with the columns that both have."""
+    """Rated texts of both, with the columns that both have; texts with one id are one text."""
     if not len(first) or not len(second):
         return first if len(first) else second
-    return joined(*_alike(first, second))
+    first, second = _alike(first, second)
+    if first.scale != second.scale or first.aggregate != second.aggregate:
+        kinds = [f"{pool.aggregate}, scale {pool.scale}" for pool in (first, second)]
+        raise UsageError(f"ratings of two kinds cannot be joined ({' and '.join(kinds)})")
+    rows = {name: row for row, name in enumerate(first.ids)}
+    fresh = [row for row, name in enumerate(second.ids) if name not in rows]
+    place = np.array([rows.get(name, -1) for name in second.ids], dtype=np.int64)
+    place[fresh] = np.arange(len(first), len(first) + len(fresh))
+    texts = _after(as_outputs(first), as_outputs(second.take(fresh)))
+    ratings = _joined(first.ratings, second.ratings, place)
+    human = human_ratings(ratings, len(texts), scale=first.scale, aggregate=first.aggregate)
+    return replace(first, **columns_of(texts), scores=texts.scores, human=human, ratings=ratings)
+
+
+def _joined(first: Ratings, second: Ratings, place: IntArray) -> Ratings:
+    """Ratings of both, whose raters have names if both sides name them.
+
+    The second one's texts have these places among the first one's.
+    """
+    are_named = bool(first.annotators and second.annotators)
+    names = tuple(sorted({*first.annotators, *second.annotators})) if are_named else ()
+
+    def renumbered(ratings: Ratings) -> IntArray:
+        if not are_named:
+            return np.zeros_like(ratings.annotator)
+        return np.array([*map(names.index, ratings.annotators)], np.int64)[ratings.annotator]
+
+    return Ratings(
+        text=np.concatenate([first.text, place[second.text]]),
+        annotator=np.concatenate([renumbered(first), renumbered(second)]),
+        values=np.concatenate([first.values, second.values]),
+        annotators=names,
+    )
 
 
 def _places(outputs: PartlyRated, more: PartlyRated) -> IntArray:
@@ -209,28 +249,12 @@ def _places(outputs: PartlyRated, more: PartlyRated) -> IntArray:
 
 
 def _alike(first: T, second: T) -> tuple[T, T]:
-    """Both with the columns that both have.
-
-    Raises:
-        UsageError: other columns of scores.
-    """
+    """Both with the columns that both have; raises UsageError for other columns of scores."""
     if first.score_names != second.score_names:
         raise UsageError("the rated texts and the outputs must have the same --score-column")
     shared = [name for name in COLUMNS if getattr(first, name) and getattr(second, name)]
     lacking: dict[str, Any] = {name: () for name in COLUMNS if name not in shared}
-    first, second = replace(first, **lacking), replace(second, **lacking)
-    if isinstance(first, RatedPool) and isinstance(second, RatedPool):
-        named = bool(first.ratings.annotators) == bool(second.ratings.annotators)
-        return (
-            replace(first, merged=False, ratings=first.ratings if named else _nameless(first)),
-            replace(second, merged=False, ratings=second.ratings if named else _nameless(second)),
-        )
-    return first, second
-
-
-def _nameless(pool: RatedPool) -> Any:  # noqa: ANN401 - Ratings
-    ratings = pool.ratings
-    return replace(ratings, annotator=np.zeros_like(ratings.annotator), annotators=())
+    return replace(first, **lacking), replace(second, **lacking)
 
 
 def _probabilities(table: Table) -> Sequence[float | None]:

@@ -4,13 +4,12 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from refless.data.human import check_scale, human_ratings
-from refless.data.records import RatedPool, Ratings, Scale, counted
+from refless.data.records import RatedPool, Ratings, Scale
 from refless.data.tables.cells import time_of_cell
 from refless.data.tables.ratings import (
     BLANKS,
@@ -25,6 +24,7 @@ from refless.data.tables.reading import Reading
 from refless.data.tables.table import Merged, Read, Table
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError
+from refless.registry.plural import counted
 
 PAIR_SCALE = (0.0, 1.0)  # of words that speak for themselves, such as up and down
 Keys = Sequence[Hashable] | None
@@ -55,20 +55,10 @@ class _Cells(NamedTuple):
     notes: tuple[str, ...]
 
 
-def rated_of(
-    table: Table,
-    reading: Reading,
-    more: Mapping[str, Sequence[object]] = MappingProxyType({}),
-    *,
-    both: bool = False,
-) -> Rated:
+def rated_of(table: Table, reading: Reading, *, both: bool = False) -> Rated:
     """The rated texts of a table; raises as `read_pool`.
 
-    Args:
-        table: with a column of ratings.
-        reading: the settings.
-        more: further columns that rows of one text must agree on.
-        both: whether rows without a rating are outputs, which answer for their own faults.
+    If `both`, rows without a rating are outputs, which answer for their own faults.
     """
     cells = _cells(table, reading, both=both)
     times, untimed = _times(table, named=reading.columns.time is not None)
@@ -76,10 +66,10 @@ def rated_of(
     good = [row for row in range(len(table)) if row not in bad]
     rated = [row for row in good if cells.rated[row]]
     if not rated:
-        first = next(iter(table.rows.errors.values()))
+        first = next(iter(table.rows.bad.values()))
         raise InputError("no usable row is left", path=table.rows.name, remedy=str(first))
     keys = _keys(table)
-    groups = table.merged(good, keys, more)
+    groups = table.merged(good, keys)
     groups = groups if len(rated) == len(good) else table.merged(rated, keys)
     ratings, nameless = _ratings(table, groups, cells, times)
     unrated = len(good) - len(rated)
@@ -96,7 +86,6 @@ def rated_of(
         scale=cells.scale,
         aggregate=reading.aggregate,
         named="id" in table.names,
-        merged="id" not in table.names and "annotator" in table.names,
     )
     summary = table.summary(groups, notes, of_rated, "skipped")
     read = PoolRead(pool=pool, columns=table.roles.columns, **summary)

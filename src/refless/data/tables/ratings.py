@@ -31,11 +31,7 @@ _THREE_DIGITS = re.compile(r"[+-]?\d+,\d{3}")  # 4,125: a little over 4, or four
 
 
 def parse_rating_map(text: str) -> dict[str, float]:
-    """The words and numbers of a map such as `up=1,down=0`.
-
-    Raises:
-        UsageError: a part that is not WORD=NUMBER, a word given twice.
-    """
+    """The words and numbers of a map such as `up=1,down=0`; raises UsageError for another text."""
     words: dict[str, float] = {}
     for part in text.split(","):
         word, equals, number = part.rpartition("=")
@@ -127,9 +123,7 @@ def words_of(
 ) -> tuple[Words, tuple[str, ...]]:
     """What the words of all rating columns together mean, and a note if nobody said so.
 
-    Args:
-        spellings: the different rating cells, spelled.
-        rating_map: the user's words (or numbers); None looks for a pair that speaks for itself.
+    Without a map of the user's, a pair that speaks for itself is looked for.
     """
     if rating_map is not None:
         meanings = {spelled(word): float(value) for word, value in rating_map.items()}
@@ -155,11 +149,7 @@ def words_fault(words: Sequence[str]) -> tuple[str, str]:
 
 
 def rating_of(value: float | str, words: Words, scale: Scale | None) -> float:
-    """A spelled rating as a finite number on the scale.
-
-    Raises:
-        InputError: an unknown word, NaN or infinity, outside the scale.
-    """
+    """A spelled rating as a finite number on the scale; raises InputError for any other."""
     value = words.get(value, value)
     if isinstance(value, str):
         remedy = "say what it means with --read rating-map=WORD=NUMBER,..."

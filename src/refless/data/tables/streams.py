@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import os
-import re
 import sys
 import zipfile
 import zlib
@@ -37,7 +36,6 @@ PACKED = {0, 8, 93}  # methods of zip files: stored, deflated, zstd
 _HEAD = 1 << 16
 _NOT_OF_FILES = {"idna", "punycode", "undefined"}  # codecs of text that no file is in
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_BLANKS = re.compile(r"\s*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,44 +56,26 @@ class Place:
 
     @cached_property
     def values(self) -> list[object]:
-        """The values of a JSON file: the items of one array, or each value of several.
-
-        Raises:
-            InputError: no JSON, with the line; more behind an array.
-        """
+        """The items of the array in a JSON file, or its one value; NaN and Infinity are numbers."""
         with text_of(self) as stream:
             text = stream.read().removeprefix("\ufeff")
-        return values_in(text, self.path)
-
-
-def values_in(text: str, path: str) -> list[object]:
-    """The items of one JSON array, or each value of several; NaN and Infinity are numbers."""
-    values: list[object] = []
-    decode, at = json.JSONDecoder().raw_decode, _blanks_after(text, 0)
-    while at < len(text):
         try:
-            value, end = decode(text, at)
+            value = json.loads(text)
         except (ValueError, RecursionError) as fault:
-            raise _no_json(fault, text, at, path) from fault
-        values.append(value)
-        at = _blanks_after(text, end)
-        if isinstance(value, list) and at < len(text):
-            raise InputError("there is more behind the array", path=path, remedy="remove it")
-    return values[0] if values and isinstance(values[0], list) else values
+            raise _no_json(fault, text, self.path) from fault
+        return value if isinstance(value, list) else [value]
 
 
-def _blanks_after(text: str, at: int) -> int:
-    blanks = _BLANKS.match(text, at)
-    return at if blanks is None else blanks.end()
-
-
-def _no_json(fault: Exception, text: str, at: int, path: str) -> InputError:
+def _no_json(fault: Exception, text: str, path: str) -> InputError:
     """The error for a text that is no JSON, with the line on which it ceases to be."""
-    problem = "nested too deep" if isinstance(fault, RecursionError) else str(fault)
+    place, problem = 0, "nested too deep" if isinstance(fault, RecursionError) else str(fault)
     if isinstance(fault, json.JSONDecodeError):
-        at, problem = fault.pos, fault.msg
-        problem = "it is cut off" if at >= len(text.rstrip()) else problem
-    line = text.count("\n", 0, at) + 1
+        place, problem = fault.pos, fault.msg
+        if problem == "Extra data":
+            problem = "there is more behind the array or object"
+        elif place >= len(text.rstrip()):
+            problem = "it is cut off"
+    line = text.count("\n", 0, place) + 1
     return InputError(f"not JSON: {problem}", path=path, line=line, remedy=AGAIN)
 
 
@@ -188,11 +168,8 @@ def text_of(place: Place, *, newline: str | None = None) -> Iterator[io.TextIOWr
 
     Iterating it splits at \n, \r\n and lone \r, and nowhere else (not at U+2028 or U+0085).
 
-    Args:
-        newline: None turns line ends into \n, "" leaves them as they are.
-
-    Raises:
-        InputError: bytes that are not in the encoding, with their place and the likely encoding.
+    A `newline` of None turns line ends into \n, "" leaves them as they are. Bytes that are not in
+    the encoding are an InputError with their place and the likely encoding.
     """
     utf8 = codecs.lookup(place.reading.encoding).name == "utf-8"
     if utf8 and (likely := _wide_encoding(beginning(place, 4096))):

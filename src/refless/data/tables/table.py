@@ -5,30 +5,32 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from refless.data.records import counted, numbered, scored
+from refless.data.records import numbered, scored
 from refless.data.tables.cells import name_of_cell, source_of_cell, text_of_cell
 from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.data.tables.columns import Roles, check_columns, keeping, listed, named_here, roles_of
 from refless.data.tables.dimensions import columns_for, with_dimension
-from refless.data.tables.load_columns import Gathered, gather, gather_batches
+from refless.data.tables.load_columns import Gathered, gather
 from refless.data.tables.ratings import BLANKS, MOST_PLACES, places_of, spelled, words_of
 from refless.data.tables.reading import Reading
 from refless.registry.arrays import IntArray
 from refless.registry.errors import InputError
+from refless.registry.plural import counted
 
+FAULTS_KEPT = 20
 KINDS_SHOWN = 3  # things found in bad rows that a note counts
 NAME_ROLES = (
     "id", "item", "source", "system", "task", "annotator", "group", "label", "rationale", "run",
 )  # fmt: skip
 OF_TEXT = ("source", "system", "item", "task", "group", "label")  # which rows of a text agree on
+NUMBERS = ("score", "logprob", "length")
 NEEDED = ("id", "item")  # if there is such a column, every row must fill it
 _MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
 Values = Mapping[str, Sequence[object]]
@@ -77,7 +79,8 @@ class Table:
         roles: which column plays which role.
         texts: [n] texts, "" if none are needed or there.
         names: role -> [n] ids, sources, systems, annotators ...
-        scores: column -> [n] scores that somebody else gave, None if a cell is blank.
+        scores: column -> [n] scores that somebody else gave and other numbers, None if a cell is
+            blank.
     """
 
     rows: Gathered
@@ -101,13 +104,8 @@ class Table:
     ) -> Merged:
         """Rows with equal keys as one text; without keys each row is its own.
 
-        Args:
-            rows: [m] numbers of rows.
-            keys: [n] what makes rows one text.
-            more: further columns, [n] each, that rows of one text must agree on.
-
-        Raises:
-            InputError: rows of one text that differ in what is about the text, naming both.
+        Rows of one text that differ in what is about the text, or in further values [n] by name,
+        are an InputError that names both.
         """
         if keys is None:
             return Merged(rows=rows, text=np.arange(len(rows), dtype=np.int64), first=rows)
@@ -163,14 +161,14 @@ class Table:
         self, groups: Merged, notes: Sequence[str], bad: Sequence[int], fate: str
     ) -> dict[str, Any]:
         """What a `Read` has to say: the notes, how rows were merged, what became of bad rows."""
-        kinds = Counter(self.rows.bad[row] for row in bad).most_common()
+        faults = [self.rows.bad[row] for row in bad]
+        kinds = Counter(fault.found for fault in faults).most_common()
         counts = [f"{n} {result}" for result, n in kinds[:KINDS_SHOWN]]
         counts += ["..."] if len(kinds) > KINDS_SHOWN else []
         of_bad = (f"{counted(len(bad), 'bad row')} {fate}: {', '.join(counts)}",) if bad else ()
-        errors = self.rows.errors
         return {
             "notes": (*notes, *of_bad),
-            "skipped": tuple(errors[row] for row in bad if row in errors),
+            "skipped": tuple(faults[:FAULTS_KEPT]),
             "n_skipped": len(bad),
             "group": self.picked("group", groups),
         }
@@ -188,43 +186,14 @@ def read_table(
     roles: Sequence[str],
     needed: Sequence[str] = NEEDED_COLUMNS,
 ) -> Table:
-    """The rows of files or of memory, with texts, names and scores checked.
+    """The rows of files or of memory, with texts, names and scores checked; errors of `read_pool`.
 
-    Args:
-        rows: files, a data frame, a mapping of columns, a list of dicts.
-        reading: the settings.
-        roles: what columns may be; `needed` among them must be there.
-
-    Raises:
-        InputError, UsageError, MissingExtraError: as of `read_pool`.
+    Columns may play these roles; those `needed` among them must be there.
     """
     check_columns(reading.columns, roles)
     more = columns_for(reading) if "rating" in roles else ()
     gathered = gather(rows, keeping(reading.columns, roles, more), reading, more)
     return _checked(gathered, _with_places(gathered, _roles(gathered, reading, roles, needed)))
-
-
-def read_parts(rows: object, reading: Reading, roles: Sequence[str], size: int) -> Iterator[Table]:
-    """The same of rows that are not rated, at most so many at a time; earlier ones are forgotten.
-
-    Which column is what is decided by the first part, which has all notes.
-
-    Raises:
-        InputError: as of `read_table`; a column that begins after the first part.
-    """
-    check_columns(reading.columns, roles)
-    n, first = 0, None
-    for part in gather_batches(rows, keeping(reading.columns, roles), reading, size):
-        own = roles_of(reading.columns, roles, tuple(part.header), part.name, known=part.known)
-        first, notes = (own, own.notes) if first is None else (first, ())
-        for role in own.columns:
-            for name in own.all(role):
-                if name not in first.all(role):
-                    problem = f"column '{name}' begins after {n:,} rows, which were read without it"
-                    remedy = "name it in the first row too, as null"
-                    raise InputError(problem, path=part.name, remedy=remedy)
-        yield _checked(part, replace(first, notes=notes))
-        n += len(part)
 
 
 def _roles(
@@ -269,7 +238,7 @@ def _with_places(rows: Gathered, roles: Roles) -> Roles:
 
 def _checked(rows: Gathered, roles: Roles) -> Table:
     names = {
-        role: _strings(rows, column, source_of_cell if role == "source" else name_of_cell)
+        role: rows.checked(column, source_of_cell if role == "source" else name_of_cell)
         for role in NAME_ROLES
         if (column := roles.column(role)) is not None
     }
@@ -288,21 +257,10 @@ def _checked(rows: Gathered, roles: Roles) -> Table:
     return Table(
         rows=rows,
         roles=replace(roles, notes=tuple(notes)),
-        texts=[""] * len(rows) if text is None else _strings(rows, text, text_of_cell),
+        texts=[""] * len(rows) if text is None else rows.checked(text, text_of_cell),
         names=names,
-        scores={column: numbers_of(rows, column) for column in roles.all("score")},
+        scores={column: numbers_of(rows, column) for r in NUMBERS for column in roles.all(r)},
     )
-
-
-def _strings(rows: Gathered, column: str, check: Callable[[object], str]) -> list[str]:
-    """The values of a column as strings; rows that fail the check are bad."""
-    cells = rows.columns[column]
-    if {*map(type, cells)} == {str}:
-        with suppress(InputError):  # a check leaves a good string as it is: once is enough
-            for cell in {*cells}:
-                check(cell)
-            return cast("list[str]", cells)
-    return rows.checked(column, check)
 
 
 def pseudonyms(names: list[str]) -> tuple[list[str], tuple[str, ...]]:

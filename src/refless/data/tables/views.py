@@ -1,6 +1,6 @@
 """Rows from anywhere as rated texts, as outputs, as both, or with scores: views of one table."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -27,15 +27,12 @@ from refless.data.tables.table import (
     Merged,
     Read,
     Table,
-    numbers_of,
-    read_parts,
     read_table,
 )
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 
 APART = "give the rated texts with --rated"
-NUMBERS = ("logprob", "length")
 T = TypeVar("T", bound=Texts)
 
 
@@ -94,7 +91,7 @@ def read_pool(rows: Rows, reading: Reading = PLAIN) -> PoolRead:
     return rated_of(read_table(rows, reading, POOL_ROLES), reading).read
 
 
-def read_outputs(rows: Rows, reading: Reading = PLAIN) -> OutputsRead:
+def read_outputs(rows: Rows, reading: Reading = PLAIN, *, apart: bool = False) -> OutputsRead:
     """The outputs in rows from anywhere; Outputs pass through, a RatedPool gives its texts.
 
     Rows with one id and equal contents are one output. Under `skip_bad` a bad row keeps its place
@@ -103,6 +100,7 @@ def read_outputs(rows: Rows, reading: Reading = PLAIN) -> OutputsRead:
     Args:
         rows: as for `read_pool`.
         reading: which column is what and how to read files.
+        apart: whether each row is an output of its own, also if two have one id.
 
     Raises:
         InputError, UsageError, MissingExtraError: as `read_pool`.
@@ -111,42 +109,15 @@ def read_outputs(rows: Rows, reading: Reading = PLAIN) -> OutputsRead:
         outputs = as_outputs(rows) if isinstance(rows, RatedPool) else rows
         return OutputsRead(outputs=with_scores(outputs, reading.columns.score, "outputs"))
     table = read_table(rows, reading, OUTPUT_ROLES)
-    return outputs_of_rows(table, range(len(table)), table.roles.notes)
-
-
-def read_batches(rows: Rows, reading: Reading, size: int) -> Iterator[OutputsRead]:
-    """The outputs, at most so many at a time; nothing is kept from one batch to the next.
-
-    Each row is an output of its own, also if two have one id; without ids rows are counted
-    through all files. Which column is what is decided by the first batch, which has all notes; a
-    column that begins later is refused, as other sizes of batches would read it.
-
-    Raises:
-        InputError, UsageError, MissingExtraError: as `read_outputs`, when the batch is asked for.
-    """
-    n = 0
-    for table in read_parts(rows, reading, OUTPUT_ROLES, size):
-        read = outputs_of_rows(table, range(len(table)), table.roles.notes, apart=True)
-        if "id" not in table.names:
-            ids = tuple(str(n + i) for i in range(1, len(table) + 1))
-            read = replace(read, outputs=replace(read.outputs, ids=ids))
-        n += len(table)
-        yield read
+    return outputs_of_rows(table, range(len(table)), table.roles.notes, apart=apart)
 
 
 def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRead]:
     """The rated texts among the rows, and as outputs those that nobody has rated.
 
     A text is rated if any row of it is. Texts without ids are named by the number of their row, so
-    that no id is given twice.
-
-    Args:
-        rows: as for `read_pool`.
-        reading: as for `read_pool`.
-
-    Raises:
-        InputError: as `read_pool` and `read_outputs`; nothing is rated, or everything.
-        UsageError, MissingExtraError: as `read_pool`.
+    that no id is given twice. Arguments and errors are those of `read_pool`; that nothing is rated,
+    or everything, is an InputError, too.
     """
     table = read_table(rows, reading, BOTH_ROLES, needed=("text",))
     if not table.roles.all("rating"):
@@ -188,13 +159,9 @@ def read_scored(
             path=table.rows.name,
             remedy="name a column with --column id=NAME or --column text=NAME",
         )
-    numbers = {
-        role: numbers_of(table.rows, name)
-        for role in NUMBERS
-        if (name := table.roles.column(role)) is not None
-    }
     columns = metric_columns(table, range(len(table)))
-    read, groups, unrated = rated_of(table, reading, numbers)
+    read, groups, unrated = rated_of(table, reading)
+    numbers = {name: role for role in ("logprob", "length") for name in table.roles.all(role)}
 
     def by_text(column: Sequence[float | None]) -> FloatArray:
         return np.array([column[row] for row in groups.first], dtype=np.float64)
@@ -203,9 +170,9 @@ def read_scored(
     return ScoredRead(
         pool=pool,
         outputs=replace(as_outputs(pool), **_of_texts(columns, groups)),
-        scores={name: by_text(column) for name, column in table.scores.items()},
+        scores={n: by_text(column) for n, column in table.scores.items() if n not in numbers},
         texts=has_texts,
-        numbers={role: by_text(column) for role, column in numbers.items()},
+        numbers={role: by_text(table.scores[name]) for name, role in numbers.items()},
         labels=table.picked("label", groups),
         rationales=table.picked("rationale", groups),
         slices={
@@ -224,11 +191,7 @@ def read_scored(
 
 
 def runs_apart(table: Table) -> Table:
-    """A column of scores a run, where rows of one text are the runs of its judge.
-
-    Raises:
-        InputError: runs without ids; a run that has two scores of one text.
-    """
+    """A column of scores a run, where rows of one text are the runs of its judge."""
     runs, ids = table.names.get("run"), table.names.get("id")
     if runs is None:
         return table
@@ -250,7 +213,7 @@ def runs_apart(table: Table) -> Table:
 def outputs_of_rows(
     table: Table, rows: Sequence[int], notes: Sequence[str], *, apart: bool = False
 ) -> OutputsRead:
-    """The outputs on some rows, `apart` also those of one id; raises as `read_outputs`."""
+    """The outputs on some rows; arguments and errors as of `read_outputs`."""
     columns = metric_columns(table, rows)
     bad = [row for row in rows if row in table.rows.bad]
     table = _with_place_holders(table, bad) if bad else table
@@ -306,13 +269,8 @@ def _with_place_holders(table: Table, bad: Sequence[int]) -> Table:
 def with_scores(texts: T, names: Sequence[str], noun: str) -> T:
     """Texts with the scores that flags name, or with all that they have if none do.
 
-    Args:
-        texts: from memory or a saved file; names: of columns, or patterns.
-        noun: what the texts are called.
-
-    Raises:
-        UsageError: texts without any scores.
-        InputError: a name that is none of theirs.
+    Names may be patterns. Texts without any scores are a UsageError, a name that is none of theirs
+    is an InputError.
     """
     if not names:
         return texts

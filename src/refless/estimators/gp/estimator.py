@@ -54,8 +54,8 @@ SIZE = 10  # the least that sizes can be set to
 class GaussianProcess(Estimator):
     """Gaussian-process regression on a sum of kernels, with a standard deviation for each estimate.
 
-    The kernels compare n-grams, words, letters, numbers about the surface of the texts, and vectors
-    of what they mean; where there are sources, also these, the texts with the source's words masked,
+    The kernels compare n-grams, words, letters, numbers about the surface of texts, and vectors of
+    what they mean; where there are sources, also these, the texts with the source's words masked,
     what is taken from the source, and how near the vectors of a text and its source are. Each score
     that others gave adds one, of its mid-ranks, and all of them two. Each kernel is positive
     semi-definite. What each is worth, and how much belongs to single texts, is a mean of what

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from refless.commands.compare.run import compare
-from refless.data.tables import Columns, Reading, read_batches
+from refless.data.tables import Columns, Reading, read_outputs
 from refless.estimators import Estimator
 from refless.extensions.serve.access import Pace, caller
 from refless.registry.errors import RefLessError
@@ -114,7 +114,7 @@ def estimates_of(estimator: Estimator, rows: Rows) -> list[dict[str, Any]]:
         return []
     scores = estimator.rated.score_names if estimator.without_scores() is not None else ()
     reading = Reading(columns=Columns(score=tuple(scores)))
-    (read,) = read_batches(rows, reading, len(rows))
+    read = read_outputs(rows, reading, apart=True)
     estimates = estimator.estimate(read.outputs).on(estimator.rated.scale)
     columns = (
         estimates.ids,

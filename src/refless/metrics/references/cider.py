@@ -7,7 +7,6 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from refless.data.records import Outputs
-from refless.loops import Loops
 from refless.metrics.references.bleu import CASE
 from refless.metrics.references.counting import Counted, counted
 from refless.metrics.references.protocol import Metric, Scores, averaged, check_references
@@ -17,8 +16,6 @@ from refless.registry.spec import About, check
 from refless.registry.version import __version__
 from refless.text.ngrams import HIGHEST_ORDER
 from refless.text.tokenize import TOKENS, tokenizer
-
-loops = Loops("cider")
 
 FACTOR = 10.0  # as in coco-caption and its like
 
@@ -74,20 +71,24 @@ class CIDErD(Metric):
 
 def _cosines(texts: Counted, documents: IntArray) -> FloatArray:
     """[references] mean over the orders of the cosine between output and reference."""
-    of, begins, features = texts.references, texts.begins, texts.features
-    totals, output = np.zeros(len(of)), texts.repeated(texts.outputs)
-    # each text once a document, documents one after the other
-    held = np.unique(np.stack([texts.repeated(documents), of], axis=1), axis=0)
-    ends = np.concatenate([[0], np.cumsum(np.bincount(held[:, 0]))])
-    within, n = np.ascontiguousarray(held[:, 1]), len(ends) - 1
+    from scipy.sparse import csr_array
+
+    features, size = texts.features, (len(texts.features.lengths), texts.size)
+    output = texts.repeated(texts.outputs)
+    owners = (texts.repeated(documents), texts.references)
+    n = int(documents.max()) + 1
+    members = csr_array((np.ones(len(output)), owners), shape=(n, size[0]))
+    totals = np.zeros(len(output))
     for starts in features.starts:
-        seen = loops.frequencies_loop(features.ids, starts, within, ends, texts.size)
-        idf = np.log(n) - np.log(np.maximum(seen, 1))
-        weighed = (features.ids, features.weights, starts, idf)
-        norms = loops.norms_loop(*weighed)
-        dots = np.zeros(len(of))
-        loops.dots_loop(*weighed, texts.outputs, of, begins, dots)
-        both = norms[output] * norms[of]
+        part = slice(starts[0], starts[-1])
+        data = (features.weights[part].astype(np.float64), features.ids[part], starts - starts[0])
+        counts = csr_array(data, shape=size)
+        seen = np.bincount((members @ counts).indices, minlength=texts.size)
+        weighed = counts.multiply(np.log(n) - np.log(np.maximum(seen, 1))[None]).tocsr()
+        norms = np.sqrt(weighed.multiply(weighed).sum(axis=1))
+        mine, theirs = weighed[output], weighed[texts.references]
+        dots = mine.minimum(theirs).multiply(theirs).sum(axis=1)
+        both = norms[output] * norms[texts.references]
         totals += np.divide(dots, both, out=np.zeros_like(dots), where=both > 0)
     return totals / len(features.starts)
 
