@@ -79,7 +79,8 @@ def test_compare(folder: Path) -> None:
     ran = run(*two)
     assert ran.out.startswith("People prefer careful to broken: broken wins only 0.")
     assert "rater by rater" in ran.out
-    failed = run(*two, "--fail-if-worse")
+    failed = run(*two, "--fail-if-worse", "-o", f"junit:{folder / 'gate.xml'}")
+    assert "<failure" in (folder / "gate.xml").read_text()
     assert (failed.code, "gate failed: broken is worse" in failed.err) == (3, True)
     other = ("compare", folder / "pairs.jsonl", "--system", "broken", "--system", "careful")
     assert run(*other, "--fail-if-worse").code == 0

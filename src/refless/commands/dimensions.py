@@ -4,7 +4,7 @@ import inspect
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NoReturn
 
 from refless.commands.parameters import names_in
 from refless.commands.score.data import ScoreRecord
@@ -74,7 +74,7 @@ class ByDimension(Result):
         results = self.results.items()
         return [{"dimension": name, **row} for name, result in results for row in result.rows()]
 
-    def exported(self, tool: str) -> Mapping[str, str]:
+    def exported(self, tool: str) -> NoReturn:
         """Raises UsageError: what other tools read is of one dimension."""
         raise UsageError(f"{tool}: is for one dimension; choose one with --dimension NAME")
 

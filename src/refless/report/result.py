@@ -1,6 +1,6 @@
 """What every function returns: a frozen result that shows, saves and hands over itself."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -142,13 +142,10 @@ class Result:
                 write_atomic(place, self.content(ending, csv_safe=csv_safe))
             return
         check_tool(tool, self.json().command)
-        for name, content in self.exported(tool).items():
-            file = Path(place, name)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_atomic(fspath(file), content)
+        write_atomic(place, self.exported(tool))
 
-    def exported(self, tool: str) -> Mapping[str, str]:
-        """The files that another tool reads, by their names below a folder; "" for a file."""
+    def exported(self, tool: str) -> str:
+        """The file that another tool reads."""
         raise NotImplementedError(tool)
 
     def content(self, kind: str, *, csv_safe: bool = False) -> str:

@@ -182,9 +182,9 @@ class JudgeResult(Result):
             annotators_left_out=annotators_record(self.left_out),
         )
 
-    def exported(self, tool: str) -> Mapping[str, str]:  # noqa: ARG002 - there is one
+    def exported(self, tool: str) -> str:  # noqa: ARG002 - there is one
         """The gate as a test case."""
-        return {"": junit("judge", {"gate": self.gate})}
+        return junit("judge", {"gate": self.gate})
 
     def _rows(self) -> Rows:
         pool = self.pool

@@ -19,7 +19,6 @@ from refless.commands.score.document import (
     systems_sections,
     verdict,
 )
-from refless.commands.score.every_eval_ever import every_eval_ever
 from refless.commands.score.guards import GuardsRecord, guard_sections, said
 from refless.commands.score.inspect_scores import inspect_scores
 from refless.estimators import Estimator
@@ -121,14 +120,11 @@ class ScoreResult(Result):
             guards=record(GuardsRecord, self.guards, said=said(self.guards, scored.overall)),
         )
 
-    def exported(self, tool: str) -> Mapping[str, str]:
-        """Scores for Inspect, a record for Every Eval Ever, gates as test cases."""
-        rated = self.estimator.rated
-        if tool == "junit":
-            return {"": junit("score", {"gate": self.gate, **self.gates})}
+    def exported(self, tool: str) -> str:
+        """Scores for Inspect, or gates as test cases."""
         if tool == "inspect":
-            return {"": inspect_scores(self.scored, self.signature)}
-        return every_eval_ever(self.scored, rated, self.signature)
+            return inspect_scores(self.scored, self.signature)
+        return junit("score", {"gate": self.gate, **self.gates})
 
     def _rows(self) -> Rows:
         """One mapping an output; with --best-of an item."""

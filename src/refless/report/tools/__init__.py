@@ -16,7 +16,7 @@ class Tool:
     """Where a tool finds what it reads.
 
     Attributes:
-        ending: of the file; "" for a folder.
+        ending: of the file.
         commands: those whose results there is something to write of.
     """
 
@@ -26,7 +26,6 @@ class Tool:
 
 TOOLS = {
     "inspect": Tool(".jsonl", ("score",)),
-    "every-eval-ever": Tool("", ("score",)),
     "junit": Tool(".xml", ("score", "compare", "judge")),
     "label-studio": Tool(".json", ("next",)),
     "argilla": Tool(".json", ("next",)),
@@ -34,7 +33,7 @@ TOOLS = {
 
 
 def tool_in(path: str | PathLike[str]) -> tuple[str | None, str]:
-    """The tool that `inspect:scores.jsonl` names, or None, and the file or folder.
+    """The tool that `inspect:scores.jsonl` names, or None, and the file.
 
     Raises:
         UsageError: a tool that is none, or another ending than it reads; no such folder.
@@ -46,9 +45,9 @@ def tool_in(path: str | PathLike[str]) -> tuple[str | None, str]:
     if name not in TOOLS:
         raise UsageError(f"{fspath(path)}: no tool '{name}'; there are {', '.join(TOOLS)}")
     ending = TOOLS[name].ending
-    if Path(file).suffix != ending and ending:
+    if Path(file).suffix != ending:
         raise UsageError(f"{fspath(path)}: the ending must be {ending}")
-    if not is_folder(Path(file).parent if ending else file):
+    if not is_folder(Path(file).parent):
         raise UsageError(f"{fspath(path)}: there is no such folder")
     return name, file
 
