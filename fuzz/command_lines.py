@@ -40,7 +40,7 @@ ON_ROWS: dict[str, Line] = {  # each command with IT where a file of rows goes
     "next with": ("next", "good.jsonl", "--goal", "mean", "--rated", "IT", "--estimator", FAST),
     "compare beside": ("compare", "IT", "--baseline", "good.jsonl", "--estimator", FAST),
     "explain": ("explain", "a text", "--rated", "IT", "--estimator", FAST),
-    "streamed": ("score", "IT", "--model", "fit-of-it.safetensors", "--to", "streamed.jsonl"),
+    "from a model": ("score", "IT", "--model", "fit-of-it.safetensors"),
     "fit": ("fit", "IT", "--to", "fit-of-it.safetensors", "--estimator", FAST),
     "metric": ("metric", "IT", "-m", "bleu"),
     "judge": ("judge", "IT", "-m", "bleu"),

@@ -128,7 +128,6 @@ def test_what_is_refused(here: Path, text: str, message: str) -> None:
         ("serve rated.jsonl", "[serve]\nport = 80"),
         ("fit rated.jsonl --to m.safetensors", "\nto = '/tmp/m.safetensors'"),
         ("list datasets", "\nmirror = 'http://localhost'"),
-        ("score outputs.jsonl --model m --to all.jsonl", "[score]\nto = 'all.jsonl'"),
         ("rate outputs.jsonl", "[rate]\ndatabase = 'ratings.db'"),
         ("rate outputs.jsonl", "[rate]\nbackup = 'ratings.db'"),
     ],

@@ -1,13 +1,11 @@
 """What a gate lets through: no mean that says nothing of what people would give."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import refless
-from command_line import jsonl, run
 from refless.commands.score.gates import ALL_ALIKE, BELOW, UNPROVEN, gate
 from refless.data.records import Residuals
 from refless.data.simulate import simulate
@@ -97,17 +95,6 @@ def test_systems_are_doubted_by_themselves() -> None:
     found = judged(mixed, min_mean=1.5)
     assert found.gate.verdict == found.gates["shy"].verdict == "undecided"
     assert found.gates["frank"].verdict == "passed"
-
-
-def test_streams_have_the_same_gate(tmp_path: Path) -> None:
-    """The batches' estimates are judged as those of `score` are."""
-    rng = np.random.default_rng(0)
-    rated = [{**row, "rating": int(rng.integers(1, 6))} for row in RATED]
-    outputs = jsonl(tmp_path / "outputs.jsonl", HONEST)
-    model = tmp_path / "model.safetensors"
-    assert run("fit", jsonl(tmp_path / "rated.jsonl", rated), "--to", model).code == 0
-    ran = run(*("score", outputs, "--model", model, "--to", tmp_path / "to.jsonl", "--min-mean", 1))
-    assert (ran.code, "not shown to err less than a constant" in ran.err) == (4, True)
 
 
 def test_doubts_replace_what_passed() -> None:

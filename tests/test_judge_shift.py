@@ -175,19 +175,6 @@ def test_score(folder: Path) -> None:
     assert (deaf["guards"]["said"], deaf["guards"]["judges"]) == ([], [])
 
 
-def test_stream(folder: Path, tmp_path: Path) -> None:
-    """The same of outputs that come in batches, and with a fitted model."""
-    words = ("--model", folder / "model.safetensors", "--format", "json")
-    scored = run("score", folder / "scaled.jsonl", *words).json["guards"]
-    more = ("--to", tmp_path / "e.jsonl")
-    ran = run("score", folder / "scaled.jsonl", *words, *more)
-    assert (ran.json["said"], ran.json["judges"]) == (scored["said"], scored["judges"])
-    assert len(ran.json["said"]) == 1
-    page = run("score", folder / "scaled.jsonl", *words[:2], *more).out
-    assert "lie outside those of the rated texts" in " ".join(page.split())
-    assert run("score", folder / "honest.jsonl", *words, *more).json["said"] == []
-
-
 def test_the_rating_as_a_judge(folder: Path) -> None:
     """Named by score and by validate."""
     told = "'judge' orders the rated texts just as their ratings do: it may be the rating itself"

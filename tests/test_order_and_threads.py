@@ -107,7 +107,7 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
         yield "score", (outputs, "--rated", pool, "--estimator", spec, "--scale", 1, 5)
     yield "score", (outputs, "--rated", pool, "--scale", 1, 5, "--best-of", "source")
     yield "fit", (pool, "--to", at / "fitted.safetensors")
-    yield "score", (outputs, "--model", at / "fitted.safetensors", "--to", at / "e.jsonl")
+    yield "score", (outputs, "--model", at / "fitted.safetensors")
     yield "explain", ("the ferry sings", "--source", "what of 3", "--rated", pool)
     yield "explain", ("--id", "t004", "--rated", pool)
     yield "compare", (pool, "--scale", 1, 5, *judge)

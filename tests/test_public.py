@@ -45,7 +45,6 @@ PUBLIC = [
     "ScoreByDimension",
     "ScoreResult",
     "Signature",
-    "StreamResult",
     "StressResult",
     "TrainResult",
     "UsageError",

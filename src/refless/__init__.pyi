@@ -18,7 +18,6 @@ from refless.commands.next.run import next as next  # noqa: A004
 from refless.commands.pairs.judged import JudgedResult as JudgedResult
 from refless.commands.score.result import ScoreResult as ScoreResult
 from refless.commands.score.run import score as score
-from refless.commands.score.streamed import StreamResult as StreamResult
 from refless.commands.validate.result import ValidateResult as ValidateResult
 from refless.commands.validate.run import validate as validate
 from refless.data.human import pool_of as pool_of

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from sys import intern
 
 import numpy as np
 
@@ -331,38 +328,3 @@ class Summed:
     n: int
     sums: Sums
     known: bool
-
-
-@dataclass(slots=True, eq=False)
-class Tally:
-    """What is kept of outputs that come in batches: estimates, scores, digests of labels."""
-
-    values: array[float] = field(default_factory=lambda: array("d"))
-    labels: list[str] = field(default_factory=list)
-    systems: list[str] = field(default_factory=list)
-    reasons: Counter[str] = field(default_factory=Counter)
-    scores: list[FloatArray] = field(default_factory=list)
-
-    def add(self, outputs: Outputs, labels: Sequence[str], estimates: Estimates) -> None:
-        """Adds a batch; `labels` [n] as of `Means.of`, or empty."""
-        self.values.extend(estimates.values.tolist())
-        self.labels += map(_digest, labels)
-        self.systems += map(intern, outputs.systems)
-        self.reasons.update(reason for reason in estimates.reasons if reason)
-        self.scores.append(outputs.scores)
-
-    def means(self, residuals: Residuals, *, seed: int = 0) -> Means:
-        """The means, equal to those of all outputs at once."""
-        known = replace(residuals, sources=tuple(map(_digest, residuals.sources)))
-        values = np.frombuffer(self.values, dtype=np.float64)
-        return Means.of(values, self.labels, self.systems, known, seed=seed)
-
-    def are_known(self, residuals: Residuals) -> bool:
-        """Whether all outputs are of rated sources."""
-        return {*self.labels} <= {*map(_digest, residuals.sources)}
-
-
-def _digest(label: str) -> str:
-    """A short name of a label; equal labels share one string in memory."""
-    data = label.encode("utf-8", "surrogatepass")
-    return intern(hashlib.blake2b(data, digest_size=12).hexdigest()) if label else ""

@@ -1,6 +1,6 @@
 """score: an estimate for each output, their mean, gates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -37,7 +37,6 @@ from refless.commands.rows import (
 from refless.commands.score.gates import check_on, gates, note_groups, note_systems
 from refless.commands.score.guards import warnings
 from refless.commands.score.result import ScoreResult
-from refless.commands.score.streamed import StreamResult, streamed
 from refless.commands.warnings import note
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.tables.columns import OF_ROWS
@@ -68,7 +67,6 @@ def score(
     at_most_wrong: Share[float] = 0.05,
     group: str | None = None,
     trained_on: Files = None,
-    to: Annotated[Folder | None, About(kind=str | None, metavar="FILE")] = None,
     judged_by: Annotated[Folder | None, About(kind=str | None, metavar="FILE")] = None,
     rubric: Rubric = None,
     these_items: TheseItems = False,
@@ -76,7 +74,7 @@ def score(
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
-) -> ScoreResult | StreamResult:
+) -> ScoreResult:
     """Estimate the quality of each output from the rated texts: no reference is needed.
 
     Shows the mean with its interval, the coverage, and each output's estimate, interval, support
@@ -104,9 +102,6 @@ def score(
             a column's name.
         trained_on: Files that a generator was trained on, of any size: says which rated texts and
             outputs they hold. Every text in every row counts.
-        to: With --model: write estimates to this file (.jsonl, .parquet) batch by batch, of any
-            number of outputs in little memory. Each row is an output; no text is kept, so copies
-            and texts unlike the rated ones are not looked for.
         judged_by: JSON of 'refless judge': refuses the scores of another judge or another rubric,
             and says if the ratings are others or its gate did not pass.
         rubric: With --judged-by: the rubric that the judge followed.
@@ -115,21 +110,11 @@ def score(
         raise UsageError("--rubric goes with --judged-by")
     _check_choice(best_of, fallback_below, means_only=these_items or looks != "one")
     if model is None:
-        if to is not None:
-            raise UsageError("--to needs --model, a file of 'refless fit'")
         fit = chosen(estimator, threads, seed)
         texts = _read(outputs, rated, rows, group)
     else:
         saved = saved_in(model, rated=rated, estimator=estimator, rows=rows, threads=threads)
         _check_group(saved, group)
-        if to is not None:
-            whole = {"best-of": best_of is not None, "trained-on": trained_on is not None}
-            whole["accept-above"] = accept_above is not None
-            _check_stream(whole | {"looks": looks != "one", "these-items": these_items})
-            check_on(min_mean, saved.estimator.rated.scale, "--min-mean")
-            if judged_by is not None:
-                check_judged(judged_by, rubric, saved.estimator.rated)
-            return streamed(outputs, saved, rows, to, min_mean, min_coverage, seed)
         fit, group = saved.estimator, saved.group
         texts = _read_for(saved, outputs, rows)
     if judged_by is not None:
@@ -228,13 +213,6 @@ def _check_group(saved: Saved, group: str | None) -> None:
     if group not in {None, saved.group}:
         made = "without --group" if saved.group is None else f"with --group {saved.group}"
         raise UsageError(f"the model was made {made}; leave --group out, or make another")
-
-
-def _check_stream(flags: Mapping[str, bool]) -> None:
-    """Raises UsageError for an option that asks for all outputs at once."""
-    for flag, is_set in flags.items():
-        if is_set:
-            raise UsageError(f"--{flag} needs all outputs at once, and is not for --to")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
