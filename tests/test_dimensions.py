@@ -198,9 +198,9 @@ def test_notes_of_one_dimension_name_it(tmp_path: Path) -> None:
 
 
 def test_what_several_dimensions_cannot_do(folder: Path) -> None:
-    """Gates and choices ask for one; standard input is read once; other commands list them."""
+    """Gates ask for one; standard input is read once; other commands list them."""
     rated = folder / "long.jsonl"
-    for words in (["--min-mean", 3], ["--min-coverage", 0.5], ["--best-of", "item"]):
+    for words in (["--min-mean", 3], ["--min-coverage", 0.5]):
         ran = run("score", folder / "outputs.jsonl", "--rated", rated, *words)
         assert (ran.code, f"{words[0]} is for one dimension; " in ran.err) == (2, True)
         assert "choose one with --dimension NAME" in ran.err

@@ -54,7 +54,6 @@ PUBLIC = [
     "__version__",
     "agreement",
     "annotators",
-    "best_of",
     "bleu_star",
     "by_dimension",
     "compare",

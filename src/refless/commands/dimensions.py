@@ -22,7 +22,7 @@ from refless.report.record import Record, Signed
 from refless.report.result import Result
 from refless.report.wording import labels, number, percent, with_interval
 
-OF_ONE = ("best_of", "fallback_below", "min_coverage", "min_mean")  # what one dimension decides
+GATES = ("min_coverage", "min_mean")  # on one dimension
 MEANS = (
     "The mean rating that people would give, with its 95 % interval, in the raters' units.",
     "All estimates, one row an output and dimension: add -o estimates.csv",
@@ -177,7 +177,7 @@ def by_dimension(function: Command, *args: Any, **values: Any) -> ByDimension:
             several, or patterns; without it there is a result for each that the rows name.
 
     Raises:
-        UsageError: another function, rows without dimensions, a gate, `best_of`.
+        UsageError: another function, rows without dimensions, a gate.
         InputError: as of the function.
     """
     if getattr(function, "__name__", "") not in KINDS:
@@ -196,7 +196,7 @@ def whole_or_by_dimension(function: Command, values: Values) -> Result:
     """The result of a command; of those that can, one of all dimensions if there are several.
 
     Raises:
-        UsageError: several dimensions and a gate, or `best_of`.
+        UsageError: several dimensions and a gate.
         InputError: several dimensions in what can be read once.
     """
     with overheard() as notes:
@@ -212,7 +212,7 @@ def whole_or_by_dimension(function: Command, values: Values) -> Result:
 
 def _check(values: Values, several: SeveralDimensionsError) -> None:
     """Raises UsageError or InputError for what cannot be done for several dimensions at once."""
-    for name in OF_ONE:
+    for name in GATES:
         if values.get(name) is not None:
             raise UsageError(f"--{name.replace('_', '-')} is for one dimension; {several}")
     lists = [rows if isinstance(rows, list | tuple) else [rows] for rows in values.values()]

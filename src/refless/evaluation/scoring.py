@@ -168,12 +168,6 @@ class _Errors:
         return low, high
 
 
-def of_few(errors: Residuals) -> Together:
-    """Widening of a mean's interval when few sources were held out."""
-    held = _held_out(errors)
-    return Together(held_out=held.design, wide=held.wide)
-
-
 def scored(
     outputs: Outputs,
     estimates: Estimates,

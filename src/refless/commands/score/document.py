@@ -9,7 +9,6 @@ from refless.commands.texts import HEADER, drawn, estimate_cells, estimate_or_re
 from refless.data.human import unscaled
 from refless.data.records import Residuals, Scale, picked
 from refless.estimators import Estimator
-from refless.evaluation.best_of import BestOf
 from refless.evaluation.guards import alike
 from refless.evaluation.scoring import Mean, Scored
 from refless.registry.arrays import IntArray
@@ -55,19 +54,12 @@ def verdict(name: str, mean: Mean, scale: Scale | None) -> str:
     )
 
 
-def facts(scored: Scored, best: BestOf | None) -> tuple[tuple[str, str, str], ...]:
+def facts(mean: Mean) -> tuple[tuple[str, str, str], ...]:
     """Numbers that stand out."""
-    mean = scored.overall
-    found = [
+    return (
         ("Mean estimate", number(mean.mean), interval(mean.mean_interval)),
         ("Coverage", number(mean.coverage), f"{mean.n_scored:,} of {counted(mean.n, 'output')}"),
-    ]
-    if best is not None:
-        chosen = best.chosen
-        found.append(
-            (f"Best of each {best.by}", number(chosen.mean), interval(chosen.mean_interval))
-        )
-    return tuple(found)
+    )
 
 
 def mean_sentence(mean: Mean) -> str:

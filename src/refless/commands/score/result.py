@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 from refless.commands.advised import Advice, advice_sections, reasons_sections
 from refless.commands.coverage import coverage_section
-from refless.commands.score.best_of import best_of_sections
-from refless.commands.score.data import ScoreRecord, best_row, chosen, estimate_rows, estimates_of
+from refless.commands.score.data import ScoreRecord, estimate_rows, estimates_of
 from refless.commands.score.document import (
     WHETHER,
     accepted_sections,
@@ -22,7 +21,6 @@ from refless.commands.score.document import (
 from refless.commands.score.guards import GuardsRecord, guard_sections, said
 from refless.commands.score.inspect_scores import inspect_scores
 from refless.estimators import Estimator
-from refless.evaluation.best_of import BestOf
 from refless.evaluation.guards import Guards
 from refless.evaluation.scoring import Scored
 from refless.registry.plural import counted
@@ -44,7 +42,6 @@ class ScoreResult(Result):
         guards: copies of rated texts, what a training file holds, outputs unlike all rated texts.
         estimator: fitted.
         accepted: which estimates need no person, where that was asked for.
-        best: what was chosen among outputs of one item, where that was asked for.
         advice: what to do where too many outputs have no estimate.
         gate: what became of the gates; gates: of the same for each system, by name.
         seed: of the bootstrap.
@@ -54,7 +51,6 @@ class ScoreResult(Result):
     scored: Scored
     guards: Guards
     estimator: Estimator
-    best: BestOf | None
     accepted: Accepting | None
     advice: Advice | None
     gates: Mapping[str, GateRecord]
@@ -89,9 +85,11 @@ class ScoreResult(Result):
         scored, scale = self.scored, self.estimator.rated.scale
         name, mean = estimator_name(self.signature), scored.overall
         systems = {*self.estimator.rated.systems} - {""}
-        best = () if self.best is None else best_of_sections(scored, self.best)
-        best = (*accepted_sections(scored, self.accepted), *best)
-        first = (*advice_sections(self.advice), *best, *systems_sections(scored.systems, systems))
+        first = (
+            *advice_sections(self.advice),
+            *accepted_sections(scored, self.accepted),
+            *systems_sections(scored.systems, systems),
+        )
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
             verdict=verdict(name, mean, scale),
@@ -100,21 +98,20 @@ class ScoreResult(Result):
                 question("output", these=scored.these, looks=looks_of(scored)),
                 WHETHER,
             ),
-            facts=facts(scored, self.best),
+            facts=facts(mean),
             sections=(*first, *more),
         )
 
     def _items(self) -> tuple[Section, ...]:
-        return items_sections(self.scored, self.estimator.residuals()) if self.best is None else ()
+        return items_sections(self.scored, self.estimator.residuals())
 
     def _json(self) -> Record:
-        scored, best = self.scored, self.best
+        scored = self.scored
         return self._record(
             scored,
             scored.overall,
             scale=self.estimator.rated.scale,
             items=estimates_of(scored),
-            best_of=None if best is None else chosen(scored, best),
             these_items=scored.these,
             looks=looks_of(scored),
             guards=record(GuardsRecord, self.guards, said=said(self.guards, scored.overall)),
@@ -127,9 +124,7 @@ class ScoreResult(Result):
         return junit("score", {"gate": self.gate, **self.gates})
 
     def _rows(self) -> Rows:
-        """One mapping an output; with --best-of an item."""
-        if self.best is not None:
-            return [best_row(self.scored, choice) for choice in self.best.choices]
+        """One mapping an output."""
         rows = estimate_rows(self.scored.outputs, self.scored.estimates)
         if self.accepted is None:
             return rows

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from refless.commands.advice import advice_on
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted, saved_in, with_scores_of
@@ -41,8 +41,6 @@ from refless.commands.warnings import note
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.tables.columns import OF_ROWS
 from refless.estimators.saved import Saved
-from refless.evaluation.best_of import BestOf, labels, signed
-from refless.evaluation.best_of import best_of as best_outputs
 from refless.evaluation.groups import group_labels, output_groups
 from refless.evaluation.guards import Guards, guards
 from refless.evaluation.scoring import Scored, scored
@@ -59,8 +57,6 @@ def score(
     *,
     model: Model = None,
     estimator: Chosen = DEFAULT,
-    best_of: Literal["item", "source"] | None = None,
-    fallback_below: float | None = None,
     min_mean: float | None = None,
     min_coverage: Share[float | None] = None,
     accept_above: float | None = None,
@@ -85,10 +81,6 @@ def score(
         outputs: Files of outputs; - is standard input. Without --rated: rows with a rating are
             rated texts, rows without one are outputs.
         rated: Files of rated texts, or of preference pairs.
-        best_of: Keep the output with the highest estimate of each item or source; of equal ones the
-            earliest row.
-        fallback_below: With --best-of: mark items whose best estimate lies below, or that have
-            none. In the raters' units.
         min_mean: Gate: exit 3 if the mean lies below, 4 if that cannot be told. In the raters'
             units.
         min_coverage: Gate: exit 3 below this coverage. --min-mean needs it where outputs have no
@@ -108,7 +100,6 @@ def score(
     """
     if rubric is not None and judged_by is None:
         raise UsageError("--rubric goes with --judged-by")
-    _check_choice(best_of, fallback_below, means_only=these_items or looks != "one")
     if model is None:
         fit = chosen(estimator, threads, seed)
         texts = _read(outputs, rated, rows, group)
@@ -121,10 +112,7 @@ def score(
         check_judged(judged_by, rubric, texts.rated)
     scale = texts.rated.scale
     check_on(min_mean, scale, "--min-mean")
-    check_on(fallback_below, scale, "--fallback-below")
     check_on(accept_above, scale, "--accept-above")
-    if best_of is not None:
-        labels(texts.outputs, best_of)
     note_unread([fit], texts.rated)
     fit = fit if model else fitted(fit, texts.rated, texts.labels)
     errors = fit.residuals().on(scale)
@@ -149,10 +137,6 @@ def score(
         judges=fit.without_scores() is not None,
         seed=seed,
     )
-    best = None
-    if best_of is not None:
-        options: dict[str, Any] = {"fallback_below": fallback_below, "seed": seed}
-        best = best_outputs(texts.outputs, estimates.estimates, errors, by=best_of, **options)
     verdicts = gates(estimates, errors, warnings(found, estimates.overall), min_mean, min_coverage)
     if verdicts[None].reason:
         note(verdicts[None].reason)
@@ -160,13 +144,12 @@ def score(
         scored=estimates,
         guards=found,
         estimator=fit,
-        best=best,
         accepted=_accepted(errors, accept_above, at_most_wrong),
         advice=advice_on(fit, texts.outputs, estimates.estimates, len(fit.rated)),
         gate=verdicts[None],
         gates={name: verdict for name, verdict in verdicts.items() if name is not None},
         seed=seed,
-        signature=_signature(Saved(fit, group), estimates, found, best, seed).plus(
+        signature=_signature(Saved(fit, group), estimates, found, seed).plus(
             **({} if accept_above is None else {"accept": accept_above, "wrong": at_most_wrong})
         ),
     )
@@ -182,30 +165,14 @@ def _accepted(errors: Residuals, above: float | None, wrong: float) -> Accepting
     return accepting(errors.human - errors.values, errors.human, together, above, wrong)
 
 
-def _signature(
-    saved: Saved, scored: Scored, guards: Guards, best: BestOf | None, seed: int
-) -> Signature:
+def _signature(saved: Saved, scored: Scored, guards: Guards, seed: int) -> Signature:
     """The estimator's signature, and what else can change a number of the result."""
     signature = saved.signature.plus(ci="boot-1000", seed=seed)
     if scored.these or scored.any_look:
         signature = signature.plus(these=scored.these, looks="any" if scored.any_look else "one")
     if guards.trained_on is not None:
         signature = signature.plus(trainedon=guards.trained_on.digest)
-    return signature if best is None else signed(best, signature)
-
-
-def _check_choice(best_of: str | None, fallback_below: float | None, *, means_only: bool) -> None:
-    """Raises UsageError for options that do not go together.
-
-    A threshold alone is refused: whether outputs or items fall back would be a guess.
-    """
-    if fallback_below is not None and best_of is None:
-        raise UsageError(
-            "--fallback-below marks what --best-of chose: add --best-of item (an item with one "
-            "output falls back by that)"
-        )
-    if best_of is not None and means_only:
-        raise UsageError("--these-items and --looks are about means, and not for --best-of")
+    return signature
 
 
 def _check_group(saved: Saved, group: str | None) -> None:
