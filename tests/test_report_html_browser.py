@@ -122,7 +122,7 @@ def test_hover_shows_text_and_neighbours(browser: Any, folder: Path) -> None:
 
     opened(browser, folder / "trust.html")
     assert "Point at a text" in panel(browser)
-    dot = browser.find_element(By.CSS_SELECTOR, ".linked .dot:not(.none)")
+    dot = browser.find_element(By.CSS_SELECTOR, ".linked .dot")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", dot)
     ActionChains(browser).move_to_element(dot).perform()
     text = browser.execute_script("return document.querySelector('.panel .whole').textContent")

@@ -13,10 +13,8 @@ import numpy as np
 from refless.registry.arrays import FloatArray
 from refless.report.plot import (
     BOTTOM,
-    GAP,
     HEIGHT,
     START,
-    STRIP,
     TOP,
     Axis,
     Frame,
@@ -28,7 +26,6 @@ from refless.report.wording import labels, number
 from refless.stats.intervals import UNDEFINED, Interval
 
 BARS = 24  # of a histogram, at most
-GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples fill an interval evenly
 ROW = 34  # height of a line of a row chart
 LETTERS = 20  # of a row's name
 MOST_ROWS = 30  # of a chart; its table has all
@@ -36,7 +33,7 @@ MOST_ROWS = 30  # of a chart; its table has all
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dot:
-    """A point; an undefined x puts it into the strip at the left.
+    """A point; one with an undefined x is not drawn.
 
     `text` is its place among the stored texts, which makes it one to hover and to focus.
     """
@@ -102,8 +99,6 @@ def chart(
     marks: Sequence[Mark] = (),
     levels: Sequence[Mark] = (),
     diagonal: bool = False,
-    strip: str = "",
-    filled: bool = False,
 ) -> str:
     """One drawing, its layers from the lowest to the highest.
 
@@ -116,16 +111,12 @@ def chart(
         lines: a point with an interval in each row.
         marks: values of x; levels: values of y.
         diagonal: whether the line x = y is drawn.
-        strip: name of the points without an x.
-        filled: whether rows are bars.
     """
-    stripped = any(math.isnan(dot.x) for dot in dots)
     longest = max(map(len, y.names), default=0)
     frame = Frame(
         x=x,
         y=y,
         start=30 + round(8.4 * longest) if y.names else START,
-        strip=STRIP + GAP if stripped else 0,
         height=TOP + ROW * len(y.names) + BOTTOM if y.names else HEIGHT,
     )
     low, high = max(x.low, y.low), min(x.high, y.high)
@@ -134,29 +125,15 @@ def chart(
         "chart.svg",
         frame=frame,
         label=label,
-        points=[
-            (dot, _across(dot, frame)) for dot in sorted(dots, key=lambda dot: math.isnan(dot.x))
-        ],
+        points=[dot for dot in dots if not math.isnan(dot.x)],
         linked=any(dot.text is not None for dot in dots),
         series=[(line, _band(line, frame), [*_paths(line, frame)]) for line in series],
         bars=bars,
         lines=[*zip(y.ticks, lines, strict=False)],
-        filled=filled,
-        zero=max(0.0, x.low),
         marks=marks,
         levels=levels,
         diagonal=(low, high) if diagonal and low < high else None,
-        edge=frame.start + STRIP if stripped else None,
-        middle=frame.start + STRIP / 2,
-        strip=strip,
     )
-
-
-def _across(dot: Dot, frame: Frame) -> float:
-    """A point's place across; in the strip, points that would hide each other are spread."""
-    if not math.isnan(dot.x):
-        return frame.across(dot.x)
-    return round(frame.start + 6 + ((dot.text or 0) * GOLDEN % 1) * (STRIP - 12), 1)
 
 
 def _stretches(y: Sequence[float]) -> list[list[int]]:
@@ -221,7 +198,6 @@ def row_chart(
     label: str,
     *,
     zero: bool = False,
-    filled: bool = False,
     marks: Sequence[Mark] = (),
 ) -> str:
     """A point with an interval for each of the first lines; the label names their values.
@@ -231,7 +207,6 @@ def row_chart(
         x: the axis, or its label.
         label: the first words of a screen reader.
         zero: whether the axis holds 0.
-        filled: whether values are bars from 0.
         marks: values to compare with.
     """
     lines = lines[:MOST_ROWS]
@@ -250,4 +225,4 @@ def row_chart(
         names=tuple(short[line.name] for line in lines),
     )
     label += ": " + ", ".join(f"{line.name} {number(line.value)}" for line in lines)
-    return chart(x, y, label, lines=lines, filled=filled, marks=marks)
+    return chart(x, y, label, lines=lines, marks=marks)

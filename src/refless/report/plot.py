@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 
 WIDTH, HEIGHT = 520, 330
 START, END, TOP, BOTTOM = 62, 24, 14, 54  # room for labels, also at the size of a small screen
-STRIP = 40  # for points that have no place on the x axis
-GAP = 22  # between these and the axis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,14 +71,12 @@ class Frame:
     Attributes:
         x, y: the axes.
         start: room for the labels of y.
-        strip: room between the y axis and the low end of x.
         height: of the whole drawing.
     """
 
     x: Axis
     y: Axis
     start: int = START
-    strip: int = 0
     height: int = HEIGHT
     top: int = TOP
 
@@ -96,8 +92,7 @@ class Frame:
 
     def across(self, value: float) -> float:
         """The place of an x value; beyond the axis it is the axis's end."""
-        begin = self.start + self.strip
-        return round(begin + self.x.share(value) * (self.end - begin), 1)
+        return round(self.start + self.x.share(value) * (self.end - self.start), 1)
 
     def down(self, value: float) -> float:
         """The place of a y value; beyond the axis it is the axis's end."""

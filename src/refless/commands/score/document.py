@@ -13,8 +13,8 @@ from refless.evaluation.guards import alike
 from refless.evaluation.scoring import Mean, Scored
 from refless.registry.arrays import IntArray
 from refless.registry.plural import counted, these
-from refless.report.charts import Dot, Line, Mark, chart, histogram, row_chart
-from refless.report.document import Figure, Key, Section, Store, Stored, Table
+from refless.report.charts import Dot, Line, chart, row_chart
+from refless.report.document import Figure, Section, Store, Stored, Table
 from refless.report.plot import axis_over
 from refless.report.wording import (
     abstains,
@@ -227,30 +227,7 @@ def store_of(scored: Scored, estimator: Estimator, shown: IntArray) -> Store:
 
 
 def estimates_section(scored: Scored, shown: IntArray) -> Section:
-    """How estimates spread, and whether they are lengths in disguise."""
-    return Section(title="The estimates", figures=(_by_length(scored, shown), _spread(scored)))
-
-
-def _spread(scored: Scored) -> Figure:
-    mean = scored.overall
-    svg, bars = histogram(
-        scored.estimates.values,
-        f"Estimates of {counted(mean.n_scored, 'output')}, mean {number(mean.mean)}",
-        x="estimate",
-        y="outputs",
-        marks=(Mark(value=mean.mean, style="c1", interval=mean.mean_interval),)
-        if mean.n_scored
-        else (),
-    )
-    return Figure(
-        svg=svg,
-        caption="How many outputs have which estimate.",
-        table=Table(header=("estimate", "outputs"), rows=bars),
-        keys=(Key(name="mean, with its 95 % interval", style="mark c1"),) if mean.n_scored else (),
-    )
-
-
-def _by_length(scored: Scored, shown: IntArray) -> Figure:
+    """Whether estimates are lengths in disguise."""
     values = scored.estimates.values.tolist()
     lengths = [len(text) for text in scored.outputs.texts]
     dots = [
@@ -262,10 +239,10 @@ def _by_length(scored: Scored, shown: IntArray) -> Figure:
         f"Scatter plot of {counted(len(dots), 'output')}, estimate across and length upwards. "
         "Arrow keys go from text to text.",
         dots=dots,
-        strip="none",
     )
     caption = (
         "Estimate and length of each output. If all points lay on one line, estimates would tell "
         "no more than length does."
     )
-    return Figure(svg=svg, caption=caption, linked=True)
+    figure = Figure(svg=svg, caption=caption, linked=True)
+    return Section(title="The estimates", figures=(figure,))

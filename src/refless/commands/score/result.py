@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from refless.commands.advised import Advice, advice_sections, reasons_sections
-from refless.commands.coverage import coverage_section
 from refless.commands.score.data import ScoreRecord, estimate_rows, estimates_of
 from refless.commands.score.document import (
     WHETHER,
@@ -68,7 +67,7 @@ class ScoreResult(Result):
             (
                 *guard_sections(self.guards, scored, whole=True),
                 estimates_section(scored, shown),
-                coverage_section(scored.outputs.texts, scored.outputs.tasks, scored.estimates),
+                *reasons_sections(scored.reasons, scored.overall.n),
                 *self._items(),
                 caveats(),
             )

@@ -5,7 +5,6 @@ from typing import Literal
 
 from refless.commands.advised import Advice, advice_sections, reasons_sections
 from refless.commands.annotators import AnnotatorsRecord, annotators_record
-from refless.commands.coverage import coverage_section
 from refless.commands.validate.document import (
     NO_NAMES,
     agreement_sections,
@@ -221,7 +220,7 @@ class ValidateResult(Result):
                 scatter_section(result, places, seed),
                 annotators_section(result, annotators(pool, leave_out=True), seed),
                 *drift_sections(result.drift, pool.scale, table=True),
-                coverage_section(pool.texts, pool.tasks, result.estimates),
+                *reasons_sections(result.estimator.reasons, result.estimator.n),
                 *reranking_sections(result),
                 worst_section(result, places),
                 *undefined_sections(result.estimator),
