@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from refless.commands.advised import Advice
+from refless.commands.advice import Advice
 from refless.commands.score.guards import GuardsRecord
 from refless.data.records import Estimates, Outputs, Reason, Scale
 from refless.evaluation.scoring import Mean, Scored

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from refless.commands.advised import Advice, advice_sections, reasons_sections
+from refless.commands.advice import Advice, advice_sections, reasons_sections
 from refless.commands.score.data import ScoreRecord, estimate_rows, estimates_of
 from refless.commands.score.document import (
     WHETHER,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from refless.commands.advised import Advice, advice_sections, reasons_sections
+from refless.commands.advice import Advice, advice_sections, reasons_sections
 from refless.commands.annotators import AnnotatorsRecord, annotators_record
 from refless.commands.validate.document import (
     NO_NAMES,
