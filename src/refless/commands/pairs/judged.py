@@ -1,17 +1,14 @@
 """Who picks the text that people preferred: `refless validate` and `refless judge` on choices."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
-
-import numpy as np
 
 from refless.commands.judge.result import allowed
 from refless.commands.validate.verdict import resting_on
 from refless.data.choices import Choices
 from refless.data.records import RatedPool
 from refless.estimators import Estimator
-from refless.evaluation.pairwise import COIN, Judge, Pairwise, Person, chances
+from refless.evaluation.pairwise import COIN, Judge, Pairwise, Person
 from refless.registry.arrays import FloatArray
 from refless.registry.plural import counted, these
 from refless.report.charts import Line, row_chart
@@ -19,11 +16,10 @@ from refless.report.document import Document, Figure, Section, Table, caveats
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import labels, number, percent, sentence, with_interval
+from refless.report.wording import labels, number, sentence, with_interval
 from refless.stats.intervals import of_best
 
 FEWEST = 20  # pairs that a verdict needs
-BINS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 NAME = 26  # columns of a terminal
 PICKS = "picks the text that people preferred"
 
@@ -103,7 +99,6 @@ class JudgedResult(Result):
             sections=(
                 self._beside(),
                 *([_people(result, result.person)] if result.person else []),
-                *self._calibration(),
                 caveats(),
             ),
         )
@@ -138,24 +133,6 @@ class JudgedResult(Result):
         if self.estimator is not None:
             legend += " Estimators, length and TF-IDF (a ridge) have learned from other sources."
         return Section(title="Side by side", figures=(chart,), table=table, lines=(legend,))
-
-    def _calibration(self) -> tuple[Section, ...]:
-        """How often the text that was given such a chance was preferred."""
-        name, difference = next(iter(self.differences.items()))
-        if self.estimator is None:
-            return ()
-        p, share = chances(self.choices, difference), self.choices.share
-        chance = np.where(p < 0.5, 1.0 - p, p)
-        share = np.where(p < 0.5, 1.0 - share, share)
-        rows = []
-        for low, high in pairwise(BINS):
-            inside = (chance >= low) & ((chance < high) | (high == 1.0))
-            if inside.any():
-                means = percent(float(chance[inside].mean())), percent(float(share[inside].mean()))
-                rows.append((f"{percent(low)} to {percent(high)}", f"{inside.sum():,}", *means))
-        table = Table(header=("chance given", "pairs", "on average", "preferred"), rows=tuple(rows))
-        line = f"What {name} says of the text that it picks, and how often people preferred that."
-        return (Section(title="Are the chances right", table=table, lines=(line,)),)
 
     def _json(self) -> Record:
         command = "judge" if self.estimator is None else "validate"
