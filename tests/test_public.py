@@ -55,7 +55,6 @@ PUBLIC = [
     "agreement",
     "annotators",
     "bleu_star",
-    "by_dimension",
     "compare",
     "dataset",
     "estimator_of",

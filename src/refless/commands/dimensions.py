@@ -1,6 +1,5 @@
 """One command for each of several dimensions (fluency, coherence ...), and its results as one."""
 
-import inspect
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -166,30 +165,6 @@ class ValidateByDimension(ByDimension):
 
 
 KINDS: dict[str, type[ByDimension]] = {"validate": ValidateByDimension, "score": ScoreByDimension}
-
-
-def by_dimension(function: Command, *args: Any, **values: Any) -> ByDimension:
-    """The results of `refless.validate` or `refless.score` for each dimension of the ratings.
-
-    Args:
-        function: one of the two.
-        args, values: what it takes; rows are read once for each dimension. `dimension` may name
-            several, or patterns; without it there is a result for each that the rows name.
-
-    Raises:
-        UsageError: another function, rows without dimensions, a gate.
-        InputError: as of the function.
-    """
-    if getattr(function, "__name__", "") not in KINDS:
-        raise UsageError(f"by_dimension takes refless.{' or refless.'.join(KINDS)}")
-    values = {**inspect.signature(function).bind_partial(*args).arguments, **values}
-    result = whole_or_by_dimension(function, values)
-    if isinstance(result, ByDimension):
-        return result
-    if asked := names_in(values.get("dimension")):
-        return _joined(function, values, {dimension_of(asked[0])[0]: result}, [])
-    remedy = "dimension=['fluency', 'coherence'] names their columns"
-    raise UsageError(f"the ratings do not say of which dimension they are; {remedy}")
 
 
 def whole_or_by_dimension(function: Command, values: Values) -> Result:
