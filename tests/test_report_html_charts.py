@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from refless.report.charts import Dot, Line, Mark, Series, chart, histogram, row_chart
+from refless.report.charts import Dot, Line, Mark, Series, chart, row_chart
 from refless.report.plot import Frame, axis_over
 from refless.report.templates import escaped
 
@@ -72,17 +72,6 @@ def test_diagonal_is_where_both_axes_agree() -> None:
     apart = chart(axis_over([0, 1], "x"), axis_over([5, 9], "y"), "a", diagonal=True)
     assert "mark c2" not in apart
     assert "mark c2" in chart(axis_over([0, 1], "x"), axis_over([0, 9], "y"), "a", diagonal=True)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=50))
-def test_histogram_counts_everything(values: list[float]) -> None:
-    """The bars of the table add up to the number of values; what is undefined is left out."""
-    array = np.array([*values, math.nan])
-    svg, table = histogram(array, "a", x="x", y="y", marks=[Mark(value=0.5, style="c1")])
-    assert sum(int(count) for _, count in table) == len(values)
-    bars = [r for r in parsed(svg).iter("rect") if r.get("class") == "bar"]
-    assert len(bars) == sum(count != "0" for _, count in table)
-    assert all(float(bar.get("height", "")) > 0 for bar in bars)
 
 
 def test_curves_break_at_what_is_undefined() -> None:

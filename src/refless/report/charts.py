@@ -8,9 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-import numpy as np
-
-from refless.registry.arrays import FloatArray
 from refless.report.plot import (
     BOTTOM,
     HEIGHT,
@@ -19,13 +16,11 @@ from refless.report.plot import (
     Axis,
     Frame,
     axis_over,
-    whole_numbers,
 )
 from refless.report.templates import rendered
 from refless.report.wording import labels, number
 from refless.stats.intervals import UNDEFINED, Interval
 
-BARS = 24  # of a histogram, at most
 ROW = 34  # height of a line of a row chart
 LETTERS = 20  # of a row's name
 MOST_ROWS = 30  # of a chart; its table has all
@@ -69,15 +64,6 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
-    """An upright bar from one x to another."""
-
-    begin: float
-    end: float
-    height: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     """A row of a row chart: a name, a value, its interval; its point's colour."""
 
@@ -94,7 +80,6 @@ def chart(
     *,
     dots: Sequence[Dot] = (),
     series: Sequence[Series] = (),
-    bars: Sequence[Bar] = (),
     lines: Sequence[Line] = (),
     marks: Sequence[Mark] = (),
     levels: Sequence[Mark] = (),
@@ -107,7 +92,6 @@ def chart(
         label: the words of a screen reader.
         dots: points; those of texts can be hovered and focused.
         series: lines through points.
-        bars: upright bars.
         lines: a point with an interval in each row.
         marks: values of x; levels: values of y.
         diagonal: whether the line x = y is drawn.
@@ -128,7 +112,6 @@ def chart(
         points=[dot for dot in dots if not math.isnan(dot.x)],
         linked=any(dot.text is not None for dot in dots),
         series=[(line, _band(line, frame), [*_paths(line, frame)]) for line in series],
-        bars=bars,
         lines=[*zip(y.ticks, lines, strict=False)],
         marks=marks,
         levels=levels,
@@ -162,34 +145,6 @@ def _band(line: Series, frame: Frame) -> list[list[tuple[float, float]]]:
         lower = [(frame.across(line.x[i]), frame.down(line.low[i])) for i in reversed(inside)]
         outlines.append([*upper, *lower])
     return outlines
-
-
-def histogram(
-    values: FloatArray, label: str, *, x: str, y: str, marks: Sequence[Mark] = ()
-) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """How often values occur, with marks; and the rows (range, count) of its table.
-
-    Args:
-        values: finite ones are counted.
-        label: the words of a screen reader.
-        x, y: labels of the axes.
-        marks: numbers to be found among the values.
-    """
-    finite = values[np.isfinite(values)]
-    ends = [end for mark in marks for end in (mark.value, *mark.interval)]
-    axis = axis_over([*finite.tolist(), *ends], x)
-    # the ticks, each of their distances split into as many bars as go
-    steps = len(axis.ticks) - 1
-    parts = next((k for k in (5, 4, 2) if steps * k <= BARS), 1)
-    bins = [round(axis.low + i * axis.step / parts, 12) for i in range(steps * parts + 1)]
-    counts = np.histogram(np.clip(finite, axis.low, axis.high), bins)[0].tolist()
-    up = whole_numbers(axis_over([0.0, max(1.0, *counts)], y, most_ticks=5))
-    bars = [
-        Bar(begin=begin, end=end, height=count)
-        for begin, end, count in zip(bins, bins[1:], counts, strict=False)
-    ]
-    svg = chart(axis, up, label, bars=[bar for bar in bars if bar.height], marks=marks)
-    return svg, tuple((f"{bar.begin:.4g} to {bar.end:.4g}", str(bar.height)) for bar in bars)
 
 
 def row_chart(

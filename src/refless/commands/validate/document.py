@@ -10,24 +10,23 @@ from refless.data.human import canonical_order
 from refless.data.records import Estimates, RatedPool
 from refless.estimators import Estimator
 from refless.estimators.folds import rows_in
-from refless.evaluation.annotators import FEWEST, Annotators, VersusAnnotators, annotator_interval
+from refless.evaluation.annotators import FEWEST
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import MOST_REFITTED
 from refless.evaluation.leaderboard import Leaderboard
 from refless.evaluation.reranking import BY, Reranking, several
 from refless.evaluation.validation import Validation, codes
 from refless.metrics.matching import hold_out
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import IntArray
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
-from refless.report.charts import Dot, Mark, chart, histogram
+from refless.report.charts import Dot, chart
 from refless.report.document import Figure, Key, Section, Store, Stored, Table
 from refless.report.plot import axis_over
 from refless.report.wording import (
     MEASURES,
     estimator_name,
     interval,
-    labels,
     measure,
     number,
     percent,
@@ -53,7 +52,6 @@ JUDGES = (
 )
 FEW, HEAVY = 0.05, 0.4  # of normal errors the worst 5 % make up 28 %
 ENOUGH = 40  # errors, to say so
-MOST_ROWS = 500  # annotators in a table
 MISSES = 10
 SEVERAL = "The best of several outputs for one {}"
 FIXED = (
@@ -148,6 +146,8 @@ def _legend(result: Validation, signature: Signature) -> tuple[str, ...]:
         lines.insert(0, FIXED.format(estimator_name(signature)))
     if people is None:
         return (*lines, NO_NAMES)
+    if result.beside is None:
+        lines.append(NO_OTHERS)
     line = (
         f"annotator: one of {people.n} people against the mean of all, their own rating included; "
         "best is the best of them, measure by measure."
@@ -218,70 +218,6 @@ def undefined_sections(agreement: Agreement) -> tuple[Section, ...]:
         names.setdefault(why, []).append(title(name))
     lines = tuple(f"Undefined, as {why}: {', '.join(which)}." for why, which in names.items())
     return (Section(lines=lines),) if lines else ()
-
-
-def annotators_section(result: Validation, people: Annotators | None, seed: int) -> Section:
-    """The annotators' distribution and the estimator's place in it.
-
-    Args:
-        result: with annotators against the human rating that holds their own ratings, as published.
-        people: the same with their own ratings left out, None if nobody rated the same text.
-        seed: of the bootstrap over annotators.
-    """
-    heading = "Among single annotators"
-    if result.annotators is None or people is None:
-        reason = NO_NAMES if result.annotators is None else NO_OTHERS
-        return Section(title=heading, lines=(reason,))
-    line = (
-        f"Each of {people.n:,} annotators against the mean of the others who rated the same "
-        "texts; each on the texts that this one rated. Values of those with few texts vary widely."
-    )
-    names = ("spearman", "mse")
-    figures = tuple(_annotators_figure(people, result.beside, name, seed) for name in names)
-    return Section(title=heading, lines=(line,), figures=figures)
-
-
-def _annotators_figure(
-    people: Annotators, versus: VersusAnnotators | None, name: str, seed: int
-) -> Figure:
-    values = np.array([getattr(person, name) for person in people.per_annotator], dtype=np.float64)
-    pairs = np.zeros((0, 2)) if versus is None else getattr(versus, name)
-    pairs = pairs[np.isfinite(pairs).all(axis=1)]
-    digits, place = MEASURES[name], _place(pairs, name)
-    estimator = float(pairs[:, 1].mean()) if len(pairs) else math.nan
-    average, ends = people.average[name], annotator_interval(people, name, seed)
-    marks = [Mark(value=average, style="c2", interval=ends)]
-    if not math.isnan(estimator):
-        marks.append(Mark(value=estimator, style="c1"))
-    label = f"Annotators by {title(name)}. {place}"
-    svg, bars = histogram(values, label, x=title(name), y="annotators", marks=marks)
-    keys = (
-        Key(name=f"estimator {number(estimator, digits)}, mean over annotators", style="mark c1"),
-        Key(name=f"average annotator {number(average, digits)}", style="mark c2"),
-    )
-    table = Table(header=(title(name), "annotators"), rows=tuple(bars))
-    if people.n <= MOST_ROWS:
-        names = labels([person.name for person in people.per_annotator], 40)
-        rows = (
-            (names[person.name], f"{person.n:,}", number(getattr(person, name), digits))
-            for person in people.per_annotator
-        )
-        table = Table(header=("annotator", "texts", title(name)), rows=tuple(rows))
-    return Figure(svg=svg, caption=place, table=table, keys=keys)
-
-
-def _place(pairs: FloatArray, name: str) -> str:
-    """How many annotators the estimator does better than, on the texts of each."""
-    if not len(pairs):
-        return f"{title(name)}: no place among annotators, as it is undefined."
-    gaps = (pairs[:, 1] - pairs[:, 0]) * (-1 if name in ERRORS else 1)
-    better = int((gaps > 0).sum())
-    word = "lower" if name in ERRORS else "higher"
-    return (
-        f"{title(name)} on each one's texts, with the mean of the others: {word} (better) than "
-        f"that of {better:,} of {counted(len(pairs), 'annotator')} "
-        f"({percent(better / len(pairs))})."
-    )
 
 
 def store_of(

@@ -8,7 +8,6 @@ from refless.commands.annotators import AnnotatorsRecord, annotators_record
 from refless.commands.validate.document import (
     NO_NAMES,
     agreement_sections,
-    annotators_section,
     facts,
     reranking_sections,
     scatter_section,
@@ -34,7 +33,6 @@ from refless.commands.validate.verdict import (
 )
 from refless.data.records import Scale
 from refless.estimators import Estimator
-from refless.evaluation.annotators import annotators
 from refless.evaluation.baselines import SYSTEM
 from refless.evaluation.confounders import Confounders
 from refless.evaluation.differences import Difference
@@ -218,7 +216,6 @@ class ValidateResult(Result):
             (
                 *confounder_sections(result.made_of, table=True),
                 scatter_section(result, places, seed),
-                annotators_section(result, annotators(pool, leave_out=True), seed),
                 *drift_sections(result.drift, pool.scale, table=True),
                 *reasons_sections(result.estimator.reasons, result.estimator.n),
                 *reranking_sections(result),
