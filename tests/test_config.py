@@ -13,7 +13,7 @@ from refless.registry.errors import InputError
 
 SPEC = "bleu-neighbors:tau=0.1,min_neighbors=1"
 READ_ONLY = """
-baseline before by cell columns config
+before by cell columns config
 device dimension encoding estimator goal group human_label id judged_by
 kernel lower_is_better metrics model outputs perturb probe project rated
 own ratings reading reference_file references require score_column
