@@ -41,7 +41,6 @@ from refless.estimators.neighbors import BLEUNeighbors as BLEUNeighbors
 from refless.estimators.saved import load as load
 from refless.estimators.saved import save as save
 from refless.evaluation.annotators import annotators as annotators
-from refless.evaluation.best_of import best_of as best_of
 from refless.evaluation.held_out import agreement as agreement
 from refless.evaluation.scoring import scored as scored
 from refless.extensions.connect.datasets.command import dataset as dataset

@@ -5,17 +5,13 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from refless.commands.texts import HEADER, drawn, estimate_cells, estimate_or_reason, nearest
-from refless.data.human import unscaled
+from refless.commands.texts import estimate_or_reason
 from refless.data.records import Residuals, Scale, picked
-from refless.estimators import Estimator
 from refless.evaluation.guards import alike
 from refless.evaluation.scoring import Mean, Scored
-from refless.registry.arrays import IntArray
 from refless.registry.plural import counted, these
-from refless.report.charts import Dot, Line, chart, row_chart
-from refless.report.document import Figure, Section, Store, Stored, Table
-from refless.report.plot import axis_over
+from refless.report.charts import Line, row_chart
+from refless.report.document import Figure, Section, Table
 from refless.report.wording import (
     abstains,
     clipped,
@@ -29,6 +25,7 @@ from refless.report.wording import (
 from refless.stats.accepting import Accepting
 
 ALL_ITEMS = 20  # up to so many outputs are all shown
+MOST, ROOM = 2_000, 200  # outputs on a page, and characters of each
 STEPS_SHOWN = 7  # thresholds
 FEW_SYSTEMS = 2  # of which a spread between systems cannot be told
 ENDS = 5  # else so many of the lowest and of the highest
@@ -176,73 +173,29 @@ def items_sections(scored: Scored, errors: Residuals) -> tuple[Section, ...]:
     )
 
 
-def _items_table(scored: Scored, which: Sequence[int]) -> Table:
+def every_output(scored: Scored) -> Section:
+    """Each output in the order given, folded away; of very many the first."""
+    n = min(len(scored.outputs), MOST)
+    more = f"The first {n:,} of {len(scored.outputs):,}; all of them: add -o estimates.csv"
+    return Section(
+        title="All outputs",
+        lines=(more,) if n < len(scored.outputs) else (),
+        table=_items_table(scored, range(n), ROOM),
+        folded=True,
+    )
+
+
+def _items_table(scored: Scored, which: Sequence[int], room: int = 34) -> Table:
+    """Some outputs with so many characters of each text."""
     e, texts = scored.estimates, scored.outputs.texts
     rows = tuple(
-        (clipped(e.ids[i], 12), estimate_or_reason(e, i), str(e.support[i]), clipped(texts[i], 34))
+        (
+            clipped(e.ids[i], 12),
+            estimate_or_reason(e, i),
+            str(e.support[i]),
+            clipped(texts[i], room),
+        )
         for i in which
     )
     header = ("id", "estimate", "support", "text")
     return Table(header=header, rows=rows, numeric=(False, False, True, False))
-
-
-def shown_rows(scored: Scored, seed: int) -> IntArray:
-    """Rows of the outputs in the scatter plot, in an order that is not that of the rows."""
-    keys = list(zip(scored.outputs.texts, scored.outputs.ids, strict=True))
-    return drawn(np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64), seed)
-
-
-def store_of(scored: Scored, estimator: Estimator, shown: IntArray) -> Store:
-    """The outputs that are shown, and after them the rated texts near to them."""
-    rated, outputs = estimator.rated, scored.outputs
-    human = unscaled(rated.human, rated.scale).tolist()
-    compare = estimator.similarity(rated)
-    picked = shown.tolist()
-    found = [*nearest(compare, [outputs.texts[i] for i in picked], len(rated))]
-    extra = dict.fromkeys(other for best in found for other, _ in best)
-    places = {row: place for place, row in enumerate(extra, len(picked))}
-    estimated = [
-        Stored(
-            id=outputs.ids[i],
-            cells=("", *estimate_cells(scored.estimates, i)),
-            text=outputs.texts[i],
-            near=tuple((places[j], s) for j, s in best),
-        )
-        for i, best in zip(picked, found, strict=True)
-    ]
-    neighbors = [
-        Stored(
-            id=f"rated {rated.ids[row]}",
-            cells=(number(human[row]), "", "", ""),
-            text=rated.texts[row],
-        )
-        for row in extra
-    ]
-    return Store(
-        header=HEADER,
-        texts=(*estimated, *neighbors),
-        title="The outputs, and the rated texts near to them",
-        near=f"Nearest rated texts by {compare.name}",
-    )
-
-
-def estimates_section(scored: Scored, shown: IntArray) -> Section:
-    """Whether estimates are lengths in disguise."""
-    values = scored.estimates.values.tolist()
-    lengths = [len(text) for text in scored.outputs.texts]
-    dots = [
-        Dot(x=values[i], y=float(lengths[i]), text=place) for place, i in enumerate(shown.tolist())
-    ]
-    svg = chart(
-        axis_over(values, "estimate"),
-        axis_over(lengths, "length in characters"),
-        f"Scatter plot of {counted(len(dots), 'output')}, estimate across and length upwards. "
-        "Arrow keys go from text to text.",
-        dots=dots,
-    )
-    caption = (
-        "Estimate and length of each output. If all points lay on one line, estimates would tell "
-        "no more than length does."
-    )
-    figure = Figure(svg=svg, caption=caption, linked=True)
-    return Section(title="The estimates", figures=(figure,))

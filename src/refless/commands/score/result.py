@@ -8,12 +8,10 @@ from refless.commands.score.data import ScoreRecord, estimate_rows, estimates_of
 from refless.commands.score.document import (
     WHETHER,
     accepted_sections,
-    estimates_section,
+    every_output,
     facts,
     items_sections,
     mean_sentence,
-    shown_rows,
-    store_of,
     systems_sections,
     verdict,
 )
@@ -43,7 +41,6 @@ class ScoreResult(Result):
         accepted: which estimates need no person, where that was asked for.
         advice: what to do where too many outputs have no estimate.
         gate: what became of the gates; gates: of the same for each system, by name.
-        seed: of the bootstrap.
     """
 
     record = ScoreRecord
@@ -53,7 +50,6 @@ class ScoreResult(Result):
     accepted: Accepting | None
     advice: Advice | None
     gates: Mapping[str, GateRecord]
-    seed: int
 
     def _shown(self) -> Document:
         guarded = guard_sections(self.guards, self.scored, whole=False)
@@ -62,22 +58,18 @@ class ScoreResult(Result):
 
     def _whole(self) -> Document:
         scored, rated = self.scored, self.estimator.rated
-        shown = shown_rows(scored, self.seed)
         brief = self._document(
             (
                 *guard_sections(self.guards, scored, whole=True),
-                estimates_section(scored, shown),
                 *reasons_sections(scored.reasons, scored.overall.n),
                 *self._items(),
+                every_output(scored),
                 caveats(),
             )
         )
         about = ("Rated texts", f"{len(rated):,}", "that estimates rest on")
-        store = store_of(scored, self.estimator, shown)
         gate = f"{sentence(self.gate.reason)}. " if self.gate.reason else ""
-        return replace(
-            brief, verdict=gate + brief.verdict, facts=(*brief.facts, about), store=store
-        )
+        return replace(brief, verdict=gate + brief.verdict, facts=(*brief.facts, about))
 
     def _document(self, more: tuple[Section, ...]) -> Document:
         """What both show first, and more sections."""

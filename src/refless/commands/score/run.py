@@ -148,7 +148,6 @@ def score(
         advice=advice_on(fit, texts.outputs, estimates.estimates, len(fit.rated)),
         gate=verdicts[None],
         gates={name: verdict for name, verdict in verdicts.items() if name is not None},
-        seed=seed,
         signature=_signature(Saved(fit, group), estimates, found, seed).plus(
             **({} if accept_above is None else {"accept": accept_above, "wrong": at_most_wrong})
         ),
