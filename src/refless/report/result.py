@@ -20,6 +20,7 @@ from refless.report.html import as_fragment, as_html
 from refless.report.record import Record, record, schema_of
 from refless.report.text import as_markdown, as_text
 from refless.report.tools import check_tool, tool_in
+from refless.report.tools.junit import junit
 
 EXIT = {"": 0, "passed": 0, "failed": 3, "undecided": 4}
 ENDINGS = ("json", "jsonl", "csv", "parquet", "md", "html")
@@ -144,9 +145,9 @@ class Result:
         check_tool(tool, self.json().command)
         write_atomic(place, self.exported(tool))
 
-    def exported(self, tool: str) -> str:
-        """The file that another tool reads."""
-        raise NotImplementedError(tool)
+    def exported(self, tool: str) -> str:  # noqa: ARG002 - those that have others say so
+        """The file that another tool reads; of JUnit the gate as a test case."""
+        return junit(self.json().command, self.gate.verdict, self.gate.reason)
 
     def content(self, kind: str, *, csv_safe: bool = False) -> str:
         """The result in one of the formats, `text` among them; `csv_safe` as for `save`."""

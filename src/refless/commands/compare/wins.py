@@ -11,7 +11,6 @@ from refless.report.document import Document, Figure, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord, Result
-from refless.report.tools.junit import junit
 from refless.report.wording import labels, number, p_value, with_interval
 
 NAME = 24  # columns of a terminal
@@ -85,10 +84,6 @@ class WinsResult(Result):
             more = "Rater by rater in --format json, or here with two --system."
             return (Section(lines=(more,)),) if several else ()
         return (_raters(self.wins[0]),) if len(self.wins[0].raters) > 1 else ()
-
-    def exported(self, tool: str) -> str:  # noqa: ARG002 - there is one
-        """The gate as a test case."""
-        return junit("compare", {"gate": self.gate})
 
     def _rows(self) -> Rows:
         """One mapping a pair of systems."""

@@ -27,21 +27,16 @@ class GuardsRecord(Guards):
 
 def said(result: Guards, mean: Mean) -> tuple[str, ...]:
     """One sentence for each guard that fired."""
-    return tuple(line for line, _ in warnings(result, mean))
-
-
-def warnings(result: Guards, mean: Mean) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The sentences with the systems that each names; () for all outputs."""
     learned, odd = result.trained_on, result.unlike
-    lines: tuple[tuple[str, Mapping[str, Marked]], ...] = (
-        (_itself(result.copies, mean.n), {}),
-        (_copies(result, mean), result.copies.systems),
-        ("" if learned is None else _learned(learned), {}),
-        ("" if learned is None else _leaning(learned), {} if learned is None else learned.systems),
-        ("" if odd is None else _unlike(odd), {} if odd is None else odd.systems),
-        *((judge_said(judge), {}) for judge in result.judges),
+    lines = (
+        _itself(result.copies, mean.n),
+        _copies(result, mean),
+        "" if learned is None else _learned(learned),
+        "" if learned is None else _leaning(learned),
+        "" if odd is None else _unlike(odd),
+        *map(judge_said, result.judges),
     )
-    return tuple((line, tuple(more(NONE, systems))) for line, systems in lines if line)
+    return tuple(filter(None, lines))
 
 
 def guard_sections(result: Guards, scored: Scored, *, whole: bool) -> tuple[Section, ...]:

@@ -1,6 +1,5 @@
 """Outputs with their estimates: the result of `refless score`."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from refless.commands.advice import Advice, advice_sections, reasons_sections
@@ -24,8 +23,7 @@ from refless.registry.plural import counted
 from refless.report.document import Document, Section, caveats
 from refless.report.export import Rows
 from refless.report.record import Record, record
-from refless.report.result import GateRecord, Result
-from refless.report.tools.junit import junit
+from refless.report.result import Result
 from refless.report.wording import Looks, estimator_name, question, sentence
 from refless.stats.accepting import Accepting
 
@@ -40,7 +38,7 @@ class ScoreResult(Result):
         estimator: fitted.
         accepted: which estimates need no person, where that was asked for.
         advice: what to do where too many outputs have no estimate.
-        gate: what became of the gates; gates: of the same for each system, by name.
+        gate: what became of the gates.
     """
 
     record = ScoreRecord
@@ -49,7 +47,6 @@ class ScoreResult(Result):
     estimator: Estimator
     accepted: Accepting | None
     advice: Advice | None
-    gates: Mapping[str, GateRecord]
 
     def _shown(self) -> Document:
         guarded = guard_sections(self.guards, self.scored, whole=False)
@@ -109,10 +106,10 @@ class ScoreResult(Result):
         )
 
     def exported(self, tool: str) -> str:
-        """Scores for Inspect, or gates as test cases."""
+        """Scores for Inspect, or the gate."""
         if tool == "inspect":
             return inspect_scores(self.scored, self.signature)
-        return junit("score", {"gate": self.gate, **self.gates})
+        return super().exported(tool)
 
     def _rows(self) -> Rows:
         """One mapping an output."""

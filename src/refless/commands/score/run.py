@@ -34,8 +34,8 @@ from refless.commands.rows import (
     rated_of,
     trained_rows,
 )
-from refless.commands.score.gates import check_on, gates, note_groups, note_systems
-from refless.commands.score.guards import warnings
+from refless.commands.score.gates import check_on, doubted, gate, note_groups, note_systems
+from refless.commands.score.guards import said
 from refless.commands.score.result import ScoreResult
 from refless.commands.warnings import note
 from refless.data.records import Outputs, RatedPool, Residuals
@@ -137,17 +137,17 @@ def score(
         judges=fit.without_scores() is not None,
         seed=seed,
     )
-    verdicts = gates(estimates, errors, warnings(found, estimates.overall), min_mean, min_coverage)
-    if verdicts[None].reason:
-        note(verdicts[None].reason)
+    doubts = [*doubted(errors, estimates.estimates.values), *said(found, estimates.overall)]
+    verdict = gate(estimates.overall, min_mean, min_coverage, doubts)
+    if verdict.reason:
+        note(verdict.reason)
     return ScoreResult(
         scored=estimates,
         guards=found,
         estimator=fit,
         accepted=_accepted(errors, accept_above, at_most_wrong),
         advice=advice_on(fit, texts.outputs, estimates.estimates, len(fit.rated)),
-        gate=verdicts[None],
-        gates={name: verdict for name, verdict in verdicts.items() if name is not None},
+        gate=verdict,
         signature=_signature(Saved(fit, group), estimates, found, seed).plus(
             **({} if accept_above is None else {"accept": accept_above, "wrong": at_most_wrong})
         ),
