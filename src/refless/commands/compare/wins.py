@@ -14,7 +14,6 @@ from refless.report.result import GateRecord, Result
 from refless.report.wording import labels, number, p_value, with_interval
 
 NAME = 24  # columns of a terminal
-MOST = 12  # raters shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +57,7 @@ class WinsResult(Result):
             notes=(
                 f"{choices} by people on {sources}, which are drawn as a whole. Ties count half.",
             ),
-            sections=(self._table(), *self._raters(), caveats()),
+            sections=(self._table(), caveats()),
         )
 
     def _table(self) -> Section:
@@ -75,15 +74,8 @@ class WinsResult(Result):
         chart = row_chart(lines, "win rate, ties half", "Win rates")
         caption = "Win rates with 95 % intervals; 0.5 is no preference."
         figure = Figure(svg=chart, caption=caption, table=table)
-        return Section(title="Win rates", figures=(figure,), table=table)
-
-    def _raters(self) -> tuple[Section, ...]:
-        """Rater by rater, of two systems."""
-        if len(self.wins) != 1:
-            several = any(len(win.raters) > 1 for win in self.wins)
-            more = "Rater by rater in --format json, or here with two --system."
-            return (Section(lines=(more,)),) if several else ()
-        return (_raters(self.wins[0]),) if len(self.wins[0].raters) > 1 else ()
+        raters = [_over(win, win.by_rater) for win in self.wins if win.by_rater is not None]
+        return Section(title="Win rates", figures=(figure,), table=table, lines=(*raters,))
 
     def _rows(self) -> Rows:
         """One mapping a pair of systems."""
@@ -115,27 +107,10 @@ def verdict(wins: Wins) -> str:
     return f"People prefer {first} to {second}: {second} wins only {rate}."
 
 
-def _raters(wins: Wins) -> Section:
-    """The win rates by each rater's choices."""
-    names = sorted(wins.raters, key=lambda name: -wins.raters[name].choices)
-    label = labels(names[:MOST], NAME)
-    rows = []
-    for name in names[:MOST]:
-        result = wins.raters[name]
-        rate = with_interval(result.rate, result.interval)
-        rows.append((label[name], rate, f"{result.choices:,}"))
-    by = wins.by_rater
-    lines = [] if by is None else [_over(by)]
-    if len(names) > MOST:
-        lines.append(f"{counted(len(names) - MOST, 'more rater')} in --format json.")
-    title = f"{wins.second} over {wins.first}, rater by rater"
-    table = Table(header=("rater", "win rate [95 %]", "choices"), rows=tuple(rows))
-    return Section(title=title, table=table, lines=tuple(lines))
-
-
-def _over(by: Rate) -> str:
-    ends = " to ".join(number(end) for end in by.interval)
+def _over(wins: Wins, by: Rate) -> str:
+    """The win rate if raters are drawn as a whole."""
+    ends = " to ".join(map(number, by.interval))
     return (
-        f"Were other raters of this kind asked, the 95 % interval is {ends} "
-        f"({by.clusters} raters, drawn as a whole)."
+        f"Were other raters of this kind asked, the 95 % interval of {wins.second} over "
+        f"{wins.first} is {ends} ({by.clusters} raters)."
     )
