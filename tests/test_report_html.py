@@ -206,8 +206,20 @@ def test_chapters(report: str, worth: str) -> None:
         assert words.replace(" is not", "") in report
     assert "refless validate " in report
     assert "bleu-neighbors|kernel" in report
-    for title in ("Systems", "Outputs", "All outputs"):
+    for title in ("Systems", "Outputs"):
         assert f">{title}</h2>" in worth
+
+
+def test_every_output_is_on_the_page(folder: Path, tmp_path: Path) -> None:
+    """Folded away if there are many, with more of its text than a terminal has room for."""
+    texts = [f"{text} and {'so on ' * 10}end {i}" for i, text in enumerate(headlines(30))]
+    rows = [{"source": f"s{i}", "text": text} for i, text in enumerate(texts)]
+    page = tmp_path / "many.html"
+    rated = ("--rated", folder / "rated.jsonl", *SCALE)
+    assert run("score", jsonl(tmp_path / "many.jsonl", rows), *rated, "-o", page).code == 0
+    text = page.read_text(encoding="utf-8")
+    assert "All outputs</h2></summary>" in text
+    assert all(f"end {i}</td>" in text for i in range(30))
 
 
 def test_page_opens_with_all_methods(report: str, folder: Path) -> None:

@@ -4,13 +4,14 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+import numpy as np
 from msgspec import Meta
 
 from refless.commands.advice import Advice
 from refless.commands.score.guards import GuardsRecord
 from refless.data.records import Estimates, Outputs, Reason, Scale
-from refless.evaluation.scoring import Mean, Scored
-from refless.report.export import Cell, Rows
+from refless.evaluation.scoring import Mean
+from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord
 from refless.report.wording import Looks
@@ -71,39 +72,35 @@ class ScoreRecord(Mean, Record):
     guards: GuardsRecord
 
 
-def estimates_of(scored: Scored) -> tuple[EstimateRecord, ...]:
+def estimates_of(estimates: Estimates) -> tuple[EstimateRecord, ...]:
     """The estimate of each output."""
-    return tuple(_item(scored.estimates, i) for i in range(len(scored.outputs)))
-
-
-def estimate_rows(outputs: Outputs, estimates: Estimates) -> Rows:
-    """One row an output."""
-    return [_row(outputs, estimates, i) for i in range(len(outputs))]
-
-
-def _item(estimates: Estimates, i: int) -> EstimateRecord:
-    return EstimateRecord(
-        id=estimates.ids[i],
-        estimate=float(estimates.values[i]),
-        interval=(float(estimates.low[i]), float(estimates.high[i])),
-        sd=float(estimates.sd[i]) if len(estimates.sd) else math.nan,
-        support=int(estimates.support[i]),
-        reason=estimates.reasons[i],
+    sd = estimates.sd if len(estimates.sd) else np.full(len(estimates.ids), math.nan)
+    return tuple(
+        EstimateRecord(
+            id=name,
+            estimate=float(estimates.values[i]),
+            interval=(float(estimates.low[i]), float(estimates.high[i])),
+            sd=float(sd[i]),
+            support=int(estimates.support[i]),
+            reason=estimates.reasons[i],
+        )
+        for i, name in enumerate(estimates.ids)
     )
 
 
-def _row(outputs: Outputs, estimates: Estimates, i: int) -> dict[str, Cell]:
-    """An output as CSV and JSONL have it."""
-    found, systems = _item(estimates, i), outputs.systems
-    low, high = found.interval
-    return {
-        "id": found.id,
-        **({"system": systems[i]} if systems else {}),
-        "estimate": found.estimate,
-        "low": low,
-        "high": high,
-        **({"sd": found.sd} if len(estimates.sd) else {}),
-        "support": found.support,
-        "reason": found.reason,
-        "text": outputs.texts[i],
-    }
+def estimate_rows(outputs: Outputs, estimates: Estimates) -> Rows:
+    """One row an output, as CSV and JSONL have it."""
+    return [
+        {
+            "id": item.id,
+            **({"system": outputs.systems[i]} if outputs.systems else {}),
+            "estimate": item.estimate,
+            "low": item.interval[0],
+            "high": item.interval[1],
+            **({"sd": item.sd} if len(estimates.sd) else {}),
+            "support": item.support,
+            "reason": item.reason,
+            "text": outputs.texts[i],
+        }
+        for i, item in enumerate(estimates_of(estimates))
+    ]

@@ -25,7 +25,9 @@ from refless.report.wording import (
 from refless.stats.accepting import Accepting
 
 ALL_ITEMS = 20  # up to so many outputs are all shown
-MOST, ROOM = 2_000, 200  # outputs on a page, and characters of each
+MOST = 2_000  # outputs on a page
+ROOM = 200  # characters of each there
+NARROW = 34  # and on a terminal
 STEPS_SHOWN = 7  # thresholds
 FEW_SYSTEMS = 2  # of which a spread between systems cannot be told
 ENDS = 5  # else so many of the lowest and of the highest
@@ -152,12 +154,17 @@ def systems_sections(
     return (Section(title="Systems", figures=(figure,), table=table, lines=(*lines,)),)
 
 
-def items_sections(scored: Scored, errors: Residuals) -> tuple[Section, ...]:
-    """All outputs, or those with the lowest and the highest estimates if estimates differ."""
+def items_sections(scored: Scored, errors: Residuals, room: int) -> tuple[Section, ...]:
+    """All outputs, or those with the lowest and the highest estimates if estimates differ.
+
+    Args:
+        scored: the outputs; errors: held-out errors of rated texts.
+        room: characters of each text.
+    """
     values = scored.estimates.values.tolist()
     n = len(values)
     if n <= ALL_ITEMS:
-        return (Section(title="Outputs", table=_items_table(scored, range(n))),) if n else ()
+        return (Section(title="Outputs", table=_items_table(scored, range(n), room)),) if n else ()
     defined = sorted((value, i) for i, value in enumerate(values) if not math.isnan(value))
     if len(defined) < 2 * ENDS:
         return ()
@@ -167,35 +174,29 @@ def items_sections(scored: Scored, errors: Residuals) -> tuple[Section, ...]:
         return (Section(lines=(f"The estimates hardly differ ({ends}): {NO_ENDS}",)), WHERE)
     lowest, highest = defined[:ENDS], defined[: -ENDS - 1 : -1]
     return (
-        Section(title="Lowest estimates", table=_items_table(scored, [i for _, i in lowest])),
-        Section(title="Highest estimates", table=_items_table(scored, [i for _, i in highest])),
+        *(
+            Section(title=title, table=_items_table(scored, [i for _, i in rows], room))
+            for title, rows in {"Lowest estimates": lowest, "Highest estimates": highest}.items()
+        ),
         WHERE,
     )
 
 
-def every_output(scored: Scored) -> Section:
-    """Each output in the order given, folded away; of very many the first."""
-    n = min(len(scored.outputs), MOST)
-    more = f"The first {n:,} of {len(scored.outputs):,}; all of them: add -o estimates.csv"
-    return Section(
-        title="All outputs",
-        lines=(more,) if n < len(scored.outputs) else (),
-        table=_items_table(scored, range(n), ROOM),
-        folded=True,
-    )
+def every_output(scored: Scored) -> tuple[Section, ...]:
+    """Outputs in the order given, folded away, if they are more than the page shows anyway."""
+    n = len(scored.outputs)
+    more = (f"The first {MOST:,} of {n:,}; all of them: add -o estimates.csv",)
+    table = _items_table(scored, range(min(n, MOST)), ROOM)
+    lines = more if n > MOST else ()
+    section = Section(title="All outputs", lines=lines, table=table, folded=True)
+    return (section,) if n > ALL_ITEMS else ()
 
 
-def _items_table(scored: Scored, which: Sequence[int], room: int = 34) -> Table:
-    """Some outputs with so many characters of each text."""
+def _items_table(scored: Scored, which: Sequence[int], room: int) -> Table:
     e, texts = scored.estimates, scored.outputs.texts
-    rows = tuple(
-        (
-            clipped(e.ids[i], 12),
-            estimate_or_reason(e, i),
-            str(e.support[i]),
-            clipped(texts[i], room),
-        )
-        for i in which
-    )
+    rows = []
+    for i in which:
+        name, text = clipped(e.ids[i], 12), clipped(texts[i], room)
+        rows.append((name, estimate_or_reason(e, i), str(e.support[i]), text))
     header = ("id", "estimate", "support", "text")
-    return Table(header=header, rows=rows, numeric=(False, False, True, False))
+    return Table(header=header, rows=tuple(rows), numeric=(False, False, True, False))

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from refless.commands.advice import Advice, advice_sections, reasons_sections
 from refless.commands.score.data import ScoreRecord, estimate_rows, estimates_of
 from refless.commands.score.document import (
+    NARROW,
+    ROOM,
     WHETHER,
     accepted_sections,
     every_output,
@@ -51,7 +53,8 @@ class ScoreResult(Result):
     def _shown(self) -> Document:
         guarded = guard_sections(self.guards, self.scored, whole=False)
         without = reasons_sections(self.scored.reasons, self.scored.overall.n)
-        return self._document((*guarded, *without, *self._items()))
+        errors = self.estimator.residuals()
+        return self._document((*guarded, *without, *items_sections(self.scored, errors, NARROW)))
 
     def _whole(self) -> Document:
         scored, rated = self.scored, self.estimator.rated
@@ -59,8 +62,8 @@ class ScoreResult(Result):
             (
                 *guard_sections(self.guards, scored, whole=True),
                 *reasons_sections(scored.reasons, scored.overall.n),
-                *self._items(),
-                every_output(scored),
+                *items_sections(scored, self.estimator.residuals(), ROOM),
+                *every_output(scored),
                 caveats(),
             )
         )
@@ -90,16 +93,13 @@ class ScoreResult(Result):
             sections=(*first, *more),
         )
 
-    def _items(self) -> tuple[Section, ...]:
-        return items_sections(self.scored, self.estimator.residuals())
-
     def _json(self) -> Record:
         scored = self.scored
         return self._record(
             scored,
             scored.overall,
             scale=self.estimator.rated.scale,
-            items=estimates_of(scored),
+            items=estimates_of(scored.estimates),
             these_items=scored.these,
             looks=looks_of(scored),
             guards=record(GuardsRecord, self.guards, said=said(self.guards, scored.overall)),
