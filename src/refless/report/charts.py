@@ -108,6 +108,7 @@ def chart(
         "refless.report",
         "chart.svg",
         frame=frame,
+        top=TOP,
         label=label,
         points=[dot for dot in dots if not math.isnan(dot.x)],
         linked=any(dot.text is not None for dot in dots),
