@@ -130,7 +130,7 @@ def test_own_ratings_are_held_out() -> None:
     from refless.estimators import estimator_of
 
     def estimates(rows: Rows) -> Any:
-        given, _ = _read(rows, None, None, ScoredRows(), None)
+        given = _read(rows, None, ScoredRows(), None)
         texts = given.outputs.texts
         found = _field(given, estimator_of("gp"), 0, "random", None).estimates
         return dict(zip(texts.ids, found, strict=True))
