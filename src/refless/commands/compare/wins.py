@@ -74,8 +74,9 @@ class WinsResult(Result):
         chart = row_chart(lines, "win rate, ties half", "Win rates")
         caption = "Win rates with 95 % intervals; 0.5 is no preference."
         figure = Figure(svg=chart, caption=caption, table=table)
-        raters = [_over(win, win.by_rater) for win in self.wins if win.by_rater is not None]
-        return Section(title="Win rates", figures=(figure,), table=table, lines=(*raters,))
+        by = self.wins[0].by_rater if len(self.wins) == 1 else None
+        over = () if by is None else (_over(by),)
+        return Section(title="Win rates", figures=(figure,), table=table, lines=over)
 
     def _rows(self) -> Rows:
         """One mapping a pair of systems."""
@@ -107,10 +108,9 @@ def verdict(wins: Wins) -> str:
     return f"People prefer {first} to {second}: {second} wins only {rate}."
 
 
-def _over(wins: Wins, by: Rate) -> str:
-    """The win rate if raters are drawn as a whole."""
-    ends = " to ".join(map(number, by.interval))
+def _over(by: Rate) -> str:
+    ends = " to ".join(number(end) for end in by.interval)
     return (
-        f"Were other raters of this kind asked, the 95 % interval of {wins.second} over "
-        f"{wins.first} is {ends} ({by.clusters} raters)."
+        f"Were other raters of this kind asked, the 95 % interval is {ends} "
+        f"({by.clusters} raters, drawn as a whole)."
     )
