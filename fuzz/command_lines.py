@@ -91,7 +91,7 @@ LINES: tuple[Line, ...] = (
     ("validate", "x" * 300), ("validate", "a/" * 3000), ("validate", "good.jsonl/x"),
     ("validate", "good.jsonl", "--csv-safe", "--format", "csv", "--estimator", FAST),
     ("validate", "good.jsonl", "--csv-safe=1"), ("validate", "good.jsonl", "--nope\x1b[2J"),
-    ("score",), ("score", "good.jsonl", "--looks", "\x1b"), ("score", "-", "--rated", "-"),
+    ("score",), ("score", "good.jsonl", "--group", "\x1b"), ("score", "-", "--rated", "-"),
     ("score", "good.jsonl", "--rated", "good.jsonl", "--min-mean", "nan"),
     ("score", "good.jsonl", "--rated", "good.jsonl", "--min-mean", "1e999", "--estimator", FAST),
     ("score", "good.jsonl", "--rated", "good.jsonl", "--min-mean", "4.9", "--estimator", FAST),

@@ -69,7 +69,7 @@ def test_flags_win(here: Path) -> None:
 
 def test_a_command_takes_its_own(here: Path) -> None:
     """Its table comes before what is common; another command's table and flags are not its."""
-    common, others = 'estimator = "gp"\nseed = 3\n', '[score]\nlooks = "any"\n'
+    common, others = 'estimator = "gp"\nseed = 3\n', "[score]\nthese-items = true\n"
     settings(here, f'{common}[validate]\nestimator = ["{SPEC}"]\n{others}')
     ran = run("validate", "rated.jsonl", "--config", "own.toml")
     assert ran.code == 0
