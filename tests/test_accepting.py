@@ -93,7 +93,6 @@ def test_score_says_which_outputs_need_no_person(tmp_path) -> None:  # type: ign
     assert "No output can do without a person" in " ".join(many.out.split())
     for more, problem in (
         (("--at-most-wrong", "0"), "--at-most-wrong must lie between 0 and 1, got 0"),
-        (("--best-of", "item"), "item"),
     ):
         assert problem in run(*words, *more).err
     high = run(*words[:-1], "9")

@@ -91,7 +91,7 @@ CALLS: dict[str, Callable[[Path], Result]] = {
         f / "rated.jsonl", estimator="bleu-neighbors:tau=0.1", group="source", seed=3
     ),
     "score": lambda f: refless.score(
-        f / "outputs.jsonl", f / "rated.jsonl", scale=(1, 5), best_of="source", fallback_below=2.5
+        f / "outputs.jsonl", f / "rated.jsonl", scale=(1, 5), these_items=True
     ),
     "score-gate": lambda f: refless.score(
         f / "outputs.jsonl",

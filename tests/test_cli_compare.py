@@ -15,6 +15,7 @@ from command_line import headlines, jsonl, run, too_wide
 from refless.registry.errors import InputError, UsageError
 
 Rows = list[dict[str, Any]]
+ORDER = ("old", "new")
 
 
 def outputs(items: int = 60, gap: float = 0.8, seed: int = 1) -> Rows:
@@ -129,7 +130,7 @@ def test_own_ratings_are_held_out() -> None:
     from refless.estimators import estimator_of
 
     def estimates(rows: Rows) -> Any:
-        given, _ = _read(rows, None, None, ScoredRows(), None)
+        given = _read(rows, None, ScoredRows(), None)
         texts = given.outputs.texts
         found = _field(given, estimator_of("gp"), 0, "random", None).estimates
         return dict(zip(texts.ids, found, strict=True))
@@ -162,8 +163,8 @@ def test_a_file_for_each_system(tmp_path: Path, file: Path) -> None:
     assert pair["difference"]["value"] == pytest.approx(-one["difference"]["value"])
 
 
-def test_a_baseline(tmp_path: Path) -> None:
-    """The last release, from a file of its own or by name, and gates in three states."""
+def test_the_last_release(tmp_path: Path) -> None:
+    """It has a file of its own, or is named, and gates have three states."""
     rows = without(partly(outputs(), 24), "judge", "id")
     old, new = (
         jsonl(
@@ -172,29 +173,36 @@ def test_a_baseline(tmp_path: Path) -> None:
         )
         for name in ("old", "new")
     )
-    ran = run("compare", new, "--baseline", old, "--fail-if-worse", "--format", "json")
+    ran = run("compare", old, new, "--fail-if-worse", "--format", "json")
     assert ran.code == 0, ran.err
     (pair,) = ran.json["pairs"]
-    assert (pair["first"], pair["second"]) == ("baseline", "new")
+    assert (pair["first"], pair["second"]) == ("old", "new")
     assert ran.json["gate"]["verdict"] == "passed"
-    worse = run("compare", old, "--baseline", new, "--fail-if-worse", "--format", "json")
+    worse = run("compare", new, old, "--fail-if-worse", "--format", "json")
     assert worse.code == 3
-    assert "gate failed: new is worse" in worse.err
+    assert "gate failed: old is worse" in worse.err
     both = jsonl(tmp_path / "both.jsonl", rows)
-    named = run("compare", both, "--baseline", "old", "--fail-if-worse", "--format", "json")
+    systems = ("--system", "old", "--system", "new")
+    named = run("compare", both, *systems, "--fail-if-worse", "--format", "json")
     assert named.json["pairs"][0]["first"] == "old"
     even = jsonl(tmp_path / "even.jsonl", partly(outputs(gap=0.0), 24))
-    gate = ("compare", even, "--baseline", "old", "--fail-if-worse")
+    gate = ("compare", even, *systems, "--fail-if-worse")
     assert run(*gate).code == 4
     assert run(*gate, "--margin", 2).code == 0
     unsaid = run("compare", even, "--fail-if-worse")  # by name "old" would be the second
     assert unsaid.code == 2
-    assert "worse than which system" in unsaid.err
+    assert "worse than which system? Name the old one first" in unsaid.err
+    for name, file in (("1", old), ("2", new)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "outputs.jsonl").write_bytes(file.read_bytes())
+    runs = [tmp_path / name / "outputs.jsonl" for name in "12"]
+    (pair,) = run("compare", *runs, "--fail-if-worse", "--format", "json").json["pairs"]
+    assert (pair["first"], pair["second"]) == (str(runs[0]), str(runs[1]))
 
 
 @pytest.mark.parametrize("sourced", [False, True])
 def test_numbers_of_rows_are_no_items(tmp_path: Path, *, sourced: bool) -> None:
-    """A release and a baseline without ids are two samples; the user's ids make pairs."""
+    """Two files without ids are two samples; the user's ids make pairs."""
     rows = [{**row, "id": row["item"]} for row in partly(outputs(), 24)]
     kept = without(rows, "judge", "item")
 
@@ -212,7 +220,7 @@ def test_numbers_of_rows_are_no_items(tmp_path: Path, *, sourced: bool) -> None:
 
     def pair(*lacking: str) -> Any:
         old, new = files(*lacking)
-        return run("compare", new, "--baseline", old, "--format", "json").json["pairs"][0]
+        return run("compare", old, new, "--format", "json").json["pairs"][0]
 
     assert (pair("system")["paired"], pair("system")["both_rated"]) == (True, 24)
     if not sourced:
@@ -308,8 +316,6 @@ def test_several_systems() -> None:
     assert [one.ranks for one in two.comparison.standings] == [(1, 1), (2, 2)]
     with pytest.raises(UsageError, match="'best' is none of the systems: new, old, third"):
         refless.compare(rows, system="best")
-    with pytest.raises(UsageError, match="neither a file nor a system: new, old, third"):
-        refless.compare(rows, baseline="best")
     assert len(found.to_frame() if False else found.rows()) == 3
 
 
@@ -457,7 +463,7 @@ def test_people_who_rated_one_system_each() -> None:
     called, gates = 0, set()
     for seed in range(20):
         rows = rated_by("abcd", "efgh", seed=seed)
-        found = refless.compare(rows, scale=(1, 5), baseline="old", fail_if_worse=True)
+        found = refless.compare(rows, scale=(1, 5), system=ORDER, fail_if_worse=True)
         (pair,) = found.comparison.pairs
         assert " ".join(str(found).split()).startswith("Nobody rated both old and new, so the")
         assert pair.apart
@@ -474,7 +480,7 @@ def test_people_who_rated_one_system_each() -> None:
 def test_one_rater_a_system() -> None:
     """Nothing tells a strict rater from a bad system: no interval, and the gate is undecided."""
     rows = rated_by("a", "b", gap=1.0)
-    found = refless.compare(rows, scale=(1, 5), baseline="old", fail_if_worse=True)
+    found = refless.compare(rows, scale=(1, 5), system=ORDER, fail_if_worse=True)
     (pair,) = found.comparison.pairs
     assert pair.untold
     assert math.isnan(pair.difference.interval[0])
@@ -545,6 +551,6 @@ def test_any_look() -> None:
     assert "holds for one look (--looks any: for any number)" in " ".join(str(one).split())
     assert "holds however often you look" in " ".join(str(every).split())
     assert [found.to_dict()["looks"] for found in (one, every)] == ["one", "any"]
-    few = refless.compare(partly(outputs(), 9), looks="any", baseline="old", fail_if_worse=True)
+    few = refless.compare(partly(outputs(), 9), looks="any", system=ORDER, fail_if_worse=True)
     assert few.exit_status == 4
     assert "no interval holds at any look before 10 items are rated" in " ".join(str(few).split())

@@ -201,12 +201,10 @@ def test_gate_on_the_mean_of_some(folder: Path) -> None:
 
 def test_gates_outside_the_scale(folder: Path) -> None:
     """What no mean could be is a slip: most likely a share where ratings were meant."""
-    for flag in ("--min-mean", "--fallback-below"):
-        more = ("--best-of", "item") if flag == "--fallback-below" else ()
-        for value in (0.5, 7):
-            ran = scored(folder, *SCALE, *more, flag, value)
-            assert ran.code == 2
-            assert f"{flag} is in the raters' units, from 1 to 5; got {value}" in ran.err
+    for value in (0.5, 7):
+        ran = scored(folder, *SCALE, "--min-mean", value)
+        assert ran.code == 2
+        assert f"--min-mean is in the raters' units, from 1 to 5; got {value}" in ran.err
 
 
 def test_gate_on_coverage(folder: Path) -> None:
@@ -455,7 +453,7 @@ def test_few_rated_systems_are_told(folder: Path) -> None:
 
 
 def test_these_outputs(folder: Path) -> None:
-    """The page says which question its mean answers; not of the best."""
+    """The page says which question its mean answers."""
     plain, these = (
         scored(folder, *NEIGHBORS, *more, "--format", "json") for more in ((), ("--these-items",))
     )
@@ -464,9 +462,6 @@ def test_these_outputs(folder: Path) -> None:
     assert Signature.parse(these.json["signature"]).get("these") == "yes"
     said = " ".join(scored(folder, *NEIGHBORS).out.split())
     assert "The answer is about outputs like these (--these-items: about these alone)" in said
-    refused = scored(folder, "--these-items", "--best-of", "source")
-    assert refused.code == 2
-    assert "--these-items is about means, and not for --best-of" in refused.err
 
 
 def test_two_rated_systems_do_not_tell_a_third(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from refless.registry.errors import InputError
 
 SPEC = "bleu-neighbors:tau=0.1,min_neighbors=1"
 READ_ONLY = """
-baseline before best_of by columns config
+before by columns config
 device dimension encoding estimator goal group human_label id judged_by
 kernel lower_is_better metrics model outputs probe project rated
 own ratings reading reference_file references require score_column
@@ -69,7 +69,7 @@ def test_flags_win(here: Path) -> None:
 
 def test_a_command_takes_its_own(here: Path) -> None:
     """Its table comes before what is common; another command's table and flags are not its."""
-    common, others = 'estimator = "gp"\nseed = 3\n', '[score]\nbest-of = "item"\n'
+    common, others = 'estimator = "gp"\nseed = 3\n', "[score]\nthese-items = true\n"
     settings(here, f'{common}[validate]\nestimator = ["{SPEC}"]\n{others}')
     ran = run("validate", "rated.jsonl", "--config", "own.toml")
     assert ran.code == 0
@@ -81,7 +81,7 @@ def test_a_command_takes_its_own(here: Path) -> None:
 
 def test_nothing_is_silent(here: Path) -> None:
     """A file that sets nothing here says so."""
-    settings(here, 'best_of = "item"\n')
+    settings(here, "min_mean = 3\n")
     ran = run("validate", "rated.jsonl", *NEIGHBORS, "--config", "own.toml")
     assert "from own.toml: nothing that changes this\n" in ran.err
 

@@ -198,9 +198,9 @@ def test_notes_of_one_dimension_name_it(tmp_path: Path) -> None:
 
 
 def test_what_several_dimensions_cannot_do(folder: Path) -> None:
-    """Gates and choices ask for one; standard input is read once; other commands list them."""
+    """Gates ask for one; standard input is read once; other commands list them."""
     rated = folder / "long.jsonl"
-    for words in (["--min-mean", 3], ["--min-coverage", 0.5], ["--best-of", "item"]):
+    for words in (["--min-mean", 3], ["--min-coverage", 0.5]):
         ran = run("score", folder / "outputs.jsonl", "--rated", rated, *words)
         assert (ran.code, f"{words[0]} is for one dimension; " in ran.err) == (2, True)
         assert "choose one with --dimension NAME" in ran.err
@@ -224,19 +224,8 @@ def test_settings_in_a_file(folder: Path, tmp_path: Path) -> None:
 
 
 def test_from_python(folder: Path) -> None:
-    """A function of its own, so that what validate and score return does not depend on rows."""
+    """What validate and score return does not depend on rows: one dimension is named."""
     rows = [json.loads(line) for line in (folder / "long.jsonl").read_text().splitlines()]
-    found = refless.by_dimension(refless.validate, rows, scale=(0, 9), estimator="gp")
-    assert isinstance(found, refless.ValidateByDimension)
-    assert [*found.results] == ["ok", "fit"]
-    assert isinstance(found.results["ok"], refless.ValidateResult)
-    assert found.command == "refless validate FILE --estimator gp --scale 0 9"
-    one = refless.by_dimension(refless.validate, rows, dimension="fit", estimator="gp")
-    assert [*one.results] == ["fit"]
-    assert one.command.endswith("--dimension fit")
-    with pytest.raises(UsageError, match="do not say of which dimension"):
-        refless.by_dimension(refless.validate, rated_rows(20), estimator="gp")
-    with pytest.raises(UsageError, match=r"refless\.validate or refless\.score"):
-        refless.by_dimension(refless.compare, rows)
-    with pytest.raises(SeveralDimensionsError):
+    assert isinstance(refless.validate(rows, dimension="ok"), refless.ValidateResult)
+    with pytest.raises(SeveralDimensionsError, match="dimension=NAME"):
         refless.validate(rows)

@@ -88,13 +88,12 @@ def test_one_estimate_for_all_does_not_pass() -> None:
     assert not alike(np.array([0.5, 0.5]), errors)  # two may agree by chance
 
 
-def test_systems_are_doubted_by_themselves() -> None:
-    """What is said of one system alone leaves another system's gate as it is."""
+def test_what_one_system_does_is_a_doubt() -> None:
+    """A quarter of the outputs are refusals, all of one system."""
     mixed = [{**row, "system": "shy" if i % 4 == 0 else "frank"} for i, row in enumerate(HONEST)]
     mixed = [{**row, "text": REFUSAL} if row["system"] == "shy" else row for row in mixed]
     found = judged(mixed, min_mean=1.5)
-    assert found.gate.verdict == found.gates["shy"].verdict == "undecided"
-    assert found.gates["frank"].verdict == "passed"
+    assert found.gate.verdict == "undecided"
 
 
 def test_doubts_replace_what_passed() -> None:

@@ -266,22 +266,3 @@ def test_host_promptfoo(models: Path, tmp_path: Path) -> None:
     assert values[TEXT] == pytest.approx(wanted(models))
     assert {row["namedScores"]["refless_coverage"] for row in rows} == {1}
     assert all(row["success"] for row in rows)
-
-
-def test_host_every_eval_ever(
-    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its own validator has neither errors nor warnings."""
-    pytest.importorskip("every_eval_ever", reason="Every Eval Ever is not installed")
-    monkeypatch.chdir(tmp_path)
-    rows = [
-        {"text": text, "source": SOURCE, "system": name}
-        for name in ("org/first", "second: a", "third")
-        for text in (TEXT, "No idea.", "")
-    ]
-    refless.score(rows, model=models / "sourced.safetensors").save("every-eval-ever:.")
-    files = [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("data/**/*.json*")]
-    assert len(files) == 6
-    words = [sys.executable, "-m", "every_eval_ever", "validate", *files]
-    told = subprocess.run(words, check=False, capture_output=True, text=True)
-    assert told.returncode == 0, told.stdout + told.stderr

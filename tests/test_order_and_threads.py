@@ -105,7 +105,6 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     for spec in HALVES:
         yield "validate", (pool, "--estimator", spec, "--group", "system")
         yield "score", (outputs, "--rated", pool, "--estimator", spec, "--scale", 1, 5)
-    yield "score", (outputs, "--rated", pool, "--scale", 1, 5, "--best-of", "source")
     yield "fit", (pool, "--to", at / "fitted.safetensors")
     yield "score", (outputs, "--model", at / "fitted.safetensors")
     yield "explain", ("the ferry sings", "--source", "what of 3", "--rated", pool)

@@ -48,7 +48,7 @@ def rated(tmp_path: Path) -> Path:
 
 
 COMMAND_LINES = {
-    "score": ["score", "IT", "--rated", "IT", "--best-of", "source"],
+    "score": ["score", "IT", "--rated", "IT"],
     "validate": ["validate", "IT", "--group", "system"],
     "explain": ["explain", f"the ferry {ESCAPE}", "--rated", "IT"],
     "no file": ["validate", f"no{ESCAPE}.csv"],

@@ -3,7 +3,6 @@ from refless.commands.compare.run import compare as compare
 from refless.commands.compare.wins import WinsResult as WinsResult
 from refless.commands.dimensions import ScoreByDimension as ScoreByDimension
 from refless.commands.dimensions import ValidateByDimension as ValidateByDimension
-from refless.commands.dimensions import by_dimension as by_dimension
 from refless.commands.explain.result import ExplainResult as ExplainResult
 from refless.commands.explain.run import explain as explain
 from refless.commands.fit.result import FitResult as FitResult
@@ -42,7 +41,6 @@ from refless.estimators.neighbors import BLEUNeighbors as BLEUNeighbors
 from refless.estimators.saved import load as load
 from refless.estimators.saved import save as save
 from refless.evaluation.annotators import annotators as annotators
-from refless.evaluation.best_of import best_of as best_of
 from refless.evaluation.held_out import agreement as agreement
 from refless.evaluation.scoring import scored as scored
 from refless.extensions.connect.datasets.command import dataset as dataset

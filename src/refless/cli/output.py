@@ -15,7 +15,7 @@ from refless.files.untrusted import matching, workbook_of
 from refless.files.writing import check_writable
 from refless.registry.errors import UsageError
 from refless.report.result import Result, ending_of
-from refless.report.tools import TOOLS, check_tool, tool_in
+from refless.report.tools import check_tool, tool_in
 
 
 class Format(StrEnum):
@@ -64,12 +64,9 @@ def check(saved: Sequence[str], command: str) -> None:
                 check_tool(tool, command)
         except UsageError as fault:
             raise UsageError(f"-o {fault}") from None
-        if tool and not TOOLS[tool].ending:
-            continue  # a folder
-        name = path
-        if _among(named, Path(name)):
-            raise UsageError(f"-o {name} would overwrite a file that is read; name another")
-        check_writable(name)
+        if _among(named, Path(path)):
+            raise UsageError(f"-o {path} would overwrite a file that is read; name another")
+        check_writable(path)
 
 
 def _named() -> list[os.stat_result]:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import msgspec
+
 from refless.commands import COMMANDS, function_of
 from refless.commands.declared import CONFIG, parameters_of
 from refless.files.untrusted import is_file, reading
@@ -135,25 +137,9 @@ def _value(name: str, value: Any, parameter: Parameter, place: _Place) -> Any:
     kind = parameter.kind if parameter.kind in TAKES else str
     if kind == list[str] and isinstance(value, str):
         value = [value]
-    fits = {
-        PAIR: isinstance(value, list) and len(value) == 2 and all(map(_is_number, value)),
-        float: _is_number(value),
-        list[str]: isinstance(value, list) and all(isinstance(each, str) for each in value),
-    }.get(kind, type(value) is kind)
-    if not fits:
-        raise place.fault(name, f"{name} must be {TAKES[kind]}, got {_written(value)}")
-    return tuple(map(float, value)) if kind == PAIR else float(value) if kind is float else value
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, list):
-        return f"[{', '.join(map(_written, value))}]"
-    return str(value)
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        plain = isinstance(value, bool | str | list)
+        written = json.dumps(value, ensure_ascii=False, default=str) if plain else value
+        raise place.fault(name, f"{name} must be {TAKES[kind]}, got {written}") from None

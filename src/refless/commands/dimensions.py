@@ -1,10 +1,9 @@
 """One command for each of several dimensions (fluency, coherence ...), and its results as one."""
 
-import inspect
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NoReturn
 
 from refless.commands.parameters import names_in
 from refless.commands.score.data import ScoreRecord
@@ -22,7 +21,7 @@ from refless.report.record import Record, Signed
 from refless.report.result import Result
 from refless.report.wording import labels, number, percent, with_interval
 
-OF_ONE = ("best_of", "fallback_below", "min_coverage", "min_mean")  # what one dimension decides
+GATES = ("min_coverage", "min_mean")  # on one dimension
 MEANS = (
     "The mean rating that people would give, with its 95 % interval, in the raters' units.",
     "All estimates, one row an output and dimension: add -o estimates.csv",
@@ -74,7 +73,7 @@ class ByDimension(Result):
         results = self.results.items()
         return [{"dimension": name, **row} for name, result in results for row in result.rows()]
 
-    def exported(self, tool: str) -> Mapping[str, str]:
+    def exported(self, tool: str) -> NoReturn:
         """Raises UsageError: what other tools read is of one dimension."""
         raise UsageError(f"{tool}: is for one dimension; choose one with --dimension NAME")
 
@@ -168,35 +167,11 @@ class ValidateByDimension(ByDimension):
 KINDS: dict[str, type[ByDimension]] = {"validate": ValidateByDimension, "score": ScoreByDimension}
 
 
-def by_dimension(function: Command, *args: Any, **values: Any) -> ByDimension:
-    """The results of `refless.validate` or `refless.score` for each dimension of the ratings.
-
-    Args:
-        function: one of the two.
-        args, values: what it takes; rows are read once for each dimension. `dimension` may name
-            several, or patterns; without it there is a result for each that the rows name.
-
-    Raises:
-        UsageError: another function, rows without dimensions, a gate, `best_of`.
-        InputError: as of the function.
-    """
-    if getattr(function, "__name__", "") not in KINDS:
-        raise UsageError(f"by_dimension takes refless.{' or refless.'.join(KINDS)}")
-    values = {**inspect.signature(function).bind_partial(*args).arguments, **values}
-    result = whole_or_by_dimension(function, values)
-    if isinstance(result, ByDimension):
-        return result
-    if asked := names_in(values.get("dimension")):
-        return _joined(function, values, {dimension_of(asked[0])[0]: result}, [])
-    remedy = "dimension=['fluency', 'coherence'] names their columns"
-    raise UsageError(f"the ratings do not say of which dimension they are; {remedy}")
-
-
 def whole_or_by_dimension(function: Command, values: Values) -> Result:
     """The result of a command; of those that can, one of all dimensions if there are several.
 
     Raises:
-        UsageError: several dimensions and a gate, or `best_of`.
+        UsageError: several dimensions and a gate.
         InputError: several dimensions in what can be read once.
     """
     with overheard() as notes:
@@ -212,7 +187,7 @@ def whole_or_by_dimension(function: Command, values: Values) -> Result:
 
 def _check(values: Values, several: SeveralDimensionsError) -> None:
     """Raises UsageError or InputError for what cannot be done for several dimensions at once."""
-    for name in OF_ONE:
+    for name in GATES:
         if values.get(name) is not None:
             raise UsageError(f"--{name.replace('_', '-')} is for one dimension; {several}")
     lists = [rows if isinstance(rows, list | tuple) else [rows] for rows in values.values()]

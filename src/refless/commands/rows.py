@@ -150,12 +150,8 @@ def note_scale(pool: RatedPool) -> None:
     low, high = float(pool.ratings.values.min()), float(pool.ratings.values.max())
     ends = f"{low:g} to {high:g}"
     likely = f"go from {ends}; if they can go no further, --scale {low:g} {high:g} says so"
-    if n < FEWEST_RATINGS:
-        likely = f"({n}, from {ends}) are too few to tell it; --scale MIN MAX says it"
-    elif (low, high) not in LIKELY_SCALES:
-        likely = (
-            f"go from {ends}, the ends of no usual scale; --scale MIN MAX says it, if there is one"
-        )
+    if n < FEWEST_RATINGS or (low, high) not in LIKELY_SCALES:
+        likely = f"go from {ends}, which does not tell it; --scale MIN MAX says it, if there is one"
     note(f"no scale is known, so numbers are in the raters' units. The ratings {likely}")
 
 

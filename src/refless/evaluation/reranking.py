@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.evaluation.best_of import slack
 from refless.evaluation.jackknife import WITHOUT_GROUP, Replicates, interval_of
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval
 
 BY = ("source", "item")  # what outputs to choose from have in common
+NEAR = 1e-6  # estimates of one text differ by less, from thread to thread and batch to batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +108,7 @@ def _of_items(
     begins = np.flatnonzero(np.diff(item[order], prepend=-1))
     sizes = np.diff(begins, append=len(item))
     highest = np.maximum.reduceat(values, begins)
-    equal = values >= np.repeat(highest - slack(highest), sizes)
+    slack = NEAR * np.maximum(1.0, np.abs(highest))
+    equal = values >= np.repeat(highest - slack, sizes)
     chosen = np.add.reduceat(human * equal, begins) / np.add.reduceat(equal, begins, dtype=float)
     return chosen, np.add.reduceat(human, begins) / sizes, np.maximum.reduceat(human, begins)

@@ -253,4 +253,3 @@ class Means:
             overall=mean_of(np.arange(len(values))),
             systems={name: mean_of(np.flatnonzero(systems == name)) for name in sorted({*names})},
         )
-

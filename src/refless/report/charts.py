@@ -8,27 +8,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-import numpy as np
-
-from refless.registry.arrays import FloatArray
 from refless.report.plot import (
     BOTTOM,
-    GAP,
     HEIGHT,
     START,
-    STRIP,
     TOP,
     Axis,
     Frame,
     axis_over,
-    whole_numbers,
 )
 from refless.report.templates import rendered
 from refless.report.wording import labels, number
 from refless.stats.intervals import UNDEFINED, Interval
 
-BARS = 24  # of a histogram, at most
-GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples fill an interval evenly
 ROW = 34  # height of a line of a row chart
 LETTERS = 20  # of a row's name
 MOST_ROWS = 30  # of a chart; its table has all
@@ -36,7 +28,7 @@ MOST_ROWS = 30  # of a chart; its table has all
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dot:
-    """A point; an undefined x puts it into the strip at the left.
+    """A point; one with an undefined x is not drawn.
 
     `text` is its place among the stored texts, which makes it one to hover and to focus.
     """
@@ -72,15 +64,6 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
-    """An upright bar from one x to another."""
-
-    begin: float
-    end: float
-    height: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     """A row of a row chart: a name, a value, its interval; its point's colour."""
 
@@ -97,13 +80,10 @@ def chart(
     *,
     dots: Sequence[Dot] = (),
     series: Sequence[Series] = (),
-    bars: Sequence[Bar] = (),
     lines: Sequence[Line] = (),
     marks: Sequence[Mark] = (),
     levels: Sequence[Mark] = (),
     diagonal: bool = False,
-    strip: str = "",
-    filled: bool = False,
 ) -> str:
     """One drawing, its layers from the lowest to the highest.
 
@@ -112,20 +92,15 @@ def chart(
         label: the words of a screen reader.
         dots: points; those of texts can be hovered and focused.
         series: lines through points.
-        bars: upright bars.
         lines: a point with an interval in each row.
         marks: values of x; levels: values of y.
         diagonal: whether the line x = y is drawn.
-        strip: name of the points without an x.
-        filled: whether rows are bars.
     """
-    stripped = any(math.isnan(dot.x) for dot in dots)
     longest = max(map(len, y.names), default=0)
     frame = Frame(
         x=x,
         y=y,
         start=30 + round(8.4 * longest) if y.names else START,
-        strip=STRIP + GAP if stripped else 0,
         height=TOP + ROW * len(y.names) + BOTTOM if y.names else HEIGHT,
     )
     low, high = max(x.low, y.low), min(x.high, y.high)
@@ -133,30 +108,16 @@ def chart(
         "refless.report",
         "chart.svg",
         frame=frame,
+        top=TOP,
         label=label,
-        points=[
-            (dot, _across(dot, frame)) for dot in sorted(dots, key=lambda dot: math.isnan(dot.x))
-        ],
+        points=[dot for dot in dots if not math.isnan(dot.x)],
         linked=any(dot.text is not None for dot in dots),
         series=[(line, _band(line, frame), [*_paths(line, frame)]) for line in series],
-        bars=bars,
         lines=[*zip(y.ticks, lines, strict=False)],
-        filled=filled,
-        zero=max(0.0, x.low),
         marks=marks,
         levels=levels,
         diagonal=(low, high) if diagonal and low < high else None,
-        edge=frame.start + STRIP if stripped else None,
-        middle=frame.start + STRIP / 2,
-        strip=strip,
     )
-
-
-def _across(dot: Dot, frame: Frame) -> float:
-    """A point's place across; in the strip, points that would hide each other are spread."""
-    if not math.isnan(dot.x):
-        return frame.across(dot.x)
-    return round(frame.start + 6 + ((dot.text or 0) * GOLDEN % 1) * (STRIP - 12), 1)
 
 
 def _stretches(y: Sequence[float]) -> list[list[int]]:
@@ -187,41 +148,12 @@ def _band(line: Series, frame: Frame) -> list[list[tuple[float, float]]]:
     return outlines
 
 
-def histogram(
-    values: FloatArray, label: str, *, x: str, y: str, marks: Sequence[Mark] = ()
-) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """How often values occur, with marks; and the rows (range, count) of its table.
-
-    Args:
-        values: finite ones are counted.
-        label: the words of a screen reader.
-        x, y: labels of the axes.
-        marks: numbers to be found among the values.
-    """
-    finite = values[np.isfinite(values)]
-    ends = [end for mark in marks for end in (mark.value, *mark.interval)]
-    axis = axis_over([*finite.tolist(), *ends], x)
-    # the ticks, each of their distances split into as many bars as go
-    steps = len(axis.ticks) - 1
-    parts = next((k for k in (5, 4, 2) if steps * k <= BARS), 1)
-    bins = [round(axis.low + i * axis.step / parts, 12) for i in range(steps * parts + 1)]
-    counts = np.histogram(np.clip(finite, axis.low, axis.high), bins)[0].tolist()
-    up = whole_numbers(axis_over([0.0, max(1.0, *counts)], y, most_ticks=5))
-    bars = [
-        Bar(begin=begin, end=end, height=count)
-        for begin, end, count in zip(bins, bins[1:], counts, strict=False)
-    ]
-    svg = chart(axis, up, label, bars=[bar for bar in bars if bar.height], marks=marks)
-    return svg, tuple((f"{bar.begin:.4g} to {bar.end:.4g}", str(bar.height)) for bar in bars)
-
-
 def row_chart(
     lines: Sequence[Line],
     x: str | Axis,
     label: str,
     *,
     zero: bool = False,
-    filled: bool = False,
     marks: Sequence[Mark] = (),
 ) -> str:
     """A point with an interval for each of the first lines; the label names their values.
@@ -231,7 +163,6 @@ def row_chart(
         x: the axis, or its label.
         label: the first words of a screen reader.
         zero: whether the axis holds 0.
-        filled: whether values are bars from 0.
         marks: values to compare with.
     """
     lines = lines[:MOST_ROWS]
@@ -250,4 +181,4 @@ def row_chart(
         names=tuple(short[line.name] for line in lines),
     )
     label += ": " + ", ".join(f"{line.name} {number(line.value)}" for line in lines)
-    return chart(x, y, label, lines=lines, filled=filled, marks=marks)
+    return chart(x, y, label, lines=lines, marks=marks)

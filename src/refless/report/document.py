@@ -102,17 +102,15 @@ class Store:
     """The texts of a report, each once.
 
     Attributes:
-        header: names of the cells.
+        header: names of the cells, that of what people gave first.
         title: what the texts are.
         near: what `Stored.near` are, for the panel beside a chart.
-        rating: name of the cell that holds what people gave.
     """
 
     header: tuple[str, ...]
     texts: tuple[Stored, ...]
     title: str
     near: str = "Nearest rated texts"
-    rating: str = "people"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 WIDTH, HEIGHT = 520, 330
+MOST_TICKS = 6
 START, END, TOP, BOTTOM = 62, 24, 14, 54  # room for labels, also at the size of a small screen
-STRIP = 40  # for points that have no place on the x axis
-GAP = 22  # between these and the axis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +41,13 @@ class Axis:
         return (inside - self.low) / (self.high - self.low)
 
 
-def axis_over(values: Iterable[float], label: str, *, most_ticks: int = 6) -> Axis:
+def axis_over(values: Iterable[float], label: str) -> Axis:
     """An axis that holds all finite values, between round numbers."""
     finite = [value for value in values if math.isfinite(value)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
     if high - low <= 1e-9 * max(1.0, abs(low)):
         low, high = low - 0.5, high + 0.5
-    step = _round_step((high - low) / most_ticks)
+    step = _round_step((high - low) / MOST_TICKS)
     first, last = math.floor(low / step + 1e-12), math.ceil(high / step - 1e-12)
     ticks = tuple(round(k * step, 12) for k in range(first, last + 1))
     return Axis(label=label, low=ticks[0], high=ticks[-1], ticks=ticks, step=step)
@@ -73,16 +72,13 @@ class Frame:
     Attributes:
         x, y: the axes.
         start: room for the labels of y.
-        strip: room between the y axis and the low end of x.
         height: of the whole drawing.
     """
 
     x: Axis
     y: Axis
     start: int = START
-    strip: int = 0
     height: int = HEIGHT
-    top: int = TOP
 
     @property
     def end(self) -> int:
@@ -96,9 +92,8 @@ class Frame:
 
     def across(self, value: float) -> float:
         """The place of an x value; beyond the axis it is the axis's end."""
-        begin = self.start + self.strip
-        return round(begin + self.x.share(value) * (self.end - begin), 1)
+        return round(self.start + self.x.share(value) * (self.end - self.start), 1)
 
     def down(self, value: float) -> float:
         """The place of a y value; beyond the axis it is the axis's end."""
-        return round(self.bottom - self.y.share(value) * (self.bottom - self.top), 1)
+        return round(self.bottom - self.y.share(value) * (self.bottom - TOP), 1)

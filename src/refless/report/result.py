@@ -1,6 +1,6 @@
 """What every function returns: a frozen result that shows, saves and hands over itself."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -20,6 +20,7 @@ from refless.report.html import as_fragment, as_html
 from refless.report.record import Record, record, schema_of
 from refless.report.text import as_markdown, as_text
 from refless.report.tools import check_tool, tool_in
+from refless.report.tools.junit import junit
 
 EXIT = {"": 0, "passed": 0, "failed": 3, "undecided": 4}
 ENDINGS = ("json", "jsonl", "csv", "parquet", "md", "html")
@@ -142,14 +143,11 @@ class Result:
                 write_atomic(place, self.content(ending, csv_safe=csv_safe))
             return
         check_tool(tool, self.json().command)
-        for name, content in self.exported(tool).items():
-            file = Path(place, name)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_atomic(fspath(file), content)
+        write_atomic(place, self.exported(tool))
 
-    def exported(self, tool: str) -> Mapping[str, str]:
-        """The files that another tool reads, by their names below a folder; "" for a file."""
-        raise NotImplementedError(tool)
+    def exported(self, tool: str) -> str:  # noqa: ARG002 - those that have others say so
+        """The file that another tool reads; of JUnit the gate as a test case."""
+        return junit(self.json().command, self.gate.verdict, self.gate.reason)
 
     def content(self, kind: str, *, csv_safe: bool = False) -> str:
         """The result in one of the formats, `text` among them; `csv_safe` as for `save`."""

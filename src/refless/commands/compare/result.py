@@ -23,7 +23,6 @@ from refless.report.document import Document, caveats
 from refless.report.export import Cell, Rows
 from refless.report.record import Record, Signed
 from refless.report.result import GateRecord, Result
-from refless.report.tools.junit import junit
 from refless.report.wording import Looks, question
 
 
@@ -105,10 +104,6 @@ class CompareResult(Result):
 
     def _json(self) -> Record:
         return self._record(self.comparison, systems=self.comparison.standings)
-
-    def exported(self, tool: str) -> Mapping[str, str]:  # noqa: ARG002 - there is one
-        """The gate as a test case."""
-        return {"": junit("compare", {"gate": self.gate})}
 
     def _rows(self) -> Rows:
         """One mapping a pair."""

@@ -4,8 +4,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
-from pathlib import Path, PurePath
+from os import PathLike, fspath
+from pathlib import PurePath
 from typing import Annotated, Literal
 
 import numpy as np
@@ -42,7 +42,7 @@ from refless.data.human import canonical_order, fingerprint, unscaled
 from refless.data.records import RatedPool, Residuals
 from refless.data.tables import PartlyRated
 from refless.data.tables.columns import NEEDED, OF_RATINGS
-from refless.data.tables.partly_rated import both_systems, read_partly, with_ratings
+from refless.data.tables.partly_rated import read_partly, with_ratings
 from refless.estimators import Estimator
 from refless.estimators.crossfit import crossed, folds_for
 from refless.evaluation.comparing import Pair, compared
@@ -58,7 +58,6 @@ from refless.stats.intervals import Interval
 from refless.stats.prediction_powered import FEWEST
 
 PLACES = (None, "item", "source", "task")
-NEW, BASELINE = "new", "baseline"  # systems that nothing names
 Selection = Literal["random", "active", "unknown"]
 
 
@@ -67,7 +66,6 @@ def compare(
     outputs: Argument,
     *,
     rated: Files = None,
-    baseline: Files = None,
     system: Annotated[Names, About(metavar="NAME", kind=Many)] = None,
     estimator: Chosen = DEFAULT,
     selection: Literal["random", "unknown"] | None = None,
@@ -93,27 +91,25 @@ def compare(
             rating are rated.
         rated: Files of further rated texts, for the estimates; those that are outputs compared here
             count as their ratings.
-        baseline: Files of the last release's outputs, or the name of a system among the outputs:
-            what the others are compared with.
         system: A system to compare, the old one first; repeatable. Without it: all. Ratings of the
             others then only teach the estimates.
         selection: How rated outputs were selected. random: a simple random sample; unknown: ratings
             teach the estimates, and do not stand for the outputs that are not rated. Without it: by
             the chances in a column probability (or inclusion_probability) if there is one, else
             random.
-        fail_if_worse: Gate: exit 3 if the second system (or the one beside the baseline) is worse,
-            4 if that cannot be told.
+        fail_if_worse: Gate: exit 3 if the second system is worse than the first, 4 if that cannot
+            be told.
         margin: By how much it may be worse, in the raters' units.
         group: What is drawn as a whole: item (the default), source, task or a column's name.
     """
     if margin and not fail_if_worse:
         raise UsageError("--margin goes with --fail-if-worse")
     learner = chosen(estimator, threads, seed)
-    inputs, base = _read(outputs, rated, baseline, rows, group)
+    inputs = _read(outputs, rated, rows, group)
     note_scale(inputs.pool)
-    systems = _systems(inputs.outputs.texts.systems, outputs, base, names_in(system))
+    systems = _systems(inputs.outputs.texts.systems, outputs, names_in(system))
     if fail_if_worse:
-        _check_gate(systems, outputs, base, system)
+        _check_gate(systems, outputs, system)
     if are_choices(inputs.pool) and are_choices(inputs.outputs.texts):
         only = {"--selection": selection, "--group": group, "--rated": rated}
         if refused := [name for name, value in only.items() if value is not None]:
@@ -203,32 +199,19 @@ class Inputs:
     rated_labels: tuple[str, ...]
 
 
-def _read(
-    outputs: Rows, rated: Rows, baseline: Rows, rows: ScoredRows, group: str | None
-) -> tuple[Inputs, str | None]:
-    """All outputs as one, all rated texts as one pool, and the baseline's name."""
-    check_standard_input(outputs, rated, baseline)
+def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> Inputs:
+    """All outputs as one, and all rated texts as one pool."""
+    check_standard_input(outputs, rated)
     reading = rows.to_reading(group=None if group in PLACES else group)
     reading = replace(reading, lacking=() if rated is None else OF_RATINGS)
-    needed = NEEDED if rated is None and baseline is None else NEEDED[:1]
-    read = read_partly(outputs, reading, "" if baseline is None else NEW, needed)
+    read = read_partly(outputs, reading, needed=NEEDED if rated is None else NEEDED[:1])
     tell(read)
-    name = baseline[0] if isinstance(baseline, list) and len(baseline) == 1 else baseline
-    if baseline is not None and not (isinstance(name, str) and name in read.texts.systems):
-        if isinstance(name, str) and not Path(name).exists():
-            systems = ", ".join(sorted({*read.texts.systems}))
-            raise UsageError(f"--baseline '{name}' is neither a file nor a system: {systems}")
-        older = read_partly(baseline, reading, BASELINE)
-        tell(older)
-        if len(names := {*older.texts.systems}) != 1:
-            raise UsageError(f"--baseline must be of one system; it has {len(names)}")
-        read, (name,) = both_systems(read, older), names
     note_missing(read.texts)
     ratings = None
     if rated is not None:
         ratings = read_partly(rated, rows.to_reading(), system=None, needed=NEEDED)
         tell(ratings)
-    return inputs_of(read, ratings, group), name
+    return inputs_of(read, ratings, group)
 
 
 def inputs_of(outputs: PartlyRated, rated: PartlyRated | None, group: str | None = None) -> Inputs:
@@ -292,15 +275,15 @@ def _labelled(outputs: PartlyRated, pool: RatedPool, group: str | None) -> Input
 
 
 def _stems(outputs: Rows) -> list[str]:
-    """What the files are called, without their endings."""
+    """What the files are called, without their endings if that tells them apart."""
     files = outputs if isinstance(outputs, list | tuple) else []
-    return [PurePath(file).stem for file in files if isinstance(file, str | PathLike)]
+    paths = [fspath(file) for file in files if isinstance(file, str | PathLike)]
+    stems = [PurePath(path).stem for path in paths]
+    return stems if len({*stems}) == len(stems) else paths
 
 
-def _systems(
-    systems: Sequence[str], outputs: Rows, baseline: str | None, named: Sequence[str]
-) -> list[str]:
-    """The systems: the baseline first, else as they are named, as the files are given, or by name.
+def _systems(systems: Sequence[str], outputs: Rows, named: Sequence[str]) -> list[str]:
+    """The systems: as they are named, else as the files are given, or by name.
 
     Raises:
         UsageError: one system, or one that nobody wrote.
@@ -309,17 +292,16 @@ def _systems(
     if wrong := [name for name in named if name not in names]:
         raise UsageError(f"--system '{wrong[0]}' is none of the systems: {', '.join(names)}")
     names = [*dict.fromkeys(named)] or (stems if sorted(stems) == names else names)
-    if baseline is not None:
-        names = [baseline, *(name for name in names if name != baseline)]
     if len(names) < 2:
         raise UsageError(f"there is one system, '{names[0]}'; a comparison needs two")
     return names
 
 
-def _check_gate(systems: Sequence[str], outputs: Rows, baseline: str | None, named: Names) -> None:
+def _check_gate(systems: Sequence[str], outputs: Rows, named: Names) -> None:
     """Raises UsageError unless there are two systems, and it is clear which one is the old one."""
-    if baseline is None and not named and sorted(_stems(outputs)) != sorted(systems):
-        raise UsageError("--fail-if-worse: worse than which system? Name it with --baseline")
+    if not named and sorted(_stems(outputs)) != sorted(systems):
+        remedy = "Name the old one first: --system OLD --system NEW"
+        raise UsageError(f"--fail-if-worse: worse than which system? {remedy}")
     if len(systems) != 2:
         raise UsageError(
             f"--fail-if-worse is about two systems; there are {len(systems)}: name two with "

@@ -31,7 +31,6 @@ from refless.report.document import Document, Figure, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord, Result
-from refless.report.tools.junit import junit
 from refless.report.wording import labels, number, p_value, title, with_interval
 from refless.stats.measures import CORRELATIONS
 
@@ -181,10 +180,6 @@ class JudgeResult(Result):
             annotators=annotators_record(self.annotators),
             annotators_left_out=annotators_record(self.left_out),
         )
-
-    def exported(self, tool: str) -> Mapping[str, str]:  # noqa: ARG002 - there is one
-        """The gate as a test case."""
-        return {"": junit("judge", {"gate": self.gate})}
 
     def _rows(self) -> Rows:
         pool = self.pool

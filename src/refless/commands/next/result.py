@@ -1,7 +1,6 @@
 """What to have rated, and what it should bring: the result of `refless next`."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -125,11 +124,11 @@ class NextResult(Result):
             {name: row[role] for role, name in names.items()} | rating for row in self._chosen()
         ]
 
-    def exported(self, tool: str) -> Mapping[str, str]:
+    def exported(self, tool: str) -> str:
         """Tasks of Label Studio, or records of Argilla."""
         if tool == "label-studio":
-            return {"": label_studio_tasks(self.rows(), self.signature)}
-        return {"": argilla_records(self.rows(), self._names())}
+            return label_studio_tasks(self.rows(), self.signature)
+        return argilla_records(self.rows(), self._names())
 
     def _names(self) -> dict[str, str]:
         """Names of the columns that are not empty, by role."""

@@ -5,17 +5,13 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from refless.commands.texts import HEADER, drawn, estimate_cells, estimate_or_reason, nearest
-from refless.data.human import unscaled
+from refless.commands.texts import estimate_or_reason
 from refless.data.records import Residuals, Scale, picked
-from refless.estimators import Estimator
 from refless.evaluation.guards import alike
 from refless.evaluation.scoring import Mean, Scored
-from refless.registry.arrays import IntArray
 from refless.registry.plural import counted, these
-from refless.report.charts import Dot, Line, Mark, chart, histogram, row_chart
-from refless.report.document import Figure, Key, Section, Store, Stored, Table
-from refless.report.plot import axis_over
+from refless.report.charts import Line, row_chart
+from refless.report.document import Figure, Section, Table
 from refless.report.wording import (
     abstains,
     clipped,
@@ -29,6 +25,9 @@ from refless.report.wording import (
 from refless.stats.accepting import Accepting
 
 ALL_ITEMS = 20  # up to so many outputs are all shown
+MOST = 2_000  # outputs on a page
+ROOM = 200  # characters of each there
+NARROW = 34  # and on a terminal
 STEPS_SHOWN = 7  # thresholds
 FEW_SYSTEMS = 2  # of which a spread between systems cannot be told
 ENDS = 5  # else so many of the lowest and of the highest
@@ -54,9 +53,8 @@ def verdict(name: str, mean: Mean, scale: Scale | None) -> str:
     )
 
 
-def facts(scored: Scored) -> tuple[tuple[str, str, str], ...]:
+def facts(mean: Mean) -> tuple[tuple[str, str, str], ...]:
     """Numbers that stand out."""
-    mean = scored.overall
     return (
         ("Mean estimate", number(mean.mean), interval(mean.mean_interval)),
         ("Coverage", number(mean.coverage), f"{mean.n_scored:,} of {counted(mean.n, 'output')}"),
@@ -156,12 +154,17 @@ def systems_sections(
     return (Section(title="Systems", figures=(figure,), table=table, lines=(*lines,)),)
 
 
-def items_sections(scored: Scored, errors: Residuals) -> tuple[Section, ...]:
-    """All outputs, or those with the lowest and the highest estimates if estimates differ."""
+def items_sections(scored: Scored, errors: Residuals, room: int) -> tuple[Section, ...]:
+    """All outputs, or those with the lowest and the highest estimates if estimates differ.
+
+    Args:
+        scored: the outputs; errors: held-out errors of rated texts.
+        room: characters of each text.
+    """
     values = scored.estimates.values.tolist()
     n = len(values)
     if n <= ALL_ITEMS:
-        return (Section(title="Outputs", table=_items_table(scored, range(n))),) if n else ()
+        return (Section(title="Outputs", table=_items_table(scored, range(n), room)),) if n else ()
     defined = sorted((value, i) for i, value in enumerate(values) if not math.isnan(value))
     if len(defined) < 2 * ENDS:
         return ()
@@ -171,102 +174,29 @@ def items_sections(scored: Scored, errors: Residuals) -> tuple[Section, ...]:
         return (Section(lines=(f"The estimates hardly differ ({ends}): {NO_ENDS}",)), WHERE)
     lowest, highest = defined[:ENDS], defined[: -ENDS - 1 : -1]
     return (
-        Section(title="Lowest estimates", table=_items_table(scored, [i for _, i in lowest])),
-        Section(title="Highest estimates", table=_items_table(scored, [i for _, i in highest])),
+        *(
+            Section(title=title, table=_items_table(scored, [i for _, i in rows], room))
+            for title, rows in {"Lowest estimates": lowest, "Highest estimates": highest}.items()
+        ),
         WHERE,
     )
 
 
-def _items_table(scored: Scored, which: Sequence[int]) -> Table:
+def every_output(scored: Scored) -> tuple[Section, ...]:
+    """Outputs in the order given, folded away, if they are more than the page shows anyway."""
+    n = len(scored.outputs)
+    more = (f"The first {MOST:,} of {n:,}; all of them: add -o estimates.csv",)
+    table = _items_table(scored, range(min(n, MOST)), ROOM)
+    lines = more if n > MOST else ()
+    section = Section(title="All outputs", lines=lines, table=table, folded=True)
+    return (section,) if n > ALL_ITEMS else ()
+
+
+def _items_table(scored: Scored, which: Sequence[int], room: int) -> Table:
     e, texts = scored.estimates, scored.outputs.texts
-    rows = tuple(
-        (clipped(e.ids[i], 12), estimate_or_reason(e, i), str(e.support[i]), clipped(texts[i], 34))
-        for i in which
-    )
+    rows = []
+    for i in which:
+        name, text = clipped(e.ids[i], 12), clipped(texts[i], room)
+        rows.append((name, estimate_or_reason(e, i), str(e.support[i]), text))
     header = ("id", "estimate", "support", "text")
-    return Table(header=header, rows=rows, numeric=(False, False, True, False))
-
-
-def shown_rows(scored: Scored, seed: int) -> IntArray:
-    """Rows of the outputs in the scatter plot, in an order that is not that of the rows."""
-    keys = list(zip(scored.outputs.texts, scored.outputs.ids, strict=True))
-    return drawn(np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64), seed)
-
-
-def store_of(scored: Scored, estimator: Estimator, shown: IntArray) -> Store:
-    """The outputs that are shown, and after them the rated texts near to them."""
-    rated, outputs = estimator.rated, scored.outputs
-    human = unscaled(rated.human, rated.scale).tolist()
-    compare = estimator.similarity(rated)
-    picked = shown.tolist()
-    found = [*nearest(compare, [outputs.texts[i] for i in picked], len(rated))]
-    extra = dict.fromkeys(other for best in found for other, _ in best)
-    places = {row: place for place, row in enumerate(extra, len(picked))}
-    estimated = [
-        Stored(
-            id=outputs.ids[i],
-            cells=("", *estimate_cells(scored.estimates, i)),
-            text=outputs.texts[i],
-            near=tuple((places[j], s) for j, s in best),
-        )
-        for i, best in zip(picked, found, strict=True)
-    ]
-    neighbors = [
-        Stored(
-            id=f"rated {rated.ids[row]}",
-            cells=(number(human[row]), "", "", ""),
-            text=rated.texts[row],
-        )
-        for row in extra
-    ]
-    return Store(
-        header=HEADER,
-        texts=(*estimated, *neighbors),
-        title="The outputs, and the rated texts near to them",
-        near=f"Nearest rated texts by {compare.name}",
-    )
-
-
-def estimates_section(scored: Scored, shown: IntArray) -> Section:
-    """How estimates spread, and whether they are lengths in disguise."""
-    return Section(title="The estimates", figures=(_by_length(scored, shown), _spread(scored)))
-
-
-def _spread(scored: Scored) -> Figure:
-    mean = scored.overall
-    svg, bars = histogram(
-        scored.estimates.values,
-        f"Estimates of {counted(mean.n_scored, 'output')}, mean {number(mean.mean)}",
-        x="estimate",
-        y="outputs",
-        marks=(Mark(value=mean.mean, style="c1", interval=mean.mean_interval),)
-        if mean.n_scored
-        else (),
-    )
-    return Figure(
-        svg=svg,
-        caption="How many outputs have which estimate.",
-        table=Table(header=("estimate", "outputs"), rows=bars),
-        keys=(Key(name="mean, with its 95 % interval", style="mark c1"),) if mean.n_scored else (),
-    )
-
-
-def _by_length(scored: Scored, shown: IntArray) -> Figure:
-    values = scored.estimates.values.tolist()
-    lengths = [len(text) for text in scored.outputs.texts]
-    dots = [
-        Dot(x=values[i], y=float(lengths[i]), text=place) for place, i in enumerate(shown.tolist())
-    ]
-    svg = chart(
-        axis_over(values, "estimate"),
-        axis_over(lengths, "length in characters"),
-        f"Scatter plot of {counted(len(dots), 'output')}, estimate across and length upwards. "
-        "Arrow keys go from text to text.",
-        dots=dots,
-        strip="none",
-    )
-    caption = (
-        "Estimate and length of each output. If all points lay on one line, estimates would tell "
-        "no more than length does."
-    )
-    return Figure(svg=svg, caption=caption, linked=True)
+    return Table(header=header, rows=tuple(rows), numeric=(False, False, True, False))

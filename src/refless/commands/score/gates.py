@@ -4,14 +4,12 @@ import math
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-import numpy as np
-
 from refless.commands.warnings import note
 from refless.data.records import Residuals, Scale
 from refless.estimators import Estimator
 from refless.estimators.intervals import FEWEST_SOURCES
 from refless.evaluation.guards import alike, beats_constant
-from refless.evaluation.scoring import Mean, Scored
+from refless.evaluation.scoring import Mean
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
@@ -37,31 +35,6 @@ def doubted(errors: Residuals, estimates: FloatArray) -> tuple[str, ...]:
     """Why estimates say nothing of what people would rate, a sentence each."""
     weak = () if beats_constant(errors) else (UNPROVEN,)
     return (*weak, ALL_ALIKE) if alike(estimates, errors) else weak
-
-
-Warnings = Sequence[tuple[str, tuple[str, ...]]]  # sentences, each with the systems that it names
-
-
-def gates(
-    scored: Scored,
-    errors: Residuals,
-    warnings: Warnings,
-    min_mean: float | None,
-    min_coverage: float | None,
-) -> dict[str | None, GateRecord]:
-    """Whether the mean of all outputs (None) and that of each system pass."""
-    values, systems = scored.estimates.values, np.array(scored.outputs.systems, dtype=object)
-    verdicts: dict[str | None, GateRecord] = {}
-    means: list[tuple[str | None, Mean]] = [(None, scored.overall), *scored.systems.items()]
-    for name, mean in means:
-        if min_mean is None and min_coverage is None:
-            verdicts[name] = GateRecord()
-            continue
-        mine = values if name is None else values[systems == name]
-        named = [line for line, who in warnings if name is None or not who or name in who]
-        doubts = [*doubted(errors, mine), *named]
-        verdicts[name] = gate(mean, min_mean, min_coverage, doubts)
-    return verdicts
 
 
 def gate(

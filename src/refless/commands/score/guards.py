@@ -15,13 +15,6 @@ from refless.stats.fisher import Marked
 
 SHOWN, NAMED = 10, 3  # rows of a table of texts; names in a sentence
 LONGEST = 200  # characters of an id, which is of no use in part
-READ = (
-    "A text is a copy of another if four fifths of its runs of three words are in it; texts of "
-    "fewer than five words are left out. Unlike is what lies beyond the value of one number of a "
-    "text (its length, its marks, the order of its words, ...) that separates outputs best from "
-    "rated texts. Usual is the share among rated texts, of the same system where it has any; p is "
-    "corrected over these numbers (Bonferroni) and over systems (Holm)."
-)
 NONE = Marked(n=0, count=0)
 
 
@@ -34,29 +27,21 @@ class GuardsRecord(Guards):
 
 def said(result: Guards, mean: Mean) -> tuple[str, ...]:
     """One sentence for each guard that fired."""
-    return tuple(line for line, _ in warnings(result, mean))
-
-
-def warnings(result: Guards, mean: Mean) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The sentences with the systems that each names; () for all outputs."""
     odd = result.unlike
-    lines: tuple[tuple[str, Mapping[str, Marked]], ...] = (
-        (_itself(result.copies, mean.n), {}),
-        (_copies(result, mean), result.copies.systems),
-        ("" if odd is None else _unlike(odd), {} if odd is None else odd.systems),
-        *((judge_said(judge), {}) for judge in result.judges),
+    lines = (
+        _itself(result.copies, mean.n),
+        _copies(result, mean),
+        "" if odd is None else _unlike(odd),
+        *map(judge_said, result.judges),
     )
-    return tuple((line, tuple(more(NONE, systems))) for line, systems in lines if line)
+    return tuple(filter(None, lines))
 
 
 def guard_sections(result: Guards, scored: Scored, *, whole: bool) -> tuple[Section, ...]:
-    """What is shown first of all; all numbers and some texts too, if the whole is asked for."""
+    """What is shown first of all; some texts too, if the whole is asked for."""
     lines = said(result, scored.overall)
     warned = tuple(Section(lines=(line,), warning=True) for line in lines)
-    if not whole:
-        return warned
-    table = Section(title="Guards", lines=(READ,), table=_table(result))
-    return (*warned, table, *_which(result, scored))
+    return (*warned, *(_which(result, scored) if whole else ()))
 
 
 def _itself(result: Copies, n: int) -> str:
@@ -146,56 +131,21 @@ def _usual(result: Mapping[str, Marked]) -> str:
     return " to ".join(dict.fromkeys((ranked[0], ranked[-1])))
 
 
-def _table(result: Guards) -> Table:
-    """A row each for all outputs and for every system."""
-    rows = _rows("copies of rated texts", result.copies.overall, result.copies.systems)
-    if result.unlike is not None:
-        odd = result.unlike
-        rows += _rows(f"unlike rated texts ({odd.overall.by})", odd.overall, odd.systems)
-    header = ("", "texts", "of", "share", "usual", "p")
-    return Table(header=header, rows=tuple(rows))
-
-
-def _rows(what: str, overall: Marked, systems: Mapping[str, Marked]) -> list[tuple[str, ...]]:
-    names = labels([*systems], 30)
-    each = {what: overall, **{f"{what}: {names[name]}": mark for name, mark in systems.items()}}
-    return [
-        (
-            name,
-            f"{mark.count:,}",
-            f"{mark.n:,}",
-            "-" if mark.share != mark.share else percent(mark.share),
-            "-" if mark.usual != mark.usual else percent(mark.usual),
-            "-" if mark.p != mark.p else p_value(mark.p),
-        )
-        for name, mark in each.items()
-    ]
-
-
 def _which(result: Guards, scored: Scored) -> tuple[Section, ...]:
     """Some of the copies, and the outputs that are least like any rated text."""
     text = dict(zip(scored.outputs.ids, scored.outputs.texts, strict=True))
     sections = []
-    if copied := result.copies.which[:SHOWN]:
-        header = ("output", "copy of", "word for word", "text")
-        cells = [(mark.id, mark.rated, "yes" if mark.exact else "no") for mark in copied]
-        sections.append(_first("Copies of rated texts", result.copies.which, header, cells, text))
-    if result.unlike is not None and (far := result.unlike.which[:SHOWN]):
-        told = ("output", "nearest rated text (cosine)", "text")
-        near = [(mark.id, number(mark.nearest)) for mark in far]
-        sections.append(_first("Least like any rated text", result.unlike.which, told, near, text))
+    if copied := result.copies.which:
+        cells = [(mark.id, mark.rated, text[mark.id]) for mark in copied]
+        sections.append(_first("Copies of rated texts", "copy of", cells))
+    if result.unlike is not None and (far := result.unlike.which):
+        cells = [(mark.id, number(mark.nearest), text[mark.id]) for mark in far]
+        sections.append(_first("Least like any rated text", "nearest rated text (cosine)", cells))
     return tuple(sections)
 
 
-def _first(
-    title: str,
-    every: Sequence[object],
-    header: tuple[str, ...],
-    cells: Sequence[tuple[str, ...]],
-    text: Mapping[str, str],
-) -> Section:
-    rows = tuple((*row, clipped(text[row[0]], 60)) for row in cells)
-    more = f"The first {SHOWN} of {len(every):,}; all are in the JSON."
-    numeric = (False,) * len(header)
-    table = Table(header=header, rows=rows, numeric=numeric)
-    return Section(title=title, lines=(more,) if len(every) > SHOWN else (), table=table)
+def _first(title: str, measure: str, cells: Sequence[tuple[str, str, str]]) -> Section:
+    rows = tuple((name, value, clipped(text, 60)) for name, value, text in cells[:SHOWN])
+    more = f"The first {SHOWN} of {len(cells):,}; all are in the JSON."
+    table = Table(header=("output", measure, "text"), rows=rows, numeric=(False,) * 3)
+    return Section(title=title, lines=(more,) if len(cells) > SHOWN else (), table=table)

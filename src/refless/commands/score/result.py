@@ -1,37 +1,31 @@
 """Outputs with their estimates: the result of `refless score`."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from refless.commands.advised import Advice, advice_sections, reasons_sections
-from refless.commands.coverage import coverage_section
-from refless.commands.score.best_of import best_of_sections
-from refless.commands.score.data import ScoreRecord, best_row, chosen, estimate_rows, estimates_of
+from refless.commands.advice import Advice, advice_sections, reasons_sections
+from refless.commands.score.data import ScoreRecord, estimate_rows, estimates_of
 from refless.commands.score.document import (
+    NARROW,
+    ROOM,
     WHETHER,
     accepted_sections,
-    estimates_section,
+    every_output,
     facts,
     items_sections,
     mean_sentence,
-    shown_rows,
-    store_of,
     systems_sections,
     verdict,
 )
-from refless.commands.score.every_eval_ever import every_eval_ever
 from refless.commands.score.guards import GuardsRecord, guard_sections, said
 from refless.commands.score.inspect_scores import inspect_scores
 from refless.estimators import Estimator
-from refless.evaluation.best_of import BestOf
 from refless.evaluation.guards import Guards
 from refless.evaluation.scoring import Scored
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, caveats
 from refless.report.export import Rows
 from refless.report.record import Record, record
-from refless.report.result import GateRecord, Result
-from refless.report.tools.junit import junit
+from refless.report.result import Result
 from refless.report.wording import about, estimator_name, sentence
 from refless.stats.accepting import Accepting
 
@@ -42,57 +36,51 @@ class ScoreResult(Result):
 
     Attributes:
         scored: the outputs, an estimate each, means overall and by system.
-        guards: copies of rated texts, what a training file holds, outputs unlike all rated texts.
+        guards: copies of rated texts, outputs unlike all rated texts.
         estimator: fitted.
         accepted: which estimates need no person, where that was asked for.
-        best: what was chosen among outputs of one item, where that was asked for.
         advice: what to do where too many outputs have no estimate.
-        gate: what became of the gates; gates: of the same for each system, by name.
-        seed: of the bootstrap.
+        gate: what became of the gates.
     """
 
     record = ScoreRecord
     scored: Scored
     guards: Guards
     estimator: Estimator
-    best: BestOf | None
     accepted: Accepting | None
     advice: Advice | None
-    gates: Mapping[str, GateRecord]
-    seed: int
 
     def _shown(self) -> Document:
         guarded = guard_sections(self.guards, self.scored, whole=False)
         without = reasons_sections(self.scored.reasons, self.scored.overall.n)
-        return self._document((*guarded, *without, *self._items()))
+        errors = self.estimator.residuals()
+        return self._document((*guarded, *without, *items_sections(self.scored, errors, NARROW)))
 
     def _whole(self) -> Document:
         scored, rated = self.scored, self.estimator.rated
-        shown = shown_rows(scored, self.seed)
         brief = self._document(
             (
                 *guard_sections(self.guards, scored, whole=True),
-                estimates_section(scored, shown),
-                coverage_section(scored.outputs.texts, scored.outputs.tasks, scored.estimates),
-                *self._items(),
+                *reasons_sections(scored.reasons, scored.overall.n),
+                *items_sections(scored, self.estimator.residuals(), ROOM),
+                *every_output(scored),
                 caveats(),
             )
         )
         basis = ("Rated texts", f"{len(rated):,}", "that estimates rest on")
-        store = store_of(scored, self.estimator, shown)
         gate = f"{sentence(self.gate.reason)}. " if self.gate.reason else ""
-        return replace(
-            brief, verdict=gate + brief.verdict, facts=(*brief.facts, basis), store=store
-        )
+        return replace(brief, verdict=gate + brief.verdict, facts=(*brief.facts, basis))
 
     def _document(self, more: tuple[Section, ...]) -> Document:
         """What both show first, and more sections."""
         scored, scale = self.scored, self.estimator.rated.scale
         name, mean = estimator_name(self.signature), scored.overall
         systems = {*self.estimator.rated.systems} - {""}
-        best = () if self.best is None else best_of_sections(scored, self.best)
-        best = (*accepted_sections(scored, self.accepted), *best)
-        first = (*advice_sections(self.advice), *best, *systems_sections(scored.systems, systems))
+        first = (
+            *advice_sections(self.advice),
+            *accepted_sections(scored, self.accepted),
+            *systems_sections(scored.systems, systems),
+        )
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
             verdict=verdict(name, mean, scale),
@@ -101,38 +89,29 @@ class ScoreResult(Result):
                 f"The answer is about {about('output', these=scored.these)}.",
                 WHETHER,
             ),
-            facts=facts(scored),
+            facts=facts(mean),
             sections=(*first, *more),
         )
 
-    def _items(self) -> tuple[Section, ...]:
-        return items_sections(self.scored, self.estimator.residuals()) if self.best is None else ()
-
     def _json(self) -> Record:
-        scored, best = self.scored, self.best
+        scored = self.scored
         return self._record(
             scored,
             scored.overall,
             scale=self.estimator.rated.scale,
-            items=estimates_of(scored),
-            best_of=None if best is None else chosen(scored, best),
+            items=estimates_of(scored.estimates),
             these_items=scored.these,
             guards=record(GuardsRecord, self.guards, said=said(self.guards, scored.overall)),
         )
 
-    def exported(self, tool: str) -> Mapping[str, str]:
-        """Scores for Inspect, a record for Every Eval Ever, gates as test cases."""
-        rated = self.estimator.rated
-        if tool == "junit":
-            return {"": junit("score", {"gate": self.gate, **self.gates})}
+    def exported(self, tool: str) -> str:
+        """Scores for Inspect, or the gate."""
         if tool == "inspect":
-            return {"": inspect_scores(self.scored, self.signature)}
-        return every_eval_ever(self.scored, rated, self.signature)
+            return inspect_scores(self.scored, self.signature)
+        return super().exported(tool)
 
     def _rows(self) -> Rows:
-        """One mapping an output; with --best-of an item."""
-        if self.best is not None:
-            return [best_row(self.scored, choice) for choice in self.best.choices]
+        """One mapping an output."""
         rows = estimate_rows(self.scored.outputs, self.scored.estimates)
         if self.accepted is None:
             return rows

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from refless.commands.advice import advice_on
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted, saved_in, with_scores_of
@@ -32,15 +32,13 @@ from refless.commands.rows import (
     note_unread,
     rated_of,
 )
-from refless.commands.score.gates import check_on, gates, note_groups, note_systems
-from refless.commands.score.guards import warnings
+from refless.commands.score.gates import check_on, doubted, gate, note_groups, note_systems
+from refless.commands.score.guards import said
 from refless.commands.score.result import ScoreResult
 from refless.commands.warnings import note
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.tables.columns import OF_ROWS
 from refless.estimators.saved import Saved
-from refless.evaluation.best_of import BestOf, labels, signed
-from refless.evaluation.best_of import best_of as best_outputs
 from refless.evaluation.groups import group_labels, output_groups
 from refless.evaluation.guards import guards
 from refless.evaluation.scoring import Scored, scored
@@ -57,8 +55,6 @@ def score(
     *,
     model: Model = None,
     estimator: Chosen = DEFAULT,
-    best_of: Literal["item", "source"] | None = None,
-    fallback_below: float | None = None,
     min_mean: float | None = None,
     min_coverage: Share[float | None] = None,
     accept_above: float | None = None,
@@ -81,10 +77,6 @@ def score(
         outputs: Files of outputs; - is standard input. Without --rated: rows with a rating are
             rated texts, rows without one are outputs.
         rated: Files of rated texts, or of preference pairs.
-        best_of: Keep the output with the highest estimate of each item or source; of equal ones the
-            earliest row.
-        fallback_below: With --best-of: mark items whose best estimate lies below, or that have
-            none. In the raters' units.
         min_mean: Gate: exit 3 if the mean lies below, 4 if that cannot be told. In the raters'
             units.
         min_coverage: Gate: exit 3 below this coverage. --min-mean needs it where outputs have no
@@ -102,7 +94,6 @@ def score(
     """
     if rubric is not None and judged_by is None:
         raise UsageError("--rubric goes with --judged-by")
-    _check_choice(best_of, fallback_below, means_only=these_items)
     if model is None:
         fit = chosen(estimator, threads, seed)
         texts = _read(outputs, rated, rows, group)
@@ -115,10 +106,7 @@ def score(
         check_judged(judged_by, rubric, texts.rated)
     scale = texts.rated.scale
     check_on(min_mean, scale, "--min-mean")
-    check_on(fallback_below, scale, "--fallback-below")
     check_on(accept_above, scale, "--accept-above")
-    if best_of is not None:
-        labels(texts.outputs, best_of)
     note_unread([fit], texts.rated)
     fit = fit if model else fitted(fit, texts.rated, texts.labels)
     errors = fit.residuals().on(scale)
@@ -141,25 +129,18 @@ def score(
         judges=fit.without_scores() is not None,
         seed=seed,
     )
-    best = None
-    if best_of is not None:
-        best = best_outputs(
-            texts.outputs, estimates.estimates, by=best_of, fallback_below=fallback_below
-        )
-    verdicts = gates(estimates, errors, warnings(found, estimates.overall), min_mean, min_coverage)
-    if verdicts[None].reason:
-        note(verdicts[None].reason)
+    doubts = [*doubted(errors, estimates.estimates.values), *said(found, estimates.overall)]
+    verdict = gate(estimates.overall, min_mean, min_coverage, doubts)
+    if verdict.reason:
+        note(verdict.reason)
     return ScoreResult(
         scored=estimates,
         guards=found,
         estimator=fit,
-        best=best,
         accepted=_accepted(errors, accept_above, at_most_wrong),
         advice=advice_on(fit, texts.outputs, estimates.estimates, len(fit.rated)),
-        gate=verdicts[None],
-        gates={name: verdict for name, verdict in verdicts.items() if name is not None},
-        seed=seed,
-        signature=_signature(Saved(fit, group), estimates, best, seed).plus(
+        gate=verdict,
+        signature=_signature(Saved(fit, group), estimates, seed).plus(
             **({} if accept_above is None else {"accept": accept_above, "wrong": at_most_wrong})
         ),
     )
@@ -175,26 +156,10 @@ def _accepted(errors: Residuals, above: float | None, wrong: float) -> Accepting
     return accepting(errors.human - errors.values, errors.human, together, above, wrong)
 
 
-def _signature(saved: Saved, scored: Scored, best: BestOf | None, seed: int) -> Signature:
+def _signature(saved: Saved, scored: Scored, seed: int) -> Signature:
     """The estimator's signature, and what else can change a number of the result."""
     signature = saved.signature.plus(ci="boot-1000", seed=seed)
-    if scored.these:
-        signature = signature.plus(these=True)
-    return signature if best is None else signed(best, signature)
-
-
-def _check_choice(best_of: str | None, fallback_below: float | None, *, means_only: bool) -> None:
-    """Raises UsageError for options that do not go together.
-
-    A threshold alone is refused: whether outputs or items fall back would be a guess.
-    """
-    if fallback_below is not None and best_of is None:
-        raise UsageError(
-            "--fallback-below marks what --best-of chose: add --best-of item (an item with one "
-            "output falls back by that)"
-        )
-    if best_of is not None and means_only:
-        raise UsageError("--these-items is about means, and not for --best-of")
+    return signature.plus(these=True) if scored.these else signature
 
 
 def _check_group(saved: Saved, group: str | None) -> None:

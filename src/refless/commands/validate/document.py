@@ -272,19 +272,14 @@ def scatter_section(result: Validation, places: dict[int, int], seed: int) -> Se
         f"Scatter plot of {counted(len(dots), 'text')}, estimate across and mean rating upwards. "
         f"Spearman {measure(result.estimator, 'spearman')}. Arrow keys go from text to text."
     )
-    abstained = (Key(name="without an estimate", style="dot none"),)
-    keys = (
-        Key(name="a text", style="dot"),
-        *(abstained if any(math.isnan(dot.x) for dot in dots) else ()),
-        Key(name="estimate = rating", style="mark c2"),
-    )
+    keys = Key(name="a text", style="dot"), Key(name="estimate = rating", style="mark c2")
     caption = f"Each text, estimated without {left_out(result.group)}."
     if (x.low, x.high) != (y.low, y.high):
         less = ": estimates spread less than ratings" if x.high - x.low < y.high - y.low else ""
         caption += f" The axes have different ends{less}."
     if len(dots) < len(pool):
         caption += f" {len(dots):,} of {counted(len(pool), 'text')}, drawn at random."
-    svg = chart(x, y, label, dots=dots, diagonal=True, strip="none")
+    svg = chart(x, y, label, dots=dots, diagonal=True)
     figure = Figure(svg=svg, caption=caption, keys=keys, linked=True)
     return Section(title="Estimate against human rating", figures=(figure,))
 

@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 from math import nan
 from typing import Literal
 
-from refless.commands.advised import Advice, advice_sections, reasons_sections
+from refless.commands.advice import Advice, advice_sections, reasons_sections
 from refless.commands.annotators import AnnotatorsRecord, annotators_record
-from refless.commands.coverage import coverage_section
 from refless.commands.validate.document import (
     NO_NAMES,
     agreement_sections,
@@ -180,12 +179,12 @@ class ValidateResult(Result):
         return self._document(reasons_sections(agreement.reasons, agreement.n))
 
     def _whole(self) -> Document:
-        result, pool, seed = self.validation, self.validation.pool, self.seed
+        result, seed = self.validation, self.seed
         store, places = store_of(result, self.estimator, self.groups, seed)
         page = self._document(
             (
                 scatter_section(result, places, seed),
-                coverage_section(pool.texts, pool.tasks, result.estimates),
+                *reasons_sections(result.estimator.reasons, result.estimator.n),
                 worst_section(result, places),
                 caveats(),
             )

@@ -132,34 +132,6 @@ def _after(first: Outputs, second: Outputs, *, named: bool = True) -> Outputs:
     return Outputs(**columns, score_names=first.score_names, scores=scores)
 
 
-def both_systems(new: PartlyRated, baseline: PartlyRated) -> PartlyRated:
-    """Two readings as one; without items on both sides, ids of the user's in common are items."""
-    named = new.named and baseline.named
-    if {*new.texts.ids} & {*baseline.texts.ids}:
-        by_id = named and not (new.texts.items and baseline.texts.items)
-        new, baseline = _by_system(new, by_id=by_id), _by_system(baseline, by_id=by_id)
-    first, second = _alike(new.texts, baseline.texts)
-    pools = [read.pool for read in (new, baseline) if read.pool is not None]
-    return PartlyRated(
-        texts=_after(first, second),
-        pool=_one_pool(*pools) if len(pools) == 2 else next(iter(pools), None),
-        place=np.concatenate([new.place, len(first) + baseline.place]),
-        probability=np.concatenate([new.probability, baseline.probability]),
-        group=new.group + baseline.group if new.group and baseline.group else (),
-        named=named,
-    )
-
-
-def _by_system(read: PartlyRated, *, by_id: bool) -> PartlyRated:
-    """The same with the system before each id, and the ids as items if these are asked for."""
-    texts = read.texts
-    ids = tuple(map("{} {}".format, texts.systems, texts.ids))
-    texts = replace(texts, ids=ids, items=texts.ids if by_id else texts.items)
-    rated = texts.take(read.place)
-    pool = read.pool and replace(read.pool, ids=rated.ids, items=rated.items)
-    return replace(read, texts=texts, pool=pool)
-
-
 def with_ratings(outputs: PartlyRated, more: PartlyRated) -> tuple[PartlyRated, RatedPool, int]:
     """The outputs with ratings that other rows have of them, all rated texts, and how many.
 

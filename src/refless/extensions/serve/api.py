@@ -27,7 +27,7 @@ PATHS = {"/estimate", "/compare", "/healthz"}  # which answer programs, never pe
 NO_ESTIMATOR = "there is no estimator yet: it takes 20 ratings"
 Rows = list[dict[str, Any]]
 Handler = Callable[[Request], Awaitable[Response]]
-OPTIONS = ("system", "scale", "selection", "seed", "baseline")  # of /compare
+OPTIONS = ("system", "scale", "selection", "seed")  # of /compare
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,6 @@ class Api:
         if len(rows) > MOST_TEXTS:
             raise HTTPException(413, f"at most {MOST_TEXTS} outputs")
         options = {name: content[name] for name in OPTIONS if name in content}
-        if "baseline" in options and options["baseline"] not in [row.get("system") for row in rows]:
-            raise HTTPException(400, "baseline names none of the systems")  # and never a file
         estimator = await run_in_threadpool(self.estimator)
         if estimator is not None and not any(row.get("rating") is not None for row in rows):
             options["rated"] = estimator.rated

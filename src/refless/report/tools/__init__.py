@@ -1,7 +1,6 @@
-"""What other tools read. TOOLS says, by name, which command writes for it and into what."""
+"""What other tools read."""
 
 import re
-from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -9,32 +8,16 @@ from refless.files.untrusted import is_folder
 from refless.registry.errors import UsageError
 
 _PREFIX = re.compile(r"([a-z][a-z-]+):(.*)", flags=re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """Where a tool finds what it reads.
-
-    Attributes:
-        ending: of the file; "" for a folder.
-        commands: those whose results there is something to write of.
-    """
-
-    ending: str
-    commands: tuple[str, ...]
-
-
-TOOLS = {
-    "inspect": Tool(".jsonl", ("score",)),
-    "every-eval-ever": Tool("", ("score",)),
-    "junit": Tool(".xml", ("score", "compare", "judge")),
-    "label-studio": Tool(".json", ("next",)),
-    "argilla": Tool(".json", ("next",)),
+TOOLS = {  # the ending of the file that a tool reads, and the commands that write it
+    "inspect": (".jsonl", ("score",)),
+    "junit": (".xml", ("score", "compare", "judge")),
+    "label-studio": (".json", ("next",)),
+    "argilla": (".json", ("next",)),
 }
 
 
 def tool_in(path: str | PathLike[str]) -> tuple[str | None, str]:
-    """The tool that `inspect:scores.jsonl` names, or None, and the file or folder.
+    """The tool that `inspect:scores.jsonl` names, or None, and the file.
 
     Raises:
         UsageError: a tool that is none, or another ending than it reads; no such folder.
@@ -45,16 +28,16 @@ def tool_in(path: str | PathLike[str]) -> tuple[str | None, str]:
     name, file = named.groups()
     if name not in TOOLS:
         raise UsageError(f"{fspath(path)}: no tool '{name}'; there are {', '.join(TOOLS)}")
-    ending = TOOLS[name].ending
-    if Path(file).suffix != ending and ending:
+    ending, _ = TOOLS[name]
+    if Path(file).suffix != ending:
         raise UsageError(f"{fspath(path)}: the ending must be {ending}")
-    if not is_folder(Path(file).parent if ending else file):
+    if not is_folder(Path(file).parent):
         raise UsageError(f"{fspath(path)}: there is no such folder")
     return name, file
 
 
 def check_tool(tool: str, command: str) -> None:
     """Raises UsageError where a command has nothing for a tool."""
-    commands = TOOLS[tool].commands
+    _, commands = TOOLS[tool]
     if command not in commands:
         raise UsageError(f"{tool}: is for what {' and '.join(commands)} find, not {command}")
