@@ -153,6 +153,7 @@ function asked(name, at) {
 function mark() {
   [...$("questions").children].forEach((group, at) =>
     group.classList.toggle("now", many && at === question));
+  if (many) $("questions").children[question]?.scrollIntoView({ block: "nearest" });
 }
 
 async function send(event, said) {
@@ -191,11 +192,11 @@ async function because(kind, said) {
 
 async function go(step) {
   if (busy) return;
-  if (step > 0 && (!unit || unit.open)) return;
+  if (step > 0 && unit && unit.open) return;
   const last = Number($("done").value);
   const at = unit ? unit.position + step : last - 1;
   if (at < 0) return;
-  const found = step > 0 && at >= last ? await ask("/rate/next") : await ask(`/rate/at/${at}`);
+  const found = step > 0 && (!unit || at >= last) ? await ask("/rate/next") : await ask(`/rate/at/${at}`);
   if (found) show(found);
 }
 
