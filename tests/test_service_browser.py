@@ -109,6 +109,7 @@ def browsers(
 
     yield take
     for one in taken:
+        one.delete_network_conditions()
         one.get("about:blank")
         one.execute_cdp_cmd("Network.clearBrowserCookies", {})
         everything = {"origin": "*", "storageTypes": "all"}
@@ -427,6 +428,8 @@ def test_one_link_for_everybody(
     outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
 ) -> None:
     """It makes a rater of a browser, who is given a code and the way back after two items."""
+    from selenium.webdriver.common.keys import Keys
+
     project = tmp_path / "project.toml"
     project.write_text(JOIN, encoding="utf-8")
     words = ("--project", str(project), "--database", str(tmp_path / "j.sqlite"))
@@ -438,6 +441,8 @@ def test_one_link_for_everybody(
         for width in (390, 1440):
             browser = browsers(width)
             browser.get(f"{link}?PROLIFIC_PID=person-{width}")
+            until(browser, "document.activeElement.innerText", lambda name: "Begin" in name)
+            press(browser, Keys.ENTER)
             until(browser, TEXT)
             assert "person" not in browser.current_url
             assert len(rate(browser, 3)) == 2
@@ -602,3 +607,74 @@ def test_a_whole_project(tmp_path: Path, browsers: Callable[[int], Any], databas
         assert done == sum(rater == name for rater, *_ in ratings)
         width = browser.execute_script("return document.documentElement.scrollWidth")
         assert width <= browser.execute_script("return innerWidth")
+
+
+LOSES = """
+const real = window.fetch;
+window.fetch = async (...request) => {
+  const answer = await real(...request);
+  if (!String(request[0]).endsWith("/events")) return answer;
+  window.fetch = real;
+  throw new TypeError("the answer was lost");
+};
+"""
+WAITING = "Object.keys(localStorage).length"
+
+
+def connect(browser: Any, online: bool) -> None:
+    """Gives a browser its connection, or takes it."""
+    if online:
+        browser.delete_network_conditions()
+    else:
+        browser.set_network_conditions(offline=True, latency=0, throughput=0)
+
+
+def exported_acts(browser: Any, link: str) -> list[dict[str, Any]]:
+    """Every act, as the owner's page exports it."""
+    browser.get(link)
+    rows: str = browser.execute_async_script(
+        "fetch('/owner/export/events.jsonl').then((a) => a.text()).then(arguments[0])"
+    )
+    return [json.loads(line) for line in rows.splitlines()]
+
+
+def test_ratings_without_a_connection(
+    outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
+) -> None:
+    """Four items are rated offline, one press is taken back; they are sent later, and once."""
+    browser, owner, project = browsers(390), browsers(1440), tmp_path / "project.toml"
+    project.write_text("ahead = 3", encoding="utf-8")
+    words = ("--project", str(project), "--database", str(tmp_path / "o.sqlite"), "--repeat", "0")
+    with serving(outputs, *words) as links:
+        browser.get(links["r01"])
+        given = rate(browser, 2)
+        connect(browser, online=False)
+        given |= rate(browser, 2)
+        assert "2 not saved yet, but kept on this device" in until(browser, PROBLEM)
+        press(browser, "z")  # the second one was never sent
+        until(browser, DONE, lambda value: value == 3)
+        given |= rate(browser, 2)
+        text = until(browser, TEXT)
+        press(browser, "3")  # nothing more is there
+        until(browser, PROBLEM, lambda line: "4 not saved yet" in line)
+        press(browser, "4")
+        assert browser.execute_script(f"return [{TEXT}, {WAITING}]") == [text, 4]
+        browser.get("about:blank")  # the page is closed
+        connect(browser, online=True)
+        assert len(exported_acts(owner, links["owner"])) < 6
+        browser.get(links["r01"])
+        until(browser, DONE, lambda value: value == 6)
+        assert browser.execute_script(f"return {WAITING}") == 0
+        connect(browser, online=False)
+        given |= {text: 3} | rate(browser, 2)
+        connect(browser, online=True)
+        until(browser, WAITING, lambda n: n == 0)
+        browser.execute_script(LOSES)
+        given |= rate(browser, 2)
+        until(browser, WAITING, lambda n: n == 0)
+        assert browser.execute_script(f"return {PROBLEM}") == ""
+        acts = exported_acts(owner, links["owner"])
+    rows = [json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()]
+    texts = {row["id"]: row["text"] for row in rows}
+    assert [act["kind"] for act in acts] == ["rated"] * 10
+    assert {texts[act["item"]]: act["value"] for act in acts} == given

@@ -255,10 +255,7 @@ EXPORTS: dict[str, tuple[str, Export]] = {
     "ratings.csv": ("the same as CSV, for spreadsheets", _ratings(partial(as_csv, safe=True))),
     "ratings.parquet": ("the same as Parquet", _ratings(as_parquet)),
     "label-studio.json": ("the same for Label Studio", _label_studio),
-    "audit.jsonl": (
-        "ratings of items drawn at random, with their chances",
-        _ratings(as_jsonl, audit=True),
-    ),
+    "audit.jsonl": ("ratings of items drawn at random", _ratings(as_jsonl, audit=True)),
     "items.csv": (
         "an item a row: ratings, flags, reasons for skips",
         lambda db: as_csv(items_of(db), safe=True),
