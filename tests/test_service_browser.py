@@ -585,6 +585,7 @@ def test_a_whole_project(tmp_path: Path, browsers: Callable[[int], Any], databas
             cut_off(database)
         while everybody():
             pass
+        until(owner, PROBLEM, lambda text: "open the owner's newest link" in text)
         owner.get(links["owner"])
         until(owner, "document.getElementById('state').textContent", lambda s: "36 of 36" in s)
         results = until(owner, RESULTS, lambda text: "careless" in text)

@@ -311,11 +311,7 @@ def drawing_of(curve: Sequence[Sequence[float]]) -> str:
 
 
 async def _run(job: bytes) -> dict[str, Any]:
-    """A look in a process of its own, which yields to people's requests.
-
-    Raises:
-        LookFailedError: it failed.
-    """
+    """A look in a process of its own, which yields to people's requests; or LookFailedError."""
     process: Any = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "refless.extensions.serve.analysis_worker",
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
