@@ -308,6 +308,27 @@ def test_lines_that_join_potato(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert read_outputs("joined.jsonl").outputs.texts == ("text 1", "text 2")
 
 
+def test_lines_that_make_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Choices of Label Studio between two texts; a draw is half for each; comments are left out."""
+    monkeypatch.chdir(tmp_path)
+
+    def task(number: int, choice: str) -> dict[str, Any]:
+        data = {f"summary_{k}": f"text {k} of {number}" for k in (1, 2)}
+        parts = [("preference", {"choices": [choice]}), ("why", {"text": ["so"]})]
+        result = [{"from_name": name, "value": value} for name, value in parts]
+        done = {"completed_by": 5, "was_cancelled": False, "result": result}
+        return {"id": number, "data": data, "annotations": [done, done | {"was_cancelled": True}]}
+
+    tasks = [task(1, "Summary 2"), task(2, "Draw")]
+    write(tmp_path, "project-5.json", json.dumps(tasks))
+    (lines,) = (one for one in blocks(ROOT / "docs" / "formats.md", "python") if "places" in one)
+    exec(lines, {})
+    pool = read("pairs.jsonl").pool
+    assert dict(zip(pool.texts, pool.human.tolist(), strict=True)) == {
+        "text 1 of 1": 0, "text 2 of 1": 1, "text 1 of 2": 0.5, "text 2 of 2": 0.5,
+    }  # fmt: skip
+
+
 def test_lines_that_flatten_pearmut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row for each system's text; tutorials and what was skipped have no rating."""
     pytest.importorskip("pandas")
