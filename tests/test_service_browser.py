@@ -660,6 +660,8 @@ def test_ratings_without_a_connection(
         until(browser, PROBLEM, lambda line: "4 not saved yet" in line)
         press(browser, "4")
         assert browser.execute_script(f"return [{TEXT}, {WAITING}]") == [text, 4]
+        pressed = "document.querySelector('[aria-pressed=true][type=button] span')?.textContent"
+        assert browser.execute_script(f"return {pressed}") == "3"
         browser.get("about:blank")  # the page is closed
         connect(browser, online=True)
         assert len(exported_acts(owner, links["owner"])) < 6

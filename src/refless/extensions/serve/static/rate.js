@@ -86,8 +86,8 @@ function locally(act) {
   if (kind === "rated") unit.values[dimension] = value;
   const through = kind === "skipped" || setting.dimensions.every((name) => name in unit.values);
   occupy(kind === "undone" || !unit.open || (through && !ahead.length));
-  if (busy) return;
   $("saved").textContent = act.said;
+  if (busy) { show({ unit }); return; } // it waits, with what was pressed
   if (kind === "flagged") return;
   const done = Number($("done").value), left = $("done").max - done;
   act.undo = { unit, moved: through };
