@@ -149,3 +149,14 @@ def new_database(server: str) -> str:
         one.execute(sa.text(f"CREATE DATABASE {name}"))
     engine.dispose()
     return url_of(f"{server}{name}")
+
+
+def cut_off(url: str) -> None:
+    """Ends all connections to a database of a server, as its restart does."""
+    import sqlalchemy as sa
+
+    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+    with engine.connect() as connection:
+        connection.execute(sa.text(f"{ends}current_database() AND pid <> pg_backend_pid()"))
+    engine.dispose()

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_partly, read_pool
+from refless.extensions.connect.exports.label_studio import page_in
 from refless.registry.errors import InputError, UsageError
 from test_tables_formats import write
 
@@ -128,6 +129,45 @@ def test_configurations_that_are_none(config: str, found: str, tmp_path: Path) -
     """Nothing in them is expanded."""
     with pytest.raises(InputError, match=found):
         read("tasks.json", "fluency", write(tmp_path, "config.xml", config))
+
+
+ASKED = """<View><Header value="Rate the summary"/><Text name="t" value="$text"/>
+<Choices name="ok" toName="t"><Choice value="bad"/><Choice value="good"/></Choices>
+<Choices name="use" toName="t"><Choice value="0 - no"/><Choice value="2 - yes"/></Choices>
+<Rating name="fluency" toName="t" maxRating="6"/><Rating name="adequacy" toName="t" maxRating="6"/>
+</View>"""
+
+
+@pytest.mark.parametrize(
+    ("names", "scale", "labels"),
+    [
+        (("ok",), (1, 2), {"1": "bad", "2": "good"}),
+        (("use",), (0, 2), {"0": "0 - no", "2": "2 - yes"}),
+        (("fluency", "adequacy"), (1, 6), {}),
+    ],
+)
+def test_tasks_are_rated_as_configured(
+    tmp_path: Path, names: tuple[str, ...], scale: object, labels: object
+) -> None:
+    """Tasks as they are imported, without annotations; scale, labels and title of the controls."""
+    pytest.importorskip("sqlalchemy")
+    from refless.extensions.serve.rate import rate
+
+    rows = [{"data": {"text": f"text {k}", "source": "s", "system": f"S{k}"}} for k in range(2)]
+    tasks = write(tmp_path, "tasks.json", json.dumps(rows))
+    found = rate(tasks, project=write(tmp_path, "asked.xml", ASKED), dimension=list(names))
+    assert (found.task.dimensions, found.task.scale) == (names, scale)
+    assert (found.task.project.title, found.task.project.labels) == ("Rate the summary", labels)
+    assert found.outputs.texts == ("text 0", "text 1")
+    assert found.outputs.systems == ("S0", "S1")
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"), [((), "no scale in common; name one of ok, use, "), (("x",), "no such")]
+)
+def test_controls_of_several_scales(tmp_path: Path, names: tuple[str, ...], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        page_in(write(tmp_path, "asked.xml", ASKED), names)
 
 
 def test_no_configuration() -> None:

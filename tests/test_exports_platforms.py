@@ -287,6 +287,71 @@ def test_lines_that_join(tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (len(rows), '"rating":null' in rows[-1]) == (5, True)
 
 
+def test_lines_that_join_potato(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Likert scales, whose points are text, beside a text box; a text that nobody rated stays."""
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    said = [
+        {"instance_id": "1", "user_id": who, "spans": {}, "links": {},
+         "labels": {"quality": {point: point}, "why": {"text_box": "because"}}}
+        for who, point in (("ann", "4"), ("bob", "2"))
+    ]  # fmt: skip
+    texts = [{"id": k, "text": f"text {k}"} for k in (1, 2)]
+    Path("out").mkdir()
+    for name, rows in (("out/annotations.jsonl", said), ("data.jsonl", texts)):
+        write(tmp_path, name, "".join(json.dumps(row) + "\n" for row in rows))
+    (lines,) = (one for one in blocks(ROOT / "docs" / "formats.md", "python") if "scheme" in one)
+    exec(lines, {})
+    pool = read("joined.jsonl", dimension="quality").pool
+    assert (pool.texts, pool.ratings.values.tolist()) == (("text 1",), [4, 2])
+    assert pool.ratings.annotators == ("ann", "bob")
+    assert read_outputs("joined.jsonl").outputs.texts == ("text 1", "text 2")
+
+
+def test_lines_that_make_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Choices of Label Studio between two texts; a draw is half for each; comments are left out."""
+    monkeypatch.chdir(tmp_path)
+
+    def task(number: int, choice: str) -> dict[str, Any]:
+        data = {f"summary_{k}": f"text {k} of {number}" for k in (1, 2)}
+        parts = [("preference", {"choices": [choice]}), ("why", {"text": ["so"]})]
+        result = [{"from_name": name, "value": value} for name, value in parts]
+        done = {"completed_by": 5, "was_cancelled": False, "result": result}
+        return {"id": number, "data": data, "annotations": [done, done | {"was_cancelled": True}]}
+
+    tasks = [task(1, "Summary 2"), task(2, "Draw")]
+    write(tmp_path, "project-5.json", json.dumps(tasks))
+    (lines,) = (one for one in blocks(ROOT / "docs" / "formats.md", "python") if "places" in one)
+    exec(lines, {})
+    pool = read("pairs.jsonl").pool
+    assert dict(zip(pool.texts, pool.human.tolist(), strict=True)) == {
+        "text 1 of 1": 0, "text 2 of 1": 1, "text 1 of 2": 0.5, "text 2 of 2": 0.5,
+    }  # fmt: skip
+
+
+def test_lines_that_flatten_pearmut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row for each system's text; tutorials and what was skipped have no rating."""
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    item = {"item_id": "en-0", "src": "Hello.", "tgt": {"A": "Hallo.", "B": "Halo."}}
+    answers = {name: {"score": score, "error_spans": []} for name, score in (("A", 90), ("B", 40))}
+    rows = [
+        {"item": [item, item | {"item_id": "en-1"}], "annotation": [answers, None],
+         "user_id": "u1", "item_i": 0},
+        {"item": [item], "annotation": [answers], "user_id": "u1", "item_i": "welcome_0"},
+    ]  # fmt: skip
+    Path("data/outputs").mkdir(parents=True)
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    write(tmp_path, "data/outputs/campaign.jsonl", lines)
+    (lines,) = (one for one in blocks(ROOT / "docs" / "formats.md", "python") if "item_i" in one)
+    exec(lines, {})
+    pool = read("joined.jsonl", scale=(0, 100)).pool
+    assert (pool.texts, pool.systems) == (("Hallo.", "Halo."), ("A", "B"))
+    assert (pool.sources, pool.items) == (("Hello.",) * 2, ("en-0",) * 2)
+    assert pool.human.tolist() == [0.9, 0.4]
+    assert len(read_outputs("joined.jsonl").outputs) == 4
+
+
 def test_traces_of_langfuse(tmp_path: Path) -> None:
     """Without an output they are counted; lists of numbers without authors are nobody's."""
     row = {"id": "x", "traceId": "y", "name": "n", "input": "q", "output": None}
@@ -294,5 +359,9 @@ def test_traces_of_langfuse(tmp_path: Path) -> None:
     found = read_outputs(write(tmp_path, "traces.jsonl", rows))
     assert found.outputs.texts == ("a",)
     assert "left out: 1 traces without an output" in " ".join(found.notes)
+
+
+def test_scores_in_traces_are_nobodys() -> None:
+    """Lists of numbers without authors: left out, aloud."""
     notes = " ".join(read_outputs(EXPORTS / "langfuse" / "traces.json").notes)
     assert "left out: 3 scores without an author, in traces" in notes

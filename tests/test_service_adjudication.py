@@ -185,3 +185,26 @@ def test_pairs_are_not_adjudicated(tmp_path: Path) -> None:
     plain.save(rater.id, event("rated", unit, value=0)).result()
     assert b"r00: " in exported(plain, "items.csv")
     plain.close()
+
+
+@pytest.mark.parametrize("name", ["ratings.jsonl", "ratings.csv"])
+def test_validate_reads_what_was_decided(tmp_path: Path, name: str) -> None:
+    """Of items on which raters differed the decision alone; of the others the mean of both."""
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", TASK, outputs(24, 2))
+    raters = [store.add_rater("") for _ in range(3)]
+    for n in range(24):
+        for rater, value in zip(raters, (1 + n % 3, 5 if n % 2 else 2 + n % 3), strict=False):
+            _rate(store, rater, value)
+    while store.next_unit(raters[2].id).result()["unit"] is not None:
+        _rate(store, raters[2], 4)
+    (tmp_path / name).write_bytes(exported(store, name))
+    items = [*csv.DictReader(io.StringIO(exported(store, "items.csv").decode()))]
+    means = {row["id"]: (float(row["mean"]) - 1) / 4 for row in items}
+    assert all(bool(row["decided"]) == (float(row["apart"]) > 1) for row in items)
+    assert any(row["decided"] for row in items)
+    store.close()
+    ran = run("validate", tmp_path / name, "--scale", 1, 5, "--estimator", "bleu-neighbors",
+              "--format", "jsonl")  # fmt: skip
+    assert ran.code == 0
+    human = {row["id"]: row["human"] for row in map(json.loads, ran.out.splitlines())}
+    assert human == pytest.approx(means)

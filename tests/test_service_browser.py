@@ -16,7 +16,7 @@ import pytest
 
 from command_line import jsonl, run
 from refless.data.simulate import simulate
-from serving import HOSTILE
+from serving import DATABASES, HOSTILE, cut_off
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
@@ -45,13 +45,18 @@ def links(outputs: Path) -> Iterator[dict[str, str]]:
         yield found
 
 
-@contextmanager
-def serving(outputs: Path, *more: str) -> Iterator[dict[str, str]]:
-    """The links that `refless rate` prints, while it serves."""
+def free_port() -> int:
+    """A port on which nothing listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    words = ("rate", str(outputs), "--raters", "3", "--port", str(port), *more)
+        port: int = free.getsockname()[1]
+    return port
+
+
+@contextmanager
+def serving(outputs: Path, *more: str, port: int = 0) -> Iterator[dict[str, str]]:
+    """The links that `refless rate` prints, while it serves."""
+    words = ("rate", str(outputs), "--raters", "3", "--port", str(port or free_port()), *more)
     command = [sys.executable, "-m", "refless", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as served:
         assert served.stdout is not None
@@ -104,6 +109,7 @@ def browsers(
 
     yield take
     for one in taken:
+        one.delete_network_conditions()
         one.get("about:blank")
         one.execute_cdp_cmd("Network.clearBrowserCookies", {})
         everything = {"origin": "*", "storageTypes": "all"}
@@ -422,6 +428,8 @@ def test_one_link_for_everybody(
     outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
 ) -> None:
     """It makes a rater of a browser, who is given a code and the way back after two items."""
+    from selenium.webdriver.common.keys import Keys
+
     project = tmp_path / "project.toml"
     project.write_text(JOIN, encoding="utf-8")
     words = ("--project", str(project), "--database", str(tmp_path / "j.sqlite"))
@@ -433,6 +441,8 @@ def test_one_link_for_everybody(
         for width in (390, 1440):
             browser = browsers(width)
             browser.get(f"{link}?PROLIFIC_PID=person-{width}")
+            until(browser, "document.activeElement.innerText", lambda name: "Begin" in name)
+            press(browser, Keys.ENTER)
             until(browser, TEXT)
             assert "person" not in browser.current_url
             assert len(rate(browser, 3)) == 2
@@ -469,3 +479,205 @@ def test_a_third_rater_decides(tmp_path: Path, browsers: Callable[[int], Any]) -
         cell = "[...document.querySelectorAll('#items tbody td')].map((x) => x.innerText)"
         cells = until(owner, cell)
         assert {"r01: 1; r02: 5", "r03: 4"} <= {*cells}
+
+
+WHOLE = """
+title = "Could you send this reply?"
+guidelines = "# How to rate\\n\\nRead the reply. **5** needs no change."
+consent = "I am 18 or older."
+labels = {1 = "unusable", 5 = "publishable"}
+adjudicate = 1
+gold = [{id = "GOLD", answer = 5, why = "It says where.", practice = true}]
+"""
+SLOWER = "const now = performance.now.bind(performance); performance.now = () => 30 * now()"
+RESULTS = "document.getElementById('results').innerText"
+PROBLEM = "document.getElementById('problem').textContent"
+
+
+def tab_to(browser: Any, selector: str) -> None:
+    """Presses Tab until what is selected has the focus."""
+    from selenium.webdriver.common.keys import Keys
+
+    until(browser, f"document.querySelector({selector!r})")
+    for _ in range(80):
+        if browser.execute_script(f"return document.activeElement.matches({selector!r})"):
+            return
+        press(browser, Keys.TAB)
+    raise AssertionError(f"Tab does not reach {selector}")
+
+
+def begin(browser: Any, link: str) -> None:
+    """Opens a rater's page, agrees, and is told the right answer to the practice item."""
+    from selenium.webdriver.common.keys import Keys
+
+    browser.get(link)
+    until(browser, "document.getElementById('guide').open")
+    press(browser, Keys.ENTER)
+    until(browser, TEXT)
+    press(browser, "5")
+    saved = until(browser, SAVED, lambda text: "Saved" in text)
+    assert "The right answer is 5. It says where." in saved
+
+
+def answer(browser: Any, key_of: Callable[[str], str]) -> bool:
+    """Rates what is shown; whether there is something, which a rater who is through asks by →."""
+    from selenium.webdriver.common.keys import Keys
+
+    if until(browser, f"{OVER} ? 'over' : {TEXT}") == "over":
+        press(browser, Keys.ARROW_RIGHT)
+        time.sleep(0.2)
+        if browser.execute_script(f"return {OVER}"):
+            return False
+    done, text = browser.execute_script(f"return [{DONE}, {TEXT}]")
+    press(browser, key_of(text))
+    until(browser, DONE, lambda value: value == done + 1)
+    return True
+
+
+def project_files(folder: Path) -> tuple[Path, Path, dict[str, str]]:
+    """Outputs, a project, and the key that a careful rater presses for each text."""
+    pool = simulate(36, seed=2).pool
+    names = ("id", "source", "item", "system", "text")
+    columns = zip(pool.ids, pool.sources, pool.items, pool.systems, pool.texts, strict=True)
+    rows = [dict(zip(names, row, strict=True)) for row in columns]
+    values = (round(1 + 4 * value) for value in pool.human.tolist())
+    keys = {text: str(value) for text, value in zip(pool.texts, values, strict=True)}
+    project = folder / "project.toml"
+    project.write_text(WHOLE.replace("GOLD", rows[0]["id"]), encoding="utf-8")
+    return jsonl(folder / "o.jsonl", rows), project, keys | {rows[0]["text"]: "5"}
+
+
+@pytest.mark.parametrize("database", DATABASES, indirect=True)
+def test_a_whole_project(tmp_path: Path, browsers: Callable[[int], Any], database: str) -> None:
+    """Three raters, one careless, one on a phone; servers start again half-way; no mouse."""
+    from selenium.webdriver.common.keys import Keys
+
+    path, project, keys = project_files(tmp_path)
+    words = ("--project", str(project), "--database", database.replace("+psycopg", ""),
+             "--per-item", "2", "--overlap", "0.4", "--repeat", "0")  # fmt: skip
+    people = {"r01": browsers(1440), "r02": browsers(390), "r03": browsers(768)}
+    key_of = dict.fromkeys(people, keys.__getitem__) | {"r03": lambda _: "3"}
+    phone, owner, port = people["r02"], browsers(1440), free_port()
+
+    def everybody() -> bool:
+        """Each rates an item; whether somebody could."""
+        return sum(answer(browser, key_of[name]) for name, browser in people.items()) > 0
+
+    with serving(path, *words, port=port) as links:
+        owner.get(links["owner"])
+        for name, browser in people.items():
+            begin(browser, links[name])
+            if name != "r03":
+                browser.execute_script(SLOWER)
+        for _ in range(8):
+            assert everybody()
+        tab_to(owner, "#note")
+        press(owner, "a fourth one", Keys.ENTER)
+        assert "/join/" in until(owner, "document.querySelector('#link code')?.textContent")
+    done, text = phone.execute_script(f"return [{DONE}, {TEXT}]")
+    press(phone, keys[text])  # while there is no server
+    assert "no connection" in until(phone, PROBLEM)
+    with serving(path, *words, port=port) as links:
+        until(phone, DONE, lambda value: value == done + 1)
+        assert phone.execute_script(f"return {PROBLEM}") == ""
+        assert everybody()
+        if "postgresql" in database:
+            cut_off(database)
+        while everybody():
+            pass
+        until(owner, PROBLEM, lambda text: "open the owner's newest link" in text)
+        owner.get(links["owner"])
+        until(owner, "document.getElementById('state').textContent", lambda s: "36 of 36" in s)
+        results = until(owner, RESULTS, lambda text: "careless" in text)
+        assert "r03 may be careless: gives the same answer" in results
+        assert results.count("may be careless") == 1
+        tab_to(owner, "a[href='/owner/items']")
+        press(owner, Keys.ENTER)
+        tab_to(owner, "#search")
+        press(owner, "r03: 3")
+        rows = "[...document.querySelectorAll('#items tbody tr:not(.hidden)')].length"
+        assert 0 < owner.execute_script(f"return {rows}") < 36
+        exported = owner.execute_async_script(
+            "fetch('/owner/export/events.jsonl').then((a) => a.text()).then(arguments[0])"
+        )
+    acts = [json.loads(line) for line in exported.splitlines()]
+    ratings = [(act["annotator"], act["item"], act["round"]) for act in acts]
+    assert len(ratings) == len({*ratings})
+    for name, browser in people.items():
+        done = browser.execute_script(f"return {DONE}")
+        assert done == sum(rater == name for rater, *_ in ratings)
+        width = browser.execute_script("return document.documentElement.scrollWidth")
+        assert width <= browser.execute_script("return innerWidth")
+
+
+LOSES = """
+const real = window.fetch;
+window.fetch = async (...request) => {
+  const answer = await real(...request);
+  if (!String(request[0]).endsWith("/events")) return answer;
+  window.fetch = real;
+  throw new TypeError("the answer was lost");
+};
+"""
+WAITING = "Object.keys(localStorage).length"
+
+
+def connect(browser: Any, online: bool) -> None:
+    """Gives a browser its connection, or takes it."""
+    if online:
+        browser.delete_network_conditions()
+    else:
+        browser.set_network_conditions(offline=True, latency=0, throughput=0)
+
+
+def exported_acts(browser: Any, link: str) -> list[dict[str, Any]]:
+    """Every act, as the owner's page exports it."""
+    browser.get(link)
+    rows: str = browser.execute_async_script(
+        "fetch('/owner/export/events.jsonl').then((a) => a.text()).then(arguments[0])"
+    )
+    return [json.loads(line) for line in rows.splitlines()]
+
+
+def test_ratings_without_a_connection(
+    outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
+) -> None:
+    """Four items are rated offline, one press is taken back; they are sent later, and once."""
+    browser, owner, project = browsers(390), browsers(1440), tmp_path / "project.toml"
+    project.write_text("ahead = 3", encoding="utf-8")
+    words = ("--project", str(project), "--database", str(tmp_path / "o.sqlite"), "--repeat", "0")
+    with serving(outputs, *words) as links:
+        browser.get(links["r01"])
+        given = rate(browser, 2)
+        connect(browser, online=False)
+        given |= rate(browser, 2)
+        assert "2 not saved yet, but kept on this device" in until(browser, PROBLEM)
+        press(browser, "z")  # the second one was never sent
+        until(browser, DONE, lambda value: value == 3)
+        given |= rate(browser, 2)
+        text = until(browser, TEXT)
+        press(browser, "3")  # nothing more is there
+        until(browser, PROBLEM, lambda line: "4 not saved yet" in line)
+        press(browser, "4")
+        assert browser.execute_script(f"return [{TEXT}, {WAITING}]") == [text, 4]
+        pressed = "document.querySelector('[aria-pressed=true][type=button] span')?.textContent"
+        assert browser.execute_script(f"return {pressed}") == "3"
+        browser.get("about:blank")  # the page is closed
+        connect(browser, online=True)
+        assert len(exported_acts(owner, links["owner"])) < 6
+        browser.get(links["r01"])
+        until(browser, DONE, lambda value: value == 6)
+        assert browser.execute_script(f"return {WAITING}") == 0
+        connect(browser, online=False)
+        given |= {text: 3} | rate(browser, 2)
+        connect(browser, online=True)
+        until(browser, WAITING, lambda n: n == 0)
+        browser.execute_script(LOSES)
+        given |= rate(browser, 2)
+        until(browser, WAITING, lambda n: n == 0)
+        assert browser.execute_script(f"return {PROBLEM}") == ""
+        acts = exported_acts(owner, links["owner"])
+    rows = [json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()]
+    texts = {row["id"]: row["text"] for row in rows}
+    assert [act["kind"] for act in acts] == ["rated"] * 10
+    assert {texts[act["item"]]: act["value"] for act in acts} == given

@@ -27,8 +27,25 @@ def _names(store: Store) -> list[str]:
 
 
 def _opens(web: Any, store: Store, **query: str) -> int:
-    status: int = web.get(f"/begin/{Access(store).everybody()}", params=query).status_code
+    status: int = web.post(f"/begin/{Access(store).everybody()}", params=query).status_code
     return status
+
+
+def test_a_preview_makes_no_rater(database: str) -> None:
+    """Whoever only looks at the link gets a page with a button; a browser's rater is let in."""
+    store = opened(database, OPEN)
+    path = f"/begin/{Access(store).everybody()}"
+    with client(store) as web:
+        for query in ({}, QUERY):
+            for method in ("GET", "HEAD"):
+                answer = web.request(method, path, params=query)
+                assert (answer.status_code, len(web.cookies)) == (200, 0)
+            assert '<form method="post"><button autofocus>' in web.get(path, params=query).text
+        assert _names(store) == []
+        assert _opens(web, store) == 303
+        assert web.get(path).headers["location"] == "/"
+        assert len(_names(store)) == 1
+    store.close()
 
 
 def test_one_rater_a_browser(database: str) -> None:
@@ -67,7 +84,7 @@ def test_ids_of_people_stay_nowhere(database: str) -> None:
     store = opened(database, OPEN)
     owner = owner_of(store)
     with client(store) as web:
-        answer = web.get(f"/begin/{Access(store).everybody()}", params=QUERY)
+        answer = web.post(f"/begin/{Access(store).everybody()}", params=QUERY)
         assert answer.headers["location"] == "/"
         (rater,) = (rater for rater in store.raters() if rater.role == RATER)
         assert rater.note.startswith("Prolific ")
@@ -121,6 +138,19 @@ def test_whoever_is_through_gets_the_code(database: str) -> None:
         answer = web.post("/rate/events", json=undone, headers=headers).json()
         assert (answer["unit"]["open"], answer["progress"]["left"]) == (True, 1)
         assert "thanks" not in answer
+    store.close()
+
+
+def test_pay_an_hour_after_the_end(database: str) -> None:
+    """Of what was rated alone: 2.50 for one item of 20 seconds."""
+    store = opened(database, OPEN)
+    rater = store.add_rater("")
+    with client(store) as web:
+        unit = store.next_unit(rater.id).result()["unit"]
+        store.save(rater.id, event("rated", unit, value=3, latency=20_000)).result()
+        store.ended = True
+        joined(web, store, owner_of(store))
+        assert '<td class="number" data-name="pay an hour">450.00</td>' in web.get("/").text
     store.close()
 
 

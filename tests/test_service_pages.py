@@ -440,6 +440,25 @@ def test_label_studio_export_reads_back(store: Store, tmp_path: Path) -> None:
     assert sorted(pool.texts) == sorted(outputs().texts)
 
 
+def test_label_studio_export_has_flags_and_skips(store: Store) -> None:
+    """As comments; what was skipped is cancelled, so that a reader leaves it out."""
+    rater = store.add_rater("").id
+    unit = store.next_unit(rater).result()["unit"]
+    store.save(rater, event("flagged", unit, reason="cut off")).result()
+    unit = store.save(rater, event("rated", unit, value=2.0)).result()["next"]
+    store.save(rater, event("skipped", unit, reason="I cannot tell")).result()
+    tasks = json.loads(exported(store, "label-studio.json"))
+    (rated,), (skipped,) = sorted(
+        (task["annotations"] for task in tasks), key=lambda rows: rows[0]["was_cancelled"]
+    )
+    assert [skipped["was_cancelled"], rated["was_cancelled"]] == [True, False]
+    values = {part["from_name"]: part["value"] for part in rated["result"] + skipped["result"]}
+    assert values == {
+        "quality": {"number": 2.0}, "flagged": {"text": ["cut off"]},
+        "skipped": {"text": ["I cannot tell"]},
+    }  # fmt: skip
+
+
 def test_events_export_has_all_that_was_shown(store: Store) -> None:
     rater = store.add_rater("").id
     unit = store.next_unit(rater).result()["unit"]

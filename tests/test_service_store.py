@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from refless.data.tables import read_pool
 from refless.extensions.serve.database import LOCK, Database, back_up, file_of
+from refless.extensions.serve.project import Project
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import CURRENT_ROWS
 from refless.extensions.serve.store import Rater, Refused, Store
@@ -398,3 +399,27 @@ def test_another_name_of_a_database_is_the_same_database(tmp_path: Path) -> None
     hard.unlink()
     store.close()
     opened(f"sqlite:///{link}").close()
+
+
+def test_items_ahead(database: str) -> None:
+    """A page holds so many besides the one it shows, after a restart too; nobody else gets them."""
+    ahead = Task(project=Project(ahead=3), overlap=0.0, repeat=0.0)
+    store = opened(database, ahead)
+    ann, ben = (store.add_rater("").id for _ in range(2))
+    answer = store.next_unit(ann).result()
+    units = [answer["unit"], *answer["ahead"]]
+    assert [unit["position"] for unit in units] == [0, 1, 2, 3]
+    texts = {unit["texts"][0] for unit in units}
+    theirs = store.next_unit(ben).result()
+    assert not texts & {unit["texts"][0] for unit in (theirs["unit"], *theirs["ahead"])}
+    answer = store.save(ann, event("rated", units[2], value=3)).result()
+    assert (answer["next"], answer["ahead"][:2]) == (units[0], [units[1], units[3]])
+    assert len(answer["ahead"]) == 3
+    store.close()
+    store = opened(database, ahead)
+    again = store.next_unit(ann).result()
+    assert (again["unit"], again["ahead"]) == (answer["next"], answer["ahead"])
+    store.ended = True
+    answer = store.save(ann, event("rated", units[0], value=3)).result()
+    assert (answer["next"], len(answer["ahead"])) == (units[1], 2)
+    store.close()

@@ -83,10 +83,7 @@ def looked(job: Job) -> dict[str, Any]:
 
 
 def _held_out(job: Job, result: dict[str, Any]) -> None:
-    """How far held-out estimates agree with people, and how far people do.
-
-    What was rated before teaches, and is no part of either number.
-    """
+    """How far held-out estimates agree with people, and people do; older ratings only teach."""
     if len(job["ratings"]) < FEWEST:
         result["said"].append(f"Estimates are looked at from {FEWEST} ratings on.")
         return
@@ -123,10 +120,7 @@ def _pool(job: Job, rows: Rows) -> RatedPool:
 
 
 def _odd(job: Job, change: Drift, scale: Scale | None) -> dict[str, Any]:
-    """Raters who differ from the others, and drifts: asked at each doubling of the ratings.
-
-    p-values are corrected for that many looks, so that alike raters are seldom called odd at any.
-    """
+    """Raters who differ, and drifts: asked, and corrected for that, at each doubling of ratings."""
     before, n = job["odd"], len(job["ratings"])
     if before and n < 2 * before["n"]:
         return dict(before)
@@ -302,10 +296,7 @@ def _chosen(job: Job, result: dict[str, Any]) -> None:
 
 
 def _preferred(job: Job, result: dict[str, Any]) -> None:
-    """How often one system's texts were preferred to another's; a tie is half of both.
-
-    Behind the intervals stand two choices that nobody made, one for each side.
-    """
+    """How often one system's texts were preferred to another's; a tie is half of both."""
     wins: dict[tuple[str, str], dict[str, list[float]]] = {}
     for row in job["audit"]:
         best = row["chosen_system"]

@@ -60,7 +60,7 @@ class Assignment:
     _leases: dict[int, dict[int, float]] = field(default_factory=dict)
     _closed: int = 0  # all before it have their ratings
     _missing: int = 0  # ratings that items which are not for everybody still lack
-    _common: dict[int, int] = field(default_factory=dict)  # items for everybody that each has seen
+    _common: dict[int, int] = field(default_factory=dict)  # items for everybody that each answered
     _states: dict[int, Counter[str]] = field(default_factory=dict)  # of what each rater was shown
     disputed: set[int] = field(default_factory=set)  # items on which raters differ
     _deciding: dict[int, float] = field(default_factory=dict)  # until when a third rater has one
@@ -107,7 +107,8 @@ class Assignment:
         if turn:
             return
         if item < self.shared:
-            self._common[rater] = self._common.get(rater, 0) + (not before)
+            answered = (state != OPEN) - (before not in ("", OPEN))
+            self._common[rater] = self._common.get(rater, 0) + answered
         else:
             self._missing -= self._lacks(item)
         self.rated -= self.done[item] > 0
@@ -159,10 +160,7 @@ class Assignment:
         return None
 
     def _dispute(self, mine: dict[tuple[int, int], str], now: float, third: bool) -> int | None:
-        """An item that this rater may decide: as a third one, who has not rated it; or another.
-
-        Items for everybody are rated by everybody first.
-        """
+        """An item that a third rater, or another, may decide: those for everybody at last."""
         last = now + self.task.project.lease
         decidable = (
             item for item in self.disputed

@@ -201,9 +201,8 @@ class Live:
 
     def _hourly(self, rater: Rater, seconds: Collection[float]) -> float | None:
         """Pay an hour, at the mean pace; of an item that was left open, ten times the median."""
-        limit, assignment = LEFT_OPEN * median(seconds), self.store.assignment
-        states = assignment.states(rater.id)
-        n = states[DONE] + states[SKIPPED] + assignment.left(rater.id)
+        limit, states = LEFT_OPEN * median(seconds), self.store.assignment.states(rater.id)
+        n = states[DONE] + states[SKIPPED] + self.store.left(rater.id)
         time = n * fmean(min(pause, limit) for pause in seconds)
         return 3600 * self.store.task.project.pay / time if time else None
 
@@ -312,11 +311,7 @@ def drawing_of(curve: Sequence[Sequence[float]]) -> str:
 
 
 async def _run(job: bytes) -> dict[str, Any]:
-    """A look in a process of its own, which yields to people's requests.
-
-    Raises:
-        LookFailedError: it failed.
-    """
+    """A look in a process of its own, which yields to people's requests; or LookFailedError."""
     process: Any = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "refless.extensions.serve.analysis_worker",
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,

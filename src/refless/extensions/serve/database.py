@@ -99,10 +99,7 @@ class Database:
 
     @contextmanager
     def _begun(self) -> Iterator[sa.Connection]:
-        """A transaction of the writer; never one of PostgreSQL's without the lock.
-
-        A server of PostgreSQL that starts again forgets who had it.
-        """
+        """A transaction of the writer, with the lock, which PostgreSQL forgets as it restarts."""
         mine = self._lock
         if not isinstance(mine, sa.Connection):
             with self.engine.begin() as connection:

@@ -1,7 +1,7 @@
 """Ratings as files at any moment: pseudonyms of raters, never their names."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -154,28 +154,34 @@ def _ratings(form: Callable[[list[Row]], str | bytes], *, audit: bool = False) -
 
 
 def _label_studio(db: sa.Connection) -> str:
-    """Tasks with annotations, as Label Studio's own full JSON export has them."""
+    """Tasks with annotations, as Label Studio's own full JSON export has them.
+
+    What was skipped is cancelled there; reasons for skips and flags are comments.
+    """
     now = snapshot(db)
     tasks: dict[int, Row] = {}
-    done: dict[tuple[int, int], Row] = {}
-    for row in now.standing():
+    annotations: dict[int, Row] = {}
+    skips = [row for row in now.current if row.kind == "skipped"]
+    for row in (*now.standing(), *skips, *db.execute(sql.FLAGGED)):
         texts = now.texts[row.item - 1]
         data = {**texts[0], "scale": now.scale}
         if len(texts) > 1:
             del data["text"]
             data |= {f"text{k}": text["text"] for k, text in enumerate(texts, 1)}
         task = tasks.setdefault(row.item, {"id": row.item, "data": data, "annotations": []})
-        if (mine := done.get((row.item, row.rater))) is None:
-            mine = done[row.item, row.rater] = {
+        if row.assigned not in annotations:
+            annotations[row.assigned] = {
                 "id": row.assigned, "completed_by": row.rater, "was_cancelled": False,
                 "created_at": _time(row.at), "result": [],
             }  # fmt: skip
-            task["annotations"].append(mine)
-        kind, value = _label_studio_value(now.ask, row.value, texts)
-        mine["result"].append(
-            {"id": row.uuid, "from_name": row.dimension, "to_name": "text", "type": kind,
-             "value": value}
-        )  # fmt: skip
+            task["annotations"].append(annotations[row.assigned])
+        name, kind, value = row.kind, "textarea", {"text": [row.reason]}
+        if row.kind not in {"skipped", "flagged"}:
+            name, (kind, value) = row.dimension, _label_studio_value(now.ask, row.value, texts)
+        annotations[row.assigned]["was_cancelled"] |= row.kind == "skipped"
+        annotations[row.assigned]["result"].append(
+            {"id": row.uuid, "from_name": name, "to_name": "text", "type": kind, "value": value}
+        )
     return json.dumps([tasks[item] for item in sorted(tasks)], ensure_ascii=False)
 
 
@@ -199,13 +205,10 @@ def _events(db: sa.Connection) -> str:
         .join(items, items.c.id == assigned.c.item)
         .order_by(events.c.id)
     )
-
-    def rows() -> Iterator[Row]:
-        for row in db.execute(query).mappings():
-            details = {name: json.loads(row[name]) for name in ("sides", "shown")}
-            yield {**row, **details, "at": _time(row["at"])}
-
-    return as_jsonl([*rows()])
+    rows = [dict(row) for row in db.execute(query).mappings()]
+    for row in rows:
+        row |= {"at": _time(row["at"])} | {k: json.loads(row[k]) for k in ("sides", "shown")}
+    return as_jsonl(rows)
 
 
 def items_of(db: sa.Connection) -> list[Row]:
@@ -255,10 +258,7 @@ EXPORTS: dict[str, tuple[str, Export]] = {
     "ratings.csv": ("the same as CSV, for spreadsheets", _ratings(partial(as_csv, safe=True))),
     "ratings.parquet": ("the same as Parquet", _ratings(as_parquet)),
     "label-studio.json": ("the same for Label Studio", _label_studio),
-    "audit.jsonl": (
-        "ratings of items drawn at random, with their chances",
-        _ratings(as_jsonl, audit=True),
-    ),
+    "audit.jsonl": ("ratings of items drawn at random", _ratings(as_jsonl, audit=True)),
     "items.csv": (
         "an item a row: ratings, flags, reasons for skips",
         lambda db: as_csv(items_of(db), safe=True),

@@ -61,7 +61,7 @@ class Pages:
             Route("/", self.home),
             Route("/owner", owner(self.home)),
             Route("/join/{token}", self.join),
-            Route("/begin/{token}", self.begin),
+            Route("/begin/{token}", self.begin, methods=["GET", "POST"]),
             Route("/static/{name}", static),
             Route("/rate/next", rater(self.next)),
             Route("/rate/at/{position:int}", rater(self.at)),
@@ -116,6 +116,8 @@ class Pages:
             raise self._stranger(request)
         person = self.access.person(request.query_params)
         who = None if person else self.access.by_session(request, RATER)
+        if who is None and request.method != "POST":  # such as a preview: a person presses a button
+            return HTMLResponse(rendered(HOME, "begin.html", title=project.title))
         if who is None and not self.logins.takes(caller(request)):
             raise HTTPException(429, MANY_TRIES)
         if who is None:
@@ -154,6 +156,7 @@ class Pages:
             "labels": task.project.labels,
             "questions": task.project.questions,
             "asks": who.role == RATER and self._asks(who),
+            "page": f"{self.access.cookie(who.role)} {who.id} ",
         }
         values = {"csrf": self.access.csrf(request, who.role), "task": task}
         if who.role == OWNER:
@@ -179,6 +182,8 @@ class Pages:
         }
         if None in units.values() and answer["progress"]["done"]:  # nobody reads it before the end
             answer["thanks"] = {"code": project.completion_code, "url": project.return_url}
+        if "ahead" in answer:
+            answer["ahead"] = [dressed(unit, project.render) for unit in answer["ahead"]]
         return JSONResponse({**answer, **units})
 
     async def agree(self, request: Request, who: Rater) -> Response:  # noqa: ARG002

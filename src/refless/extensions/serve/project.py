@@ -46,7 +46,8 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         consent: what a rater agrees to before the first item.
         questions: a sentence for a dimension; labels: words for points of the scale.
         render: how sources and outputs are shown.
-        lease: seconds for which an item is reserved for the rater who was shown it.
+        lease: seconds for which an item is reserved for the rater who was shown it; ahead: items
+            that their page holds besides, for when there is no connection.
         gold: outputs with right ratings; gold_share: share of items that are gold until all were.
         adjudicate: points of the scale beyond which raters differ, and somebody decides; 0: nobody.
         until: "difference known to 0.2", or "every system's mean to 0.15": what ends the round; of
@@ -63,6 +64,7 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     labels: dict[str, str] = {}
     render: Render = "plain"
     lease: Annotated[float, msgspec.Meta(gt=0)] = 900.0
+    ahead: Annotated[int, msgspec.Meta(ge=0, le=50)] = 0
     gold: tuple[Gold, ...] = ()
     gold_share: Share = 0.1
     adjudicate: Amount = 0.0

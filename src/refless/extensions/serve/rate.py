@@ -30,6 +30,7 @@ from refless.commands.warnings import note
 from refless.data.records import Outputs
 from refless.data.rows import rating_rows
 from refless.estimators import ESTIMATORS
+from refless.extensions.connect.exports.label_studio import page_in
 from refless.extensions.serve.project import Project, project_of
 from refless.extensions.serve.result import Ask, RateResult, Task, Where
 from refless.registry.errors import InputError, MissingExtraError, UsageError
@@ -91,12 +92,18 @@ def rate(
             it: beside the outputs.
         backup: Copy the database to this file, whole, and end; also while it is being served.
         project: File (TOML or JSON) of what raters are told: title, guidelines, consent, questions,
-            labels of the scale, how texts are shown, gold items.
+            labels of the scale, how texts are shown, gold items; or a labelling configuration of
+            Label Studio (XML), which has the scale, too.
     """
+    dimensions, asked = tuple(dict.fromkeys(names_in(dimension))), Project()
+    if project is not None and project.endswith(".xml"):
+        fields_asked, scale, dimensions = page_in(project, dimensions)
+        asked = Project(**fields_asked)
+    elif project is not None:
+        asked = project_of(project)
     task = Task(
-        ask=ask, scale=scale, dimensions=tuple(dict.fromkeys(names_in(dimension))) or ("quality",),
-        per_item=per_item, overlap=overlap, repeat=repeat, audit=audit, seed=seed,
-        project=Project() if project is None else project_of(project),
+        ask=ask, scale=scale, dimensions=dimensions or ("quality",), per_item=per_item,
+        overlap=overlap, repeat=repeat, audit=audit, seed=seed, project=asked,
     )  # fmt: skip
     _check(task)
     check_served(host)
@@ -170,11 +177,7 @@ def _check_project(task: Task, texts: Outputs, path: str) -> None:
 
 
 def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:
-    """What is asked about: each text, each pair of systems' answers to an item, or all of these.
-
-    Raises:
-        UsageError: no item that several outputs answer.
-    """
+    """Texts, or pairs of an item's texts, or all of each item; UsageError if there are none."""
     if ask == "rating":
         return tuple((i,) for i, text in enumerate(outputs.texts) if text.strip())
     groups: dict[str, list[int]] = {}

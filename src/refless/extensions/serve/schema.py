@@ -1,118 +1,105 @@
 """The tables of a rating database: what is asked, who rates, what was shown, every act an event."""
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    Table,
-    Text,
-    UniqueConstraint,
-    bindparam,
-    insert,
-    inspect,
-    select,
-    text,
-    update,
-)
+import sqlalchemy as sa
 
-metadata = MetaData()
+metadata = sa.MetaData()
 
-settings = Table(
-    "settings", metadata, Column("name", Text, primary_key=True), Column("value", Text)
+settings = sa.Table(
+    "settings", metadata, sa.Column("name", sa.Text, primary_key=True), sa.Column("value", sa.Text)
 )
-items = Table(  # what is asked: one text, two of a pair, or several to choose from
+items = sa.Table(  # what is asked: one text, two of a pair, or several to choose from
     "items",
     metadata,
-    Column("id", Integer, primary_key=True),  # from 1, in the random order of the audit
-    Column("name", Text, nullable=False, unique=True),
-    Column("texts", Text, nullable=False),  # JSON: [{id, system, text}], in the file's order
-    Column("source", Text),
-    Column("item", Text),
-    Column("task", Text),
+    sa.Column("id", sa.Integer, primary_key=True),  # from 1, in the random order of the audit
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("texts", sa.Text, nullable=False),  # JSON: [{id, system, text}], in the file's order
+    sa.Column("source", sa.Text),
+    sa.Column("item", sa.Text),
+    sa.Column("task", sa.Text),
 )
-raters = Table(
+raters = sa.Table(
     "raters",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False, unique=True),  # a pseudonym, which exports show
-    Column("note", Text, nullable=False),  # what the owner calls them; never exported
-    Column("role", Text, nullable=False),
-    Column("link", Integer, nullable=False),  # of links and sessions that hold; below 0 for none
-    Column("joined", Float, nullable=False),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False, unique=True),  # a pseudonym, which exports show
+    sa.Column("note", sa.Text, nullable=False),  # what the owner calls them; never exported
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("link", sa.Integer, nullable=False),  # of links that hold; below 0 for none
+    sa.Column("joined", sa.Float, nullable=False),
 )
-assigned = Table(  # what was shown to whom; its lease keeps others from the same item
+assigned = sa.Table(  # what was shown to whom; its lease keeps others from the same item
     "assigned",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("rater", Integer, ForeignKey("raters.id"), nullable=False),
-    Column("item", Integer, ForeignKey("items.id"), nullable=False),
-    Column("round", Integer, nullable=False),  # 1 where a rater is asked a second time
-    Column("position", Integer, nullable=False),  # in this rater's order, from 0
-    Column("sides", Text, nullable=False),  # JSON: places of the texts, as they were shown
-    Column("stream", Text, nullable=False),
-    Column("probability", Float),  # of having been drawn by now; none for what was chosen
-    Column("until", Float, nullable=False),
-    Column("state", Text, nullable=False),
-    UniqueConstraint("rater", "item", "round", name="assigned_once"),
-    UniqueConstraint("rater", "position", name="assigned_in_order"),
-    Index("assigned_of_item", "item"),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("rater", sa.Integer, sa.ForeignKey("raters.id"), nullable=False),
+    sa.Column("item", sa.Integer, sa.ForeignKey("items.id"), nullable=False),
+    sa.Column("round", sa.Integer, nullable=False),  # 1 where a rater is asked a second time
+    sa.Column("position", sa.Integer, nullable=False),  # in this rater's order, from 0
+    sa.Column("sides", sa.Text, nullable=False),  # JSON: places of the texts, as they were shown
+    sa.Column("stream", sa.Text, nullable=False),
+    sa.Column("probability", sa.Float),  # of having been drawn by now; none for what was chosen
+    sa.Column("until", sa.Float, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.UniqueConstraint("rater", "item", "round", name="assigned_once"),
+    sa.UniqueConstraint("rater", "position", name="assigned_in_order"),
+    sa.Index("assigned_of_item", "item"),
 )
-events = Table(  # only ever added to
+events = sa.Table(  # only ever added to
     "events",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("uuid", Text, nullable=False, unique=True),  # made by the page, so a retry is no second
-    Column("assigned", Integer, ForeignKey("assigned.id"), nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("dimension", Text, nullable=False),
-    Column("value", Float),
-    Column("reason", Text),
-    Column("undoes", Text),
-    Column("at", Float, nullable=False),
-    Column("shown", Text, nullable=False),  # JSON: session, latency, the page's version
-    Index("events_of_assigned", "assigned"),
-    Index("events_undone", "undoes"),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("uuid", sa.Text, nullable=False, unique=True),  # of the page: a retry is no second
+    sa.Column("assigned", sa.Integer, sa.ForeignKey("assigned.id"), nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("dimension", sa.Text, nullable=False),
+    sa.Column("value", sa.Float),
+    sa.Column("reason", sa.Text),
+    sa.Column("undoes", sa.Text),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("shown", sa.Text, nullable=False),  # JSON: session, latency, the page's version
+    sa.Index("events_of_assigned", "assigned"),
+    sa.Index("events_undone", "undoes"),
 )
-fits = Table(  # what the ratings were worth, each time they were looked at
+fits = sa.Table(  # what the ratings were worth, each time they were looked at
     "fits",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("at", Float, nullable=False),
-    Column("found", Text, nullable=False),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("found", sa.Text, nullable=False),
 )
 
-EVENT = select(events.c.assigned, assigned.c.rater).join(assigned)
-EVENT = EVENT.where(events.c.uuid == bindparam("uuid"))
-SHOWN = select(assigned).where(assigned.c.id == bindparam("key"))
-SHOW = insert(assigned).returning(assigned)
+EVENT = sa.select(events.c.assigned, assigned.c.rater).join(assigned)
+EVENT = EVENT.where(events.c.uuid == sa.bindparam("uuid"))
+SHOWN = sa.select(assigned).where(assigned.c.id == sa.bindparam("key"))
+SHOW = sa.insert(assigned).returning(assigned)
 SETTLE = (
-    update(assigned)
-    .where(assigned.c.id == bindparam("key"))
-    .values(state=bindparam("now"), until=bindparam("then"))
+    sa.update(assigned)
+    .where(assigned.c.id == sa.bindparam("key"))
+    .values(state=sa.bindparam("now"), until=sa.bindparam("then"))
     .returning(assigned)
 )
-HOLDS = text("SELECT kind, dimension, value FROM current_ratings WHERE assigned = :key ORDER BY id")
-LATEST = text(
+HOLDS = sa.text(
+    "SELECT kind, dimension, value FROM current_ratings WHERE assigned = :key ORDER BY id"
+)
+LATEST = sa.text(
     "SELECT a.rater, e.shown FROM events e JOIN assigned a ON a.id = e.assigned "
     "WHERE e.kind = 'rated' AND e.dimension = :last ORDER BY e.id DESC LIMIT 5000"
 )
-CURRENT_ROWS = text(
+CURRENT_ROWS = sa.text(
     "SELECT c.*, r.name AS rater_name, i.name AS item_name FROM current_ratings c "
     "JOIN raters r ON r.id = c.rater JOIN items i ON i.id = c.item ORDER BY c.id"
 )
-OF_ITEM = text("SELECT * FROM current_ratings WHERE item = :item ORDER BY id")
-DRAWN = text(  # the last item that was drawn at random, where all before it were rated or skipped
-    "WITH unseen AS (SELECT min(id) AS first FROM items WHERE id NOT IN "
-    "(SELECT item FROM assigned WHERE round = 0 AND state <> 'open')) "
-    "SELECT CASE WHEN first IS NULL THEN (SELECT count(*) FROM items) ELSE (SELECT max(item) "
-    "FROM assigned WHERE stream = 'audit' AND item < first) END FROM unseen"
+OF_ITEM = sa.text("SELECT * FROM current_ratings WHERE item = :item ORDER BY id")
+DRAWN = (
+    sa.text(  # the last item that was drawn at random, where all before it were rated or skipped
+        "WITH unseen AS (SELECT min(id) AS first FROM items WHERE id NOT IN "
+        "(SELECT item FROM assigned WHERE round = 0 AND state <> 'open')) "
+        "SELECT CASE WHEN first IS NULL THEN (SELECT count(*) FROM items) ELSE (SELECT max(item) "
+        "FROM assigned WHERE stream = 'audit' AND item < first) END FROM unseen"
+    )
 )
-FLAGGED = text(
-    "SELECT a.item, r.name AS rater_name, e.reason FROM events e JOIN assigned a "
+FLAGGED = sa.text(
+    "SELECT a.item, a.rater, r.name AS rater_name, e.* FROM events e JOIN assigned a "
     "ON a.id = e.assigned JOIN raters r ON r.id = a.rater WHERE e.kind = 'flagged' "
     "AND NOT EXISTS (SELECT 1 FROM events u WHERE u.undoes = e.uuid) ORDER BY e.id"
 )
@@ -134,11 +121,11 @@ WHERE NOT EXISTS (
 TIE = -1  # as the value of a pair: neither is better
 
 
-def make_tables(connection: Connection) -> str:
+def make_tables(connection: sa.Connection) -> str:
     """Makes the tables of a new database and the view of what holds now; the schema's version."""
-    if not inspect(connection).has_table("settings"):
+    if not sa.inspect(connection).has_table("settings"):
         metadata.create_all(connection)
-        connection.execute(text(VIEW))
-        connection.execute(insert(settings), {"name": "schema", "value": VERSION})
-    query = select(settings.c.value).where(settings.c.name == "schema")
+        connection.execute(sa.text(VIEW))
+        connection.execute(sa.insert(settings), {"name": "schema", "value": VERSION})
+    query = sa.select(settings.c.value).where(settings.c.name == "schema")
     return str(connection.execute(query).scalar())

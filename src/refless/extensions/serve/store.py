@@ -121,7 +121,8 @@ class Store:
             number = db.execute(sa.select(sa.func.count()).select_from(raters)).scalar_one()
             name = "owner" if role == OWNER else f"r{number:02}"
             row = {"name": name, "note": note, "role": role, "link": 1, "joined": time.time()}
-            return Rater(_inserted(db, raters, row), name, note, role, 1)
+            key = db.execute(sa.insert(raters).returning(raters.c.id), row).scalar_one()
+            return Rater(key, name, note, role, 1)
 
         return self.database.write(job).result()
 
@@ -165,11 +166,9 @@ class Store:
 
     def save(self, rater: int, event: Event, session: str = "") -> Future[dict[str, Any]]:
         """Keeps an event; tells what now holds of its item, and what comes next."""
-
-        def job(db: sa.Connection) -> dict[str, Any]:
-            return self._guarded(db, lambda: self._saved(db, rater, event, session))
-
-        return self.database.write(job)
+        return self.database.write(
+            lambda db: self._guarded(db, lambda: self._saved(db, rater, event, session))
+        )
 
     def agree(self, rater: int) -> Future[None]:
         """Records that a rater agreed to the text of consent."""
@@ -198,11 +197,7 @@ class Store:
 
     def set_active(self, places: Sequence[int]) -> Future[None]:
         """Which items teach the estimator most."""
-
-        def job(_: sa.Connection) -> None:
-            self.assignment.active = tuple(places)
-
-        return self.database.write(job)
+        return self.database.write(lambda _: setattr(self.assignment, "active", tuple(places)))
 
     def _guarded(self, db: sa.Connection, run: Any) -> dict[str, Any]:  # noqa: ANN401 - a function
         """Runs; after what failed half-way or was not kept, items are first read anew."""
@@ -281,15 +276,15 @@ class Store:
         self.seconds.setdefault(rater, deque(maxlen=PACED)).append(latency / 1000)
 
     def _next(self, db: sa.Connection, rater: int) -> dict[str, Any]:
-        now, row = time.time(), None
+        """What the rater has open; more is picked up to what the project wants ahead."""
+        rows: list[Any] = []
         if self.assignment.states(rater)[OPEN]:
             where = (assigned.c.rater == rater) & (assigned.c.state == OPEN)
-            query = sa.select(assigned).where(where).order_by(assigned.c.position).limit(1)
-            row = db.execute(query).one_or_none()
-        if row is None:
-            pick = None if self.ended else self.assignment.pick(rater, now)
-            if pick is None:
-                return {"unit": None, "progress": self._progress(rater)}
+            query = sa.select(assigned).where(where).order_by(assigned.c.position)
+            rows += db.execute(query.limit(1 + self.task.project.ahead))
+        while len(rows) <= self.task.project.ahead and not self.ended:
+            if (pick := self.assignment.pick(rater, now := time.time())) is None:
+                break
             until = now + self.task.project.lease
             new = {
                 "rater": rater,
@@ -302,9 +297,11 @@ class Store:
                 "until": until,
                 "state": OPEN,
             }
-            row = db.execute(sql.SHOW, new).one()
+            rows += db.execute(sql.SHOW, new)
             self.assignment.note(rater, pick.item, pick.round, OPEN, until, pick.stream)
-        return self._view(db, row)
+        views = [self._view(db, row) for row in rows]
+        first = views[0] if views else {"unit": None, "progress": self._progress(rater)}
+        return {**first, "ahead": [view["unit"] for view in views[1:]]}
 
     def _saved(self, db: sa.Connection, rater: int, event: Event, session: str) -> dict[str, Any]:
         before = db.execute(sql.EVENT, {"uuid": event.uuid}).one_or_none()
@@ -325,7 +322,8 @@ class Store:
         if event.kind == "rated" and (gold := self._practised(row.item - 1, event.dimension)):
             answer["told"] = f"The right answer is {gold.answer:g}. {gold.why}".strip()
         if row.state != OPEN and event.kind != "undone":
-            answer["next"] = self._next(db, rater)["unit"]
+            following = self._next(db, rater)
+            answer |= {"next": following["unit"], "ahead": following["ahead"]}
         return answer
 
     def _practised(self, place: int, dimension: str) -> Gold | None:
@@ -419,8 +417,11 @@ class Store:
 
     def _progress(self, rater: int) -> dict[str, int]:
         states = self.assignment.states(rater)
-        left = 0 if self.ended else self.assignment.left(rater)
-        return {"done": states[DONE] + states[SKIPPED], "left": left}
+        return {"done": states[DONE] + states[SKIPPED], "left": self.left(rater)}
+
+    def left(self, rater: int) -> int:
+        """Items that this rater may still be shown: none after the end."""
+        return 0 if self.ended else self.assignment.left(rater)
 
 
 def _latest(rater: int) -> Any:  # noqa: ANN401 - a query
@@ -435,8 +436,3 @@ def _latest(rater: int) -> Any:  # noqa: ANN401 - a query
         .order_by(events.c.id.desc())
         .limit(1)
     )
-
-
-def _inserted(db: sa.Connection, table: sa.Table, row: Mapping[str, Any]) -> int:
-    """The key of a new row."""
-    return int(db.execute(sa.insert(table).returning(table.c.id), row).scalar_one())

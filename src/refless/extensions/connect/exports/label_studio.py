@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from xml.etree import ElementTree as ET
 
 from refless.data.records import Scale
@@ -36,9 +37,12 @@ _NUMBERED = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\b")
 
 
 def is_json(first: Mapping[str, object]) -> bool:
-    """Tasks with annotations, of old versions with completions."""
+    """Tasks with annotations, of old versions with completions; or tasks as they are imported."""
+    has_data = isinstance(first.get("data"), dict)
+    if has_data and first.keys() <= {"id", "data", "meta", "predictions"}:
+        return True
     return isinstance(first.get("annotations", first.get("completions")), list) and (
-        isinstance(first.get("data"), dict) or "drafts" in first or "predictions" in first
+        has_data or "drafts" in first or "predictions" in first
     )
 
 
@@ -67,8 +71,8 @@ def tasks(about: About) -> Reader:
             for entry in items(task.get("predictions"))
             if (score := number_in(at(entry, "score"))) is not None
         }
-        more = {"data": data, "predictions": scores, "id": name_in(task.get("id"))}
-        return Entry(data | more, ratings)
+        number = {"id": name_in(task["id"])} if "id" in task else {}
+        return Entry(data | {"data": data, "predictions": scores} | number, ratings)
 
     return read
 
@@ -110,10 +114,7 @@ def _values(cell: object) -> list[object] | None:
 
 
 def _ratings(results: Sequence[object], controls: Controls, *, words: bool) -> list[Row]:
-    """The ratings of results, without those of which no single number can be made.
-
-    `words`: whether choices stay words, as the user has a map for them.
-    """
+    """The ratings of results that are single numbers; or words, if the user has a map for them."""
     ratings: list[Row] = []
     for result in results:
         name, values = name_in(at(result, "from_name")), fields_of(at(result, "value"))
@@ -181,7 +182,38 @@ def controls_of(about: About) -> Controls:
     return controls
 
 
+def page_in(path: str, names: Sequence[str]) -> tuple[dict[str, Any], Scale, tuple[str, ...]]:
+    """What a configuration asks on a rating page: fields of a project, the scale, dimensions.
+
+    Args:
+        path: of the configuration; names: of the controls that are asked; without any all are.
+
+    Raises:
+        InputError: no such controls, or some that are not alike.
+    """
+    controls = {k: v for k, v in _controls_in(path).items() if k in names or not names}
+    control = controls[min(controls)] if len({*controls.values()}) == 1 else Control(None)
+    if control.scale is None:
+        problem = "its controls have no scale in common" if controls else "no such control"
+        remedy = f"name one of {', '.join(_controls_in(path))} with --dimension"
+        raise InputError(problem, path=path, remedy=remedy)
+    labels = {f"{number_of_choice(word, control):g}": word for word in control.choices}
+    title = next((str(tag.get("value")) for tag in _tree_in(path).iter("Header")), "")
+    return {"title": title, "labels": labels}, control.scale, tuple(controls)
+
+
 def _controls_in(path: str) -> Controls:
+    result = {
+        str(entry.get("name")): _control(entry)
+        for entry in _tree_in(path).iter()
+        if entry.tag in _TAGS
+    }
+    if not result:
+        raise InputError("no Rating, Number or Choices in it", path=path, remedy=_REMEDY)
+    return result
+
+
+def _tree_in(path: str) -> ET.Element:
     if not is_file(path):
         raise UsageError(f"--read label-config={path}: no such file")
     with reading(path), open(path, "rb") as file:  # noqa: PTH123
@@ -189,15 +221,9 @@ def _controls_in(path: str) -> Controls:
     if len(raw) > _MOST_CONFIG or b"<!" in raw.replace(b"<!--", b""):
         raise InputError("more than a labelling configuration", path=path, remedy=_REMEDY)
     try:
-        tree = ET.fromstring(raw)  # noqa: S314 - nothing is declared, so nothing expands
+        return ET.fromstring(raw)  # noqa: S314 - nothing is declared, so nothing expands
     except (ET.ParseError, ValueError, LookupError) as fault:
         raise InputError(f"not XML ({fault})", path=path, remedy=_REMEDY) from fault
-    result = {
-        str(entry.get("name")): _control(entry) for entry in tree.iter() if entry.tag in _TAGS
-    }
-    if not result:
-        raise InputError("no Rating, Number or Choices in it", path=path, remedy=_REMEDY)
-    return result
 
 
 _TAGS = ("Rating", "Number", "Choices")

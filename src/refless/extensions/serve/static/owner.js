@@ -35,4 +35,8 @@ source.addEventListener("message", (event) => {
   $("state").textContent = news.state;
   for (const id of ["results", "people"]) $(id).innerHTML = news[id]; // escaped by the server
 });
-source.addEventListener("error", () => { $("problem").textContent = "No connection; trying again."; });
+source.addEventListener("error", () => {
+  const refused = source.readyState === EventSource.CLOSED; // as after a restart, which has a new link
+  $("problem").textContent = refused
+    ? "This page is no longer told of changes: open the owner's newest link." : "No connection; trying again.";
+});

@@ -1,10 +1,14 @@
 "use strict";
 // The rater's page: shows one item, sends each act at once, and again until it is saved.
+// What is not saved yet lies in the browser, a key an act, also when the page is closed.
 const $ = (id) => document.getElementById(id);
 const meta = (name) => document.querySelector(`meta[name=${name}]`).content;
 const setting = JSON.parse(meta("setting"));
 const many = setting.dimensions.length > 1;
 let unit = null, question = 0, shownAt = 0, busy = false, differences = false;
+let ahead = [], away = false, delivering = false; // items for when there is no connection
+const queue = Object.keys(localStorage).filter((key) => key.startsWith(setting.page))
+  .map((key) => JSON.parse(localStorage.getItem(key))).sort((a, b) => a.n - b.n);
 
 const make = (name, attributes = {}, text = "") => {
   const made = document.createElement(name);
@@ -13,29 +17,100 @@ const make = (name, attributes = {}, text = "") => {
   return made;
 };
 const why = (answer) => answer.json().then((said) => said.error, () => answer.statusText);
-const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+const pause = (ms) => new Promise((done) => { // or until the connection is back
+  setTimeout(done, ms);
+  addEventListener("online", done, { once: true });
+});
 const problem = (text) => { $("problem").textContent = text; };
 const fresh = () => Array.from(crypto.getRandomValues(new Uint8Array(16)),
   (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-// Sends a request until the server has answered: what was typed is not lost with the connection.
-async function ask(path, body) {
+function disconnected() {
+  const kept = queue.length ? ` ${queue.length} not saved yet, but kept on this device.` : "";
+  problem(`There is no connection; trying again.${kept}`);
+}
+
+// Sends a request until the server has answered; `meanwhile` is called where it does not.
+async function ask(path, body, meanwhile = () => {}) {
   const options = body === undefined ? {} : {
     method: "POST", body: JSON.stringify(body),
     headers: { "x-csrf": meta("csrf"), "content-type": "application/json" },
   };
   for (let wait = 500; ; wait = Math.min(2 * wait, 8000)) {
     try {
-      const answer = await fetch(path, options);
+      const answer = await fetch(path, { ...options, signal: AbortSignal.timeout(20000) });
       if (answer.status < 500 && answer.status !== 429) {
         if (answer.ok) { problem(""); return await answer.json(); }
         problem(await why(answer));
-        return null;
+        return { refused: answer.status };
       }
     } catch { /* no connection; try again */ }
-    problem("Not saved yet: no connection. Trying again; keep this page open.");
+    meanwhile();
+    disconnected();
     await pause(wait);
   }
+}
+
+// Sends what waits, in order; each has an id, by which the server keeps it once.
+async function deliver() {
+  if (delivering) return null;
+  delivering = true;
+  let answer = null;
+  while (queue.length) {
+    answer = await ask("/rate/events", queue[0].event, goOn);
+    if ([401, 403].includes(answer.refused)) break; // kept until the link is opened again
+    localStorage.removeItem(setting.page + queue[0].event.uuid);
+    const { said } = queue.shift();
+    if (answer.refused) continue;
+    $("saved").textContent = `${said} Saved.${answer.told ? ` ${answer.told}` : ""}`;
+    $("saved").classList.toggle("told", Boolean(answer.told));
+  }
+  delivering = false;
+  return answer;
+}
+
+function occupy(value) {
+  busy = value;
+  document.body.setAttribute("aria-busy", value);
+}
+
+// Without a connection: the rater goes on with what the page has ahead.
+function goOn() {
+  if (away || !unit) return;
+  away = true;
+  locally(queue[queue.length - 1]);
+}
+
+function locally(act) {
+  const { kind, dimension, value } = act.event;
+  if (kind === "rated") unit.values[dimension] = value;
+  const through = kind === "skipped" || setting.dimensions.every((name) => name in unit.values);
+  occupy(kind === "undone" || !unit.open || (through && !ahead.length));
+  $("saved").textContent = act.said;
+  if (busy) { show({ unit }); return; } // it waits, with what was pressed
+  if (kind === "flagged") return;
+  const done = Number($("done").value), left = $("done").max - done;
+  act.undo = { unit, moved: through };
+  if (through) show({ unit: ahead.shift(), progress: { done: done + 1, left: left - 1 } });
+  else show({ unit });
+}
+
+// Takes back what was never sent: the first of those that wait may have been.
+function takeBack() {
+  const act = queue[queue.length - 1];
+  if (queue.length < 2 || !act.undo) {
+    problem("What is being sent can be undone once there is a connection.");
+    return;
+  }
+  queue.pop();
+  localStorage.removeItem(setting.page + act.event.uuid);
+  const done = Number($("done").value), left = $("done").max - done;
+  const progress = { done: done - act.undo.moved, left: left + act.undo.moved };
+  if (act.undo.moved) ahead.unshift(unit);
+  delete act.undo.unit.values[act.event.dimension];
+  show({ unit: act.undo.unit, progress });
+  $("saved").textContent = "Undone.";
+  disconnected();
 }
 
 // What can be chosen: [value, key, name].
@@ -100,14 +175,18 @@ function thanks({ code, url }) {
   return parts;
 }
 
+function progressed(found) {
+  if (found.ahead) ahead = found.ahead;
+  if (!found.progress) return;
+  const { done, left } = found.progress;
+  const more = left && found.unit ? `, about ${left} to go` : "";
+  $("progress").textContent = `${done} done${more}`;
+  $("done").max = Math.max(1, done + left);
+  $("done").value = done;
+}
+
 function show(found) {
-  if (found.progress) {
-    const { done, left } = found.progress;
-    const more = left && found.unit ? `, about ${left} to go` : "";
-    $("progress").textContent = `${done} done${more}`;
-    $("done").max = Math.max(1, done + left);
-    $("done").value = done;
-  }
+  progressed(found);
   unit = found.unit;
   for (const id of ["texts", "questions"]) $(id).replaceChildren();
   $("over").classList.toggle("hidden", Boolean(unit));
@@ -153,21 +232,30 @@ function asked(name, at) {
 function mark() {
   [...$("questions").children].forEach((group, at) =>
     group.classList.toggle("now", many && at === question));
+  if (many) $("questions").children[question]?.scrollIntoView({ block: "nearest" });
 }
 
 async function send(event, said) {
   if (busy) return;
-  busy = true;
-  document.body.setAttribute("aria-busy", "true");
+  if (away && event.kind === "undone") { takeBack(); return; }
+  occupy(true);
   const latency = Math.round(performance.now() - shownAt);
-  const found = await ask("/rate/events", { uuid: fresh(), latency, ...event });
-  busy = false;
-  document.body.removeAttribute("aria-busy");
+  const n = queue.length ? queue[queue.length - 1].n + 1 : 0;
+  const act = { n, said, event: { uuid: fresh(), latency, ...event } };
+  queue.push(act);
+  try {
+    localStorage.setItem(setting.page + act.event.uuid, JSON.stringify(act));
+  } catch { /* no room: the page has it all the same */ }
+  if (away) { locally(act); disconnected(); }
+  const found = await deliver();
   if (!found) return;
-  $("saved").textContent = `${said} Saved.${found.told ? ` ${found.told}` : ""}`;
-  $("saved").classList.toggle("told", Boolean(found.told));
-  if ("next" in found) show({ ...found, unit: found.next });
-  else show(found);
+  const reads = away && unit.open && !busy && unit.assigned;
+  away = false;
+  occupy(false);
+  if (found.refused) return;
+  const now = "next" in found ? { ...found, unit: found.next } : found;
+  if (reads && now.unit && now.unit.assigned === reads) progressed(now); // it stays as it is
+  else show(now);
 }
 
 function rate(at, value) {
@@ -190,13 +278,13 @@ async function because(kind, said) {
 }
 
 async function go(step) {
-  if (busy) return;
-  if (step > 0 && (!unit || unit.open)) return;
+  if (busy || away) return;
+  if (step > 0 && unit && unit.open) return;
   const last = Number($("done").value);
   const at = unit ? unit.position + step : last - 1;
   if (at < 0) return;
-  const found = step > 0 && at >= last ? await ask("/rate/next") : await ask(`/rate/at/${at}`);
-  if (found) show(found);
+  const found = step > 0 && (!unit || at >= last) ? await ask("/rate/next") : await ask(`/rate/at/${at}`);
+  if (!found.refused) show(found);
 }
 
 const acts = {
@@ -234,11 +322,14 @@ async function begin() {
       guide.showModal();
       await new Promise((done) => guide.addEventListener("close", done, { once: true }));
     }
-    if (!await ask("/rate/consent", {})) return;
+    if ((await ask("/rate/consent", {})).refused) return;
     guide.classList.remove("asks");
   }
+  busy = true;
+  await deliver();
+  busy = false;
   const found = await ask("/rate/next");
-  if (!found) return;
+  if (found.refused) return;
   show(found);
   if (!setting.asks && guide && !found.progress.done) guide.showModal();
 }
