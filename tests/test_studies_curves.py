@@ -24,9 +24,7 @@ POOL = simulate(60, seed=4).pool
 GRID = {"taus": (0.05, 0.08, 0.2), "min_neighbors": (1, 5), "max_fractions": (0.3, 1.0)}
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"weights": "kernel"}, {"kernel": "rouge-l"}, {"subsample": 0.7}]
-)
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rouge-l"}, {"subsample": 0.7}])
 @pytest.mark.parametrize("labels", [(), POOL.systems])
 def test_thresholds_are_held_out_runs(settings, labels) -> None:
     """Every point of the grid is what the estimator says with these parameters."""
@@ -85,7 +83,7 @@ def test_published_point_of_huse() -> None:
     assert found.coverage[0, 1, 0] < found.coverage[0, 0, 0]
 
 
-@pytest.mark.parametrize("settings", [{}, {"weights": "kernel"}, {"min_neighbors": 2, "tau": 0.1}])
+@pytest.mark.parametrize("settings", [{}, {"min_neighbors": 2, "tau": 0.1}])
 def test_masks_are_refits(settings, monkeypatch) -> None:
     """The learning curve out of one table of similarities equals refits on the same subsets."""
     labels = POOL.items
