@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain, count, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from refless.data.records import NO_SCORES
 from refless.registry.arrays import FloatArray, IntArray
@@ -21,6 +20,9 @@ from refless.text.embed import Encoder
 from refless.text.masking import masked
 from refless.text.surface import LEXIS, SHAPE, relation, surface
 from refless.text.words import words
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 RUNS = (3, 5)  # letters of a word that are read together
 LONG = 24  # letters of a word whose runs are not remembered
@@ -146,6 +148,8 @@ class Tfidf:
         return self._vectors(*_counts(self.name, inputs, lambda term: self.terms.get(term, size)))
 
     def _vectors(self, index: IntArray, counts: IntArray, starts: IntArray) -> csr_array:
+        from scipy.sparse import csr_array
+
         n, size = len(starts) - 1, len(self.terms)
         values = (1.0 + np.log(counts)) * self.idf[index]
         rows = np.repeat(np.arange(n), np.diff(starts))

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor
-from scipy.optimize import minimize
 
 from refless.estimators.gp.posterior import inverse
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
@@ -105,6 +104,8 @@ def fitted_amplitudes(
         kernels: [texts, texts] each; y: [texts] ratings; noise: [texts] variance of each one's own
             error; blocks: what is left out together, see `left_out`; () for the likelihood.
     """
+    from scipy.optimize import minimize
+
     varied = np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
     terms = [kernel for kernel, varies in zip(kernels, varied, strict=True) if varies]
     size = len(terms) + 1

@@ -1,7 +1,4 @@
-"""Ordinary kriging, a Gaussian process with an unknown constant mean, with every rated text.
-
-Means, variances, shares, and exact leave-group-out.
-"""
+"""Ordinary kriging: a Gaussian process with an unknown constant mean, and what it leaves out."""
 
 from __future__ import annotations
 
