@@ -57,6 +57,8 @@ class Call:
                 message = re.sub(
                     rf"{pattern} (-?[\d.]+) (-?[\d.]+)", rf"{each.name}=(\1, \2)", message
                 )
+                for choice in each.about.choices:
+                    message = message.replace(f"{flag} {choice}", f"{each.name}='{choice}'")
                 message = re.sub(rf"{pattern}(?=:| must| goes)", each.name, message)
                 message = re.sub(rf"{pattern}( (?=[A-Z0-9']))?", f"{each.name}=", message)
         return re.sub(r"\(in Python [^;)]*; ", "(", re.sub(r" \(in Python [^;)]*\)", "", message))
@@ -149,7 +151,8 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
                 raise
             finally:
                 _call.reset(token)
-        return replace(result, notes=tuple(map(call.worded, notes)), command=call.line())
+        worded = str if by_flags.get() else call.worded
+        return replace(result, notes=tuple(map(worded, notes)), command=call.line(), worded=worded)
 
     run.__doc__ = explained(function)
     plain = {each.name: each.annotation for each in signature.parameters.values()}

@@ -1,7 +1,7 @@
 """A report as plain data: one document, which terminal, Markdown and HTML show each their way."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from refless.report.wording import clipped
 
@@ -136,6 +136,16 @@ class Document:
     store: Store | None = None
     signatures: tuple[str, ...] = ()
     command: str = ""
+
+    def worded(self, say: Callable[[str], str]) -> "Document":
+        """The document with each sentence said another way; command lines stay."""
+
+        def said(lines: Sequence[str]) -> tuple[str, ...]:
+            return tuple(line if "refless " in line else say(line) for line in lines)
+
+        sections = tuple(replace(part, lines=said(part.lines)) for part in self.sections)
+        (verdict,), notes = said([self.verdict]), said(self.notes)
+        return replace(self, verdict=verdict, notes=notes, sections=sections)
 
 
 def plain(document: Document) -> Iterable[Section]:

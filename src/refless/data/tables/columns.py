@@ -9,7 +9,7 @@ from typing import Any
 from refless.registry.errors import InputError, UsageError
 
 ALIASES: dict[str, tuple[str, ...]] = {
-    "text": ("text", "output", "response", "completion", "answer", "candidate"),
+    "text": ("text", "output", "response", "completion", "answer", "reply", "candidate"),
     "rating": (
         *("rating", "human", "human_rating", "human_score"),
         *("annotation", "label", "stars", "preference", "feedback"),
