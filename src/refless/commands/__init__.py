@@ -39,7 +39,7 @@ COMMANDS: Registry[Command] = Registry(
             "Estimate",
         ),
         "metric": Command(
-            "Score outputs by one or more metrics, most of them against references.",
+            "Score outputs by one or more metrics against references.",
             "refless.commands.metric.run",
             "Metrics and papers",
         ),

@@ -1,4 +1,4 @@
-"""metric: outputs by metrics, most of them against references."""
+"""metric: outputs by metrics against references."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -54,7 +54,7 @@ def metric(
     seed: Seed = 0,
     rows: ReferredRows,
 ) -> MetricResult:
-    """Score outputs by one or more metrics, most of them against references.
+    """Score outputs by one or more metrics against references.
 
     Shows each metric's corpus score with a 95 % bootstrap interval, overall and by system; the
     scores of single outputs are in --format csv, json and jsonl. 'refless list metrics' lists the
