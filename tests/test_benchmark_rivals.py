@@ -17,7 +17,7 @@ from refless.data.simulate import simulate
 
 metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
 FOLDER = Path(__file__).parents[1] / "benchmarks"
-METHODS = ["gp", "plain", "ridge", "trees", "sklearn GP", "length"]
+METHODS = ["gp", "plain", "ridge", "vectors", "trees", "sklearn GP", "length"]
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_own_ratings_are_judged_by_every_method(tmp_path: Path) -> None:
     folds = {tuple(np.unique(held["fold"][held["group"] == g])) for g in held["group"]}
     assert folds == {(0,), (1,), (2,)}
     (row,) = [line for line in ran.stdout.splitlines() if line.startswith("| own | source |")]
-    for method, cell in zip(METHODS, row.split("|")[3:9], strict=True):
+    for method, cell in zip(METHODS, row.split("|")[3:10], strict=True):
         stats = pytest.importorskip("scipy.stats")
         rank = stats.spearmanr(held["human"], held[method])[0]
         r2 = metrics.r2_score(held["human"], held[method])
@@ -71,9 +71,9 @@ def test_quick_needs_no_data(rivals: ModuleType, capsys: pytest.CaptureFixture[s
 def test_what_is_not_there(
     rivals: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Data, a file, an encoder: exit status 2 and one line."""
+    """Data, a file: exit status 2 and one line."""
     file = tmp_path / "none.csv"
-    for flags in (("--data", tmp_path), ("--file", file), ("--quick", "--encoder", tmp_path)):
+    for flags in (("--data", tmp_path), ("--file", file)):
         assert rivals.main(list(map(str, flags))) == 2
         said = capsys.readouterr()
         assert (len(said.err.splitlines()), said.out) == (1, "")

@@ -99,7 +99,7 @@ def test_what_the_terminal_shows(file: Path) -> None:
     ran = run("compare", file, "--scale", 1, 5, "--score-column", "judge")
     assert not too_wide(ran.out)
     said = " ".join(ran.out.split())
-    assert "new is rated higher than old, by 1.008 [0." in said
+    assert "new is rated higher than old, by 1.020 [0." in said
     assert "24 items with ratings for both, out of 60, with estimates of all" in said
     assert "--selection unknown" in said
 
@@ -531,7 +531,7 @@ def test_these_items_alone() -> None:
     errors = [one.comparison.pairs[0].powered.alone.error for one in (like, these)]
     assert errors[1] == pytest.approx(errors[0] * math.sqrt(1 - 24 / 60))
     said = [" ".join(str(one).split()) for one in (like, these)]
-    assert "The answer is about items like these (--these-items: about these alone)" in said[0]
+    assert "The answer is about items like these (these_items: about these alone)" in said[0]
     assert "The answer is about these items alone, as these people rate them" in said[1]
     assert [one.to_dict()["these_items"] for one in (like, these)] == [False, True]
     assert "these:yes" in str(these.signature)
@@ -548,7 +548,7 @@ def test_any_look() -> None:
     one, every = (refless.compare(rows, looks=looks, scale=(1, 5)) for looks in ("one", "any"))
     widths = [np.ptp(found.comparison.pairs[0].difference.interval) for found in (one, every)]
     assert widths[1] > 1.5 * widths[0]
-    assert "holds for one look (--looks any: for any number)" in " ".join(str(one).split())
+    assert "holds for one look (looks='any': for any number)" in " ".join(str(one).split())
     assert "holds however often you look" in " ".join(str(every).split())
     assert [found.to_dict()["looks"] for found in (one, every)] == ["one", "any"]
     few = refless.compare(partly(outputs(), 9), looks="any", system=ORDER, fail_if_worse=True)

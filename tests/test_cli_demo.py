@@ -23,8 +23,9 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert commands[0] == (
         "  refless score OUTPUTS --rated sample/rated.jsonl --group source --scale 1 5"
     )
-    assert len(commands) == 3
-    for command in commands[1:]:
+    assert len(commands) == 4
+    assert commands[3].startswith("  refless compare ")
+    for command in commands[1:3]:
         again = run(*shlex.split(command)[1:])
         assert again.code == 0, again.err
         assert again.out.split("signature: ")[0].strip() in ran.out  # the same numbers, from files

@@ -50,6 +50,7 @@ PAGES = [
     ),
 ]
 ELSEWHERE = (
+    "potato.export",
     "papers/",
     "benchmarks/",
     "pip install",

@@ -18,7 +18,7 @@ from refless.data.records import Estimates, as_outputs
 from refless.data.simulate import simulate
 from refless.estimators import ESTIMATORS, Estimator, estimator_of, held_out
 from refless.estimators.gp import GaussianProcess
-from refless.estimators.gp.kernels import SOURCE, TEXT
+from refless.estimators.gp.kernels import MEANING, SOURCE, SOURCE_MEANING, TEXT
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.extensions.ratpred.estimator import RatPred
 from refless.metrics.kernels.bleu import BleuStar
@@ -149,7 +149,7 @@ def test_frames_have_texts_and_sources(frame: Any) -> None:
     """Columns text and source count, whatever holds them; as sources given by themselves do."""
     given = GaussianProcess().fit(TEXTS, HUMAN, sources=POOL.sources)
     framed = GaussianProcess().fit(frame, HUMAN)
-    assert framed.signature().get("k") == ",".join((*TEXT, *SOURCE))
+    assert framed.signature().get("k") == ",".join((*TEXT, *SOURCE, *MEANING, *SOURCE_MEANING))
     same(framed.estimate(frame), given.estimate(frame))
     assert framed.rated.sources == given.rated.sources
     with pytest.raises(UsageError, match="do not pass sources beside it"):

@@ -57,11 +57,3 @@ def test_names_stand_beside_their_own() -> None:
     alone = hypergeom.cdf(5, 25, 10, 20)  # of 20 others 5 and of 5 rows 5
     assert found["b"].p == pytest.approx(2 * alone)
     assert found["a"].p == 1.0
-
-
-def test_names_beside_each_other() -> None:
-    """Without others each name is held against the rows of all other names."""
-    mine = marks([1, 1, 0, 0, 0, 0], names=("a", "a", "b", "b", "c", ""))
-    found = by_name(mine, None, np.random.default_rng(0))
-    assert found.keys() == {"a", "b", "c"}
-    assert (found["a"].usual, found["b"].usual, found["c"].usual) == (0.0, 0.5, 0.4)

@@ -20,6 +20,7 @@ from refless.registry.spec import Parameter, spec_of
 from refless.report.result import Result
 
 R = TypeVar("R", bound=Result)
+GROUPS = ("source", "system", "item", "task")  # that sentences propose
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Call:
                 message = re.sub(
                     rf"{pattern} (-?[\d.]+) (-?[\d.]+)", rf"{each.name}=(\1, \2)", message
                 )
-                for choice in each.about.choices:
+                for choice in each.about.choices or GROUPS * (each.name == "group"):
                     message = message.replace(f"{flag} {choice}", f"{each.name}='{choice}'")
                 message = re.sub(rf"{pattern}(?=:| must| goes)", each.name, message)
                 message = re.sub(rf"{pattern}( (?=[A-Z0-9']))?", f"{each.name}=", message)

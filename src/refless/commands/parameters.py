@@ -196,7 +196,8 @@ def _option(parameter: Parameter, value: Any, flag: str) -> Any:
     text = value if isinstance(value, str) else written(value)
     plain = value_of(parameter, text, flag)
     parameter.check(plain, flag)
-    return parse_rating_map(plain) if parameter.name == "rating_map" and plain else plain
+    is_map = parameter.name == "rating_map" and plain is not None
+    return parse_rating_map(plain) if is_map else plain
 
 
 def mapped(values: Any, name: str, example: str) -> Mapping[str, Any]:
