@@ -278,16 +278,19 @@ def _one_pair(pair: Pair) -> Section:
     return Section(title=f"{second} less {first}", figures=(figure,), table=table)
 
 
-def systems_section(comparison: Comparison, units: str) -> Section:
-    """Each system's mean; the best first."""
+def systems_section(comparison: Comparison, scale: Interval | None) -> Section:
+    """Each system's mean; the best first. No interval leaves the scale."""
     names = labels([standing.name for standing in comparison.standings], 30)
+    low, high = scale or (-math.inf, math.inf)
+    units = "in the raters' units" if scale is None else f"on a scale of {low:g} to {high:g}"
     rows, lines = [], []
     for standing in comparison.standings:
         name, answer, (best, worst) = names[standing.name], standing.mean, standing.ranks
-        mean = with_interval(answer.value, answer.interval)
+        ends = max(answer.interval[0], low), min(answer.interval[1], high)
+        mean = with_interval(answer.value, ends)
         ranks = str(best) if best == worst else f"{best} to {worst}"
         rows.append((name, mean, ranks, f"{standing.rated:,}", f"{standing.outputs:,}"))
-        lines.append(Line(name=standing.name, value=answer.value, interval=answer.interval))
+        lines.append(Line(name=standing.name, value=answer.value, interval=ends))
     header = ("system", "mean [95 %]", "rank", "rated", "outputs")
     table = Table(header=header, rows=tuple(rows))
     caption = (

@@ -79,14 +79,11 @@ class CompareResult(Result):
 
     def _shown(self) -> Document:
         scale, pairs = self.scale, self.comparison.pairs
-        units = "in the raters' units"
-        if scale is not None:
-            units = f"on a scale of {scale[0]:g} to {scale[1]:g}"
         notes = rests_on(self.comparison, self.estimator)
         if self.selection == "unknown" or any(map(stands_for_others, pairs)):
             notes.append(ASSUMED[self.selection])
         notes.append(question("item", these=self.these_items, looks=self.looks))
-        sections = [systems_section(self.comparison, units), differences_section(self.comparison)]
+        sections = [systems_section(self.comparison, scale), differences_section(self.comparison)]
         return Document(
             title="Which system is better",
             verdict=verdict(self.comparison),
