@@ -182,6 +182,26 @@ def mean_of(values: FloatArray, clusters: IntArray, least: float = -math.inf) ->
     return Estimate(value=answer.value, interval=(max(low, least), high), n=n, undefined=why)
 
 
+def shift_of(values: FloatArray, clusters: IntArray) -> Estimate:
+    """A mean of differences, most of which may be 0, with its interval.
+
+    Four that are alike by chance are no proof. So the interval adds two clusters, a usual
+    difference above and below 0, as Agresti and Coull (1998) add successes and failures.
+    """
+    plain, codes = mean_of(values, clusters), np.unique(clusters, return_inverse=True)[1]
+    if plain.undefined:
+        return plain
+    means = np.bincount(codes, values) / np.bincount(codes)
+    usual = math.sqrt(float(np.square(means[means != 0]).mean()))
+    groups, rows = len(means), max(1, round(len(values) / len(means)))
+    wider = mean_of(
+        np.append(values, np.repeat([usual, -usual], rows)),
+        np.append(codes, np.repeat([groups, groups + 1], rows)),
+    )
+    low, high = wider.interval
+    return replace(plain, interval=(min(low, plain.value), max(high, plain.value)))
+
+
 def contrast(values: FloatArray, arm: IntArray, clusters: IntArray) -> Answer:
     """The mean of the rows of arm 1, less that of the rows of arm -1."""
     none, unknown = np.zeros(len(values)), np.full(len(values), math.nan)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.evaluation.labels import mean_of
+from refless.evaluation.labels import shift_of
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.measures import MEASURES
 from refless.stats.verdicts import Confusion, Estimate, cells_of, kappa, of_table, proportion
@@ -109,7 +109,7 @@ def _change(now: FloatArray, before: FloatArray, clusters: IntArray) -> Estimate
     """Of the mean score; of scores with two values as of a table, as few of them change."""
     values = np.unique([now, before])
     if len(values) != 2:
-        return mean_of(now - before, clusters)
+        return shift_of(now - before, clusters)
     low, high = values.tolist()
     cells = cells_of(before == high, now == high)
     return of_table(

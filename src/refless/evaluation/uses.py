@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from refless.evaluation.labels import OTHER_UNITS, Labels, mean_of, verdicts
+from refless.evaluation.labels import OTHER_UNITS, Labels, shift_of, verdicts
 from refless.stats.verdicts import Estimate, cells_of, of_table
 
 Answered = Literal["yes", "no", "correct", "unknown"]
@@ -142,4 +142,4 @@ def as_annotator(labels: Labels) -> Estimate:
         [np.abs(mine - others) - np.abs(judge[rows] - others) for rows, others, mine in parts]
     )
     rows = np.concatenate([rows for rows, _, _ in parts])
-    return mean_of(gains, np.unique(labels.clusters[rows], return_inverse=True)[1])
+    return shift_of(gains, np.unique(labels.clusters[rows], return_inverse=True)[1])
