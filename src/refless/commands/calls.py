@@ -152,8 +152,9 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
                 raise
             finally:
                 _call.reset(token)
-        worded = str if by_flags.get() else call.worded
-        return replace(result, notes=tuple(map(worded, notes)), command=call.line(), worded=worded)
+        worded = None if by_flags.get() else call.worded
+        said = tuple(map(call.worded, notes))
+        return replace(result, notes=said, command=call.line(), worded=worded)
 
     run.__doc__ = explained(function)
     plain = {each.name: each.annotation for each in signature.parameters.values()}
