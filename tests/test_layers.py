@@ -122,14 +122,14 @@ def test_the_house_only_gets_smaller() -> None:
     for module in {*MODULES} - DOORS:
         text = MODULES[module].read_text(encoding="utf-8")
         lines[room_of(module) == "extensions"] += len(text.splitlines())
-    assert lines[False] <= 31_600
+    assert lines[False] <= 31_581
     assert lines[True] <= 10_646
 
 
 CLOSURES = {  # lines that a command imports, directly or not; the budget is 12,000
-    "explain": 11_350,
-    "score": 14_300,
-    "validate": 22_280,
+    "explain": 11_337,
+    "score": 14_278,
+    "validate": 22_251,
 }
 
 

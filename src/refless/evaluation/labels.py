@@ -188,7 +188,8 @@ def shift_of(values: FloatArray, clusters: IntArray) -> Estimate:
     Four that are alike by chance are no proof. So the interval adds two clusters, a usual
     difference above and below 0, as Agresti and Coull (1998) add successes and failures.
     """
-    plain, codes = mean_of(values, clusters), np.unique(clusters, return_inverse=True)[1]
+    codes = np.unique(clusters, return_inverse=True)[1]
+    plain = mean_of(values, codes)
     if plain.undefined:
         return plain
     means = np.bincount(codes, values) / np.bincount(codes)

@@ -142,4 +142,4 @@ def as_annotator(labels: Labels) -> Estimate:
         [np.abs(mine - others) - np.abs(judge[rows] - others) for rows, others, mine in parts]
     )
     rows = np.concatenate([rows for rows, _, _ in parts])
-    return shift_of(gains, np.unique(labels.clusters[rows], return_inverse=True)[1])
+    return shift_of(gains, labels.clusters[rows])

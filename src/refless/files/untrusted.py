@@ -125,14 +125,6 @@ def is_device(path: str) -> bool:
         return not file.isatty()
 
 
-def whole_lines(path: str, remedy: str) -> list[str]:
-    """The lines of a small text file, without their ends; a missing file has this remedy."""
-    if not is_file(path):
-        raise InputError("no such file", path=path, remedy=remedy)
-    with reading(path):
-        return Path(path).read_bytes().decode("utf-8-sig").splitlines()
-
-
 class Limited(io.RawIOBase):
     """A stream that refuses to give more bytes than so many."""
 

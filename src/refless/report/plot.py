@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 WIDTH, HEIGHT = 520, 330
 MOST_TICKS = 6
@@ -57,12 +57,6 @@ def _round_step(least: float) -> float:
     """The smallest of 1, 2, 5 times a power of ten that is no smaller."""
     power = 10.0 ** math.floor(math.log10(least))
     return next(power * k for k in (1, 2, 5, 10) if power * k >= least * (1 - 1e-9))
-
-
-def whole_numbers(axis: Axis) -> Axis:
-    """A count's axis, without ticks between whole numbers."""
-    ticks = tuple(tick for tick in axis.ticks if tick == round(tick))
-    return replace(axis, ticks=ticks, step=max(1.0, axis.step))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,6 @@ from refless.stats.fisher import Marked
 
 SHOWN, NAMED = 10, 3  # rows of a table of texts; names in a sentence
 LONGEST = 200  # characters of an id, which is of no use in part
-NONE = Marked(n=0, count=0)
 
 
 @dataclass(frozen=True, kw_only=True)
