@@ -15,7 +15,12 @@ from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.features import inputs_of
 from refless.estimators.gp.kernels import WIDTH, learned, score_kernels
-from refless.estimators.gp.likelihood import blocks_of, fitted_amplitudes, shrunk_amplitudes
+from refless.estimators.gp.likelihood import (
+    believed,
+    blocks_of,
+    fitted_amplitudes,
+    shrunk_amplitudes,
+)
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
@@ -216,15 +221,21 @@ def test_few_ratings_doubt_what_texts_and_scores_add_to_each_other() -> None:
 
     detail, score = np.array([True, False, False]), np.array([False, False, True])
     full = (fitted([0, 1, 2], []) + fitted([0, 1, 2], blocks) + fitted([1, 2], blocks)) / 3
-    apart = fitted([2], blocks) * 2 / 3 + fitted([1], blocks) / 3
-    found = shrunk_amplitudes(kernels, y, noise, detail, score, score, blocks)
-    wanted = full / 4 + apart * 3 / 4  # 20 / (20 + 60)
-    np.testing.assert_allclose([*found.weights, found.nugget], wanted)
-    for kernel, reads in ((kernels[2], ~(detail | ~detail)), (np.ones((20, 20)), score)):
-        three = [*kernels[:2], kernel]
-        one = shrunk_amplitudes(three, y, noise, detail & ~detail, reads, reads)
-        two = fitted_amplitudes(three, y, noise)
-        np.testing.assert_allclose(one.weights, two.weights, rtol=1e-12)
+    beliefs = ((~score, 2 / 3), (score, 1 / 3))
+    answer = shrunk_amplitudes(kernels, y, noise, detail, beliefs, blocks)
+    belief = np.array([2 / 9, 2 / 9, 2 / 9, 1 / 3])  # a third belongs to single texts
+    wanted = full / 4 + belief * 3 / 4  # 20 / (20 + 60)
+    np.testing.assert_allclose([*answer.weights, answer.nugget], wanted)
+
+
+def test_a_kernel_that_never_varies_is_worth_nothing_beforehand() -> None:
+    """Where all of a kind are such, the others have its share."""
+    kernels = [np.eye(3), np.ones((3, 3)), np.ones((3, 3))]
+    text, score = np.array([True, True, False]), np.array([False, False, True])
+    belief = believed(kernels, ((text, 2 / 3), (score, 1 / 3)))
+    np.testing.assert_allclose([*belief.weights, belief.nugget], [2 / 3, 0.0, 0.0, 1 / 3])
+    nothing = believed(kernels[1:], ((text[1:], 2 / 3), (score[1:], 1 / 3)))
+    np.testing.assert_array_equal(nothing.weights, 0.0)
 
 
 def test_what_misleads_about_other_sources_is_not_believed() -> None:
@@ -236,7 +247,7 @@ def test_what_misleads_about_other_sources_is_not_believed() -> None:
     noise, blocks = np.full(40, 0.01), blocks_of(sources)
     assert fitted_amplitudes(kernels, y, noise).weights[0] > 0.5
     no = np.zeros(2, dtype=np.bool_)
-    fitted = shrunk_amplitudes(kernels, y, noise, no, no, no, blocks)
-    wanted = fitted_amplitudes(kernels, y, noise, blocks)
-    np.testing.assert_allclose(fitted.weights, wanted.weights)
-    assert fitted.weights[0] < 0.01
+    fitted = shrunk_amplitudes(kernels, y, noise, no, (), blocks)
+    left_out = fitted_amplitudes(kernels, y, noise, blocks)
+    np.testing.assert_allclose(fitted.weights, left_out.weights * 10 / 70)  # ten sources
+    assert left_out.weights[0] < 0.01

@@ -18,8 +18,9 @@ from refless.estimators.gp.posterior import inverse
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 
 RATE = 5.0  # of the exponential prior on a weight: what the ratings do not ask for is 0
-SHRINKAGE = 60  # ratings that outweigh the belief that texts and judges add nothing to each other
-TRUST = 2 / 3  # in judges, if one of both adds nothing
+SHRINKAGE = 60  # sources that outweigh what is believed before any is rated
+SINGLE = 1 / 3  # share of the ratings' variance that is believed to belong to single texts
+TRUST = 1 / 3  # share of the rest that is believed to be what judges say, where there are some
 LEAST_NUGGET = 1e-3
 FEWEST_GROUPS = 3  # that tell how another group is rated
 MOST = 1e3
@@ -46,25 +47,22 @@ def shrunk_amplitudes(
     y: FloatArray,
     noise: FloatArray,
     details: BoolArray,
-    scores: BoolArray,
-    plain: BoolArray,
-    blocks: Sequence[IntArray] = (),
+    beliefs: Sequence[tuple[BoolArray, float]],
+    blocks: Sequence[IntArray],
 ) -> Amplitudes:
-    """The mean of three answers; with judges, of these, of judges alone and of texts alone.
+    """The mean of three answers, and what is believed before any rating.
 
     The three are that of the likelihood, that of what is left out, and the latter without
     `details`. Each alone is far behind on some kind of ratings; their mean leads on average. But
     what the likelihood says counts only if it tells more of what is left out than no text does.
 
     Few ratings do not tell which of many kernels is worth something, and what they seem to tell
-    costs more than it brings. So the answer of n ratings to texts and scores has the share
-    n / (n + `SHRINKAGE`). Of the rest, `TRUST` is that of all judges together, which have few
-    kernels, and what remains that of the texts without details, which a bad judge does not move.
+    costs more than it brings. So, of g blocks, the three have the share g / (g + `SHRINKAGE`).
 
     Args:
         kernels, y, noise, blocks: as of `fitted_amplitudes`.
-        details: [kernels] which see a single side of texts; scores: which read judges' scores.
-        plain: [kernels] which compare all scores, or else are not of the texts.
+        details: [kernels] which see a single side of texts.
+        beliefs: see `believed`.
     """
 
     def answer(columns: BoolArray, blocks: Sequence[IntArray]) -> Amplitudes:
@@ -84,10 +82,25 @@ def shrunk_amplitudes(
     ]
     if misfits[0] <= misfits[1]:
         full = likely.mixed(full, 1 / 3)
-    if not any(np.ptp(kernel) > 0 for kernel, reads in zip(kernels, scores, strict=True) if reads):
-        return full
-    apart = answer(plain, blocks).mixed(answer(~(details | scores), blocks), TRUST)
-    return full.mixed(apart, len(y) / (len(y) + SHRINKAGE))
+    count = sum(map(len, blocks))
+    return full.mixed(believed(kernels, beliefs), count / (count + SHRINKAGE))
+
+
+def believed(
+    kernels: Sequence[FloatArray], beliefs: Sequence[tuple[BoolArray, float]]
+) -> Amplitudes:
+    """What is believed before any rating: kernels of a kind are worth the same.
+
+    Args:
+        kernels: [texts, texts] each; one that is one number throughout is worth nothing.
+        beliefs: [kernels] which are of a kind, and the share of the kind.
+    """
+    varied = np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
+    kinds = [(kind & varied, share) for kind, share in beliefs if (kind & varied).any()]
+    total, weights = sum(share for _, share in kinds), np.zeros(len(kernels))
+    for kind, share in kinds:
+        weights[kind] = (1.0 - SINGLE) * (share / total) / np.count_nonzero(kind)
+    return Amplitudes(weights, SINGLE)
 
 
 def fitted_amplitudes(

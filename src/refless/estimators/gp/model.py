@@ -11,8 +11,8 @@ from refless.estimators.explanation import Part, evidence
 from refless.estimators.folds import whole
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.features import Inputs
-from refless.estimators.gp.kernels import DETAILS, JUDGES, LABELS, SYSTEM, Covariance, is_score
-from refless.estimators.gp.likelihood import Amplitudes, left_out, shrunk_amplitudes
+from refless.estimators.gp.kernels import DETAILS, JUDGES, LABELS, Covariance, is_score
+from refless.estimators.gp.likelihood import TRUST, Amplitudes, left_out, shrunk_amplitudes
 from refless.estimators.gp.posterior import Exact, exact
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
@@ -45,13 +45,14 @@ def tuned(data: Data, rows: IntArray) -> Amplitudes:
         for name, kernel in data.kernels.items()
     ]
     blocks = left_out(numbered(data.rated.sources, len(data.rated))[rows])
-    scores = np.array([is_score(name) for name in data.kernels])
-    details, plain = (
-        np.array([name in names for name in data.kernels]) for names in (DETAILS, JUDGES + SYSTEM)
+    details, judges, texts = (
+        np.array([reads(name) for name in data.kernels], dtype=np.bool_)
+        for reads in (DETAILS.__contains__, JUDGES.__contains__, lambda name: not is_score(name))
     )
+    beliefs = ((texts, 1.0 - TRUST), (judges, TRUST))
     y, noise = data.y[rows], data.noise[rows]
     with single_threaded_blas():
-        return shrunk_amplitudes(kernels, y, noise, details, scores, plain, blocks)
+        return shrunk_amplitudes(kernels, y, noise, details, beliefs, blocks)
 
 
 def conditioned(data: Data, amplitudes: Amplitudes) -> Model:
