@@ -249,5 +249,5 @@ def test_what_misleads_about_other_sources_is_not_believed() -> None:
     no = np.zeros(2, dtype=np.bool_)
     fitted = shrunk_amplitudes(kernels, y, noise, no, (), blocks)
     left_out = fitted_amplitudes(kernels, y, noise, blocks)
-    np.testing.assert_allclose(fitted.weights, left_out.weights * 10 / 70)  # ten sources
+    np.testing.assert_allclose(fitted.weights, left_out.weights * 20 / 80)  # of ten sources
     assert left_out.weights[0] < 0.01
