@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import shlex
 from pathlib import Path
 
 import numpy as np
@@ -292,41 +291,15 @@ def test_standard_input(folder: Path) -> None:
     assert "only once" in both.err
 
 
-def test_long_texts_are_told_at_once(tmp_path: Path) -> None:
-    """Where nearly all pairs pass tau, that comes first, and a command that does better."""
-    words = " ".join(headlines(12))
-    rows = [{"text": f"{words} and {i * i} more", "rating": 1 + i % 5} for i in range(30)]
-    rated = jsonl(tmp_path / "rated.jsonl", rows)
-    outputs = jsonl(tmp_path / "out.jsonl", [{"text": f"{words} {i}"} for i in range(5)])
-    ran = run("score", outputs, "--rated", rated, *NEIGHBORS)
-    first = " ".join(ran.out.split("\n\n")[0].split())
-    length = len(f"{words} 0")
-    assert first.startswith(
-        f"100 % of the texts have no estimate: your texts average {length} characters; "
-        "100 % of pairs pass tau 0.08, so nothing is near."
-    )
-    command = next(line for line in ran.out.splitlines() if line.startswith("  refless score"))
-    assert not too_wide(ran.out)
-    better = run(*shlex.split(command)[1:], "--format", "json").json
-    assert better == run("score", outputs, "--rated", rated, "--format", "json").json
-    assert better["coverage"] == 1
-    assert better["advice"] is None
-    advice = run("score", outputs, "--rated", rated, *NEIGHBORS, "--format", "json").json["advice"]
-    assert advice["command"] == command.strip()
-    assert first.startswith(advice["reason"])
-
-
-def test_no_advice_that_does_not_help(folder: Path, tmp_path: Path) -> None:
-    """Texts that share nothing with the pool have no better command."""
+def test_outputs_without_any_estimate(folder: Path, tmp_path: Path) -> None:
+    """Texts that share nothing with the pool have no mean, and a reason each."""
     far = jsonl(tmp_path / "far.jsonl", [{"text": "ЖЖЖЖЖЖ ЩЩЩЩ"}, {"text": "яяяяяяя"}])
     words = ("score", far, "--rated", folder / "rated.jsonl", *NEIGHBORS)
     ran = run(*words, "--format", "json")
-    assert ran.json["advice"]["command"] is None
-    assert "100 % of the texts have no estimate" in ran.json["advice"]["reason"]
+    assert ran.json["reasons"] == {"too-few": 2}
     assert ran.json["mean"] is None
     text = run(*words).out
-    assert "  refless " not in text
-    assert "No output has an estimate: 0 of 2" in text
+    assert "Without an estimate" in text
 
 
 def test_a_partly_rated_file(folder: Path, tmp_path: Path) -> None:

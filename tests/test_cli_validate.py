@@ -52,7 +52,6 @@ def test_published_numbers() -> None:
     rows = path.read_text(encoding="utf-8").splitlines()
     column = rows[0].split("\t").index("annotator")
     assert people["n"] == len({row.split("\t")[column] for row in rows[1:]})
-    assert ran.json["advice"] is None
 
 
 def test_json(rated: Path) -> None:
@@ -277,37 +276,6 @@ def test_pools_that_teach_nothing(tmp_path: Path, ratings: list[float], n: int) 
     for shown in ("text", "md", "csv", "jsonl"):
         assert validated(path, "--format", shown).code == 0
     assert not too_wide(validated(path).out)
-
-
-def test_long_texts_are_told_at_once(tmp_path: Path) -> None:
-    """The reason comes first, then the command of an estimator that has no such limits."""
-    same = " ".join(headlines(12))
-    rows = [
-        {"id": i, "text": f"{same} {('splendid ', 'dreadful ')[i % 2] * 30}{i}", "rating": i % 2}
-        for i in range(30)
-    ]
-    path = jsonl(tmp_path / "r.jsonl", rows)
-    out = validated(path).out
-    assert out.startswith("100 % of the texts have no estimate: your texts average")
-    assert "100 % of pairs pass tau 0.08, so nothing is near." in " ".join(out.split())
-    command = next(line for line in out.splitlines() if line.startswith("  refless validate"))
-    better = run(*shlex.split(command)[1:], "--format", "json").json
-    assert better["signature"].startswith("gp|")
-    assert better["estimator"]["coverage"] == 1
-    assert better["estimator"]["spearman"] > 0.8
-    assert better["advice"] is None
-    advice = validated(path, "--format", "json").json["advice"]
-    assert advice["command"] == command.strip()
-    assert out.startswith(advice["reason"][:60])
-
-
-def test_nothing_better_to_offer(rated: Path) -> None:
-    """Where the Gaussian process itself abstains there is no other command, but a reason."""
-    ran = validated(rated, "--format", "json", estimator="gp:max_sd=0.000001")
-    advice = ran.json["advice"]
-    assert advice["command"] is None
-    assert "less certain than was asked for" in advice["reason"]
-    assert "  refless " not in validated(rated, estimator="gp:max_sd=0.000001").out
 
 
 def test_copies_are_told(tmp_path: Path) -> None:

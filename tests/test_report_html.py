@@ -353,18 +353,6 @@ def test_clip(text: str, room: int, kept: str) -> None:
     assert clip(text, room) == kept
 
 
-def test_advice_stands_at_the_top(folder: Path, tmp_path: Path) -> None:
-    """Where most texts have no estimate, the cause and the command come before everything else."""
-    out = tmp_path / "advice.html"
-    few = ("--estimator", "bleu-neighbors:tau=0.5")
-    run("validate", folder / "rated.jsonl", *SCALE, *few, "-o", out)
-    text = out.read_text(encoding="utf-8").replace("\xa0", " ")
-    head = text.partition("</header>")[0]
-    assert '<aside class="advice"' in head
-    assert "texts have no estimate" in head
-    assert "Rated texts with an estimate" in text
-
-
 def test_group_is_told_in_text_and_caption(folder: Path, tmp_path: Path) -> None:
     """What was held out is said where the estimates are shown."""
     out = tmp_path / "group.html"

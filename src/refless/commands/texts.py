@@ -1,6 +1,6 @@
-"""Single texts in a report: which are shown, beside which rated ones, and with which estimate."""
+"""Single texts in a report: which are shown, with which estimate, and why some have none."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -8,7 +8,8 @@ from refless.data.records import Estimates
 from refless.estimators import Comparison
 from refless.metrics.matching import Exclusions
 from refless.registry.arrays import FloatArray, IntArray
-from refless.report.wording import with_interval
+from refless.report.document import Section, Table
+from refless.report.wording import REASONS, percent, with_interval
 
 MOST_POINTS = 2_000  # texts in a scatter plot; more are drawn from at random
 HEADER = ("people", "estimate", "support", "no estimate")  # of the stored texts
@@ -67,3 +68,14 @@ def _best(row: FloatArray, least: float) -> tuple[tuple[int, float], ...]:
     near: IntArray = np.flatnonzero((row >= least - NOTHING) & (row > NOTHING))
     best = near[np.argsort(-row[near], kind="stable")][:MOST]
     return tuple((int(i), float(row[i])) for i in best)
+
+
+def reasons_sections(reasons: Mapping[str, int], n: int) -> tuple[Section, ...]:
+    """How many of n texts have no estimate, and why; nothing where all have one."""
+    rows = tuple(
+        (reason, str(count), percent(count / n), REASONS.get(reason, ""))
+        for reason, count in reasons.items()
+    )
+    header, numeric = ("reason", "texts", "share", "meaning"), (False, True, True, False)
+    table = Table(header=header, rows=rows, numeric=numeric)
+    return (Section(title="Without an estimate", table=table),) if rows else ()

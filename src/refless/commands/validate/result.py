@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from math import nan
 from typing import Literal
 
-from refless.commands.advice import Advice, advice_sections, reasons_sections
 from refless.commands.annotators import AnnotatorsRecord, annotators_record
+from refless.commands.texts import reasons_sections
 from refless.commands.validate.document import (
     NO_NAMES,
     agreement_sections,
@@ -102,7 +102,6 @@ class ValidateRecord(Record):
             near copies; shown: what is shown to be a part of it, in sentences.
         drift: raters who differ from the others, what changes over time, and what is shown of it.
         in_scale: null without a scale.
-        advice: what to do where more than a third has no estimate.
         beside_scores: what texts add to scores of others; null without --score-column, and where no
             estimator reads them. texts_and_scores: the same in sentences.
     """
@@ -120,7 +119,6 @@ class ValidateRecord(Record):
     made_of: MadeOfRecord
     drift: DriftRecord
     in_scale: ErrorsInScale | None
-    advice: Advice | None
     side_by_side: SideBySideRecord
     beside_scores: VersusJudges | None
     texts_and_scores: tuple[str, ...]
@@ -151,7 +149,6 @@ class ValidateResult(Result):
         signatures: of each estimator, by name.
         groups: [n] what was held out together; seed: of what is drawn.
         next_command: the line that estimates outputs with it.
-        advice: what to do if too many texts have no estimate.
     """
 
     record = ValidateRecord
@@ -161,7 +158,6 @@ class ValidateResult(Result):
     groups: tuple[str, ...]
     seed: int
     next_command: str
-    advice: Advice | None
 
     @property
     def side_by_side(self) -> Leaderboard:
@@ -203,7 +199,6 @@ class ValidateResult(Result):
             notes=(f"  {self.next_command}",) if worth_using(table) else self._instead(),
             facts=facts(result.estimator, *self.annotator),
             sections=(
-                *advice_sections(self.advice),
                 side_by_side_section(table, result.group),
                 *(() if versus is None else (judge_section(versus, table),)),
                 *((Section(title=f"{name} and one annotator", lines=people),) if people else ()),

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from refless.commands import function_of
-from refless.commands.advice import advice_on
 from refless.commands.estimating import by_title, chosen, cross_validated, named, with_twins
 from refless.commands.pairs.judged import JudgedResult
 from refless.commands.pairs.run import validated
@@ -25,7 +24,7 @@ from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.commands.validate.result import ValidateResult
 from refless.commands.warnings import note, note_few, progress
 from refless.data.choices import are_choices
-from refless.data.records import RatedPool, as_outputs, picked
+from refless.data.records import RatedPool, picked
 from refless.estimators import ESTIMATORS, Estimator
 from refless.evaluation.groups import drawn_rows, group_labels
 from refless.evaluation.jackknife import split
@@ -125,7 +124,6 @@ def _result(
         groups=labels,
         seed=seed,
         next_command=scoring(best),
-        advice=advice_on(best, as_outputs(pool), result.estimates, len(pool) - (group == "id")),
         signature=signature.plus(ci=result.estimator.interval_method, seed=seed),
     )
 
