@@ -1,22 +1,19 @@
 """The parts of the report of `refless validate`, for the terminal and for HTML."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
-from refless.commands.texts import HEADER, drawn, estimate_cells, nearest
+from refless.commands.texts import HEADER, drawn, estimate_cells
 from refless.data.human import canonical_order
 from refless.data.records import Estimates, RatedPool
-from refless.estimators import Estimator
-from refless.estimators.folds import rows_in
 from refless.evaluation.annotators import FEWEST
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import MOST_REFITTED
 from refless.evaluation.leaderboard import Leaderboard
 from refless.evaluation.reranking import BY, Reranking, several
-from refless.evaluation.validation import Validation, codes
-from refless.metrics.matching import hold_out
+from refless.evaluation.validation import Validation
 from refless.registry.arrays import IntArray
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
@@ -208,39 +205,21 @@ def undefined_sections(agreement: Agreement) -> tuple[Section, ...]:
     return (Section(lines=lines),) if lines else ()
 
 
-def store_of(
-    result: Validation, estimator: Estimator, groups: Sequence[str], seed: int
-) -> tuple[Store, dict[int, int]]:
-    """The texts on the page, each with its neighbours, and the place of each row.
-
-    Args:
-        result: the rated texts, and their estimates.
-        estimator: with its parameters; it need not be fitted.
-        groups: [n] what was held out together.
-        seed: of the texts that are drawn if there are many.
-    """
+def store_of(result: Validation, seed: int) -> tuple[Store, dict[int, int]]:
+    """The texts on the page, and the place of each row; the seed draws them if there are many."""
     pool, estimates = result.pool, result.estimates
-    rows = list(dict.fromkeys([*_points(pool, seed).tolist(), *_worst(pool, estimates)]))
-    learned = estimator.drawn(pool)
-    rated = rows_in(pool, learned).tolist()
-    label, compare = codes(groups), estimator.similarity(learned)
-    texts = [pool.texts[i] for i in rows]
-    neighbors = nearest(compare, texts, len(rated), hold_out(label[rows], label[rated]))
-    near = {i: [(rated[j], s) for j, s in best] for i, best in zip(rows, neighbors, strict=True)}
-    extra = (row for best in list(near.values()) for row, _ in best)
-    places = {row: place for place, row in enumerate(dict.fromkeys([*rows, *extra]))}
+    rows = dict.fromkeys([*_points(pool, seed).tolist(), *_worst(pool, estimates)])
     stored = tuple(
         Stored(
             id=pool.ids[row],
             cells=(number(float(pool.human[row])), *estimate_cells(estimates, row)),
             text=pool.texts[row],
-            near=tuple((places[neighbor], s) for neighbor, s in near.get(row, [])),
         )
-        for row in places
+        for row in rows
     )
     heading = "The rated texts" if len(stored) == len(pool) else "Rated texts shown here"
-    nearest_by = f"Nearest rated texts by {compare.name}"
-    return Store(header=HEADER, texts=stored, title=heading, near=nearest_by), places
+    places = {row: place for place, row in enumerate(rows)}
+    return Store(header=HEADER, texts=stored, title=heading), places
 
 
 def _points(pool: RatedPool, seed: int) -> IntArray:

@@ -147,7 +147,7 @@ class ValidateResult(Result):
         validation: of the estimator to use, and of all methods side by side.
         estimator: the estimator to use, not fitted.
         signatures: of each estimator, by name.
-        groups: [n] what was held out together; seed: of what is drawn.
+        seed: of what is drawn.
         next_command: the line that estimates outputs with it.
     """
 
@@ -155,7 +155,6 @@ class ValidateResult(Result):
     validation: Validation
     estimator: Estimator
     signatures: dict[str, str]
-    groups: tuple[str, ...]
     seed: int
     next_command: str
 
@@ -176,7 +175,7 @@ class ValidateResult(Result):
 
     def _whole(self) -> Document:
         result, seed = self.validation, self.seed
-        store, places = store_of(result, self.estimator, self.groups, seed)
+        store, places = store_of(result, seed)
         page = self._document(
             (
                 scatter_section(result, places, seed),

@@ -121,7 +121,6 @@ def _result(
         validation=result,
         estimator=best,
         signatures={name: str(signed) for name, signed in signatures.items()},
-        groups=labels,
         seed=seed,
         next_command=scoring(best),
         signature=signature.plus(ci=result.estimator.interval_method, seed=seed),
