@@ -11,7 +11,6 @@ from refless.commands.score.document import (
     every_output,
     facts,
     items_sections,
-    mean_sentence,
     systems_sections,
     verdict,
 )
@@ -82,7 +81,6 @@ class ScoreResult(Result):
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
             verdict=verdict(name, mean, scale),
             notes=(
-                mean_sentence(mean),
                 f"The answer is about {about('output', these=scored.these)}.",
                 WHETHER,
             ),

@@ -71,7 +71,7 @@ def confounder_sections(result: Confounders) -> tuple[Section, ...]:
     if within:
         first = f"Spearman is {number(result.whole.value)} over all texts, {', '.join(within)}."
         lines = (first, *lines)
-    return (Section(title=CONFOUNDERS, lines=lines),) if lines else ()
+    return (Section(title=CONFOUNDERS, lines=lines, folded=True),) if lines else ()
 
 
 def _correlation(result: Correlation) -> str:
@@ -199,4 +199,4 @@ def _signed(value: float) -> str:
 def drift_sections(result: Drift, scale: Scale | None) -> tuple[Section, ...]:
     """What is shown of raters and time; nothing if nothing is."""
     lines = drift_lines(result, scale)
-    return (Section(title="Raters and time", lines=lines),) if lines else ()
+    return (Section(title="Raters and time", lines=lines, folded=True),) if lines else ()

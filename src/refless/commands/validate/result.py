@@ -1,7 +1,6 @@
 """Whether estimators agree with the raters: the result of `refless validate`."""
 
 from dataclasses import dataclass, replace
-from math import nan
 from typing import Literal
 
 from refless.commands.annotators import AnnotatorsRecord, annotators_record
@@ -25,7 +24,6 @@ from refless.commands.validate.findings import (
     judge_lines,
     judge_section,
 )
-from refless.commands.validate.picture import with_picture
 from refless.commands.validate.verdict import (
     annotator_lines,
     verdict,
@@ -48,7 +46,7 @@ from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.result import Result
 from refless.report.wording import estimator_name, sentence
-from refless.stats.intervals import UNDEFINED, Interval
+from refless.stats.intervals import Interval
 
 READS_SYSTEM = "An estimator can read the system's name too: try --estimator gp:use_system=yes."
 
@@ -163,12 +161,6 @@ class ValidateResult(Result):
         """All methods on the same texts: name, `spearman` and `spearman_interval` of each."""
         return self.validation.side_by_side
 
-    @property
-    def annotator(self) -> tuple[float, Interval]:
-        """One average annotator's Spearman with the others' mean, NaN without a yardstick."""
-        beside = self.validation.beside
-        return (nan, UNDEFINED) if beside is None else (beside.annotator, beside.annotator_interval)
-
     def _shown(self) -> Document:
         agreement = self.validation.estimator
         return self._document(reasons_sections(agreement.reasons, agreement.n))
@@ -184,7 +176,7 @@ class ValidateResult(Result):
                 caveats(),
             )
         )
-        return with_picture(replace(page, store=store), self.side_by_side, *self.annotator)
+        return replace(page, store=store)
 
     def _document(self, more: tuple[Section, ...]) -> Document:
         """The sections of terminal and page, and more."""
@@ -196,9 +188,9 @@ class ValidateResult(Result):
             title=title + counted(len(result.pool), "rated text"),
             verdict=verdict(table),
             notes=(f"  {self.next_command}",) if worth_using(table) else self._instead(),
-            facts=facts(result.estimator, *self.annotator),
+            facts=facts(result),
             sections=(
-                side_by_side_section(table, result.group),
+                side_by_side_section(result),
                 *(() if versus is None else (judge_section(versus, table),)),
                 *((Section(title=f"{name} and one annotator", lines=people),) if people else ()),
                 *agreement_sections(result, self.signature),
