@@ -55,7 +55,7 @@ def gate(
         doubts: why a mean that is high enough shows nothing, a sentence each.
     """
     found = _measured(mean, min_mean, min_coverage)
-    void = UNPROVEN in doubts and found.reason.startswith(f"gate failed: {BELOW}")
+    void = UNPROVEN in doubts and found.verdict == "failed" and BELOW in found.reason
     if not doubts or not (found.verdict == "passed" or void):
         return found
     return GateRecord.of("undecided", doubts[0].partition(". ")[0].removesuffix("."))
