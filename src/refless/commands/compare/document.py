@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from refless.evaluation.comparing import Comparison, Pair
 from refless.registry.plural import counted
@@ -38,8 +39,21 @@ MISJUDGED = (
 )
 
 
+def turned(pair: Pair, by: Pair | None = None) -> Pair:
+    """The pair with the system second that looks better by it, or by another pair of the two."""
+    if not (by or pair).difference.value < 0:
+        return pair
+    alone, both, answer = (
+        replace(answer, value=-answer.value)
+        for answer in (pair.powered.alone, pair.powered.both, pair.difference)
+    )
+    powered = replace(pair.powered, alone=alone, both=both)
+    return replace(pair, first=pair.second, second=pair.first, powered=powered, difference=answer)
+
+
 def facts(pair: Pair) -> tuple[tuple[str, str, str], ...]:
     """The numbers that stand out if two systems are compared."""
+    pair = turned(pair)
     name, answer = labels([pair.second], NAME)[pair.second], pair.difference
     return (
         ("Difference", number(answer.value), interval(answer.interval)),
@@ -58,21 +72,15 @@ def judges_section(
     """What judges' scores alone say of the same outputs, beside the answer."""
     if not judges:
         return ()
-    names = labels([*judges], NAME)
-    rows = [
-        (
-            f"{pair.second} - {pair.first}" if i == 0 else "",
-            name,
-            with_interval(each.difference.value, each.difference.interval),
-        )
-        for k, pair in enumerate(pairs[:MOST_PAIRS])
-        for i, (name, each) in enumerate(
-            [("people", pair), *((names[name], judges[name][k]) for name in judges)]
-        )
-    ]
-    table = Table(
-        header=("", "by", "difference [95 %]"), rows=tuple(rows), numeric=(False, False, True)
-    )
+    names, rows = labels([*judges], NAME), []
+    for k, pair in enumerate(pairs[:MOST_PAIRS]):
+        better, title = turned(pair), f"{turned(pair).second} over {turned(pair).first}"
+        answers = {"people": better, **{names[by]: turned(judges[by][k], pair) for by in judges}}
+        for i, (name, each) in enumerate(answers.items()):
+            value = with_interval(each.difference.value, each.difference.interval)
+            rows.append((title if i == 0 else "", name, value))
+    header, numeric = ("pair", "by", "difference [95 %]"), (False, False, True)
+    table = Table(header=header, rows=tuple(rows), numeric=numeric)
     line = (
         "A judge's own difference is in its own units, and no rating corrects it: its interval "
         "knows which texts were drawn, not how the judge errs. 'refless judge' shows that."
@@ -115,8 +123,9 @@ def _of_pair(pair: Pair) -> str:
     if math.isnan(pair.difference.p):
         return f"Nothing can be said of {both}: {_why_not(pair)}."
     lead = f"Nobody rated both {both}, so the interval allows {ALLOWED} " if pair.apart else ""
-    higher, lower, ends = _turned(pair)
-    by = with_interval(abs(pair.difference.value), ends)
+    better = turned(pair)
+    higher, lower = better.second, better.first
+    by = with_interval(better.difference.value, better.difference.interval)
     verb = "expected to be rated" if pair.method == "estimates" else "rated"
     if pair.shown:
         return f"{lead}{name[higher]} is {verb} higher than {name[lower]}, by {by}."
@@ -215,11 +224,11 @@ def differences_section(comparison: Comparison) -> Section:
     ranked = sorted(comparison.pairs, key=lambda pair: (pair.p_holm, -abs(pair.difference.value)))
     names = labels([standing.name for standing in comparison.standings], 18)
     rows, lines = [], []
-    for pair in ranked[:MOST_PAIRS]:
-        higher, lower, ends = _turned(pair)
-        name, size = f"{names[higher]} over {names[lower]}", abs(pair.difference.value)
-        rows.append((name, with_interval(size, ends), p_value(pair.p_holm), MADE_OF[pair.method]))
-        lines.append(Line(name=name, value=size, interval=ends))
+    for pair in map(turned, ranked[:MOST_PAIRS]):
+        name = f"{names[pair.second]} over {names[pair.first]}"
+        value, ends = pair.difference.value, pair.difference.interval
+        rows.append((name, with_interval(value, ends), p_value(pair.p_holm), MADE_OF[pair.method]))
+        lines.append(Line(name=name, value=value, interval=ends))
     more = len(ranked) - len(rows)
     header = ("pair", "difference [95 %]", "p (Holm)", "made of")
     table = Table(header=header, rows=tuple(rows), numeric=(False, True, True, False))
@@ -247,15 +256,8 @@ CALLED = {
 }
 
 
-def _turned(pair: Pair) -> tuple[str, str, Interval]:
-    """The system that looks better, the other, and the interval of the difference that way."""
-    low, high = pair.difference.interval
-    if pair.difference.value < 0:
-        return pair.first, pair.second, (-high, -low)
-    return pair.second, pair.first, (low, high)
-
-
 def _one_pair(pair: Pair) -> Section:
+    pair = turned(pair)
     names = labels([pair.first, pair.second], NAME)
     first, second = names[pair.first], names[pair.second]
     answers = [(CALLED[pair.method], pair.difference)] if pair.method != "none" else []
