@@ -67,14 +67,6 @@ def test_json(folder: Path) -> None:
     assert sum(found["reasons"].values()) == 12 - len(estimates)
 
 
-def test_standard_output_is_clean(folder: Path) -> None:
-    """What was noticed about the files goes to standard error only."""
-    ran = scored(folder, "--format", "json")
-    assert ran.json["command"] == "score"
-    assert "rating from 'rating'" in ran.err
-    assert "rows merged into 48 texts on id" in ran.err
-
-
 def test_text(folder: Path) -> None:
     """For people: the mean, the systems, the outputs, the signature, within 80 columns."""
     ran = scored(folder, *SCALE)
@@ -121,14 +113,6 @@ def test_csv_and_jsonl(folder: Path) -> None:
         )
         assert row["estimate"] == ("" if item["estimate"] is None else repr(item["estimate"]))
     assert set(table[0]) == {"id", "system", "estimate", "low", "high", "support", "reason", "text"}
-
-
-def test_markdown(folder: Path) -> None:
-    """Pipe tables whose rows have as many cells as their header."""
-    ran = scored(folder, "--format", "md")
-    rows = [line for line in ran.out.splitlines() if line.startswith("|")]
-    assert rows
-    assert {row.count("|") for row in rows} == {5}  # both tables have four columns
 
 
 def test_files(folder: Path, tmp_path: Path) -> None:
@@ -236,19 +220,6 @@ def test_gates_that_say_nothing(folder: Path, gate: tuple[str, object]) -> None:
     assert scored(folder, *gate).code == 2
 
 
-def test_order_of_rows(folder: Path, tmp_path: Path) -> None:
-    """Shuffled files give the same object, but for the order of items."""
-    whole = scored(folder, *SCALE, "--format", "json").json
-    for name in ("rated.jsonl", "outputs.jsonl"):
-        lines = (folder / name).read_text(encoding="utf-8").splitlines(keepends=True)
-        np.random.default_rng(1).shuffle(lines)
-        (tmp_path / name).write_text("".join(lines), encoding="utf-8")
-    mixed = scored(tmp_path, *SCALE, "--format", "json").json
-    for found in (whole, mixed):
-        found["items"].sort(key=lambda item: item["id"])
-    assert mixed == whole
-
-
 def test_seeds(folder: Path) -> None:
     """0 is a seed: it repeats itself; another draws other intervals, not another mean."""
     first, again, other = (
@@ -269,12 +240,6 @@ def test_subsample(folder: Path) -> None:
     assert (signature.get("sub"), signature.get("subseed")) == ("0.5", "0")
     assert found[0] == found[1]
     assert found[0]["items"] != found[2]["items"]
-
-
-def test_threads_change_nothing(folder: Path) -> None:
-    """No number depends on them."""
-    one, two = (scored(folder, "--format", "json", "--threads", n).json for n in (1, 2))
-    assert one == two
 
 
 def test_standard_input(folder: Path) -> None:
@@ -361,16 +326,6 @@ def test_wide_names_fit(tmp_path: Path) -> None:
     explained = run("explain", "--rated", rated, rows[0]["text"], *near)
     assert "similarity" in explained.out
     assert not too_wide(explained.out)
-
-
-def test_texts_cannot_command_the_terminal(folder: Path, tmp_path: Path) -> None:
-    """Control characters in texts are replaced in what people see, and kept in data."""
-    text = "ferry \x1b[2J\x07opens at noon"
-    evil = jsonl(tmp_path / "evil.jsonl", [{"text": text, "system": "\x1b[31mred"}])
-    words = ("score", evil, "--rated", folder / "rated.jsonl", *NEIGHBORS, "--format")
-    for shown in ("text", "md"):
-        assert "\x1b" not in run(*words, shown).out
-    assert json.loads(run(*words, "jsonl").out)["text"] == text
 
 
 def test_groups_of_the_users_own(folder: Path) -> None:

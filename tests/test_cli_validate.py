@@ -1,7 +1,6 @@
 """refless validate: every format, groups, kinds of ratings, and the published data."""
 
 import functools
-import json
 import os
 import shlex
 from pathlib import Path
@@ -86,37 +85,6 @@ def test_text(rated: Path) -> None:
     assert not too_wide(out)
 
 
-def test_files(rated: Path, tmp_path: Path) -> None:
-    """Each file holds what the format prints."""
-    names = ["a.json", "b.jsonl", "c.csv", "d.md"]
-    ran = validated(rated, *(word for name in names for word in ("-o", tmp_path / name)))
-    assert ran.code == 0
-    for name in names:
-        printed = validated(rated, "--format", name.split(".")[1]).out
-        assert (tmp_path / name).read_text(encoding="utf-8") == printed
-    first = json.loads((tmp_path / "b.jsonl").read_text(encoding="utf-8").splitlines()[0])
-    assert set(first) == {"id", "human", "estimate", "low", "high", "support", "reason", "text"}
-
-
-def test_order_of_rows(rated: Path, tmp_path: Path) -> None:
-    """A shuffled file gives the same object, signature and all."""
-    lines = rated.read_text(encoding="utf-8").splitlines(keepends=True)
-    np.random.default_rng(2).shuffle(lines)
-    mixed = tmp_path / "mixed.jsonl"
-    mixed.write_text("".join(lines), encoding="utf-8")
-    for estimator, *more in (
-        ("bleu-neighbors", *SCALE),
-        ("bleu-neighbors", "--group", "source"),
-        ("bleu-neighbors:subsample=0.7",),
-        ("gp", *SCALE),
-    ):
-        first, second = (
-            validated(f, *more, "--format", "json", estimator=estimator) for f in (rated, mixed)
-        )
-        assert first.code == second.code == 0
-        assert first.json == second.json
-
-
 @pytest.mark.parametrize("group", ["source", "system", "item", "mood"])
 def test_groups(tmp_path: Path, group: str) -> None:
     """Held out together by a known role or by any column; the signature says by what."""
@@ -152,15 +120,6 @@ def test_what_choosing_is_worth(rated: Path, tmp_path: Path) -> None:
     assert known(rated, *SCALE, "--format", "json").json["reranking"] is None
     rows = [{**row, "source": f"s{i // 3}"} for i, row in enumerate(rated_rows())]
     assert "several outputs" not in validated(jsonl(tmp_path / "a.jsonl", rows), *SCALE).out
-
-
-def test_ratings_that_no_text_explains(tmp_path: Path) -> None:
-    """Ratings dealt out at random: no agreement is shown, and none of the other sign either."""
-    rng = np.random.default_rng(1)
-    rows = [{"text": t, "rating": int(rng.integers(1, 6))} for t in headlines(60)]
-    ran = validated(jsonl(tmp_path / "rated.jsonl", rows), *SCALE, estimator="gp")
-    said = " ".join(ran.out.split())
-    assert "Use none: no agreement with people is shown" in said
 
 
 def test_the_fair_annotator_is_told(rated: Path) -> None:
@@ -247,16 +206,6 @@ def test_without_annotators(tmp_path: Path) -> None:
     found = validated(path, "--format", "json").json
     assert found["annotators"] is None
     assert "who gave them" in found["annotators_reason"]
-
-
-def test_columns_by_any_name(tmp_path: Path) -> None:
-    """Columns may be called anything; one rating column a person."""
-    rows = [{"テキスト": t, "评分1": i % 5, "评分2": i % 3} for i, t in enumerate(headlines(30))]
-    path = jsonl(tmp_path / "r.jsonl", rows)
-    flags = ("--column", "text=テキスト", "--column", "rating=评分1", "--column", "rating=评分2")
-    ran = validated(path, *flags, "--format", "json")
-    assert ran.code == 0
-    assert ran.json["annotators"]["n"] == 2
 
 
 @pytest.mark.parametrize(
