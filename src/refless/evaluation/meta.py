@@ -10,11 +10,11 @@ import numpy as np
 
 from refless.data.records import Predictions
 from refless.evaluation.differences import difference
+from refless.evaluation.groups import codes
 from refless.evaluation.held_out import agreement
 from refless.evaluation.jackknife import PERFECT
 from refless.evaluation.reranking import several
 from refless.evaluation.systems import system_table
-from refless.evaluation.validation import codes
 from refless.metrics.references.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError

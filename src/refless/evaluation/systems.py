@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.data.records import Predictions
-from refless.evaluation.validation import codes
+from refless.evaluation.groups import codes
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.references.protocol import Scores, averaged
 from refless.registry.arrays import FloatArray, IntArray

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from refless.data.records import Estimates, RatedPool
 from refless.estimators.scorer import CrossValidated
 from refless.evaluation.annotators import (
@@ -21,7 +19,6 @@ from refless.evaluation.jackknife import Split, agreement_of, replicates
 from refless.evaluation.judges import VersusJudges, judges, versus_judges
 from refless.evaluation.leaderboard import Leaderboard, leaderboard
 from refless.evaluation.reranking import BY, Reranking, reranking
-from refless.registry.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -103,9 +100,3 @@ def validation(
         made_of=confounders(pool, method, plain),
         drift=drift(pool, estimates.values, split.groups),
     )
-
-
-def codes(labels: Sequence[str]) -> IntArray:
-    """[n] labels as numbers from 0, in the order of the sorted labels."""
-    number = {name: i for i, name in enumerate(sorted(set(labels)))}
-    return np.array([number[name] for name in labels], dtype=np.int64)

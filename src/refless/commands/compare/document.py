@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from refless.evaluation.comparing import Comparison, Pair
 from refless.registry.plural import counted
-from refless.report.charts import Line, row_chart
-from refless.report.document import Figure, Section, Table
+from refless.report.charts import Line, charted
+from refless.report.document import Section, Table
 from refless.report.wording import (
     interval,
     labels,
@@ -223,22 +223,23 @@ def differences_section(comparison: Comparison) -> Section:
         return _one_pair(comparison.pairs[0])
     ranked = sorted(comparison.pairs, key=lambda pair: (pair.p_holm, -abs(pair.difference.value)))
     names = labels([standing.name for standing in comparison.standings], 18)
-    rows, lines = [], []
+    entries = []
     for pair in map(turned, ranked[:MOST_PAIRS]):
-        name = f"{names[pair.second]} over {names[pair.first]}"
-        value, ends = pair.difference.value, pair.difference.interval
-        rows.append((name, with_interval(value, ends), p_value(pair.p_holm), MADE_OF[pair.method]))
-        lines.append(Line(name=name, value=value, interval=ends))
-    more = len(ranked) - len(rows)
-    header = ("pair", "difference [95 %]", "p (Holm)", "made of")
-    table = Table(header=header, rows=tuple(rows), numeric=(False, True, True, False))
-    caption = "Differences with their 95 % intervals, each by itself; p is corrected for all."
-    svg = row_chart(lines, "difference", "Differences of systems", zero=True)
-    return Section(
-        title="Differences",
+        name, answer = f"{names[pair.second]} over {names[pair.first]}", pair.difference
+        line = Line(name=name, value=answer.value, interval=answer.interval)
+        entries.append((line, (p_value(pair.p_holm), MADE_OF[pair.method])))
+    more = len(ranked) - len(entries)
+    return charted(
+        "Differences",
+        ("pair", "difference [95 %]", "p (Holm)", "made of"),
+        entries,
+        "Differences with their 95 % intervals, each by itself; p is corrected for all.",
+        axis="difference",
+        label="Differences of systems",
+        zero=True,
+        numeric=(False, True, True, False),
         lines=(MADE, *((f"{counted(more, 'more pair')}: add -o pairs.csv",) if more else ())),
-        figures=(Figure(svg=svg, caption=caption, table=table),),
-        table=table,
+        width=42,
     )
 
 
@@ -263,41 +264,44 @@ def _one_pair(pair: Pair) -> Section:
     answers = [(CALLED[pair.method], pair.difference)] if pair.method != "none" else []
     if pair.method == "ratings and estimates" or not answers:
         answers.append(("Ratings alone", pair.powered.alone))
-    rows = tuple(
+    entries = [
         (
-            name,
-            with_interval(answer.value, answer.interval),
-            "-" if math.isnan(answer.p) else p_value(answer.p),
-            "-" if math.isnan(answer.above) else percent(answer.above),
+            Line(name=name, value=answer.value, interval=answer.interval),
+            (
+                "-" if math.isnan(answer.p) else p_value(answer.p),
+                "-" if math.isnan(answer.above) else percent(answer.above),
+            ),
         )
         for name, answer in answers
+    ]
+    return charted(
+        f"{second} less {first}",
+        ("made of", "difference [95 %]", "p", f"{second} is better"),
+        entries,
+        f"How much higher {second} is rated than {first}, with 95 % intervals.",
+        axis="difference",
+        label="The difference",
+        zero=True,
     )
-    table = Table(header=("made of", "difference [95 %]", "p", f"{second} is better"), rows=rows)
-    lines = [Line(name=name, value=mean.value, interval=mean.interval) for name, mean in answers]
-    svg = row_chart(lines, "difference", "The difference", zero=True)
-    caption = f"How much higher {second} is rated than {first}, with 95 % intervals."
-    figure = Figure(svg=svg, caption=caption, table=table)
-    return Section(title=f"{second} less {first}", figures=(figure,), table=table)
 
 
 def systems_section(comparison: Comparison, scale: Interval | None) -> Section:
     """Each system's mean; the best first. No interval leaves the scale."""
-    names = labels([standing.name for standing in comparison.standings], 30)
     low, high = scale or (-math.inf, math.inf)
     units = "in the raters' units" if scale is None else f"on a scale of {low:g} to {high:g}"
-    rows, lines = [], []
+    entries = []
     for standing in comparison.standings:
-        name, answer, (best, worst) = names[standing.name], standing.mean, standing.ranks
-        ends = max(answer.interval[0], low), min(answer.interval[1], high)
-        mean = with_interval(answer.value, ends)
+        (best, worst), (least, most) = standing.ranks, standing.mean.interval
         ranks = str(best) if best == worst else f"{best} to {worst}"
-        rows.append((name, mean, ranks, f"{standing.rated:,}", f"{standing.outputs:,}"))
-        lines.append(Line(name=standing.name, value=answer.value, interval=ends))
-    header = ("system", "mean [95 %]", "rank", "rated", "outputs")
-    table = Table(header=header, rows=tuple(rows))
-    caption = (
+        ends = max(least, low), min(most, high)
+        line = Line(name=standing.name, value=standing.mean.value, interval=ends)
+        entries.append((line, (ranks, f"{standing.rated:,}", f"{standing.outputs:,}")))
+    return charted(
+        f"Systems, {units}",
+        ("system", "mean [95 %]", "rank", "rated", "outputs"),
+        entries,
         "Means with their 95 % intervals. Whether two systems differ is told by the difference, "
-        "not by whether these intervals overlap."
+        "not by whether these intervals overlap.",
+        axis="mean",
+        label="Systems",
     )
-    figure = Figure(svg=row_chart(lines, "mean", "Systems"), caption=caption, table=table)
-    return Section(title=f"Systems, {units}", figures=(figure,), table=table)

@@ -10,8 +10,8 @@ from refless.data.records import Residuals, Scale, picked
 from refless.evaluation.guards import alike
 from refless.evaluation.scoring import Mean, Scored
 from refless.registry.plural import counted, these
-from refless.report.charts import Line, row_chart
-from refless.report.document import Figure, Section, Table
+from refless.report.charts import Line, charted
+from refless.report.document import Section, Table
 from refless.report.wording import (
     abstains,
     clipped,
@@ -115,27 +115,33 @@ def systems_sections(
     ranked = sorted(
         systems.items(), key=lambda pair: (math.isnan(pair[1].mean), -pair[1].mean, pair[0])
     )
-    names = labels([name for name, _ in ranked], 30)
-    rows, points = [], []
-    for name, mean in ranked:
-        value, covered = with_interval(mean.mean, mean.mean_interval), number(mean.coverage)
-        rows.append((names[name], value, covered, f"{mean.n:,}"))
-        points.append(Line(name=name, value=mean.mean, interval=mean.mean_interval))
-    table = Table(
-        header=("system", "mean estimate [95 %]", "coverage", "outputs"), rows=tuple(rows)
-    )
+    entries = [
+        (
+            Line(name=name, value=mean.mean, interval=mean.mean_interval),
+            (number(mean.coverage), f"{mean.n:,}"),
+        )
+        for name, mean in ranked
+    ]
     lines = [
         "The mean of a system with rated texts also uses how far these lie from their estimates."
     ]
+    names = labels([name for name, _ in ranked], 30)
     strange = [names[name] for name, _ in ranked if name not in rated]
     if len(rated) == FEW_SYSTEMS and strange:
         lines.append(
             f"Two systems were rated. How far a third lies from its estimates cannot be told from "
             f"them, so the interval of {', '.join(strange)} is a guess: rate some of its outputs."
         )
-    svg = row_chart(points, "mean estimate", "Mean estimate of each system")
-    figure = Figure(svg=svg, caption=SYSTEMS, table=table)
-    return (Section(title="Systems", figures=(figure,), table=table, lines=(*lines,)),)
+    section = charted(
+        "Systems",
+        ("system", "mean estimate [95 %]", "coverage", "outputs"),
+        entries,
+        SYSTEMS,
+        axis="mean estimate",
+        label="Mean estimate of each system",
+        lines=(*lines,),
+    )
+    return (section,)
 
 
 def items_sections(scored: Scored, errors: Residuals, room: int) -> tuple[Section, ...]:

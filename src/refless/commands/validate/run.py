@@ -26,10 +26,10 @@ from refless.commands.warnings import note, note_few, progress
 from refless.data.choices import are_choices
 from refless.data.records import RatedPool, picked
 from refless.estimators import ESTIMATORS, Estimator
-from refless.evaluation.groups import drawn_rows, group_labels
+from refless.evaluation.groups import codes, drawn_rows, group_labels
 from refless.evaluation.jackknife import split
 from refless.evaluation.judge_shift import leaks
-from refless.evaluation.validation import codes, validation
+from refless.evaluation.validation import validation
 from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
 from refless.registry.spec import spec_of
