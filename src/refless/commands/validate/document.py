@@ -1,7 +1,6 @@
 """The parts of the report of `refless validate`, for the terminal and for HTML."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,6 @@ import numpy as np
 from refless.commands.texts import HEADER, drawn, estimate_cells
 from refless.data.human import canonical_order
 from refless.data.records import Estimates, RatedPool
-from refless.evaluation.annotators import FEWEST
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import MOST_REFITTED
 from refless.evaluation.leaderboard import Leaderboard
@@ -134,45 +132,23 @@ def facts(result: Validation) -> tuple[tuple[str, str, str], ...]:
 
 
 def agreement_sections(result: Validation, signature: Signature) -> tuple[Section, ...]:
-    """Errors and correlations beside those of annotators, and what they are."""
-    table = _agreement_table(result)
-    return (
-        Section(title="Agreement with people", table=table, folded=True),
-        Section(lines=_legend(result, signature)),
-    )
-
-
-def _agreement_table(result: Validation) -> Table:
-    """One row a measure; a column for the estimator, and for annotators."""
-    names = [name for name in MEASURES if name != "auc" or not math.isnan(result.estimator.auc)]
-    columns: dict[str, list[str]] = {
-        "estimator [95 %]": [measure(result.estimator, name) for name in names],
-    }
-    if result.annotators is not None:
-        for kind in ("average", "best"):
-            values: Mapping[str, float] = getattr(result.annotators, kind)
-            columns[f"{kind}\nannotator"] = [number(values.get(n), MEASURES[n]) for n in names]
-    rows = tuple(zip(map(title, names), *columns.values(), strict=True))
-    return Table(header=("", *columns), rows=rows)
-
-
-def _legend(result: Validation, signature: Signature) -> tuple[str, ...]:
-    """What the columns are, a line each."""
-    people = result.annotators
+    """Errors and correlations, and what to know of them."""
+    agreement = result.estimator
+    names = [name for name in MEASURES if name != "auc" or not math.isnan(agreement.auc)]
+    rows = tuple((title(name), measure(agreement, name)) for name in names)
+    table = Table(header=("", "estimator [95 %]"), rows=rows)
     lines = [*_tail(result)]
-    if "-fixed" in result.estimator.interval_method and len(result.pool) <= MOST_REFITTED:
+    if "-fixed" in agreement.interval_method and len(result.pool) <= MOST_REFITTED:
         lines.insert(0, FIXED.format(estimator_name(signature)))
-    if people is None:
-        return (*lines, NO_NAMES)
-    if result.beside is None:
-        lines.append(NO_OTHERS)
-    line = (
-        f"annotator: one of {people.n} people against the mean of all, their own rating included; "
-        "best is the best of them, measure by measure."
-    )
-    if people.n_few:
-        line += f" Left out: {people.n_few} who rated fewer than {FEWEST} texts."
-    return (*lines, line)
+    section = Section(title="Agreement with people", table=table, folded=True)
+    return section, Section(lines=(*lines, *filter(None, [no_annotators(result)])))
+
+
+def no_annotators(result: Validation) -> str:
+    """Why there is no comparison with single annotators; "" if there is one."""
+    if result.beside is not None:
+        return ""
+    return NO_OTHERS if len(result.pool.ratings.annotators) > 1 else NO_NAMES
 
 
 def _tail(result: Validation) -> tuple[str, ...]:

@@ -3,12 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from refless.commands.annotators import AnnotatorsRecord, annotators_record
 from refless.commands.texts import reasons_sections
 from refless.commands.validate.document import (
-    NO_NAMES,
     agreement_sections,
     facts,
+    no_annotators,
     reranking_sections,
     scatter_section,
     side_by_side_section,
@@ -89,10 +88,8 @@ class ValidateRecord(Record):
 
     Attributes:
         verdict: which estimator to use, and whether it is worth it, in a sentence or two.
-        annotators: single annotators against the human rating, which holds their own; null, with a
-            reason, where the ratings do not say who gave them.
         beside: Spearman of the average annotator and of the estimates with the other annotators'
-            mean; null where no two annotators rated the same texts.
+            mean; null, with a reason, where no two annotators rated the same texts.
         reranking: what choosing among outputs for one source, or item, is worth; null where these
             were not held out together (--group), or none has several. by_system: the same of always
             taking the best system; null where systems are not known too.
@@ -109,7 +106,6 @@ class ValidateRecord(Record):
     verdict: str
     n: Count
     estimator: Agreement
-    annotators: AnnotatorsRecord | None
     annotators_reason: str
     beside: VersusAnnotators | None
     reranking: Reranking | None
@@ -210,15 +206,14 @@ class ValidateResult(Result):
 
     def _json(self) -> Record:
         result, table, versus = self.validation, self.side_by_side, self.validation.beside_scores
-        scale, people, made_of = result.pool.scale, result.annotators, result.made_of
+        scale, made_of = result.pool.scale, result.made_of
         sentences = confounder_lines(made_of)
         drift = record(DriftRecord, result.drift, shown=drift_lines(result.drift, scale))
         return self._record(
             result,
             verdict=verdict(table),
             n=len(result.pool),
-            annotators=annotators_record(people),
-            annotators_reason=NO_NAMES if people is None else "",
+            annotators_reason=no_annotators(result),
             made_of=record(MadeOfRecord, made_of, shown=sentences),
             drift=drift,
             in_scale=in_scale(result.estimator, scale),
