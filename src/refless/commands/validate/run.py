@@ -55,9 +55,9 @@ def validate(
 
     Each text is estimated from the other rated texts. Shows errors and correlations with 95 %
     intervals and coverage, beside what a constant, the length alone and a ridge on TF-IDF achieve,
-    and beside an average annotator where the ratings name them. Says which estimator to use and, with
-    --score-column, what the texts add to those scores. Of preference pairs (chosen and rejected,
-    or who won) it shows how often the text that people preferred is picked.
+    and beside an average annotator where the ratings name them. Says which estimator to use and,
+    with --score-column, what the texts add to those scores. Of preference pairs (chosen and
+    rejected, or who won) it shows how often the text that people preferred is picked.
 
     Args:
         rated: Files of rated texts, or of preference pairs.
