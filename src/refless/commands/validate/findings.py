@@ -140,7 +140,7 @@ def _added(pair: tuple[Line, Line, Difference], shown: str, unclear: str, undefi
 
 def drift_lines(result: Drift, scale: Scale | None) -> tuple[str, ...]:
     """What is shown of raters and time, a sentence each."""
-    raters, unit = result.raters, _span(scale)
+    raters, unit = result.raters, 1.0 if scale is None else scale[1] - scale[0]
     low = sorted((r for r in raters if r.follows_p < LEVEL), key=lambda rater: rater.follows_p)
     levels = sorted((r for r in raters if r.level_p < LEVEL), key=lambda rater: -abs(rater.level))
     drifts = sorted((r for r in raters if r.drift_p < LEVEL), key=lambda rater: -abs(rater.drift))
@@ -186,10 +186,6 @@ def _trend(trend: Trend | None, unit: float, sentence: str) -> str:
         return ""
     way = "rise" if trend.change > 0 else "fall"
     return sentence.format(way, number(abs(unit * trend.change), 2))
-
-
-def _span(scale: Scale | None) -> float:
-    return 1.0 if scale is None else scale[1] - scale[0]
 
 
 def _signed(value: float) -> str:
