@@ -302,13 +302,6 @@ def test_nothing_to_judge_or_to_judge_by(tmp_path: Path, rows, said: str) -> Non
     assert "give the rated texts with --rated" in ran.err
 
 
-def test_outputs_that_are_the_rated_texts(folder: Path) -> None:
-    """Judging rated texts by themselves is flattering, and said."""
-    ran = run("score", folder / "rated.jsonl", "--rated", folder / "rated.jsonl", *NEIGHBORS)
-    assert ran.code == 0
-    assert "48 of 48 outputs are rated texts themselves" in ran.out
-
-
 def test_wide_names_fit(tmp_path: Path) -> None:
     """Long ids, systems and double-width characters stay within 80 columns."""
     rows = [

@@ -1,13 +1,12 @@
 """Several things that were rated: read one by one, and validated and estimated side by side."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import refless
-from command_line import jsonl, output_rows, rated_rows
+from command_line import jsonl, rated_rows
 from refless import InputError, Reading, UsageError, read_outputs, read_pool
 from refless.data.tables import Columns, SeveralDimensionsError, dimension_of
 
@@ -21,28 +20,6 @@ WIDE: list[dict[str, Any]] = [
     {"text": "a", "ratings": {"fluency": [4, 5], "adequacy": 2}},
     {"text": "b", "ratings": {"fluency": 1, "adequacy": 3}},
 ]
-ALONE = ("--estimator", "gp")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Ratings of two dimensions as rows and as columns, and outputs without any."""
-    where = tmp_path_factory.mktemp("dimensions")
-    rows = [
-        {**row, "dimension": name, "rating": int(str(row["rating"])) + (name == "fit")}
-        for row in rated_rows(30)
-        for name in ("ok", "fit")
-    ]
-    jsonl(where / "long.jsonl", rows)
-    texts = {row["id"]: {"id": row["id"], "text": row["text"], "source": "s"} for row in rows}
-    wide = [
-        {**about, **{name: [r["rating"] for r in rows if (r["id"], r["dimension"]) == (one, name)]
-                     for name in ("ok", "fit")}}
-        for one, about in texts.items()
-    ]  # fmt: skip
-    jsonl(where / "wide.jsonl", wide)
-    jsonl(where / "outputs.jsonl", output_rows())
-    return where
 
 
 @pytest.mark.parametrize("name", ["fluency", "ratings.fluency"])
@@ -137,9 +114,13 @@ def test_a_scale_of_its_own(given: str, expected: object) -> None:
         dimension_of("fluency=5..1")
 
 
-def test_from_python(folder: Path) -> None:
+def test_from_python() -> None:
     """What validate and score return does not depend on rows: one dimension is named."""
-    rows = [json.loads(line) for line in (folder / "long.jsonl").read_text().splitlines()]
+    rows = [
+        {**row, "dimension": name, "rating": int(str(row["rating"])) + (name == "fit")}
+        for row in rated_rows(30)
+        for name in ("ok", "fit")
+    ]
     assert isinstance(refless.validate(rows, dimension="ok"), refless.ValidateResult)
     with pytest.raises(SeveralDimensionsError, match="dimension=NAME"):
         refless.validate(rows)
