@@ -59,15 +59,6 @@ def test_json(rated: Path) -> None:
     assert found["estimator"]["auc"] is None  # ratings of more than two values
 
 
-def test_the_constant_has_no_correlation(rated: Path) -> None:
-    """Within a fold it says the same of every text."""
-    methods = known(rated, "--format", "json").json["side_by_side"]["methods"]
-    (constant,) = (line for line in methods if line["name"] == "constant")
-    assert constant["spearman"] is None
-    assert constant["spearman_interval"] == [None, None]
-    assert constant["mse"] > 0
-
-
 def test_text(rated: Path) -> None:
     """A table with a word about each of its columns, within 80 columns."""
     out = known(rated, *SCALE).out
