@@ -82,7 +82,7 @@ def _of_systems(scores: Scores, system: IntArray, weights: Sequence[FloatArray])
 
 def _weighted(scores: Scores, weights: FloatArray) -> FloatArray:
     with single_threaded_blas(), np.errstate(invalid="ignore", divide="ignore"):
-        values = np.asarray(scores.of_sums(lambda counts: weights @ counts))
+        values = np.asarray(scores.combine(weights @ scores.statistics))
     return np.where(weights.sum(axis=1) > 0, values, np.nan)
 
 
