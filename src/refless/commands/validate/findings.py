@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from refless.data.records import Scale
-from refless.evaluation.confounders import Confounders, Correlation, Left
+from refless.evaluation.confounders import Confounders, Correlation
 from refless.evaluation.differences import Difference
 from refless.evaluation.drift import Drift, Rater, Trend
 from refless.evaluation.judges import ALL_SCORES, VersusJudges
@@ -47,7 +47,8 @@ def confounder_lines(result: Confounders) -> tuple[str, ...]:
         return ()
     lines = []
     for name, part in result.within.items():
-        if _lost(part, correlation):
+        small = part.left.value <= (1 - SMALL) * correlation.value
+        if part.lost_interval[0] > 0 and small:
             share = "Most" if part.mostly_interval[0] > 0 else "A part"
             line = (
                 f"{share} of the correlation ({number(correlation.value)}) is {NAMES[name]}: "
@@ -57,11 +58,6 @@ def confounder_lines(result: Confounders) -> tuple[str, ...]:
                 line += f" {ALONE[name]} alone has {number(part.alone.value)}."
             lines.append(line)
     return tuple(lines)
-
-
-def _lost(part: Left, correlation: Correlation) -> bool:
-    """Whether a tenth of the correlation or more is gone, and is shown to be."""
-    return part.lost_interval[0] > 0 and part.left.value <= (1 - SMALL) * correlation.value
 
 
 def confounder_sections(result: Confounders) -> tuple[Section, ...]:

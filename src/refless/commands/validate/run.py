@@ -75,7 +75,11 @@ def validate(
     if len(pool) > at_most:
         drawn = {"drawnfrom": len(pool), "drawseed": seed}
         sample = drawn_rows(pool, labels, at_most, seed)
-        _note_drawn(len(sample), len(pool), at_most)
+        note(
+            f"validated on {len(sample):,} rated texts drawn from {len(pool):,}, each estimated "
+            "from the others of these; with all of them an estimator may do better. --at-most "
+            f"{2 * at_most} takes more and longer"
+        )
         pool, labels = pool.take(sample), picked(labels, sample)
     if specs:
         note_unread(candidates, pool)
@@ -124,15 +128,6 @@ def _result(
         seed=seed,
         next_command=scoring(best),
         signature=signature.plus(ci=result.estimator.interval_method, seed=seed),
-    )
-
-
-def _note_drawn(n: int, whole: int, at_most: int) -> None:
-    """Says that the rated texts are a part of those that were given."""
-    note(
-        f"validated on {n:,} rated texts drawn from {whole:,}, each estimated from the others of "
-        f"these; with all of them an estimator may do better. --at-most {2 * at_most} takes more "
-        "and longer"
     )
 
 
