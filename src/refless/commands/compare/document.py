@@ -92,7 +92,7 @@ def verdict(comparison: Comparison) -> str:
     """The answer in one sentence or two."""
     pairs = comparison.pairs
     if len(pairs) == 1:
-        return _of_pair(pairs[0])
+        return of_pair(pairs[0])
     apart = sum(pair.apart for pair in pairs)
     if not apart:
         return _of_pairs(comparison)
@@ -117,7 +117,8 @@ def _of_pairs(comparison: Comparison) -> str:
     return f"{lead}. A difference is shown for {shown} of {counted(len(pairs), 'pair')} (Holm)."
 
 
-def _of_pair(pair: Pair) -> str:
+def of_pair(pair: Pair) -> str:
+    """Which of two systems is rated higher, and whether that is shown."""
     name = labels([pair.first, pair.second], NAME)
     both = f"{name[pair.first]} and {name[pair.second]}"
     if math.isnan(pair.difference.p):
