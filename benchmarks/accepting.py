@@ -22,7 +22,7 @@ from intervals import split
 from refless.data.records import RatedPool
 from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
-from refless.evaluation.validation import codes
+from refless.evaluation.groups import codes
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.accepting import accepting
 

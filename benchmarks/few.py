@@ -23,8 +23,8 @@ from rivals import r_squared
 
 from refless.data.records import RatedPool, as_outputs
 from refless.estimators.gp import GaussianProcess
+from refless.evaluation.groups import codes
 from refless.evaluation.judges import line, linear
-from refless.evaluation.validation import codes
 from refless.registry.arrays import FloatArray, IntArray
 
 RATINGS, OTHERS = (30, 36, 60, 120), 30

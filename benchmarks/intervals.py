@@ -24,8 +24,8 @@ from estimators import summeval
 from refless.data.records import RatedPool, as_outputs
 from refless.data.tables import read_pool
 from refless.estimators.gp import GaussianProcess
+from refless.evaluation.groups import codes
 from refless.evaluation.scoring import scored
-from refless.evaluation.validation import codes
 from refless.registry.arrays import IntArray
 
 MOST = 300  # rated texts, and judged ones

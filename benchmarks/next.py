@@ -27,8 +27,8 @@ from refless.data.records import RatedPool, as_outputs
 from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.evaluation.active_learning import DOUBT
+from refless.evaluation.groups import codes
 from refless.evaluation.sampling_design import Units, items_to_draw, outputs_to_draw
-from refless.evaluation.validation import codes
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import spearman
 from refless.stats.d_optimal import most_telling

@@ -146,13 +146,14 @@ def example() -> list[dict[str, Any]]:
         )
         for metric, published in ((DeltaBLEU(), delta), (BLEU(), bleu)):
             scores = metric.score(outputs)
-            sums = np.zeros(0) if scores.statistics is None else scores.statistics.sum(axis=0)
             rows.append(
                 {
                     "outputs": " / ".join(texts),
                     "paper": published,
                     "score": scores.corpus,
-                    "precisions": precisions_of_sums(sums, Smoothing()).tolist(),
+                    "precisions": precisions_of_sums(
+                        scores.statistics.sum(axis=0), Smoothing()
+                    ).tolist(),
                     "signature": str(metric.signature()),
                 }
             )

@@ -13,8 +13,8 @@ from ratpred_runs import Result, Run
 from williams import williams
 
 from refless.evaluation import jackknife
+from refless.evaluation.groups import codes
 from refless.evaluation.reranking import reranking
-from refless.evaluation.validation import codes
 from refless.extensions.ratpred.model import Range
 from refless.registry.arrays import FloatArray, IntArray
 from refless.report.document import Section, Table

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import refless
-from command_line import headlines, jsonl, new_rows, output_rows, rated_rows, run
+from command_line import headlines, jsonl, output_rows, rated_rows, run
 from refless.commands import COMMANDS, function_of
 from refless.commands.calls import Call
 from refless.commands.demo.run import demo
@@ -239,16 +239,6 @@ def test_other_commands_take_rows_from_anywhere(folder: Path) -> None:
     assert refless.stress(rows, **more).to_dict() == refless.stress(path, **more).to_dict()
 
 
-def test_partly_rated_rows(folder: Path) -> None:
-    """Rows with a rating are rated texts, rows without one are outputs."""
-    found = refless.score([*rated_rows(), *output_rows()], scale=(1, 5))
-    apart = refless.score(folder / "outputs.jsonl", folder / "rated.jsonl", scale=(1, 5))
-    assert found.to_dict() == apart.to_dict()
-    assert any("without rated:" in note for note in found.notes)
-    with pytest.raises(InputError, match="every text has a rating"):
-        refless.score(rated_rows())
-
-
 def test_pools(folder: Path) -> None:
     """What was read already serves as rows do."""
     path = folder / "rated.jsonl"
@@ -307,40 +297,12 @@ def test_every_parameter_becomes_words(tmp_path: Path, more: dict[str, Any]) -> 
         assert option in found.command
 
 
-def test_gates(folder: Path) -> None:
-    """The verdict, the reason, and the status that the command line would end with."""
-    given = (new_rows(), folder / "rated.jsonl")
-    for least, verdict, status in ((1.0, "passed", 0), (5.0, "failed", 3), (2.85, "undecided", 4)):
-        found = refless.score(*given, scale=(1, 5), min_mean=least)
-        assert (found.gate.verdict, found.exit_status) == (verdict, status)
-        assert found.gate.reason.startswith(f"gate {verdict}: ")
-        assert found.gate.reason in found.notes
-        assert found.to_dict()["gate"] == {"verdict": verdict, "reason": found.gate.reason}
-    assert (refless.score(*given).gate.verdict, refless.score(*given).gate.reason) == ("", "")
-
-
 def test_patterns_of_columns(folder: Path) -> None:
     """A pattern stays one in the command line that does the same."""
     wide = {"text": headlines(48), "rater1": [1, 2, 4] * 16, "rater2": [2, 1, 5] * 16}
     found = refless.score(folder / "outputs.jsonl", wide, columns={"rating": "rater*"})
     assert found.estimator.rated.ratings.annotators == ("rater1", "rater2")
     assert "--column 'rating=rater*'" in found.command
-
-
-def test_validate_recommends(folder: Path) -> None:
-    """Side by side on the same texts: the estimator to use, and the line that uses it."""
-    found = refless.validate(folder / "rated.jsonl", scale=(1, 5))
-    table = found.side_by_side
-    assert len(table.methods) - len(table.baselines) == 2
-    assert table.reference in {line.name for line in table.methods}
-    for line in table.methods:
-        assert (line.gain == 0) == (line.name == table.reference)
-    assert found.next_command.startswith("refless score OUTPUTS --rated ")
-    words = shlex.split(found.next_command.replace("OUTPUTS", str(folder / "outputs.jsonl")))
-    used = run(*words[1:], "--format", "json")
-    assert used.code == 0, used.err
-    assert refless.Signature.parse(used.json["signature"]).name == found.signature.name
-    assert found.estimator.signature(found.validation.pool).get("scale") == "1,5"
 
 
 def test_results_in_a_notebook(folder: Path) -> None:

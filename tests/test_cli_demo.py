@@ -17,7 +17,7 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ran.code == 0
     assert "SIMULATED" in ran.out.splitlines()[0]
     assert "Agreement with people" in ran.out
-    assert "Mean estimate" in ran.out
+    assert "expects your raters to give" in ran.out
     assert not too_wide(ran.out)
     commands = [line for line in ran.out.splitlines() if line.startswith("  refless ")]
     assert commands[0] == (

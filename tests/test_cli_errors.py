@@ -178,13 +178,6 @@ def test_a_long_text_is_no_file(folder: Path) -> None:
     assert run("explain", *NEIGHBORS, "--rated", folder / "rated.jsonl", text).code == 0
 
 
-def test_a_result_may_be_written_again(folder: Path, tmp_path: Path) -> None:
-    """A file of an earlier run is replaced."""
-    for _ in range(2):
-        ran = run("validate", folder / "rated.jsonl", *NEIGHBORS, "-o", tmp_path / "x.json")
-        assert ran.code == 0
-
-
 def test_interrupted_process(folder: Path) -> None:
     """The same for a real signal to a process that waits for its input."""
     script = (

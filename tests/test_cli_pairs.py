@@ -73,11 +73,10 @@ def test_score(folder: Path) -> None:
 
 
 def test_compare(folder: Path) -> None:
-    """The win rate of the second system, by item and over raters; a gate on it."""
+    """The win rate of the second system, by item; a gate on it."""
     two = ("compare", folder / "pairs.jsonl", "--system", "careful", "--system", "broken")
     ran = run(*two)
     assert ran.out.startswith("People prefer careful to broken: broken wins only 0.")
-    assert "Were other raters of this kind asked" in " ".join(ran.out.split())
     failed = run(*two, "--fail-if-worse", "-o", f"junit:{folder / 'gate.xml'}")
     assert "<failure" in (folder / "gate.xml").read_text()
     assert (failed.code, "gate failed: broken is worse" in failed.err) == (3, True)

@@ -87,26 +87,6 @@ def test_completion(typed: tuple[str, ...], offered: list[str]) -> None:
     assert sorted(done.stdout.split()) == sorted(offered), done.stderr
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_can_be_installed(shell: str, tmp_path: Path) -> None:
-    """--install-completion writes what --show-completion shows; it calls refless."""
-    named = "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"  # the shell is named, not looked for
-    environment = {**os.environ, "HOME": str(tmp_path), named: "1"}
-    start = "import sys; sys.argv = ['refless', '{}', '{}']; from refless.cli import main; main()"
-    printed, written = (
-        subprocess.run(
-            [sys.executable, "-c", start.format(flag, shell)],
-            env=environment, capture_output=True, text=True, check=False,
-        )
-        for flag in ("--show-completion", "--install-completion")
-    )  # fmt: skip
-    assert printed.returncode == 0, printed.stderr
-    assert "_REFLESS_COMPLETE=" in printed.stdout
-    assert written.returncode == 0, written.stderr
-    files = [path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()]
-    assert any(printed.stdout.strip() in text for text in files)
-
-
 def test_help_has_no_ragged_lines() -> None:
     """Docstrings flow to the width of the terminal instead of keeping their own line ends."""
     lines = [line.strip() for line in run("score", "--help").out.splitlines()]

@@ -1,14 +1,12 @@
 """Several things that were rated: read one by one, and validated and estimated side by side."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 import refless
-from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run
+from command_line import jsonl, rated_rows
 from refless import InputError, Reading, UsageError, read_outputs, read_pool
 from refless.data.tables import Columns, SeveralDimensionsError, dimension_of
 
@@ -22,28 +20,6 @@ WIDE: list[dict[str, Any]] = [
     {"text": "a", "ratings": {"fluency": [4, 5], "adequacy": 2}},
     {"text": "b", "ratings": {"fluency": 1, "adequacy": 3}},
 ]
-ALONE = ("--estimator", "gp")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Ratings of two dimensions as rows and as columns, and outputs without any."""
-    where = tmp_path_factory.mktemp("dimensions")
-    rows = [
-        {**row, "dimension": name, "rating": int(str(row["rating"])) + (name == "fit")}
-        for row in rated_rows(30)
-        for name in ("ok", "fit")
-    ]
-    jsonl(where / "long.jsonl", rows)
-    texts = {row["id"]: {"id": row["id"], "text": row["text"], "source": "s"} for row in rows}
-    wide = [
-        {**about, **{name: [r["rating"] for r in rows if (r["id"], r["dimension"]) == (one, name)]
-                     for name in ("ok", "fit")}}
-        for one, about in texts.items()
-    ]  # fmt: skip
-    jsonl(where / "wide.jsonl", wide)
-    jsonl(where / "outputs.jsonl", output_rows())
-    return where
 
 
 @pytest.mark.parametrize("name", ["fluency", "ratings.fluency"])
@@ -138,94 +114,13 @@ def test_a_scale_of_its_own(given: str, expected: object) -> None:
         dimension_of("fluency=5..1")
 
 
-@pytest.mark.parametrize("file", ["long.jsonl", "wide.jsonl"])
-@pytest.mark.parametrize("command", ["validate", "score"])
-def test_each_dimension_is_as_if_alone(folder: Path, command: str, file: str) -> None:
-    """To the last bit, each with its scale; and each row has its dimension."""
-    rated = folder / file
-    words, how = [rated], NEIGHBORS
-    if command == "score":
-        words, how = [folder / "outputs.jsonl", "--rated", rated], ALONE
-    both = ("--dimension", "ok=1..6", "--dimension", "fit=0..9")
-    found = run(command, *words, *both, *how, "--format", "json").json
-    assert [*found["dimensions"]] == ["ok", "fit"]
-    for name, asked in zip(("ok", "fit"), both[1::2], strict=True):
-        alone = run(command, *words, "--dimension", asked, *how, "--format", "json").json
-        assert found["dimensions"][name] == alone
-    kind = {"validate": refless.ValidateByDimension, "score": refless.ScoreByDimension}[command]
-    Draft202012Validator(kind.schema()).validate(found)
-    rows = run(command, *words, *both, *how, "--format", "csv").out.splitlines()
-    assert [row.split(",")[0] for row in rows[:2]] == ["dimension", "ok"]
-    assert len(rows) == 1 + 2 * (30 if command == "validate" else 12)
-
-
-def test_the_table_of_validate(folder: Path) -> None:
-    """Without --dimension all that the rows name; notes of all are said once."""
-    ran = run("validate", folder / "long.jsonl", "--scale", 0, 9, *NEIGHBORS, *ALONE)
-    assert ran.code == 0
-    lines = [line.split() for line in ran.out.splitlines()]
-    assert [line[:2] for line in lines if line[:1] in (["ok"], ["fit"])] == [
-        ["ok", "30"],
-        ["fit", "30"],
-    ]
-    assert "of 2 dimensions" in ran.out
-    page = run("validate", folder / "long.jsonl", *ALONE, "-o", folder / "page.html")
-    assert page.code == 0
-    html = (folder / "page.html").read_text(encoding="utf-8")
-    assert html.count("<a href=") == html.count("</a>")  # a list of sections, each with a title
-    assert ">Each dimension by itself</a>" in html
-    assert ran.err.count("rating from 'rating'") == 1
-    assert f"refless validate {folder / 'long.jsonl'}" in ran.out
-    assert "--dimension ok" in ran.out
-
-
-def test_notes_of_one_dimension_name_it(tmp_path: Path) -> None:
-    """And a dimension that is no number is left out aloud, unless it was asked for."""
-    rows = [{**row, "remarks": "fine", "other": row["rating"]} for row in rated_rows(24, 1)]
-    rows[0]["rating"] = None
-    file = jsonl(tmp_path / "rows.jsonl", rows)
-    asked = [word for name in ("rating", "other") for word in ("--dimension", name)]
-    ran = run("validate", file, *asked, *NEIGHBORS)
-    assert "refless: rating: 1 of 24 rows has no rating" in ran.err
-    ran = run("validate", file, *asked, "--dimension", "remarks", *NEIGHBORS)
-    assert (ran.code, "ratings that are not numbers: 'fine'" in ran.err) == (2, True)
-    ran = run("validate", file, "--dimension", "[or]*r*", "--dimension", "r*", *NEIGHBORS)
-    assert ran.code == 2  # brackets are brackets: nothing begins like that
-    ran = run("validate", file, "--dimension", "r*", *NEIGHBORS)
-    assert (ran.code, "remarks is left out: " in ran.err) == (0, True)
-    ran = run("validate", file, "--dimension", "rem*", *NEIGHBORS)
-    assert (ran.code, "not numbers: 'fine'" in ran.err) == (2, True)
-
-
-def test_what_several_dimensions_cannot_do(folder: Path) -> None:
-    """Gates ask for one; standard input is read once; other commands list them."""
-    rated = folder / "long.jsonl"
-    for words in (["--min-mean", 3], ["--min-coverage", 0.5]):
-        ran = run("score", folder / "outputs.jsonl", "--rated", rated, *words)
-        assert (ran.code, f"{words[0]} is for one dimension; " in ran.err) == (2, True)
-        assert "choose one with --dimension NAME" in ran.err
-    words = ["score", folder / "outputs.jsonl", "--rated", rated, *ALONE]
-    ran = run(*words, "-o", f"inspect:{folder / 'scores.jsonl'}")
-    assert (ran.code, "is for one dimension; choose one" in ran.err) == (2, True)
-    ran = run("validate", "-", stdin=rated.read_bytes())
-    assert (ran.code, "save it as a file" in ran.err) == (2, True)
-    ran = run("compare", rated, "--dimension", "ok", "--dimension", "fit")
-    assert (ran.code, "several dimensions are asked for: 'ok', 'fit'" in ran.err) == (2, True)
-    ran = run("validate", rated, "--dimension", "ok", "--dimension", "ok=1..5")
-    assert (ran.code, "names one twice" in ran.err) == (2, True)
-
-
-def test_settings_in_a_file(folder: Path, tmp_path: Path) -> None:
-    """Dimensions may stand there; the command line of all is that of the call."""
-    config = tmp_path / "own.toml"
-    config.write_text(f'dimension = ["ok", "fit"]\nestimator = {json.dumps(ALONE[1])}\n')
-    ran = run("validate", folder / "wide.jsonl", "--config", config, "--format", "json")
-    assert [*ran.json["dimensions"]] == ["ok", "fit"]
-
-
-def test_from_python(folder: Path) -> None:
+def test_from_python() -> None:
     """What validate and score return does not depend on rows: one dimension is named."""
-    rows = [json.loads(line) for line in (folder / "long.jsonl").read_text().splitlines()]
+    rows = [
+        {**row, "dimension": name, "rating": int(str(row["rating"])) + (name == "fit")}
+        for row in rated_rows(30)
+        for name in ("ok", "fit")
+    ]
     assert isinstance(refless.validate(rows, dimension="ok"), refless.ValidateResult)
     with pytest.raises(SeveralDimensionsError, match="dimension=NAME"):
         refless.validate(rows)

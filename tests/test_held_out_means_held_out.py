@@ -17,9 +17,8 @@ from refless.data.records import RatedPool, scored
 from refless.estimators import Estimator, estimator_of
 from refless.estimators.folds import folds_in, folds_of, subsampled, whole
 from refless.evaluation import baselines
-from refless.evaluation.groups import group_labels
+from refless.evaluation.groups import codes, group_labels
 from refless.evaluation.judges import judges
-from refless.evaluation.validation import codes
 from refless.registry.arrays import FloatArray, IntArray
 
 LEAST = 1e-12  # of the scale, which is 1 wide: what rounding may do

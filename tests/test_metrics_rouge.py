@@ -90,8 +90,6 @@ def test_statistics_add_up_to_the_corpus_score() -> None:
     """Resampling re-sums."""
     outputs = outputs_of_items([(["a", "fox"], [["a"]]), (["b"], [["c"]]), (["d"], [["d"]])])
     found = RougeL().score(outputs)
-    assert found.statistics is not None
-    assert found.combine is not None
     assert float(found.combine(found.statistics.sum(axis=0))) == found.corpus
     twice = found.combine(found.statistics[[0, 0, 2]].sum(axis=0))
     assert float(twice) == pytest.approx((2 * 2 / 3 + 1) / 3)

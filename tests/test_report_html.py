@@ -276,18 +276,6 @@ def test_every_way_to_judge(folder: Path, tmp_path: Path, words: tuple[object, .
     Outline(out.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("n", [1, 2, 30])
-def test_without_annotators(tmp_path: Path, n: int) -> None:
-    """Few texts, in the raters' units, nobody named: said, not refused."""
-    rows = [{"text": text, "rating": i % 5} for i, text in enumerate(headlines(n))]
-    out = tmp_path / "few.html"
-    ran = run("validate", jsonl(tmp_path / "few.jsonl", rows), *NEIGHBORS, "-o", out)
-    assert ran.code == 0, ran.err
-    text = out.read_text(encoding="utf-8")
-    assert "No comparison with single annotators" in text
-    Outline(text)
-
-
 def test_one_rating_a_text_is_no_yardstick(tmp_path: Path) -> None:
     """Somebody who alone rated a text agrees with its mean by definition; that is no yardstick."""
     rows = [
@@ -299,24 +287,6 @@ def test_one_rating_a_text_is_no_yardstick(tmp_path: Path) -> None:
     text = out.read_text(encoding="utf-8")
     assert "no two annotators rated the same text" in text
     assert "average annotator" not in text.split("</header>")[0]
-
-
-def test_published_pool(tmp_path: Path) -> None:
-    """HUSE summarization: level with one annotator, and the figures of docs/estimating.md.
-
-    Ethayarajh & Sadigh 2020, Table 1, print a Spearman of 0.325 beside 0.405 for one annotator,
-    whose own rating the human rating holds; with the mean of the others it is 0.332 (0.331
-    with the one text that has no estimate).
-    """
-    path = DATA / "huse-summarization" / "judgements.tsv"
-    if not path.exists():
-        pytest.skip(f"{path} is absent")
-    out = tmp_path / "huse.html"
-    assert run("validate", path, "--scale", 1, 6, *NEIGHBORS, "-o", out).code == 0
-    text = out.read_text(encoding="utf-8")
-    assert "No difference is shown; it may agree with people up to" in text
-    assert "0.345 [0.126, 0.531]" in text
-    assert "0.332 [" in text
 
 
 def validated(pool: RatedPool, scorer: Scorer) -> Validation:
@@ -351,18 +321,6 @@ def test_size_for_two_thousand_long_texts() -> None:
 def test_clip(text: str, room: int, kept: str) -> None:
     """At most 400 characters and so many bytes once escaped; whole characters only."""
     assert clip(text, room) == kept
-
-
-def test_advice_stands_at_the_top(folder: Path, tmp_path: Path) -> None:
-    """Where most texts have no estimate, the cause and the command come before everything else."""
-    out = tmp_path / "advice.html"
-    few = ("--estimator", "bleu-neighbors:tau=0.5")
-    run("validate", folder / "rated.jsonl", *SCALE, *few, "-o", out)
-    text = out.read_text(encoding="utf-8").replace("\xa0", " ")
-    head = text.partition("</header>")[0]
-    assert '<aside class="advice"' in head
-    assert "texts have no estimate" in head
-    assert "Rated texts with an estimate" in text
 
 
 def test_group_is_told_in_text_and_caption(folder: Path, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from refless.commands.score.document import mean_sentence
 from refless.commands.score.document import verdict as worth
 from refless.commands.validate.verdict import annotator_lines
 from refless.data.records import Estimates, RatedPool
@@ -115,8 +114,6 @@ def test_worth_of_outputs() -> None:
         "average on a scale of 1 to 5; it abstains on 10 %."
     )
     assert "3.000 [2.600, 3.400] on average;" in worth("The Gaussian process", mean, None)
-    many = Mean(mean=0.5, mean_interval=(0.4, 0.6), n=60_000, n_scored=54_000)
-    assert "over 54,000 of 60,000 outputs" in mean_sentence(many)
     nothing = Mean(mean=math.nan, mean_interval=(math.nan, math.nan), n=40, n_scored=0)
     assert worth("The Gaussian process", nothing, None) == (
         "The Gaussian process has no estimate for these 40 outputs."

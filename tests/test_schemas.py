@@ -220,23 +220,11 @@ def test_trained_models_fit(folder: Path, words: str) -> None:
     assert "NaN" not in ran.out
 
 
-def test_both_sides_are_seen(folder: Path) -> None:
-    """The cases above hold an advice with a command, one without, and none."""
-    commands = []
-    for outputs in ("long.jsonl", "short.jsonl", "outputs.jsonl"):
-        rated = "long.jsonl" if outputs == "long.jsonl" else "rated.jsonl"
-        words = ("score", folder / outputs, "--rated", folder / rated, *NEIGHBORS)
-        found = run(*words, "--format", "json").json
-        commands.append(found["advice"] and found["advice"]["command"])
-    assert commands[0].startswith("refless score ")
-    assert commands[1:] == [None, None]
-
-
 def test_a_missing_and_an_added_name_are_noticed(folder: Path) -> None:
     """The schemas refuse what the contract does not have."""
     found = run("validate", folder / "rated.jsonl", *NEIGHBORS, "--format", "json").json
     for broken in (
-        {name: value for name, value in found.items() if name != "advice"},
+        {name: value for name, value in found.items() if name != "made_of"},
         {**found, "extra": 1},
         {**found, "n": "48"},
         {**found, "estimator": {**found["estimator"], "spearman_interval": [0.1]}},

@@ -1,6 +1,5 @@
 """Agreement of predictions with people: values, order, groups, abstention, JSON names."""
 
-import json
 import math
 
 import numpy as np
@@ -138,17 +137,6 @@ def test_auc_appears_only_for_two_ratings():
     assert math.isnan(other.auc)
     assert "auc" not in other.undefined
     assert math.isnan(other.auc_interval[0])
-
-
-def test_json_names():
-    """The names of the JSON output are the contract's, and it holds no NaN."""
-    names = {"n", "n_scored", "coverage", "reasons", "undefined", "mse", "mae", "mse_interval"}
-    names |= {"mae_interval", "pearson", "spearman", "kendall", "auc", "auc_interval"}
-    names |= {"interval_method"}
-    names |= {f"{name}_interval" for name in ("pearson", "spearman", "kendall")}
-    text = as_json(agreement(sample(30)))
-    assert set(json.loads(text)) == names
-    assert "NaN" not in text
 
 
 def test_missing_predictions_without_a_reason_are_counted():

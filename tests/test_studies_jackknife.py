@@ -219,17 +219,6 @@ def test_a_difference_is_tuned_on_the_texts_that_both_estimate() -> None:
         assert found == difference(measure, first.on(there), second.on(there))
 
 
-@pytest.mark.parametrize("m", [4, 20, 60])
-def test_least_errors_are_those_of_shuffled_ratings(m: int) -> None:
-    """Pearson's 1 / (m - 1) is exact; Kendall's exact variance is a little more than 4/9 of it."""
-    kendall = 2 * (2 * m + 5) / (9 * m * (m - 1))
-    assert 4 / 9 <= kendall * (m - 1) <= 4 / 9 * (1 + 3 / m)
-    human, order = RNG.standard_normal(m), RNG.standard_normal((20_000, m)).argsort(axis=1)
-    other = (human - human.mean()) / human.std()
-    drawn = other[order] @ other / m
-    assert drawn.var() == pytest.approx(1 / (m - 1), rel=0.05)
-
-
 def test_a_mean_has_its_textbook_error() -> None:
     """Parts of one text: the jackknife of a mean is s / sqrt(n), its interval Student's."""
     deal = split_of(HUMAN, parts=100)

@@ -6,10 +6,10 @@ import pytest
 from refless.data.records import Predictions
 from refless.data.simulate import simulate
 from refless.estimators import Scorer, estimator_of
+from refless.evaluation.groups import codes
 from refless.evaluation.held_out import agreement
 from refless.evaluation.meta import How, meta
 from refless.evaluation.units import units_of
-from refless.evaluation.validation import codes
 from refless.extensions.papers.huse.study import huse
 from refless.metrics.references.protocol import averaged
 

@@ -1,6 +1,7 @@
 """What estimates add up to."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.data.records import Estimates, Outputs, Reason, Residuals, numbered
-from refless.evaluation.scoring import Means, Scored, scored
+from refless.evaluation.scoring import Scored, scored
 from refless.stats.clusters import group_effects
 
 RESIDUALS = np.array([-0.2, -0.1, 0.0, 0.1, 0.2])
@@ -144,9 +145,10 @@ def test_these_outputs() -> None:
     """Of these alone their own scatter is no error."""
     rng = np.random.default_rng(2)
     estimates, errors = rng.normal(size=50), Residuals(values=0.5 * rng.normal(size=80))
+    texts = Outputs(ids=numbered(50), texts=("x",) * 50)
+    judged = replace(estimates_of(50), values=estimates)
     plain, these = (
-        Means.of(estimates, (), (), errors, these=these).overall.mean_interval
-        for these in (False, True)
+        scored(texts, judged, errors, these=these).overall.mean_interval for these in (False, True)
     )
     half = 1.96 * math.sqrt(errors.values.var() * (1 / 50 + 1 / 80))
     assert np.ptp(these) / 2 == pytest.approx(half, rel=0.1)

@@ -9,9 +9,9 @@ import pytest
 from refless.commands.validate.run import validate
 from refless.data.simulate import simulate
 from refless.estimators.neighbors import BLEUNeighbors
-from refless.evaluation.groups import group_labels
+from refless.evaluation.groups import codes, group_labels
 from refless.evaluation.jackknife import split
-from refless.evaluation.validation import Validation, codes, validation
+from refless.evaluation.validation import Validation, validation
 from refless.registry.errors import UsageError
 
 from refless.data.records import RatedPool  # isort: skip

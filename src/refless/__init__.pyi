@@ -1,8 +1,6 @@
 from refless.commands.compare.result import CompareResult as CompareResult
 from refless.commands.compare.run import compare as compare
 from refless.commands.compare.wins import WinsResult as WinsResult
-from refless.commands.dimensions import ScoreByDimension as ScoreByDimension
-from refless.commands.dimensions import ValidateByDimension as ValidateByDimension
 from refless.commands.explain.result import ExplainResult as ExplainResult
 from refless.commands.explain.run import explain as explain
 from refless.commands.fit.result import FitResult as FitResult

@@ -14,7 +14,6 @@ from refless.cli.output import Format, show
 from refless.commands import function_of
 from refless.commands.calls import by_flags
 from refless.commands.declared import RESULT, parameters_of
-from refless.commands.dimensions import whole_or_by_dimension
 from refless.registry.errors import UsageError
 from refless.registry.spec import Parameter
 from refless.report.result import Result
@@ -83,7 +82,7 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
             for name, value in values.items()
             if getattr(_context.get_parameter_source(name), "name", "") != "DEFAULT"
         }
-        make = partial(whole_or_by_dimension, function, given)
+        make = partial(function, **given)
         token = by_flags.set(True)
         try:
             show(function.__name__, make, format_, files or [], csv_safe)

@@ -129,8 +129,7 @@ class RatedRows(OutputRows):
             quoting, max-bytes, rating-map, label-config, aggregate.
         scale: Lowest and highest rating; maps ratings to [0, 1].
         dimension: Which of several things that were rated is read: fluency, a question, a scorer, a
-            column of ratings; fluency=1..5 has its scale. Repeatable, or a pattern, for validate
-            and score.
+            column of ratings; fluency=1..5 has its scale.
     """
 
     roles: ClassVar[tuple[str, ...]] = (
@@ -139,7 +138,7 @@ class RatedRows(OutputRows):
     options: ClassVar[type[FileOptions]] = RatedOptions
 
     scale: Annotated[Read[tuple[float, float] | None], About(metavar="MIN MAX")] = None
-    dimension: Annotated[Read[Names], About(metavar="NAME", kind=Many)] = None
+    dimension: Annotated[Read[Names], About(metavar="NAME", kind=str | None)] = None
 
     def to_reading(self, **columns: Any) -> Reading:
         """How to read, with more columns by role."""

@@ -1,20 +1,16 @@
-"""Single texts in a report: which are shown, beside which rated ones, and with which estimate."""
+"""Single texts in a report: which are shown, with which estimate, and why some have none."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from refless.data.records import Estimates
-from refless.estimators import Comparison
-from refless.metrics.matching import Exclusions
-from refless.registry.arrays import FloatArray, IntArray
-from refless.report.wording import with_interval
+from refless.registry.arrays import IntArray
+from refless.report.document import Section, Table
+from refless.report.wording import REASONS, percent, with_interval
 
 MOST_POINTS = 2_000  # texts in a scatter plot; more are drawn from at random
 HEADER = ("people", "estimate", "support", "no estimate")  # of the stored texts
-MOST = 5  # texts shown beside one
-CELLS = 2**22  # similarities held at once: 32 MB
-NOTHING = 1e-12  # similarities up to here are none
 
 
 def drawn(order: IntArray, seed: int) -> IntArray:
@@ -40,30 +36,12 @@ def _value(estimates: Estimates, i: int, digits: int) -> str:
     return with_interval(float(estimates.values[i]), ends, digits)
 
 
-def nearest(
-    compare: Comparison,
-    texts: Sequence[str],
-    rated: int,
-    held: Exclusions | None = None,
-) -> Iterator[tuple[tuple[int, float], ...]]:
-    """For each text its nearest rated texts, as (row of the rated texts, similarity).
-
-    Args:
-        compare: the similarity.
-        texts: the texts.
-        rated: number of rated texts.
-        held: which of these a text must not see.
-    """
-    block = max(1, CELLS // max(1, rated))
-    for begin in range(0, len(texts), block):
-        found = compare.similarities(texts[begin : begin + block])
-        if held is not None:
-            held.hide(found, begin)
-        yield from (_best(row, compare.least) for row in found)
-
-
-def _best(row: FloatArray, least: float) -> tuple[tuple[int, float], ...]:
-    """The most similar ones; rated texts are in canonical order, which settles ties."""
-    near: IntArray = np.flatnonzero((row >= least - NOTHING) & (row > NOTHING))
-    best = near[np.argsort(-row[near], kind="stable")][:MOST]
-    return tuple((int(i), float(row[i])) for i in best)
+def reasons_sections(reasons: Mapping[str, int], n: int) -> tuple[Section, ...]:
+    """How many of n texts have no estimate, and why; nothing where all have one."""
+    rows = tuple(
+        (reason, str(count), percent(count / n), REASONS.get(reason, ""))
+        for reason, count in reasons.items()
+    )
+    header, numeric = ("reason", "texts", "share", "meaning"), (False, True, True, False)
+    table = Table(header=header, rows=rows, numeric=numeric)
+    return (Section(title="Without an estimate", table=table),) if rows else ()

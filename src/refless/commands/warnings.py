@@ -64,18 +64,11 @@ def watched(listener: Callable[[str], None], bar: Bar) -> Iterator[None]:
 
 
 @contextmanager
-def overheard(*, silent: bool = False) -> Iterator[list[str]]:
-    """What is told inside; whoever listens hears it too, unless it is to be silent."""
-    lines: list[str] = []
-    listener = _listener.get()
-
-    def hear(line: str) -> None:
-        lines.append(line)
-        if listener is not None and not silent:
-            listener(line)
-
-    token = _listener.set(hear)
+def silenced() -> Iterator[None]:
+    """Nobody hears what is noted inside."""
+    token = _listener.set(None)
     try:
-        yield lines
+        with collecting():
+            yield
     finally:
         _listener.reset(token)

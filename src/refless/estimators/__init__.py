@@ -6,7 +6,7 @@ from refless.data.records import Estimates, RatedPool
 from refless.estimators.explanation import Explanation
 from refless.estimators.protocol import Estimator
 from refless.estimators.regressor import Regressor
-from refless.estimators.scorer import Comparison, Scorer
+from refless.estimators.scorer import Scorer
 from refless.registry.arrays import IntArray
 from refless.registry.offered import Registry
 from refless.registry.spec import made
@@ -51,7 +51,6 @@ def held_out(estimator: str | Scorer, pool: RatedPool, groups: IntArray | None =
 
 __all__ = [
     "ESTIMATORS",
-    "Comparison",
     "Estimator",
     "Explanation",
     "Scorer",

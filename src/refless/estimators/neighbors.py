@@ -23,7 +23,7 @@ from refless.estimators.inputs import outputs_in
 from refless.estimators.intervals import estimates_of, half_widths, held_out_ways, residuals_in
 from refless.estimators.neighborhood import Neighborhood, Rule
 from refless.estimators.protocol import SEED, SUBSAMPLE, THREADS, Estimator, one_output
-from refless.estimators.scorer import Comparison, CrossValidated, Within
+from refless.estimators.scorer import CrossValidated, Within
 from refless.metrics.kernels import KERNELS, Kernel, kernel_of
 from refless.metrics.kernels.bleu import BleuStar
 from refless.metrics.matching import Exclusions, hold_out
@@ -180,15 +180,6 @@ class BLEUNeighbors(Estimator):
         any_near = estimates.support[0] > 0
         near = state.neighbors(text, similarities, rule, most) if any_near else ()
         return Explanation.of(estimates, len(state.rated), near)
-
-    def similarity(self, rated: RatedPool) -> Comparison:
-        """The kernel, against these rated texts."""
-        kernel = self._kernel()
-        return Comparison(
-            similarities=kernel.prepare(rated.texts).similarities,
-            least=self.threshold,
-            name=kernel.name,
-        )
 
     def cross_validated(
         self, pool: RatedPool, groups: IntArray, blocks: IntArray

@@ -13,9 +13,8 @@ from refless.data.records import Outputs, RatedPool, Residuals
 from refless.estimators.explanation import Explanation
 from refless.estimators.folds import subsampled
 from refless.estimators.inputs import Given, outputs_in, rated_given
-from refless.estimators.scorer import Comparison, Scorer
+from refless.estimators.scorer import Scorer
 from refless.files.arrays import Array, Arrays, require
-from refless.metrics.kernels.bleu import PreparedBleu
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.registry.progress import Progress
@@ -23,7 +22,6 @@ from refless.registry.signature import Signature
 from refless.registry.spec import About, check, made, nested
 from refless.registry.version import __version__
 from refless.stats.correlation import spearman
-from refless.text.ngrams import Shape
 
 SUBSAMPLE = About("share of the rated texts drawn, with the seed", above=0, at_most=1)
 SEED = About("of what is drawn", at_least=0)
@@ -192,11 +190,6 @@ class Estimator(Scorer):
         if pool is not None or self._fitted is not None:
             signed = self._with_pool(signed, self.given[0] if pool is None else pool)
         return signed.plus(v=__version__)
-
-    def similarity(self, rated: RatedPool) -> Comparison:
-        """How it sees texts beside these rated ones; here by n-grams they share."""
-        cosine = PreparedBleu.build(rated.texts, Shape()).cosine
-        return Comparison(similarities=cosine, least=0.0, name="cosine of n-grams")
 
     def fitted_to(self, pool: RatedPool) -> Self:
         """A copy of this estimator, fitted to the pool."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
@@ -59,15 +59,6 @@ class CrossValidated:
         return cls(without(np.arange(n)), without)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """How an estimator sees texts: similarities, and from which one on it calls texts near."""
-
-    similarities: Callable[[Sequence[str]], FloatArray]  # [texts, rated texts]
-    least: float
-    name: str
-
-
 class Together(NamedTuple):
     """How far the errors of estimates go together, in squared units of the human rating.
 
@@ -119,11 +110,6 @@ class Scorer(ABC):
     def predict(self, X: Outputs | Given) -> FloatArray:  # noqa: N803
         """[n] the estimates as numbers, NaN where undefined."""
         return self.estimate(X).values
-
-    @property
-    def threshold(self) -> float:
-        """The least similarity of a neighbour; NaN where there is no such thing."""
-        return float("nan")
 
     def without_scores(self) -> Self | None:
         """The same of texts alone; None for one that reads no scores that others gave."""

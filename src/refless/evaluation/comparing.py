@@ -14,7 +14,7 @@ from refless.data.records import Residuals
 from refless.evaluation.entries import Field, Table
 from refless.registry.arrays import IntArray
 from refless.stats.assurance import SURE as SHOWING
-from refless.stats.assurance import USUAL, chance_shown
+from refless.stats.assurance import USUAL, chance_shown, variance_after
 from refless.stats.clusters import PRIOR_SPREAD, Unseen, group_effects, unseen
 from refless.stats.corrections import holm
 from refless.stats.prediction_powered import UNKNOWN, Answer, Powered, powered, with_raters
@@ -261,8 +261,7 @@ def _outlook(
 ) -> tuple[int | None, float]:
     """Rated items that should show a difference, and the chance that all items do.
 
-    The variance of n rated clusters of N is (1 - n / N) left / n + whole / N, without the latter if
-    these items are all; a cluster has as many items as it has on average.
+    A cluster has as many items as it has on average.
     """
     if answer.error == 0:
         return None, math.nan  # all there is to ask is rated
@@ -279,7 +278,7 @@ def _outlook(
     else:
         return None, math.nan
     n = np.arange(max(rated, 2), clusters + 1).astype(np.float64)
-    then = (1 - n / clusters) * left / n + (0.0 if these else whole / clusters)
+    then = variance_after(n, clusters, left, 0.0 if these else whole)
     prior, more = USUAL**2 * whole, rated > 0
     wide, now = answer.wide, answer.error**2
     chances = chance_shown(answer.value, now, then, prior, n - 1, more=more, wide=wide)

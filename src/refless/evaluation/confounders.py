@@ -14,6 +14,7 @@ import numpy as np
 from refless.data.records import RatedPool
 from refless.evaluation.baselines import CONSTANT, LENGTH, SOURCE, SYSTEM, lengths_of
 from refless.evaluation.copies import holding
+from refless.evaluation.groups import codes
 from refless.evaluation.jackknife import WITHOUT_BLOCK, Replicates, Split, interval_of, measured
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval
@@ -102,8 +103,8 @@ def confounders(
 
 def cells(split: Split, labels: Sequence[str]) -> IntArray:
     """[n] cells of texts that one model has judged and that have one label."""
-    codes = np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)[1]
-    return np.asarray(split.blocks * (int(codes.max(initial=0)) + 1) + codes)
+    numbers = codes(labels)
+    return np.asarray(split.blocks * (int(numbers.max(initial=0)) + 1) + numbers)
 
 
 def _freedom(cell: IntArray) -> int:
@@ -163,5 +164,5 @@ def _left(
 def _copied(pool: RatedPool, groups: IntArray) -> BoolArray:
     """[n] whether most of a text is in one of another group; of a source if each is alone."""
     if len(np.unique(groups)) == len(pool) and pool.sources:
-        groups = np.unique(np.array(pool.sources, dtype=object).astype(str), return_inverse=True)[1]
+        groups = codes(pool.sources)
     return holding(pool.texts, groups)

@@ -9,7 +9,7 @@ import numpy as np
 
 from refless.data.human import cells_of, human_ratings
 from refless.data.records import Outputs, RatedPool
-from refless.evaluation.validation import codes
+from refless.evaluation.groups import codes
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.prediction_powered import Cells

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from refless.data.records import Predictions
+from refless.evaluation.groups import codes
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import is_constant
 from refless.stats.intervals import Interval
@@ -96,8 +97,7 @@ def _canonical(judged: Predictions) -> tuple[FloatArray, FloatArray, IntArray | 
     if not judged.group:
         order = np.lexsort((predicted, human))
         return human[order], predicted[order], None
-    code = {name: i for i, name in enumerate(sorted(set(judged.group)))}
-    clusters = np.array([code[name] for name in judged.group], dtype=np.int64)[scored]
+    clusters = codes(judged.group)[scored]
     order = np.lexsort((clusters, predicted, human))
     return human[order], predicted[order], clusters[order]
 

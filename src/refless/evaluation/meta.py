@@ -10,11 +10,11 @@ import numpy as np
 
 from refless.data.records import Predictions
 from refless.evaluation.differences import difference
+from refless.evaluation.groups import codes
 from refless.evaluation.held_out import agreement
 from refless.evaluation.jackknife import PERFECT
 from refless.evaluation.reranking import several
 from refless.evaluation.systems import system_table
-from refless.evaluation.validation import codes
 from refless.metrics.references.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
@@ -361,6 +361,6 @@ def _canonical(human: Predictions, scores: Mapping[str, Scores]) -> IntArray:
     """[n] rows in an order of their own; rows that tie are interchangeable."""
     names = [codes(column) for column in (human.item, human.system, human.group) if column]
     metrics = [metric for _, metric in sorted(scores.items())]
-    statistics = [column for m in metrics if m.statistics is not None for column in m.statistics.T]
+    statistics = [column for metric in metrics for column in metric.statistics.T]
     columns = [metric.segments for metric in metrics]
     return np.lexsort((*statistics, *columns, *names, human.human))

@@ -19,6 +19,7 @@ from refless.evaluation.comparing import Pair
 from refless.evaluation.groups import canonical
 from refless.registry.arrays import BoolArray, FloatArray
 from refless.registry.errors import UsageError
+from refless.stats.assurance import variance_after
 from refless.stats.clusters import intraclass
 from refless.stats.intervals import student
 
@@ -77,21 +78,16 @@ class Units:
     these: bool = False
 
     def half_width(self, n: int) -> float:
-        """Expected half width of the 95 % interval by n more of them; NaN if that is unknown.
-
-        The variance of the mean is that of what is not rated, and that the units are themselves a
-        sample (Zrnic and Candes 2024, section 2).
-        """
+        """Expected half width of the 95 % interval by n more of them; NaN if that is unknown."""
         if self.today is not None:
             now, then = self._variance(0, self.today), self._variance(n, self.today)
             return student(self.today.freedom + n) * self.today.error * math.sqrt(then / now)
-        if n + self.already < 2:
-            return self.most
         rated, every = n + self.already, len(self.members) + self.already
-        missed = self.spread**2 * (every / rated - 1.0)
-        again = 0.0 if self.these else self.variance
-        half = student(rated - 1) * math.sqrt((missed + again) / every)
-        return min(half, self.most)
+        if rated < 2:
+            return self.most
+        whole = 0.0 if self.these else self.variance
+        error = math.sqrt(variance_after(float(rated), every, self.spread**2, whole))
+        return min(student(rated - 1) * error, self.most)
 
     def _variance(self, n: int, today: Today) -> float:
         """Of the difference after n more items, in that of one rating."""

@@ -13,7 +13,6 @@ from refless.data.records import Estimates, Outputs, Residuals, picked, residual
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.clusters import (
     Effect,
-    Unseen,
     design_effect,
     group_effects,
     intraclass,
@@ -86,68 +85,40 @@ class _HeldOut:
     systems: dict[str, Effect]
     wide: float
 
-
-def _held_out(errors: Residuals, alone: FloatArray | None = None) -> _HeldOut:
-    """The errors of texts that were held out with their sources, or alone."""
-    values = errors.values if alone is None else alone
-    rows = np.flatnonzero(~np.isnan(values))
-    sources, systems, n = picked(errors.sources, rows), picked(errors.systems, rows), len(rows)
-    alike, groups = intraclass(values[rows], sources), len(set(numbered(sources, n).tolist()))
-    return _HeldOut(
-        values=values[rows],
-        alike=alike,
-        design=design_effect(sources, n, alike),
-        systems=group_effects(values[rows], systems),
-        wide=widened(groups - 1) if alone is None and groups > 1 else 1.0,
-    )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Errors:
-    """What held-out errors say of a mean.
-
-    Attributes:
-        errors: all of them; apart, near: of texts held out with their sources, and alone.
-        rated: the sources; outside: what a system that nobody rated may do.
-    """
-
-    errors: Residuals
-    apart: _HeldOut
-    near: _HeldOut
-    rated: set[str]
-    outside: Unseen
-
     @classmethod
-    def of(cls, errors: Residuals) -> _Errors:
-        """What they say."""
-        outside = unseen(errors.afar, errors.values, errors.systems)
-        near = _held_out(errors, errors.alone)
-        return cls(errors, _held_out(errors), near, {*errors.sources}, outside)
-
-    def held(self, *, known: bool) -> _HeldOut:
-        """The errors to judge outputs by, all of whose sources are `known`, or not."""
-        return self.near if known and len(self.near.values) else self.apart
-
-    def together(
-        self, held: _HeldOut, *, estimates: float, residuals: float, shares: Mapping[str, float]
-    ) -> Together:
-        """Design effects of shared sources and systems on the mean."""
-        effects = [(held.systems[name], shares[name]) for name in shares if name in held.systems]
-        other = [shares[name] for name in shares if name and name not in self.errors.systems]
-        known = math.fsum((share * effect.error) ** 2 for effect, share in effects)
-        return Together(
-            estimates=estimates,
-            residuals=residuals,
-            held_out=held.design,
-            shift=math.fsum(share * effect.shift for effect, share in effects),
-            error=math.hypot(math.sqrt(known), self.outside.error(other)),
-            wide=held.wide,
+    def of(cls, errors: Residuals, alone: FloatArray | None = None) -> _HeldOut:
+        """The errors of texts that were held out with their sources, or alone."""
+        values = errors.values if alone is None else alone
+        rows = np.flatnonzero(~np.isnan(values))
+        sources, systems, n = picked(errors.sources, rows), picked(errors.systems, rows), len(rows)
+        alike, groups = intraclass(values[rows], sources), len(set(numbered(sources, n).tolist()))
+        return cls(
+            values=values[rows],
+            alike=alike,
+            design=design_effect(sources, n, alike),
+            systems=group_effects(values[rows], systems),
+            wide=widened(groups - 1) if alone is None and groups > 1 else 1.0,
         )
 
-    def within(self, ends: Interval) -> Interval:
-        """The interval, within what a rating can be."""
-        low, high = np.clip(ends, *self.errors.ends).tolist()
-        return low, high
+    def together(
+        self, found: FloatArray, sources: Sequence[str], shares: Mapping[str, float], new: float
+    ) -> Together:
+        """Design effects of shared sources and systems on a mean.
+
+        Args:
+            found: [n] estimates; sources: [n] of the outputs, or empty.
+            shares: of systems; new: error of those that nobody rated.
+        """
+        effects = [(self.systems[name], shares[name]) for name in shares if name in self.systems]
+        known = math.fsum((share * effect.error) ** 2 for effect, share in effects)
+        return Together(
+            estimates=design_effect(sources, len(found), intraclass(found, sources)),
+            residuals=design_effect(sources, len(found), self.alike),
+            held_out=self.design,
+            shift=math.fsum(share * effect.shift for effect, share in effects),
+            error=math.hypot(math.sqrt(known), new),
+            wide=self.wide,
+        )
 
 
 def scored(
@@ -176,80 +147,33 @@ def scored(
         resamples: its size.
         these: whether the question is about these outputs, and not about outputs like them.
     """
-    labels = groups or outputs.sources
-    means = Means.of(
-        estimates.values,
-        labels,
-        outputs.systems,
-        residuals,
-        seed=seed,
-        resamples=resamples,
-        these=these,
-    )
+    errors, labels, names = residuals_of(residuals), groups or outputs.sources, outputs.systems
+    apart, near, rated = _HeldOut.of(errors), _HeldOut.of(errors, errors.alone), {*errors.sources}
+    outside = unseen(errors.afar, errors.values, errors.systems)
+
+    def mean_of(rows: IntArray) -> Mean:
+        defined = rows[~np.isnan(estimates.values[rows])]
+        values = estimates.values[defined]
+        sources = [labels[i] for i in defined] if labels else []
+        counts = Counter(names[i] for i in defined) if names else Counter()
+        shares = {name: n / len(defined) for name, n in counts.items()}
+        new = [shares[name] for name in shares if name and name not in errors.systems]
+        known = bool(sources) and rated.issuperset(sources)
+        held_out = near if known and len(near.values) else apart
+        together = held_out.together(values, sources, shares, outside.error(new))
+        together = replace(together, estimates=0.0) if these else together
+        rng = np.random.default_rng(seed)
+        ends = mean_interval(values, held_out.values, rng, resamples, together=together)
+        mean = float(np.sort(values).mean()) + together.shift if len(values) else math.nan
+        mean, low, high = np.clip((mean, *ends), *errors.ends).tolist()
+        return Mean(mean=mean, mean_interval=(low, high), n=len(rows), n_scored=len(values))
+
+    systems = np.array(names, dtype=object)
     return Scored(
         outputs=outputs,
         estimates=estimates,
-        overall=means.overall,
-        systems=means.systems,
+        overall=mean_of(np.arange(len(outputs))),
+        systems={name: mean_of(np.flatnonzero(systems == name)) for name in sorted({*names})},
         reasons=dict(sorted(Counter(reason for reason in estimates.reasons if reason).items())),
         these=these,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """The mean of all outputs, and of each system by name."""
-
-    overall: Mean
-    systems: dict[str, Mean]
-
-    @classmethod
-    def of(
-        cls,
-        values: FloatArray,
-        labels: Sequence[str],
-        names: Sequence[str],
-        residuals: Residuals | FloatArray,
-        *,
-        seed: int = 0,
-        resamples: int = 1_000,
-        these: bool = False,
-    ) -> Means:
-        """What estimates add up to: see `scored`.
-
-        Args:
-            values: [n] estimates, NaN where there is none.
-            labels: [n] what errs together, called as in the residuals, or empty.
-            names: [n] systems, or empty.
-            residuals, seed, resamples, these: as of `scored`.
-        """
-        errors = _Errors.of(residuals_of(residuals))
-
-        def mean_of(rows: IntArray) -> Mean:
-            defined = rows[~np.isnan(values[rows])]
-            found = values[defined]
-            rng = np.random.default_rng(seed)
-            sources = [labels[i] for i in defined] if labels else []
-            held = errors.held(known=bool(sources) and errors.rated.issuperset(sources))
-            counts = Counter(names[i] for i in defined) if names else Counter()
-            together = errors.together(
-                held,
-                estimates=design_effect(sources, len(found), intraclass(found, sources)),
-                residuals=design_effect(sources, len(found), held.alike),
-                shares={name: n / len(defined) for name, n in counts.items()},
-            )
-            together = replace(together, estimates=0.0) if these else together
-            ends = mean_interval(found, held.values, rng, resamples, together=together)
-            mean = float(np.sort(found).mean()) + together.shift if len(found) else math.nan
-            return Mean(
-                mean=errors.within((mean, mean))[0],
-                mean_interval=errors.within(ends),
-                n=len(rows),
-                n_scored=len(found),
-            )
-
-        systems = np.array(names, dtype=object)
-        return cls(
-            overall=mean_of(np.arange(len(values))),
-            systems={name: mean_of(np.flatnonzero(systems == name)) for name in sorted({*names})},
-        )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.data.records import Predictions
-from refless.evaluation.validation import codes
+from refless.evaluation.groups import codes
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.references.protocol import Scores, averaged
 from refless.registry.arrays import FloatArray, IntArray
@@ -82,7 +82,7 @@ def _of_systems(scores: Scores, system: IntArray, weights: Sequence[FloatArray])
 
 def _weighted(scores: Scores, weights: FloatArray) -> FloatArray:
     with single_threaded_blas(), np.errstate(invalid="ignore", divide="ignore"):
-        values = np.asarray(scores.of_sums(lambda counts: weights @ counts))
+        values = np.asarray(scores.combine(weights @ scores.statistics))
     return np.where(weights.sum(axis=1) > 0, values, np.nan)
 
 

@@ -151,7 +151,7 @@ def _even(column: FloatArray) -> FloatArray:
 
 def _gaps(sides: Sides, rows: IntArray) -> FloatArray:
     """[units] the first system's score of each unit less the second's."""
-    first, second = (scores.of_sums(lambda counts: counts[rows].sum(axis=1)) for scores in sides)
+    first, second = (side.combine(side.statistics[rows].sum(axis=1)) for side in sides)
     return first - second
 
 

@@ -3,16 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from refless.data.records import Estimates, RatedPool
 from refless.estimators.scorer import CrossValidated
-from refless.evaluation.annotators import (
-    Annotators,
-    VersusAnnotators,
-    annotators,
-    versus_annotators,
-)
+from refless.evaluation.annotators import VersusAnnotators, versus_annotators
 from refless.evaluation.baselines import CONSTANT, SOURCE, SYSTEM, baselines
 from refless.evaluation.confounders import Confounders, confounders
 from refless.evaluation.drift import Drift, drift
@@ -21,7 +14,6 @@ from refless.evaluation.jackknife import Split, agreement_of, replicates
 from refless.evaluation.judges import VersusJudges, judges, versus_judges
 from refless.evaluation.leaderboard import Leaderboard, leaderboard
 from refless.evaluation.reranking import BY, Reranking, reranking
-from refless.registry.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -34,7 +26,6 @@ class Validation:
         beside_scores: what texts add to judges' scores, or None without such scores.
         estimates: of each text without its group, by the estimator to use.
         estimator: agreement of these with the human rating.
-        annotators: single annotators against the human rating, or None.
         beside: the estimator beside single annotators on equal terms, or None.
         reranking: what choosing among outputs for one source, or item, is worth; None if these
             were not held out together, or each has one output. by_system: the same of always taking
@@ -49,7 +40,6 @@ class Validation:
     beside_scores: VersusJudges | None
     estimates: Estimates
     estimator: Agreement
-    annotators: Annotators | None
     beside: VersusAnnotators | None
     reranking: Reranking | None
     by_system: Reranking | None
@@ -96,16 +86,9 @@ def validation(
         beside_scores=versus_judges(table, methods | judged, twins or {}, pool.score_names),
         estimates=estimates,
         estimator=agreement_of(method, estimates.reasons),
-        annotators=annotators(pool),
         beside=versus_annotators(pool, method, seed),
         reranking=reranking(labels, method, by=group) if group in BY else None,
         by_system=reranking(labels, system, by=group) if by_name else None,
         made_of=confounders(pool, method, plain),
         drift=drift(pool, estimates.values, split.groups),
     )
-
-
-def codes(labels: Sequence[str]) -> IntArray:
-    """[n] labels as numbers from 0, in the order of the sorted labels."""
-    number = {name: i for i, name in enumerate(sorted(set(labels)))}
-    return np.array([number[name] for name in labels], dtype=np.int64)

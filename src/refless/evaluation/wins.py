@@ -14,7 +14,6 @@ from refless.stats.corrections import holm
 from refless.stats.intervals import UNDEFINED, Interval, student
 
 LEVEL = 0.05
-Labels = np.ndarray[tuple[int], np.dtype[np.str_]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +40,6 @@ class Wins:
         first, second: their names.
         by_item: over items as they were drawn (sources); ties: choices of neither.
         p_holm: by item, corrected for the number of pairs of systems; shown: whether below 0.05.
-        by_rater: the same over raters as they were drawn; None if fewer than two are known.
     """
 
     first: str
@@ -50,7 +48,6 @@ class Wins:
     ties: int
     p_holm: float
     shown: bool
-    by_rater: Rate | None
 
 
 def wins(pool: RatedPool, systems: Sequence[str]) -> tuple[Wins, ...]:
@@ -67,32 +64,20 @@ def wins(pool: RatedPool, systems: Sequence[str]) -> tuple[Wins, ...]:
     for a, b in zip(choices.first.tolist(), choices.second.tolist(), strict=True):
         rival[a], rival[b] = pool.systems[b], pool.systems[a]
     sides = [*zip(rival, pool.systems, strict=True)]  # of each text: who it is up against
-    names = pool.ratings.annotators
     pairs = []
     for pair in combinations(systems, 2):
         votes = np.flatnonzero([sides[i] == pair for i in pool.ratings.text.tolist()])
         if len(votes):
-            who = [names[i] if names else "" for i in pool.ratings.annotator[votes].tolist()]
             won, items = pool.ratings.values[votes], group[pool.ratings.text[votes]]
-            pairs.append((pair, won, np.array(who), rate(won, items)))
-    corrected = holm(np.array([by_item.p for *_, by_item in pairs]))
-    return tuple(_wins(*votes, float(p)) for votes, p in zip(pairs, corrected, strict=True))
-
-
-def _wins(pair: tuple[str, str], won: FloatArray, who: Labels, by_item: Rate, p: float) -> Wins:
-    known = who != ""
-    return Wins(
-        first=pair[0],
-        second=pair[1],
-        by_item=by_item,
-        ties=int((won == 0.5).sum()),
-        p_holm=p,
-        shown=p < LEVEL,
-        by_rater=rate(won[known], who[known]) if len({*who[known].tolist()}) > 1 else None,
+            pairs.append((pair, int((won == 0.5).sum()), rate(won, items)))
+    corrected = holm(np.array([by_item.p for *_, by_item in pairs])).tolist()
+    return tuple(
+        Wins(first=first, second=second, by_item=by_item, ties=ties, p_holm=p, shown=p < LEVEL)
+        for ((first, second), ties, by_item), p in zip(pairs, corrected, strict=True)
     )
 
 
-def rate(won: FloatArray, clusters: Labels | IntArray) -> Rate:
+def rate(won: FloatArray, clusters: IntArray) -> Rate:
     """Mean of outcomes with an interval by clusters.
 
     Wilson's interval with Student's t and as many choices as would be as exact were they alone

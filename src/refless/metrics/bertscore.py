@@ -80,11 +80,13 @@ class BERTScore:
             raise UsageError("bertscore needs a model: the folder or the name of an encoder")
         return Encoder(model=self.model, layer=self.layer)
 
+    def settings(self) -> dict[str, object]:
+        """Encoder, layer and baseline."""
+        return {**self._encoder().settings(), **baseline_settings(self.baseline)}
+
     def signature(self) -> Signature:
         """Everything that can change the scores."""
-        base = baseline_settings(self.baseline)
-        settings = {**self._encoder().settings(), **base}
-        return Signature(self.name).plus(**settings, v=__version__)
+        return Signature(self.name).plus(**self.settings(), v=__version__)
 
     @classmethod
     def missing(cls) -> str:
@@ -100,7 +102,7 @@ def _best(texts: Matched, output: int, references: Sequence[int]) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BertScore:
+class BertScore(BERTScore):
     """BERTScore's F without idf, rescaled with a baseline, negative values clipped to 0.
 
     The published tau presumes rescaled scores: raw ones sit far above it.
@@ -111,11 +113,8 @@ class BertScore:
         baseline: a baseline file of BERTScore's release, or `random`: random pairs of rated texts.
     """
 
-    name: ClassVar[str] = "bertscore"
     default_tau: ClassVar[float] = 0.10
 
-    model: Annotated[str | None, MODEL] = None
-    layer: Annotated[int | None, LAYER] = None
     baseline: Annotated[str, BASELINE] = RANDOM
 
     def __post_init__(self) -> None:
@@ -124,9 +123,6 @@ class BertScore:
             raise UsageError(
                 "kernel bertscore needs a model (a folder or a name): bertscore:model=DIR"
             )
-
-    def _encoder(self) -> Encoder:
-        return Encoder(model=self.model or "", layer=self.layer)
 
     def prepare(self, texts: Sequence[str]) -> Dense:
         """The rated texts, embedded."""
@@ -138,10 +134,6 @@ class BertScore:
             rows=partial(_rows, rated=rated, encoder=encoder, base=base),
             parallel=False,  # BLAS and torch have threads of their own
         )
-
-    def settings(self) -> dict[str, object]:
-        """Encoder, layer and baseline."""
-        return {**self._encoder().settings(), **baseline_settings(self.baseline)}
 
 
 def _rows(texts: Sequence[str], *, rated: Matched, encoder: Encoder, base: float) -> Rows:

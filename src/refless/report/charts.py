@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from refless.report.document import Figure, Section, Table
 from refless.report.plot import (
     BOTTOM,
     HEIGHT,
@@ -18,7 +19,7 @@ from refless.report.plot import (
     axis_over,
 )
 from refless.report.templates import rendered
-from refless.report.wording import labels, number
+from refless.report.wording import labels, number, with_interval
 from refless.stats.intervals import UNDEFINED, Interval
 
 ROW = 34  # height of a line of a row chart
@@ -50,17 +51,13 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """A line through points; low and high are the ends of a band, or empty.
-
-    `knots` tells whether its points are drawn; many would hide the line.
-    """
+    """A line through points; low and high are the ends of a band, or empty."""
 
     x: Sequence[float]
     y: Sequence[float]
     style: str
     low: Sequence[float] = ()
     high: Sequence[float] = ()
-    knots: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,3 +179,36 @@ def row_chart(
     )
     label += ": " + ", ".join(f"{line.name} {number(line.value)}" for line in lines)
     return chart(x, y, label, lines=lines, marks=marks)
+
+
+def charted(
+    title: str,
+    header: tuple[str, ...],
+    entries: Sequence[tuple[Line, tuple[str, ...]]],
+    caption: str,
+    *,
+    axis: str,
+    label: str,
+    zero: bool = False,
+    numeric: tuple[bool, ...] = (),
+    lines: tuple[str, ...] = (),
+    width: int = 30,
+) -> Section:
+    """A table of named values with their intervals and more cells, and the same as a row chart.
+
+    Args:
+        title: of the section; header: of name, value and the other cells.
+        entries: a line, and its cells behind name and value.
+        caption: of the chart; axis, label, zero: as of `row_chart`.
+        numeric: as of `Table`; lines: of the section.
+        width: columns that a name has at most.
+    """
+    names = labels([line.name for line, _ in entries], width)
+    rows = tuple(
+        (names[line.name], with_interval(line.value, line.interval), *cells)
+        for line, cells in entries
+    )
+    table = Table(header=header, rows=rows, numeric=numeric)
+    svg = row_chart([line for line, _ in entries], axis, label, zero=zero)
+    figure = Figure(svg=svg, caption=caption, table=table)
+    return Section(title=title, figures=(figure,), table=table, lines=lines)

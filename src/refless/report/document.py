@@ -88,13 +88,11 @@ class Stored:
         id: its name.
         cells: numbers of its own, under the store's header.
         text: the whole text; the page clips it.
-        near: the texts to show beside it, as (place in the store, similarity).
     """
 
     id: str
     cells: tuple[str, ...]
     text: str
-    near: tuple[tuple[int, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,13 +102,11 @@ class Store:
     Attributes:
         header: names of the cells, that of what people gave first.
         title: what the texts are.
-        near: what `Stored.near` are, for the panel beside a chart.
     """
 
     header: tuple[str, ...]
     texts: tuple[Stored, ...]
     title: str
-    near: str = "Nearest rated texts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

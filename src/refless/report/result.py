@@ -33,6 +33,11 @@ class GateRecord:
     verdict: Literal["", "passed", "failed", "undecided"] = ""
     reason: str = ""
 
+    @classmethod
+    def of(cls, verdict: Literal["passed", "failed", "undecided"], why: str) -> "GateRecord":
+        """A gate that was asked for; the reason begins with the verdict."""
+        return cls(verdict, f"gate {verdict}: {why}")
+
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Result:

@@ -84,7 +84,8 @@ def accepting(
     steps, believed = [], []
     for threshold in thresholds.tolist():
         accepted = estimates >= threshold
-        share, size = float(bad[accepted].mean()), _size(bad[accepted], clusters[accepted])
+        share = float(bad[accepted].mean())
+        size = effective_size(bad[accepted] - bad[accepted].mean(), clusters[accepted])
         highest = _highest(share, size, 1 - SURE)
         coverage = float(accepted.mean())
         steps.append(Step(threshold=threshold, coverage=coverage, wrong=share, highest=highest))
@@ -98,10 +99,6 @@ def accepting(
         chosen=steps[last] if last >= 0 else None,
         needed=_needed(steps, n, at_most_wrong) if last < 0 else None,
     )
-
-
-def _size(bad: BoolArray, clusters: IntArray) -> float:
-    return effective_size(bad - bad.mean(), clusters)
 
 
 def _highest(share: float, size: float, chance: float) -> float:

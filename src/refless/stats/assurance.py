@@ -5,13 +5,30 @@ what differences usually are (Spiegelhalter, Freedman & Blackburn 1986; O'Hagan,
 2005). Powers for the difference as it looks were reached in .54 to .72 where .8 was promised.
 """
 
+from typing import TypeVar
+
 import numpy as np
 
 from refless.registry.arrays import FloatArray
 from refless.stats.intervals import LEVEL
 
 SURE = 0.8  # chance with which enough ratings show a difference
+N = TypeVar("N", float, FloatArray)
 USUAL = 0.3  # standard deviation of differences of systems, in those of their items' differences
+
+
+def variance_after(n: N, every: int, left: float, whole: float) -> N:
+    """Variance of a mean, or a difference, by ratings of n units out of so many.
+
+    That of the units that are not rated, and that all units are a sample themselves (Zrnic and
+    Candes 2024, section 2).
+
+    Args:
+        n: a number of units, or an array of them.
+        every: units that there are, rated or not.
+        left: variance of what estimates miss of a unit; whole: of units, 0 if these are all.
+    """
+    return (1 - n / every) * left / n + whole / every
 
 
 def chance_shown(

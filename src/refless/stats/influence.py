@@ -24,7 +24,7 @@ def mae(human: FloatArray, predicted: FloatArray) -> FloatArray:
 
 def pearson(human: FloatArray, predicted: FloatArray) -> FloatArray:
     """[n] influences on Pearson's r."""
-    x, y = _standard(human), _standard(predicted)
+    x, y = standard(human), standard(predicted)
     r = float((x * y).mean())
     return np.asarray((x * y - r / 2 * (x * x + y * y)) / len(x))
 
@@ -32,7 +32,7 @@ def pearson(human: FloatArray, predicted: FloatArray) -> FloatArray:
 def spearman(human: FloatArray, predicted: FloatArray) -> FloatArray:
     """[n] influences on Spearman's rho: through a row's own ranks, and through all the others'."""
     x_ranks, y_ranks = correlation.ranks(human), correlation.ranks(predicted)
-    x, y = _standard(x_ranks), _standard(y_ranks)
+    x, y = standard(x_ranks), standard(y_ranks)
     rho = float((x * y).mean())
     by_x = (y - rho * x) / (len(x) * x_ranks.std())  # how rho moves with each row's rank
     by_y = (x - rho * y) / (len(x) * y_ranks.std())
@@ -63,7 +63,8 @@ def _of_mean(values: FloatArray) -> FloatArray:
     return np.asarray((values - values.mean()) / len(values))
 
 
-def _standard(column: FloatArray) -> FloatArray:
+def standard(column: FloatArray) -> FloatArray:
+    """The column with a mean of 0 and a variance of 1."""
     return np.asarray((column - column.mean()) / column.std())
 
 

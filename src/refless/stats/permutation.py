@@ -6,6 +6,7 @@ import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import is_constant, ranks
+from refless.stats.influence import standard
 from refless.stats.intervals import CELLS
 
 PERMUTATIONS = 1_000
@@ -39,7 +40,7 @@ def permutation_p(
     """
     if any(map(is_constant, (human, first, second))):
         return float("nan")
-    foot = _standard if measure == "pearson" else ranks
+    foot = standard if measure == "pearson" else ranks
     human, first, second = foot(human), foot(first), foot(second)
     observed = abs(_with(human, first[None]) - _with(human, second[None]))[0]
     codes = np.arange(len(human))
@@ -52,10 +53,6 @@ def permutation_p(
         ours, theirs = np.where(exchanged, second, first), np.where(exchanged, first, second)
         reached += int((np.abs(_with(human, ours) - _with(human, theirs)) >= observed - TIE).sum())
     return (1 + reached) / (1 + permutations)
-
-
-def _standard(column: FloatArray) -> FloatArray:
-    return np.asarray((column - column.mean()) / column.std())
 
 
 def _with(human: FloatArray, columns: FloatArray) -> FloatArray:

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from refless.evaluation.comparing import Comparison, Pair
 from refless.registry.plural import counted
-from refless.report.charts import Line, row_chart
-from refless.report.document import Figure, Section, Table
+from refless.report.charts import Line, charted
+from refless.report.document import Section, Table
 from refless.report.wording import (
     interval,
     labels,
@@ -38,8 +39,21 @@ MISJUDGED = (
 )
 
 
+def turned(pair: Pair, by: Pair | None = None) -> Pair:
+    """The pair with the system second that looks better by it, or by another pair of the two."""
+    if not (by or pair).difference.value < 0:
+        return pair
+    alone, both, answer = (
+        replace(answer, value=-answer.value)
+        for answer in (pair.powered.alone, pair.powered.both, pair.difference)
+    )
+    powered = replace(pair.powered, alone=alone, both=both)
+    return replace(pair, first=pair.second, second=pair.first, powered=powered, difference=answer)
+
+
 def facts(pair: Pair) -> tuple[tuple[str, str, str], ...]:
     """The numbers that stand out if two systems are compared."""
+    pair = turned(pair)
     name, answer = labels([pair.second], NAME)[pair.second], pair.difference
     return (
         ("Difference", number(answer.value), interval(answer.interval)),
@@ -58,21 +72,15 @@ def judges_section(
     """What judges' scores alone say of the same outputs, beside the answer."""
     if not judges:
         return ()
-    names = labels([*judges], NAME)
-    rows = [
-        (
-            f"{pair.second} - {pair.first}" if i == 0 else "",
-            name,
-            with_interval(each.difference.value, each.difference.interval),
-        )
-        for k, pair in enumerate(pairs[:MOST_PAIRS])
-        for i, (name, each) in enumerate(
-            [("people", pair), *((names[name], judges[name][k]) for name in judges)]
-        )
-    ]
-    table = Table(
-        header=("", "by", "difference [95 %]"), rows=tuple(rows), numeric=(False, False, True)
-    )
+    names, rows = labels([*judges], NAME), []
+    for k, pair in enumerate(pairs[:MOST_PAIRS]):
+        better, title = turned(pair), f"{turned(pair).second} over {turned(pair).first}"
+        answers = {"people": better, **{names[by]: turned(judges[by][k], pair) for by in judges}}
+        for i, (name, each) in enumerate(answers.items()):
+            value = with_interval(each.difference.value, each.difference.interval)
+            rows.append((title if i == 0 else "", name, value))
+    header, numeric = ("pair", "by", "difference [95 %]"), (False, False, True)
+    table = Table(header=header, rows=tuple(rows), numeric=numeric)
     line = (
         "A judge's own difference is in its own units, and no rating corrects it: its interval "
         "knows which texts were drawn, not how the judge errs. 'refless judge' shows that."
@@ -84,7 +92,7 @@ def verdict(comparison: Comparison) -> str:
     """The answer in one sentence or two."""
     pairs = comparison.pairs
     if len(pairs) == 1:
-        return _of_pair(pairs[0])
+        return of_pair(pairs[0])
     apart = sum(pair.apart for pair in pairs)
     if not apart:
         return _of_pairs(comparison)
@@ -109,14 +117,16 @@ def _of_pairs(comparison: Comparison) -> str:
     return f"{lead}. A difference is shown for {shown} of {counted(len(pairs), 'pair')} (Holm)."
 
 
-def _of_pair(pair: Pair) -> str:
+def of_pair(pair: Pair) -> str:
+    """Which of two systems is rated higher, and whether that is shown."""
     name = labels([pair.first, pair.second], NAME)
     both = f"{name[pair.first]} and {name[pair.second]}"
     if math.isnan(pair.difference.p):
         return f"Nothing can be said of {both}: {_why_not(pair)}."
     lead = f"Nobody rated both {both}, so the interval allows {ALLOWED} " if pair.apart else ""
-    higher, lower, ends = _turned(pair)
-    by = with_interval(abs(pair.difference.value), ends)
+    better = turned(pair)
+    higher, lower = better.second, better.first
+    by = with_interval(better.difference.value, better.difference.interval)
     verb = "expected to be rated" if pair.method == "estimates" else "rated"
     if pair.shown:
         return f"{lead}{name[higher]} is {verb} higher than {name[lower]}, by {by}."
@@ -214,22 +224,23 @@ def differences_section(comparison: Comparison) -> Section:
         return _one_pair(comparison.pairs[0])
     ranked = sorted(comparison.pairs, key=lambda pair: (pair.p_holm, -abs(pair.difference.value)))
     names = labels([standing.name for standing in comparison.standings], 18)
-    rows, lines = [], []
-    for pair in ranked[:MOST_PAIRS]:
-        higher, lower, ends = _turned(pair)
-        name, size = f"{names[higher]} over {names[lower]}", abs(pair.difference.value)
-        rows.append((name, with_interval(size, ends), p_value(pair.p_holm), MADE_OF[pair.method]))
-        lines.append(Line(name=name, value=size, interval=ends))
-    more = len(ranked) - len(rows)
-    header = ("pair", "difference [95 %]", "p (Holm)", "made of")
-    table = Table(header=header, rows=tuple(rows), numeric=(False, True, True, False))
-    caption = "Differences with their 95 % intervals, each by itself; p is corrected for all."
-    svg = row_chart(lines, "difference", "Differences of systems", zero=True)
-    return Section(
-        title="Differences",
+    entries = []
+    for pair in map(turned, ranked[:MOST_PAIRS]):
+        name, answer = f"{names[pair.second]} over {names[pair.first]}", pair.difference
+        line = Line(name=name, value=answer.value, interval=answer.interval)
+        entries.append((line, (p_value(pair.p_holm), MADE_OF[pair.method])))
+    more = len(ranked) - len(entries)
+    return charted(
+        "Differences",
+        ("pair", "difference [95 %]", "p (Holm)", "made of"),
+        entries,
+        "Differences with their 95 % intervals, each by itself; p is corrected for all.",
+        axis="difference",
+        label="Differences of systems",
+        zero=True,
+        numeric=(False, True, True, False),
         lines=(MADE, *((f"{counted(more, 'more pair')}: add -o pairs.csv",) if more else ())),
-        figures=(Figure(svg=svg, caption=caption, table=table),),
-        table=table,
+        width=42,
     )
 
 
@@ -247,55 +258,51 @@ CALLED = {
 }
 
 
-def _turned(pair: Pair) -> tuple[str, str, Interval]:
-    """The system that looks better, the other, and the interval of the difference that way."""
-    low, high = pair.difference.interval
-    if pair.difference.value < 0:
-        return pair.first, pair.second, (-high, -low)
-    return pair.second, pair.first, (low, high)
-
-
 def _one_pair(pair: Pair) -> Section:
+    pair = turned(pair)
     names = labels([pair.first, pair.second], NAME)
     first, second = names[pair.first], names[pair.second]
     answers = [(CALLED[pair.method], pair.difference)] if pair.method != "none" else []
     if pair.method == "ratings and estimates" or not answers:
         answers.append(("Ratings alone", pair.powered.alone))
-    rows = tuple(
+    entries = [
         (
-            name,
-            with_interval(answer.value, answer.interval),
-            "-" if math.isnan(answer.p) else p_value(answer.p),
-            "-" if math.isnan(answer.above) else percent(answer.above),
+            Line(name=name, value=answer.value, interval=answer.interval),
+            (
+                "-" if math.isnan(answer.p) else p_value(answer.p),
+                "-" if math.isnan(answer.above) else percent(answer.above),
+            ),
         )
         for name, answer in answers
+    ]
+    return charted(
+        f"{second} less {first}",
+        ("made of", "difference [95 %]", "p", f"{second} is better"),
+        entries,
+        f"How much higher {second} is rated than {first}, with 95 % intervals.",
+        axis="difference",
+        label="The difference",
+        zero=True,
     )
-    table = Table(header=("made of", "difference [95 %]", "p", f"{second} is better"), rows=rows)
-    lines = [Line(name=name, value=mean.value, interval=mean.interval) for name, mean in answers]
-    svg = row_chart(lines, "difference", "The difference", zero=True)
-    caption = f"How much higher {second} is rated than {first}, with 95 % intervals."
-    figure = Figure(svg=svg, caption=caption, table=table)
-    return Section(title=f"{second} less {first}", figures=(figure,), table=table)
 
 
 def systems_section(comparison: Comparison, scale: Interval | None) -> Section:
     """Each system's mean; the best first. No interval leaves the scale."""
-    names = labels([standing.name for standing in comparison.standings], 30)
     low, high = scale or (-math.inf, math.inf)
     units = "in the raters' units" if scale is None else f"on a scale of {low:g} to {high:g}"
-    rows, lines = [], []
+    entries = []
     for standing in comparison.standings:
-        name, answer, (best, worst) = names[standing.name], standing.mean, standing.ranks
-        ends = max(answer.interval[0], low), min(answer.interval[1], high)
-        mean = with_interval(answer.value, ends)
+        (best, worst), (least, most) = standing.ranks, standing.mean.interval
         ranks = str(best) if best == worst else f"{best} to {worst}"
-        rows.append((name, mean, ranks, f"{standing.rated:,}", f"{standing.outputs:,}"))
-        lines.append(Line(name=standing.name, value=answer.value, interval=ends))
-    header = ("system", "mean [95 %]", "rank", "rated", "outputs")
-    table = Table(header=header, rows=tuple(rows))
-    caption = (
+        ends = max(least, low), min(most, high)
+        line = Line(name=standing.name, value=standing.mean.value, interval=ends)
+        entries.append((line, (ranks, f"{standing.rated:,}", f"{standing.outputs:,}")))
+    return charted(
+        f"Systems, {units}",
+        ("system", "mean [95 %]", "rank", "rated", "outputs"),
+        entries,
         "Means with their 95 % intervals. Whether two systems differ is told by the difference, "
-        "not by whether these intervals overlap."
+        "not by whether these intervals overlap.",
+        axis="mean",
+        label="Systems",
     )
-    figure = Figure(svg=row_chart(lines, "mean", "Systems"), caption=caption, table=table)
-    return Section(title=f"Systems, {units}", figures=(figure,), table=table)

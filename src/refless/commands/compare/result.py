@@ -20,7 +20,7 @@ from refless.commands.compare.document import (
 from refless.data.records import Scale
 from refless.evaluation.comparing import Comparison, Pair, Standing
 from refless.report.document import Document, caveats
-from refless.report.export import Cell, Rows
+from refless.report.export import Rows
 from refless.report.record import Record, Signed
 from refless.report.result import GateRecord, Result
 from refless.report.wording import Looks, question
@@ -104,24 +104,21 @@ class CompareResult(Result):
 
     def _rows(self) -> Rows:
         """One mapping a pair."""
-        return [_row(pair) for pair in self.comparison.pairs]
-
-
-def _row(pair: Pair) -> dict[str, Cell]:
-    """A pair as a row of a table."""
-    answer, (low, high) = pair.difference, pair.difference.interval
-    return {
-        "first": pair.first,
-        "second": pair.second,
-        "difference": answer.value,
-        "low": low,
-        "high": high,
-        "p": answer.p,
-        "p_holm": pair.p_holm,
-        "p_second_better": answer.above,
-        "method": pair.method,
-        "items": pair.items,
-        "both_rated": pair.both_rated,
-        "one_rated": pair.one_rated,
-        "worth": pair.powered.worth if pair.method == "ratings and estimates" else math.nan,
-    }
+        return [
+            {
+                "first": pair.first,
+                "second": pair.second,
+                "difference": pair.difference.value,
+                "low": pair.difference.interval[0],
+                "high": pair.difference.interval[1],
+                "p": pair.difference.p,
+                "p_holm": pair.p_holm,
+                "p_second_better": pair.difference.above,
+                "method": pair.method,
+                "items": pair.items,
+                "both_rated": pair.both_rated,
+                "one_rated": pair.one_rated,
+                "worth": pair.powered.worth if pair.method == "ratings and estimates" else math.nan,
+            }
+            for pair in self.comparison.pairs
+        ]

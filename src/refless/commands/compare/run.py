@@ -372,14 +372,13 @@ def _gate(system: str, measure: str, interval: Interval, least: float, worse: st
     low, high = interval
     ends = f"the interval of the {measure}, {low:.3f} to {high:.3f},"
     if math.isnan(low):
-        gate = GateRecord("undecided", f"gate undecided: the {measure} has no interval")
+        gate = GateRecord.of("undecided", f"the {measure} has no interval")
     elif high < least:
-        gate = GateRecord("failed", f"gate failed: {system} is worse: {ends} ends below {least:g}")
+        gate = GateRecord.of("failed", f"{system} is worse: {ends} ends below {least:g}")
     elif low < least:
-        reason = f"gate undecided: {ends} does not tell if {system} {worse}"
-        gate = GateRecord("undecided", reason)
+        gate = GateRecord.of("undecided", f"{ends} does not tell if {system} {worse}")
     else:
-        gate = GateRecord("passed", f"gate passed: {ends} rules out that {system} {worse}")
+        gate = GateRecord.of("passed", f"{ends} rules out that {system} {worse}")
     note(gate.reason)
     return gate
 

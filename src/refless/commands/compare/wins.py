@@ -4,16 +4,16 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from refless.evaluation.wins import Rate, Wins
+from refless.evaluation.wins import Wins
 from refless.registry.plural import counted
-from refless.report.charts import Line, row_chart
-from refless.report.document import Document, Figure, Section, Table, caveats
+from refless.report.charts import Line, charted
+from refless.report.document import Document, Section, caveats
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord, Result
-from refless.report.wording import labels, number, p_value, with_interval
+from refless.report.wording import p_value, with_interval
 
-NAME = 24  # columns of a terminal
+NAME = 32  # columns of a terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,22 +61,20 @@ class WinsResult(Result):
         )
 
     def _table(self) -> Section:
-        rows, lines = [], []
-        names = [f"{wins.second} over {wins.first}" for wins in self.wins]
-        label = labels(names, NAME + 8)
-        for name, wins in zip(names, self.wins, strict=True):
-            value, ends = wins.by_item.rate, wins.by_item.interval
-            counts = f"{wins.by_item.choices:,}", f"{wins.ties:,}"
-            rows.append((label[name], with_interval(value, ends), *counts, p_value(wins.p_holm)))
-            lines.append(Line(name=name, value=value, interval=ends))
-        header = ("", "win rate [95 %]", "choices", "ties", "p (Holm)")
-        table = Table(header=header, rows=tuple(rows))
-        chart = row_chart(lines, "win rate, ties half", "Win rates")
-        caption = "Win rates with 95 % intervals; 0.5 is no preference."
-        figure = Figure(svg=chart, caption=caption, table=table)
-        by = self.wins[0].by_rater if len(self.wins) == 1 else None
-        over = () if by is None else (_over(by),)
-        return Section(title="Win rates", figures=(figure,), table=table, lines=over)
+        entries = []
+        for wins in self.wins:
+            name, result = f"{wins.second} over {wins.first}", wins.by_item
+            cells = f"{result.choices:,}", f"{wins.ties:,}", p_value(wins.p_holm)
+            entries.append((Line(name=name, value=result.rate, interval=result.interval), cells))
+        return charted(
+            "Win rates",
+            ("", "win rate [95 %]", "choices", "ties", "p (Holm)"),
+            entries,
+            "Win rates with 95 % intervals; 0.5 is no preference.",
+            axis="win rate, ties half",
+            label="Win rates",
+            width=NAME,
+        )
 
     def _rows(self) -> Rows:
         """One mapping a pair of systems."""
@@ -106,11 +104,3 @@ def verdict(wins: Wins) -> str:
     if result.rate > 0.5:
         return f"People prefer {second} to {first}: {second} wins {rate}."
     return f"People prefer {first} to {second}: {second} wins only {rate}."
-
-
-def _over(by: Rate) -> str:
-    ends = " to ".join(number(end) for end in by.interval)
-    return (
-        f"Were other raters of this kind asked, the 95 % interval is {ends} "
-        f"({by.clusters} raters, drawn as a whole)."
-    )

@@ -19,11 +19,11 @@ from refless.data.records import scored as by_name
 from refless.data.tables import Reading, ScoredRead, read_scored
 from refless.evaluation.annotators import columns_of
 from refless.evaluation.audit import Audit, audit
+from refless.evaluation.groups import codes
 from refless.evaluation.labels import Labels
 from refless.evaluation.meta import FEWEST_SYSTEMS, together_of
 from refless.evaluation.repeated import Drift, Runs, drift_of, runs_of
 from refless.evaluation.systems import ranked_by, system_table
-from refless.evaluation.validation import codes
 from refless.metrics.references import Scores
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from refless.commands.compare.document import of_pair
 from refless.data.records import Outputs
 from refless.evaluation.active_learning import Choice, Goal, Step
 from refless.evaluation.comparing import Pair
@@ -22,7 +23,6 @@ from refless.report.wording import (
     number,
     percent,
     sentence,
-    with_interval,
 )
 from refless.stats.assurance import SURE
 
@@ -30,7 +30,6 @@ SHOWN = 10  # outputs on a terminal
 ROOM = 46, 200  # characters of a text there, and on a page
 WIDTHS = {"id": 14, "system": 12, "text": 0}  # of columns; 0: all the room
 MEASURE = "half width of the 95 % interval"
-BY = {"estimates": "By estimates alone", "ratings and estimates": "By ratings and estimates"}
 ROLES = {"id": "ids", "item": "items", "system": "systems", "source": "sources", "text": "texts"}
 
 
@@ -226,12 +225,7 @@ class NextResult(Result):
         pair = self.choice.pair
         if pair is None or math.isnan(pair.difference.value):
             return ()
-        first, second = (f"'{clipped(name)}'" for name in self.choice.systems)
-        (low, high), side = pair.difference.interval, "above"
-        if not pair.difference.value > 0:
-            low, high, side = -high, -low, "below"
-        size = with_interval(abs(pair.difference.value), (low, high))
-        by = f"{BY.get(pair.method, 'By ratings')} {second} is {size} {side} {first}."
+        by = of_pair(pair)
         if pair.further:
             ratings = self._ratings(pair.further)
             by += f" About {ratings} should show a difference four times out of five."

@@ -34,7 +34,7 @@ from refless.commands.rows import (
     tell,
     told_pool,
 )
-from refless.commands.warnings import collecting, note, overheard
+from refless.commands.warnings import note, silenced
 from refless.data.records import Outputs, RatedPool, numbered
 from refless.data.tables.columns import OF_RATINGS
 from refless.data.tables.partly_rated import read_partly
@@ -127,7 +127,7 @@ def next(  # noqa: A001 - the command's name
         units = replace(units, these=these_items)
         pair = None
         if fit is not None and read.compared is not None:
-            with collecting(), overheard(silent=True):  # what it says of the rows was said
+            with silenced():  # what it says of the rows was said
                 pair = pair_of(read.compared, fit.clone(), systems, seed, these=these_items)
             units = beside_pair(units, pair, size)
         choice = replace(draw(units, n, seed, enough), pair=pair)
@@ -191,7 +191,7 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
         ratings = replace(read_partly(pool, system=None), named=pool.named)
     compared = None
     if goal == "compare" and pool is not None:
-        with collecting(), overheard(silent=True):
+        with silenced():
             compared = inputs_of(read, ratings)
     done = np.zeros(len(read.texts), dtype=np.bool_)
     done[read.place if compared is None else compared.outputs.place] = True

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 import numpy as np
 from msgspec import Meta
 
-from refless.commands.advice import Advice
 from refless.commands.score.guards import GuardsRecord
 from refless.data.records import Estimates, Outputs, Reason, Scale
 from refless.evaluation.scoring import Mean
@@ -50,7 +49,6 @@ class ScoreRecord(Mean, Record):
         reasons: how often each reason of having no estimate occurs.
         systems: the mean of each system; empty without a system column.
         scale: of the raters, in whose units all estimates are; null without one.
-        advice: what to do where more than a third has no estimate.
         accepted: null without --accept-above; those outputs whose estimates reach the threshold.
         these_items: whether the means are of these outputs alone, and not of outputs like them.
         guards: copies of rated texts, outputs unlike all rated texts.
@@ -61,7 +59,6 @@ class ScoreRecord(Mean, Record):
     reasons: dict[str, int]
     systems: dict[str, Mean]
     scale: Scale | None
-    advice: Advice | None
     items: tuple[Annotated[EstimateRecord, EITHER], ...]
     accepted: Accepting | None
     these_items: bool

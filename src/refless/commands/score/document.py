@@ -10,8 +10,8 @@ from refless.data.records import Residuals, Scale, picked
 from refless.evaluation.guards import alike
 from refless.evaluation.scoring import Mean, Scored
 from refless.registry.plural import counted, these
-from refless.report.charts import Line, row_chart
-from refless.report.document import Figure, Section, Table
+from refless.report.charts import Line, charted
+from refless.report.document import Section, Table
 from refless.report.wording import (
     abstains,
     clipped,
@@ -33,6 +33,11 @@ FEW_SYSTEMS = 2  # of which a spread between systems cannot be told
 ENDS = 5  # else so many of the lowest and of the highest
 NO_ENDS = "no output is shown to be better or worse than the others."
 WHERE = Section(lines=("All of them: add -o estimates.csv",))
+SYSTEMS = (
+    "Points are means, whiskers 95 % intervals for the mean rating that the same raters would "
+    "give. They belong to single systems; whether two systems differ is for 'refless compare' to "
+    "say."
+)
 WHETHER = (
     "Whether to trust these estimates is another question: 'refless validate' on the rated texts, "
     "with the same settings, answers it."
@@ -41,12 +46,11 @@ WHETHER = (
 
 def verdict(name: str, mean: Mean, scale: Scale | None) -> str:
     """One sentence on what outputs without ratings are worth."""
+    outputs = these(mean.n, "output")
     if not mean.n_scored:
-        return f"{sentence(name)} has no estimate for {these(mean.n, 'output')}."
-    value, ends, outputs = with_interval(mean.mean, mean.mean_interval), "", these(mean.n, "output")
-    if scale is not None:
-        value = with_interval(mean.mean, mean.mean_interval, 2)
-        ends = f" on a scale of {scale[0]:g} to {scale[1]:g}"
+        return f"{sentence(name)} has no estimate for {outputs}."
+    value = with_interval(mean.mean, mean.mean_interval, 3 if scale is None else 2)
+    ends = "" if scale is None else f" on a scale of {scale[0]:g} to {scale[1]:g}"
     return (
         f"{sentence(name)} expects your raters to give {outputs} {value} on average"
         f"{ends}; it {abstains(1 - mean.coverage)}."
@@ -59,14 +63,6 @@ def facts(mean: Mean) -> tuple[tuple[str, str, str], ...]:
         ("Mean estimate", number(mean.mean), interval(mean.mean_interval)),
         ("Coverage", number(mean.coverage), f"{mean.n_scored:,} of {counted(mean.n, 'output')}"),
     )
-
-
-def mean_sentence(mean: Mean) -> str:
-    share = f"{mean.n_scored:,} of {counted(mean.n, 'output')} (coverage {number(mean.coverage)})"
-    if not mean.n_scored:
-        return f"No output has an estimate: {share}."
-    value = with_interval(mean.mean, mean.mean_interval)
-    return f"Mean estimate {value} over {share}."
 
 
 def accepted_sections(scored: Scored, accepted: Accepting | None) -> tuple[Section, ...]:
@@ -119,39 +115,33 @@ def systems_sections(
     ranked = sorted(
         systems.items(), key=lambda pair: (math.isnan(pair[1].mean), -pair[1].mean, pair[0])
     )
-    names = labels([name for name, _ in ranked], 30)
-    table = Table(
-        header=("system", "mean estimate [95 %]", "coverage", "outputs"),
-        rows=tuple(
-            (
-                names[name],
-                with_interval(mean.mean, mean.mean_interval),
-                number(mean.coverage),
-                f"{mean.n:,}",
-            )
-            for name, mean in ranked
-        ),
-    )
-    points = [
-        Line(name=name, value=mean.mean, interval=mean.mean_interval) for name, mean in ranked
+    entries = [
+        (
+            Line(name=name, value=mean.mean, interval=mean.mean_interval),
+            (number(mean.coverage), f"{mean.n:,}"),
+        )
+        for name, mean in ranked
     ]
-    svg = row_chart(points, "mean estimate", "Mean estimate of each system")
-    caption = (
-        "Points are means, whiskers 95 % intervals for the mean rating that the same raters "
-        "would give. "
-        "They belong to single systems; whether two systems differ is for 'refless compare' to say."
-    )
     lines = [
         "The mean of a system with rated texts also uses how far these lie from their estimates."
     ]
+    names = labels([name for name, _ in ranked], 30)
     strange = [names[name] for name, _ in ranked if name not in rated]
     if len(rated) == FEW_SYSTEMS and strange:
         lines.append(
             f"Two systems were rated. How far a third lies from its estimates cannot be told from "
             f"them, so the interval of {', '.join(strange)} is a guess: rate some of its outputs."
         )
-    figure = Figure(svg=svg, caption=caption, table=table)
-    return (Section(title="Systems", figures=(figure,), table=table, lines=(*lines,)),)
+    section = charted(
+        "Systems",
+        ("system", "mean estimate [95 %]", "coverage", "outputs"),
+        entries,
+        SYSTEMS,
+        axis="mean estimate",
+        label="Mean estimate of each system",
+        lines=(*lines,),
+    )
+    return (section,)
 
 
 def items_sections(scored: Scored, errors: Residuals, room: int) -> tuple[Section, ...]:

@@ -20,7 +20,7 @@ UNPROVEN = (
     "the other ratings. More ratings, or another estimator, may show it."
 )
 ALL_ALIKE = "the estimates hardly differ, so they do not tell a good output from a bad one."
-BELOW = "gate failed: the mean's interval"
+BELOW = "the mean's interval"
 FEWEST_SYSTEMS = 5  # rated, by which the error of another can be told
 
 
@@ -55,42 +55,33 @@ def gate(
         doubts: why a mean that is high enough shows nothing, a sentence each.
     """
     found = _measured(mean, min_mean, min_coverage)
-    void = UNPROVEN in doubts and found.reason.startswith(BELOW)
+    void = UNPROVEN in doubts and found.verdict == "failed" and BELOW in found.reason
     if not doubts or not (found.verdict == "passed" or void):
         return found
-    why = doubts[0].partition(". ")[0].removesuffix(".")
-    return GateRecord("undecided", f"gate undecided: {why}")
+    return GateRecord.of("undecided", doubts[0].partition(". ")[0].removesuffix("."))
 
 
 def _measured(mean: Mean, min_mean: float | None, min_coverage: float | None) -> GateRecord:
     """What the numbers say, as if nothing were in doubt."""
+    coverage = f"coverage {mean.coverage:.3f} is"
     if min_coverage is not None and not mean.coverage >= min_coverage:
-        return GateRecord(
-            "failed", f"gate failed: coverage {mean.coverage:.3f} is below {min_coverage:g}"
-        )
+        return GateRecord.of("failed", f"{coverage} below {min_coverage:g}")
     if min_mean is None:
-        enough = f"gate passed: coverage {mean.coverage:.3f} is not below {min_coverage}"
-        return GateRecord() if min_coverage is None else GateRecord("passed", enough)
+        enough = GateRecord.of("passed", f"{coverage} not below {min_coverage}")
+        return GateRecord() if min_coverage is None else enough
     if mean.n_scored < mean.n and min_coverage is None:
-        return GateRecord(
-            "undecided",
-            f"gate undecided: the mean is over {mean.n_scored} of {mean.n} outputs, those that "
-            "have an estimate; --min-coverage says how many are enough",
-        )
-    low, high, least = (f"{one:.3f}" for one in (*mean.mean_interval, min_mean))
+        over = f"the mean is over {mean.n_scored} of {mean.n} outputs, those that have an estimate"
+        return GateRecord.of("undecided", f"{over}; --min-coverage says how many are enough")
+    low, high, least = (f"{number:.3f}" for number in (*mean.mean_interval, min_mean))
     if math.isnan(mean.mean_interval[0]):
-        return GateRecord(
-            "undecided",
-            "gate undecided: the mean has no interval; that takes more outputs with an estimate",
-        )
+        more = "that takes more outputs with an estimate"
+        return GateRecord.of("undecided", f"the mean has no interval; {more}")
     if mean.mean_interval[1] < min_mean:
-        return GateRecord("failed", f"{BELOW} ends at {high}, below {least}")
+        return GateRecord.of("failed", f"{BELOW} ends at {high}, below {least}")
     if mean.mean_interval[0] < min_mean:
-        held = f"gate undecided: the mean's interval [{low}, {high}] holds {least}"
-        return GateRecord("undecided", f"{held}; more outputs or more rated texts narrow it")
-    return GateRecord(
-        "passed", f"gate passed: the mean's interval begins at {low}, not below {least}"
-    )
+        ends = f"{BELOW} [{low}, {high}] holds {least}"
+        return GateRecord.of("undecided", f"{ends}; more outputs or more rated texts narrow it")
+    return GateRecord.of("passed", f"{BELOW} begins at {low}, not below {least}")
 
 
 def note_groups(estimator: Estimator, group: str | None, *, known: bool) -> None:

@@ -113,14 +113,13 @@ def judge_said(result: JudgeShift) -> str:
 def _who(result: Mapping[str, Marked]) -> str:
     """`51 of 100 (51 %) of the outputs`, and of systems that are named."""
     names = {**labels([name for name in result if name], 30), "": "the outputs"}
-    parts = [f"{_count(mark)} of {names[name]}" for name, mark in [*result.items()][:NAMED]]
+    parts = [
+        f"{mark.count:,} of {mark.n:,} ({percent(mark.share)}) of {names[name]}"
+        for name, mark in [*result.items()][:NAMED]
+    ]
     left = len(result) - len(parts)
     parts += [f"those of {counted(left, 'system')} more"] if left else []
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
-
-
-def _count(mark: Marked) -> str:
-    return f"{mark.count:,} of {mark.n:,} ({percent(mark.share)})"
 
 
 def _usual(result: Mapping[str, Marked]) -> str:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from refless.commands.advice import Advice, advice_sections, reasons_sections
 from refless.commands.score.data import ScoreRecord, estimate_rows, estimates_of
 from refless.commands.score.document import (
     NARROW,
@@ -12,12 +11,12 @@ from refless.commands.score.document import (
     every_output,
     facts,
     items_sections,
-    mean_sentence,
     systems_sections,
     verdict,
 )
 from refless.commands.score.guards import GuardsRecord, guard_sections, said
 from refless.commands.score.inspect_scores import inspect_scores
+from refless.commands.texts import reasons_sections
 from refless.estimators import Estimator
 from refless.evaluation.guards import Guards
 from refless.evaluation.scoring import Scored
@@ -39,7 +38,6 @@ class ScoreResult(Result):
         guards: copies of rated texts, outputs unlike all rated texts.
         estimator: fitted.
         accepted: which estimates need no person, where that was asked for.
-        advice: what to do where too many outputs have no estimate.
         gate: what became of the gates.
     """
 
@@ -48,7 +46,6 @@ class ScoreResult(Result):
     guards: Guards
     estimator: Estimator
     accepted: Accepting | None
-    advice: Advice | None
 
     def _shown(self) -> Document:
         guarded = guard_sections(self.guards, self.scored, whole=False)
@@ -77,7 +74,6 @@ class ScoreResult(Result):
         name, mean = estimator_name(self.signature), scored.overall
         systems = {*self.estimator.rated.systems} - {""}
         first = (
-            *advice_sections(self.advice),
             *accepted_sections(scored, self.accepted),
             *systems_sections(scored.systems, systems),
         )
@@ -85,7 +81,6 @@ class ScoreResult(Result):
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
             verdict=verdict(name, mean, scale),
             notes=(
-                mean_sentence(mean),
                 f"The answer is about {about('output', these=scored.these)}.",
                 WHETHER,
             ),

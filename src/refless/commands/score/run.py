@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from refless.commands.advice import advice_on
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted, saved_in, with_scores_of
 from refless.commands.judged_by import check_judged
 from refless.commands.parameters import (
@@ -138,7 +137,6 @@ def score(
         guards=found,
         estimator=fit,
         accepted=_accepted(errors, accept_above, at_most_wrong),
-        advice=advice_on(fit, texts.outputs, estimates.estimates, len(fit.rated)),
         gate=verdict,
         signature=_signature(Saved(fit, group), estimates, seed).plus(
             **({} if accept_above is None else {"accept": accept_above, "wrong": at_most_wrong})

@@ -1,26 +1,22 @@
 """The parts of the report of `refless validate`, for the terminal and for HTML."""
 
 import math
-from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from refless.commands.texts import HEADER, drawn, estimate_cells, nearest
+from refless.commands.texts import HEADER, drawn, estimate_cells
 from refless.data.human import canonical_order
 from refless.data.records import Estimates, RatedPool
-from refless.estimators import Estimator
-from refless.estimators.folds import rows_in
-from refless.evaluation.annotators import FEWEST
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import MOST_REFITTED
 from refless.evaluation.leaderboard import Leaderboard
-from refless.evaluation.reranking import BY, Reranking, several
-from refless.evaluation.validation import Validation, codes
-from refless.metrics.matching import hold_out
+from refless.evaluation.reranking import Reranking
+from refless.evaluation.validation import Validation
 from refless.registry.arrays import IntArray
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
-from refless.report.charts import Dot, chart
+from refless.report.charts import Dot, Line, Mark, chart, row_chart
 from refless.report.document import Figure, Key, Section, Store, Stored, Table
 from refless.report.plot import axis_over
 from refless.report.wording import (
@@ -33,9 +29,10 @@ from refless.report.wording import (
     title,
     with_interval,
 )
-from refless.stats.intervals import Interval
+from refless.stats.intervals import UNDEFINED, Interval
 
-SIDE_BY_SIDE = "Side by side on the same texts"
+CAPTION = "Rank correlation with the people's mean rating (Spearman), with 95 % intervals."
+ANNOTATOR = "one average annotator, against the mean of the others"
 NO_NAMES = "No comparison with single annotators: the ratings do not say who gave them."
 NO_OTHERS = (
     "No comparison with single annotators: no two annotators rated the same text, so nobody can be "
@@ -48,7 +45,6 @@ JUDGES = (
 FEW, HEAVY = 0.05, 0.4  # of normal errors the worst 5 % make up 28 %
 ENOUGH = 40  # errors, to say so
 MISSES = 10
-SEVERAL = "The best of several outputs for one {}"
 FIXED = (
     "Intervals of {} do not know what other rated texts would have taught it, as it would have to "
     "be trained again for that: up to about 1,500 texts take them for too narrow."
@@ -60,9 +56,9 @@ def left_out(group: str) -> str:
     return "its own rating" if group == "id" else f"the ratings of its {group}"
 
 
-def side_by_side_section(board: Leaderboard, group: str) -> Section:
-    """Every method on the same texts; `group`: what was held out together."""
-    rows = []
+def side_by_side_section(result: Validation) -> Section:
+    """Every method on the same texts, and one annotator in the picture."""
+    board, rows = result.side_by_side, []
     for line in board.methods:
         ranks = not math.isnan(line.spearman)
         against = ranks and line.name != board.reference
@@ -76,19 +72,54 @@ def side_by_side_section(board: Leaderboard, group: str) -> Section:
         )
     header = ("", "Spearman [95 %]", "difference [95 %]", "covered")
     legend = (
-        f"Each text is estimated without {left_out(group)}. Difference: Spearman minus that of "
-        f"{board.reference}, on the texts that both have an estimate for. Correlations are within "
-        f"folds that one model has judged. Baselines: {', '.join(board.baselines)}."
+        f"Each text is estimated without {left_out(result.group)}. Difference: Spearman minus that "
+        f"of {board.reference}, on the texts that both have an estimate for. Correlations are "
+        f"within folds that one model has judged. Baselines: {', '.join(board.baselines)}."
         f"{JUDGES if board.scores else ''}"
     )
     table = Table(header=header, rows=tuple(rows), numeric=(False, True, True, True))
-    return Section(title=SIDE_BY_SIDE, table=table, lines=(legend,))
+    figure = replace(_picture(board, *annotator_of(result)), table=table)
+    return Section(
+        title="Side by side on the same texts",
+        figures=(figure,),
+        table=table,
+        lines=(legend,),
+        opening=True,
+    )
 
 
-def facts(
-    agreement: Agreement, annotator: float, ends: Interval
-) -> tuple[tuple[str, str, str], ...]:
-    """Numbers that stand out; `annotator`, `ends`: Spearman of an average one, or NaN."""
+def annotator_of(result: Validation) -> tuple[float, Interval]:
+    """One average annotator's Spearman with the others' mean, NaN without a yardstick."""
+    beside = result.beside
+    return (
+        (math.nan, UNDEFINED) if beside is None else (beside.annotator, beside.annotator_interval)
+    )
+
+
+def _picture(table: Leaderboard, annotator: float, interval: Interval) -> Figure:
+    """Spearman of each method as a point; a line and its band for an annotator, if known."""
+    lines = [
+        Line(
+            name=line.name.removeprefix("the "),
+            value=line.spearman,
+            interval=line.spearman_interval,
+            style="c3" if line.name in table.baselines else "c0",
+        )
+        for line in table.methods
+        if not math.isnan(line.spearman)
+    ]
+    marks = [Mark(value=0.0, style="zero")]
+    keys = [Key(name="estimators", style="knot c0"), Key(name="baselines", style="knot c3")]
+    if not math.isnan(annotator):
+        marks.append(Mark(value=annotator, style="c1", interval=interval))
+        keys.append(Key(name=f"{ANNOTATOR}: {number(annotator)}", style="mark c1"))
+    svg = row_chart(lines, "Spearman", "Methods by Spearman", zero=True, marks=marks)
+    return Figure(svg=svg, caption=CAPTION, keys=tuple(keys))
+
+
+def facts(result: Validation) -> tuple[tuple[str, str, str], ...]:
+    """Numbers that stand out."""
+    agreement, (annotator, ends) = result.estimator, annotator_of(result)
     covered = f"{agreement.n_scored:,} of {counted(agreement.n, 'text')}"
     rows = [
         ("Coverage", number(agreement.coverage), covered),
@@ -101,48 +132,23 @@ def facts(
 
 
 def agreement_sections(result: Validation, signature: Signature) -> tuple[Section, ...]:
-    """Errors and correlations beside those of annotators, and what they are."""
+    """Errors and correlations, and what to know of them."""
     agreement = result.estimator
-    line = (
-        f"Each text is estimated without {left_out(result.group)}; correlations are within folds "
-        "that one model has judged. Rated texts with an estimate: "
-        f"{agreement.n_scored:,} of {agreement.n:,} (coverage {number(agreement.coverage)})."
-    )
-    table = Section(title="Agreement with people", lines=(line,), table=_agreement_table(result))
-    return table, Section(lines=_legend(result, signature))
-
-
-def _agreement_table(result: Validation) -> Table:
-    """One row a measure; a column for the estimator, and for annotators."""
-    names = [name for name in MEASURES if name != "auc" or not math.isnan(result.estimator.auc)]
-    columns: dict[str, list[str]] = {
-        "estimator [95 %]": [measure(result.estimator, name) for name in names],
-    }
-    if result.annotators is not None:
-        for kind in ("average", "best"):
-            values: Mapping[str, float] = getattr(result.annotators, kind)
-            columns[f"{kind}\nannotator"] = [number(values.get(n), MEASURES[n]) for n in names]
-    rows = tuple(zip(map(title, names), *columns.values(), strict=True))
-    return Table(header=("", *columns), rows=rows)
-
-
-def _legend(result: Validation, signature: Signature) -> tuple[str, ...]:
-    """What the columns are, a line each."""
-    people = result.annotators
+    names = [name for name in MEASURES if name != "auc" or not math.isnan(agreement.auc)]
+    rows = tuple((title(name), measure(agreement, name)) for name in names)
+    table = Table(header=("", "estimator [95 %]"), rows=rows)
     lines = [*_tail(result)]
-    if "-fixed" in result.estimator.interval_method and len(result.pool) <= MOST_REFITTED:
+    if "-fixed" in agreement.interval_method and len(result.pool) <= MOST_REFITTED:
         lines.insert(0, FIXED.format(estimator_name(signature)))
-    if people is None:
-        return (*lines, NO_NAMES)
-    if result.beside is None:
-        lines.append(NO_OTHERS)
-    line = (
-        f"annotator: one of {people.n} people against the mean of all, their own rating included; "
-        "best is the best of them, measure by measure."
-    )
-    if people.n_few:
-        line += f" Left out: {people.n_few} who rated fewer than {FEWEST} texts."
-    return (*lines, line)
+    section = Section(title="Agreement with people", table=table, folded=True)
+    return section, Section(lines=(*lines, *filter(None, [no_annotators(result)])))
+
+
+def no_annotators(result: Validation) -> str:
+    """Why there is no comparison with single annotators; "" if there is one."""
+    if result.beside is not None:
+        return ""
+    return NO_OTHERS if len(result.pool.ratings.annotators) > 1 else NO_NAMES
 
 
 def _tail(result: Validation) -> tuple[str, ...]:
@@ -161,10 +167,10 @@ def _tail(result: Validation) -> tuple[str, ...]:
 
 
 def reranking_sections(result: Validation) -> tuple[Section, ...]:
-    """What choosing by estimates is worth, or how to ask."""
+    """What choosing by estimates among outputs for one source is worth."""
     chosen = result.reranking
     if chosen is None:
-        return _ungrouped(result)
+        return ()
     means = (
         f"{counted(chosen.n, chosen.by)} with several outputs: people rate the one with the "
         f"highest estimate {number(chosen.chosen)} on average, one at random "
@@ -176,20 +182,8 @@ def reranking_sections(result: Validation) -> tuple[Section, ...]:
         if result.by_system is not None:
             gained += f"; always taking the best system gains {_gained(result.by_system)}"
         gained += "."
-    return (Section(title=SEVERAL.format(chosen.by), lines=(means, gained)),)
-
-
-def _ungrouped(result: Validation) -> tuple[Section, ...]:
-    """The group to hold out so that choosing is judged fairly; nothing where none has several."""
-    for by, column in (("source", result.pool.sources), ("item", result.pool.items)):
-        count = several(column)
-        if count and result.group not in BY:
-            line = (
-                f"There are several outputs for {counted(count, by)}: --group {by} tells what "
-                "choosing among them by estimates is worth."
-            )
-            return (Section(title=SEVERAL.format(by), lines=(line,)),)
-    return ()
+    title = f"The best of several outputs for one {chosen.by}"
+    return (Section(title=title, lines=(means, gained), folded=True),)
 
 
 def _gained(result: Reranking) -> str:
@@ -208,39 +202,21 @@ def undefined_sections(agreement: Agreement) -> tuple[Section, ...]:
     return (Section(lines=lines),) if lines else ()
 
 
-def store_of(
-    result: Validation, estimator: Estimator, groups: Sequence[str], seed: int
-) -> tuple[Store, dict[int, int]]:
-    """The texts on the page, each with its neighbours, and the place of each row.
-
-    Args:
-        result: the rated texts, and their estimates.
-        estimator: with its parameters; it need not be fitted.
-        groups: [n] what was held out together.
-        seed: of the texts that are drawn if there are many.
-    """
+def store_of(result: Validation, seed: int) -> tuple[Store, dict[int, int]]:
+    """The texts on the page, and the place of each row; the seed draws them if there are many."""
     pool, estimates = result.pool, result.estimates
-    rows = list(dict.fromkeys([*_points(pool, seed).tolist(), *_worst(pool, estimates)]))
-    learned = estimator.drawn(pool)
-    rated = rows_in(pool, learned).tolist()
-    label, compare = codes(groups), estimator.similarity(learned)
-    texts = [pool.texts[i] for i in rows]
-    neighbors = nearest(compare, texts, len(rated), hold_out(label[rows], label[rated]))
-    near = {i: [(rated[j], s) for j, s in best] for i, best in zip(rows, neighbors, strict=True)}
-    extra = (row for best in list(near.values()) for row, _ in best)
-    places = {row: place for place, row in enumerate(dict.fromkeys([*rows, *extra]))}
+    rows = dict.fromkeys([*_points(pool, seed).tolist(), *_worst(pool, estimates)])
     stored = tuple(
         Stored(
             id=pool.ids[row],
             cells=(number(float(pool.human[row])), *estimate_cells(estimates, row)),
             text=pool.texts[row],
-            near=tuple((places[neighbor], s) for neighbor, s in near.get(row, [])),
         )
-        for row in places
+        for row in rows
     )
     heading = "The rated texts" if len(stored) == len(pool) else "Rated texts shown here"
-    nearest_by = f"Nearest rated texts by {compare.name}"
-    return Store(header=HEADER, texts=stored, title=heading, near=nearest_by), places
+    places = {row: place for place, row in enumerate(rows)}
+    return Store(header=HEADER, texts=stored, title=heading), places
 
 
 def _points(pool: RatedPool, seed: int) -> IntArray:

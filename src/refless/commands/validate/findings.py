@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from refless.data.records import Scale
-from refless.evaluation.confounders import Confounders, Correlation, Left
+from refless.evaluation.confounders import Confounders, Correlation
 from refless.evaluation.differences import Difference
 from refless.evaluation.drift import Drift, Rater, Trend
 from refless.evaluation.judges import ALL_SCORES, VersusJudges
@@ -47,7 +47,8 @@ def confounder_lines(result: Confounders) -> tuple[str, ...]:
         return ()
     lines = []
     for name, part in result.within.items():
-        if _lost(part, correlation):
+        small = part.left.value <= (1 - SMALL) * correlation.value
+        if part.lost_interval[0] > 0 and small:
             share = "Most" if part.mostly_interval[0] > 0 else "A part"
             line = (
                 f"{share} of the correlation ({number(correlation.value)}) is {NAMES[name]}: "
@@ -59,11 +60,6 @@ def confounder_lines(result: Confounders) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _lost(part: Left, correlation: Correlation) -> bool:
-    """Whether a tenth of the correlation or more is gone, and is shown to be."""
-    return part.lost_interval[0] > 0 and part.left.value <= (1 - SMALL) * correlation.value
-
-
 def confounder_sections(result: Confounders) -> tuple[Section, ...]:
     """What is left of the correlation in a line, and what is shown."""
     lines = confounder_lines(result)
@@ -71,7 +67,7 @@ def confounder_sections(result: Confounders) -> tuple[Section, ...]:
     if within:
         first = f"Spearman is {number(result.whole.value)} over all texts, {', '.join(within)}."
         lines = (first, *lines)
-    return (Section(title=CONFOUNDERS, lines=lines),) if lines else ()
+    return (Section(title=CONFOUNDERS, lines=lines, folded=True),) if lines else ()
 
 
 def _correlation(result: Correlation) -> str:
@@ -140,7 +136,7 @@ def _added(pair: tuple[Line, Line, Difference], shown: str, unclear: str, undefi
 
 def drift_lines(result: Drift, scale: Scale | None) -> tuple[str, ...]:
     """What is shown of raters and time, a sentence each."""
-    raters, unit = result.raters, _span(scale)
+    raters, unit = result.raters, 1.0 if scale is None else scale[1] - scale[0]
     low = sorted((r for r in raters if r.follows_p < LEVEL), key=lambda rater: rater.follows_p)
     levels = sorted((r for r in raters if r.level_p < LEVEL), key=lambda rater: -abs(rater.level))
     drifts = sorted((r for r in raters if r.drift_p < LEVEL), key=lambda rater: -abs(rater.drift))
@@ -188,10 +184,6 @@ def _trend(trend: Trend | None, unit: float, sentence: str) -> str:
     return sentence.format(way, number(abs(unit * trend.change), 2))
 
 
-def _span(scale: Scale | None) -> float:
-    return 1.0 if scale is None else scale[1] - scale[0]
-
-
 def _signed(value: float) -> str:
     return f"+{number(value, 2)}" if value > 0 else number(value, 2)
 
@@ -199,4 +191,4 @@ def _signed(value: float) -> str:
 def drift_sections(result: Drift, scale: Scale | None) -> tuple[Section, ...]:
     """What is shown of raters and time; nothing if nothing is."""
     lines = drift_lines(result, scale)
-    return (Section(title="Raters and time", lines=lines),) if lines else ()
+    return (Section(title="Raters and time", lines=lines, folded=True),) if lines else ()

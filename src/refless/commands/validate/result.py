@@ -1,15 +1,13 @@
 """Whether estimators agree with the raters: the result of `refless validate`."""
 
 from dataclasses import dataclass, replace
-from math import nan
 from typing import Literal
 
-from refless.commands.advice import Advice, advice_sections, reasons_sections
-from refless.commands.annotators import AnnotatorsRecord, annotators_record
+from refless.commands.texts import reasons_sections
 from refless.commands.validate.document import (
-    NO_NAMES,
     agreement_sections,
     facts,
+    no_annotators,
     reranking_sections,
     scatter_section,
     side_by_side_section,
@@ -25,7 +23,6 @@ from refless.commands.validate.findings import (
     judge_lines,
     judge_section,
 )
-from refless.commands.validate.picture import with_picture
 from refless.commands.validate.verdict import (
     annotator_lines,
     verdict,
@@ -48,7 +45,7 @@ from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.result import Result
 from refless.report.wording import estimator_name, sentence
-from refless.stats.intervals import UNDEFINED, Interval
+from refless.stats.intervals import Interval
 
 READS_SYSTEM = "An estimator can read the system's name too: try --estimator gp:use_system=yes."
 
@@ -91,10 +88,8 @@ class ValidateRecord(Record):
 
     Attributes:
         verdict: which estimator to use, and whether it is worth it, in a sentence or two.
-        annotators: single annotators against the human rating, which holds their own; null, with a
-            reason, where the ratings do not say who gave them.
         beside: Spearman of the average annotator and of the estimates with the other annotators'
-            mean; null where no two annotators rated the same texts.
+            mean; null, with a reason, where no two annotators rated the same texts.
         reranking: what choosing among outputs for one source, or item, is worth; null where these
             were not held out together (--group), or none has several. by_system: the same of always
             taking the best system; null where systems are not known too.
@@ -102,7 +97,6 @@ class ValidateRecord(Record):
             near copies; shown: what is shown to be a part of it, in sentences.
         drift: raters who differ from the others, what changes over time, and what is shown of it.
         in_scale: null without a scale.
-        advice: what to do where more than a third has no estimate.
         beside_scores: what texts add to scores of others; null without --score-column, and where no
             estimator reads them. texts_and_scores: the same in sentences.
     """
@@ -112,7 +106,6 @@ class ValidateRecord(Record):
     verdict: str
     n: Count
     estimator: Agreement
-    annotators: AnnotatorsRecord | None
     annotators_reason: str
     beside: VersusAnnotators | None
     reranking: Reranking | None
@@ -120,7 +113,6 @@ class ValidateRecord(Record):
     made_of: MadeOfRecord
     drift: DriftRecord
     in_scale: ErrorsInScale | None
-    advice: Advice | None
     side_by_side: SideBySideRecord
     beside_scores: VersusJudges | None
     texts_and_scores: tuple[str, ...]
@@ -149,30 +141,21 @@ class ValidateResult(Result):
         validation: of the estimator to use, and of all methods side by side.
         estimator: the estimator to use, not fitted.
         signatures: of each estimator, by name.
-        groups: [n] what was held out together; seed: of what is drawn.
+        seed: of what is drawn.
         next_command: the line that estimates outputs with it.
-        advice: what to do if too many texts have no estimate.
     """
 
     record = ValidateRecord
     validation: Validation
     estimator: Estimator
     signatures: dict[str, str]
-    groups: tuple[str, ...]
     seed: int
     next_command: str
-    advice: Advice | None
 
     @property
     def side_by_side(self) -> Leaderboard:
         """All methods on the same texts: name, `spearman` and `spearman_interval` of each."""
         return self.validation.side_by_side
-
-    @property
-    def annotator(self) -> tuple[float, Interval]:
-        """One average annotator's Spearman with the others' mean, NaN without a yardstick."""
-        beside = self.validation.beside
-        return (nan, UNDEFINED) if beside is None else (beside.annotator, beside.annotator_interval)
 
     def _shown(self) -> Document:
         agreement = self.validation.estimator
@@ -180,7 +163,7 @@ class ValidateResult(Result):
 
     def _whole(self) -> Document:
         result, seed = self.validation, self.seed
-        store, places = store_of(result, self.estimator, self.groups, seed)
+        store, places = store_of(result, seed)
         page = self._document(
             (
                 scatter_section(result, places, seed),
@@ -189,7 +172,7 @@ class ValidateResult(Result):
                 caveats(),
             )
         )
-        return with_picture(replace(page, store=store), self.side_by_side, *self.annotator)
+        return replace(page, store=store)
 
     def _document(self, more: tuple[Section, ...]) -> Document:
         """The sections of terminal and page, and more."""
@@ -201,10 +184,9 @@ class ValidateResult(Result):
             title=title + counted(len(result.pool), "rated text"),
             verdict=verdict(table),
             notes=(f"  {self.next_command}",) if worth_using(table) else self._instead(),
-            facts=facts(result.estimator, *self.annotator),
+            facts=facts(result),
             sections=(
-                *advice_sections(self.advice),
-                side_by_side_section(table, result.group),
+                side_by_side_section(result),
                 *(() if versus is None else (judge_section(versus, table),)),
                 *((Section(title=f"{name} and one annotator", lines=people),) if people else ()),
                 *agreement_sections(result, self.signature),
@@ -224,15 +206,14 @@ class ValidateResult(Result):
 
     def _json(self) -> Record:
         result, table, versus = self.validation, self.side_by_side, self.validation.beside_scores
-        scale, people, made_of = result.pool.scale, result.annotators, result.made_of
+        scale, made_of = result.pool.scale, result.made_of
         sentences = confounder_lines(made_of)
         drift = record(DriftRecord, result.drift, shown=drift_lines(result.drift, scale))
         return self._record(
             result,
             verdict=verdict(table),
             n=len(result.pool),
-            annotators=annotators_record(people),
-            annotators_reason=NO_NAMES if people is None else "",
+            annotators_reason=no_annotators(result),
             made_of=record(MadeOfRecord, made_of, shown=sentences),
             drift=drift,
             in_scale=in_scale(result.estimator, scale),

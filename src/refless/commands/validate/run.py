@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from refless.commands import function_of
-from refless.commands.advice import advice_on
 from refless.commands.estimating import by_title, chosen, cross_validated, named, with_twins
 from refless.commands.pairs.judged import JudgedResult
 from refless.commands.pairs.run import validated
@@ -25,12 +24,12 @@ from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.commands.validate.result import ValidateResult
 from refless.commands.warnings import note, note_few, progress
 from refless.data.choices import are_choices
-from refless.data.records import RatedPool, as_outputs, picked
+from refless.data.records import RatedPool, picked
 from refless.estimators import ESTIMATORS, Estimator
-from refless.evaluation.groups import drawn_rows, group_labels
+from refless.evaluation.groups import codes, drawn_rows, group_labels
 from refless.evaluation.jackknife import split
 from refless.evaluation.judge_shift import leaks
-from refless.evaluation.validation import codes, validation
+from refless.evaluation.validation import validation
 from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
 from refless.registry.spec import spec_of
@@ -56,9 +55,9 @@ def validate(
 
     Each text is estimated from the other rated texts. Shows errors and correlations with 95 %
     intervals and coverage, beside what a constant, the length alone and a ridge on TF-IDF achieve,
-    and beside single annotators where the ratings name them. Says which estimator to use and, with
-    --score-column, what the texts add to those scores. Of preference pairs (chosen and rejected,
-    or who won) it shows how often the text that people preferred is picked.
+    and beside an average annotator where the ratings name them. Says which estimator to use and,
+    with --score-column, what the texts add to those scores. Of preference pairs (chosen and
+    rejected, or who won) it shows how often the text that people preferred is picked.
 
     Args:
         rated: Files of rated texts, or of preference pairs.
@@ -76,7 +75,11 @@ def validate(
     if len(pool) > at_most:
         drawn = {"drawnfrom": len(pool), "drawseed": seed}
         sample = drawn_rows(pool, labels, at_most, seed)
-        _note_drawn(len(sample), len(pool), at_most)
+        note(
+            f"validated on {len(sample):,} rated texts drawn from {len(pool):,}, each estimated "
+            "from the others of these; with all of them an estimator may do better. --at-most "
+            f"{2 * at_most} takes more and longer"
+        )
         pool, labels = pool.take(sample), picked(labels, sample)
     if specs:
         note_unread(candidates, pool)
@@ -122,20 +125,9 @@ def _result(
         validation=result,
         estimator=best,
         signatures={name: str(signed) for name, signed in signatures.items()},
-        groups=labels,
         seed=seed,
         next_command=scoring(best),
-        advice=advice_on(best, as_outputs(pool), result.estimates, len(pool) - (group == "id")),
         signature=signature.plus(ci=result.estimator.interval_method, seed=seed),
-    )
-
-
-def _note_drawn(n: int, whole: int, at_most: int) -> None:
-    """Says that the rated texts are a part of those that were given."""
-    note(
-        f"validated on {n:,} rated texts drawn from {whole:,}, each estimated from the others of "
-        f"these; with all of them an estimator may do better. --at-most {2 * at_most} takes more "
-        "and longer"
     )
 
 

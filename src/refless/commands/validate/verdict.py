@@ -1,14 +1,12 @@
 """Whether an estimator is worth using: sentences that numbers and their intervals alone decide."""
 
 import math
-from typing import Literal
 
 from refless.evaluation.jackknife import FEWEST
 from refless.evaluation.leaderboard import Leaderboard
 from refless.evaluation.validation import Validation
 from refless.report.wording import number, percent, sentence, with_interval
 
-Standing = Literal["few", "score", "none", "baseline", "behind", "better", "alike"]
 FEWEST_DRAWN, ENOUGH_DRAWN = 20, 60  # texts or groups; see benchmarks/promises.py
 NEARLY_ALL = 0.995  # of the texts: below this share the coverage is told
 
@@ -41,28 +39,9 @@ def annotator_lines(result: Validation) -> tuple[str, ...]:
 
 def worth_using(table: Leaderboard) -> bool:
     """Whether the chosen estimator is shown to agree with people, and nothing simple is ahead."""
-    return standing_of(table) in {"better", "alike"}
-
-
-def standing_of(table: Leaderboard) -> Standing:
-    """How the chosen estimator stands to people and to the best baseline, in a word.
-
-    `few` estimates; a `score` that others gave is better; `none` agrees with people; a `baseline`
-    is shown to be better; it is `behind` one, or errs more than a constant, as far as numbers go;
-    it is `better` than the best baseline; or they are `alike`, as far as is shown.
-    """
-    line, rival = table.first, table.rival
-    if line.n_scored < FEWEST:
-        return "few"
-    if rival.name in table.scores and rival.gain_interval[0] > 0:
-        return "score"
-    if not line.spearman_interval[0] > 0:
-        return "none"
-    if rival.gain_interval[0] > 0:
-        return "baseline"
-    if rival.gain > 0 or table.constant is not None:
-        return "behind"
-    return "better" if rival.gain_interval[1] < 0 else "alike"
+    line = table.first
+    agrees = line.n_scored >= FEWEST and line.spearman_interval[0] > 0
+    return agrees and not table.rival.gain > 0 and table.constant is None
 
 
 def verdict(table: Leaderboard) -> str:
@@ -79,7 +58,7 @@ def resting_on(n: int, unit: str) -> str:
 
 
 def _verdict(table: Leaderboard) -> str:
-    line, rival, standing = table.first, table.rival, standing_of(table)
+    line, rival, name = table.first, table.rival, sentence(table.first.name)
     agreed = f"Spearman {with_interval(line.spearman, line.spearman_interval)}"
     if line.coverage < NEARLY_ALL:
         agreed += f" on the {percent(line.coverage)} of the texts with an estimate"
@@ -87,23 +66,27 @@ def _verdict(table: Leaderboard) -> str:
     gap = with_interval(-rival.gain, [-end for end in rival.gain_interval[::-1]])
     ranked, errs = _ahead(table), _constant(table)
     both = ", and ".join(filter(None, (ranked, errs)))
-    name = sentence(line.name)
-    behind = f"{name} ranks texts as people do, {agreed}, but {errs}."
+    if line.n_scored < FEWEST:
+        return f"{line.n_scored} estimates are too few to tell which estimator to use."
+    if rival.name in table.scores and rival.gain_interval[0] > 0:
+        return f"Use {rival.name}: it agrees with people better than {line.name}, by {lost}."
+    if not line.spearman_interval[0] > 0:
+        why = f"{line.name}: {agreed}"
+        return (
+            f"Use none: no agreement with people is shown ({why}){f', and {both}' if both else ''}."
+        )
+    if rival.gain_interval[0] > 0:
+        better = f"{rival.name}, agrees with people better than {line.name}, by {lost}"
+        return f"Use none: a baseline, {better}{f', and {errs}' if errs else ''}."
     if ranked:
-        behind = f"No reason to use {line.name} is shown: {both}. {name} has {agreed}."
-    return {
-        "few": f"{line.n_scored} estimates are too few to tell which estimator to use.",
-        "score": f"Use {rival.name}: it agrees with people better than {line.name}, by {lost}.",
-        "none": f"Use none: no agreement with people is shown ({line.name}: {agreed})"
-        f"{f', and {both}' if both else ''}.",
-        "baseline": f"Use none: a baseline, {rival.name}, agrees with people better than "
-        f"{line.name}, by {lost}{f', and {errs}' if errs else ''}.",
-        "behind": behind,
-        "better": f"Use {line.name}: it agrees with people, {agreed}, better than the best "
-        f"baseline, {rival.name}, by {gap}.",
-        "alike": f"{name} agrees with people, {agreed}, but it is not shown to do "
-        f"better than the best baseline, {rival.name}: the difference is {gap}.",
-    }[standing]
+        return f"No reason to use {line.name} is shown: {both}. {name} has {agreed}."
+    if errs:
+        return f"{name} ranks texts as people do, {agreed}, but {errs}."
+    if rival.gain_interval[1] < 0:
+        best = f"better than the best baseline, {rival.name}, by {gap}"
+        return f"Use {line.name}: it agrees with people, {agreed}, {best}."
+    best = f"better than the best baseline, {rival.name}: the difference is {gap}"
+    return f"{name} agrees with people, {agreed}, but it is not shown to do {best}."
 
 
 def _ahead(table: Leaderboard) -> str:

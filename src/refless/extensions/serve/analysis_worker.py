@@ -28,10 +28,9 @@ from refless.commands.validate.findings import drift_lines
 from refless.data.records import RatedPool, Scale, picked
 from refless.data.tables import Reading, read_pool
 from refless.evaluation.drift import Drift, drift
-from refless.evaluation.groups import drawn_rows
+from refless.evaluation.groups import codes, drawn_rows
 from refless.evaluation.jackknife import measured, replicates, split
 from refless.evaluation.rater_agreement import rater_agreement
-from refless.evaluation.validation import codes
 from refless.extensions.serve.careless import Answer as Given
 from refless.extensions.serve.careless import answers_of, careless
 from refless.extensions.serve.database import engine_of

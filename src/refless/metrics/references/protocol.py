@@ -24,29 +24,18 @@ class Scores:
         segments: [n] score of each output by itself; NaN where undefined.
         corpus: score of all outputs together.
         statistics: [n, k] what the corpus score is made of, output by output, so that resampling
-            adds rows up and never scores again; None where it is no function of such sums.
+            adds rows up and never scores again.
         combine: sums of statistics [..., k] -> corpus scores [...].
     """
 
     segments: FloatArray
     corpus: float
-    statistics: FloatArray | None = None
-    combine: Combine | None = None
+    statistics: FloatArray
+    combine: Combine
 
     def take(self, rows: IntArray) -> Scores:
         """The scores of some outputs."""
-        statistics = None if self.statistics is None else self.statistics[rows]
-        return replace(self, segments=self.segments[rows], statistics=statistics)
-
-    def of_sums(self, sums: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        """Corpus scores of sums of rows; means of segments if there are no statistics.
-
-        Args:
-            sums: [n, k] one row an output -> [..., k] sums of them.
-        """
-        if self.statistics is None or self.combine is None:
-            return mean_of_sums(sums(_counted(self.segments)))
-        return self.combine(sums(self.statistics))
+        return replace(self, segments=self.segments[rows], statistics=self.statistics[rows])
 
 
 class Metric(Protocol):
@@ -77,15 +66,10 @@ class Metric(Protocol):
 
 def averaged(segments: FloatArray) -> Scores:
     """Scores whose corpus score is the mean of the segments that have one."""
-    statistics = _counted(segments)
+    known = ~np.isnan(segments)
+    statistics = np.stack([np.where(known, segments, 0.0), known.astype(np.float64)], axis=1)
     corpus = float(mean_of_sums(np.sort(statistics, axis=0).sum(axis=0)))  # in any order of rows
     return Scores(segments=segments, corpus=corpus, statistics=statistics, combine=mean_of_sums)
-
-
-def _counted(segments: FloatArray) -> FloatArray:
-    """[n, 2] each segment, 0 if it has no score, and whether it has one."""
-    known = ~np.isnan(segments)
-    return np.stack([np.where(known, segments, 0.0), known.astype(np.float64)], axis=1)
 
 
 def mean_of_sums(sums: FloatArray) -> FloatArray:

@@ -21,8 +21,7 @@ class Corpus:
     Attributes:
         score: NaN without outputs that could be scored.
         score_interval: 95 %, from a bootstrap that re-sums statistics; outputs of one item are
-            drawn together. NaN where the metric has no statistics or there are fewer than two
-            items.
+            drawn together. NaN where there are fewer than two items.
         n, n_scored: how many outputs there are, and how many count.
     """
 
@@ -59,16 +58,14 @@ def run(
     segments[rows] = scores.segments
 
     def corpus(chosen: BoolArray, n: int) -> Corpus:
-        """The chosen rows' score: their statistics summed, or scored anew where there are none."""
+        """The chosen rows' score: their statistics summed."""
         rows = np.flatnonzero(chosen & ~np.isnan(scores.segments))
         score, interval = float("nan"), UNDEFINED
         if len(rows) == len(kept):
             score = scores.corpus
-        elif len(rows) and scores.statistics is not None and scores.combine is not None:
-            score = float(scores.combine(np.sort(scores.statistics[rows], axis=0).sum(axis=0)))
         elif len(rows):
-            score = metric.score(kept.take(rows)).corpus
-        if scores.statistics is not None and len(rows):
+            score = float(scores.combine(np.sort(scores.statistics[rows], axis=0).sum(axis=0)))
+        if len(rows):
             items = np.array(kept.items, dtype=object)[rows] if kept.items else None
             interval = interval_of(scores, rows, items, seed, resamples)
         return Corpus(score=score, score_interval=interval, n=n, n_scored=len(rows))
@@ -91,8 +88,6 @@ def interval_of(
     Args:
         items: [rows] what is drawn together; None draws each row alone.
     """
-    if scores.statistics is None or scores.combine is None:
-        return UNDEFINED
     counts = scores.statistics[rows]
     codes = (
         np.unique(np.asarray(items, dtype=str), return_inverse=True)[1].astype(np.int64)

@@ -1,5 +1,5 @@
 "use strict";
-// Charts whose points are texts: hover, click or the keyboard shows a text and its neighbours in
+// Charts whose points are texts: hover, click or the keyboard shows a text in
 // the panel beside. Everything shown is read from the one table that holds the texts.
 (() => {
   const NEAR = 18; // units of the drawing within which a pointer finds a point
@@ -17,10 +17,6 @@
     if (kind) made.className = kind;
     return made;
   };
-  const addText = (parent, text, kind) => {
-    add(parent, "p", textOf(text), kind).dir = "auto";
-  };
-
   const numbersOf = (text) =>
     cellsOf(text)
       .slice(0, -1)
@@ -28,25 +24,10 @@
       .filter(Boolean)
       .join(" · ");
 
-  const nearOf = (text) => {
-    const parts = (row(text).dataset.near || "").split(" ").filter(Boolean);
-    return Array.from({ length: parts.length / 2 }, (_, i) => [parts[2 * i], parts[2 * i + 1]]);
-  };
-
   function fill(panel, text) {
     panel.replaceChildren();
-    addText(panel, text, "whole");
+    add(panel, "p", textOf(text), "whole").dir = "auto";
     add(panel, "p", numbersOf(text), "soft");
-    const near = nearOf(text);
-    add(panel, "h3", near.length ? panel.dataset.near : "No rated text is near");
-    const list = panel.appendChild(document.createElement("ol"));
-    for (const [other, similarity] of near) {
-      const rating = cellsOf(other)[Number(store.dataset.rating)];
-      const item = list.appendChild(document.createElement("li"));
-      item.dir = "auto";
-      add(item, "span", `similarity ${similarity} · rated ${rating}`);
-      item.append(textOf(other));
-    }
     panel.scrollTop = 0;
   }
 

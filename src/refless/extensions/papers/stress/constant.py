@@ -70,8 +70,6 @@ class ConstantBLEU:
         lengths, n = features.lengths, len(self.first) - 1
         totals = np.maximum(lengths - np.arange(self.metric.order)[:, None], 0)
         sums = np.stack([n * lengths, self._closest(lengths), *matches, *(n * totals)], axis=1)
-        if self.combine is None:
-            return np.full(len(sums), np.nan)
         return self.combine(sums.astype(np.float64))
 
     def _closest(self, lengths: IntArray) -> IntArray:

@@ -33,8 +33,6 @@ class Rounds:
         """[resamples] mean over the rounds of corpus scores of weighted items."""
         corpora = []
         for scores in self.scores:
-            if scores.statistics is None or scores.combine is None:
-                return np.full(len(weights), np.nan)
             clean = np.where(np.isnan(scores.statistics), 0.0, scores.statistics)
             corpora.append(scores.combine(weights @ clean))
         return np.asarray(np.mean(corpora, axis=0))
