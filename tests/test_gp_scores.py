@@ -224,7 +224,7 @@ def test_few_ratings_doubt_what_texts_and_scores_add_to_each_other() -> None:
     beliefs = ((~score, 2 / 3), (score, 1 / 3))
     answer = shrunk_amplitudes(kernels, y, noise, detail, beliefs, blocks)
     belief = np.array([2 / 9, 2 / 9, 2 / 9, 1 / 3])  # a third belongs to single texts
-    wanted = full / 4 + belief * 3 / 4  # 20 / (20 + 60)
+    wanted = full / 6 + belief * 5 / 6  # 20 / (20 + 100)
     np.testing.assert_allclose([*answer.weights, answer.nugget], wanted)
 
 
@@ -249,5 +249,5 @@ def test_what_misleads_about_other_sources_is_not_believed() -> None:
     no = np.zeros(2, dtype=np.bool_)
     fitted = shrunk_amplitudes(kernels, y, noise, no, (), blocks)
     left_out = fitted_amplitudes(kernels, y, noise, blocks)
-    np.testing.assert_allclose(fitted.weights, left_out.weights * 20 / 80)  # of ten sources
+    np.testing.assert_allclose(fitted.weights, left_out.weights * 40 / 140)
     assert left_out.weights[0] < 0.01

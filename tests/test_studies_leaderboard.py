@@ -186,6 +186,14 @@ def test_a_constant_that_errs_less_is_named_first() -> None:
     assert ", and a constant errs less, by " in first
 
 
+def test_a_constant_that_may_err_less_is_not_said_to() -> None:
+    """The interval of the difference includes 0."""
+    others = {"far": FAR, "constant": MEAN}
+    scores = table(HUMAN, {"gp": 2 * MINE, **others}, reference="gp", baselines=(*others,))
+    assert ", but it is not shown to err less than a constant (0.2" in verdict(scores)
+    assert not worth_using(scores)
+
+
 def test_nothing_is_ahead() -> None:
     """The estimator ranks better than length and errs less than a constant."""
     others = {"length": FAR, "constant": MEAN}

@@ -100,9 +100,11 @@ def _ahead(table: Leaderboard) -> str:
 
 
 def _constant(table: Leaderboard) -> str:
-    """That a constant has the smaller mean squared error; "" if it has not."""
+    """That a constant has the smaller mean squared error, or may have; "" if it has not."""
     line = table.constant
     if line is None:
         return ""
     saved = with_interval(line.saved, line.saved_interval, 4)
-    return f"a constant errs less, by {saved} in mean squared error"
+    if line.saved_interval[0] > 0:
+        return f"a constant errs less, by {saved} in mean squared error"
+    return f"it is not shown to err less than a constant ({saved} more in mean squared error)"

@@ -18,7 +18,7 @@ from refless.estimators.gp.posterior import inverse
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 
 RATE = 5.0  # of the exponential prior on a weight: what the ratings do not ask for is 0
-SHRINKAGE = 60  # ratings that outweigh what is believed before any
+SHRINKAGE = 100  # ratings that outweigh what is believed before any
 SINGLE = 1 / 3  # share of the ratings' variance that is believed to belong to single texts
 TRUST = 1 / 3  # share of the rest that is believed to be what judges say, where there are some
 LEAST_NUGGET = 1e-3
@@ -57,8 +57,7 @@ def shrunk_amplitudes(
     what the likelihood says counts only if it tells more of what is left out than no text does.
 
     Few ratings do not tell which of many kernels is worth something, and what they seem to tell
-    costs more than it brings. So the three have the share m / (m + `SHRINKAGE`), m the geometric
-    mean of the numbers of ratings and of blocks.
+    costs more than it brings. So of n ratings the three have the share n / (n + `SHRINKAGE`).
 
     Args:
         kernels, y, noise, blocks: as of `fitted_amplitudes`.
@@ -83,8 +82,7 @@ def shrunk_amplitudes(
     ]
     if misfits[0] <= misfits[1]:
         full = likely.mixed(full, 1 / 3)
-    size = np.sqrt(len(y) * sum(map(len, blocks)))
-    return full.mixed(believed(kernels, beliefs), float(size / (size + SHRINKAGE)))
+    return full.mixed(believed(kernels, beliefs), len(y) / (len(y) + SHRINKAGE))
 
 
 def believed(
