@@ -46,7 +46,6 @@ PUBLIC = [
     "ScoreResult",
     "Signature",
     "StressResult",
-    "TrainResult",
     "UsageError",
     "ValidateByDimension",
     "ValidateResult",
@@ -77,7 +76,6 @@ PUBLIC = [
     "score",
     "scored",
     "stress",
-    "train",
     "validate",
 ]
 
