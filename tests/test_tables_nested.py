@@ -98,7 +98,7 @@ def test_lists_by_annotators() -> None:
     ("cell", "found"),
     [
         ([9, 4], "rating 9 is outside"),
-        ([4, 9], r"column 'rating\[2\]': rating 9 is outside"),
+        ([4, 9], r"column 'rating': rating 9 is outside"),
         ([4] * 101, "more than 100 ratings in one cell"),
         ([[4]], "not numbers"),
         ("[4, 5", "not numbers"),
