@@ -128,23 +128,6 @@ def test_explain_by_a_model(folder: Path, tmp_path: Path) -> None:
 
 
 @NEURAL
-def test_train_saves_as_fit_does(folder: Path, tmp_path: Path) -> None:
-    """The same file, but for what training tells."""
-    words = ("--estimator", "ratpred:embedding=4,hidden=4,epochs=3,synthetic_errors=no")
-    model, other, outputs = tmp_path / "a.safetensors", tmp_path / "b.safetensors", "outputs.jsonl"
-    rated = folder / "rated.jsonl"
-    assert run("train", rated, "--to", model, "--scale", 1, 5, *words).code == 0
-    spec = "ratpred:embedding=4,hidden=4,epochs=3,synthetic_errors=no"
-    assert run("fit", rated, "--to", other, "--scale", 1, 5, "--estimator", spec).code == 0
-    found, wanted = (
-        run("score", folder / outputs, "--model", path, "--format", "csv")
-        for path in (model, other)
-    )
-    assert found.code == 0, found.err
-    assert found.out == wanted.out
-
-
-@NEURAL
 def test_vectors_are_kept_and_their_encoder_is_known(tmp_path: Path) -> None:
     """Rated texts are not embedded again; another encoder at the same place is refused."""
     pool = simulate(30, seed=2).pool

@@ -57,27 +57,15 @@ def source_of(path: str, reading: Reading, keep: Keep) -> AbstractContextManager
     if reading.format is not None and reading.format not in names:
         raise UsageError(f"no format '{reading.format}'; there are {', '.join(names)}")
     check_encoding(reading.encoding)
-    if (folder := _folder_of(path)) is not None:
-        return _export(Place(path=path, raw=b"", reading=reading), keep, folder)
-    place = place_of(f"{path}/{RECORDS}" if holds_rows(path) else path, reading)
+    for name, export in exports().items():
+        if export.is_folder(path):
+            return _export(Place(path=path, raw=b"", reading=reading), keep, name)
+    path = f"{path}/{RECORDS}" if is_file(f"{path}/{RECORDS}") else path
+    file, sheet = workbook_of(path)
+    raw = raw_of(file, reading.max_bytes)
+    place = Place(path=path, raw=raw, reading=reading, sheet=sheet)
     name = reading.format or format_of(place)
     return _export(place, keep, name) if name in exports() else FORMATS[name](place, keep)
-
-
-def place_of(path: str, reading: Reading) -> Place:
-    """A file, or a sheet of it, with how to read it; raises InputError if it cannot be read."""
-    file, sheet = workbook_of(path)
-    return Place(path=path, raw=raw_of(file, reading.max_bytes), reading=reading, sheet=sheet)
-
-
-def holds_rows(path: str) -> bool:
-    """Whether this is a folder that a tool wrote, in which there are rows."""
-    return _folder_of(path) is not None or is_file(f"{path}/{RECORDS}")
-
-
-def _folder_of(path: str) -> str | None:
-    """The export that this folder is, or None."""
-    return next((name for name, export in exports().items() if export.is_folder(path)), None)
 
 
 def format_of(place: Place) -> str:

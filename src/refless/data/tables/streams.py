@@ -249,7 +249,8 @@ def _located(place: Place, fault: UnicodeError) -> InputError:
     try:
         raw.decode(name)
     except UnicodeDecodeError as bad:
-        before, line = raw[: bad.start], raw[bad.start :].splitlines()[0]
+        before = raw[: bad.start]
+        line = raw[before.rfind(b"\n") + 1 :].partition(b"\n")[0]
         number = 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
         byte = f"byte 0x{raw[bad.start]:02x} at offset {bad.start}"
         remedy = _likely(line) if name == "utf-8" else remedy
