@@ -206,14 +206,8 @@ def _sources(
 
 
 def with_sides(keep: Keep) -> Keep:
-    """The same, of names of either side too."""
-    return lambda name: keep(name) or keep(_stem(name))
-
-
-def _stem(name: str) -> str:
-    """`output` of `output_v1`; a name without such an end as it is."""
-    side = _SIDE.fullmatch(name)
-    return side[1] if side else name
+    """The same, of names of either side too: of `output_v1` if `output` is kept."""
+    return lambda name: keep(name) or bool((side := _SIDE.fullmatch(name)) and keep(side[1]))
 
 
 def lengthened(table: Source, columns: Columns, path: str) -> Source:

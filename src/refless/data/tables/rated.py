@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from refless.data.choices import SCALE
 from refless.data.human import check_scale, human_ratings
 from refless.data.records import RatedPool, Ratings, Scale
 from refless.data.tables.cells import time_of_cell
@@ -27,7 +28,6 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
 
-PAIR_SCALE = (0.0, 1.0)  # of words that speak for themselves, such as up and down
 Keys = Sequence[Hashable] | None
 
 
@@ -123,7 +123,7 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
     different = {*words}
     meanings, notes = words_of(different, reading.rating_map)
     if scale is None and reading.rating_map is None and meanings:
-        scale = PAIR_SCALE
+        scale = SCALE  # of words that speak for themselves, such as up and down
     unknown = {word for word in different if word not in meanings}
     _check_words(table, reading, zip(rows, names, words, strict=True), unknown)
     rated = [False] * len(table)
