@@ -110,9 +110,10 @@ LINES: tuple[Line, ...] = (
     ("explain", "\x1b[2J\u202e", "--rated", "good.jsonl", "--estimator", FAST),
     ("explain", "\udcff", "--rated", "good.jsonl", "--estimator", FAST),
     ("explain", "--id", "nope", "--rated", "good.jsonl"), ("explain", "x" * 10**5, "--rated", "-"),
-    ("fit", "good.jsonl", "--to", "good.jsonl"), ("fit", "empty.jsonl"),
+    ("train", "good.jsonl", "--to", "good.jsonl"), ("train", "empty.jsonl"),
+    ("train", "good.jsonl", "--to", "t.safetensors", "--estimator", "gp"),
     *(
-        ("fit", "good.jsonl", "--to", "t.safetensors", "--estimator", f"ratpred:{wrong}")
+        ("train", "good.jsonl", "--to", "t.safetensors", "--estimator", f"ratpred:{wrong}")
         for wrong in ("epochs=0", "hidden=-1", "device=\x1b[2J")
     ),
     ("metric", "good.jsonl", "-m", ""), ("metric", "good.jsonl", "-m", "bleu", "-m", "bleu"),

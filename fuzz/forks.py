@@ -117,7 +117,7 @@ def warm() -> None:
         for words in (
             ("fit", rated, "--to", folder / "fit.safetensors", *NEIGHBORS),
             ("score", outputs, *score),
-            ("fit", rated, "--to", folder / "net.safetensors", *TINY),
+            ("train", rated, "--to", folder / "net.safetensors", *TINY),
         ):
             if command(words, said):
                 raise RuntimeError(f"{words}: {said.read_text(encoding='utf-8')}")

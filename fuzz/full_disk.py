@@ -80,7 +80,7 @@ def commands(folder: Path, rated: Path, outputs: Path) -> list[Words]:
     written = folder / "written"
     return [
         ("fit", rated, "--to", written / "fit.safetensors", *NEIGHBORS),
-        ("fit", rated, "--to", written / "net.safetensors", *TINY),
+        ("train", rated, "--to", written / "net.safetensors", *TINY),
         ("score", outputs, "--rated", rated, *NEIGHBORS, "-o", written / "o.json"),
     ]
 

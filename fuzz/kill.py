@@ -1,4 +1,4 @@
-"""Kills fit and score -o at drawn moments, from outside and at each step.
+"""Kills fit, train and score -o at drawn moments, from outside and at each step.
 
 After a kill each file is the old one or the new one, and nothing but unfinished temporary files is
 left.
@@ -70,7 +70,7 @@ class Place:
 
         self.count += 1
         path = self.written / f"{name}.safetensors"
-        status = self.run(("fit", self.rated[self.count % 2], "--to", path, *more), cut)
+        status = self.run((name, self.rated[self.count % 2], "--to", path, *more), cut)
         wanted = [{f"t{100 * i + k}" for k in range(30)} for i in range(2)]
         try:
             self.found.hold("neither", holds=set(load(path).rated.ids) in wanted)

@@ -144,6 +144,26 @@ def test_the_command_does_the_same(folder: Path, name: str) -> None:
     assert again.json.get("signature", str(result.signature)) == str(result.signature)
 
 
+def test_training_does_the_same(folder: Path, tmp_path: Path) -> None:
+    """Parameters of the network too, words among them; the folder may be a path."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    network = "embedding=8,hidden=8,epochs=3,learning_rate=0.01,slots=name+near"
+    found = refless.train(
+        folder / "rated.jsonl",
+        to=tmp_path / "m.safetensors",
+        references=output_rows(),
+        scale=(1, 5),
+        estimator=f"ratpred:{network}",
+        threads=1,
+    )
+    assert network in found.command
+    outputs = str(folder / "outputs.jsonl")
+    words = [outputs if word == "FILE" else word for word in shlex.split(found.command)[1:]]
+    assert run(*words, "--format", "json").json == found.to_dict()
+    assert found.to_dict()["model"] == str(tmp_path / "m.safetensors")
+    assert refless.score(outputs, model=tmp_path / "m.safetensors").scored.overall.coverage == 1
+
+
 def test_demo_is_a_function(tmp_path: Path) -> None:
     """In refless.commands."""
     shown = demo(out_dir=tmp_path / "sample")

@@ -68,7 +68,7 @@ def test_help_lists_commands() -> None:
         (("refless", "va"), ["validate"]),
         (("refless", "judge", "--resam"), ["--resamples"]),
         (("refless", "score", "--min-"), ["--min-mean", "--min-coverage"]),
-        (("refless", "fit", "--t"), ["--to", "--threads"]),
+        (("refless", "train", "--ref"), ["--references"]),
     ],
     ids=lambda words: words[-1],
 )

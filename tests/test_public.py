@@ -46,6 +46,7 @@ PUBLIC = [
     "ScoreResult",
     "Signature",
     "StressResult",
+    "TrainResult",
     "UsageError",
     "ValidateByDimension",
     "ValidateResult",
@@ -76,6 +77,7 @@ PUBLIC = [
     "score",
     "scored",
     "stress",
+    "train",
     "validate",
 ]
 

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ FLAGS = (
     "--disable-dev-shm-usage",
 )  # fmt: skip
 WIDTHS = (1280, 400)
-REPORTS = ("trust", "worth", "next")
+REPORTS = ("trust", "worth", "next", *(("trained",) if find_spec("torch") else ()))
 NASTY = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>"
 
 pytestmark = pytest.mark.skipif(
@@ -42,6 +43,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert run("score", outputs, "--rated", rated, *scale, "-o", where / "worth.html").code == 0
     goal = ("--goal", "compare", "-n", 3, "--within", 0.5, "-o", where / "next.html")
     assert run("next", outputs, "--rated", rated, *scale, *goal).code == 0
+    if "trained" in REPORTS:
+        model = ("--to", where / "<img src=x onerror=alert(1)>.safetensors")
+        shape = "ratpred:hidden=8,embedding=8,epochs=3,synthetic_epochs=2,ensemble_size=2"
+        small = ("--estimator", shape)
+        out = ("-o", where / "trained.html")
+        assert run("train", rated, *scale, *model, *small, "--threads", 1, *out).code == 0
     return where
 
 

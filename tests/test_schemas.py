@@ -11,6 +11,8 @@ from refless.commands import COMMANDS, function_of
 from refless.commands.lists.result import ListResult
 from refless.extensions.connect.datasets.result import DatasetsResult
 
+SMALL = "ratpred:embedding=8,hidden=8,epochs=3,synthetic_epochs=1"
+
 
 def schemas(command: str) -> list[Any]:
     """The schemas of the results that a command's function returns: of ratings, of pairs."""
@@ -191,6 +193,28 @@ def test_outputs_fit(folder: Path, words: str) -> None:
     first, *asked = words.split()
     asked = [str(folder / word) if word.endswith(files) else word for word in asked]
     ran = run(first, *asked, "--format", "json")
+    assert ran.code == 0, ran.err
+    fits(ran.json)
+    assert "NaN" not in ran.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "rated.jsonl --scale 1 5 ensemble_size=2",
+        "rated.jsonl synthetic_errors=no,use_source=no --references outputs.jsonl",
+        "equal.jsonl",
+        "thumbs.jsonl --scale 0 1",
+    ],
+)
+def test_trained_models_fit(folder: Path, words: str) -> None:
+    """So do models, also where no correlation is defined."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    network = [word for word in words.split() if "=" in word]
+    flags = [word for word in words.split() if "=" not in word]
+    files = [folder / word if word.endswith(".jsonl") else word for word in flags]
+    small = ("--estimator", ",".join([SMALL, *network]), "--threads", 1)
+    ran = run("train", *files, "--to", folder / "model.safetensors", *small, "--format", "json")
     assert ran.code == 0, ran.err
     fits(ran.json)
     assert "NaN" not in ran.out

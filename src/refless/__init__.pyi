@@ -51,6 +51,8 @@ from refless.extensions.papers.mined import MineResult as MineResult
 from refless.extensions.papers.stress.command import stress as stress
 from refless.extensions.papers.stress.result import StressResult as StressResult
 from refless.extensions.ratpred.estimator import RatPred as RatPred
+from refless.extensions.ratpred.result import TrainResult as TrainResult
+from refless.extensions.ratpred.train import train as train
 from refless.metrics.bertscore import BertScore as BertScore
 from refless.metrics.kernels import KERNELS as KERNELS
 from refless.metrics.kernels import kernel_of as kernel_of

@@ -252,8 +252,8 @@ Chosen = Annotated[
 Model = Annotated[
     Folder | None,
     About(
-        help="File of 'refless fit': an estimator with its rated texts, which need not be read "
-        "again.",
+        help="File of 'refless fit' or 'refless train': an estimator with its rated texts, which "
+        "need not be read again.",
         metavar="FILE",
         kind=str | None,
     ),

@@ -93,7 +93,7 @@ def save(estimator: Estimator, path: str | os.PathLike[str], *, group: str | Non
 
 
 def load(path: str | os.PathLike[str], *, threads: int | None = None) -> Estimator:
-    """The fitted estimator in a file of `refless fit` or of `save`.
+    """The fitted estimator in a file of `refless fit`, `refless train` or `save`.
 
     Raises:
         InputError: no such file, a damaged one, or one that another version of refless made.

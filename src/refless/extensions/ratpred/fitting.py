@@ -10,7 +10,7 @@ import numpy as np
 
 from refless.estimators.folds import folds_of
 from refless.extensions.ratpred.batches import Encoded, TrainingData
-from refless.extensions.ratpred.model import Model, Range
+from refless.extensions.ratpred.model import Course, Model, Range
 from refless.extensions.ratpred.reading import Dictionary, Pair, Reader
 from refless.extensions.ratpred.settings import Plan
 from refless.extensions.ratpred.synthesis import dictionary_of, synthetic
@@ -71,11 +71,21 @@ def modelled(
     made = [_made(material, inside, seed, errors=how.synthetic_errors) for seed in seeds]
     synthetic_pairs = [pair for pairs, _ in made for pair in pairs]
     names = Dictionary.of([*(material.pairs[i] for i in inside), *synthetic_pairs])
-    networks = []
+    networks, courses = [], []
     for i, seed in enumerate(seeds):
         data = _data(material, inside, apart, made[i], names, span, seed)
-        tell = _teller(progress, how, data, i)
-        networks.append(train(data, how.settings, device=device, tell=tell)[0].cpu())
+        network, state = train(
+            data, how.settings, device=device, tell=_teller(progress, how, data, i)
+        )
+        networks.append(network.cpu())
+        courses.append(
+            Course(
+                epochs=state.number,
+                kept=state.best_epoch + 1,
+                pearson=_defined(state.pearson),
+                spearman=_defined(state.spearman),
+            )
+        )
     model = Model(
         networks=tuple(networks),
         settings=how.settings,
@@ -84,6 +94,7 @@ def modelled(
         range=span,
         validation=np.zeros((2, 0)),
         about=about,
+        courses=tuple(courses),
     )
     y, human = model.predict([material.pairs[i] for i in apart]), material.ratings[apart]
     span = span.calibrated(y, human)
@@ -115,6 +126,10 @@ def _data(
         synthetic=every,
         sizes=names.sizes,
     )
+
+
+def _defined(value: float) -> float | None:
+    return None if value != value else value
 
 
 def _teller(

@@ -92,6 +92,21 @@ def _precision(ordered: FloatArray) -> float | None:
     return float(gaps[0]) if np.allclose(steps, np.rint(steps), atol=1e-6) else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """How one network's training went.
+
+    Attributes:
+        epochs: how many there were; kept: which one was kept, from 1.
+        pearson, spearman: of that one, on the validation split; None where undefined.
+    """
+
+    epochs: Natural
+    kept: Natural
+    pearson: float | None
+    spearman: float | None
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Model:
     """Trained networks, whose mean is the estimate.
@@ -100,6 +115,7 @@ class Model:
         networks: one or more, on the CPU.
         validation: [2, n] human rating and estimate of the texts that chose the epochs to keep.
         about: the signature of the training, the pool's fingerprint, size, scale and aggregate.
+        courses: how each network was trained.
     """
 
     networks: tuple[Network, ...]
@@ -109,6 +125,7 @@ class Model:
     range: Range
     validation: FloatArray
     about: dict[str, Any]
+    courses: tuple[Course, ...]
 
     def predict(self, pairs: Sequence[Pair]) -> FloatArray:
         """[n] mean standardised prediction of the networks, each different pair computed once."""
@@ -136,6 +153,7 @@ class Model:
             "range": asdict(self.range),
             "validation": self.validation.tolist(),
             "about": self.about,
+            "courses": [asdict(course) for course in self.courses],
         }
 
 
@@ -159,6 +177,7 @@ class Described(msgspec.Struct, frozen=True):
     range: Range
     validation: tuple[list[float], list[float]]
     about: About
+    courses: tuple[Course, ...]
 
 
 def model_in(described: Mapping[str, Any], weights: Mapping[str, Array]) -> Model:
@@ -177,6 +196,7 @@ def model_in(described: Mapping[str, Any], weights: Mapping[str, Array]) -> Mode
         range=description.range,
         validation=np.array(description.validation).reshape(2, -1),
         about=msgspec.to_builtins(description.about),
+        courses=description.courses,
     )
 
 

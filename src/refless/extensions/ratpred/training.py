@@ -26,12 +26,15 @@ ROWS = 64  # rows that are predicted at a time: more would not fit into fast mem
 class State:
     """How training stands: `number` epochs are done.
 
-    `best` is the highest score of an epoch, `best_epoch` which one it was, from 0.
+    `best` is the highest score of an epoch, `best_epoch` which one it was, from 0; `pearson` and
+    `spearman` are its correlations on the validation split, NaN where undefined.
     """
 
     best: float = -math.inf
     best_epoch: int = 0
     number: int = 0
+    pearson: float = math.nan
+    spearman: float = math.nan
 
 
 def train(
@@ -121,9 +124,10 @@ class Run:
         """Keeps the parameters if they are better than ever."""
         state, validation = self.state, self.data.validation
         values = predictions(self.network, validation, self.device)
-        score = _score(validation.y, values)
+        score, r, rho = _score(validation.y, values)
         if score > state.best:
             state.best, state.best_epoch = score, state.number
+            state.pearson, state.spearman = r, rho
             self.best = _copied(self.network)
         state.number += 1
 
@@ -136,13 +140,13 @@ def _copied(network: Network) -> dict[str, Tensor]:
     return {name: value.detach().clone() for name, value in network.state_dict().items()}
 
 
-def _score(y: FloatArray, values: FloatArray) -> float:
-    """Pearson + Spearman; where these are undefined, something below, by the error."""
+def _score(y: FloatArray, values: FloatArray) -> tuple[float, float, float]:
+    """Pearson + Spearman, and both; where these are undefined, something below, by the error."""
     if len(y) == 0:
-        return 0.0  # the first epoch is kept: nothing tells them apart
-    score = pearson(y, values) + spearman(y, values)
+        return 0.0, math.nan, math.nan  # the first epoch is kept: nothing tells them apart
+    r, rho = pearson(y, values), spearman(y, values)
     error = float(np.square(y - values).mean())
-    return -2.0 - error if math.isnan(score) else score
+    return (r + rho if not math.isnan(r + rho) else -2.0 - error), r, rho
 
 
 def predictions(network: Network, data: Encoded, device: str = "cpu") -> FloatArray:
