@@ -15,7 +15,7 @@ import numpy as np
 
 from refless.extensions.ratpred.batches import Encoded, TrainingData
 from refless.extensions.ratpred.reading import SLOTS, Dictionary, Pair, Reader
-from refless.extensions.ratpred.synthesis import Likert, dictionary_of, synthetic
+from refless.extensions.ratpred.synthesis import dictionary_of, synthetic
 from refless.registry.arrays import FloatArray, IntArray
 
 FOLDS, DRAW = 5, 1206  # the seed that deals out the folds
@@ -268,12 +268,12 @@ def made_of(
     if setup == 1:
         return [], np.zeros(0)
     words = dictionary_of([pair.text for pair in pairs])
-    likert = Likert()
-    made, lowered = synthetic(pairs, rated.rating[split.train].tolist(), words, likert, seed)
+    scale = (1.0, 6.0)
+    made, lowered = synthetic(pairs, rated.rating[split.train].tolist(), words, scale, seed)
     sources = synthetic_sources(rated, split, setup)
     human = reader.pairs([r.mr for r in sources], [r.text for r in sources])
-    best = [likert.high] * len(human)
-    more, more_lowered = synthetic(human, best, words, likert, seed)
+    best = [scale[1]] * len(human)
+    more, more_lowered = synthetic(human, best, words, scale, seed)
     ratings = np.array([*lowered, *best, *more_lowered])
     return [*made, *human, *more], ratings
 

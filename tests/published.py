@@ -1,8 +1,10 @@
-"""The data of A Cautionary Tale as the paper scores it; skips where it is absent."""
+"""The papers' scripts, and the data of A Cautionary Tale as it scores it; skips if it is absent."""
 
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,20 @@ import pytest
 from refless.data.records import Outputs, numbered
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
+PAPERS = Path(__file__).parents[1] / "papers"
+
+
+def needed(*names: str) -> None:
+    """Skips a test if a part of the real data is not here."""
+    for name in names:
+        if not (DATA / name).exists():
+            pytest.skip(f"the real data is not here: {DATA / name}")
+
+
+def printed_by(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A script of papers/ as users start it, without any warning on the way."""
+    command = [sys.executable, "-W", "error", str(PAPERS / script), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def dialogues(system: str) -> Outputs:

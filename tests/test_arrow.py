@@ -10,11 +10,12 @@ import pytest
 
 import refless
 from command_line import jsonl, output_rows, rated_rows, run
+from refless.data.tables import Columns
 from refless.extensions.connect import arrow
 from refless.registry.errors import InputError, UsageError
 
 pa = pytest.importorskip("pyarrow")
-COLUMNS = arrow.Columns(source="source", system="system")
+COLUMNS = Columns(text="text", source="source", system="system")
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +127,7 @@ def test_columns_are_checked(model: Path) -> None:
     with pytest.raises(UsageError, match="a column 'low' already"):
         arrow.check(COLUMNS, estimator, ["text", "source", "system", "low"])
     with pytest.raises(UsageError, match="have sources and the outputs have none"):
-        arrow.check(arrow.Columns(), estimator, ["text"])
+        arrow.check(Columns(text="text"), estimator, ["text"])
 
 
 def test_sent_and_opened(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 from command_line import jsonl, rated_rows
 
 ROOT = Path(__file__).parents[1]
-EXTENDED = ("rate", "serve", "train", "huse", "mine", "stress")
+EXTENDED = ("rate", "serve", "huse", "mine", "stress")
 
 
 @pytest.fixture(scope="module")

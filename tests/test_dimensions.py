@@ -29,6 +29,8 @@ def test_a_column_is_a_dimension(name: str) -> None:
     assert read_pool(rows, Reading(dimension=name)).pool.human.tolist() == [4.5, 1]
     with pytest.raises(InputError, match=r"leave --dimension out.*the columns are 'text'"):
         read_pool(rows, Reading(dimension="grammar"))
+    with pytest.raises(InputError, match="no ratings of a dimension 'x'; the dimensions are 'flu"):
+        read_pool(LONG, Reading(dimension="x"))
 
 
 @pytest.mark.parametrize("score", ["ratings.fluency", "ratings.f*", "ratings.fluency.0"])

@@ -20,14 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.data.tables import (
-    Columns,
-    PoolRead,
-    Reading,
-    read_outputs,
-    read_pool,
-    read_scored,
-)
+from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_pool, read_scored
 from refless.registry.errors import InputError
 from test_docs import ROOT, blocks
 from test_tables_formats import write
@@ -82,6 +75,7 @@ def test_mlflow_itself() -> None:
     assert all(name.startswith("rater-") for name in pool.ratings.annotators)
     assert "2 assessments that are no feedback, or were overridden" in " ".join(found.notes)
     assert sorted(read(file, dimension="polite").pool.human.tolist()) == [0, 1]
+    assert read(file, dimension="quality").pool.texts[0].startswith('{"answer": "')
 
 
 def test_argilla_without_settings(tmp_path: Path) -> None:
@@ -111,25 +105,6 @@ def trace(number: int, *assessments: dict[str, Any]) -> dict[str, Any]:
         "response": {"answer": f"because {number}"},
         "assessments": [*assessments],
     }
-
-
-def test_traces_of_mlflow(tmp_path: Path) -> None:
-    """Feedback of people; that of judges is scores; parts of what came out by dotted names."""
-    expected = {"assessment_name": "gold", "expectation": {"value": "x"}}
-    traces = [
-        trace(1, assessment("good", value=True), assessment("judge", 0.9, "LLM_JUDGE"), expected),
-        trace(2, assessment("good", value=False), assessment("good", value=True, valid=False)),
-    ]
-    file = write(tmp_path, "traces.jsonl", "".join(json.dumps(one) + "\n" for one in traces))
-    columns = Columns(text="response.answer", source="request.question", score=("scores.judge",))
-    found = read(file, columns=columns)
-    pool = found.pool
-    assert (pool.texts, pool.sources) == (("because 1", "because 2"), ("why?", "why?"))
-    assert (pool.human.tolist(), pool.ratings.annotators) == ([1, 0], ("rater-438c4c7a",))
-    assert pool.scores[0].tolist() == [0.9]
-    notes = " ".join(found.notes)
-    assert "left out: 1 'judge' by models and code (in scores), 2 assessments that are no" in notes
-    assert read(file).pool.texts[0] == '{"answer": "because 1"}'
 
 
 @pytest.mark.parametrize("written", [json.dumps, repr])
@@ -353,15 +328,11 @@ def test_lines_that_flatten_pearmut(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_traces_of_langfuse(tmp_path: Path) -> None:
-    """Without an output they are counted; lists of numbers without authors are nobody's."""
+    """Without an output they are counted; lists of numbers without authors are left out, aloud."""
     row = {"id": "x", "traceId": "y", "name": "n", "input": "q", "output": None}
     rows = f"{json.dumps(row)}\n{json.dumps({**row, 'output': 'a'})}\n"
     found = read_outputs(write(tmp_path, "traces.jsonl", rows))
     assert found.outputs.texts == ("a",)
     assert "left out: 1 traces without an output" in " ".join(found.notes)
-
-
-def test_scores_in_traces_are_nobodys() -> None:
-    """Lists of numbers without authors: left out, aloud."""
     notes = " ".join(read_outputs(EXPORTS / "langfuse" / "traces.json").notes)
     assert "left out: 3 scores without an author, in traces" in notes

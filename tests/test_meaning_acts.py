@@ -30,15 +30,6 @@ VALUE = st.from_regex(r"[a-z0-9]{1,6}( [a-z0-9]{1,6})?", fullmatch=True)
         (" inform( a = b ) ", [("inform", "a", "b")]),
         ("inform(area=dont_care)", [("inform", "area", "dont_care")]),
         ("inform(name='')", [("inform", "name", NULL)]),
-        (  # E2E
-            "name[The Eagle], eatType[coffee shop], customer rating[5 out of 5]",
-            [
-                ("inform", "name", "the eagle"),
-                ("inform", "eattype", "coffee shop"),
-                ("inform", "customer rating", "5 out of 5"),
-            ],
-        ),
-        ("area[]", [("inform", "area", NULL)]),
     ],
 )  # fmt: skip
 def test_acts_become_triples(source: str, expected: list[tuple[str, str, str]]) -> None:
@@ -57,10 +48,6 @@ def test_acts_become_triples(source: str, expected: list[tuple[str, str, str]]) 
         ("inform(a=b,)", 12),
         ("no act", 1),
         ("inform(a=b)&", 13),
-        ("name[x], food[y", 9),
-        ("name[x] food[y]", 1),
-        ("name[x], or so", 1),
-        ("name[x], food[y], or so", 18),
     ],
 )
 def test_errors_name_the_position(source: str, place: int) -> None:
@@ -80,7 +67,6 @@ def test_what_is_written_is_read(slots: list[tuple[str, str]], act: str, quote: 
 def test_other_sources_do_not_look_like_acts() -> None:
     """A question with brackets is words."""
     assert looks_like_act("?confirm(area='x')")
-    assert looks_like_act("name[The Eagle], food[Thai]")
     assert not looks_like_act("Where can eight of us (all adults) eat?")
     assert not looks_like_act("Paris[1], they say, is a city[2] of light")
 

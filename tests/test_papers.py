@@ -4,9 +4,6 @@ import functools
 import importlib
 import io
 import json
-import os
-import subprocess
-import sys
 from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
@@ -15,18 +12,11 @@ from unittest import mock
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-DATA = Path(os.environ.get("REFLESS_DATA", ROOT / ".." / "shared" / "data"))
-SCRIPT = ROOT / "papers" / "bleu_neighbors.py"
-NEEDED = ("huse-summarization/judgements.tsv", "grade/judgements.tsv")
+from published import DATA, PAPERS, needed
+
+SCRIPT = PAPERS / "bleu_neighbors.py"
 
 Rows = dict[str, dict[str, Any]]
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The script as users start it, without any warning on the way."""
-    command = [sys.executable, "-W", "error", str(SCRIPT), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def few(script: ModuleType, data: Path, model: str | None) -> Any:
@@ -39,9 +29,7 @@ def few(script: ModuleType, data: Path, model: str | None) -> Any:
 @pytest.fixture(scope="module")
 def printed() -> dict[str, str]:
     """What the script prints of the real data, in each format; its tables are made once."""
-    for name in NEEDED:
-        if not (DATA / name).exists():
-            pytest.skip(f"the real data is not here: {DATA / name}")
+    needed("huse-summarization/judgements.tsv", "grade/judgements.tsv")
     found = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(SCRIPT.parent))
@@ -167,10 +155,3 @@ def test_text_is_a_view_of_the_same(text: str, huse: Rows) -> None:
     assert any(shown in line and f"{row['mse']:.4f}" in line for line in lines)
     assert f"signature: {row['signature']}" in lines
     assert all(len(line) <= 80 for line in lines if not line.startswith("signature: "))
-
-
-def test_absent_data(tmp_path: Path) -> None:
-    """The file that is missing is named, on stderr; exit status 2."""
-    done = run("--data", str(tmp_path))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert str(tmp_path / "huse-summarization" / "judgements.tsv") in done.stderr

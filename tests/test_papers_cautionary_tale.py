@@ -2,24 +2,20 @@
 
 import importlib.util
 import json
-import os
-import subprocess
 import sys
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
+from published import DATA, PAPERS, needed, printed_by
 from refless.extensions.papers.stress.material import material_of
 from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.probes import frequent_probe
 from refless.extensions.papers.stress.sentence import score_of, search
 from refless.metrics.references.cider import CIDErD
 
-ROOT = Path(__file__).parents[1]
-DATA = Path(os.environ.get("REFLESS_DATA", ROOT.parent / "shared" / "data"))
-SCRIPT = ROOT / "papers" / "cautionary_tale.py"
+SCRIPT = PAPERS / "cautionary_tale.py"
 WITHIN = {"BL4": 0.06, "CR": 0.004, "RG": 0.15}  # of the paper, in its units
 PLAN = Plan(resamples=2)
 
@@ -40,9 +36,7 @@ def paper() -> ModuleType:
 @pytest.fixture(scope="module")
 def everything(paper):
     """The whole data, coco-caption's metrics."""
-    for name in ("coco", "flickr30k", "dailydialog-multiref"):
-        if not (DATA / name).exists():
-            pytest.skip(f"the real data is not here: {DATA / name}")
+    needed("coco", "flickr30k", "dailydialog-multiref")
     metrics = paper.metrics_of(meteor=False, model=None)
     return paper.Run(data=DATA, metrics=metrics, items=None, plan=PLAN)
 
@@ -112,10 +106,7 @@ def test_cider_of_constant_outputs(paper) -> None:
 
 def test_quick_run_prints_all_tables(everything) -> None:
     """Six tables as JSON, what cannot be reached beside them; no warnings."""
-    command = [sys.executable, "-W", "error", str(SCRIPT), "--data", str(DATA), "--quick"]
-    done = subprocess.run(
-        [*command, "--format", "json"], capture_output=True, text=True, check=False
-    )
+    done = printed_by(SCRIPT.name, "--data", str(DATA), "--quick", "--format", "json")
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
     titles = [table["title"].split(":")[0] for table in found["tables"]]
@@ -123,11 +114,3 @@ def test_quick_run_prints_all_tables(everything) -> None:
     assert "Neural Baby Talk" in found["unreachable"]
     for table in found["tables"]:
         assert table["signatures"]
-
-
-def test_absent_data_is_exit_2(tmp_path) -> None:
-    """Without the data it says so."""
-    command = [sys.executable, str(SCRIPT), "--data", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "no such file" in done.stderr

@@ -1,31 +1,17 @@
 """papers/delta_bleu.py: the author's example to the digit, stand-ins marked, conclusions tested."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-DATA = Path(os.environ.get("REFLESS_DATA", ROOT.parent / "shared" / "data"))
-SCRIPT = ROOT / "papers" / "delta_bleu.py"
-
-
-def run(*arguments):
-    """The script as users start it, without any warning on the way."""
-    command = [sys.executable, "-W", "error", str(SCRIPT), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+from published import DATA, needed, printed_by
 
 
 @pytest.fixture(scope="module")
 def found():
     """A quick run as JSON."""
-    for name in ("nlg-ratings", "dailydialog-plusplus"):
-        if not (DATA / name).exists():
-            pytest.skip(f"the real data is not here: {DATA / name}")
-    done = run("--data", str(DATA), "--quick", "--format", "json")
+    needed("nlg-ratings", "dailydialog-plusplus")
+    done = printed_by("delta_bleu.py", "--data", str(DATA), "--quick", "--format", "json")
     assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout)
 
@@ -60,10 +46,3 @@ def test_weights_help_where_bad_references_are_many(found) -> None:
     claims = {c["claim"]: c["holds"] for c in found["tables"][1]["conclusions"]}
     assert claims["with all references, delta-BLEU beats BLEU"]
     assert claims["BLEU loses from w >= 0.6 to all references"]
-
-
-def test_absent_data_is_exit_2(tmp_path) -> None:
-    """Without the data it says so, and how to get it."""
-    done = run("--data", str(tmp_path))
-    assert done.returncode == 2
-    assert "refless list datasets --get nlg-ratings --out-dir data, then --data data" in done.stderr

@@ -1,32 +1,20 @@
 """Tables 2 and 3 and the figures of BLEU Neighbors, and HUSE: what comes out, and what does not."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-DATA = Path(os.environ.get("REFLESS_DATA", ROOT.parent / "shared" / "data"))
-
-
-def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The script as users start it, without any warning on the way."""
-    command = [sys.executable, "-W", "error", str(ROOT / "papers" / script), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+from published import DATA, needed, printed_by
 
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Any]:
     """Table 3 and the figures as JSON."""
-    for name in ("huse-summarization", "grade", "asap-sas"):
-        if not (DATA / name).exists():
-            pytest.skip(f"the real data is not here: {DATA / name}")
+    needed("huse-summarization", "grade", "asap-sas")
     parts = ("--only", "table-2", "--only", "table-3", "--only", "figures")
-    done = run("bleu_neighbors.py", "--data", str(DATA), "--format", "json", *parts)
+    done = printed_by("bleu_neighbors.py", "--data", str(DATA), "--format", "json", *parts)
     assert (done.returncode, done.stderr) == (0, "")
     return dict(json.loads(done.stdout))
 
@@ -83,9 +71,8 @@ def test_figures(found) -> None:
 
 def test_huse() -> None:
     """0.53, 0.58 and 0.95 beside the paper's, from the table by text and from single ratings."""
-    if not (DATA / "huse-summarization").exists():
-        pytest.skip(f"the real data is not here: {DATA}")
-    done = run("huse.py", "--data", str(DATA), "--format", "json")
+    needed("huse-summarization")
+    done = printed_by("huse.py", "--data", str(DATA), "--format", "json")
     assert (done.returncode, done.stderr) == (0, "")
     rows = {row["ratings"]: row for row in json.loads(done.stdout)["rows"]}
     for name in ("people", "people, single ratings"):
@@ -95,9 +82,12 @@ def test_huse() -> None:
     assert rows["estimated, bleu-neighbors"]["huse"] > rows["people"]["huse"]
 
 
-@pytest.mark.parametrize("script", ["huse.py", "bleu_neighbors.py"])
+@pytest.mark.parametrize(
+    "script", ["huse", "bleu_neighbors", "delta_bleu", "cautionary_tale", "ratpred"]
+)
 def test_absent_data(script: str, tmp_path: Path) -> None:
-    """The missing file is named; exit status 2."""
-    done = run(script, "--data", str(tmp_path))
+    """The missing file is named, and how to fetch it; exit status 2."""
+    done = printed_by(f"{script}.py", "--data", str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
-    assert str(tmp_path) in done.stderr
+    assert "/" in done.stderr.partition(": no such file; ")[0]
+    assert "refless list datasets --get " in done.stderr

@@ -1,22 +1,19 @@
 """RatPred's tables: the data behind them, and a small run of the script."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from published import DATA
+from published import DATA, PAPERS
 from refless.stats.intervals import student
 
 pytest.importorskip("torch", reason="torch is not installed")
 
-PAPERS = Path(__file__).parents[1] / "papers"
 FOLDER = DATA / "nlg-ratings"
 
 
@@ -187,11 +184,3 @@ def test_a_small_run_prints_its_table(
     assert rows["1: base"]["n"] == 675
     assert rows["1: base"]["pearson_paper"] == 0.147
     assert rows["constant 4.5"]["mae"] == pytest.approx(0.994, abs=0.02)
-
-
-def test_absent_data_is_said(tmp_path: Path) -> None:
-    """Exit status 2, and the file that is missing."""
-    command = [sys.executable, str(PAPERS / "ratpred.py"), "--data", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "emnlp_data_medians.csv" in done.stderr

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from published import DATA
+from published import DATA, PAPERS
 from refless.data.human import canonical_order, copies_of, pool_of
 from refless.data.records import as_outputs
 from refless.data.simulate import simulate
@@ -21,7 +21,6 @@ from refless.evaluation.held_out import agreement
 from test_studies_annotators import pool_from
 from test_studies_people import shuffled
 
-PAPERS = Path(__file__).parents[1] / "papers"
 POOL = simulate(60, seed=4).pool
 
 

@@ -66,11 +66,6 @@ def unrounded(fitted: RatPred) -> RatPred:
     return raw
 
 
-def test_it_is_registered() -> None:
-    """By its name, as the others are."""
-    assert ESTIMATORS["ratpred"] is RatPred
-
-
 def test_it_tells_good_from_bad(rated: RatedPool, fitted: RatPred) -> None:
     """New texts of both kinds, names never seen."""
     source = "inform(name='the swan',food=thai)"
@@ -135,15 +130,6 @@ def test_estimates_have_the_level_of_the_ratings(rated: RatedPool, fitted: RatPr
     )
 
 
-def test_row_order_does_not_matter(rated: RatedPool, fitted: RatPred) -> None:
-    """Rows in another order: the same estimates, to the last digit."""
-    rows = np.random.default_rng(3).permutation(len(rated))
-    other = RatPred(**SMALL).fit(rated.take(rows))
-    asked = as_outputs(rated)
-    np.testing.assert_array_equal(other.estimate(asked).values, fitted.estimate(asked).values)
-    assert other.signature() == fitted.signature()
-
-
 def test_seeds_are_seeds(rated: RatedPool, fitted: RatPred) -> None:
     """0 is one, and another gives another network."""
     raw = {**SMALL, "clipped": False}
@@ -177,27 +163,6 @@ def test_held_out_is_fitting_without(rated: RatedPool) -> None:
         np.testing.assert_array_equal(found.values[inside], expected)
     with pytest.raises(UsageError, match="fit a rated pool first"):
         one.residuals()
-
-
-def test_held_out_leaves_the_estimator_as_it_is(rated: RatedPool) -> None:
-    """A fitted one estimates as before, whatever pool is held out; one that is not stays so."""
-    small = {**SMALL, "epochs": 4, "folds": 3}
-    one, asked = RatPred(**small).fit(rated), as_outputs(rated)
-    values, signature = one.estimate(asked).values, one.signature()
-    other = rated.take(np.arange(60))
-    found = one.held_out(other)
-    np.testing.assert_array_equal(one.estimate(asked).values, values)
-    assert one.signature() == signature
-    np.testing.assert_array_equal(RatPred(**small).held_out(other).values, found.values)
-
-
-def test_a_signature_of_a_pool_is_that_of_the_fitted(rated: RatedPool, fitted: RatPred) -> None:
-    """Without training; another pool or another parameter is another signature."""
-    assert RatPred(**SMALL).signature(rated) == fitted.signature()
-    assert RatPred(**SMALL).signature(rated.take(np.arange(60))) != fitted.signature()
-    assert RatPred(**{**SMALL, "epochs": 9}).signature(rated) != fitted.signature()
-    half = RatPred(**SMALL, subsample=0.5)
-    assert half.signature(rated) == half.fit(rated).signature()
 
 
 def test_columns_are_read(rated: RatedPool, fitted: RatPred) -> None:
@@ -283,16 +248,6 @@ def test_explaining_without_a_text(rated: RatedPool, fitted: RatPred) -> None:
     assert hidden.size == len(rated) - 1
 
 
-def test_changes_after_fit_are_noticed(rated: RatedPool) -> None:
-    """Parameters that training reads."""
-    one = RatPred(**SMALL)
-    with pytest.raises(UsageError, match="fit a rated pool first"):
-        one.estimate(as_outputs(rated))
-    one.fit(rated).set_params(seed=5)
-    with pytest.raises(UsageError, match="changed since fit"):
-        one.estimate(as_outputs(rated))
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -301,20 +256,15 @@ def test_changes_after_fit_are_noticed(rated: RatedPool) -> None:
         {"folds": 1},
         {"subsample": 0.0},
         {"seed": -1},
+        {"dropout": 1.0},
+        {"batch_size": 0},
+        {"learning_rate": 0.0},
+        {"patience": 0},
+        {"layers": -1},
     ],
 )
 def test_parameters_are_checked(wrong: dict[str, float]) -> None:
-    """What could not be honoured is refused at once."""
-    with pytest.raises(UsageError):
-        RatPred(**wrong)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"dropout": 1.0}, {"batch_size": 0}, {"learning_rate": 0.0}, {"patience": 0}, {"layers": -1}],
-)
-def test_settings_are_checked(wrong: dict[str, float]) -> None:
-    """The network's too."""
+    """What could not be honoured is refused at once, the network's settings too."""
     with pytest.raises(UsageError):
         RatPred(**wrong)
 

@@ -10,13 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.extensions.ratpred.batches import Encoded, padded
-from refless.extensions.ratpred.network import (
-    Batch,
-    Network,
-    Sequences,
-    dropping,
-    initialise,
-)
+from refless.extensions.ratpred.network import Batch, Network, Sequences, dropping, initialise
 from refless.extensions.ratpred.settings import Settings
 
 SMALL = Settings(embedding=5, hidden=4, layers=1)

@@ -9,12 +9,13 @@ from refless.extensions.ratpred.reading import Pair
 from refless.extensions.ratpred.synthesis import (
     KINDS,
     SPARED,
-    Likert,
     dictionary_of,
+    lowered,
     synthetic,
     with_errors,
 )
 
+SIX = (1.0, 6.0)
 TEXT = ("the", "x-name", "serves", "good", "food", ".")
 WORDS = dictionary_of([TEXT, ("a", "nice", "place", "!"), ("nice", "food")])
 
@@ -31,14 +32,13 @@ WORDS = dictionary_of([TEXT, ("a", "nice", "place", "!"), ("nice", "food")])
 )
 def test_ratings_fall_as_published(rating: float, expected: list[float]) -> None:
     """One point an error, never under 1; the best ones fall to 4 at once."""
-    assert [Likert().lowered(rating, n) for n in (1, 2, 3, 4)] == expected
-    assert Likert().lowered(rating, 0) == rating
+    assert [lowered(rating, n) for n in (1, 2, 3, 4)] == expected
+    assert lowered(rating, 0) == rating
 
 
 def test_other_scales_fall_in_proportion() -> None:
     """On 0..1 an error costs a fifth."""
-    likert = Likert(low=0.0, high=1.0, step=0.2, drop=0.4)
-    found = [likert.lowered(1.0, n) for n in (1, 2, 3, 4)]
+    found = [lowered(1.0, n, (0.0, 1.0)) for n in (1, 2, 3, 4)]
     np.testing.assert_allclose(found, [0.6, 0.4, 0.2, 0.0], atol=1e-12)
 
 
@@ -79,12 +79,12 @@ def test_content_words_first_and_one_word_stays(seed: int, length: int, errors: 
 def test_versions_and_their_order() -> None:
     """Four versions of each pair, deterministic, each pair's by its place and the seed alone."""
     pairs = [Pair(("a",), TEXT), Pair(("b",), ("one",)), Pair(("c",), ())]
-    made, rated = synthetic(pairs, [6.0, 5.0, 6.0], WORDS, Likert(), seed=3)
+    made, rated = synthetic(pairs, [6.0, 5.0, 6.0], WORDS, SIX, seed=3)
     assert [pair.source for pair in made] == [("a",)] * 4 + [("b",)] * 4
     assert rated == [4, 3, 2, 1, 4, 3, 2, 1]
-    assert synthetic(pairs, [6.0, 5.0, 6.0], WORDS, Likert(), seed=3)[0] == made
-    assert synthetic(pairs, [6.0, 5.0, 6.0], WORDS, Likert(), seed=4)[0] != made
-    assert synthetic(pairs[:1], [6.0], WORDS, Likert(), seed=3)[0] == made[:4]
+    assert synthetic(pairs, [6.0, 5.0, 6.0], WORDS, SIX, seed=3)[0] == made
+    assert synthetic(pairs, [6.0, 5.0, 6.0], WORDS, SIX, seed=4)[0] != made
+    assert synthetic(pairs[:1], [6.0], WORDS, SIX, seed=3)[0] == made[:4]
 
 
 def test_the_last_word_stays() -> None:

@@ -6,14 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.data.human import human_ratings, pool_of
-from refless.data.records import (
-    Estimates,
-    Outputs,
-    RatedPool,
-    as_outputs,
-    columns_of,
-    outputs_of,
-)
+from refless.data.records import Estimates, Outputs, RatedPool, as_outputs, columns_of, outputs_of
 from refless.registry.errors import UsageError
 
 POOL = pool_of(

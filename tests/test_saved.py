@@ -80,11 +80,8 @@ def test_score_by_a_model_is_score_by_its_texts(
     """Every digit of JSON and CSV, the signature and the evidence included."""
     one, other = tmp_path / "one.json", tmp_path / "other.json"
     given = ("--scale", 1, 5, "--estimator", spec)
-    rated, outputs, model = (
-        folder / "rated.jsonl",
-        folder / "outputs.jsonl",
-        tmp_path / "m.safetensors",
-    )
+    rated, outputs = folder / "rated.jsonl", folder / "outputs.jsonl"
+    model = tmp_path / "m.safetensors"
     assert run("fit", rated, "--to", model, *given, *flags).code == 0
     by_model = run("score", outputs, "--model", model, "--format", "csv", "-o", one)
     given = ("--rated", rated, *given, *flags)
@@ -97,11 +94,8 @@ def test_score_by_a_model_is_score_by_its_texts(
 
 def test_scores_of_others_are_asked_for_once(folder: Path, tmp_path: Path) -> None:
     """A model knows which columns it has learned from; others are refused."""
-    rated, outputs, model = (
-        folder / "rated.jsonl",
-        folder / "outputs.jsonl",
-        tmp_path / "m.safetensors",
-    )
+    rated, outputs = folder / "rated.jsonl", folder / "outputs.jsonl"
+    model = tmp_path / "m.safetensors"
     judge = ("--score-column", "judge")
     assert run("fit", rated, "--to", model, *judge).code == 0
     found = run("score", outputs, "--model", model, "--format", "csv")
@@ -114,34 +108,14 @@ def test_scores_of_others_are_asked_for_once(folder: Path, tmp_path: Path) -> No
 
 def test_explain_by_a_model(folder: Path, tmp_path: Path) -> None:
     """An output, and a rated text held out."""
-    rated, outputs, model = (
-        folder / "rated.jsonl",
-        folder / "outputs.jsonl",
-        tmp_path / "m.safetensors",
-    )
+    rated, outputs = folder / "rated.jsonl", folder / "outputs.jsonl"
+    model = tmp_path / "m.safetensors"
     run("fit", rated, "--to", model, "--scale", 1, 5)
     for words in (("--id", "o01", "--outputs", outputs), ("--id", "t003")):
         found = run("explain", *words, "--model", model)
         wanted = run("explain", *words, "--rated", rated, "--scale", 1, 5)
         assert found.code == 0, found.err
         assert found.out == wanted.out
-
-
-@NEURAL
-def test_train_saves_as_fit_does(folder: Path, tmp_path: Path) -> None:
-    """The same file, but for what training tells."""
-    words = ("--estimator", "ratpred:embedding=4,hidden=4,epochs=3,synthetic_errors=no")
-    model, other, outputs = tmp_path / "a.safetensors", tmp_path / "b.safetensors", "outputs.jsonl"
-    rated = folder / "rated.jsonl"
-    assert run("train", rated, "--to", model, "--scale", 1, 5, *words).code == 0
-    spec = "ratpred:embedding=4,hidden=4,epochs=3,synthetic_errors=no"
-    assert run("fit", rated, "--to", other, "--scale", 1, 5, "--estimator", spec).code == 0
-    found, wanted = (
-        run("score", folder / outputs, "--model", path, "--format", "csv")
-        for path in (model, other)
-    )
-    assert found.code == 0, found.err
-    assert found.out == wanted.out
 
 
 @NEURAL

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from refless.data.human import human_ratings
-from refless.data.simulate import ERRORS, SYSTEMS, Simulated, simulate
+from refless.data.simulate import ERRORS, Simulated, simulate
 from refless.registry.errors import UsageError
 
 
@@ -39,31 +39,6 @@ def test_truth_tracks_quality(seed: int) -> None:
     assert 0.7 < spearmanr(simulated.pool.human, simulated.quality).statistic < 0.999
 
 
-def test_quality_of_systems() -> None:
-    """The careful system is best, the broken one worst, and nobody is always either."""
-    simulated = simulate(600)
-    systems = np.array(simulated.pool.systems)
-    means = {name: simulated.quality[systems == name].mean() for name in SYSTEMS}
-    assert means["broken"] + 0.1 < means["hasty"] < means["careful"] - 0.1
-    assert simulated.quality.min() == 0.0
-    assert simulated.quality.max() == 1.0
-
-
-def test_quality_can_be_read_off_the_text() -> None:
-    """Ridge regression (scikit-learn) on character n-grams finds it, requests held out whole."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import Ridge
-    from sklearn.model_selection import GroupKFold, cross_val_predict
-
-    simulated = simulate(600)
-    pool = simulated.pool
-    features = TfidfVectorizer(analyzer="char", ngram_range=(2, 4)).fit_transform(pool.texts)
-    predicted = cross_val_predict(
-        Ridge(1.0), features, pool.human, cv=GroupKFold(5), groups=pool.items
-    )
-    assert spearmanr(predicted, simulated.quality).statistic > 0.6
-
-
 @pytest.mark.parametrize("n", [0, 1, 2, 50])
 def test_sizes(n: int) -> None:
     """As many texts as asked for, three to a request, each rated by different annotators."""
@@ -85,31 +60,6 @@ def test_items_are_requests() -> None:
     assert len(set(zip(pool.items, pool.sources, strict=True))) == 300
     assert len(set(zip(pool.items, pool.systems, strict=True))) == 900
     assert len(set(pool.texts)) > 800
-
-
-def test_ratings_keep_to_the_scale() -> None:
-    """Whole steps from the lowest to the highest, all of them used; human rating in [0, 1]."""
-    pool = simulate(300).pool
-    assert {*pool.ratings.values.tolist()} == {1, 2, 3, 4, 5}
-    assert (pool.human.min() >= 0, pool.human.max() <= 1) == (True, True)
-
-
-def test_annotators_differ() -> None:
-    """Annotators have a bias and noise of their own: none agrees with the rating throughout."""
-    simulated = simulate(600)
-    ratings = simulated.pool.ratings
-    off = (ratings.values - 1) / 4 - simulated.quality[ratings.text]
-    bias = [off[ratings.annotator == i].mean() for i in range(5)]
-    noise = [off[ratings.annotator == i].std() for i in range(5)]
-    assert max(bias) - min(bias) > 0.03
-    assert min(noise) > 0.05
-
-
-def test_lengths() -> None:
-    """They are mostly of 30 to 80 characters."""
-    lengths = np.array([len(text) for text in simulate(600).pool.texts])
-    assert np.mean((lengths >= 30) & (lengths <= 80)) > 0.85
-    assert lengths.min() >= 5
 
 
 @pytest.mark.parametrize("name", ERRORS)

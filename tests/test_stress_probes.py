@@ -10,11 +10,7 @@ from refless.data.records import Outputs, numbered
 from refless.extensions.papers.stress.material import Material, material_of
 from refless.extensions.papers.stress.pairing import rounds, rows_of
 from refless.extensions.papers.stress.plan import Plan
-from refless.extensions.papers.stress.probes import (
-    frequent_probe,
-    rare_probe,
-    references_probe,
-)
+from refless.extensions.papers.stress.probes import frequent_probe, rare_probe, references_probe
 from refless.extensions.papers.stress.rows import Probe, Row, relative
 from refless.extensions.papers.stress.run import stress
 from refless.extensions.papers.stress.useless import useless_probe

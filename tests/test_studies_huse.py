@@ -1,25 +1,21 @@
 """HUSE: the published numbers, a slow twin, and what cannot be computed."""
 
 import csv
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from published import DATA, needed
 from refless.extensions.papers.huse.study import huse
 from refless.registry.errors import InputError, UsageError
-
-DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
 def published():
     """Ratings, log-probabilities, lengths, and whether a person wrote it (`Label` is False)."""
     path = DATA / "huse-summarization" / "summary_clean.csv"
-    if not path.exists():
-        pytest.skip(f"no real data at {path}")
+    needed("huse-summarization")
     with path.open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines, skipinitialspace=True))
     names = ("HumanJudgement", "ModelProbability", "LengthOfUtterance")

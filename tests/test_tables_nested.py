@@ -98,7 +98,7 @@ def test_lists_by_annotators() -> None:
     ("cell", "found"),
     [
         ([9, 4], "rating 9 is outside"),
-        ([4, 9], r"column 'rating\[2\]': rating 9 is outside"),
+        ([4, 9], r"column 'rating': rating 9 is outside"),
         ([4] * 101, "more than 100 ratings in one cell"),
         ([[4]], "not numbers"),
         ("[4, 5", "not numbers"),
@@ -230,19 +230,6 @@ def test_excel_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
     with pytest.raises(MissingExtraError, match=r"'\.\[excel\]'"):
         read_pool(write(tmp_path, "pool.xlsx", b"PK\x03\x04"))
-
-
-def test_a_dimension_of_plain_rows() -> None:
-    """Of rows with a column `dimension` those that are asked for."""
-    rows = [
-        {"id": "1", "text": "a", "rating": 4, "dimension": "fluency"},
-        {"id": "1", "text": "a", "rating": 2, "dimension": "adequacy"},
-    ]
-    assert read_pool(rows, Reading(dimension="adequacy")).pool.human.tolist() == [2]
-    with pytest.raises(InputError, match="no ratings of a dimension 'x'; the dimensions are 'flu"):
-        read_pool(rows, Reading(dimension="x"))
-    with pytest.raises(InputError, match="leave --dimension out"):
-        read_pool([{"text": "a", "rating": 4}], Reading(dimension="x"))
 
 
 def test_mail_addresses_of_annotators() -> None:

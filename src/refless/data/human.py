@@ -190,9 +190,8 @@ def pool_of(
         name: tuple(map(_name, column))
         for name, column in {**names, "items": items, "tasks": tasks}.items()
     }
-    for name, column in {"ratings": ratings, **columns}.items():
-        if len(column) != len(texts) and (len(column) > 0 or name == "ratings"):
-            raise UsageError(f"{len(texts)} texts but {len(column)} {name}")
+    if len(ratings) != len(texts):
+        raise UsageError(f"{len(texts)} texts but {len(ratings)} ratings")
     for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
             raise UsageError(f"text {number} is not a string: {text!r}")

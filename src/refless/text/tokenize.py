@@ -16,13 +16,7 @@ from refless.text.words import pieces
 Tokenize = Callable[[str], list[str]]
 IdArray = npt.NDArray[np.int32]
 
-SACREBLEU = {  # our name -> sacrebleu's; the last three need extras of sacrebleu
-    "13a": "13a",
-    "intl": "intl",
-    "zh": "zh",
-    "ja-mecab": "ja-mecab",
-    "ko-mecab": "ko-mecab",
-}
+SACREBLEU = ("13a", "intl", "zh", "ja-mecab", "ko-mecab")  # as it calls them; some need its extras
 TOKENIZERS = ("char", "words", *SACREBLEU)
 TOKENS = About("how texts are split", choices=TOKENIZERS)
 
@@ -51,7 +45,7 @@ def _sacrebleu(name: str) -> Callable[[str], str]:
     from sacrebleu.metrics.bleu import _get_tokenizer
 
     try:
-        return _get_tokenizer(SACREBLEU[name])()  # type: ignore[no-any-return]
+        return _get_tokenizer(name)()  # type: ignore[no-any-return]
     except (ImportError, RuntimeError) as missing:
         language = name.removesuffix("-mecab")
         raise UsageError(

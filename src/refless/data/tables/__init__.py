@@ -1,42 +1,22 @@
 """Rows from anywhere -> records: files and data frames, with every check of outside data."""
 
-from refless.data.tables.columns import ALIASES, Columns
-from refless.data.tables.dimensions import SeveralDimensionsError, dimension_of, one_of
-from refless.data.tables.memory import Rows
-from refless.data.tables.partly_rated import PartlyRated, read_partly
-from refless.data.tables.rated import PoolRead
-from refless.data.tables.ratings import parse_rating_map
-from refless.data.tables.reading import Reading, scale_of
-from refless.data.tables.views import (
-    OutputsRead,
-    ScoredRead,
-    check_made_with,
-    read_both,
-    read_outputs,
-    read_pool,
-    read_scored,
-    with_scores,
-)
-
-__all__ = [
-    "ALIASES",
-    "Columns",
-    "OutputsRead",
-    "PartlyRated",
-    "PoolRead",
-    "Reading",
-    "Rows",
-    "ScoredRead",
-    "SeveralDimensionsError",
-    "check_made_with",
-    "dimension_of",
-    "one_of",
-    "parse_rating_map",
-    "read_both",
-    "read_outputs",
-    "read_partly",
-    "read_pool",
-    "read_scored",
-    "scale_of",
-    "with_scores",
-]
+from refless.data.tables.columns import ALIASES as ALIASES
+from refless.data.tables.columns import Columns as Columns
+from refless.data.tables.dimensions import SeveralDimensionsError as SeveralDimensionsError
+from refless.data.tables.dimensions import dimension_of as dimension_of
+from refless.data.tables.dimensions import one_of as one_of
+from refless.data.tables.memory import Rows as Rows
+from refless.data.tables.partly_rated import PartlyRated as PartlyRated
+from refless.data.tables.partly_rated import read_partly as read_partly
+from refless.data.tables.rated import PoolRead as PoolRead
+from refless.data.tables.ratings import parse_rating_map as parse_rating_map
+from refless.data.tables.reading import Reading as Reading
+from refless.data.tables.reading import scale_of as scale_of
+from refless.data.tables.views import OutputsRead as OutputsRead
+from refless.data.tables.views import ScoredRead as ScoredRead
+from refless.data.tables.views import check_made_with as check_made_with
+from refless.data.tables.views import read_both as read_both
+from refless.data.tables.views import read_outputs as read_outputs
+from refless.data.tables.views import read_pool as read_pool
+from refless.data.tables.views import read_scored as read_scored
+from refless.data.tables.views import with_scores as with_scores

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -89,14 +89,10 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
-    """Columns by role: each a tuple of names, empty where the files have none.
-
-    `owners` tells of which column with lists a column is the second, third ... place.
-    """
+    """Columns by role: each a tuple of names, empty where the files have none."""
 
     columns: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
-    owners: dict[str, str] = field(default_factory=dict)
 
     def column(self, role: str) -> str | None:
         """The single column of a role, or None."""

@@ -84,7 +84,7 @@ def _named(
             if any(cell is not None for cell in islice(cells, width, None)):
                 problem = f"a cell beyond the {width} columns of the header"
                 remedy = "give its column a name, or empty it"
-                yield number, InputError(problem, path=path, row=number, remedy=remedy)
+                yield number, InputError(problem, remedy=remedy)
             else:
                 cells = [*cells, *[None] * (width - len(cells))]
                 yield number, dict(zip(names, cells, strict=False))

@@ -57,27 +57,15 @@ def source_of(path: str, reading: Reading, keep: Keep) -> AbstractContextManager
     if reading.format is not None and reading.format not in names:
         raise UsageError(f"no format '{reading.format}'; there are {', '.join(names)}")
     check_encoding(reading.encoding)
-    if (folder := _folder_of(path)) is not None:
-        return _export(Place(path=path, raw=b"", reading=reading), keep, folder)
-    place = place_of(f"{path}/{RECORDS}" if holds_rows(path) else path, reading)
+    for name, export in exports().items():
+        if export.is_folder(path):
+            return _export(Place(path=path, raw=b"", reading=reading), keep, name)
+    path = f"{path}/{RECORDS}" if is_file(f"{path}/{RECORDS}") else path
+    file, sheet = workbook_of(path)
+    raw = raw_of(file, reading.max_bytes)
+    place = Place(path=path, raw=raw, reading=reading, sheet=sheet)
     name = reading.format or format_of(place)
     return _export(place, keep, name) if name in exports() else FORMATS[name](place, keep)
-
-
-def place_of(path: str, reading: Reading) -> Place:
-    """A file, or a sheet of it, with how to read it; raises InputError if it cannot be read."""
-    file, sheet = workbook_of(path)
-    return Place(path=path, raw=raw_of(file, reading.max_bytes), reading=reading, sheet=sheet)
-
-
-def holds_rows(path: str) -> bool:
-    """Whether this is a folder that a tool wrote, in which there are rows."""
-    return _folder_of(path) is not None or is_file(f"{path}/{RECORDS}")
-
-
-def _folder_of(path: str) -> str | None:
-    """The export that this folder is, or None."""
-    return next((name for name, export in exports().items() if export.is_folder(path)), None)
 
 
 def format_of(place: Place) -> str:
@@ -148,7 +136,7 @@ def _export(place: Place, keep: Keep, name: str) -> Iterator[Source]:
     plain = _plain(place)
     inner = items(at(_first(place, plain, sniff=False), *export.within.split(".")))
     if export.within and plain in {"json", "jsonl"} and inner:
-        yield exported(_objects(inner, place.path), export, place, keep)
+        yield exported(_objects(inner), export, place, keep)
         return
     with FORMATS[plain](place, lambda _: True) as source:
         yield exported(source, export, place, keep)
@@ -156,10 +144,10 @@ def _export(place: Place, keep: Keep, name: str) -> Iterator[Source]:
 
 @contextmanager
 def _json(place: Place, _: Keep) -> Iterator[Source]:
-    yield _objects(place.values, place.path)
+    yield _objects(place.values)
 
 
-def _objects(values: Iterable[object], path: str) -> Source:
+def _objects(values: Iterable[object]) -> Source:
     """Objects counted from 1; any other value is a bad row."""
     remedy = 'write an array of objects: [{"text": ..., "rating": ...}, ...]'
 
@@ -168,7 +156,7 @@ def _objects(values: Iterable[object], path: str) -> Source:
             if isinstance(row, dict):
                 yield number, row
             else:
-                yield number, InputError(_no_object(row), path=path, row=number, remedy=remedy)
+                yield number, InputError(_no_object(row), remedy=remedy)
 
     return Source(rows=rows(), lines=False)
 
@@ -180,23 +168,23 @@ def _no_object(row: object) -> str:
 @contextmanager
 def _jsonl(place: Place, _: Keep) -> Iterator[Source]:
     with text_of(place) as lines:
-        yield Source(rows=_rows_on(lines, place.path))
+        yield Source(rows=_rows_on(lines))
 
 
-def _rows_on(lines: Iterable[str], path: str) -> Iterator[Numbered]:
+def _rows_on(lines: Iterable[str]) -> Iterator[Numbered]:
     for number, line in enumerate(lines, 1):
         line = line.removeprefix("\ufeff") if number == 1 else line
         if line.isspace() or not line:
             continue
-        row = _row_on(line, path, number)
+        row = _row_on(line)
         if isinstance(row, dict | InputError):
             yield number, row
         else:
             remedy = 'write one object a line: {"text": ..., "rating": ...}'
-            yield number, InputError(_no_object(row), path=path, line=number, remedy=remedy)
+            yield number, InputError(_no_object(row), remedy=remedy)
 
 
-def _row_on(line: str, path: str, number: int) -> object:
+def _row_on(line: str) -> object:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as fault:
@@ -206,7 +194,7 @@ def _row_on(line: str, path: str, number: int) -> object:
             problem = f"not JSON: {fault.msg} (position {fault.colno})"
         else:
             problem = f"not JSON that can be read: {fault}"
-        return InputError(problem, path=path, line=number, remedy="write one JSON object a line")
+        return InputError(problem, remedy="write one JSON object a line")
 
 
 @contextmanager
@@ -229,14 +217,6 @@ def long_cells() -> Iterator[None]:
             yield
         finally:
             csv.field_size_limit(before)
-
-
-def comma_separated(place: Place, _: Keep) -> AbstractContextManager[Source]:
-    return _cells(place, delimiter_of(head_of(place)), quoted=place.reading.quoting is not False)
-
-
-def tab_separated(place: Place, _: Keep) -> AbstractContextManager[Source]:
-    return _cells(place, "\t", quoted=bool(place.reading.quoting))
 
 
 def delimiter_of(head: str) -> str:
@@ -277,7 +257,7 @@ def _csv_rows(
                 problem, remedy = "a quote opened in this row never closes", "close or double it"
                 raise InputError(problem, path=path, line=start, remedy=remedy) from fault
             remedy = "double the quotes inside quoted cells, or pass --read quoting=no"
-            yield start, InputError(f"not CSV: {fault}", path=path, line=start, remedy=remedy)
+            yield start, InputError(f"not CSV: {fault}", remedy=remedy)
         else:
             if cells:
                 yield start, cells
@@ -287,16 +267,16 @@ def _headed(rows: Iterator[tuple[int, list[str] | InputError]], path: str) -> So
     """A table from rows of cells whose first holds the names."""
     for line, cells in rows:
         if isinstance(cells, InputError):
-            raise cells
+            raise InputError(cells.found, path=path, line=line, remedy=cells.remedy)
         if any(cells):
             names = tuple(cell.removeprefix("\ufeff").strip() for cell in cells)
             check_names(names, path, line)
-            return Source(columns=names, rows=_named_cells(rows, names, path))
+            return Source(columns=names, rows=_named_cells(rows, names))
     raise InputError("there is no header", path=path, remedy="give a first line of column names")
 
 
 def _named_cells(
-    rows: Iterator[tuple[int, list[str] | InputError]], names: tuple[str, ...], path: str
+    rows: Iterator[tuple[int, list[str] | InputError]], names: tuple[str, ...]
 ) -> Iterator[Numbered]:
     width = len(names)
     for line, cells in rows:
@@ -310,14 +290,16 @@ def _named_cells(
             count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
             problem = f"{count} where the header has {width}"
             remedy = "check delimiters, quotes and line ends inside cells"
-            yield line, InputError(problem, path=path, line=line, remedy=remedy)
+            yield line, InputError(problem, remedy=remedy)
 
 
 FORMATS: dict[str, Opener] = {
     "jsonl": _jsonl,
     "json": _json,
-    "csv": comma_separated,
-    "tsv": tab_separated,
+    "csv": lambda place, _: _cells(
+        place, delimiter_of(head_of(place)), quoted=place.reading.quoting is not False
+    ),
+    "tsv": lambda place, _: _cells(place, "\t", quoted=bool(place.reading.quoting)),
     "parquet": parquet,
     "excel": excel,
     "text": _text,

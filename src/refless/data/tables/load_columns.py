@@ -95,8 +95,12 @@ class Gathered:
 
     def refuse(self, row: int, problem: str, remedy: str, column: str | None = None) -> None:
         """Raises for a bad row, or remembers it; the first fault of a row counts."""
-        if row not in self.bad:
-            self.add(row, self.fault(row, problem, remedy, column))
+        if row in self.bad:
+            return
+        fault = self.fault(row, problem, remedy, column)
+        if not self.skip_bad:
+            raise fault
+        self.bad[row] = fault
 
     def checked(self, column: str, check: Callable[[object], str]) -> list[str]:
         """[n] the cells of a column as strings; "" if the check refuses one: its row is bad."""
@@ -108,12 +112,6 @@ class Gathered:
                 values.append("")
                 self.refuse(row, fault.found, fault.remedy, column)
         return values
-
-    def add(self, row: int, error: InputError) -> None:
-        """The same with an error that has its place."""
-        if not self.skip_bad:
-            raise error
-        self.bad[row] = error
 
     def begin(self, name: str, source: Source, keep: Keep) -> None:
         """Makes room for the rows of one more file."""
@@ -140,10 +138,8 @@ class Gathered:
             first = len(self)
             self.lines.extend(line for line, _ in chunk)
             for row, (_, content) in enumerate(chunk, first):
-                if isinstance(content, InputError) and content.path:
-                    self.add(row, content)
-                elif isinstance(content, InputError):
-                    self.add(row, self.fault(row, content.found, content.remedy, content.column))
+                if isinstance(content, InputError):
+                    self.refuse(row, content.found, content.remedy, content.column)
             for name, column in self.columns.items():
                 column.extend([row.get(name) for row in contents])
 
@@ -206,14 +202,8 @@ def _sources(
 
 
 def with_sides(keep: Keep) -> Keep:
-    """The same, of names of either side too."""
-    return lambda name: keep(name) or keep(_stem(name))
-
-
-def _stem(name: str) -> str:
-    """`output` of `output_v1`; a name without such an end as it is."""
-    side = _SIDE.fullmatch(name)
-    return side[1] if side else name
+    """The same, of names of either side too: of `output_v1` if `output` is kept."""
+    return lambda name: keep(name) or bool((side := _SIDE.fullmatch(name)) and keep(side[1]))
 
 
 def lengthened(table: Source, columns: Columns, path: str) -> Source:

@@ -105,4 +105,4 @@ def _objects(rows: Sequence[object]) -> Iterator[Numbered]:
         else:
             problem = f"a {type(row).__name__} where a dict is needed"
             remedy = 'give one dict a row: {"text": ..., "rating": ...}'
-            yield number, InputError(problem, path=ROWS, row=number, remedy=remedy)
+            yield number, InputError(problem, remedy=remedy)

@@ -9,15 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from refless.data.human import human_ratings
-from refless.data.records import (
-    COLUMNS,
-    Outputs,
-    RatedPool,
-    Ratings,
-    Texts,
-    as_outputs,
-    columns_of,
-)
+from refless.data.records import COLUMNS, Outputs, RatedPool, Ratings, Texts, as_outputs, columns_of
 from refless.data.tables.columns import COMPARED_ROLES, missing
 from refless.data.tables.memory import Rows
 from refless.data.tables.rated import has_ratings, rated_of

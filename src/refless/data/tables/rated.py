@@ -1,32 +1,33 @@
 """The rated texts of a table: its cells of ratings as numbers, each with its text and annotator."""
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
+from refless.data.choices import SCALE
 from refless.data.human import check_scale, human_ratings
 from refless.data.records import RatedPool, Ratings, Scale
 from refless.data.tables.cells import time_of_cell
 from refless.data.tables.ratings import (
     BLANKS,
+    MOST_RATINGS,
     PAIRS,
     comma_note,
     rating_of,
+    single_ratings,
     spelled,
     words_fault,
     words_of,
 )
 from refless.data.tables.reading import Reading
 from refless.data.tables.table import Merged, Read, Table
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
 
-PAIR_SCALE = (0.0, 1.0)  # of words that speak for themselves, such as up and down
 Keys = Sequence[Hashable] | None
 
 
@@ -46,11 +47,16 @@ class Rated(NamedTuple):
 
 
 class _Cells(NamedTuple):
-    """Ratings by row and sorted column, NaN for none; which rows have any, bad ones too."""
+    """All single ratings, and which rows have any, bad ones too.
+
+    Of each rating its row, its column and the number, NaN for none; columns by place among names.
+    """
 
     columns: tuple[str, ...]
+    row: IntArray
+    column: IntArray
     values: FloatArray
-    rated: list[bool]
+    rated: Sequence[bool]
     scale: Scale | None
     notes: tuple[str, ...]
 
@@ -96,36 +102,34 @@ def rated_of(table: Table, reading: Reading, *, both: bool = False) -> Rated:
 
 def has_ratings(table: Table) -> bool:
     """Whether any cell of the rating columns is filled."""
-    values = map(spelled, chain.from_iterable(table.cells("rating")))
+    values = map(spelled, _singles(table)[2])
     return any(value is not None and value not in BLANKS for value in values)
 
 
 def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
-    """Every rating cell as a finite number on the scale.
+    """Every rating as a finite number on the scale.
 
     Raises:
         InputError: words without a meaning; under `skip_bad` numbers beside them may do.
     """
     scale = table.rows.scale if reading.scale is None else reading.scale
     check_scale(scale)
-    columns = tuple(sorted(table.roles.all("rating")))
+    rows, names, cells = _singles(table)
+    words = [*map(spelled, cells)]
     blank = BLANKS.difference(map(spelled, reading.rating_map or ()))
-    spellings: dict[str, list[float | str | None]] = {}
-    blanks: Counter[str] = Counter()
-    for name in table.roles.all("rating"):
-        cells = table.rows.columns[name]
-        words = [*map(spelled, cells)]
-        if not blank.isdisjoint(words):
-            pairs = zip(cells, words, strict=True)
-            blanks.update(str(cell).strip() for cell, word in pairs if word in blank)
-            words = [None if word in blank else word for word in words]
-        spellings[name] = words
-    different = {*chain.from_iterable(spellings.values())}
+    pairs = zip(cells, words, strict=True)
+    blanks = Counter(str(cell).strip() for cell, word in pairs if word in blank)
+    words = [None if word in blank else word for word in words]
+    different = {*words}
     meanings, notes = words_of(different, reading.rating_map)
     if scale is None and reading.rating_map is None and meanings:
-        scale = PAIR_SCALE
-    _check_words(table, reading, spellings, {w for w in different if w not in meanings})
-    rated = [any(word is not None for word in row) for row in zip(*spellings.values(), strict=True)]
+        scale = SCALE  # of words that speak for themselves, such as up and down
+    unknown = {word for word in different if word not in meanings}
+    _check_words(table, reading, zip(rows, names, words, strict=True), unknown)
+    rated = [False] * len(table)
+    for row, word in zip(rows, words, strict=True):
+        if word is not None:
+            rated[row] = True
     _check_any(table, rated, both=both)
     numbers, faults = dict[object, float](), dict[object, InputError]()
     for word in different - {None}:
@@ -133,23 +137,45 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
             numbers[word] = rating_of(word, meanings, scale)  # type: ignore[arg-type]
         except InputError as fault:
             faults[word] = fault
-    for name, words in spellings.items():
-        for row, word in enumerate(words) if faults else ():
-            if error := faults.get(word):
-                table.rows.refuse(row, error.found, error.remedy, name)
-    values = [[numbers.get(word, np.nan) for word in spellings[name]] for name in columns]
-    notes = (*notes, *comma_note(chain.from_iterable(table.cells("rating"))))
+    for row, name, word in zip(rows, names, words, strict=True) if faults else ():
+        if error := faults.get(word):
+            table.rows.refuse(row, error.found, error.remedy, name)
+    notes = (*notes, *comma_note(cells))
     notes += tuple(
         f"{counted(n, 'rating cell')} '{word}' {'is' if n == 1 else 'are'} read as blank"
         for word, n in blanks.items()
     )
-    return _Cells(columns, np.array(values, dtype=np.float64).T, rated, scale, notes)
+    columns = {name: i for i, name in enumerate(sorted(table.roles.all("rating")))}
+    return _Cells(
+        columns=tuple(columns),
+        row=np.array(rows, dtype=np.int64),
+        column=np.array([columns[name] for name in names], dtype=np.int64),
+        values=np.array([numbers.get(word, np.nan) for word in words], dtype=np.float64),
+        rated=rated,
+        scale=scale,
+        notes=notes,
+    )
+
+
+def _singles(table: Table) -> tuple[list[int], list[str], list[object]]:
+    """The row, the column and the cell of each rating; too long a list makes a bad row."""
+    rows, names, cells = list[int](), list[str](), list[object]()
+    for name in table.roles.all("rating"):
+        own, singles = single_ratings(table.rows.columns[name])
+        for row, n in Counter(own).items() if len(own) > len(table) else ():
+            if n > MOST_RATINGS:
+                problem = f"more than {MOST_RATINGS} ratings in one cell"
+                table.rows.refuse(row, problem, "give the ratings a row each", name)
+        rows += own
+        names += [name] * len(own)
+        cells += singles
+    return rows, names, cells
 
 
 def _check_words(
     table: Table,
     reading: Reading,
-    spellings: Mapping[str, Sequence[float | str | None]],
+    places: Iterable[tuple[int, str, object]],
     unknown: set[float | str | None],
 ) -> None:
     """Raises InputError for words without a meaning; first for those that belong to no pair."""
@@ -159,13 +185,7 @@ def _check_words(
         return
     if reading.rating_map is None:
         words = [word for word in words if not any(word in pair for pair in PAIRS)] or words
-    places = (
-        (column.index(word), name)
-        for name, column in spellings.items()
-        for word in words
-        if word in column
-    )
-    row, name = min(places)
+    row, name = min((row, name) for row, name, word in places if word in words)
     raise table.rows.fault(row, *words_fault(words), name)
 
 
@@ -198,26 +218,28 @@ def _ratings(
 ) -> tuple[Ratings, tuple[str, ...]]:
     """The single ratings in the order of rows, and a note on annotators.
 
-    Several columns are one annotator each, and a blank cell there is no rating. Places in lists
-    are no annotators.
+    Several columns are one annotator each, and a blank cell there is no rating.
     """
-    rows = [*groups.rows]
-    owners = [table.roles.owners.get(name, name) for name in cells.columns]
-    names = tuple(sorted({*owners}))
-    place, column = np.nonzero(~np.isnan(cells.values[rows]))
+    text = np.full(len(table), -1, dtype=np.int64)
+    text[groups.rows] = groups.text
+    usable = ~np.isnan(cells.values) & (text[cells.row] >= 0)
+    order = np.lexsort((cells.column, cells.row))
+    order = order[usable[order]]
+    row, names = cells.row[order], cells.columns
     ratings = Ratings(
-        text=groups.text[place],
-        annotator=np.array([names.index(name) for name in owners], np.int64)[column],
-        values=cells.values[rows][place, column],
+        text=text[row],
+        annotator=cells.column[order],
+        values=cells.values[order],
         annotators=names if len(names) > 1 else (),
-        times=times[rows][place] if len(times) else times,
+        times=times[row] if len(times) else times,
     )
     if len(names) > 1 or "annotator" not in table.names:
         return ratings, ()
-    who = [table.names["annotator"][row] for row in rows]
+    people = table.names["annotator"]
+    who = [people[row] for row in groups.rows]
     names = tuple(sorted({*who}))
     number = {name: i for i, name in enumerate(names)}
-    annotator = np.array([number[name] for name in who], np.int64)[place]
+    annotator = np.array([number.get(name, 0) for name in people], np.int64)[row]
     ratings = replace(ratings, annotator=annotator, annotators=names)
     if nameless := who.count(""):
         note = f"{counted(nameless, 'rating')} without an annotator count as one annotator's"

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
+from itertools import chain
 from numbers import Real
 
 from refless.data.records import Scale
@@ -25,7 +26,7 @@ Words = Mapping[float | str, float]  # folded word (or number of the user's map)
 BLANKS = frozenset({"n/a", "#n/a", "na", "nan", "null", "none", "-", "--", "?"})
 _SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE0F))
 _WORDS_SHOWN = 10
-MOST_PLACES = 100  # ratings in one cell
+MOST_RATINGS = 100  # in one cell
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,(\d{1,2}|\d{4,})\s*")
 _THREE_DIGITS = re.compile(r"[+-]?\d+,\d{3}")  # 4,125: a little over 4, or four thousand?
 
@@ -72,19 +73,13 @@ def spelled(value: object) -> float | str | None:
     return read if read is not None else (folded(value) or None)
 
 
-def places_of(column: Sequence[object]) -> tuple[list[Sequence[object]], list[int]]:
-    """A column for each place of lists of ratings, and the rows whose lists are too long.
-
-    Lists may be JSON in text: `[4, 5, 3]`. A cell that is no list is the first place.
-    """
+def single_ratings(column: Sequence[object]) -> tuple[Sequence[int], Sequence[object]]:
+    """The row and the cell of each rating: a list, also as JSON in text, contains several."""
     if not any(isinstance(cell, list) or _says_list(cell) for cell in column):
-        return [column], []
+        return range(len(column)), column
     lists = [_ratings_in(cell) for cell in column]
-    long = [row for row, cells in enumerate(lists) if len(cells) > MOST_PLACES]
-    width = max(1, *(min(len(cells), MOST_PLACES) for cells in lists))
-    return [
-        [cells[place] if place < len(cells) else None for cells in lists] for place in range(width)
-    ], long
+    rows = [row for row, cells in enumerate(lists) for _ in cells]
+    return rows, [*chain.from_iterable(lists)]
 
 
 def _says_list(cell: object) -> bool:

@@ -103,7 +103,8 @@ class Source:
 
     Attributes:
         columns: names in the header, empty for JSONL, whose rows name their own.
-        rows: line (counted from 1, where the row starts) and row, or what is wrong with it.
+        rows: line (counted from 1, where the row starts) and row, or what is wrong with it, whose
+            place is not said.
         lines: whether rows stand on lines; else they are counted.
         roles: roles whose column the format knows; its name is that of the role.
         notes: what an export of a tool says in addition to its rows.

@@ -244,30 +244,24 @@ def _located(place: Place, fault: UnicodeError) -> InputError:
     remedy = "check --read encoding=NAME; without it UTF-8 is read"
     if name.startswith(("utf-16", "utf-32")):
         return InputError(f"this is not {name} ({fault})", path=path, remedy=remedy)
-    offset, line = 0, 1
     with opened(place) as stream:
-        for chunk in stream:
-            try:
-                chunk.decode(name)
-            except UnicodeDecodeError as bad:
-                line += _line_ends(chunk[: bad.start])
-                byte = f"byte 0x{chunk[bad.start]:02x} at offset {offset + bad.start}"
-                remedy = _likely(chunk) if name == "utf-8" else remedy
-                return InputError(f"{byte} is not {name}", path=path, line=line, remedy=remedy)
-            line += _line_ends(chunk)
-            offset += len(chunk)
+        raw = stream.read()
+    try:
+        raw.decode(name)
+    except UnicodeDecodeError as bad:
+        before = raw[: bad.start]
+        line = raw[before.rfind(b"\n") + 1 :].partition(b"\n")[0]
+        number = 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
+        byte = f"byte 0x{raw[bad.start]:02x} at offset {bad.start}"
+        remedy = _likely(line) if name == "utf-8" else remedy
+        return InputError(f"{byte} is not {name}", path=path, line=number, remedy=remedy)
     return InputError(f"this is not {name} ({fault})", path=path)
 
 
-def _line_ends(chunk: bytes) -> int:
-    r"""Number of \n, \r\n and lone \r in a piece that contains no half of a \r\n."""
-    return chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
-
-
-def _likely(chunk: bytes) -> str:
-    """The encoding to try for bytes that are no UTF-8."""
+def _likely(line: bytes) -> str:
+    """The encoding to try for a line that is no UTF-8."""
     try:
-        chunk.decode("cp1252")
+        line.decode("cp1252")
     except UnicodeDecodeError:
         return "if it is latin-1, pass --read encoding=latin-1"
     return "if it is cp1252 (Windows), pass --read encoding=cp1252"

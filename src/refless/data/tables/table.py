@@ -18,7 +18,7 @@ from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.data.tables.columns import Roles, check_columns, keeping, listed, named_here, roles_of
 from refless.data.tables.dimensions import columns_for, with_dimension
 from refless.data.tables.load_columns import Gathered, gather
-from refless.data.tables.ratings import BLANKS, MOST_PLACES, places_of, spelled, words_of
+from refless.data.tables.ratings import BLANKS, spelled, words_of
 from refless.data.tables.reading import Reading
 from refless.registry.arrays import IntArray
 from refless.registry.errors import InputError
@@ -193,7 +193,7 @@ def read_table(
     check_columns(reading.columns, roles)
     more = columns_for(reading) if "rating" in roles else ()
     gathered = gather(rows, keeping(reading.columns, roles, more), reading, more)
-    return _checked(gathered, _with_places(gathered, _roles(gathered, reading, roles, needed)))
+    return _checked(gathered, _roles(gathered, reading, roles, needed))
 
 
 def _roles(
@@ -216,24 +216,6 @@ def _roles(
         raise InputError(fault.found, path=fault.path, remedy=remedy) from fault
     notes = [line for path, notes in gathered.notes for line in notes.lines(path)]
     return replace(chosen, notes=(*notes, *chosen.notes))
-
-
-def _with_places(rows: Gathered, roles: Roles) -> Roles:
-    """The roles with a rating column for each place of those whose cells are lists of ratings."""
-    owners: dict[str, str] = {}
-    for name in roles.all("rating"):
-        places, long = places_of(rows.columns[name])
-        for row in long:
-            remedy = "give the ratings a row each"
-            rows.refuse(row, f"more than {MOST_PLACES} ratings in one cell", remedy, name)
-        for place, column in enumerate(places, 1):
-            own = name if place == 1 else f"{name}[{place}]"
-            if place > 1 and own in rows.columns:
-                raise InputError(f"column '{own}' is also a place in lists", path=rows.name)
-            rows.columns[own], owners[own] = [*column], name
-    if len(owners) == len(roles.all("rating")):
-        return roles
-    return replace(roles, columns={**roles.columns, "rating": tuple(owners)}, owners=owners)
 
 
 def _checked(rows: Gathered, roles: Roles) -> Table:

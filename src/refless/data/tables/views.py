@@ -7,28 +7,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from refless.data.records import Outputs, RatedPool, Texts, as_outputs
-from refless.data.tables.cells import (
-    name_of_cell,
-    references_of_cells,
-    weights_of_cell,
-)
-from refless.data.tables.columns import (
-    BOTH_ROLES,
-    OUTPUT_ROLES,
-    POOL_ROLES,
-    missing,
-    scores_among,
-)
+from refless.data.tables.cells import name_of_cell, references_of_cells, weights_of_cell
+from refless.data.tables.columns import BOTH_ROLES, OUTPUT_ROLES, POOL_ROLES, missing, scores_among
 from refless.data.tables.memory import Rows
 from refless.data.tables.rated import PoolRead, rated_of
 from refless.data.tables.reading import PLAIN, Reading
-from refless.data.tables.table import (
-    NEEDED,
-    Merged,
-    Read,
-    Table,
-    read_table,
-)
+from refless.data.tables.table import NEEDED, Merged, Read, Table, read_table
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 

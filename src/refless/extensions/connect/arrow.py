@@ -10,11 +10,12 @@ import getpass
 import hashlib
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from refless.data.tables import Columns, Reading, read_outputs
 from refless.estimators.saved import load
 from refless.files.arrays import ENDING
 from refless.files.untrusted import reading
@@ -34,24 +35,6 @@ ADDED = {  # columns, and the types that Spark and Arrow call them by
     "signature": "string",
 }
 Folder = str | os.PathLike[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """What the columns of outputs are called; None where there is no such column.
-
-    Attributes:
-        text: strings. source: strings, or what becomes JSON. system: strings.
-    """
-
-    text: str = "text"
-    source: str | None = None
-    system: str | None = None
-
-    def named(self) -> dict[str, str]:
-        """Role -> column."""
-        roles = {"text": self.text, "source": self.source, "system": self.system}
-        return {role: name for role, name in roles.items() if name is not None}
 
 
 def content_of(model: Folder) -> bytes:
@@ -103,7 +86,7 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
     Args:
         estimator: fitted.
         batch: of pyarrow.
-        columns: what its columns are called; see `check`.
+        columns: what its columns of texts, sources and systems are called; see `check`.
     """
     import pyarrow as pa
 
@@ -125,26 +108,27 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
 
 def check(columns: Columns, estimator: Estimator, names: list[str]) -> None:
     """Raises UsageError for columns that are not there or would come twice, or lost sources."""
-    needed = {*columns.named().values(), *estimator.rated.score_names}
-    if lost := sorted(needed - {*names}):
+    texts, scores = _named(columns), estimator.rated.score_names
+    if lost := sorted({*texts, *scores} - {*names}):
         raise UsageError(f"there is no column '{lost[0]}'; the columns are {', '.join(names)}")
     if twice := sorted({*ADDED} & {*names}):
         raise UsageError(f"there is a column '{twice[0]}' already; rename or drop it")
     import pyarrow as pa
 
-    cells: dict[str, list[Any]] = {name: ["a"] for name in columns.named().values()}
-    cells |= {name: [0.0] for name in estimator.rated.score_names}
+    cells: dict[str, list[Any]] = {name: ["a"] for name in texts}
+    cells |= {name: [0.0] for name in scores}
     estimator.estimate(_outputs(estimator, pa.table(cells), columns))  # it may miss the sources
 
 
 def _outputs(estimator: Estimator, batch: Any, columns: Columns) -> Outputs:  # noqa: ANN401
     """The outputs in a batch; rows that cannot be read keep their place."""
-    from refless.data.tables import Columns as Named
-    from refless.data.tables import Reading, read_outputs
-
     scores = estimator.rated.score_names
-    names = dict.fromkeys([*columns.named().values(), *scores])
+    names = dict.fromkeys([*_named(columns), *scores])
     cells = {name: batch.column(name).to_pylist() for name in names}
-    roles: dict[str, Any] = {**columns.named(), "score": tuple(scores)}
-    named = Named(**roles)
-    return read_outputs(cells, Reading(columns=named, skip_bad=True)).outputs
+    reading = Reading(columns=replace(columns, score=tuple(scores)), skip_bad=True)
+    return read_outputs(cells, reading).outputs
+
+
+def _named(columns: Columns) -> list[str]:
+    """The columns that are named of texts, sources and systems."""
+    return [name for name in (columns.text, columns.source, columns.system) if name is not None]

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from refless.data.tables import Columns
 from refless.estimators.saved import load
 from refless.extensions.connect.arrow import (
-    Columns,
     Folder,
     check,
     content_of,

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from refless.data.tables import Columns
 from refless.estimators.saved import load
 from refless.extensions.connect.arrow import (
     ADDED,
-    Columns,
     Folder,
     check,
     content_of,

@@ -28,13 +28,7 @@ from refless.data.human import check_scale
 from refless.data.records import Texts
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.extensions.papers.mined import MineResult
-from refless.extensions.papers.mining import (
-    N_MINED,
-    Candidate,
-    Triple,
-    for_raters,
-    weighted,
-)
+from refless.extensions.papers.mining import N_MINED, Candidate, Triple, for_raters, weighted
 from refless.extensions.papers.mining import mine as mined
 from refless.files.untrusted import is_file, reading
 from refless.files.writing import check_writable, write_atomic

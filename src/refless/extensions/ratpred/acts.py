@@ -1,8 +1,7 @@
 """Sources that are dialogue acts, as triples, and texts with placeholders for their values.
 
-A source may be a meaning representation (dialogue acts such as `inform(name='x',food=thai)`, or
-slots such as `name[x], food[thai]`), which is read as triples of act, slot and value; any other
-source is plain words.
+A source may be a meaning representation, dialogue acts such as `inform(name='x',food=thai)`, which
+is read as triples of act, slot and value; any other source is plain words.
 """
 
 import re
@@ -19,8 +18,6 @@ EXEMPT_VALUES = frozenset(
 )  # values that no text repeats word for word, and those that are placeholders already
 _LETTERS = re.compile(r"[^\W_]")
 _ACT = re.compile(r"\s*\??(\w+)\(")
-_FLAT = re.compile(r"\s*(\w[\w ]*)\[([^\[\]]*)\]\s*(?:,|$)")
-_ALL_FLAT = re.compile(rf"{_FLAT.pattern}\s*(?:\w[\w ]*\[|$)")
 _JOINT = re.compile(r"\s*&\s*")
 _CLOSE = re.compile(r"\s*\)")
 _SLOT = re.compile(r"\s*([\w ]*\w)\s*(=?)\s*")
@@ -38,11 +35,8 @@ class Triple(NamedTuple):
 
 
 def looks_like_act(source: str) -> bool:
-    """Whether a source begins as dialogue acts do, `inform(`, or is `slot[value], ...`.
-
-    Other sources are plain words.
-    """
-    return _ACT.match(source) is not None or _ALL_FLAT.match(source) is not None
+    """Whether a source begins as dialogue acts do, `inform(`; other sources are plain words."""
+    return _ACT.match(source) is not None
 
 
 def triples(source: str) -> tuple[Triple, ...]:
@@ -52,13 +46,10 @@ def triples(source: str) -> tuple[Triple, ...]:
     (request, near, null). Slots are separated by `,` or `;`, values may be quoted by `'` or `"`
     (BAGEL's form), and an act may begin with `?` (RNNLG's form), which is dropped. A quote ends
     a value only where a separator or the closing bracket follows: `'o'reilly's'` is one value.
-    `name[x], food[y]` (E2E's form) is (inform, name, x), (inform, food, y).
 
     Raises:
         InputError: text that is no dialogue act, with the character at which it ceases to be one.
     """
-    if _ALL_FLAT.match(source):
-        return _flat(source)
     acts: list[Triple] = []
     place = 0
     while True:
@@ -73,19 +64,6 @@ def triples(source: str) -> tuple[Triple, ...]:
             raise _fault(source, place, "nothing may follow the closing bracket but & and an act")
         else:
             return tuple(acts)
-
-
-def _flat(source: str) -> tuple[Triple, ...]:
-    """The triples of `slot[value], slot[value]`, which say no act."""
-    acts: list[Triple] = []
-    place = 0
-    while not acts or source[place:].strip():
-        slot = _FLAT.match(source, place)
-        if slot is None:
-            raise _fault(source, place, "a slot such as name[value] and a comma are expected")
-        acts.append(Triple("inform", slot[1].strip().lower(), slot[2].strip().lower() or NULL))
-        place = slot.end()
-    return tuple(acts)
 
 
 def _slots(source: str, place: int, act: str, acts: list[Triple]) -> int:
@@ -128,7 +106,7 @@ def _fault(source: str, place: int, what: str) -> InputError:
     start = source if len(source) <= 60 else source[:57] + "..."
     return InputError(
         f"'{start}' is no dialogue act: {what} at character {place + 1} ('{here}')",
-        remedy="write acts as act(slot='value',slot=value), or slots as slot[value], slot[value]",
+        remedy="write acts as act(slot='value',slot=value)",
     )
 
 

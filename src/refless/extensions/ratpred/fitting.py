@@ -13,11 +13,9 @@ from refless.extensions.ratpred.batches import Encoded, TrainingData
 from refless.extensions.ratpred.model import Course, Model, Range
 from refless.extensions.ratpred.reading import Dictionary, Pair, Reader
 from refless.extensions.ratpred.settings import Plan
-from refless.extensions.ratpred.synthesis import Likert, dictionary_of, synthetic
+from refless.extensions.ratpred.synthesis import dictionary_of, synthetic
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.progress import Progress
-
-STEPS = 5.0  # an error costs a fifth of the scale: one point of 1..6
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -159,9 +157,6 @@ def _made(
         return list(material.references), np.array(best)
     pairs = [material.pairs[i] for i in inside]
     words = dictionary_of([pair.text for pair in pairs])
-    low, high = material.scale
-    step = (high - low) / STEPS
-    likert = Likert(low=low, high=high, step=step, drop=2 * step)
-    own = synthetic(pairs, material.ratings[inside].tolist(), words, likert, seed)
-    more = synthetic(material.references, best, words, likert, seed)
+    own = synthetic(pairs, material.ratings[inside].tolist(), words, material.scale, seed)
+    more = synthetic(material.references, best, words, material.scale, seed)
     return [*own[0], *material.references, *more[0]], np.array([*own[1], *best, *more[1]])

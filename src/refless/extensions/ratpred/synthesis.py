@@ -6,36 +6,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.data.records import Scale
 from refless.extensions.ratpred.reading import Pair, Tokens
 from refless.registry.arrays import FloatArray
 
 ERRORS = 4  # versions of each text, with 1 to so many errors
+STEPS = 5.0  # an error costs a fifth of the scale: one point of 1..6
 SPARED = frozenset({"a", "an", "the"})  # with punctuation: changed only where nothing else is left
 Error = Callable[[list[str], int, "_Words", np.random.Generator], list[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Likert:
-    """The scale on which ratings are lowered: the paper's is 1 to 6.
+def lowered(rating: float, errors: int, scale: Scale = (1.0, 6.0)) -> float:
+    """A rating after some errors: 6 and 5.5 become 4, 3, 2, 1; 5 becomes 4, 3, 2, 1.
 
-    Attributes:
-        low, high: its ends.
-        step: what one error costs.
-        drop: ratings within half a step of the top begin at `high - drop` with the first error.
+    The scale is the paper's; on others an error costs as large a part.
     """
-
-    low: float = 1.0
-    high: float = 6.0
-    step: float = 1.0
-    drop: float = 2.0
-
-    def lowered(self, rating: float, errors: int) -> float:
-        """A rating after some errors: 6 and 5.5 become 4, 3, 2, 1; 5 becomes 4, 3, 2, 1."""
-        if errors == 0:
-            return rating
-        top = rating >= self.high - self.step / 2
-        first = self.high - self.drop if top else rating - self.step
-        return max(self.low, first - self.step * (errors - 1))
+    low, high = scale
+    step = (high - low) / STEPS
+    if errors == 0:
+        return rating
+    top = rating >= high - step / 2
+    first = high - 2 * step if top else rating - step
+    return max(low, first - step * (errors - 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +107,7 @@ def synthetic(
     pairs: Sequence[Pair],
     ratings: Sequence[float],
     words: _Words,
-    likert: Likert,
+    scale: Scale,
     seed: int,
 ) -> tuple[list[Pair], list[float]]:
     """Versions of each pair with 1 to 4 errors, and their ratings; not the pairs themselves.
@@ -129,5 +121,5 @@ def synthetic(
         rng = np.random.default_rng([seed, place])
         for count in range(1, ERRORS + 1):
             made.append(Pair(pair.source, with_errors(pair.text, count, words, rng)))
-            rated.append(likert.lowered(rating, count))
+            rated.append(lowered(rating, count, scale))
     return made, rated

@@ -10,15 +10,10 @@ from refless.registry.errors import InputError
 
 
 def file_digest(path: str) -> str:
-    """Twelve hexadecimal digits of a file's content, computed once."""
-    check_file(Path(path))
-    return _digest_of_file(path, stamp(Path(path)))
-
-
-def check_file(path: Path) -> None:
-    """Raises InputError where there is no such file."""
+    """Twelve hexadecimal digits of a file's content, computed once; InputError if there is none."""
     if not is_file(path):
-        raise InputError("no such file", path=str(path), remedy="name a file that is there")
+        raise InputError("no such file", path=path, remedy="name a file that is there")
+    return _digest_of_file(path, stamp(Path(path)))
 
 
 def stamp(path: Path) -> tuple[int, int]:

@@ -3,28 +3,18 @@
 Files with ratings by GPT-4 are refused.
 """
 
-from collections.abc import Mapping
 from functools import lru_cache
 
 from refless.data.tables.exports import preferences
 from refless.data.tables.exports.format import Export, at, exported, refusing
 from refless.registry.offered import offered
 
-
-def is_ultrafeedback(first: Mapping[str, object]) -> bool:
-    """UltraFeedback: completions that GPT-4 annotated."""
-    return "instruction" in first and at(first.get("completions"), 0, "annotations") is not None
-
-
-def is_made_of_scores(first: Mapping[str, object]) -> bool:
-    """Pairs that somebody made of scores, which public sets have from a model."""
-    names = ("score_chosen", "chosen_score", "chosen-rating", "chosen_rating")
-    return "chosen" in first and any(name in first for name in names)
-
-
+OF_CHOSEN = {"score_chosen", "chosen_score", "chosen-rating", "chosen_rating"}
 BY_GPT4 = Export(
     title="UltraFeedback",
-    looks_like=is_ultrafeedback,
+    looks_like=lambda first: (
+        "instruction" in first and at(first.get("completions"), 0, "annotations") is not None
+    ),
     start=refusing(
         "the ratings of UltraFeedback are by GPT-4, not by people",
         "give ratings by people, or name the columns and --read format=jsonl, to read them as rows",
@@ -32,7 +22,7 @@ BY_GPT4 = Export(
 )
 MADE_OF_SCORES = Export(
     title="pairs made of scores",
-    looks_like=is_made_of_scores,
+    looks_like=lambda first: "chosen" in first and not OF_CHOSEN.isdisjoint(first),
     start=refusing(
         "pairs made of scores (score_chosen), which are GPT-4's in the sets of this form",
         "give choices by people; where yours are, --read format=preference-pairs reads them",

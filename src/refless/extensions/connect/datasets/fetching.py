@@ -39,16 +39,12 @@ def fetched(dataset: Dataset, mirror: str | None, progress: Progress) -> dict[st
     for source in dataset.sources:
         if remote:
             url = f"{(mirror or RAW).rstrip('/')}/{source.place}"
-            result[source.path] = downloaded(url, source, _after(done, progress)).read_bytes()
+            result[source.path] = downloaded(url, source).read_bytes()
         else:
             result[source.path] = copied(Path(mirror or ""), source)
         done += source.size
         progress(done)
     return result
-
-
-def _after(done: int, progress: Progress) -> Progress:
-    return lambda come: progress(done + come)
 
 
 def is_remote(mirror: str | None) -> bool:
@@ -73,7 +69,7 @@ def _pooch() -> Any:  # noqa: ANN401 - the module
     return pooch
 
 
-def downloaded(url: str, source: Source, progress: Progress) -> Path:
+def downloaded(url: str, source: Source) -> Path:
     """The file in the cache, fetched if it is not there; it is kept only if its bytes are right.
 
     Raises:
@@ -90,7 +86,7 @@ def downloaded(url: str, source: Source, progress: Progress) -> Path:
             known_hash=f"sha256:{source.sha256}",
             fname=name,
             path=cache(),
-            downloader=_downloader(source.size, progress),
+            downloader=pooch.HTTPDownloader(chunk_size=PIECE, timeout=PATIENCE),
         )
     except requests.RequestException as fault:
         raise InputError(_why(fault), path=url, remedy=UNREACHED) from fault
@@ -113,28 +109,6 @@ def _why(fault: Any) -> str:  # noqa: ANN401 - whatever requests raises
     if isinstance(fault, requests.ConnectionError):
         return "the server cannot be reached"
     return f"the file cannot be fetched ({type(fault).__name__})"
-
-
-def _downloader(limit: int, progress: Progress) -> Callable[..., None]:
-    """What pooch calls: writes a file, and no more bytes than it should have."""
-
-    def download(url: str, file: str, _pooch: object) -> None:
-        import requests
-
-        come = 0
-        with (
-            requests.get(url, stream=True, timeout=PATIENCE) as answer,
-            Path(file).open("wb") as to,
-        ):
-            answer.raise_for_status()
-            for piece in answer.iter_content(PIECE):
-                come += len(piece)
-                if come > limit:
-                    raise _other(url)
-                to.write(piece)
-                progress(come)
-
-    return download
 
 
 def copied(folder: Path, source: Source) -> bytes:

@@ -6,15 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from refless.commands.estimating import DEFAULT, chosen, held_out_of
-from refless.commands.parameters import (
-    Argument,
-    Chosen,
-    RatedRows,
-    Rows,
-    Seed,
-    Threads,
-    command,
-)
+from refless.commands.parameters import Argument, Chosen, RatedRows, Rows, Seed, Threads, command
 from refless.commands.rows import tell
 from refless.commands.warnings import note
 from refless.data.human import human_ratings, unscaled
