@@ -32,6 +32,7 @@ FEWEST_IN_SLICE = 10
 WORST = 20
 FIRST = ("by verdict", "as compare does", "labels alone")  # chosen before the data are seen
 ALARM = 0.05
+OTHER_SCALE = "rows without a rating have scores on another scale"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +159,8 @@ def corrected_means(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
     means = {"labels alone": alone}
     if not len(unlabelled) and mass is None:
         return means
+    if labels.shifted:
+        return means | {"as compare does": Estimate(value=math.nan, undefined=OTHER_SCALE)}
     if labels.passing is not None:
         means["Rogan-Gladen"] = corrected.rogan_gladen(sample)
         means["by verdict"] = corrected.by_verdict(sample, seed)

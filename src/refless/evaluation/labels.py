@@ -25,6 +25,7 @@ from refless.stats.verdicts import (
 
 FEWEST_GROUPS = 10  # whose spread tells how far a mean may lie off
 OTHER_UNITS = "the judge's scores are not in the units of the ratings"
+VERDICTS = {0.0, 1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,6 +43,7 @@ class Labels:
         within: [n] systems or sources, inside which ranks are compared too.
         people: of each annotator the rows, the others' mean rating there, and the own ratings.
         mass: [n + m] how much of the outputs in use each row stands for; None for alike.
+        shifted: whether scores of rows without a rating are shown to be on another scale.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Labels:
     within: Mapping[str, Sequence[str]] = field(default_factory=dict)
     people: Sequence[tuple[IntArray, FloatArray, FloatArray]] = ()
     mass: FloatArray | None = None
+    shifted: bool = False
 
     def __len__(self) -> int:
         return len(self.human)
@@ -64,11 +67,7 @@ class Labels:
     @property
     def ends(self) -> Interval:
         """The lowest and the highest rating, as far as is known; those of verdicts are 0 and 1."""
-        if self.scale is not None:
-            return self.scale
-        if {*self.human.tolist()} <= {0.0, 1.0}:
-            return 0.0, 1.0
-        return float(self.human.min()), float(self.human.max())
+        return ends_of(self.human, self.scale)
 
     @property
     def span(self) -> float:
@@ -77,11 +76,61 @@ class Labels:
 
     @property
     def same_units(self) -> bool:
-        """Whether scores could be ratings: none lies outside the scale, or the ratings' range."""
-        low, high = self.ends
-        scores = np.concatenate([self.judge, self.unlabelled])
-        beyond = 0.0 if self.scale else (high - low) / 2
-        return bool((scores >= low - beyond).all() and (scores <= high + beyond).all())
+        """Whether scores could be ratings."""
+        return in_units(self.human, np.concatenate([self.judge, self.unlabelled]), self.scale)
+
+
+def ends_of(human: FloatArray, scale: Interval | None) -> Interval:
+    """The lowest and the highest rating, as far as is known; those of verdicts are 0 and 1."""
+    if scale is not None:
+        return scale
+    if {*human.tolist()} <= VERDICTS:
+        return 0.0, 1.0
+    return float(human.min()), float(human.max())
+
+
+def in_units(human: FloatArray, scores: FloatArray, scale: Interval | None) -> bool:
+    """Whether scores could be ratings: none lies outside the scale, or far from the ratings.
+
+    Scores from 0 to 1 beside ratings that are mostly higher are verdicts or shares.
+    """
+    low, high = ends_of(human, scale)
+    beyond = 0.0 if scale else (high - low) / 2
+    least, most = float(scores.min()), float(scores.max())
+    shares = least >= 0 and most <= 1 < float(np.median(human))
+    return low - beyond <= least and most <= high + beyond and not shares
+
+
+def bars_of(
+    human: FloatArray,
+    votes: FloatArray,
+    scores: FloatArray,
+    scale: Interval | None,
+    passing: float | None,
+) -> tuple[float, float] | None:
+    """From where on a rating, and a judge's score, is a pass; None where nothing passes or fails.
+
+    Ratings of 0 and 1 are verdicts, and so are two other values that ratings and scores share.
+    What is 0 or 1 has passed or failed already, whatever `passing` says of the other column.
+
+    Args:
+        human: [n] ratings; votes: those of single annotators; scores: the judge's, without NaN.
+        scale: lowest and highest rating, if known; passing: what the user calls a pass, or None.
+    """
+    said, values = {*scores.tolist()}, {*votes.tolist()}
+    passed = values <= VERDICTS and scale in {None, (0.0, 1.0)}
+    if not said:
+        return None
+    if passing is None:
+        if passed:
+            return (0.5, 0.5) if min(said) >= 0 and max(said) <= 1 else None
+        low, high = min(values), max(values)
+        two = len(values) == 2 and said <= values and scale in {None, (low, high)}
+        return ((low + high) / 2,) * 2 if two else None
+    if not passed and not said <= VERDICTS and not in_units(human, scores, scale):
+        return None
+    middle = passing if 0 < passing <= 1 else 0.5
+    return middle if passed else passing, middle if said <= VERDICTS else passing
 
 
 def verdicts(labels: Labels) -> tuple[BoolArray, BoolArray, BoolArray]:

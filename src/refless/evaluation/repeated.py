@@ -7,6 +7,7 @@ import numpy as np
 
 from refless.evaluation.labels import shift_of
 from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES
 from refless.stats.verdicts import Confusion, Estimate, cells_of, kappa, of_table, proportion
 
@@ -50,29 +51,29 @@ def runs_of(
     human: FloatArray,
     scores: FloatArray,
     clusters: IntArray,
-    passing: float | None,
+    bars: Interval | None,
 ) -> Runs:
     """How far runs agree with each other, and what several together bring.
 
     Args:
         human: [n] ratings; scores: [n, k] of each run, NaN where there is none; clusters: [n].
-        passing: from where on is passed, or None.
+        bars: from where on a rating, and a score, is a pass, or None.
     """
     whole = ~np.isnan(scores).any(axis=1)
     human, scores, clusters = human[whole], scores[whole], clusters[whole]
     said = scores
-    if passing is not None:
-        human, said = ((each >= passing).astype(np.float64) for each in (human, scores))
+    if bars is not None:
+        human, said = (human >= bars[0]).astype(float), (scores >= bars[1]).astype(float)
     k = scores.shape[1]
-    agreement = MEASURES["spearman"].value if passing is None else _kappa
+    agreement = MEASURES["spearman"].value if bars is None else _kappa
     single = [agreement(human, said[:, run]) for run in range(k)]
-    majority = said.mean(axis=1) if passing is None else (said.mean(axis=1) > 0.5).astype(float)
+    majority = said.mean(axis=1) if bars is None else (said.mean(axis=1) > 0.5).astype(float)
     return Runs(
         runs=k,
         n=len(human),
         flips=proportion(np.ptp(said, axis=1) > 0, clusters),
         sd=math.sqrt(float(scores.var(axis=1, ddof=1).mean())) if len(human) else math.nan,
-        measure="spearman" if passing is None else "kappa",
+        measure="spearman" if bars is None else "kappa",
         single=float(np.mean(single)),
         together=agreement(human, majority),
     )

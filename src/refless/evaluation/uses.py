@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from refless.evaluation.labels import OTHER_UNITS, Labels, shift_of, verdicts
+from refless.registry.plural import counted
 from refless.stats.verdicts import Estimate, cells_of, of_table
 
 Answered = Literal["yes", "no", "correct", "unknown"]
@@ -74,8 +75,19 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
     low, high = estimate.interval
     inside, off = -bar <= low and high <= bar, low > 0 or high < 0
     answer = "yes" if inside else "correct" if off else "unknown"
+    if answer == "yes" and _says_one_thing(labels):
+        answer, estimate = "unknown", replace(estimate, undefined="it says the same of every row")
     use = Use(purpose=purpose, answer=answer, measure=name, estimate=estimate, bar=bar)
     return _forecast(use, len(labels), distance=max(bar - abs(estimate.value), abs(estimate.value)))
+
+
+def _says_one_thing(labels: Labels) -> bool:
+    """Whether all scores, or all verdicts, of a judge are the same."""
+    _, judge, others = verdicts(labels)
+    if labels.passing is None:
+        judge, others = labels.judge == labels.judge[0], labels.unlabelled == labels.judge[0]
+    every = np.concatenate([judge, others])
+    return bool(every.all() or not every.any())
 
 
 def _held_against(purpose: str, measure: str, estimate: Estimate, bar: float) -> Use:
@@ -113,7 +125,7 @@ def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
         for name, count in (("passes", int(human.sum())), ("fails", int((~human).sum()))):
             if count < FEWEST:
                 sentences.append(
-                    f"How the judge treats what people call {name}: there are {count} labels."
+                    f"How the judge treats what people call {name}: of {counted(count, 'label')}."
                 )
     sentences += [
         f"Whether it can {use.purpose}: {use.estimate.undefined}."

@@ -12,6 +12,7 @@ import numpy as np
 from refless.commands.judge.document import NAMES
 from refless.commands.parameters import Rows, names_in
 from refless.commands.rows import ScoredRows, note_equal, note_scores, outputs_of
+from refless.commands.score.guards import judge_said
 from refless.commands.warnings import note
 from refless.data.human import unscaled
 from refless.data.records import Predictions, RatedPool, Texts
@@ -19,7 +20,8 @@ from refless.data.records import scored as by_name
 from refless.data.tables import Reading, ScoredRead, read_scored
 from refless.evaluation.annotators import columns_of
 from refless.evaluation.audit import Audit, audit
-from refless.evaluation.labels import Labels
+from refless.evaluation.judge_shift import judge_shifts
+from refless.evaluation.labels import OTHER_UNITS, Labels, bars_of
 from refless.evaluation.meta import FEWEST_SYSTEMS, together_of
 from refless.evaluation.repeated import Drift, Runs, drift_of, runs_of
 from refless.evaluation.systems import ranked_by, system_table
@@ -31,6 +33,7 @@ from refless.report.result import GateRecord
 from refless.stats.clusters import numbered
 from refless.stats.verdicts import Estimate
 
+MISSING = "it is not measured here; verdicts need --pass"
 LENGTHS = ("short", "middling", "long")
 
 
@@ -69,13 +72,12 @@ class Question:
         """[n] ratings in the raters' units."""
         return unscaled(self.human.human, self.read.pool.scale)
 
-    @property
-    def threshold(self) -> float | None:
-        """From where on a rating is a pass: as the user says, or the middle of 0 and 1."""
-        values = {*self.ratings.tolist()}
-        if self.passing is not None:
-            return self.passing
-        return 0.5 if values <= {0.0, 1.0} else None
+    def bars(self, name: str) -> tuple[float, float] | None:
+        """From where on a rating, and a judge's score, is a pass: see `bars_of`."""
+        pool, scores = self.read.pool, self.read.scores[name]
+        every = np.concatenate([self.sign(name) * scores, self.unrated(name)])
+        known = every[~np.isnan(every)]
+        return bars_of(self.ratings, pool.ratings.values, known, pool.scale, self.passing)
 
     def clusters(self) -> tuple[IntArray, IntArray]:
         """What belongs together: of the rated rows, and of the others."""
@@ -123,21 +125,58 @@ def audits_of(
 ) -> tuple[Audit, ...]:
     """Each score column's audit; those of metrics that were computed here are compared only."""
     ranked = _ranked(question, scores, resamples)
-    rated = with_scores(question.read)
+    rated, others = with_scores(question.read), question.read.unrated
     note_equal(rated)
-    note_scores(rated, question.read.unrated)
+    note_scores(rated, others)
     audits = []
-    for name in rated.score_names:
-        column = scores[name].segments
-        labels = labels_of(question, name, column)
-        if not len(labels):
-            note(f"{name}: no rated text has a score of it, so it is not judged")
+    for shift in judge_shifts(others.scores, others.sources, rated):
+        if shift.name not in scores:  # of no rated text
             continue
-        audits.append(audit(labels, ranked[name], question.seed))
+        if shift.leaks:
+            note(f"{shift.name} orders the texts just as people do: it may be the rating itself")
+        elif line := judge_said(shift):
+            note(line)
+        column = scores[shift.name].segments
+        labels = replace(labels_of(question, shift.name, column), shifted=shift.outside)
+        audits.append(audit(labels, ranked[shift.name], question.seed))
     return tuple(audits)
 
 
 def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
+    """What the judge and people said of the same rows, and what is a pass where something is."""
+    labels, bars = _rows_of(question, name, column), question.bars(name)
+    if bars is None:
+        if question.passing is not None:
+            note(f"{name}: {OTHER_UNITS}, so --pass {question.passing:g} makes no verdicts of them")
+        elif labels.ends == (0.0, 1.0) and not labels.same_units:
+            low, high = labels.judge.min(), labels.judge.max()
+            note(
+                f"{name}: ratings pass or fail, scores go from {low:g} to {high:g}: --pass X says "
+                "from which score on the judge passes"
+            )
+        return labels
+    if bars[0] == bars[1]:
+        return replace(labels, passing=bars[0])
+    return replace(
+        labels,
+        human=_verdicts(labels.human, bars[0]),
+        judge=_verdicts(labels.judge, bars[1]),
+        unlabelled=_verdicts(labels.unlabelled, bars[1]),
+        people=[
+            (rows, _verdicts(others, bars[0]), _verdicts(own, bars[0]))
+            for rows, others, own in labels.people
+        ],
+        scale=None,
+        passing=0.5,
+    )
+
+
+def _verdicts(column: FloatArray, bar: float) -> FloatArray:
+    """1 from the bar on, else 0."""
+    return (column >= bar).astype(np.float64)
+
+
+def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
     """What the judge and people said of the same rows, in an order of their own."""
     read, unlabelled = question.read, question.unrated(name)
     clusters, later = question.clusters()
@@ -160,7 +199,6 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
         unlabelled=unlabelled[order],
         later=together[len(rows) :],
         scale=read.pool.scale,
-        passing=question.threshold,
         slices={name: _picked(values, rows) for name, values in _slices(question).items()},
         ids=_picked(read.pool.ids, rows),
         within={name: _picked(values, rows) for name, values in within.items()},
@@ -229,7 +267,7 @@ def _people(pool: RatedPool, rows: IntArray) -> list[tuple[IntArray, FloatArray,
 
 def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:
     """The score columns as runs of one judge."""
-    names = sorted(question.read.scores)
+    names = sorted(question.read.scores.keys() & scores.keys())
     if len(names) < 2:
         raise UsageError(
             "--runs needs a --score-column for each run, a pattern such as 'judge_*', or a column "
@@ -237,7 +275,7 @@ def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:
         )
     clusters, _ = question.clusters()
     columns = np.stack([scores[name].segments for name in names], axis=1)
-    return runs_of(question.ratings, columns, clusters, question.threshold)
+    return runs_of(question.ratings, columns, clusters, question.bars(names[0]))
 
 
 def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, Drift]:
@@ -252,12 +290,12 @@ def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, D
     drifts = {}
     for name, column in question.read.scores.items():
         sign = question.sign(name)
-        old = sign * older.score(name)
+        old, bars = sign * older.score(name), question.bars(name)
         drifts[name] = drift_of(
             np.concatenate([sign * column, question.unrated(name)]),
             np.where(at < 0, math.nan, old[at]),
             np.concatenate([labelled, later]),
-            question.threshold,
+            None if bars is None else bars[1],
         )
     return drifts
 
@@ -291,7 +329,7 @@ def gated(
     gates: list[tuple[str, str]] = []
     for each in audits:
         for name, sign, bar in required:
-            value = each.measures.get(name, Estimate(value=math.nan, undefined="not asked"))
+            value = each.measures.get(name, Estimate(value=math.nan, undefined=MISSING))
             gates.append(_reached(f"{each.name}: {name}", value, sign, bar))
     for name, drift in drifts.items() if most is not None else ():
         low, high = drift.change.interval

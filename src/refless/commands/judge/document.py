@@ -36,11 +36,12 @@ ANSWERS = {"yes": "yes", "no": "no", "correct": "with labels", "unknown": "canno
 SHORT = ("rank systems", "estimate a mean", "filter outputs", "replace a rater")  # as `Audit.uses`
 LEGEND = "Yes or no: the whole interval is beyond the bar."
 CLIPPED = 200  # letters of a rationale in a table
-NAME = 30
+NAME, NAMED = 30, 20  # columns of a terminal for a name; slices that are named
 
 
 def use_of(audit: Audit) -> str:
     """One sentence on what a judge may be used for, for what not, and what cannot be told."""
+    ratings = counted(audit.n, "rating")
     by = {
         answer: [use for use in audit.uses if use.answer == answer and not use.estimate.undefined]
         for answer in ANSWERS
@@ -56,12 +57,10 @@ def use_of(audit: Audit) -> str:
             f"{off.purpose} only with ratings beside it: it is {_too(off.estimate, audit)}"
         )
     if by["unknown"]:
-        told = (
-            f"whether it may {_listed(by['unknown'], 'or')} cannot be told from {audit.n} ratings"
-        )
+        told = f"whether it may {_listed(by['unknown'], 'or')} cannot be told from {ratings}"
         parts.append(told)
     if not parts:
-        parts.append(f"{audit.n} ratings do not tell what {audit.name} may be used for")
+        parts.append(f"what {audit.name} may be used for cannot be told from {ratings}")
     sentence = "; ".join(parts)
     return f"{sentence[:1].upper()}{sentence[1:]}."
 
@@ -104,6 +103,8 @@ def uses_section(audit: Audit) -> Section:
         for short, use in zip(SHORT, audit.uses, strict=True)
         if not use.estimate.undefined
     )
+    if not rows:
+        return Section(title="Uses", lines=("These ratings do not tell what it may be used for.",))
     table = Table(
         header=(f"May {clipped(audit.name, 16)}", "answer", "number [95 %]", "bar", "ratings"),
         rows=rows,
@@ -121,7 +122,7 @@ def uses_section(audit: Audit) -> Section:
 
 def _bar(use: Use) -> str:
     if use.purpose.startswith("estimate"):
-        return f"within {use.bar:g}"
+        return f"within {use.bar:.3g}"
     return f"at least {use.bar:g}"
 
 
@@ -201,7 +202,9 @@ def _means(audit: Audit) -> tuple[Section, ...]:
 def _slices(audit: Audit) -> tuple[Section, ...]:
     lines = []
     if audit.few:
-        lines.append(f"Fewer than 10 ratings, not tested: {', '.join(audit.few)}.")
+        more = f" and {len(audit.few) - NAMED} more" if len(audit.few) > NAMED else ""
+        named = ", ".join(audit.few[:NAMED])
+        lines.append(f"Fewer than 10 ratings, not tested: {named}{more}.")
     if not audit.slices:
         return (Section(title=f"Where {audit.name} errs", lines=(*lines,)),) if lines else ()
     names = labels([_slice_name(part) for part in audit.slices], NAME)

@@ -23,6 +23,7 @@ from refless.evaluation.meta import Agreeing, Level, Meta
 from refless.evaluation.rater_agreement import RaterAgreement
 from refless.evaluation.repeated import Drift, Runs
 from refless.evaluation.units import InUnits
+from refless.evaluation.uses import FEWEST
 from refless.metrics.references.protocol import Scores
 from refless.registry.plural import counted, these
 from refless.registry.signature import Signature
@@ -123,7 +124,7 @@ class JudgeResult(Result):
             verdict=advice[0] if len(advice) == 1 else best,
             notes=(
                 f"{rated}{by}, {metrics}.",
-                *((best,) if len(advice) == 1 else ()),
+                *((best,) if len(advice) == 1 and not verdicts else ()),
                 *allowed(len(self.scores), "metric"),
             ),
             sections=(
@@ -198,13 +199,16 @@ class JudgeResult(Result):
 def nearest_to_people(level: Level, measure: str) -> str:
     """One sentence on which metrics agree best with people, as far as tests can tell."""
     ranked = [metric for metric in level.metrics if not math.isnan(getattr(metric, measure))]
-    if not ranked:
+    if not ranked or max(metric.n_scored for metric in ranked) < FEWEST:
         return f"On {these(level.n, 'text')} no metric can be compared with people."
     first, name, texts = ranked[0], title(measure), these(level.n, "text")
     if len(ranked) == 1:
-        shows = "agrees with people"
-        if not first.interval_of(measure)[0] > 0:
-            shows = "shows no agreement with people that chance could not explain"
+        low, high = first.interval_of(measure)
+        shows = "shows no agreement with people that chance could not explain"
+        if low > 0:
+            shows = "agrees with people"
+        elif high < 0:
+            shows = "is low where people rate high (--lower-is-better turns its sign)"
         return f"On {texts} {first.name} {shows}: {name} {_with(first, measure)}."
     value = with_interval(getattr(first, measure), level.best_interval)
     if not level.best_interval[0] > 0:

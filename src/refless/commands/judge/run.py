@@ -37,7 +37,7 @@ from refless.commands.parameters import (
     names_in,
 )
 from refless.commands.rows import ScoredRows, column_of, note_missing, tell
-from refless.commands.warnings import note_few, progress
+from refless.commands.warnings import note, note_few, progress
 from refless.data.choices import are_choices
 from refless.data.records import Predictions, RatedPool
 from refless.data.tables import ScoredRead
@@ -131,11 +131,14 @@ def judge(
     if max_drift is not None and before is None:
         raise UsageError("--max-drift goes with --before")
     required = requirements(require)
+    if not columns and (required or before is not None):
+        raise UsageError("--require and --before go with --score-column")
     chosen = metrics_of(metrics)
     reading = rows.to_reading(group=column_of(group), slice=names_in(by))
     read, mass = with_mix(rated, reading, (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES)
     if not columns and not names_in(metrics):
-        unread = [line.split(": ", 1)[1] for line in read.notes if ": left unread: " in line]
+        unread = [line.split(": ", 1)[1] for line in read.notes if ": left unread: " in line
+                  or (": left out: " in line and "(in scores" in line)]  # fmt: skip
         raise UsageError("; ".join(["at least one --score-column or -m METRIC is needed", *unread]))
     tell(read)
     for name in lower:
@@ -146,6 +149,8 @@ def judge(
         if show is not None:
             show(0.1)
         if are_choices(read.pool):
+            _check_choices({"--pass": passing, "--by": by, "--own": own, "--runs": runs or None,
+                            "--before": before, "--require": require})  # fmt: skip
             segments = {name: metric.segments for name, metric in scores.items()}
             return tested(read.pool, segments, group, seed, resamples)
         human, how = _human(read, group), How(measure=measure, seed=seed, resamples=resamples)
@@ -173,16 +178,28 @@ def judge(
     )
 
 
+def _check_choices(flags: Mapping[str, object]) -> None:
+    """Raises UsageError for what is asked of ratings alone."""
+    if asked := [flag for flag, value in flags.items() if value is not None]:
+        raise UsageError(f"of choices between two texts {', '.join(asked)} cannot be answered")
+
+
 def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> dict[str, Scores]:
     """Every metric's scores by name: the columns', and those computed here."""
     if chosen and not read.texts:
         raise UsageError("-m needs a text column")
     for name in read.scores.keys() & chosen.keys():
         raise UsageError(f"'{name}' is both a --score-column and a -m metric")
-    scores = {
-        name: averaged(-values if name in lower else values) for name, values in read.scores.items()
-    }
     note_missing(with_scores(read))
+    scores = {}
+    for name, values in read.scores.items():
+        if np.isnan(values).all():
+            note(f"{name}: no rated text has a score of it, so it is not judged")
+        else:
+            scores[name] = averaged(-values if name in lower else values)
+    if read.scores and not scores:
+        names = ", ".join(sorted(read.scores))
+        raise UsageError(f"no row has both a rating and a score of {names}: nothing to compare")
     return scores | {name: metric.score(read.outputs) for name, metric in chosen.items()}
 
 
