@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from refless.evaluation.labels import (
+    ALARM,
     Labels,
     contrast,
     errors_of,
@@ -31,7 +32,6 @@ from refless.stats.verdicts import Confusion, Estimate, proportion
 FEWEST_IN_SLICE = 10
 WORST = 20
 FIRST = ("by verdict", "as compare does", "labels alone")  # chosen before the data are seen
-ALARM = 0.05
 OTHER_SCALE = "rows without a rating have scores on another scale"
 
 

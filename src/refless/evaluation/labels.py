@@ -25,6 +25,7 @@ from refless.stats.verdicts import (
 
 FEWEST_GROUPS = 10  # whose spread tells how far a mean may lie off
 OTHER_UNITS = "the judge's scores are not in the units of the ratings"
+ALARM = 0.05
 VERDICTS = {0.0, 1.0}
 
 
@@ -250,6 +251,12 @@ def shift_of(values: FloatArray, clusters: IntArray) -> Estimate:
     )
     low, high = wider.interval
     return replace(plain, interval=(min(low, plain.value), max(high, plain.value)))
+
+
+def unless_by_chance(estimate: Estimate, p: float) -> Estimate:
+    """The same, with 0 in its interval unless a test says that it is not 0."""
+    low, high = estimate.interval
+    return estimate if p < ALARM else replace(estimate, interval=(min(low, -low), max(high, -high)))
 
 
 def contrast(values: FloatArray, arm: IntArray, clusters: IntArray) -> Answer:

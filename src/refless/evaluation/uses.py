@@ -7,8 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from refless.evaluation.labels import OTHER_UNITS, Labels, shift_of, verdicts
+from refless.evaluation.labels import OTHER_UNITS, Labels, shift_of, unless_by_chance, verdicts
 from refless.registry.plural import counted
+from refless.stats.permutation import exchange_p
 from refless.stats.verdicts import Estimate, cells_of, of_table
 
 Answered = Literal["yes", "no", "correct", "unknown"]
@@ -154,4 +155,22 @@ def as_annotator(labels: Labels) -> Estimate:
         [np.abs(mine - others) - np.abs(judge[rows] - others) for rows, others, mine in parts]
     )
     rows = np.concatenate([rows for rows, _, _ in parts])
-    return shift_of(gains, labels.clusters[rows])
+    return unless_by_chance(shift_of(gains, labels.clusters[rows]), _p_of_equals(labels))
+
+
+def _p_of_equals(labels: Labels) -> float:
+    """The p-value of a judge who is one of the annotators: any of them may have its place."""
+    parts = [(rows, own) for rows, _, own in labels.people if len(rows) >= FEWEST]
+    ratings = np.full((len(labels), len(parts) + 1), math.nan)
+    ratings[:, -1] = labels.judge
+    for place, (rows, own) in enumerate(parts):
+        ratings[rows, place] = own
+    counts = (~np.isnan(ratings)).sum(axis=1)
+    several = np.flatnonzero(counts > 2)
+    turns = np.zeros((len(several), len(parts) + 1))
+    for turn, row in zip(turns, several.tolist(), strict=True):
+        given = ratings[row][~np.isnan(ratings[row])]
+        rest = (given.sum() - given[:, None] - given) / (len(given) - 2)
+        gains = np.abs(given[:, None] - rest) - np.abs(given - rest)
+        turn[-len(given) :] = gains.sum(axis=0)
+    return exchange_p(turns, counts[several], labels.clusters[several])
