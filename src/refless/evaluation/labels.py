@@ -78,7 +78,7 @@ class Labels:
     @property
     def same_units(self) -> bool:
         """Whether scores could be ratings."""
-        return in_units(self.human, np.concatenate([self.judge, self.unlabelled]), self.scale)
+        return are_ratings(self.human, np.concatenate([self.judge, self.unlabelled]), self.scale)
 
 
 def ends_of(human: FloatArray, scale: Interval | None) -> Interval:
@@ -90,7 +90,7 @@ def ends_of(human: FloatArray, scale: Interval | None) -> Interval:
     return float(human.min()), float(human.max())
 
 
-def in_units(human: FloatArray, scores: FloatArray, scale: Interval | None) -> bool:
+def are_ratings(human: FloatArray, scores: FloatArray, scale: Interval | None) -> bool:
     """Whether scores could be ratings: none lies outside the scale, or far from the ratings.
 
     Scores from 0 to 1 beside ratings that are mostly higher are verdicts or shares.
@@ -128,7 +128,7 @@ def bars_of(
         low, high = min(values), max(values)
         two = len(values) == 2 and said <= values and scale in {None, (low, high)}
         return ((low + high) / 2,) * 2 if two else None
-    if not passed and not said <= VERDICTS and not in_units(human, scores, scale):
+    if not passed and not said <= VERDICTS and not are_ratings(human, scores, scale):
         return None
     middle = passing if 0 < passing <= 1 else 0.5
     return middle if passed else passing, middle if said <= VERDICTS else passing
