@@ -53,6 +53,11 @@ class Slice:
     p_holm: float = math.nan
 
     @property
+    def name(self) -> str:
+        """As it is shown."""
+        return f"{self.column} {self.value}"
+
+    @property
     def shown(self) -> bool:
         """Whether the gap is no chance."""
         return self.p_holm < ALARM

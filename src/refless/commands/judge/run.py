@@ -1,7 +1,7 @@
 """judge: may a judge's or a metric's scores be trusted, and which agrees best with people."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -39,7 +39,7 @@ from refless.commands.parameters import (
 from refless.commands.rows import ScoredRows, column_of, note_missing, tell
 from refless.commands.warnings import note, note_few, progress
 from refless.data.choices import are_choices
-from refless.data.records import Predictions, RatedPool
+from refless.data.records import Predictions
 from refless.data.tables import ScoredRead
 from refless.data.tables.columns import JUDGED_ROLES, OWN
 from refless.evaluation import meta as study
@@ -154,28 +154,31 @@ def judge(
             segments = {name: metric.segments for name, metric in scores.items()}
             return tested(read.pool, segments, group, seed, resamples)
         human, how = _human(read, group), How(measure=measure, seed=seed, resamples=resamples)
-        result = _result(read.pool, human, scores, how, unit, group)
         question = Question(
             read, human, group, passing, by=names_in(by), own=own, seed=seed, lower=lower, mass=mass
         )
+        paired = bool(human.system and human.item and len(set(human.system)) > 1)
+        people = annotators(read.pool)
         audits = audits_of(question, scores, resamples) if read.scores else ()
-        repeated = runs_in(question, scores) if runs else None
         drifts = drifts_in(question, before, rows) if before is not None else {}
+        result = JudgeResult(
+            pool=read.pool,
+            scores=scores,
+            meta=study.meta(human, scores, how),
+            units=units_of(human, scores, unit=unit, seed=seed) if paired else {},
+            annotators=people,
+            left_out=None if people is None else annotators(read.pool, leave_out=True),
+            raters=None if people is None else rater_agreement(read.pool, seed=seed),
+            metrics={name: metric.signature() for name, metric in chosen.items()},
+            audits=audits,
+            rationales=read.rationales,
+            runs=runs_in(question, scores) if runs else None,
+            drifts=drifts,
+            gate=gated(audits, required, drifts, max_drift),
+            signature=_signature(question, scores, how, unit, rubric_of(rubric)),
+        )
     note_few(len(set(together_of(human))), "item" if group == "id" else group)
-    more = {"pass": passing, "rubric": rubric_of(rubric)}
-    signed = result.signature.plus(
-        **{name: value for name, value in more.items() if value is not None}
-    )
-    return replace(
-        result,
-        metrics={name: metric.signature() for name, metric in chosen.items()},
-        audits=audits,
-        rationales=read.rationales,
-        runs=repeated,
-        drifts=drifts,
-        gate=gated(audits, required, drifts, max_drift),
-        signature=signed,
-    )
+    return result
 
 
 def _check_choices(flags: Mapping[str, object]) -> None:
@@ -203,30 +206,6 @@ def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> 
     return scores | {name: metric.score(read.outputs) for name, metric in chosen.items()}
 
 
-def _result(
-    pool: RatedPool,
-    human: Predictions,
-    scores: Mapping[str, Scores],
-    how: How,
-    unit: int,
-    group: str,
-) -> JudgeResult:
-    paired = bool(human.system and human.item and len(set(human.system)) > 1)
-    people = annotators(pool)
-    return JudgeResult(
-        pool=pool,
-        scores=scores,
-        meta=study.meta(human, scores, how),
-        units=units_of(human, scores, unit=unit, seed=how.seed) if paired else {},
-        annotators=people,
-        left_out=None if people is None else annotators(pool, leave_out=True),
-        raters=None if people is None else rater_agreement(pool, seed=how.seed),
-        metrics={},
-        audits=(),
-        signature=_signature(pool, scores, how, unit, group),
-    )
-
-
 def _human(read: ScoredRead, group: str) -> Predictions:
     """The texts with their human ratings, and without predictions."""
     pool = read.pool
@@ -244,15 +223,17 @@ def _human(read: ScoredRead, group: str) -> Predictions:
 
 
 def _signature(
-    pool: RatedPool, scores: Mapping[str, Scores], how: How, unit: int, group: str
+    question: Question, scores: Mapping[str, Scores], how: How, unit: int, rubric: str | None
 ) -> Signature:
+    pool = question.read.pool
     columns: list[Sequence[object]] = [pool.texts, pool.human.tolist()]
     columns += [metric.segments.tolist() for _, metric in sorted(scores.items())]
+    more = {"pass": question.passing, "rubric": rubric}
     return Signature("judge").plus(
         measure=how.measure,
         metrics=tuple(sorted(scores)),
         scores=digest_of(columns),
-        group=group,
+        group=question.group,
         unit=unit,
         assignments=ASSIGNMENTS,
         permutations=PERMUTATIONS,
@@ -264,4 +245,5 @@ def _signature(
         pool=labels_of(pool),
         size=len(pool),
         v=__version__,
+        **{name: value for name, value in more.items() if value is not None},
     )
