@@ -646,3 +646,19 @@ def test_a_judge_that_is_the_rating_or_its_reverse(tmp_path: Path) -> None:
     path = table(tmp_path / "copy.csv", rows)
     assert "copy orders the texts just as people do: it may be the rating" in said(path, "copy")[1]
     assert "low is low where people rate high (--lower-is-better turns" in said(path, "low")[0]
+
+
+def test_equal_texts_are_told_apart_by_their_ids(tmp_path: Path) -> None:
+    """Short answers are often the same; without ids only those that are there once are compared."""
+    rows = [row | {"text": ("yes", "no")[i % 2]} for i, row in enumerate(passed())]
+    older = [row | {"judge": 1 - int(str(row["judge"])) if i % 3 else row["judge"]}
+             for i, row in enumerate(rows)]  # fmt: skip
+    path, before = table(tmp_path / "now.csv", rows), table(tmp_path / "old.csv", older[::-1])
+    words = ("--score-column", "judge", "--before", before, *JSON)
+    drift = run("judge", path, *words).json["drifts"]["judge"]
+    assert (drift["n"], drift["flips"]["value"]) == (60, pytest.approx(2 / 3))
+    for rows_, name in ((rows, "now.csv"), (older, "old.csv")):
+        bare = [{key: row[key] for key in ("text", "human", "judge")} for row in rows_]
+        bare[0]["text"] = "perhaps"
+        table(tmp_path / name, bare if name == "now.csv" else bare[::-1])
+    assert run("judge", path, *words).json["drifts"]["judge"]["n"] == 1

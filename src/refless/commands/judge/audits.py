@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -281,9 +282,7 @@ def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:
 def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, Drift]:
     """By name, how far a judge's scores moved on the texts that both files hold."""
     older = outputs_of(before, rows, score=names_in(rows.score_column))
-    every = _keys(question.read.pool) + _keys(question.read.unrated)
-    place = {key: i for i, key in enumerate(_keys(older))}
-    at = np.array([place.get(key, -1) for key in every], dtype=np.int64)
+    at = _places(question.read, older)
     if (at < 0).all():
         raise UsageError("--before has none of these texts: no id and text are in both files")
     labelled, later = question.clusters()
@@ -300,10 +299,26 @@ def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, D
     return drifts
 
 
-def _keys(texts: Texts) -> list[tuple[str, ...]]:
-    """What makes a text the same text in two files: what wrote it, what it answers, its words."""
-    blank = ("",) * len(texts)
-    return [*zip(texts.systems or blank, texts.items or blank, texts.texts, strict=True)]
+def _places(read: ScoredRead, older: Texts) -> IntArray:
+    """[n + m] where each text is among older ones, -1 for nowhere.
+
+    The same system answers the same item in the same words, under the same id; or, if that finds
+    more, under any id, as ids that no file has are numbers of rows, but then there only once.
+    """
+
+    def keys(texts: Texts, *, ids: bool) -> list[tuple[str, ...]]:
+        blank = ("",) * len(texts)
+        named = (texts.ids if ids else blank, texts.systems or blank, texts.items or blank)
+        return [*zip(*named, texts.texts, strict=True)]
+
+    places = []
+    for ids in (True, False):
+        theirs = keys(older, ids=ids)
+        mine = keys(read.pool, ids=ids) + keys(read.unrated, ids=ids)
+        several = {key for column in (mine, theirs) for key, n in Counter(column).items() if n > 1}
+        place = {key: i for i, key in enumerate(theirs) if key not in several}
+        places.append(np.array([place.get(key, -1) for key in mine], dtype=np.int64))
+    return max(places, key=lambda at: int((at >= 0).sum()))
 
 
 def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
