@@ -108,8 +108,7 @@ def judge(
 
     Args:
         rated: Files of rated texts with scores; rows with a score alone may be among them.
-        passing: From where on a rating, and a score, is a pass: 4. Ratings of two values pass with
-            the higher one.
+        passing: From where on a rating, and a score, is a pass: 4; 0 and 1 are verdicts already.
         by: A column; the judge's errors are compared between its values; repeatable. Without it:
             systems, tasks and lengths.
         own: Systems of the judge's own family, a pattern such as 'gpt*': whether it favours them.
