@@ -12,7 +12,7 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval
 from refless.stats.raters import Level, krippendorff, krippendorff_interval
 
-LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
+LEVELS: tuple[Level, ...] = ("ordinal", "interval")
 RESAMPLES = 1_000
 
 
@@ -24,16 +24,14 @@ class RaterAgreement:
         n_annotators: annotators who rated; 0 where the pool does not name them.
         n: texts with two ratings or more; the others say nothing.
         n_ratings: their ratings, several by one annotator counted as one.
-        alpha_nominal, alpha_ordinal, alpha_interval: Krippendorff's, by level of measurement, each
-            with its 95 % interval over texts.
+        alpha_ordinal, alpha_interval: Krippendorff's, by level of measurement, each with its 95 %
+            interval over texts.
         undefined: why there is no number, or "".
     """
 
     n_annotators: int
     n: int
     n_ratings: int
-    alpha_nominal: float
-    alpha_nominal_interval: Interval
     alpha_ordinal: float
     alpha_ordinal_interval: Interval
     alpha_interval: float
@@ -55,7 +53,7 @@ def rater_agreement(
             rng = np.random.default_rng(seed)
             ends = krippendorff_interval(ratings, level, rng=rng, resamples=resamples)
             alphas[f"alpha_{level}_interval"] = ends
-    undefined = "all ratings are equal" if math.isnan(alphas["alpha_nominal"]) else ""
+    undefined = "all ratings are equal" if math.isnan(alphas["alpha_interval"]) else ""
     return RaterAgreement(
         n_annotators=len(pool.ratings.annotators),
         n=n,

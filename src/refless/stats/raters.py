@@ -12,7 +12,7 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
 
 NAN = float("nan")
-Level = Literal["nominal", "ordinal", "interval"]
+Level = Literal["ordinal", "interval"]
 MOST_RATERS = 200  # by whom severity is told
 LINKED = 1e-9  # of the largest root of the design: less is rounding
 
@@ -106,14 +106,12 @@ class _Paired:
 
     Attributes:
         n: texts; values: [k] different ratings, ascending.
-        same: [n] ordered pairs of equal ratings, each with itself too.
     """
 
     n: int
     text: IntArray
     code: IntArray
     values: FloatArray
-    same: FloatArray
 
     def sums(self, of_ratings: FloatArray) -> FloatArray:
         """[n] a number of each rating, summed over each text's."""
@@ -125,10 +123,7 @@ def _paired(ratings: FloatArray) -> _Paired:
     kept = known.sum(axis=0) >= 2
     text, rater = np.nonzero(known[:, kept].T)
     values, code = np.unique(ratings[:, kept][rater, text], return_inverse=True)
-    n, k = int(kept.sum()), max(len(values), 1)
-    cells, often = np.unique(text * k + code, return_counts=True)
-    same = np.asarray(np.bincount(cells // k, np.square(often), n), dtype=np.float64)
-    return _Paired(n, text, code, values, same)
+    return _Paired(int(kept.sum()), text, code, values)
 
 
 def _alpha(paired: _Paired, level: Level, weights: FloatArray) -> float:
@@ -141,15 +136,12 @@ def _alpha(paired: _Paired, level: Level, weights: FloatArray) -> float:
     n = float(totals.sum())
     if np.count_nonzero(totals) < 2:
         return NAN
-    if level == "nominal":
-        inside, overall = np.square(sizes) - paired.same, n**2 - float(np.square(totals).sum())
-    else:
-        # ordinal: the mean ranks, whose differences are that level's distance
-        places = paired.values if level == "interval" else np.cumsum(totals) - totals / 2
-        given = places[paired.code]
-        off = np.square(given - (paired.sums(given) / sizes)[paired.text])
-        inside = 2 * sizes * paired.sums(off)
-        middle = float((totals * places).sum()) / n
-        overall = 2 * n * float((totals * np.square(places - middle)).sum())
+    # ordinal: the mean ranks, whose differences are that level's distance
+    places = paired.values if level == "interval" else np.cumsum(totals) - totals / 2
+    given = places[paired.code]
+    off = np.square(given - (paired.sums(given) / sizes)[paired.text])
+    inside = 2 * sizes * paired.sums(off)
+    middle = float((totals * places).sum()) / n
+    overall = 2 * n * float((totals * np.square(places - middle)).sum())
     observed = float((weights * inside / (sizes - 1)).sum())
     return 1.0 - observed * (n - 1) / overall
