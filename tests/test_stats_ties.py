@@ -46,7 +46,7 @@ def test_rounding_changes_no_rank(
         lambda y: [MEASURES[name].value(human, y) for name in ("spearman", "kendall")],
     ]
     if not correlation.is_constant(column):
-        functions += [lambda y: influence.spearman(human, y), lambda y: influence.kendall(human, y)]
+        functions.append(lambda y: influence.spearman(human, y))
     for function in functions:
         np.testing.assert_array_equal(function(column), function(moved))
 

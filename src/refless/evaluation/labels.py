@@ -1,17 +1,17 @@
 """One judge beside people on the same rows: agreement, and errors in the raters' units."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.correlation import ranks
-from refless.stats.intervals import Interval
-from refless.stats.measures import MEASURES, Measure
+from refless.stats import influence
+from refless.stats.correlation import pearson, ranks, spearman
+from refless.stats.intervals import UNDEFINED, Interval, around
 from refless.stats.prediction_powered import Answer, Cells, powered
-from refless.stats.resampling import jackknife
+from refless.stats.resampling import influence_error
 from refless.stats.verdicts import (
     Estimate,
     ac1,
@@ -118,20 +118,20 @@ def bars_of(
         human: [n] ratings; votes: those of single annotators; scores: the judge's, without NaN.
         scale: lowest and highest rating, if known; passing: what the user calls a pass, or None.
     """
-    said, values = {*scores.tolist()}, {*votes.tolist()}
+    judged, values = {*scores.tolist()}, {*votes.tolist()}
     passed = values <= VERDICTS and scale in {None, (0.0, 1.0)}
-    if not said:
+    if not judged:
         return None
     if passing is None:
         if passed:
-            return (0.5, 0.5) if min(said) >= 0 and max(said) <= 1 else None
+            return (0.5, 0.5) if min(judged) >= 0 and max(judged) <= 1 else None
         low, high = min(values), max(values)
-        two = len(values) == 2 and said <= values and scale in {None, (low, high)}
+        two = len(values) == 2 and judged <= values and scale in {None, (low, high)}
         return ((low + high) / 2,) * 2 if two else None
-    if not passed and not said <= VERDICTS and not are_ratings(human, scores, scale):
+    if not passed and not judged <= VERDICTS and not are_ratings(human, scores, scale):
         return None
     middle = passing if 0 < passing <= 1 else 0.5
-    return middle if passed else passing, middle if said <= VERDICTS else passing
+    return middle if passed else passing, middle if judged <= VERDICTS else passing
 
 
 def verdicts(labels: Labels) -> tuple[BoolArray, BoolArray, BoolArray]:
@@ -177,9 +177,9 @@ def _on_scale(labels: Labels) -> dict[str, Estimate]:
         result["rmse"] = Estimate(
             value=math.sqrt(square.value), interval=(low, high), n=n, undefined=square.undefined
         )
-        result["quadratic_kappa"] = _correlation(CONCORDANCE, labels)
-    for name in ("spearman", "pearson"):
-        result[name] = _correlation(MEASURES[name], labels)
+        result["quadratic_kappa"] = _correlation(concordance, _concordance_influence, labels)
+    result["spearman"] = _correlation(spearman, influence.spearman, labels)
+    result["pearson"] = _correlation(pearson, influence.pearson, labels)
     for name, values in labels.within.items():
         if 2 * len({*values}) <= n:
             result[f"within_{name}"] = _within(labels, values)
@@ -196,7 +196,7 @@ def _within(labels: Labels, values: Sequence[str]) -> Estimate:
         return np.asarray(rank - (np.bincount(group, rank) / size)[group])
 
     inside = replace(labels, human=left(labels.human), judge=left(labels.judge))
-    return _correlation(MEASURES["pearson"], inside)
+    return _correlation(pearson, influence.pearson, inside)
 
 
 def of_annotators(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
@@ -285,17 +285,17 @@ def _concordance_influence(human: FloatArray, judge: FloatArray) -> FloatArray:
     return np.asarray(slope / by_chance / len(human))
 
 
-CONCORDANCE = Measure(concordance, MEASURES["pearson"].weighted, _concordance_influence, -1.0, 1.0)
-
-
-def _correlation(measure: Measure, labels: Labels) -> Estimate:
-    """A measure with the jackknife's interval."""
+def _correlation(
+    value_of: Callable[..., float], influence_of: Callable[..., FloatArray], labels: Labels
+) -> Estimate:
+    """A measure with the jackknife's interval, which takes it to be normal in Fisher's z."""
     human, judge, n = labels.human, labels.judge, len(labels)
-    value = measure.value(human, judge) if n > 1 else math.nan
+    value = value_of(human, judge) if n > 1 else math.nan
     if math.isnan(value) or not np.ptp(human) * np.ptp(judge):
         return Estimate(value=value, n=n, undefined="all scores, or all ratings, are the same")
-    ends = jackknife({"": measure}, human, judge, clusters=labels.clusters)[""]
-    return Estimate(value=value, interval=ends, n=n)
+    error = influence_error(influence_of(human, judge), labels.clusters)
+    ends = around(value, error / (1 - value * value) if abs(value) < 1 else 0.0)
+    return Estimate(value=value, interval=UNDEFINED if math.isnan(error) else ends, n=n)
 
 
 def errors_of(labels: Labels) -> FloatArray:

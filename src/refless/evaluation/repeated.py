@@ -62,17 +62,17 @@ def runs_of(
     """
     whole = ~np.isnan(scores).any(axis=1)
     human, scores, clusters = human[whole], scores[whole], clusters[whole]
-    said = scores
+    judged = scores
     if bars is not None:
-        human, said = (human >= bars[0]).astype(float), (scores >= bars[1]).astype(float)
+        human, judged = (human >= bars[0]).astype(float), (scores >= bars[1]).astype(float)
     k = scores.shape[1]
     agreement = MEASURES["spearman"].value if bars is None else _kappa
-    single = [agreement(human, said[:, run]) for run in range(k)]
-    majority = said.mean(axis=1) if bars is None else (said.mean(axis=1) > 0.5).astype(float)
+    single = [agreement(human, judged[:, run]) for run in range(k)]
+    majority = judged.mean(axis=1) if bars is None else (judged.mean(axis=1) > 0.5).astype(float)
     return Runs(
         runs=k,
         n=len(human),
-        flips=proportion(np.ptp(said, axis=1) > 0, clusters),
+        flips=proportion(np.ptp(judged, axis=1) > 0, clusters),
         sd=math.sqrt(float(scores.var(axis=1, ddof=1).mean())) if len(human) else math.nan,
         measure="spearman" if bars is None else "kappa",
         single=float(np.mean(single)),

@@ -76,19 +76,19 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
     low, high = estimate.interval
     inside, off = -bar <= low and high <= bar, low > 0 or high < 0
     answer = "yes" if inside else "correct" if off else "unknown"
-    if answer == "yes" and _says_one_thing(labels):
+    if answer == "yes" and _is_constant(labels):
         answer, estimate = "unknown", replace(estimate, undefined="it says the same of every row")
     use = Use(purpose=purpose, answer=answer, measure=name, estimate=estimate, bar=bar)
     return _forecast(use, len(labels), distance=max(bar - abs(estimate.value), abs(estimate.value)))
 
 
-def _says_one_thing(labels: Labels) -> bool:
+def _is_constant(labels: Labels) -> bool:
     """Whether all scores, or all verdicts, of a judge are the same."""
-    _, judge, others = verdicts(labels)
+    _, judge, unlabelled = verdicts(labels)
     if labels.passing is None:
-        judge, others = labels.judge == labels.judge[0], labels.unlabelled == labels.judge[0]
-    every = np.concatenate([judge, others])
-    return bool(every.all() or not every.any())
+        judge, unlabelled = labels.judge == labels.judge[0], labels.unlabelled == labels.judge[0]
+    verdict = np.concatenate([judge, unlabelled])
+    return bool(verdict.all() or not verdict.any())
 
 
 def _held_against(purpose: str, measure: str, estimate: Estimate, bar: float) -> Use:
@@ -169,8 +169,8 @@ def _p_of_equals(labels: Labels) -> float:
     several = np.flatnonzero(counts > 2)
     turns = np.zeros((len(several), len(parts) + 1))
     for turn, row in zip(turns, several.tolist(), strict=True):
-        given = ratings[row][~np.isnan(ratings[row])]
-        rest = (given.sum() - given[:, None] - given) / (len(given) - 2)
-        gains = np.abs(given[:, None] - rest) - np.abs(given - rest)
-        turn[-len(given) :] = gains.sum(axis=0)
+        marks = ratings[row][~np.isnan(ratings[row])]
+        means = (marks.sum() - marks[:, None] - marks) / (len(marks) - 2)
+        gains = np.abs(marks[:, None] - means) - np.abs(marks - means)
+        turn[-len(marks) :] = gains.sum(axis=0)
     return exchange_p(turns, counts[several], labels.clusters[several])

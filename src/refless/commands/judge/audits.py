@@ -76,9 +76,9 @@ class Question:
     def bars(self, name: str) -> tuple[float, float] | None:
         """From where on a rating, and a judge's score, is a pass: see `bars_of`."""
         pool, scores = self.read.pool, self.read.scores[name]
-        every = np.concatenate([self.sign(name) * scores, self.unrated(name)])
-        known = every[~np.isnan(every)]
-        return bars_of(self.ratings, pool.ratings.values, known, pool.scale, self.passing)
+        column = np.concatenate([self.sign(name) * scores, self.unrated(name)])
+        column = column[~np.isnan(column)]
+        return bars_of(self.ratings, pool.ratings.values, column, pool.scale, self.passing)
 
     def clusters(self) -> tuple[IntArray, IntArray]:
         """What belongs together: of the rated rows, and of the others."""
@@ -126,11 +126,11 @@ def audits_of(
 ) -> tuple[Audit, ...]:
     """Each score column's audit; those of metrics that were computed here are compared only."""
     ranked = _ranked(question, scores, resamples)
-    rated, others = with_scores(question.read), question.read.unrated
+    rated, unrated = with_scores(question.read), question.read.unrated
     note_equal(rated)
-    note_scores(rated, others)
+    note_scores(rated, unrated)
     audits = []
-    for shift in judge_shifts(others.scores, others.sources, rated):
+    for shift in judge_shifts(unrated.scores, unrated.sources, rated):
         if shift.name not in scores:  # of no rated text
             continue
         if shift.leaks:
@@ -164,8 +164,8 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
         judge=_verdicts(labels.judge, bars[1]),
         unlabelled=_verdicts(labels.unlabelled, bars[1]),
         people=[
-            (rows, _verdicts(others, bars[0]), _verdicts(own, bars[0]))
-            for rows, others, own in labels.people
+            (rows, _verdicts(means, bars[0]), _verdicts(ratings, bars[0]))
+            for rows, means, ratings in labels.people
         ],
         scale=None,
         passing=0.5,
@@ -313,11 +313,11 @@ def _places(read: ScoredRead, older: Texts) -> IntArray:
 
     places = []
     for ids in (True, False):
-        theirs = keys(older, ids=ids)
-        mine = keys(read.pool, ids=ids) + keys(read.unrated, ids=ids)
-        several = {key for column in (mine, theirs) for key, n in Counter(column).items() if n > 1}
-        place = {key: i for i, key in enumerate(theirs) if key not in several}
-        places.append(np.array([place.get(key, -1) for key in mine], dtype=np.int64))
+        past = keys(older, ids=ids)
+        now = keys(read.pool, ids=ids) + keys(read.unrated, ids=ids)
+        twice = {key for column in (now, past) for key, n in Counter(column).items() if n > 1}
+        place = {key: i for i, key in enumerate(past) if key not in twice}
+        places.append(np.array([place.get(key, -1) for key in now], dtype=np.int64))
     return max(places, key=lambda at: int((at >= 0).sum()))
 
 

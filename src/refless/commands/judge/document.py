@@ -59,8 +59,8 @@ def use_of(audit: Audit) -> str:
             f"{off.purpose} only with ratings beside it: it is {_too(off.estimate, audit)}"
         )
     if by["unknown"]:
-        told = f"whether it may {_listed(by['unknown'], 'or')} cannot be told from {ratings}"
-        parts.append(told)
+        unknown = _listed(by["unknown"], "or")
+        parts.append(f"whether it may {unknown} cannot be told from {ratings}")
     if not parts:
         parts.append(f"what {audit.name} may be used for cannot be told from {ratings}")
     sentence = "; ".join(parts)
@@ -199,7 +199,7 @@ def _slices(audit: Audit) -> tuple[Section, ...]:
     return (Section(title=f"Where {audit.name} errs", table=table, lines=(*lines,)),)
 
 
-def runs_said(runs: Runs) -> tuple[str, str]:
+def runs_lines(runs: Runs) -> tuple[str, str]:
     """Whether a judge says the same twice, and what its runs bring together."""
     return (
         f"{runs.runs} runs over {counted(runs.n, 'row')}: not all the same on {_cell(runs.flips)} "

@@ -11,7 +11,7 @@ from refless.commands.judge.document import (
     chapter,
     drift_section,
     matrix_section,
-    runs_said,
+    runs_lines,
     use_of,
     uses_section,
     worst_sections,
@@ -119,7 +119,7 @@ class JudgeResult(Result):
         order = [metric.name for metric in meta.segments.metrics]
         best_first = sorted(self.audits, key=lambda audit: order.index(audit.name))
         verdicts = bool(self.audits) and "spearman" not in self.audits[0].measures
-        runs = () if self.runs is None else runs_said(self.runs)
+        runs = () if self.runs is None else runs_lines(self.runs)
         return Document(
             title=f"{metrics} on {rated}",
             verdict=runs[0] if runs else advice[0] if len(advice) == 1 else best,
