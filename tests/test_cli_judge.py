@@ -557,12 +557,14 @@ def test_a_verdict_is_a_verdict_on_any_scale(tmp_path: Path) -> None:
     path = table(tmp_path / "graded.csv", graded)
     assert "kappa" not in measures_of(path)
     assert (
-        "from 3 to 5: --pass X says from which score on the judge passes" in said(path, "judge")[1]
+        "judge: scores go from 3 to 5 beside verdicts: --pass X says from where"
+        in said(path, "judge")[1]
     )
     assert measures_of(path, "--pass", "4") == plain
     rated = [row | {"human": 2 + 3 * int(str(row["human"]))} for row in passed()]
     path = table(tmp_path / "rated.csv", rated)
     assert measures_of(path)["mae"] is None  # verdicts are in other units
+    assert "judge: ratings go from 2 to 5 beside verdicts: --pass X says" in said(path, "judge")[1]
     assert measures_of(path, "--pass", "4") == plain
     pairs = [
         row | {name: 1 + int(str(row[name])) for name in ("human", "judge")} for row in passed()
@@ -584,6 +586,11 @@ def test_votes_of_several_annotators_are_verdicts(tmp_path: Path) -> None:
     found = measures_of(path, "--column", "rating=rater_*")
     assert found["kappa"] == measures_of(table(tmp_path / "one.csv", passed()))["kappa"]
     assert found["mae"] is not None
+    two = ("--column", "rating=rater_a", "--column", "rating=rater_c")
+    assert (
+        "texts, on which annotators are split evenly, pass; --pass 0.51"
+        in said(path, "judge", *two)[1]
+    )
 
 
 @pytest.mark.parametrize("passing", [(), ("--pass", "6")])

@@ -115,7 +115,7 @@ def test_rates_equal_scikit_learn(counts):
     human, judge = columns(counts)
     rows = alone(len(human))
     table = Confusion.of(human, judge)
-    assert table.counts.tolist() == list(counts)
+    assert (table.tp, table.fp, table.fn, table.tn) == tuple(counts)
     nothing = {"zero_division": math.nan}
     pairs = [
         (proportion(judge, rows, human), recall_score(human, judge, **nothing)),

@@ -10,7 +10,7 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES
 from refless.stats.permutation import exchange_p
-from refless.stats.verdicts import Confusion, Estimate, cells_of, kappa, of_table, proportion
+from refless.stats.verdicts import Estimate, cells_of, kappa, of_table, proportion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ def runs_of(
 
 def _kappa(human: FloatArray, judge: FloatArray) -> float:
     """Cohen's kappa of two columns [n] of 1 and 0; NaN without rows."""
-    counts = Confusion.of(human > 0, judge > 0).counts
+    counts = np.bincount(cells_of(human > 0, judge > 0), minlength=4)
     return float(kappa(counts / counts.sum())) if len(human) else math.nan
 
 

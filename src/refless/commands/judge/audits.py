@@ -22,7 +22,7 @@ from refless.data.tables import Reading, ScoredRead, read_scored
 from refless.evaluation.annotators import columns_of
 from refless.evaluation.audit import Audit, audit
 from refless.evaluation.judge_shift import judge_shifts
-from refless.evaluation.labels import OTHER_UNITS, Labels, bars_of
+from refless.evaluation.labels import OTHER_UNITS, VERDICTS, Labels, bars_of
 from refless.evaluation.meta import FEWEST_SYSTEMS, together_of
 from refless.evaluation.repeated import Drift, Runs, drift_of, runs_of
 from refless.evaluation.systems import ranked_by, system_table
@@ -129,6 +129,9 @@ def audits_of(
     rated, unrated = with_scores(question.read), question.read.unrated
     note_equal(rated)
     note_scores(rated, unrated)
+    split = int((question.ratings == 0.5).sum())
+    if split and question.passing is None and {*rated.ratings.values.tolist()} <= VERDICTS:
+        note(f"{split} texts, on which annotators are split evenly, pass; --pass 0.51 fails them")
     audits = []
     for shift in judge_shifts(unrated.scores, unrated.sources, rated):
         if shift.name not in scores:  # of no rated text
@@ -149,12 +152,13 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
     if bars is None:
         if question.passing is not None:
             note(f"{name}: {OTHER_UNITS}, so --pass {question.passing:g} makes no verdicts of them")
-        elif labels.ends == (0.0, 1.0) and not labels.same_units:
-            low, high = labels.judge.min(), labels.judge.max()
-            note(
-                f"{name}: ratings pass or fail, scores go from {low:g} to {high:g}: --pass X says "
-                "from which score on the judge passes"
-            )
+        elif not labels.same_units:
+            columns = {"ratings": labels.human, "scores": labels.judge}
+            verdicts = [word for word in columns if {*columns[word].tolist()} <= VERDICTS]
+            for word in columns.keys() - verdicts if verdicts else ():
+                low, high = columns[word].min(), columns[word].max()
+                note(f"{name}: {word} go from {low:g} to {high:g} beside verdicts: --pass X says "
+                     "from where on they pass")  # fmt: skip
         return labels
     if bars[0] == bars[1]:
         return replace(labels, passing=bars[0])
