@@ -353,7 +353,6 @@ def gated(
     for name, drift in drifts.items() if most is not None else ():
         low, high = drift.change.interval
         ends = (0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high)))
-        ends = (math.nan, math.nan) if math.isnan(low) else ends
         moved = Estimate(value=abs(drift.change.value), interval=ends)
         gates.append(_reached(f"{name}: change of the mean score", moved, "<=", most or 0.0))
     for verdict in ("failed", "undecided", "passed"):
