@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
 from refless.evaluation.labels import Labels, mean_of, shift_of
-from refless.evaluation.uses import as_annotator
+from refless.evaluation.uses import as_annotator, may_estimate
 from refless.stats.corrected import (
     Sample,
     as_compared,
@@ -332,3 +332,15 @@ def test_exchanges_equal_their_enumeration() -> None:
     exact = 2 * np.mean(signs @ moved >= moved.sum())
     assert exchange_p(turns, twice, clusters) == pytest.approx(exact, abs=0.02)
     assert exchange_p(0 * turns, twice, clusters) == 1
+
+
+@pytest.mark.parametrize(("errors", "answer"), [(4, "unknown"), (7, "correct")])
+def test_few_errors_of_one_kind_are_no_bias(errors: int, answer: str) -> None:
+    """Of 40 verdicts a judge passes four that people fail, and fails none: chance can do that."""
+    human, nothing = np.repeat([0.0, 1.0], 20), np.zeros(0)
+    labels = Labels(
+        name="judge", human=human, judge=np.where(np.arange(40) < errors, 1.0, human),
+        clusters=np.arange(40), unlabelled=nothing, later=nothing.astype(np.int64), passing=0.5,
+    )  # fmt: skip
+    use = may_estimate(labels, {})
+    assert (use.answer, use.estimate.value) == (answer, errors / 40)

@@ -9,7 +9,7 @@ from refless.evaluation.labels import shift_of, unless_by_chance
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES
-from refless.stats.permutation import exchange_p
+from refless.stats.permutation import flip_p
 from refless.stats.verdicts import Estimate, cells_of, kappa, of_table, proportion
 
 
@@ -101,9 +101,8 @@ def drift_of(
         none = Estimate(value=math.nan, undefined="no text is scored in both files")
         return Drift(n=0, change=none, flips=none)
     changed = now != before if passing is None else (now >= passing) != (before >= passing)
-    moved, twice = now - before, np.full(len(now), 2)
-    p = exchange_p(np.stack([-moved, moved], axis=1), twice, clusters)
-    change = unless_by_chance(_change(now, before, clusters), p)
+    moved = now - before
+    change = unless_by_chance(_change(now, before, clusters), flip_p(moved, clusters))
     if change.undefined and float(np.ptp(moved)) == 0:  # not one score moved otherwise
         change = Estimate(value=change.value, interval=(change.value, change.value), n=len(now))
     return Drift(n=len(now), change=change, flips=proportion(changed, clusters))

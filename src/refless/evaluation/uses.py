@@ -9,7 +9,7 @@ import numpy as np
 
 from refless.evaluation.labels import OTHER_UNITS, Labels, shift_of, unless_by_chance, verdicts
 from refless.registry.plural import counted
-from refless.stats.permutation import exchange_p
+from refless.stats.permutation import exchange_p, flip_p
 from refless.stats.verdicts import Estimate, cells_of, of_table
 
 Answered = Literal["yes", "no", "correct", "unknown"]
@@ -62,11 +62,12 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
     if labels.passing is not None:
         purpose, bar, name = "estimate a pass rate", SMALL, "judge's pass rate less people's"
         human, judge, _ = verdicts(labels)
-        estimate = of_table(
+        gap = of_table(
             lambda shares: shares[..., 1] - shares[..., 2],
             cells_of(human, judge),
             labels.clusters,
         )
+        estimate = unless_by_chance(gap, flip_p(judge.astype(np.float64) - human, labels.clusters))
     if estimate is None or math.isnan(estimate.interval[0]) or len(labels) < FEWEST:
         answer: Answered = (
             "correct" if estimate and estimate.undefined == OTHER_UNITS else "unknown"

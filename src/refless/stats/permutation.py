@@ -79,6 +79,12 @@ def exchange_p(turns: FloatArray, counts: IntArray, clusters: IntArray, seed: in
     return min(1.0, 2 * min(above, below) / (1 + EXCHANGES))
 
 
+def flip_p(changes: FloatArray, clusters: IntArray) -> float:
+    """`exchange_p` of a mean of changes [n], each as likely with the other sign."""
+    turns = np.stack([-changes, changes], axis=1)
+    return exchange_p(turns, np.full(len(changes), 2), clusters)
+
+
 def _standard(column: FloatArray) -> FloatArray:
     return np.asarray((column - column.mean()) / column.std())
 
