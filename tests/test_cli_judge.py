@@ -529,3 +529,143 @@ def test_rows_stand_for_many_outputs_in_use(tmp_path: Path) -> None:
     path = table(tmp_path / "bad.csv", once)
     ran = run("judge", path, "--score-column", "judge", "--column", "mix=n", *QUICK)
     assert (ran.code, "mix=n: -1 of id '007' is no number from 0" in ran.err) == (2, True)
+
+
+def passed(right: float = 0.9, n: int = 60) -> list[dict[str, object]]:
+    """Verdicts 1 and 0 of people, and of a judge who is mostly right."""
+    rng = np.random.default_rng(2)
+    human = (rng.random(n) < 0.6).astype(int)
+    judge = np.where(rng.random(n) < right, human, 1 - human)
+    columns = zip(headlines(n), human.tolist(), judge.tolist(), strict=True)
+    return [
+        {"id": f"{i}", "text": t, "human": h, "judge": j} for i, (t, h, j) in enumerate(columns)
+    ]
+
+
+def measures_of(path: Path, *words: object) -> dict[str, float | None]:
+    """The measures of the one judge, by name."""
+    ran = run("judge", path, "--score-column", "judge", *words, *JSON)
+    assert ran.code == 0, ran.err
+    return {name: part["value"] for name, part in ran.json["judges"][0]["measures"].items()}
+
+
+def test_a_verdict_is_a_verdict_on_any_scale(tmp_path: Path) -> None:
+    """A judge from 1 to 5 beside pass and fail, the other way round, and two other values."""
+    plain = measures_of(table(tmp_path / "plain.csv", passed()))
+    assert "kappa" in plain
+    graded = [row | {"judge": 3 + 2 * int(str(row["judge"]))} for row in passed()]
+    path = table(tmp_path / "graded.csv", graded)
+    assert "kappa" not in measures_of(path)
+    assert (
+        "judge: scores go from 3 to 5 beside verdicts: --pass X says from where"
+        in said(path, "judge")[1]
+    )
+    assert measures_of(path, "--pass", "4") == plain
+    rated = [row | {"human": 2 + 3 * int(str(row["human"]))} for row in passed()]
+    path = table(tmp_path / "rated.csv", rated)
+    assert measures_of(path)["mae"] is None  # verdicts are in other units
+    assert "judge: ratings go from 2 to 5 beside verdicts: --pass X says" in said(path, "judge")[1]
+    assert measures_of(path, "--pass", "4") == plain
+    pairs = [
+        row | {name: 1 + int(str(row[name])) for name in ("human", "judge")} for row in passed()
+    ]
+    assert measures_of(table(tmp_path / "pairs.csv", pairs)) == plain
+    wide = [row | {"judge": 20 * int(str(row["judge"])) + 60} for row in rated]
+    path = table(tmp_path / "wide.csv", wide)
+    assert "so --pass 4 makes no verdicts of them" in said(path, "judge", "--pass", "4")[1]
+
+
+def test_votes_of_several_annotators_are_verdicts(tmp_path: Path) -> None:
+    """What at least half of them pass has passed."""
+    votes = [
+        {"id": row["id"], "text": row["text"], "judge": row["judge"], "rater_c": i % 2}
+        | {f"rater_{k}": row["human"] for k in "ab"}
+        for i, row in enumerate(passed())
+    ]
+    path = table(tmp_path / "votes.csv", votes)
+    found = measures_of(path, "--column", "rating=rater_*")
+    assert found["kappa"] == measures_of(table(tmp_path / "one.csv", passed()))["kappa"]
+    assert found["mae"] is not None
+    two = ("--column", "rating=rater_a", "--column", "rating=rater_c")
+    assert (
+        "texts, on which annotators are split evenly, pass; --pass 0.51"
+        in said(path, "judge", *two)[1]
+    )
+
+
+@pytest.mark.parametrize("passing", [(), ("--pass", "6")])
+def test_a_judge_who_says_one_thing_estimates_nothing(
+    tmp_path: Path, passing: tuple[str, ...]
+) -> None:
+    """However near its mean lies."""
+    ratings = [(2, 4, 3, 3, 3, 3, 3, 3, 3, 3)[i % 10] for i in range(400)]
+    rows: list[dict[str, object]] = [
+        {"id": f"{i}", "rating": rating, "judge": 3} for i, rating in enumerate(ratings)
+    ]
+    told, _ = said(table(tmp_path / "flat.csv", rows), "judge", *passing)
+    assert "Whether it can estimate a" in told
+    assert "it says the same of every row" in told
+
+
+def test_slices_of_columns_with_a_role(graded: Path) -> None:
+    """Systems are ranked and the own family found although systems are slices too."""
+    told, _ = said(graded, "kind", "--by", "system", "--own", "gpt*")
+    assert "rank systems" in told
+    assert "system lama" in told
+    assert "family own" in told
+
+
+def test_gates_that_cannot_be_answered_are_refused(graded: Path, tmp_path: Path) -> None:
+    """No row with both, no judge, or choices between two texts."""
+    apart = [row | {("rating", "judge")[i % 2]: None} for i, row in enumerate(grades())]
+    path = table(tmp_path / "apart.csv", apart)
+    ran = run("judge", path, "--score-column", "judge", "--require", "kappa>=0.6", *QUICK)
+    assert (ran.code, "no row has both a rating and a score of judge" in ran.err) == (2, True)
+    ran = run("judge", graded, "-m", "bleu", "--require", "kappa>=0.6", *QUICK)
+    assert (ran.code, "--require and --before go with --score-column" in ran.err) == (2, True)
+    pairs = [
+        {"prompt": f"p{i}", "response_a": f"{text} a", "response_b": f"{text} b",
+         "winner": "ab"[i % 2], "s_a": i % 3, "s_b": i % 5}
+        for i, text in enumerate(headlines(40))
+    ]  # fmt: skip
+    ran = run("judge", jsonl(tmp_path / "pairs.jsonl", pairs), "--score-column", "s",
+              "--require", "kappa>=0.6", "--runs", *QUICK)  # fmt: skip
+    assert (ran.code, "--runs, --require cannot be answered" in ran.err) == (2, True), ran.err
+    half = table(tmp_path / "half.csv", [row | {"none": None} for row in grades()])
+    assert "1 metric." in said(half, "judge", "--score-column", "none")[0]
+
+
+def test_other_rows_on_another_scale_correct_nothing(tmp_path: Path) -> None:
+    """No corrected mean, where scores of rows without a rating lie beyond the others."""
+    mixed = [
+        row | ({} if i < 40 else {"rating": None, "judge": 100}) for i, row in enumerate(grades())
+    ]
+    path = table(tmp_path / "mixed.csv", mixed)
+    ran = run("judge", path, "--score-column", "judge", *JSON)
+    (one,) = ran.json["judges"]
+    assert (one["first"], one["means"]["as compare does"]["value"]) == ("labels alone", None)
+    assert "40 of 40 scores of the outputs lie outside" in ran.err
+
+
+def test_a_judge_that_is_the_rating_or_its_reverse(tmp_path: Path) -> None:
+    """The one is noted, the other is no lack of agreement."""
+    rows = [row | {"copy": row["rating"], "low": 6 - int(str(row["judge"]))} for row in grades()]
+    path = table(tmp_path / "copy.csv", rows)
+    assert "copy orders the texts just as people do: it may be the rating" in said(path, "copy")[1]
+    assert "low is low where people rate high (--lower-is-better turns" in said(path, "low")[0]
+
+
+def test_equal_texts_are_told_apart_by_their_ids(tmp_path: Path) -> None:
+    """Short answers are often the same; without ids only those that are there once are compared."""
+    rows = [row | {"text": ("yes", "no")[i % 2]} for i, row in enumerate(passed())]
+    older = [row | {"judge": 1 - int(str(row["judge"])) if i % 3 else row["judge"]}
+             for i, row in enumerate(rows)]  # fmt: skip
+    path, before = table(tmp_path / "now.csv", rows), table(tmp_path / "old.csv", older[::-1])
+    words = ("--score-column", "judge", "--before", before, *JSON)
+    drift = run("judge", path, *words).json["drifts"]["judge"]
+    assert (drift["n"], drift["flips"]["value"]) == (60, pytest.approx(2 / 3))
+    for rows_, name in ((rows, "now.csv"), (older, "old.csv")):
+        bare = [{key: row[key] for key in ("text", "human", "judge")} for row in rows_]
+        bare[0]["text"] = "perhaps"
+        table(tmp_path / name, bare if name == "now.csv" else bare[::-1])
+    assert run("judge", path, *words).json["drifts"]["judge"]["n"] == 1

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
 from refless.evaluation.labels import Labels, mean_of, shift_of
+from refless.evaluation.uses import as_annotator, may_estimate
 from refless.stats.corrected import (
     Sample,
     as_compared,
@@ -19,6 +21,7 @@ from refless.stats.corrected import (
     ppi_plus,
     rogan_gladen,
 )
+from refless.stats.permutation import exchange_p
 from refless.stats.verdicts import (
     Confusion,
     Estimate,
@@ -112,7 +115,7 @@ def test_rates_equal_scikit_learn(counts):
     human, judge = columns(counts)
     rows = alone(len(human))
     table = Confusion.of(human, judge)
-    assert table.counts.tolist() == list(counts)
+    assert (table.tp, table.fp, table.fn, table.tn) == tuple(counts)
     nothing = {"zero_division": math.nan}
     pairs = [
         (proportion(judge, rows, human), recall_score(human, judge, **nothing)),
@@ -295,3 +298,49 @@ def test_few_differences_of_one_sign_are_no_proof() -> None:
         low, high = mean_of(values, rows).interval
         alone += low > 0 or high < 0
     assert wrong <= 65 < alone
+
+
+def test_what_changes_places_is_no_proof() -> None:
+    """Three annotators and a judge who are alike, of whom few differ: 500 runs, error .01.
+
+    Who differs alone is farther from the others than they from each other, so gains are skewed:
+    an interval by Student's t takes judges who happened not to differ for better ones.
+    """
+    rng, rows, wrong, alone = np.random.default_rng(7), np.arange(20), 0, 0
+    nothing = np.zeros(0)
+    for _ in range(500):
+        *people, judge = (rng.random((4, 20)) < 0.9).astype(float)
+        total = np.sum(people, axis=0)
+        labels = Labels(
+            name="judge", human=total / 3, judge=judge, clusters=rows, unlabelled=nothing,
+            later=nothing.astype(np.int64), passing=0.5,
+            people=[(rows, (total - mine) / 2, mine) for mine in people],
+        )  # fmt: skip
+        low, high = as_annotator(labels).interval
+        wrong += low > 0 or high < 0
+        gains = [np.abs(mine - rest) - np.abs(judge - rest) for _, rest, mine in labels.people]
+        low, high = shift_of(np.concatenate(gains), np.tile(rows, 3)).interval
+        alone += low > 0 or high < 0
+    assert wrong <= 25 < alone
+
+
+def test_exchanges_equal_their_enumeration() -> None:
+    """The p-value of changes in six clusters, by all 64 patterns of signs."""
+    moved, clusters = np.array([1.0, 2, 2, -1, 3, 1, 4, 2]), np.array([0, 0, 1, 2, 3, 4, 5, 5])
+    turns, twice = np.stack([-moved, moved], axis=1), np.full(8, 2)
+    signs = np.array(list(product((-1, 1), repeat=6)))[:, clusters]
+    exact = 2 * np.mean(signs @ moved >= moved.sum())
+    assert exchange_p(turns, twice, clusters) == pytest.approx(exact, abs=0.02)
+    assert exchange_p(0 * turns, twice, clusters) == 1
+
+
+@pytest.mark.parametrize(("errors", "answer"), [(4, "unknown"), (7, "correct")])
+def test_few_errors_of_one_kind_are_no_bias(errors: int, answer: str) -> None:
+    """Of 40 verdicts a judge passes four that people fail, and fails none: chance can do that."""
+    human, nothing = np.repeat([0.0, 1.0], 20), np.zeros(0)
+    labels = Labels(
+        name="judge", human=human, judge=np.where(np.arange(40) < errors, 1.0, human),
+        clusters=np.arange(40), unlabelled=nothing, later=nothing.astype(np.int64), passing=0.5,
+    )  # fmt: skip
+    use = may_estimate(labels, {})
+    assert (use.answer, use.estimate.value) == (answer, errors / 40)

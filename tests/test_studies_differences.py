@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from refless.evaluation import differences
 from refless.evaluation.differences import difference
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.plural import counted
@@ -52,16 +51,6 @@ def test_antisymmetric_and_of_no_order(measure: str, clusters: IntArray | None) 
     assert plain == ends(CLOSE, NOISE, back)
     low, high = ends(NOISE, CLOSE, back)
     assert (-high, -low) == pytest.approx(plain, abs=0.03)
-
-
-@pytest.mark.parametrize("clusters", [None, GROUPS])
-def test_jackknife_is_the_limit(monkeypatch: pytest.MonkeyPatch, clusters: IntArray | None) -> None:
-    """Many texts: about the interval of the bootstrap."""
-    slow = difference("spearman", HUMAN, CLOSE, TWIN, clusters=clusters).interval
-    monkeypatch.setattr(differences, "RESAMPLED_ROWS", 100)
-    fast = difference("spearman", HUMAN, CLOSE, TWIN, clusters=clusters).interval
-    assert fast == pytest.approx(slow, abs=0.01)
-    assert fast != slow
 
 
 def test_undefined() -> None:

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.data.records import Predictions
-from refless.evaluation import held_out
 from refless.evaluation.held_out import agreement
 from refless.report.export import as_json
 
@@ -95,17 +94,6 @@ def test_groups_are_drawn_whole():
     together = agreement(judged(human, predicted, names)).mse_interval
     # Independent copies would shrink the width by sqrt(5).
     assert (together[1] - together[0]) / (apart[1] - apart[0]) == pytest.approx(5**0.5, rel=0.15)
-
-
-def test_long_tables_use_the_jackknife(monkeypatch):
-    """Beyond the limit the intervals are analytic, say so, and lie near the resampled ones."""
-    table = sample(600, grouped=True)
-    slow = agreement(table)
-    monkeypatch.setattr(held_out, "RESAMPLED_ROWS", 100)
-    fast = agreement(table)
-    assert fast.interval_method == "jackknife"
-    low, high = slow.mae_interval
-    assert fast.mae_interval == pytest.approx((low, high), abs=0.25 * (high - low))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from scipy import stats
 
 from refless.commands.judge.result import nearest_to_people
 from refless.data.records import Outputs, Predictions
-from refless.evaluation.differences import difference
 from refless.evaluation.meta import How, meta, together_of
 from refless.metrics.references.bleu import BLEU
 from refless.metrics.references.protocol import averaged
@@ -184,17 +183,6 @@ def test_wrong_lengths() -> None:
     for scores in ({}, {"a": averaged(np.ones(39))}):
         with pytest.raises(UsageError, match="one score for each of 40"):
             meta(human, scores)
-
-
-def test_intervals_of_long_columns_come_from_influences() -> None:
-    """Beyond 20,000 rows; near what the bootstrap says of the same rows."""
-    rng = np.random.default_rng(0)
-    human = rng.normal(size=20_001)
-    first, second = human + rng.normal(size=20_001), human + 2 * rng.normal(size=20_001)
-    arguments = {"seed": 0, "resamples": 200, "clusters": None}
-    long = difference("pearson", human, first, second, **arguments).interval
-    short = difference("pearson", human[1:], first[1:], second[1:], **arguments).interval
-    assert long == pytest.approx(short, abs=0.003)
 
 
 def test_novikova_columns() -> None:

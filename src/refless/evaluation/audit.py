@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from refless.evaluation.labels import (
+    ALARM,
     Labels,
     contrast,
     errors_of,
@@ -31,7 +32,7 @@ from refless.stats.verdicts import Confusion, Estimate, proportion
 FEWEST_IN_SLICE = 10
 WORST = 20
 FIRST = ("by verdict", "as compare does", "labels alone")  # chosen before the data are seen
-ALARM = 0.05
+OTHER_SCALE = "rows without a rating have scores on another scale"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,11 @@ class Slice:
     error: float
     gap: Estimate
     p_holm: float = math.nan
+
+    @property
+    def name(self) -> str:
+        """As it is shown."""
+        return f"{self.column} {self.value}"
 
     @property
     def shown(self) -> bool:
@@ -158,6 +164,8 @@ def corrected_means(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
     means = {"labels alone": alone}
     if not len(unlabelled) and mass is None:
         return means
+    if labels.shifted:
+        return means | {"as compare does": Estimate(value=math.nan, undefined=OTHER_SCALE)}
     if labels.passing is not None:
         means["Rogan-Gladen"] = corrected.rogan_gladen(sample)
         means["by verdict"] = corrected.by_verdict(sample, seed)

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.evaluation.held_out import RESAMPLED_ROWS
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.intervals import LEVEL, UNDEFINED, Interval, percentile_interval, quantile
+from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
 from refless.stats.measures import MEASURES
-from refless.stats.resampling import RESAMPLES, influence_error, weights_of
+from refless.stats.resampling import RESAMPLES, weights_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +37,7 @@ def difference(
 ) -> Difference:
     """How far a measure of `first` lies above that of `second`, on the texts that both predict.
 
-    From a paired bootstrap; beyond 20,000 texts from the infinitesimal jackknife, its limit. The
-    order of rows does not matter.
+    From a paired bootstrap. The order of rows does not matter.
 
     Args:
         measure: a name in `refless.stats.measures.MEASURES`.
@@ -56,11 +54,6 @@ def difference(
     value = of(human, first) - of(human, second)
     if math.isnan(value) or len(np.unique(rows if groups is None else groups)) < 2:
         ends = UNDEFINED
-    elif len(human) > RESAMPLED_ROWS:
-        influence = MEASURES[measure].influence
-        influences = influence(human, first) - influence(human, second)
-        half = quantile(LEVEL) * influence_error(influences, groups)
-        ends = value - half, value + half
     else:
         ours, theirs = (MEASURES[measure].weighted(human, column) for column in (first, second))
         rng = np.random.default_rng(seed)

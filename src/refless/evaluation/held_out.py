@@ -14,10 +14,9 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import is_constant
 from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES, WEIGHTED
-from refless.stats.resampling import RESAMPLES, bootstrap, jackknife
+from refless.stats.resampling import RESAMPLES, bootstrap
 
 FEW = 15  # texts, of which five folds hold three each
-RESAMPLED_ROWS = 20_000  # beyond this, intervals come from the jackknife instead of the bootstrap
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -32,8 +31,7 @@ class Agreement:
         mse_interval and the like: 95 % interval of each measure.
         reasons: how often each reason of abstention occurs.
         undefined: why a measure is NaN, by its name.
-        interval_method: what made the intervals: `jack-20`, `boot-1000` or `jackknife`; for the
-            signature.
+        interval_method: what made the intervals, `jack-20` or `boot-1000`; for the signature.
     """
 
     n: int
@@ -64,19 +62,15 @@ class Agreement:
 def agreement(judged: Predictions, *, seed: int = 0, resamples: int = RESAMPLES) -> Agreement:
     """The agreement of predictions with the human rating; the order of rows does not matter.
 
-    Intervals come from a bootstrap over texts, or over whole groups where `judged.group` is
-    given; beyond 20,000 predicted texts from the infinitesimal jackknife, which is its limit.
+    Intervals come from a bootstrap over texts, or over whole groups if `judged.group` is given.
     """
     human, predicted, clusters = _canonical(judged)
     values = {name: measure.value(human, predicted) for name, measure in MEASURES.items()}
     n, n_scored = len(judged), len(human)
-    if resampled := n_scored <= RESAMPLED_ROWS:
-        rng = np.random.default_rng(seed)
-        intervals = bootstrap(
-            WEIGHTED, human, predicted, resamples=resamples, rng=rng, clusters=clusters
-        )
-    else:
-        intervals = jackknife(MEASURES, human, predicted, clusters=clusters)
+    rng = np.random.default_rng(seed)
+    intervals = bootstrap(
+        WEIGHTED, human, predicted, resamples=resamples, rng=rng, clusters=clusters
+    )
     measured: dict[str, Any] = {f"{name}_interval": ends for name, ends in intervals.items()}
     measured |= values
     return Agreement(
@@ -86,7 +80,7 @@ def agreement(judged: Predictions, *, seed: int = 0, resamples: int = RESAMPLES)
         **measured,
         reasons=counted_reasons(judged.predicted, judged.reason),
         undefined=why_undefined(values, human, predicted, judged.human),
-        interval_method=f"boot-{resamples}" if resampled else "jackknife",
+        interval_method=f"boot-{resamples}",
     )
 
 

@@ -1,17 +1,17 @@
 """One judge beside people on the same rows: agreement, and errors in the raters' units."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.correlation import ranks
-from refless.stats.intervals import Interval
-from refless.stats.measures import MEASURES, Measure
+from refless.stats import influence
+from refless.stats.correlation import pearson, ranks, spearman
+from refless.stats.intervals import UNDEFINED, Interval, around
 from refless.stats.prediction_powered import Answer, Cells, powered
-from refless.stats.resampling import jackknife
+from refless.stats.resampling import influence_error
 from refless.stats.verdicts import (
     Estimate,
     ac1,
@@ -25,6 +25,8 @@ from refless.stats.verdicts import (
 
 FEWEST_GROUPS = 10  # whose spread tells how far a mean may lie off
 OTHER_UNITS = "the judge's scores are not in the units of the ratings"
+ALARM = 0.05
+VERDICTS = {0.0, 1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,6 +44,7 @@ class Labels:
         within: [n] systems or sources, inside which ranks are compared too.
         people: of each annotator the rows, the others' mean rating there, and the own ratings.
         mass: [n + m] how much of the outputs in use each row stands for; None for alike.
+        shifted: whether scores of rows without a rating are shown to be on another scale.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Labels:
     within: Mapping[str, Sequence[str]] = field(default_factory=dict)
     people: Sequence[tuple[IntArray, FloatArray, FloatArray]] = ()
     mass: FloatArray | None = None
+    shifted: bool = False
 
     def __len__(self) -> int:
         return len(self.human)
@@ -64,11 +68,7 @@ class Labels:
     @property
     def ends(self) -> Interval:
         """The lowest and the highest rating, as far as is known; those of verdicts are 0 and 1."""
-        if self.scale is not None:
-            return self.scale
-        if {*self.human.tolist()} <= {0.0, 1.0}:
-            return 0.0, 1.0
-        return float(self.human.min()), float(self.human.max())
+        return ends_of(self.human, self.scale)
 
     @property
     def span(self) -> float:
@@ -77,11 +77,61 @@ class Labels:
 
     @property
     def same_units(self) -> bool:
-        """Whether scores could be ratings: none lies outside the scale, or the ratings' range."""
-        low, high = self.ends
-        scores = np.concatenate([self.judge, self.unlabelled])
-        beyond = 0.0 if self.scale else (high - low) / 2
-        return bool((scores >= low - beyond).all() and (scores <= high + beyond).all())
+        """Whether scores could be ratings."""
+        return are_ratings(self.human, np.concatenate([self.judge, self.unlabelled]), self.scale)
+
+
+def ends_of(human: FloatArray, scale: Interval | None) -> Interval:
+    """The lowest and the highest rating, as far as is known; those of verdicts are 0 and 1."""
+    if scale is not None:
+        return scale
+    if {*human.tolist()} <= VERDICTS:
+        return 0.0, 1.0
+    return float(human.min()), float(human.max())
+
+
+def are_ratings(human: FloatArray, scores: FloatArray, scale: Interval | None) -> bool:
+    """Whether scores could be ratings: none lies outside the scale, or far from the ratings.
+
+    Scores from 0 to 1 beside ratings that are mostly higher are verdicts or shares.
+    """
+    low, high = ends_of(human, scale)
+    beyond = 0.0 if scale else (high - low) / 2
+    least, most = float(scores.min()), float(scores.max())
+    shares = least >= 0 and most <= 1 < float(np.median(human))
+    return low - beyond <= least and most <= high + beyond and not shares
+
+
+def bars_of(
+    human: FloatArray,
+    votes: FloatArray,
+    scores: FloatArray,
+    scale: Interval | None,
+    passing: float | None,
+) -> tuple[float, float] | None:
+    """From where on a rating, and a judge's score, is a pass; None where nothing passes or fails.
+
+    Ratings of 0 and 1 are verdicts, and so are two other values that ratings and scores share.
+    What is 0 or 1 has passed or failed already, whatever `passing` says of the other column.
+
+    Args:
+        human: [n] ratings; votes: those of single annotators; scores: the judge's, without NaN.
+        scale: lowest and highest rating, if known; passing: what the user calls a pass, or None.
+    """
+    judged, values = {*scores.tolist()}, {*votes.tolist()}
+    passed = values <= VERDICTS and scale in {None, (0.0, 1.0)}
+    if not judged:
+        return None
+    if passing is None:
+        if passed:
+            return (0.5, 0.5) if min(judged) >= 0 and max(judged) <= 1 else None
+        low, high = min(values), max(values)
+        two = len(values) == 2 and judged <= values and scale in {None, (low, high)}
+        return ((low + high) / 2,) * 2 if two else None
+    if not passed and not judged <= VERDICTS and not are_ratings(human, scores, scale):
+        return None
+    middle = passing if 0 < passing <= 1 else 0.5
+    return middle if passed else passing, middle if judged <= VERDICTS else passing
 
 
 def verdicts(labels: Labels) -> tuple[BoolArray, BoolArray, BoolArray]:
@@ -127,9 +177,9 @@ def _on_scale(labels: Labels) -> dict[str, Estimate]:
         result["rmse"] = Estimate(
             value=math.sqrt(square.value), interval=(low, high), n=n, undefined=square.undefined
         )
-        result["quadratic_kappa"] = _correlation(CONCORDANCE, labels)
-    for name in ("spearman", "pearson"):
-        result[name] = _correlation(MEASURES[name], labels)
+        result["quadratic_kappa"] = _correlation(concordance, _concordance_influence, labels)
+    result["spearman"] = _correlation(spearman, influence.spearman, labels)
+    result["pearson"] = _correlation(pearson, influence.pearson, labels)
     for name, values in labels.within.items():
         if 2 * len({*values}) <= n:
             result[f"within_{name}"] = _within(labels, values)
@@ -146,7 +196,7 @@ def _within(labels: Labels, values: Sequence[str]) -> Estimate:
         return np.asarray(rank - (np.bincount(group, rank) / size)[group])
 
     inside = replace(labels, human=left(labels.human), judge=left(labels.judge))
-    return _correlation(MEASURES["pearson"], inside)
+    return _correlation(pearson, influence.pearson, inside)
 
 
 def of_annotators(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
@@ -203,6 +253,12 @@ def shift_of(values: FloatArray, clusters: IntArray) -> Estimate:
     return replace(plain, interval=(min(low, plain.value), max(high, plain.value)))
 
 
+def unless_by_chance(estimate: Estimate, p: float) -> Estimate:
+    """The same, with 0 in its interval unless a test says that it is not 0."""
+    low, high = estimate.interval
+    return estimate if p < ALARM else replace(estimate, interval=(min(low, -low), max(high, -high)))
+
+
 def contrast(values: FloatArray, arm: IntArray, clusters: IntArray) -> Answer:
     """The mean of the rows of arm 1, less that of the rows of arm -1."""
     none, unknown = np.zeros(len(values)), np.full(len(values), math.nan)
@@ -229,17 +285,17 @@ def _concordance_influence(human: FloatArray, judge: FloatArray) -> FloatArray:
     return np.asarray(slope / by_chance / len(human))
 
 
-CONCORDANCE = Measure(concordance, MEASURES["pearson"].weighted, _concordance_influence, -1.0, 1.0)
-
-
-def _correlation(measure: Measure, labels: Labels) -> Estimate:
-    """A measure with the jackknife's interval."""
+def _correlation(
+    value_of: Callable[..., float], influence_of: Callable[..., FloatArray], labels: Labels
+) -> Estimate:
+    """A measure with the jackknife's interval, which takes it to be normal in Fisher's z."""
     human, judge, n = labels.human, labels.judge, len(labels)
-    value = measure.value(human, judge) if n > 1 else math.nan
+    value = value_of(human, judge) if n > 1 else math.nan
     if math.isnan(value) or not np.ptp(human) * np.ptp(judge):
         return Estimate(value=value, n=n, undefined="all scores, or all ratings, are the same")
-    ends = jackknife({"": measure}, human, judge, clusters=labels.clusters)[""]
-    return Estimate(value=value, interval=ends, n=n)
+    error = influence_error(influence_of(human, judge), labels.clusters)
+    ends = around(value, error / (1 - value * value) if abs(value) < 1 else 0.0)
+    return Estimate(value=value, interval=UNDEFINED if math.isnan(error) else ends, n=n)
 
 
 def errors_of(labels: Labels) -> FloatArray:

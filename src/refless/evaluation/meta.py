@@ -296,52 +296,39 @@ def _comparisons(
     clusters: IntArray | None,
 ) -> tuple[Comparison, ...]:
     """Every pair of metrics, from the best on, with p-values corrected over the pairs."""
-    ranked = sorted(columns, key=lambda name: _place(metrics[name], how.measure))
-    pairs = [
-        _compared(human, columns, pair, gap, how, clusters) for pair in combinations(ranked, 2)
-    ]
-    corrected = holm(np.array([pair.permutation_p for pair in pairs]))
-    return tuple(
-        replace(
-            pair,
-            permutation_p_holm=float(p),
-            better=bool(p < LEVEL and pair.difference > 0),
+
+    def compared(names: tuple[str, str]) -> Comparison:
+        """On their common rows; whichever has the larger correlation there is first."""
+        rows = np.flatnonzero(~np.isnan(columns[names[0]] + columns[names[1]]))
+        correlation, people = MEASURES[how.measure].value, human[rows]
+        values = {name: correlation(people, columns[name][rows]) for name in names}
+        if values[names[1]] > values[names[0]]:
+            names = names[1], names[0]
+        first, second = (columns[name][rows] for name in names)
+        p = permutation_p(
+            people,
+            first,
+            second,
+            how.measure,
+            rng=np.random.default_rng(how.seed),
+            permutations=how.permutations,
+            clusters=None if clusters is None else clusters[rows],
         )
+        return Comparison(
+            first=names[0],
+            second=names[1],
+            n=len(rows),
+            difference=values[names[0]] - values[names[1]],
+            difference_interval=gap(*names, rows),
+            permutation_p=p,
+        )
+
+    ranked = sorted(columns, key=lambda name: _place(metrics[name], how.measure))
+    pairs = [compared(pair) for pair in combinations(ranked, 2)]
+    corrected = holm(np.array([pair.permutation_p for pair in pairs])).tolist()
+    return tuple(
+        replace(pair, permutation_p_holm=p, better=p < LEVEL and pair.difference > 0)
         for pair, p in zip(pairs, corrected, strict=True)
-    )
-
-
-def _compared(
-    human: FloatArray,
-    columns: Mapping[str, FloatArray],
-    names: tuple[str, str],
-    gap: Callable[[str, str, IntArray], Interval],
-    how: How,
-    clusters: IntArray | None,
-) -> Comparison:
-    """Two metrics on their common rows; whichever has the larger correlation there is first."""
-    rows = np.flatnonzero(~np.isnan(columns[names[0]] + columns[names[1]]))
-    correlation, people = MEASURES[how.measure].value, human[rows]
-    values = {name: correlation(people, columns[name][rows]) for name in names}
-    if values[names[1]] > values[names[0]]:
-        names = names[1], names[0]
-    first, second = (columns[name][rows] for name in names)
-    p = permutation_p(
-        people,
-        first,
-        second,
-        how.measure,
-        rng=np.random.default_rng(how.seed),
-        permutations=how.permutations,
-        clusters=None if clusters is None else clusters[rows],
-    )
-    return Comparison(
-        first=names[0],
-        second=names[1],
-        n=len(rows),
-        difference=values[names[0]] - values[names[1]],
-        difference_interval=gap(*names, rows),
-        permutation_p=p,
     )
 
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.evaluation.labels import shift_of
+from refless.evaluation.labels import shift_of, unless_by_chance
 from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES
-from refless.stats.verdicts import Confusion, Estimate, cells_of, kappa, of_table, proportion
+from refless.stats.permutation import flip_p
+from refless.stats.verdicts import Estimate, cells_of, kappa, of_table, proportion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,29 +52,29 @@ def runs_of(
     human: FloatArray,
     scores: FloatArray,
     clusters: IntArray,
-    passing: float | None,
+    bars: Interval | None,
 ) -> Runs:
     """How far runs agree with each other, and what several together bring.
 
     Args:
         human: [n] ratings; scores: [n, k] of each run, NaN where there is none; clusters: [n].
-        passing: from where on is passed, or None.
+        bars: from where on a rating, and a score, is a pass, or None.
     """
     whole = ~np.isnan(scores).any(axis=1)
     human, scores, clusters = human[whole], scores[whole], clusters[whole]
-    said = scores
-    if passing is not None:
-        human, said = ((each >= passing).astype(np.float64) for each in (human, scores))
+    judged = scores
+    if bars is not None:
+        human, judged = (human >= bars[0]).astype(float), (scores >= bars[1]).astype(float)
     k = scores.shape[1]
-    agreement = MEASURES["spearman"].value if passing is None else _kappa
-    single = [agreement(human, said[:, run]) for run in range(k)]
-    majority = said.mean(axis=1) if passing is None else (said.mean(axis=1) > 0.5).astype(float)
+    agreement = MEASURES["spearman"].value if bars is None else _kappa
+    single = [agreement(human, judged[:, run]) for run in range(k)]
+    majority = judged.mean(axis=1) if bars is None else (judged.mean(axis=1) > 0.5).astype(float)
     return Runs(
         runs=k,
         n=len(human),
-        flips=proportion(np.ptp(said, axis=1) > 0, clusters),
+        flips=proportion(np.ptp(judged, axis=1) > 0, clusters),
         sd=math.sqrt(float(scores.var(axis=1, ddof=1).mean())) if len(human) else math.nan,
-        measure="spearman" if passing is None else "kappa",
+        measure="spearman" if bars is None else "kappa",
         single=float(np.mean(single)),
         together=agreement(human, majority),
     )
@@ -80,7 +82,7 @@ def runs_of(
 
 def _kappa(human: FloatArray, judge: FloatArray) -> float:
     """Cohen's kappa of two columns [n] of 1 and 0; NaN without rows."""
-    counts = Confusion.of(human > 0, judge > 0).counts
+    counts = np.bincount(cells_of(human > 0, judge > 0), minlength=4)
     return float(kappa(counts / counts.sum())) if len(human) else math.nan
 
 
@@ -99,8 +101,9 @@ def drift_of(
         none = Estimate(value=math.nan, undefined="no text is scored in both files")
         return Drift(n=0, change=none, flips=none)
     changed = now != before if passing is None else (now >= passing) != (before >= passing)
-    change = _change(now, before, clusters)
-    if change.undefined and float(np.ptp(now - before)) == 0:  # not one score moved otherwise
+    moved = now - before
+    change = unless_by_chance(_change(now, before, clusters), flip_p(moved, clusters))
+    if change.undefined and float(np.ptp(moved)) == 0:  # not one score moved otherwise
         change = Estimate(value=change.value, interval=(change.value, change.value), n=len(now))
     return Drift(n=len(now), change=change, flips=proportion(changed, clusters))
 

@@ -7,7 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from refless.evaluation.labels import OTHER_UNITS, Labels, shift_of, verdicts
+from refless.evaluation.labels import OTHER_UNITS, Labels, shift_of, unless_by_chance, verdicts
+from refless.registry.plural import counted
+from refless.stats.permutation import exchange_p, flip_p
 from refless.stats.verdicts import Estimate, cells_of, of_table
 
 Answered = Literal["yes", "no", "correct", "unknown"]
@@ -60,11 +62,12 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
     if labels.passing is not None:
         purpose, bar, name = "estimate a pass rate", SMALL, "judge's pass rate less people's"
         human, judge, _ = verdicts(labels)
-        estimate = of_table(
+        gap = of_table(
             lambda shares: shares[..., 1] - shares[..., 2],
             cells_of(human, judge),
             labels.clusters,
         )
+        estimate = unless_by_chance(gap, flip_p(judge.astype(np.float64) - human, labels.clusters))
     if estimate is None or math.isnan(estimate.interval[0]) or len(labels) < FEWEST:
         answer: Answered = (
             "correct" if estimate and estimate.undefined == OTHER_UNITS else "unknown"
@@ -74,8 +77,19 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
     low, high = estimate.interval
     inside, off = -bar <= low and high <= bar, low > 0 or high < 0
     answer = "yes" if inside else "correct" if off else "unknown"
+    if answer == "yes" and _is_constant(labels):
+        answer, estimate = "unknown", replace(estimate, undefined="it says the same of every row")
     use = Use(purpose=purpose, answer=answer, measure=name, estimate=estimate, bar=bar)
     return _forecast(use, len(labels), distance=max(bar - abs(estimate.value), abs(estimate.value)))
+
+
+def _is_constant(labels: Labels) -> bool:
+    """Whether all scores, or all verdicts, of a judge are the same."""
+    _, judge, unlabelled = verdicts(labels)
+    if labels.passing is None:
+        judge, unlabelled = labels.judge == labels.judge[0], labels.unlabelled == labels.judge[0]
+    verdict = np.concatenate([judge, unlabelled])
+    return bool(verdict.all() or not verdict.any())
 
 
 def _held_against(purpose: str, measure: str, estimate: Estimate, bar: float) -> Use:
@@ -113,7 +127,7 @@ def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
         for name, count in (("passes", int(human.sum())), ("fails", int((~human).sum()))):
             if count < FEWEST:
                 sentences.append(
-                    f"How the judge treats what people call {name}: there are {count} labels."
+                    f"How the judge treats what people call {name}: of {counted(count, 'label')}."
                 )
     sentences += [
         f"Whether it can {use.purpose}: {use.estimate.undefined}."
@@ -142,4 +156,22 @@ def as_annotator(labels: Labels) -> Estimate:
         [np.abs(mine - others) - np.abs(judge[rows] - others) for rows, others, mine in parts]
     )
     rows = np.concatenate([rows for rows, _, _ in parts])
-    return shift_of(gains, labels.clusters[rows])
+    return unless_by_chance(shift_of(gains, labels.clusters[rows]), _p_of_equals(labels))
+
+
+def _p_of_equals(labels: Labels) -> float:
+    """The p-value of a judge who is one of the annotators: any of them may have its place."""
+    parts = [(rows, own) for rows, _, own in labels.people if len(rows) >= FEWEST]
+    ratings = np.full((len(labels), len(parts) + 1), math.nan)
+    ratings[:, -1] = labels.judge
+    for place, (rows, own) in enumerate(parts):
+        ratings[rows, place] = own
+    counts = (~np.isnan(ratings)).sum(axis=1)
+    several = np.flatnonzero(counts > 2)
+    turns = np.zeros((len(several), len(parts) + 1))
+    for turn, row in zip(turns, several.tolist(), strict=True):
+        marks = ratings[row][~np.isnan(ratings[row])]
+        means = (marks.sum() - marks[:, None] - marks) / (len(marks) - 2)
+        gains = np.abs(marks[:, None] - means) - np.abs(marks - means)
+        turn[-len(marks) :] = gains.sum(axis=0)
+    return exchange_p(turns, counts[several], labels.clusters[several])

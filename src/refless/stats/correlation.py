@@ -60,8 +60,7 @@ def kendall(x: FloatArray, y: FloatArray) -> float:
     """Kendall's tau-b, in [-1, 1], in O(n log n); NaN where undefined."""
     if is_constant(x) or is_constant(y):
         return NAN
-    untied = float(untied_with(x).sum()) * float(untied_with(y).sum())
-    tau = float(concordance(x, y).sum()) / math.sqrt(untied)
+    tau = balance(x, y) / math.sqrt(untied(x) * untied(y))
     return min(1.0, max(-1.0, tau))
 
 
@@ -86,19 +85,20 @@ def ranks(column: FloatArray) -> FloatArray:
     return np.asarray(middle[inverse], dtype=np.float64)
 
 
-def untied_with(column: FloatArray) -> IntArray:
-    """[n] number of rows whose value differs from each row's own."""
-    _, inverse, counts = np.unique(settled(column), return_inverse=True, return_counts=True)
-    return (len(column) - counts[inverse]).astype(np.int64)
+def untied(column: FloatArray) -> float:
+    """How many ordered pairs of rows differ."""
+    counts = np.unique(settled(column), return_counts=True)[1]
+    return float(len(column) ** 2 - np.square(counts).sum())
 
 
-def concordance(x: FloatArray, y: FloatArray) -> IntArray:
-    """[n] for each row, the rows it is concordant with minus those it is discordant with."""
-    if len(x) > DENSE_ROWS:
-        from refless.stats.fenwick import concordance as compiled
+def balance(x: FloatArray, y: FloatArray) -> float:
+    """Concordant minus discordant ordered pairs, exact."""
+    if len(x) <= DENSE_ROWS:
+        return float(signs(x, y).sum())
+    from refless.stats.fenwick import balances, sorted_codes
 
-        return compiled(settled(x), settled(y))
-    return np.asarray(signs(x, y).sum(axis=1), dtype=np.int64)
+    _, x_codes, y_codes, n_codes = sorted_codes(settled(x), settled(y))
+    return float(balances(np.ones((1, len(x))), x_codes, y_codes, n_codes)[0])
 
 
 def signs(x: FloatArray, y: FloatArray) -> IntArray:

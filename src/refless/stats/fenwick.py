@@ -82,19 +82,6 @@ def balances(weights: FloatArray, x: IntArray, y: IntArray, n_codes: int) -> Flo
     return sums
 
 
-def concordance(x: FloatArray, y: FloatArray) -> IntArray:
-    """[n] for each row, the rows it is concordant with minus those it is discordant with."""
-    order, x_codes, y_codes, n_codes = sorted_codes(x, y)
-    weights = np.ones(len(x))
-    balance = _preceding(weights, x_codes, y_codes, n_codes)
-    # Seen from the other end, the rows of larger x come first; turning both signs keeps the rest.
-    turned = (-x_codes[::-1]).copy(), (n_codes - 1 - y_codes[::-1]).copy()
-    balance += _preceding(weights, *turned, n_codes)[::-1]
-    result = np.empty(len(x), dtype=np.int64)
-    result[order] = balance.astype(np.int64)
-    return result
-
-
 def sorted_codes(x: FloatArray, y: FloatArray) -> tuple[IntArray, IntArray, IntArray, int]:
     """The order of x, the codes of x and y in that order, and the number of y's codes."""
     order = np.argsort(x, kind="stable")

@@ -4,22 +4,10 @@ They sum to 0, and the sum of their squares is the variance that a bootstrap con
 counted as they are. The measure itself must be defined.
 """
 
-import math
-
 import numpy as np
 
 from refless.registry.arrays import FloatArray
 from refless.stats import correlation
-
-
-def mse(human: FloatArray, predicted: FloatArray) -> FloatArray:
-    """[n] influences on the mean squared error."""
-    return _of_mean(np.square(predicted - human))
-
-
-def mae(human: FloatArray, predicted: FloatArray) -> FloatArray:
-    """[n] influences on the mean absolute error."""
-    return _of_mean(np.abs(predicted - human))
 
 
 def pearson(human: FloatArray, predicted: FloatArray) -> FloatArray:
@@ -37,30 +25,6 @@ def spearman(human: FloatArray, predicted: FloatArray) -> FloatArray:
     by_x = (y - rho * x) / (len(x) * x_ranks.std())  # how rho moves with each row's rank
     by_y = (x - rho * y) / (len(x) * y_ranks.std())
     return pearson(x_ranks, y_ranks) + _raised(human, by_x) + _raised(predicted, by_y)
-
-
-def kendall(human: FloatArray, predicted: FloatArray) -> FloatArray:
-    """[n] influences on Kendall's tau-b."""
-    balance = correlation.concordance(human, predicted)
-    x, y = correlation.untied_with(human), correlation.untied_with(predicted)
-    x_pairs, y_pairs = float(x.sum()), float(y.sum())
-    scale = math.sqrt(x_pairs) * math.sqrt(y_pairs)
-    tau = float(balance.sum()) / scale
-    return np.asarray(2 * balance / scale - tau * (x / x_pairs + y / y_pairs))
-
-
-def auc(human: FloatArray, predicted: FloatArray) -> FloatArray:
-    """[n] influences on the area under the ROC curve; the human rating has exactly two values."""
-    above = human == human.max()
-    n_above, n_below = int(above.sum()), int((~above).sum())
-    beaten = _raised(-predicted, (~above).astype(np.float64)) / n_below
-    beating = _raised(predicted, above.astype(np.float64)) / n_above
-    area = float(beaten[above].mean())
-    return np.where(above, (beaten - area) / n_above, (beating - area) / n_below)
-
-
-def _of_mean(values: FloatArray) -> FloatArray:
-    return np.asarray((values - values.mean()) / len(values))
 
 
 def standard(column: FloatArray) -> FloatArray:

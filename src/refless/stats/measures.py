@@ -1,4 +1,4 @@
-"""Every measure of agreement in its three forms, by name: the one list of them."""
+"""Every measure of agreement in its two forms, by name: the one list of them."""
 
 import math
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.registry.arrays import FloatArray
-from refless.stats import correlation, influence, weighted
+from refless.stats import correlation, weighted
 from refless.stats.weighted import Prepare
 
 
@@ -18,13 +18,11 @@ class Measure:
     Attributes:
         value: the measure; NaN where it is undefined.
         weighted: the same as a function of weights, for the bootstrap.
-        influence: [n] its derivative by each row's weight, for the jackknife.
         low, high: smallest and largest value that it can take.
     """
 
     value: Callable[[FloatArray, FloatArray], float]
     weighted: Prepare
-    influence: Callable[[FloatArray, FloatArray], FloatArray]
     low: float
     high: float
 
@@ -40,12 +38,12 @@ def mae(human: FloatArray, predicted: FloatArray) -> float:
 
 
 MEASURES: dict[str, Measure] = {
-    "mse": Measure(mse, weighted.mse, influence.mse, 0.0, math.inf),
-    "mae": Measure(mae, weighted.mae, influence.mae, 0.0, math.inf),
-    "pearson": Measure(correlation.pearson, weighted.pearson, influence.pearson, -1.0, 1.0),
-    "spearman": Measure(correlation.spearman, weighted.spearman, influence.spearman, -1.0, 1.0),
-    "kendall": Measure(correlation.kendall, weighted.kendall, influence.kendall, -1.0, 1.0),
-    "auc": Measure(correlation.auc, weighted.auc, influence.auc, 0.0, 1.0),
+    "mse": Measure(mse, weighted.mse, 0.0, math.inf),
+    "mae": Measure(mae, weighted.mae, 0.0, math.inf),
+    "pearson": Measure(correlation.pearson, weighted.pearson, -1.0, 1.0),
+    "spearman": Measure(correlation.spearman, weighted.spearman, -1.0, 1.0),
+    "kendall": Measure(correlation.kendall, weighted.kendall, -1.0, 1.0),
+    "auc": Measure(correlation.auc, weighted.auc, 0.0, 1.0),
 }
 WEIGHTED: dict[str, Prepare] = {name: measure.weighted for name, measure in MEASURES.items()}
 ERRORS = ("mse", "mae")  # the lowest is best

@@ -1,7 +1,4 @@
-"""Intervals of measures: the bootstrap, as whole-number weights on rows, and its limit.
-
-The limit is the infinitesimal jackknife, for columns too long to be resampled.
-"""
+"""Intervals of measures: the bootstrap, as whole-number weights on rows, and its limit."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -11,14 +8,10 @@ import numpy as np
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import (
     CELLS,
-    LEVEL,
     UNDEFINED,
     Interval,
-    around,
     percentile_interval,
-    quantile,
 )
-from refless.stats.measures import Measure
 from refless.stats.weighted import Prepare
 
 RESAMPLES = 1_000
@@ -74,46 +67,6 @@ def weights_of(
         counts = np.bincount(drawn.ravel(), minlength=size * n_units).astype(np.float64)
         weights = counts.reshape(size, n_units)
         yield weights if codes is None else weights[:, codes]
-
-
-def jackknife(
-    measures: Mapping[str, Measure],
-    human: FloatArray,
-    predicted: FloatArray,
-    *,
-    clusters: IntArray | None = None,
-) -> dict[str, Interval]:
-    """95 % intervals of measures from their influences, in O(n log n).
-
-    Correlations are taken to be normal in Fisher's z, the others as they are.
-
-    Args:
-        measures: `refless.stats.measures.MEASURES` or a part of it.
-        human, predicted: [n] finite columns.
-        clusters: [n] labels of rows that belong together; single rows without it.
-
-    Returns:
-        For each measure (low, high); NaN where the measure is undefined and with fewer than two
-        rows or clusters.
-    """
-    return {
-        name: _interval(measure, human, predicted, clusters) for name, measure in measures.items()
-    }
-
-
-def _interval(
-    measure: Measure, human: FloatArray, predicted: FloatArray, clusters: IntArray | None
-) -> Interval:
-    value = measure.value(human, predicted)
-    if math.isnan(value):
-        return UNDEFINED
-    error = influence_error(measure.influence(human, predicted), clusters)
-    if math.isnan(error):
-        return UNDEFINED
-    if measure.low < 0:
-        return around(value, error / (1 - value * value) if abs(value) < 1 else 0.0)
-    half = quantile(LEVEL) * error
-    return max(measure.low, value - half), min(measure.high, value + half)
 
 
 def influence_error(influences: FloatArray, clusters: IntArray | None = None) -> float:

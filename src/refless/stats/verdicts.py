@@ -55,11 +55,6 @@ class Confusion:
         tp, fp, fn, tn = np.bincount(cells_of(human, judge), minlength=4).tolist()
         return cls(tp=tp, fp=fp, fn=fn, tn=tn)
 
-    @property
-    def counts(self) -> FloatArray:
-        """[4] the counts, as `Shares` are ordered."""
-        return np.array([self.tp, self.fp, self.fn, self.tn], dtype=np.float64)
-
 
 def cells_of(human: BoolArray, judge: BoolArray) -> IntArray:
     """[n] which cell of the table each row is in."""

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.correlation import is_constant, ranks, settled, untied_with
+from refless.stats.correlation import balance, is_constant, ranks, settled, untied
 
 DENSE = 100  # rows of a block up to which all pairs are quicker than sorting
 
@@ -107,10 +107,7 @@ def _products(x: FloatArray, y: FloatArray, triples: bool) -> tuple[float, float
     """
     m = float(len(x))
     if m > DENSE:
-        from refless.stats.fenwick import concordance
-
-        concordant = concordance(settled(x), settled(y))
-        pairs = [float(c.sum()) for c in (concordant, untied_with(x), untied_with(y))]
+        pairs = [balance(x, y), untied(x), untied(y)]
         a, b = 2 * ranks(x) - (m + 1), 2 * ranks(y) - (m + 1)
     else:
         u, v = np.sign(x[:, None] - x), np.sign(y[:, None] - y)

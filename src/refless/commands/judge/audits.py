@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -12,6 +13,7 @@ import numpy as np
 from refless.commands.judge.document import NAMES
 from refless.commands.parameters import Rows, names_in
 from refless.commands.rows import ScoredRows, note_equal, note_scores, outputs_of
+from refless.commands.score.guards import judge_said
 from refless.commands.warnings import note
 from refless.data.human import unscaled
 from refless.data.records import Predictions, RatedPool, Texts
@@ -20,7 +22,8 @@ from refless.data.tables import Reading, ScoredRead, read_scored
 from refless.evaluation.annotators import columns_of
 from refless.evaluation.audit import Audit, audit
 from refless.evaluation.groups import codes
-from refless.evaluation.labels import Labels
+from refless.evaluation.judge_shift import judge_shifts
+from refless.evaluation.labels import OTHER_UNITS, VERDICTS, Labels, bars_of
 from refless.evaluation.meta import FEWEST_SYSTEMS, together_of
 from refless.evaluation.repeated import Drift, Runs, drift_of, runs_of
 from refless.evaluation.systems import ranked_by, system_table
@@ -31,6 +34,7 @@ from refless.report.result import GateRecord
 from refless.stats.clusters import numbered
 from refless.stats.verdicts import Estimate
 
+MISSING = "it is not measured here; verdicts need --pass"
 LENGTHS = ("short", "middling", "long")
 
 
@@ -69,13 +73,12 @@ class Question:
         """[n] ratings in the raters' units."""
         return unscaled(self.human.human, self.read.pool.scale)
 
-    @property
-    def threshold(self) -> float | None:
-        """From where on a rating is a pass: as the user says, or the middle of 0 and 1."""
-        values = {*self.ratings.tolist()}
-        if self.passing is not None:
-            return self.passing
-        return 0.5 if values <= {0.0, 1.0} else None
+    def bars(self, name: str) -> tuple[float, float] | None:
+        """From where on a rating, and a judge's score, is a pass: see `bars_of`."""
+        pool, scores = self.read.pool, self.read.scores[name]
+        column = np.concatenate([self.sign(name) * scores, self.unrated(name)])
+        column = column[~np.isnan(column)]
+        return bars_of(self.ratings, pool.ratings.values, column, pool.scale, self.passing)
 
     def clusters(self) -> tuple[IntArray, IntArray]:
         """What belongs together: of the rated rows, and of the others."""
@@ -123,21 +126,62 @@ def audits_of(
 ) -> tuple[Audit, ...]:
     """Each score column's audit; those of metrics that were computed here are compared only."""
     ranked = _ranked(question, scores, resamples)
-    rated = with_scores(question.read)
+    rated, unrated = with_scores(question.read), question.read.unrated
     note_equal(rated)
-    note_scores(rated, question.read.unrated)
+    note_scores(rated, unrated)
+    split = int((question.ratings == 0.5).sum())
+    if split and question.passing is None and {*rated.ratings.values.tolist()} <= VERDICTS:
+        note(f"{split} texts, on which annotators are split evenly, pass; --pass 0.51 fails them")
     audits = []
-    for name in rated.score_names:
-        column = scores[name].segments
-        labels = labels_of(question, name, column)
-        if not len(labels):
-            note(f"{name}: no rated text has a score of it, so it is not judged")
+    for shift in judge_shifts(unrated.scores, unrated.sources, rated):
+        if shift.name not in scores:  # of no rated text
             continue
-        audits.append(audit(labels, ranked[name], question.seed))
+        if shift.leaks:
+            note(f"{shift.name} orders the texts just as people do: it may be the rating itself")
+        elif line := judge_said(shift):
+            note(line)
+        column = scores[shift.name].segments
+        labels = replace(labels_of(question, shift.name, column), shifted=shift.outside)
+        audits.append(audit(labels, ranked[shift.name], question.seed))
     return tuple(audits)
 
 
 def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
+    """What the judge and people said of the same rows, and what is a pass where something is."""
+    labels, bars = _rows_of(question, name, column), question.bars(name)
+    if bars is None:
+        if question.passing is not None:
+            note(f"{name}: {OTHER_UNITS}, so --pass {question.passing:g} makes no verdicts of them")
+        elif not labels.same_units:
+            columns = {"ratings": labels.human, "scores": labels.judge}
+            verdicts = [word for word in columns if {*columns[word].tolist()} <= VERDICTS]
+            for word in columns.keys() - verdicts if verdicts else ():
+                low, high = columns[word].min(), columns[word].max()
+                note(f"{name}: {word} go from {low:g} to {high:g} beside verdicts: --pass X says "
+                     "from where on they pass")  # fmt: skip
+        return labels
+    if bars[0] == bars[1]:
+        return replace(labels, passing=bars[0])
+    return replace(
+        labels,
+        human=_verdicts(labels.human, bars[0]),
+        judge=_verdicts(labels.judge, bars[1]),
+        unlabelled=_verdicts(labels.unlabelled, bars[1]),
+        people=[
+            (rows, _verdicts(means, bars[0]), _verdicts(ratings, bars[0]))
+            for rows, means, ratings in labels.people
+        ],
+        scale=None,
+        passing=0.5,
+    )
+
+
+def _verdicts(column: FloatArray, bar: float) -> FloatArray:
+    """1 from the bar on, else 0."""
+    return (column >= bar).astype(np.float64)
+
+
+def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
     """What the judge and people said of the same rows, in an order of their own."""
     read, unlabelled = question.read, question.unrated(name)
     clusters, later = question.clusters()
@@ -160,7 +204,6 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
         unlabelled=unlabelled[order],
         later=together[len(rows) :],
         scale=read.pool.scale,
-        passing=question.threshold,
         slices={name: _picked(values, rows) for name, values in _slices(question).items()},
         ids=_picked(read.pool.ids, rows),
         within={name: _picked(values, rows) for name, values in within.items()},
@@ -229,7 +272,7 @@ def _people(pool: RatedPool, rows: IntArray) -> list[tuple[IntArray, FloatArray,
 
 def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:
     """The score columns as runs of one judge."""
-    names = sorted(question.read.scores)
+    names = sorted(question.read.scores.keys() & scores.keys())
     if len(names) < 2:
         raise UsageError(
             "--runs needs a --score-column for each run, a pattern such as 'judge_*', or a column "
@@ -237,35 +280,49 @@ def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:
         )
     clusters, _ = question.clusters()
     columns = np.stack([scores[name].segments for name in names], axis=1)
-    return runs_of(question.ratings, columns, clusters, question.threshold)
+    return runs_of(question.ratings, columns, clusters, question.bars(names[0]))
 
 
 def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, Drift]:
     """By name, how far a judge's scores moved on the texts that both files hold."""
     older = outputs_of(before, rows, score=names_in(rows.score_column))
-    every = _keys(question.read.pool) + _keys(question.read.unrated)
-    place = {key: i for i, key in enumerate(_keys(older))}
-    at = np.array([place.get(key, -1) for key in every], dtype=np.int64)
+    at = _places(question.read, older)
     if (at < 0).all():
         raise UsageError("--before has none of these texts: no id and text are in both files")
     labelled, later = question.clusters()
     drifts = {}
     for name, column in question.read.scores.items():
         sign = question.sign(name)
-        old = sign * older.score(name)
+        old, bars = sign * older.score(name), question.bars(name)
         drifts[name] = drift_of(
             np.concatenate([sign * column, question.unrated(name)]),
             np.where(at < 0, math.nan, old[at]),
             np.concatenate([labelled, later]),
-            question.threshold,
+            None if bars is None else bars[1],
         )
     return drifts
 
 
-def _keys(texts: Texts) -> list[tuple[str, ...]]:
-    """What makes a text the same text in two files: what wrote it, what it answers, its words."""
-    blank = ("",) * len(texts)
-    return [*zip(texts.systems or blank, texts.items or blank, texts.texts, strict=True)]
+def _places(read: ScoredRead, older: Texts) -> IntArray:
+    """[n + m] where each text is among older ones, -1 for nowhere.
+
+    The same system answers the same item in the same words, under the same id; or, if that finds
+    more, under any id, as ids that no file has are numbers of rows, but then there only once.
+    """
+
+    def keys(texts: Texts, *, ids: bool) -> list[tuple[str, ...]]:
+        blank = ("",) * len(texts)
+        named = (texts.ids if ids else blank, texts.systems or blank, texts.items or blank)
+        return [*zip(*named, texts.texts, strict=True)]
+
+    places = []
+    for ids in (True, False):
+        past = keys(older, ids=ids)
+        now = keys(read.pool, ids=ids) + keys(read.unrated, ids=ids)
+        twice = {key for column in (now, past) for key, n in Counter(column).items() if n > 1}
+        place = {key: i for i, key in enumerate(past) if key not in twice}
+        places.append(np.array([place.get(key, -1) for key in now], dtype=np.int64))
+    return max(places, key=lambda at: int((at >= 0).sum()))
 
 
 def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
@@ -291,12 +348,11 @@ def gated(
     gates: list[tuple[str, str]] = []
     for each in audits:
         for name, sign, bar in required:
-            value = each.measures.get(name, Estimate(value=math.nan, undefined="not asked"))
+            value = each.measures.get(name, Estimate(value=math.nan, undefined=MISSING))
             gates.append(_reached(f"{each.name}: {name}", value, sign, bar))
     for name, drift in drifts.items() if most is not None else ():
         low, high = drift.change.interval
         ends = (0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high)))
-        ends = (math.nan, math.nan) if math.isnan(low) else ends
         moved = Estimate(value=abs(drift.change.value), interval=ends)
         gates.append(_reached(f"{name}: change of the mean score", moved, "<=", most or 0.0))
     for verdict in ("failed", "undecided", "passed"):

@@ -1,11 +1,12 @@
 """What a judge may be used for, its numbers, and where it is wrong: the parts of its report."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from refless.data.human import unscaled
 from refless.data.records import RatedPool
-from refless.evaluation.audit import Audit, Slice
+from refless.evaluation.audit import Audit
 from refless.evaluation.repeated import Drift, Runs
 from refless.evaluation.uses import Use
 from refless.registry.plural import counted
@@ -35,12 +36,14 @@ NAMES = {
 ANSWERS = {"yes": "yes", "no": "no", "correct": "with labels", "unknown": "cannot be told"}
 SHORT = ("rank systems", "estimate a mean", "filter outputs", "replace a rater")  # as `Audit.uses`
 LEGEND = "Yes or no: the whole interval is beyond the bar."
+NOTHING = Estimate(value=math.nan)
 CLIPPED = 200  # letters of a rationale in a table
-NAME = 30
+NAME, NAMED = 30, 20  # columns of a terminal for a name; slices that are named
 
 
 def use_of(audit: Audit) -> str:
     """One sentence on what a judge may be used for, for what not, and what cannot be told."""
+    ratings = counted(audit.n, "rating")
     by = {
         answer: [use for use in audit.uses if use.answer == answer and not use.estimate.undefined]
         for answer in ANSWERS
@@ -56,12 +59,10 @@ def use_of(audit: Audit) -> str:
             f"{off.purpose} only with ratings beside it: it is {_too(off.estimate, audit)}"
         )
     if by["unknown"]:
-        told = (
-            f"whether it may {_listed(by['unknown'], 'or')} cannot be told from {audit.n} ratings"
-        )
-        parts.append(told)
+        unknown = _listed(by["unknown"], "or")
+        parts.append(f"whether it may {unknown} cannot be told from {ratings}")
     if not parts:
-        parts.append(f"{audit.n} ratings do not tell what {audit.name} may be used for")
+        parts.append(f"what {audit.name} may be used for cannot be told from {ratings}")
     sentence = "; ".join(parts)
     return f"{sentence[:1].upper()}{sentence[1:]}."
 
@@ -93,27 +94,17 @@ def matrix_section(audits: Sequence[Audit]) -> Section:
 
 def uses_section(audit: Audit) -> Section:
     """Each use of a judge, with the number that the answer rests on."""
+    every = zip(SHORT, audit.uses, strict=True)
+    uses = [(short, use) for short, use in every if not use.estimate.undefined]
     rows = tuple(
-        (
-            short,
-            ANSWERS[use.answer],
-            with_interval(use.estimate.value, use.estimate.interval),
-            _bar(use),
-            str(use.needed) if use.needed else "-",
-        )
-        for short, use in zip(SHORT, audit.uses, strict=True)
-        if not use.estimate.undefined
+        (short, ANSWERS[use.answer], _cell(use.estimate), _bar(use), str(use.needed or "-"))
+        for short, use in uses
     )
-    table = Table(
-        header=(f"May {clipped(audit.name, 16)}", "answer", "number [95 %]", "bar", "ratings"),
-        rows=rows,
-        numeric=(False, False, True, False, True),
-    )
-    measures = "; ".join(
-        f"{short}: {NAMES.get(use.measure, use.measure)}"
-        for short, use in zip(SHORT, audit.uses, strict=True)
-        if not use.estimate.undefined
-    )
+    if not rows:
+        return Section(title="Uses", lines=("These ratings do not tell what it may be used for.",))
+    header = (f"May {clipped(audit.name, 16)}", "answer", "number [95 %]", "bar", "ratings")
+    table = Table(header=header, rows=rows, numeric=(False, False, True, False, True))
+    measures = "; ".join(f"{short}: {NAMES.get(use.measure, use.measure)}" for short, use in uses)
     more = "Ratings: about how many would tell where these do not."
     line = f"The numbers: {measures}. {LEGEND} {more}"
     return Section(title="Uses", table=table, lines=(line,))
@@ -121,18 +112,18 @@ def uses_section(audit: Audit) -> Section:
 
 def _bar(use: Use) -> str:
     if use.purpose.startswith("estimate"):
-        return f"within {use.bar:g}"
+        return f"within {use.bar:.3g}"
     return f"at least {use.bar:g}"
 
 
 def audit_sections(audit: Audit) -> tuple[Section, ...]:
     """A judge's numbers, its corrected means, its slices, and what is not claimed."""
-    people = audit.annotator
+    people = {name: each for name, each in audit.annotator.items() if not each.undefined}
     rows = tuple(
         (
             NAMES[name],
-            with_interval(each.value, each.interval),
-            *((_beside(people.get(name)),) if people else ()),
+            _cell(each),
+            *((_cell(people.get(name, NOTHING)),) if people else ()),
             str(each.n),
         )
         for name, each in audit.measures.items()
@@ -159,9 +150,7 @@ def audit_sections(audit: Audit) -> tuple[Section, ...]:
     )
 
 
-def _beside(estimate: Estimate | None) -> str:
-    if estimate is None or estimate.undefined:
-        return "-"
+def _cell(estimate: Estimate) -> str:
     return with_interval(estimate.value, estimate.interval)
 
 
@@ -180,20 +169,10 @@ def _means(audit: Audit) -> tuple[Section, ...]:
         return ()
     what = "Share of passes" if audit.passing is not None else "Mean rating"
     order = sorted(audit.means, key=lambda name: name != audit.first)
-    rows = tuple(
-        (
-            name,
-            with_interval(audit.means[name].value, audit.means[name].interval),
-            audit.means[name].undefined,
-        )
-        for name in order
-    )
+    rows = tuple((name, _cell(audit.means[name]), audit.means[name].undefined) for name in order)
     every = counted(audit.n + audit.unlabelled, "row")
-    table = Table(
-        header=("method", "value [95 %]", "no interval, as"),
-        rows=rows,
-        numeric=(False, True, False),
-    )
+    header, numeric = ("method", "value [95 %]", "no interval, as"), (False, True, False)
+    table = Table(header=header, rows=rows, numeric=numeric)
     line = f"Of all {every}, {audit.n} of them rated; the first line is the one to print."
     return (Section(title=f"{what} of all rows by {audit.name}", table=table, lines=(line,)),)
 
@@ -201,52 +180,34 @@ def _means(audit: Audit) -> tuple[Section, ...]:
 def _slices(audit: Audit) -> tuple[Section, ...]:
     lines = []
     if audit.few:
-        lines.append(f"Fewer than 10 ratings, not tested: {', '.join(audit.few)}.")
+        more = f" and {len(audit.few) - NAMED} more" if len(audit.few) > NAMED else ""
+        named = ", ".join(audit.few[:NAMED])
+        lines.append(f"Fewer than 10 ratings, not tested: {named}{more}.")
     if not audit.slices:
         return (Section(title=f"Where {audit.name} errs", lines=(*lines,)),) if lines else ()
-    names = labels([_slice_name(part) for part in audit.slices], NAME)
+    names = labels([part.name for part in audit.slices], NAME)
     rows = tuple(
-        (
-            names[_slice_name(part)],
-            str(part.n),
-            number(part.error),
-            with_interval(part.gap.value, part.gap.interval),
-            p_value(part.p_holm),
-        )
+        (names[part.name], str(part.n), number(part.error), _cell(part.gap), p_value(part.p_holm))
         for part in audit.slices
     )
-    shown = [_slice_name(part) for part in audit.slices if part.shown]
-    lines.insert(
-        0,
-        f"Its error differs in: {', '.join(shown)}."
-        if shown
-        else "Nowhere is its error shown to differ.",
-    )
-    lines.insert(1, "Error: mean of score less rating; gap: less that elsewhere; p after Holm.")
+    differs = "Nowhere is its error shown to differ."
+    if shown := [part.name for part in audit.slices if part.shown]:
+        differs = f"Its error differs in: {', '.join(shown)}."
+    legend = "Error: mean of score less rating; gap: less that elsewhere; p after Holm."
+    lines = [differs, legend, *lines]
     table = Table(header=("slice", "ratings", "error", "gap [95 %]", "p"), rows=rows)
     return (Section(title=f"Where {audit.name} errs", table=table, lines=(*lines,)),)
 
 
-def _slice_name(part: Slice) -> str:
-    return f"{part.column} {part.value}"
-
-
-def runs_section(runs: Runs | None) -> tuple[Section, ...]:
-    """Whether a judge says the same twice."""
-    if runs is None:
-        return ()
-    flips = with_interval(runs.flips.value, runs.flips.interval)
-    lines = (
-        (
-            f"{runs.runs} runs over {counted(runs.n, 'row')}: not all the same on {flips} of them; "
-            f"standard deviation from run to run {number(runs.sd)}."
-        ),
-        (
-            f"{NAMES[runs.measure]} with people: {number(runs.single)} by one run, "
-            f"{number(runs.together)} by all {runs.runs} together."
-        ),
+def runs_lines(runs: Runs) -> tuple[str, str]:
+    """Whether a judge says the same twice, and what its runs bring together."""
+    return (
+        f"{runs.runs} runs over {counted(runs.n, 'row')}: not all the same on {_cell(runs.flips)} "
+        f"of them; standard deviation from run to run {number(runs.sd)}."
+    ), (
+        f"{NAMES[runs.measure]} with people: {number(runs.single)} by one run, "
+        f"{number(runs.together)} by all {runs.runs} together."
     )
-    return (Section(title="Runs of one judge", lines=lines),)
 
 
 def drift_section(drifts: Mapping[str, Drift]) -> tuple[Section, ...]:
@@ -254,12 +215,7 @@ def drift_section(drifts: Mapping[str, Drift]) -> tuple[Section, ...]:
     if not drifts:
         return ()
     rows = tuple(
-        (
-            name,
-            str(drift.n),
-            with_interval(drift.change.value, drift.change.interval),
-            with_interval(drift.flips.value, drift.flips.interval),
-        )
+        (name, str(drift.n), _cell(drift.change), _cell(drift.flips))
         for name, drift in drifts.items()
     )
     header = ("judge", "texts", "change of the mean [95 %]", "changed [95 %]")

@@ -11,7 +11,7 @@ from refless.commands.judge.document import (
     chapter,
     drift_section,
     matrix_section,
-    runs_section,
+    runs_lines,
     use_of,
     uses_section,
     worst_sections,
@@ -19,10 +19,11 @@ from refless.commands.judge.document import (
 from refless.data.records import RatedPool
 from refless.evaluation.annotators import Annotators, annotator_interval
 from refless.evaluation.audit import Audit
-from refless.evaluation.meta import Agreeing, Level, Meta
+from refless.evaluation.meta import Level, Meta
 from refless.evaluation.rater_agreement import RaterAgreement
 from refless.evaluation.repeated import Drift, Runs
 from refless.evaluation.units import InUnits
+from refless.evaluation.uses import FEWEST
 from refless.metrics.references.protocol import Scores
 from refless.registry.plural import counted, these
 from refless.registry.signature import Signature
@@ -118,18 +119,19 @@ class JudgeResult(Result):
         order = [metric.name for metric in meta.segments.metrics]
         best_first = sorted(self.audits, key=lambda audit: order.index(audit.name))
         verdicts = bool(self.audits) and "spearman" not in self.audits[0].measures
+        runs = () if self.runs is None else runs_lines(self.runs)
         return Document(
             title=f"{metrics} on {rated}",
-            verdict=advice[0] if len(advice) == 1 else best,
+            verdict=runs[0] if runs else advice[0] if len(advice) == 1 else best,
             notes=(
                 f"{rated}{by}, {metrics}.",
-                *((best,) if len(advice) == 1 else ()),
+                *((best,) if runs or (len(advice) == 1 and not verdicts) else ()),
                 *allowed(len(self.scores), "metric"),
             ),
             sections=(
                 *((matrix_section(best_first),) if len(advice) > 1 else ()),
                 *details,
-                *runs_section(self.runs),
+                *([Section(title="Runs of one judge", lines=runs)] if runs else []),
                 *drift_section(self.drifts),
                 *(self._agreeing() if several or not verdicts else ()),
                 caveats(),
@@ -198,13 +200,16 @@ class JudgeResult(Result):
 def nearest_to_people(level: Level, measure: str) -> str:
     """One sentence on which metrics agree best with people, as far as tests can tell."""
     ranked = [metric for metric in level.metrics if not math.isnan(getattr(metric, measure))]
-    if not ranked:
+    if not ranked or max(metric.n_scored for metric in ranked) < FEWEST:
         return f"On {these(level.n, 'text')} no metric can be compared with people."
     first, name, texts = ranked[0], title(measure), these(level.n, "text")
     if len(ranked) == 1:
-        shows = "agrees with people"
-        if not first.interval_of(measure)[0] > 0:
-            shows = "shows no agreement with people that chance could not explain"
+        low, high = first.interval_of(measure)
+        shows = "shows no agreement with people that chance could not explain"
+        if low > 0:
+            shows = "agrees with people"
+        elif high < 0:
+            shows = "is low where people rate high (--lower-is-better turns its sign)"
         return f"On {texts} {first.name} {shows}: {name} {_with(first, measure)}."
     value = with_interval(getattr(first, measure), level.best_interval)
     if not level.best_interval[0] > 0:
@@ -245,16 +250,9 @@ def _annotator(result: JudgeResult) -> tuple[Line, ...]:
 
 
 def _figure(level: Level, measure: str, over: str, yardstick: Sequence[Line]) -> Figure:
-    lines = [
-        *yardstick,
-        *(
-            Line(
-                name=metric.name,
-                value=getattr(metric, measure),
-                interval=metric.interval_of(measure),
-            )
-            for metric in level.metrics
-        ),
+    metrics = [
+        Line(name=m.name, value=getattr(m, measure), interval=m.interval_of(measure))
+        for m in level.metrics
     ]
     label = f"{title(measure)} over {over}"
     caption = f"{label}, {level.n:,} of them, with 95 % intervals."
@@ -263,7 +261,7 @@ def _figure(level: Level, measure: str, over: str, yardstick: Sequence[Line]) ->
             " All metrics are compared on the same rows: the tests below tell apart what "
             "overlapping intervals do not."
         )
-    return Figure(svg=row_chart(lines, label, label, zero=True), caption=caption)
+    return Figure(svg=row_chart([*yardstick, *metrics], label, label, zero=True), caption=caption)
 
 
 def _level_sections(
@@ -285,9 +283,7 @@ def _level_sections(
             (
                 names[m.name],
                 _with(m, "kendall"),
-                number(m.accuracy),
-                number(m.tie_accuracy),
-                number(m.chance),
+                *map(number, (m.accuracy, m.tie_accuracy, m.chance)),
             )
             for m in level.metrics
         ),
@@ -302,8 +298,8 @@ def _level_sections(
     )
 
 
-def _with(metric: Agreeing, measure: str) -> str:
-    return with_interval(getattr(metric, measure), metric.interval_of(measure))
+def _with(result: object, measure: str) -> str:
+    return with_interval(getattr(result, measure), getattr(result, f"{measure}_interval"))
 
 
 def _comparisons(level: Level, measure: str, names: Mapping[str, str]) -> tuple[Section, ...]:
@@ -314,7 +310,7 @@ def _comparisons(level: Level, measure: str, names: Mapping[str, str]) -> tuple[
     rows = tuple(
         (
             f"{short[pair.first]} {'>' if pair.better else '?'} {short[pair.second]}",
-            with_interval(pair.difference, pair.difference_interval),
+            _with(pair, "difference"),
             p_value(pair.permutation_p_holm),
         )
         for pair in ordered[:SHOWN]
@@ -340,12 +336,7 @@ def _units_section(units: Mapping[str, InUnits]) -> tuple[Section, ...]:
         return (Section(title=heading, lines=(line,)),)
     names = labels([*units], NAME)
     rows = tuple(
-        (
-            names[name],
-            with_interval(row.spearman, row.spearman_interval),
-            with_interval(row.kendall, row.kendall_interval),
-        )
-        for name, row in units.items()
+        (names[name], _with(row, "spearman"), _with(row, "kendall")) for name, row in units.items()
     )
     line = f"{counted(first.n_units, 'unit')} of {items}, differences of two systems."
     table = Table(header=("metric", "Spearman [95 %]", "Kendall [95 %]"), rows=rows)
@@ -353,24 +344,19 @@ def _units_section(units: Mapping[str, InUnits]) -> tuple[Section, ...]:
 
 
 def _people_section(result: JudgeResult) -> tuple[Section, ...]:
-    yardsticks = {
-        "all ratings, as published": result.annotators,
-        "the others' ratings": result.left_out,
-    }
-    rows = tuple(
-        (
-            label,
-            *(number(people.average[name]) for name in CORRELATIONS),
-            number(people.best["spearman"]),
-        )
-        for label, people in yardsticks.items()
-        if people is not None
-    )
-    if not rows:
+    if result.annotators is None or result.left_out is None:
         return ()
+    rows = tuple(
+        (label, *(number(people.average[name]) for name in CORRELATIONS),
+         number(people.best["spearman"]))
+        for label, people in (
+            ("all ratings, as published", result.annotators),
+            ("the others' ratings", result.left_out),
+        )
+    )  # fmt: skip
     header = ("one annotator against", "Pearson", "Spearman", "Kendall", "best Spearman")
     sections = [Section(title="People", table=Table(header=header, rows=rows))]
     if result.raters is not None and not result.raters.undefined:
-        alpha = with_interval(result.raters.alpha_interval, result.raters.alpha_interval_interval)
-        sections.append(Section(lines=(f"Krippendorff's alpha (interval) {alpha}.",)))
+        alpha = f"Krippendorff's alpha (interval) {_with(result.raters, 'alpha_interval')}."
+        sections.append(Section(lines=(alpha,)))
     return tuple(sections)

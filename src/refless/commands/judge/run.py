@@ -1,7 +1,7 @@
 """judge: may a judge's or a metric's scores be trusted, and which agrees best with people."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -37,9 +37,9 @@ from refless.commands.parameters import (
     names_in,
 )
 from refless.commands.rows import ScoredRows, column_of, note_missing, tell
-from refless.commands.warnings import note_few, progress
+from refless.commands.warnings import note, note_few, progress
 from refless.data.choices import are_choices
-from refless.data.records import Predictions, RatedPool
+from refless.data.records import Predictions
 from refless.data.tables import ScoredRead
 from refless.data.tables.columns import JUDGED_ROLES, OWN
 from refless.evaluation import meta as study
@@ -108,8 +108,7 @@ def judge(
 
     Args:
         rated: Files of rated texts with scores; rows with a score alone may be among them.
-        passing: From where on a rating, and a score, is a pass: 4. Ratings of two values pass with
-            the higher one.
+        passing: From where on a rating, and a score, is a pass: 4; 0 and 1 are verdicts already.
         by: A column; the judge's errors are compared between its values; repeatable. Without it:
             systems, tasks and lengths.
         own: Systems of the judge's own family, a pattern such as 'gpt*': whether it favours them.
@@ -131,11 +130,14 @@ def judge(
     if max_drift is not None and before is None:
         raise UsageError("--max-drift goes with --before")
     required = requirements(require)
+    if not columns and (required or before is not None):
+        raise UsageError("--require and --before go with --score-column")
     chosen = metrics_of(metrics)
     reading = rows.to_reading(group=column_of(group), slice=names_in(by))
     read, mass = with_mix(rated, reading, (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES)
     if not columns and not names_in(metrics):
-        unread = [line.split(": ", 1)[1] for line in read.notes if ": left unread: " in line]
+        unread = [line.split(": ", 1)[1] for line in read.notes if ": left unread: " in line
+                  or (": left out: " in line and "(in scores" in line)]  # fmt: skip
         raise UsageError("; ".join(["at least one --score-column or -m METRIC is needed", *unread]))
     tell(read)
     for name in lower:
@@ -146,31 +148,42 @@ def judge(
         if show is not None:
             show(0.1)
         if are_choices(read.pool):
+            _check_choices({"--pass": passing, "--by": by, "--own": own, "--runs": runs or None,
+                            "--before": before, "--require": require})  # fmt: skip
             segments = {name: metric.segments for name, metric in scores.items()}
             return tested(read.pool, segments, group, seed, resamples)
         human, how = _human(read, group), How(measure=measure, seed=seed, resamples=resamples)
-        result = _result(read.pool, human, scores, how, unit, group)
         question = Question(
             read, human, group, passing, by=names_in(by), own=own, seed=seed, lower=lower, mass=mass
         )
+        paired = bool(human.system and human.item and len(set(human.system)) > 1)
+        people = annotators(read.pool)
         audits = audits_of(question, scores, resamples) if read.scores else ()
-        repeated = runs_in(question, scores) if runs else None
         drifts = drifts_in(question, before, rows) if before is not None else {}
+        result = JudgeResult(
+            pool=read.pool,
+            scores=scores,
+            meta=study.meta(human, scores, how),
+            units=units_of(human, scores, unit=unit, seed=seed) if paired else {},
+            annotators=people,
+            left_out=None if people is None else annotators(read.pool, leave_out=True),
+            raters=None if people is None else rater_agreement(read.pool, seed=seed),
+            metrics={name: metric.signature() for name, metric in chosen.items()},
+            audits=audits,
+            rationales=read.rationales,
+            runs=runs_in(question, scores) if runs else None,
+            drifts=drifts,
+            gate=gated(audits, required, drifts, max_drift),
+            signature=_signature(question, scores, how, unit, rubric_of(rubric)),
+        )
     note_few(len(set(together_of(human))), "item" if group == "id" else group)
-    more = {"pass": passing, "rubric": rubric_of(rubric)}
-    signed = result.signature.plus(
-        **{name: value for name, value in more.items() if value is not None}
-    )
-    return replace(
-        result,
-        metrics={name: metric.signature() for name, metric in chosen.items()},
-        audits=audits,
-        rationales=read.rationales,
-        runs=repeated,
-        drifts=drifts,
-        gate=gated(audits, required, drifts, max_drift),
-        signature=signed,
-    )
+    return result
+
+
+def _check_choices(flags: Mapping[str, object]) -> None:
+    """Raises UsageError for what is asked of ratings alone."""
+    if asked := [flag for flag, value in flags.items() if value is not None]:
+        raise UsageError(f"of choices between two texts {', '.join(asked)} cannot be answered")
 
 
 def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> dict[str, Scores]:
@@ -179,35 +192,17 @@ def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> 
         raise UsageError("-m needs a text column")
     for name in read.scores.keys() & chosen.keys():
         raise UsageError(f"'{name}' is both a --score-column and a -m metric")
-    scores = {
-        name: averaged(-values if name in lower else values) for name, values in read.scores.items()
-    }
     note_missing(with_scores(read))
+    scores = {}
+    for name, values in read.scores.items():
+        if np.isnan(values).all():
+            note(f"{name}: no rated text has a score of it, so it is not judged")
+        else:
+            scores[name] = averaged(-values if name in lower else values)
+    if read.scores and not scores:
+        names = ", ".join(sorted(read.scores))
+        raise UsageError(f"no row has both a rating and a score of {names}: nothing to compare")
     return scores | {name: metric.score(read.outputs) for name, metric in chosen.items()}
-
-
-def _result(
-    pool: RatedPool,
-    human: Predictions,
-    scores: Mapping[str, Scores],
-    how: How,
-    unit: int,
-    group: str,
-) -> JudgeResult:
-    paired = bool(human.system and human.item and len(set(human.system)) > 1)
-    people = annotators(pool)
-    return JudgeResult(
-        pool=pool,
-        scores=scores,
-        meta=study.meta(human, scores, how),
-        units=units_of(human, scores, unit=unit, seed=how.seed) if paired else {},
-        annotators=people,
-        left_out=None if people is None else annotators(pool, leave_out=True),
-        raters=None if people is None else rater_agreement(pool, seed=how.seed),
-        metrics={},
-        audits=(),
-        signature=_signature(pool, scores, how, unit, group),
-    )
 
 
 def _human(read: ScoredRead, group: str) -> Predictions:
@@ -227,15 +222,17 @@ def _human(read: ScoredRead, group: str) -> Predictions:
 
 
 def _signature(
-    pool: RatedPool, scores: Mapping[str, Scores], how: How, unit: int, group: str
+    question: Question, scores: Mapping[str, Scores], how: How, unit: int, rubric: str | None
 ) -> Signature:
+    pool = question.read.pool
     columns: list[Sequence[object]] = [pool.texts, pool.human.tolist()]
     columns += [metric.segments.tolist() for _, metric in sorted(scores.items())]
+    more = {"pass": question.passing, "rubric": rubric}
     return Signature("judge").plus(
         measure=how.measure,
         metrics=tuple(sorted(scores)),
         scores=digest_of(columns),
-        group=group,
+        group=question.group,
         unit=unit,
         assignments=ASSIGNMENTS,
         permutations=PERMUTATIONS,
@@ -247,4 +244,5 @@ def _signature(
         pool=labels_of(pool),
         size=len(pool),
         v=__version__,
+        **{name: value for name, value in more.items() if value is not None},
     )

@@ -60,7 +60,7 @@ class JudgedResult(Result):
         pool: the texts; choices: between them; pairwise: who is right how often.
         differences: by judge, [k] its number of the first text less that of the second.
         baselines: names of those that are no estimators.
-        scores: names of those that are scores of others; all of them for `meta`.
+        scores: names of those that are scores of others; all of them for `judge`.
         estimator: the first judge, not fitted; None of `judge`, which knows scores alone.
         next_command: the line that estimates new texts with it.
     """

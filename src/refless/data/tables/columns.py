@@ -306,10 +306,10 @@ def _by_alias(
 ) -> tuple[str, ...]:
     """The column with an alias of the role: of those that no flag names, else of shared ones.
 
-    The group may be any column, and one column may say in several ways where a text belongs. A
+    The group and slices may be any column, and one may say in several ways where a text belongs. A
     column that is spelled exactly as an alias wins over other cases.
     """
-    shared = ("group", *PLACES) if role in PLACES else ("group",)
+    shared = ("group", "slice", *(PLACES if role in PLACES else ()))
     flags = {flag: flagged(columns, flag) for flag in roles}
     used = {name for names in flags.values() for name in names}
     unshared = {name for flag, names in flags.items() if flag not in shared for name in names}
