@@ -64,12 +64,10 @@ class Together(NamedTuple):
 
     Attributes:
         covariance: [n, n] of what the outputs' ratings have in common with others'.
-        apart: [n] variance of what rated texts tell nothing of, as of words that none has.
-        noise: variance of a rating beyond both, which no other rating tells of.
+        noise: variance of a rating beyond that, which no other rating tells of.
     """
 
     covariance: FloatArray
-    apart: FloatArray
     noise: float
 
 

@@ -253,9 +253,8 @@ class GaussianProcess(Estimator):
         if model is None:
             return None
         model = doubted(data, model, doubt) if doubt else model
-        covariance, apart, noise = together(data, model, data.inputs_of(outputs))
-        size = data.unit**2
-        return Together(covariance * size, apart * size, noise * size)
+        covariance, noise = together(data, model, data.inputs_of(outputs))
+        return Together(covariance * data.unit**2, noise * data.unit**2)
 
     def explain(
         self, output: str | Outputs, *, hide: str | None = None, most: int | None = None

@@ -105,19 +105,15 @@ def doubted(data: Data, model: Model, doubt: int) -> Model:
     return conditioned(data, model.amplitudes.mixed(alike, trust))
 
 
-def together(data: Data, model: Model, inputs: Inputs) -> tuple[FloatArray, FloatArray, float]:
-    """[n, n] posterior covariance, [n] variance beyond it, and that of a rating beyond both.
-
-    The second is that of words which no rated text has. All are in units of y squared.
-    """
+def together(data: Data, model: Model, inputs: Inputs) -> tuple[FloatArray, float]:
+    """[n, n] posterior covariance and the variance of a rating beyond it, in units of y squared."""
     n, covariance = len(inputs), model.covariance
     points = covariance.points(inputs)
     among = Covariance.of(data.kernels, model.amplitudes.weights, points, n)
     with single_threaded_blas():
         prior = among.between(points, n)
-        apart = np.maximum(covariance.diagonal(points, n) - np.diag(prior), 0.0)
         posterior = model.posterior.together(covariance.between(points, n), prior)
-    return posterior, apart, model.amplitudes.nugget + float(np.median(data.noise))
+    return posterior, model.amplitudes.nugget + float(np.median(data.noise))
 
 
 def shares(data: Data, model: Model, inputs: Inputs, limit: int | None) -> tuple[Neighbor, ...]:
