@@ -77,6 +77,18 @@ def test_a_pattern_of_dimensions() -> None:
     assert found.value.names == ("fluency",)
 
 
+def test_outputs_need_no_dimension_of_the_rated_texts(folder: Path) -> None:
+    """compare and next read it of the rated texts alone; a column of ratings must have a name."""
+    rated = ("--rated", folder / "long.jsonl", "--scale", 1, 6, "--dimension", "ok")
+    both = jsonl(folder / "both.jsonl", [{**row, "system": f"S{i % 2}", "item": f"i{i // 2}"}
+                                         for i, row in enumerate(output_rows())])  # fmt: skip
+    assert run("compare", both, *rated).code == 0
+    assert run("next", both, *rated, "--goal", "learn", "-n", 2).code == 0
+    odd = jsonl(folder / "odd.jsonl", [{**row, "rating": 3} for row in output_rows()])
+    ran = run("compare", odd, *rated)
+    assert (ran.code, "no ratings of a dimension 'ok'" in ran.err) == (2, True)
+
+
 def test_several_dimensions_are_never_one() -> None:
     """Not in rows, in frames, or spread over files; a rating that names none is an error."""
     pandas = pytest.importorskip("pandas")

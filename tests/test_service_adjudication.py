@@ -116,6 +116,8 @@ def test_a_third_rater_decides(database: str) -> None:
     acts = [json.loads(line) for line in exported(store, "events.jsonl").splitlines()]
     assert [(act["annotator"], act["round"], act["value"]) for act in acts] == [
         ("r01", 0, 1), ("r02", 0, 5), ("r03", 2, 4)]  # fmt: skip
+    first = [json.loads(line) for line in exported(store, "first.jsonl").splitlines()]
+    assert [(row["annotator"], row["rating"]) for row in first] == [("r01", 1), ("r02", 5)]
     settings = {"estimator": "gp", "odd": {}, "folder": "", "gold": [], "rated": [], "model": "",
                 "until": ""}  # fmt: skip
     job = job_of(settings, store.database.read(snapshot), "quality")

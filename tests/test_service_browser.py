@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +207,7 @@ def test_undo_skip_help_and_back(links: dict[str, str], browsers: Callable[[int]
 
     browser = browsers(390)
     browser.get(links["r01"])
+    rate(browser, 1)  # if no test before has rated all
     now = int(until(browser, DONE))
     pressed = "document.querySelector('[aria-pressed=true]')?.textContent"
     press(browser, Keys.ARROW_LEFT)
@@ -619,7 +620,7 @@ window.fetch = async (...request) => {
   throw new TypeError("the answer was lost");
 };
 """
-WAITING = "Object.keys(localStorage).length"
+WAITING = "Object.keys(localStorage).filter((key) => !key.startsWith('kept')).length"
 
 
 def connect(browser: Any, online: bool) -> None:
@@ -681,3 +682,44 @@ def test_ratings_without_a_connection(
     texts = {row["id"]: row["text"] for row in rows}
     assert [act["kind"] for act in acts] == ["rated"] * 10
     assert {texts[act["item"]]: act["value"] for act in acts} == given
+
+
+def test_the_page_opens_without_a_connection(
+    outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
+) -> None:
+    """By the rater's own link alone, twice; what is rated there is sent once there is a server."""
+    from selenium.common.exceptions import WebDriverException
+    from selenium.webdriver.common.keys import Keys
+
+    browser, owner, project = browsers(390), browsers(1440), tmp_path / "project.toml"
+    project.write_text('ahead = 4\nconsent = "Yes."', encoding="utf-8")
+    words = ("--project", str(project), "--database", str(tmp_path / "s.sqlite"), "--repeat", "0")
+    port = free_port()
+    with serving(outputs, *words, port=port) as links:
+        browser.get(links["r01"])
+        until(browser, "document.getElementById('guide').open")
+        press(browser, Keys.ENTER)
+        given = rate(browser, 2)
+        kept = "caches.match(location.href).then((page) => arguments[0](Boolean(page)))"
+        while not browser.execute_async_script(kept):
+            time.sleep(0.05)
+    given |= rate(browser, 1)  # the server is gone, and so is what was pressed, but for its place
+    for most in (1, 2):
+        with suppress(WebDriverException):
+            browser.get(links["r02"])
+        assert browser.execute_script(f"return {TEXT}") is None
+        browser.get(links["r01"])
+        given |= rate(browser, most)
+        waiting = f"{len(given) - 2} not saved yet"
+        until(browser, PROBLEM, lambda text, waiting=waiting: waiting in text)
+    assert until(browser, DONE) == 6
+    with serving(outputs, *words, port=port) as links:
+        until(browser, WAITING, lambda n: n == 0)
+        until(browser, PROBLEM, lambda text: not text)
+        given |= rate(browser, 1)
+        acts = exported_acts(owner, links["owner"])
+    rows = [json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()]
+    texts = {row["text"]: row["id"] for row in rows}
+    told = {(act["item"], act["value"]) for act in acts if act["kind"] == "rated"}
+    assert told == {(texts[text], key) for text, key in given.items()}
+    assert len(acts) == len(given) == 7

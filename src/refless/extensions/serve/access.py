@@ -5,6 +5,7 @@ import hmac
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from itsdangerous import BadData, URLSafeSerializer
 from starlette.datastructures import Headers, MutableHeaders
@@ -78,24 +79,37 @@ class Access:
         return self._keyed(f"csrf {request.cookies.get(self.cookie(role), '')}")
 
     def _keyed(self, text: str) -> str:
-        return hmac.new(self.store.secret.encode(), text.encode(), hashlib.sha256).hexdigest()
+        return keyed(self.store.secret, text)
 
     def _signer(self, salt: str) -> URLSafeSerializer:
         return URLSafeSerializer(self.store.secret, salt=salt)
 
-    def _parts(self, salt: str, token: str) -> list[int]:
+    def _parts(self, salt: str, token: str) -> tuple[int, ...]:
         try:
-            parts = self._signer(salt).loads(token)
-        except BadData:
-            return []
-        valid = isinstance(parts, list) and all(isinstance(part, int) for part in parts)
-        return parts if valid else []
+            return signed(self.store.secret, salt, token)
+        except BadData:  # which is not remembered
+            return ()
 
-    def _rater(self, parts: list[int], length: int) -> Rater | None:
+    def _rater(self, parts: tuple[int, ...], length: int) -> Rater | None:
         if len(parts) != length:
             return None
         rater = self.store.rater(parts[0])
         return rater if rater is not None and rater.link == parts[1] > 0 else None
+
+
+@lru_cache(maxsize=1_000)
+def keyed(secret: str, text: str) -> str:
+    """A keyed hash."""
+    return hmac.new(secret.encode(), text.encode(), hashlib.sha256).hexdigest()
+
+
+@lru_cache(maxsize=1_000)
+def signed(secret: str, salt: str, token: str) -> tuple[int, ...]:
+    """The numbers of a token; raises BadData for one that was not signed here."""
+    parts = URLSafeSerializer(secret, salt=salt).loads(token)
+    if not isinstance(parts, list) or not all(isinstance(part, int) for part in parts):
+        raise BadData("numbers are signed alone")
+    return tuple(parts)
 
 
 @dataclass(slots=True)

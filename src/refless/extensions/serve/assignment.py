@@ -68,17 +68,14 @@ class Assignment:
     rated: int = 0  # items with a rating
     _reached: int = 0  # items of the audit's order, from its beginning, that were rated or skipped
     _by_lot: set[int] = field(default_factory=set)  # items that the audit's stream showed
+    shared: int = 0  # items that every rater is shown: the first ones, of all a random sample
 
     def __post_init__(self) -> None:
+        self.shared = min(len(self.sizes), round(self.task.overlap * len(self.sizes)))
         self.done = [0] * len(self.sizes)
         self._skipped = [0] * len(self.sizes)
         self._closed = self.shared
         self._missing = self.task.per_item * (len(self.sizes) - self.shared)
-
-    @property
-    def shared(self) -> int:
-        """Items that every rater is shown: the first ones, of all a random sample."""
-        return min(len(self.sizes), round(self.task.overlap * len(self.sizes)))
 
     @property
     def audited(self) -> int:
@@ -214,10 +211,11 @@ class Assignment:
         """Whether an item lacks a rating that nobody is about to give."""
         if item < self.shared:
             return True
-        leases = self._leases.get(item, {})
+        lacks = self.task.per_item - self.done[item]
+        if lacks <= 0 or not (leases := self._leases.get(item)):
+            return lacks > 0
         last = now + self.task.project.lease  # of a clock that was ahead nothing holds longer
-        leased = sum(now < until <= last for who, until in leases.items() if who != rater)
-        return self.done[item] + leased < self.task.per_item
+        return sum(now < until <= last for who, until in leases.items() if who != rater) < lacks
 
     def _repeatable(self, mine: dict[tuple[int, int], str]) -> list[int]:
         """Items that the rater rated long enough ago, and once."""

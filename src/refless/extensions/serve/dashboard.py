@@ -229,12 +229,8 @@ def commands_of(
     rated = task.ask == "rating"
     words = ["refless", "compare", OUTPUTS if rated else COMPARED]
     if rated:
-        words += [
-            word
-            for name in files
-            if name not in {OUTPUTS, CERTIFICATE}
-            for word in ("--rated", name)
-        ]
+        for name in files:
+            words += ["--rated", name] if name not in {OUTPUTS, CERTIFICATE} else []
         words += ["--scale", *(f"{end:g}" for end in task.scale)]
         words += ["--estimator", estimator] if estimator != "gp" else []
         words += ["--seed", str(task.seed)] if task.seed else []

@@ -7,6 +7,8 @@ const setting = JSON.parse(meta("setting"));
 const many = setting.dimensions.length > 1;
 let unit = null, question = 0, shownAt = 0, busy = false, differences = false;
 let ahead = [], away = false, delivering = false; // items for when there is no connection
+let made = 0; // acts, since the page was opened
+const KEPT = `kept ${setting.page}`; // what is on the page, for when it opens without a connection
 const queue = Object.keys(localStorage).filter((key) => key.startsWith(setting.page))
   .map((key) => JSON.parse(localStorage.getItem(key))).sort((a, b) => a.n - b.n);
 
@@ -74,11 +76,35 @@ function occupy(value) {
   document.body.setAttribute("aria-busy", value);
 }
 
-// Without a connection: the rater goes on with what the page has ahead.
+// Without a connection: the rater goes on with what the page has ahead, or had when it was closed.
 function goOn() {
-  if (away || !unit) return;
+  const kept = unit ? "" : localStorage.getItem(KEPT);
+  if (away || !(unit || kept)) return;
   away = true;
-  locally(queue[queue.length - 1]);
+  if (unit) { locally(queue[queue.length - 1]); return; }
+  occupy(false);
+  show(JSON.parse(kept));
+  for (const act of queue) if (act.event.assigned === unit.assigned) locally(act);
+}
+
+// Keeps what is on the page, for when it opens again without a connection.
+function keep() {
+  const done = Number($("done").value), progress = { done, left: $("done").max - done };
+  try {
+    if (!unit) localStorage.removeItem(KEPT);
+    else if (unit.open) localStorage.setItem(KEPT, JSON.stringify({ unit, ahead, progress }));
+  } catch { /* no room: the page opens with a connection alone */ }
+}
+
+async function keepPage() {
+  if (!navigator.serviceWorker) return; // as without TLS
+  await navigator.serviceWorker.register("/static/worker.js", { scope: "/" });
+  const page = await fetch("/");
+  if (!(await page.clone().text()).includes(meta("csrf"))) return; // by now somebody else's
+  await caches.delete("rater");
+  const cache = await caches.open("rater");
+  await cache.addAll(["/static/rate.js", "/static/service.css"]);
+  for (const link of ["/", ...setting.links]) await cache.put(link, page.clone());
 }
 
 function locally(act) {
@@ -187,12 +213,13 @@ function progressed(found) {
 
 function show(found) {
   progressed(found);
+  if (!unit || !found.unit || unit.assigned !== found.unit.assigned) shownAt = performance.now();
   unit = found.unit;
   for (const id of ["texts", "questions"]) $(id).replaceChildren();
   $("over").classList.toggle("hidden", Boolean(unit));
   $("source-part").classList.toggle("hidden", !unit || !unit.source);
   $("thanks").replaceChildren(...thanks(found.thanks || {}));
-  if (!unit) return;
+  if (!unit) { keep(); return; }
   unit.texts.forEach((_, i) => {
     const title = unit.texts.length > 1 ? `Text ${i + 1}` : "Text";
     const part = make("article", { "aria-label": title });
@@ -207,7 +234,7 @@ function show(found) {
   question = setting.dimensions.findIndex((name) => !(name in unit.values));
   if (question < 0) question = 0;
   mark();
-  shownAt = performance.now();
+  keep();
 }
 
 function asked(name, at) {
@@ -247,14 +274,18 @@ async function send(event, said) {
     localStorage.setItem(setting.page + act.event.uuid, JSON.stringify(act));
   } catch { /* no room: the page has it all the same */ }
   if (away) { locally(act); disconnected(); }
+  made += 1;
   const found = await deliver();
-  if (!found) return;
-  const reads = away && unit.open && !busy && unit.assigned;
+  if (found) arrive("next" in found ? { ...found, unit: found.next } : found);
+}
+
+// Shows what comes next; what was being read without a connection stays as it is.
+function arrive(now) {
+  const reads = away && unit && unit.open && !busy && unit.assigned;
   away = false;
   occupy(false);
-  if (found.refused) return;
-  const now = "next" in found ? { ...found, unit: found.next } : found;
-  if (reads && now.unit && now.unit.assigned === reads) progressed(now); // it stays as it is
+  if (now.refused) return;
+  if (reads && now.unit && now.unit.assigned === reads) { progressed(now); keep(); }
   else show(now);
 }
 
@@ -328,9 +359,11 @@ async function begin() {
   busy = true;
   await deliver();
   busy = false;
-  const found = await ask("/rate/next");
+  const before = made;
+  const found = await ask("/rate/next", undefined, goOn);
+  if (made === before) arrive(found); // else what was sent meanwhile has its answer
   if (found.refused) return;
-  show(found);
   if (!setting.asks && guide && !found.progress.done) guide.showModal();
+  await keepPage().catch(() => {});
 }
 begin();
