@@ -134,6 +134,20 @@ def test_a_third_rater_decides(database: str) -> None:
     store.close()
 
 
+def test_questions_are_summed_up_apart(tmp_path: Path) -> None:
+    """Means and differences of an item are of each question by itself."""
+    task = replace(TASK, dimensions=("sense", "style"))
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", task, outputs(1, 1))
+    for values in ((1, 5), (2, 4)):
+        rater = store.add_rater("")
+        unit = store.next_unit(rater.id).result()["unit"]
+        for name, value in zip(task.dimensions, values, strict=True):
+            store.save(rater.id, event("rated", unit, dimension=name, value=value)).result()
+    (item,) = csv.DictReader(io.StringIO(exported(store, "items.csv").decode()))
+    assert (item["mean"], item["apart"]) == ("sense 1.50; style 4.50", "1.0")
+    store.close()
+
+
 def test_decisions_outlast_the_server(database: str) -> None:
     """What is to be decided is read again; without the project's line all ratings count."""
     store, raters = _disputed(database)

@@ -111,17 +111,14 @@ def with_dimension(
     wide = not met and not is_export and not columns.rating
     names = [entry for entry in (header if wide else met) if is_dimension(entry, dimension)]
     names = _outermost(names) if wide and is_pattern(dimension) else names
-    if wide and not names and "rating" in reading.lacking and not _has_ratings(header):
+    others = "rating" in reading.lacking and not _is_rated(dict.fromkeys(header, "any"), columns)
+    if others and wide and not names:
         return columns  # other rows are rated
     if not names:
         raise _none(dimension, met, header if wide else (), path)
     if is_pattern(dimension):
         raise _several({name: met[name] for name in names}, path)
     return replace(columns, rating=(dimension,)) if wide else columns
-
-
-def _has_ratings(header: Sequence[str]) -> bool:
-    return any(matches(name, entry) for name in header for entry in ALIASES["rating"])
 
 
 def _outermost(names: Sequence[str]) -> list[str]:

@@ -101,11 +101,7 @@ def has_ratings(table: Table) -> bool:
 
 
 def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
-    """Every rating cell as a finite number on the scale.
-
-    Raises:
-        InputError: words without a meaning; under `skip_bad` numbers beside them may do.
-    """
+    """Every rating cell as a finite number on the scale; InputError for words without a meaning."""
     scale = table.rows.scale if reading.scale is None else reading.scale
     check_scale(scale)
     columns = tuple(sorted(table.roles.all("rating")))

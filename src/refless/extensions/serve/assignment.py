@@ -42,7 +42,6 @@ class Assignment:
     """What is known of every item, by its place in the audit's order. One thread changes it.
 
     Attributes:
-        asked: how often items are rated, and how long one is kept for a rater.
         sizes: [n] texts of each item.
         active: places, the most telling first.
         practice, gold: places of items whose ratings are known, of which raters see the first ones

@@ -158,7 +158,7 @@ class Live:
             before = f"{name}: " if len(self.store.task.dimensions) > 1 else ""
             facts += facts_of(part, before)
             lines += [before + line for line in part["said"]]
-            systems += [{**pair, "second": before + pair["second"]} for pair in part["systems"]]
+            systems += [{**pair, "first": before + pair["first"]} for pair in part["systems"]]
         progress = f"{counted(self._count(), 'rating')} of {assignment.rated:,} of {n:,} items"
         return {
             "state": f"{progress}; {self._estimated(look)}.",

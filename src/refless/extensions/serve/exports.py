@@ -227,10 +227,10 @@ def items_of(db: sa.Connection) -> list[Row]:
             act(row.item, "skipped", f"{row.rater_name}: {row.reason}")
         else:
             name = f" {row.dimension}" if len(state.dimensions) > 1 else ""
-            column = "decided" if row.id in counted else "ratings"
-            act(row.item, column, f"{row.rater_name}{name}: {_said(state, row)}")
-            column = "decisions" if row.id in counted else "values"
-            act(row.item, column, (row.dimension, row.value))
+            verdict = row.id in counted
+            line = f"{row.rater_name}{name}: {_said(state, row)}"
+            act(row.item, "decided" if verdict else "ratings", line)
+            act(row.item, "decisions" if verdict else "values", (row.dimension, row.value))
     for row in db.execute(sql.FLAGGED):
         act(row.item, "flagged", f"{row.rater_name}: {row.reason}")
     rows = []

@@ -212,11 +212,7 @@ def apart(rated: Sequence[Mapping[str, Any]], outputs: Outputs) -> tuple[Mapping
 
 
 def url_of(database: str) -> str:
-    """A file's name, sqlite:///FILE or postgresql://... as SQLAlchemy's URL.
-
-    Raises:
-        UsageError: another kind of database.
-    """
+    """A file's name, sqlite:///FILE or postgresql://... for SQLAlchemy; UsageError for another."""
     if database.startswith(("postgresql://", "postgres://")):
         return f"postgresql+psycopg://{database.partition('://')[2]}"
     if "://" in database and not database.startswith("sqlite:///"):

@@ -289,16 +289,10 @@ class Store:
                 break
             until = now + self.task.project.lease
             new = {
-                "rater": rater,
-                "item": pick.item + 1,
-                "round": pick.round,
-                "position": self.assignment.shown(rater),
-                "sides": json.dumps(pick.sides),
-                "stream": pick.stream,
-                "probability": pick.probability,
-                "until": until,
-                "state": OPEN,
-            }
+                "rater": rater, "item": pick.item + 1, "round": pick.round, "until": until,
+                "position": self.assignment.shown(rater), "sides": json.dumps(pick.sides),
+                "stream": pick.stream, "probability": pick.probability, "state": OPEN,
+            }  # fmt: skip
             rows.append((db.execute(sql.SHOW, new).one(), ({}, False)))
             self.assignment.note(rater, pick.item, pick.round, OPEN, until, pick.stream)
         views = [self._view(db, row, holds) for row, holds in rows]
