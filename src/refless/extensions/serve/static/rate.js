@@ -151,7 +151,7 @@ function choices() {
   return [...found, [-1, 0, "Neither is better"]];
 }
 
-// Words, and which of them are in a longest common subsequence of both texts.
+// Words and the space between them, and which words are in a longest common subsequence.
 const words = (text) => text.match(/\s+|[\p{L}\p{N}\p{M}]+|[^]/gu) || [];
 function common(a, b) {
   const [n, m] = [a.length, b.length];
@@ -172,13 +172,15 @@ function common(a, b) {
 }
 
 // A text as it is, or as the HTML that the server made of it, with all that is foreign escaped;
-// beside another text with marks where that one differs.
-function fill(part, text, html, other) {
+// beside another text, which may come first, with marks where that one differs.
+function fill(part, text, html, other, second) {
   const marked = other !== undefined;
   if (marked) {
-    const mine = words(text), [same] = common(mine, words(other));
-    part.replaceChildren(...mine.map((word, i) =>
-      same[i] || !word.trim() ? document.createTextNode(word) : make("mark", {}, word)));
+    const [mine, theirs] = [text, other].map((each) => words(each).filter((word) => word.trim()));
+    const same = second ? common(theirs, mine)[1] : common(mine, theirs)[0];
+    let at = 0;
+    part.replaceChildren(...words(text).map((word) =>
+      !word.trim() || same[at++] ? document.createTextNode(word) : make("mark", {}, word)));
   } else if (html) part.innerHTML = html;
   else part.textContent = text;
   part.classList.toggle("rich", Boolean(html) && !marked);
@@ -189,7 +191,7 @@ function fillAll() {
   const other = (i) => !differences ? undefined : pair ? texts[1 - i] : source || undefined;
   fill($("source"), source, html && html.source, differences && texts.length === 1 ? texts[0] : undefined);
   document.querySelectorAll("#texts .text").forEach((part, i) =>
-    fill(part, texts[i], html && html.texts[i], other(i)));
+    fill(part, texts[i], html && html.texts[i], other(i), !pair || i === 1));
   $("differences").setAttribute("aria-pressed", differences);
 }
 
