@@ -345,7 +345,7 @@ title = "هل هذا مفيد؟"
 guidelines = "# What to rate\\n\\nOnly **usefulness**. <b>x</b>"
 consent = "I am 18 or older."
 render = "markdown"
-labels = {1 = "unusable", 5 = "publishable"}
+labels = {1 = "unusable", "quality=5" = "publishable"}
 questions = {quality = "Could you use it?"}
 """
 
@@ -460,7 +460,9 @@ def test_one_link_for_everybody(
 
 
 def test_a_third_rater_decides(tmp_path: Path, browsers: Callable[[int], Any]) -> None:
-    """Sees both ratings without names; the page of items shows all three."""
+    """Sees both ratings without names; the page of items shows all three, and those of a rater."""
+    from selenium.webdriver.common.keys import Keys
+
     path = jsonl(tmp_path / "o.jsonl", [{"id": "a", "source": "Where?", "text": "There."}])
     project = tmp_path / "project.toml"
     project.write_text("adjudicate = 1", encoding="utf-8")
@@ -483,6 +485,12 @@ def test_a_third_rater_decides(tmp_path: Path, browsers: Callable[[int], Any]) -
         cell = "[...document.querySelectorAll('#items tbody td')].map((x) => x.innerText)"
         cells = until(owner, cell)
         assert {"r01: 1; r02: 5", "r03: 4"} <= {*cells}
+        owner.get(owner.current_url.removesuffix("/items"))
+        tab_to(owner, "a[href='/owner/items#r02']")
+        press(owner, Keys.ENTER)
+        assert until(owner, "document.getElementById('search')?.value") == "r02"
+        shown = "[...document.querySelectorAll('#items tbody tr:not(.hidden)')].length"
+        assert until(owner, shown) == 1
 
 
 WHOLE = """

@@ -68,6 +68,7 @@ def test_numbers_are_the_commands(
     """Over random acts of three raters: values and intervals, of one look and of any number."""
     with tempfile.TemporaryDirectory() as folder:
         task = Task(ask=ask, overlap=0.3, repeat=0.1, per_item=2, dimensions=dimensions,
+                    scales={"style": (2, 4)},
                     project=Project(adjudicate=apart if ask == "rating" else 0.0))  # fmt: skip
         systems = {"rating": 2, "pair": 2, "best": 3}[ask]
         store = opened(f"sqlite:///{folder}/a.sqlite", task, outputs(24, systems))

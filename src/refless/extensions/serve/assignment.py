@@ -78,10 +78,7 @@ class Assignment:
 
     @property
     def audited(self) -> int:
-        """So many items, the first ones, are the sample: to the last one that was drawn at random.
-
-        What was only chosen beyond it is there for what it is.
-        """
+        """So many items, the first ones, are the sample: to the last one drawn at random."""
         last = self._reached
         while 0 < last < len(self.sizes) and last - 1 not in self._by_lot:
             last -= 1

@@ -27,7 +27,7 @@ class Snapshot:
     """What a database holds at one moment; any process can read it, also while it is served.
 
     Attributes:
-        ask, scale, dimensions, seed: how raters are asked.
+        ask, scale, scales, dimensions, seed: how raters are asked.
         names: of items, by their number less 1; texts: the rows of each one's texts.
         current: ratings and skips that hold now; adjudicate: by how much raters may differ.
         drawn: so many items, the first ones, are those that were drawn at random.
@@ -35,6 +35,7 @@ class Snapshot:
 
     ask: str
     scale: tuple[float, float]
+    scales: dict[str, tuple[float, float]]
     dimensions: tuple[str, ...]
     seed: int
     names: tuple[str, ...]
@@ -71,6 +72,7 @@ def snapshot(db: sa.Connection) -> Snapshot:
     return Snapshot(
         ask=json.loads(values["ask"]),
         scale=tuple(json.loads(values["scale"])),
+        scales=json.loads(values["scales"]),
         dimensions=tuple(json.loads(values["dimensions"])),
         seed=json.loads(values["seed"]),
         names=tuple(row.name for row in rows),
@@ -154,10 +156,7 @@ def _ratings(form: Callable[[list[Row]], str | bytes], **which: bool) -> Export:
 
 
 def _label_studio(db: sa.Connection) -> str:
-    """Tasks with annotations, as Label Studio's own full JSON export has them.
-
-    What was skipped is cancelled there; reasons for skips and flags are comments.
-    """
+    """As Label Studio's full JSON export: skips are cancelled, their reasons and flags comments."""
     now = snapshot(db)
     tasks: dict[int, Row] = {}
     annotations: dict[int, Row] = {}

@@ -153,7 +153,7 @@ class Pages:
         setting = {
             "ask": task.ask,
             "dimensions": task.dimensions,
-            "steps": task.steps if task.ask == "rating" else (),
+            "steps": {name: task.steps_of(name) for name in task.dimensions},
             "labels": task.project.labels,
             "questions": task.project.questions,
             "asks": who.role == RATER and self._asks(who),

@@ -44,7 +44,8 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         title: above the items; guidelines: Markdown, in a file the name of one that ends in .md.
         consent: what a rater agrees to before the first item.
-        questions: a sentence for a dimension; labels: words for points of the scale.
+        questions: a sentence for a dimension; labels: words for points of the scale, or of that of
+            a dimension (`tone=1`).
         render: how sources and outputs are shown.
         lease: seconds for which an item is reserved for the rater who was shown it; ahead: items
             that their page holds besides, for when there is no connection.

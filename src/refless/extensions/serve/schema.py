@@ -104,7 +104,7 @@ FLAGGED = sa.text(
     "ON a.id = e.assigned JOIN raters r ON r.id = a.rater WHERE e.kind = 'flagged' "
     "AND NOT EXISTS (SELECT 1 FROM events u WHERE u.undoes = e.uuid) ORDER BY e.id"
 )
-VERSION = "1"
+VERSION = "2"
 VIEW = """
 CREATE VIEW current_ratings AS
 WITH live AS NOT MATERIALIZED (

@@ -27,7 +27,13 @@ from refless.registry.errors import RefLessError, UsageError
 from refless.registry.signature import digest_of
 
 OWNER, RATER = "owner", "rater"
-FIXED = ("ask", "scale", "dimensions", "seed")  # of how raters are asked: no later run changes them
+FIXED = (
+    "ask",
+    "scale",
+    "scales",
+    "dimensions",
+    "seed",
+)  # of how raters are asked: no later run changes them
 APART = "adjudicate"  # among the settings, for whoever reads ratings
 CONSENT = "consent of "  # a rater's number, among the settings
 REMEDY = "name another with --database, or give what it was made with"
@@ -356,7 +362,7 @@ class Store:
         sides = json.loads(row.sides)
         value = event.value
         if self.task.ask == "rating":
-            offered: Sequence[float] = self.task.steps
+            offered: Sequence[float] = self.task.steps_of(event.dimension)
         else:
             offered = [*range(len(sides)), *([TIE] if self.task.ask == "pair" else [])]
         if value not in offered:

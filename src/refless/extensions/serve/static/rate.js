@@ -139,12 +139,13 @@ function takeBack() {
   disconnected();
 }
 
-// What can be chosen: [value, key, name].
-function choices() {
+// What can be chosen in answer to a question: [value, key, name].
+function choices(at) {
   if (setting.ask === "rating") {
-    const first = setting.steps[0];
-    return setting.steps.map((step, i) =>
-      [step, first < 0 ? i + 1 : step, String(step), setting.labels[step] || ""]);
+    const name = setting.dimensions[at], steps = setting.steps[name], first = steps[0];
+    const label = (step) => setting.labels[`${name}=${step}`] || setting.labels[step] || "";
+    return steps.map((step, i) =>
+      [step, first < 0 ? i + 1 : step, String(step), label(step)]);
   }
   const found = unit.texts.map((_, i) => [i, i + 1, `Text ${i + 1} is better`]);
   if (setting.ask === "best") return unit.texts.map((_, i) => [i, i + 1, `Text ${i + 1}`]);
@@ -246,7 +247,7 @@ function asked(name, at) {
   const before = (unit.before || {})[name];
   if (before) group.append(make("p", {}, `Raters gave ${before.join(" and ")}. What is right?`));
   const row = make("div", { class: "choices" });
-  for (const [value, key, label, meaning] of choices()) {
+  for (const [value, key, label, meaning] of choices(at)) {
     const button = make("button", { type: "button", "aria-pressed": unit.values[name] === value });
     button.append(make("span", {}, label));
     if (meaning) button.append(make("small", { dir: "auto" }, meaning));
@@ -294,7 +295,7 @@ function arrive(now) {
 function rate(at, value) {
   if (!unit) return;
   const dimension = setting.dimensions[at];
-  const label = choices().find(([one]) => one === value)[2];
+  const label = choices(at).find(([one]) => one === value)[2];
   send({ kind: "rated", assigned: unit.assigned, dimension, value }, `${dimension}: ${label}.`);
 }
 
@@ -334,7 +335,7 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   if (document.querySelector("dialog[open]")) return;
   const choice = unit && /^[0-9]$/.test(event.key)
-    ? choices().find(([, key]) => key === Number(event.key)) : null;
+    ? choices(question).find(([, key]) => key === Number(event.key)) : null;
   if (choice) rate(question, choice[0]);
   else if (acts[event.key]) acts[event.key]();
   else return;
