@@ -128,6 +128,14 @@ class Rater:
         while await reader.read(1 << 16):
             pass
 
+    async def probe(self) -> None:
+        """Asks twenty times a second for what takes no work, until it is cancelled."""
+        while True:
+            began = time.perf_counter()
+            await self._sent("GET", "/healthz", "")
+            self.seconds.append(time.perf_counter() - began)
+            await asyncio.sleep(0.05)
+
     async def _join(self) -> None:
         """A session, and the page's token."""
         answer = await self._sent("GET", self.link, "")
@@ -235,25 +243,36 @@ def load(args: argparse.Namespace, folder: Path) -> int:
     words += ["--project", str(project)]
     service = Service(words, _free_port())
     service.start()
-    raters = raters_of(service, args.pace)
+    raters, empty = raters_of(service, args.pace), Rater(service.port, "")
 
     async def watched() -> None:
         owner = asyncio.create_task(Rater(service.port, service.links["owner"]).watch())
+        probe = asyncio.create_task(empty.probe())
         await asyncio.sleep(60 * args.minutes)
         owner.cancel()
+        probe.cancel()
 
     asyncio.run(gathered(raters, watched()))
     busy = ", ".join(f"{one:.1f}" for one in os.getloadavg())
     service.end()
-    took = sorted(1000 * t for one in raters for t in one.seconds)
-    shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "most": 1.0}
-    parts = [f"{name} {took[int(at * (len(took) - 1))]:.1f} ms" for name, at in shares.items()]
+    took = [t for one in raters for t in one.seconds]
     spent, wall = os.times(), 60 * args.minutes
     ours, theirs = spent.user + spent.system, spent.children_user + spent.children_system
-    print(f"{len(took) / wall:.0f} ratings a second;", ", ".join(parts))
+    print(f"{len(took) / wall:.0f} ratings a second; {percentiles(took)}")
+    print(f"an answer without work meanwhile: {percentiles(empty.seconds)}")
     print(f"of a core: raters {ours / wall:.0%}, service with its looks {theirs / wall:.0%}; "
           f"load {busy} on {os.cpu_count()} cores")  # fmt: skip
     return told(raters, Path(f"{path}.ratings.sqlite"))
+
+
+def percentiles(seconds: list[float]) -> str:
+    """In milliseconds."""
+    ordered = sorted(1000 * value for value in seconds)
+    shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "most": 1.0}
+    parts = (
+        f"{name} {ordered[int(at * (len(ordered) - 1))]:.1f} ms" for name, at in shares.items()
+    )
+    return ", ".join(parts)
 
 
 def _free_port() -> int:

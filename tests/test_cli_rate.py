@@ -95,6 +95,7 @@ def test_backup(outputs: Path, served: list[Any]) -> None:
         ("--scale 5 1", "--scale needs two whole numbers, the lower one first"),
         ("--scale 0.5 3", "--scale needs two whole numbers"),
         ("--scale 0 100", "for at most 11 buttons; got 0 100"),
+        ("--dimension style=1..40", "for at most 11 buttons; got 1 40"),
         ("--ask stars", "--ask must be one of rating, pair, best"),
         ("--overlap 2", "--overlap must be from 0 to 1, got 2"),
         ("--per-item 0", "--per-item must be 1 or more, got 0"),

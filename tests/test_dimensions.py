@@ -55,6 +55,34 @@ def test_a_pattern_of_dimensions() -> None:
     assert found.value.names == ("fluency",)
 
 
+def test_outputs_need_no_dimension_of_the_rated_texts(folder: Path) -> None:
+    """compare and next read it of the rated texts alone; a column of ratings must have a name."""
+    rated = ("--rated", folder / "long.jsonl", "--scale", 1, 6, "--dimension", "ok")
+    both = jsonl(folder / "both.jsonl", [{**row, "system": f"S{i % 2}", "item": f"i{i // 2}"}
+                                         for i, row in enumerate(output_rows())])  # fmt: skip
+    assert run("compare", both, *rated).code == 0
+    assert run("next", both, *rated, "--goal", "learn", "-n", 2).code == 0
+    odd = jsonl(folder / "odd.jsonl", [{**row, "rating": 3} for row in output_rows()])
+    ran = run("compare", odd, *rated)
+    assert (ran.code, "no ratings of a dimension 'ok'" in ran.err) == (2, True)
+
+
+def test_choices_have_dimensions(tmp_path: Path) -> None:
+    """Choices between two texts are read of one dimension, too."""
+    rows = [
+        {"chosen": "a", "rejected": "b", "dimension": "fluency"},
+        {"chosen": "b", "rejected": "a", "dimension": "adequacy"},
+    ]
+    path = jsonl(tmp_path / "pairs.jsonl", rows)
+    for dimension, human in (("fluency", {"a": 1, "b": 0}), ("adequacy", {"a": 0, "b": 1})):
+        pool = read_pool(path, Reading(dimension=dimension)).pool
+        assert dict(zip(pool.texts, pool.human.tolist(), strict=True)) == human
+    with pytest.raises(SeveralDimensionsError, match=r"'fluency' \(2\), 'adequacy' \(2\)"):
+        read_pool(path)
+    with pytest.raises(InputError, match="the dimensions are 'fluency', 'adequacy'"):
+        read_pool(path, Reading(dimension="grammar"))
+
+
 def test_several_dimensions_are_never_one() -> None:
     """Not in rows, in frames, or spread over files; a rating that names none is an error."""
     pandas = pytest.importorskip("pandas")

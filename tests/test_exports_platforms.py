@@ -318,7 +318,7 @@ def test_lines_that_flatten_pearmut(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     Path("data/outputs").mkdir(parents=True)
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     write(tmp_path, "data/outputs/campaign.jsonl", lines)
-    (lines,) = (one for one in blocks(ROOT / "docs" / "formats.md", "python") if "item_i" in one)
+    (lines,) = (one for one in blocks(ROOT / "docs" / "formats.md", "python") if "welcome_" in one)
     exec(lines, {})
     pool = read("joined.jsonl", scale=(0, 100)).pool
     assert (pool.texts, pool.systems) == (("Hallo.", "Halo."), ("A", "B"))

@@ -116,6 +116,8 @@ def test_a_third_rater_decides(database: str) -> None:
     acts = [json.loads(line) for line in exported(store, "events.jsonl").splitlines()]
     assert [(act["annotator"], act["round"], act["value"]) for act in acts] == [
         ("r01", 0, 1), ("r02", 0, 5), ("r03", 2, 4)]  # fmt: skip
+    first = [json.loads(line) for line in exported(store, "first.jsonl").splitlines()]
+    assert [(row["annotator"], row["rating"]) for row in first] == [("r01", 1), ("r02", 5)]
     settings = {"estimator": "gp", "odd": {}, "folder": "", "gold": [], "rated": [], "model": "",
                 "until": ""}  # fmt: skip
     job = job_of(settings, store.database.read(snapshot), "quality")
@@ -129,6 +131,20 @@ def test_a_third_rater_decides(database: str) -> None:
         page = web.get("/owner").text
         assert "<dt>to decide</dt><dd>1</dd>" in page
         assert "r01: 1" in web.get("/owner/items").text
+    store.close()
+
+
+def test_questions_are_summed_up_apart(tmp_path: Path) -> None:
+    """Means and differences of an item are of each question by itself."""
+    task = replace(TASK, dimensions=("sense", "style"))
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", task, outputs(1, 1))
+    for values in ((1, 5), (2, 4)):
+        rater = store.add_rater("")
+        unit = store.next_unit(rater.id).result()["unit"]
+        for name, value in zip(task.dimensions, values, strict=True):
+            store.save(rater.id, event("rated", unit, dimension=name, value=value)).result()
+    (item,) = csv.DictReader(io.StringIO(exported(store, "items.csv").decode()))
+    assert (item["mean"], item["apart"]) == ("sense 1.50; style 4.50", "1.0")
     store.close()
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -207,12 +207,14 @@ def test_undo_skip_help_and_back(links: dict[str, str], browsers: Callable[[int]
 
     browser = browsers(390)
     browser.get(links["r01"])
+    rate(browser, 1)  # if no test before has rated all
     now = int(until(browser, DONE))
     pressed = "document.querySelector('[aria-pressed=true]')?.textContent"
     press(browser, Keys.ARROW_LEFT)
     first = until(browser, pressed)
-    press(browser, "1" if first != "1" else "2")
-    until(browser, SAVED, lambda text: "Saved" in text)
+    other = "1" if first != "1" else "2"
+    press(browser, other)
+    until(browser, SAVED, lambda text: text == f"quality: {other}. Saved.")
     press(browser, "z")
     until(browser, SAVED, lambda text: text.startswith("Undone"))
     assert until(browser, pressed) == first
@@ -343,7 +345,7 @@ title = "هل هذا مفيد؟"
 guidelines = "# What to rate\\n\\nOnly **usefulness**. <b>x</b>"
 consent = "I am 18 or older."
 render = "markdown"
-labels = {1 = "unusable", 5 = "publishable"}
+labels = {1 = "unusable", "quality=5" = "publishable"}
 questions = {quality = "Could you use it?"}
 """
 
@@ -389,8 +391,8 @@ def test_text_and_buttons_stay_in_sight(tmp_path: Path, browsers: Callable[[int]
     """Under a source of 300 lines, at three widths; what differs is marked at one key."""
     rows = [
         {"id": f"a{k}", "item": "i", "source": "Line of the source.\n" * 300, "system": f"S{k}",
-         "text": f"A text about library number {k}."}
-        for k in range(2)
+         "text": text}
+        for k, text in enumerate(("No award near a library.", "The library has one award."))
     ]  # fmt: skip
     path = jsonl(tmp_path / "o.jsonl", rows)
     edges = (
@@ -408,7 +410,9 @@ def test_text_and_buttons_stay_in_sight(tmp_path: Path, browsers: Callable[[int]
             assert 0 < first[0] < first[1] <= button[0] < button[1] <= 900
             assert last[1] <= button[0] or width == 390
             press(browser, "d")
-            assert sorted(until(browser, marks)) == ["0", "1"]
+            differ = until(browser, marks)
+            assert {"No", "near", "a", "The", "has", "one"} <= {*differ} < {*differ, "."}
+            assert sorted(map(differ.count, ("award", "library"))) == [0, 2]  # the same in both
             press(browser, "d")
             assert until(browser, f"{marks}.length", lambda n: n == 0) == 0
             width_of = "document.documentElement.scrollWidth"
@@ -456,7 +460,9 @@ def test_one_link_for_everybody(
 
 
 def test_a_third_rater_decides(tmp_path: Path, browsers: Callable[[int], Any]) -> None:
-    """Sees both ratings without names; the page of items shows all three."""
+    """Sees both ratings without names; the page of items shows all three, and those of a rater."""
+    from selenium.webdriver.common.keys import Keys
+
     path = jsonl(tmp_path / "o.jsonl", [{"id": "a", "source": "Where?", "text": "There."}])
     project = tmp_path / "project.toml"
     project.write_text("adjudicate = 1", encoding="utf-8")
@@ -479,6 +485,12 @@ def test_a_third_rater_decides(tmp_path: Path, browsers: Callable[[int], Any]) -
         cell = "[...document.querySelectorAll('#items tbody td')].map((x) => x.innerText)"
         cells = until(owner, cell)
         assert {"r01: 1; r02: 5", "r03: 4"} <= {*cells}
+        owner.get(owner.current_url.removesuffix("/items"))
+        tab_to(owner, "a[href='/owner/items#r02']")
+        press(owner, Keys.ENTER)
+        assert until(owner, "document.getElementById('search')?.value") == "r02"
+        shown = "[...document.querySelectorAll('#items tbody tr:not(.hidden)')].length"
+        assert until(owner, shown) == 1
 
 
 WHOLE = """
@@ -619,7 +631,7 @@ window.fetch = async (...request) => {
   throw new TypeError("the answer was lost");
 };
 """
-WAITING = "Object.keys(localStorage).length"
+WAITING = "Object.keys(localStorage).filter((key) => !key.startsWith('kept')).length"
 
 
 def connect(browser: Any, online: bool) -> None:
@@ -681,3 +693,44 @@ def test_ratings_without_a_connection(
     texts = {row["id"]: row["text"] for row in rows}
     assert [act["kind"] for act in acts] == ["rated"] * 10
     assert {texts[act["item"]]: act["value"] for act in acts} == given
+
+
+def test_the_page_opens_without_a_connection(
+    outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
+) -> None:
+    """By the rater's own link alone, twice; what is rated there is sent once there is a server."""
+    from selenium.common.exceptions import WebDriverException
+    from selenium.webdriver.common.keys import Keys
+
+    browser, owner, project = browsers(390), browsers(1440), tmp_path / "project.toml"
+    project.write_text('ahead = 4\nconsent = "Yes."', encoding="utf-8")
+    words = ("--project", str(project), "--database", str(tmp_path / "s.sqlite"), "--repeat", "0")
+    port = free_port()
+    with serving(outputs, *words, port=port) as links:
+        browser.get(links["r01"])
+        until(browser, "document.getElementById('guide').open")
+        press(browser, Keys.ENTER)
+        given = rate(browser, 2)
+        kept = "caches.match(location.href).then((page) => arguments[0](Boolean(page)))"
+        while not browser.execute_async_script(kept):
+            time.sleep(0.05)
+    given |= rate(browser, 1)  # the server is gone, and so is what was pressed, but for its place
+    for most in (1, 2):
+        with suppress(WebDriverException):
+            browser.get(links["r02"])
+        assert browser.execute_script(f"return {TEXT}") is None
+        browser.get(links["r01"])
+        given |= rate(browser, most)
+        waiting = f"{len(given) - 2} not saved yet"
+        until(browser, PROBLEM, lambda text, waiting=waiting: waiting in text)
+    assert until(browser, DONE) == 6
+    with serving(outputs, *words, port=port) as links:
+        until(browser, WAITING, lambda n: n == 0)
+        until(browser, PROBLEM, lambda text: not text)
+        given |= rate(browser, 1)
+        acts = exported_acts(owner, links["owner"])
+    rows = [json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()]
+    texts = {row["text"]: row["id"] for row in rows}
+    told = {(act["item"], act["value"]) for act in acts if act["kind"] == "rated"}
+    assert told == {(texts[text], key) for text, key in given.items()}
+    assert len(acts) == len(given) == 7

@@ -7,19 +7,23 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
+from command_line import jsonl, output_rows
 from refless.data.records import Outputs
 from refless.data.tables import Reading, read_pool
 from refless.extensions.serve.access import Access, Pace
 from refless.extensions.serve.database import LOCK
 from refless.extensions.serve.exports import EXPORTS, snapshot
+from refless.extensions.serve.rate import rate
 from refless.extensions.serve.result import Task, Where
-from refless.extensions.serve.store import OWNER, RATER, Store
+from refless.extensions.serve.store import OWNER, RATER, Refused, Store
+from refless.registry.errors import UsageError
 from serving import (
     HOSTILE,
     client,
@@ -256,6 +260,33 @@ def test_owner_reads_which_command_reads_the_export(web: Any, store: Store) -> N
     joined(web, store, owner_of(store))
     low, high = store.task.scale
     assert f"refless validate ratings.jsonl --scale {low:g} {high:g}<" in web.get("/").text
+
+
+def test_questions_have_scales_of_their_own(tmp_path: Path) -> None:
+    """Asked, checked, and read again, each on its scale; a later run keeps to them."""
+    path = jsonl(tmp_path / "o.jsonl", output_rows())
+    result = rate(str(path), dimension=["sense", "style=1..3"])
+    task = result.task
+    assert [task.steps_of(name) for name in task.dimensions] == [(1, 2, 3, 4, 5), (1, 2, 3)]
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", task)
+    rater = store.add_rater("")
+    unit = store.next_unit(rater.id).result()["unit"]
+    store.save(rater.id, event("rated", unit, dimension="sense", value=4)).result()
+    with pytest.raises(Refused, match="must be one of 1, 2, 3"):
+        store.save(rater.id, event("rated", unit, dimension="style", value=4)).result()
+    store.save(rater.id, event("rated", unit, dimension="style", value=3)).result()
+    with client(store) as web:
+        joined(web, store, rater)
+        assert "&#34;style&#34;: [1, 2, 3]" in web.get("/").text
+        joined(web, store, owner_of(store))
+        words = "validate ratings.jsonl --dimension 'sense=1..5' --dimension 'style=1..3'<"
+        assert words in web.get("/").text
+    (tmp_path / "ratings.jsonl").write_bytes(exported(store, "ratings.jsonl"))
+    reading = Reading(dimension="style", scale=(1, 3))
+    assert read_pool(tmp_path / "ratings.jsonl", reading).pool.human.tolist() == [1.0]
+    store.close()
+    with pytest.raises(UsageError, match="made with scales"):
+        opened(f"sqlite:///{tmp_path / 'a.sqlite'}", replace(task, scales={}))
 
 
 def test_owner_invites_and_revokes(web: Any, store: Store) -> None:

@@ -13,14 +13,24 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.data.tables import read_pool
+from refless.data.tables import Reading, read_pool
 from refless.extensions.serve.database import LOCK, Database, back_up, file_of
 from refless.extensions.serve.project import Project
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import CURRENT_ROWS
 from refless.extensions.serve.store import Rater, Refused, Store
 from refless.registry.errors import InputError, UsageError
-from serving import event, new_database, opened, outputs, owner_of, rate_all, rows_of
+from serving import (
+    event,
+    exported,
+    new_database,
+    opened,
+    outputs,
+    owner_of,
+    rate_all,
+    rows_of,
+)
+from test_docs import ROOT, blocks
 
 BOTH = Task(dimensions=("fluency", "sense"), repeat=0.0)
 PLAIN = Task(repeat=0.0, overlap=0.0)
@@ -423,3 +433,34 @@ def test_items_ahead(database: str) -> None:
     answer = store.save(ann, event("rated", units[0], value=3)).result()
     assert (answer["next"], len(answer["ahead"])) == (units[1], 2)
     store.close()
+
+
+def test_lines_that_go_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the rating page's export, with flags and skips; read again by the lines for each tool."""
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(overlap=1.0), outputs(4))
+    for values in ((4, 2), (5,)):
+        rater = store.add_rater("")
+        unit = store.next_unit(rater.id).result()["unit"]
+        store.save(rater.id, event("flagged", unit, reason="a typo")).result()
+        for value in values:
+            unit = store.save(rater.id, event("rated", unit, value=value)).result()["next"]
+        store.save(rater.id, event("skipped", unit, reason="no idea")).result()
+    Path("label-studio.json").write_bytes(exported(store, "label-studio.json"))
+    rated: dict[str, list[float]] = {}
+    for row in rows_of(store):
+        rated.setdefault(row["text"], []).append(row["rating"])
+    store.close()
+    lines = blocks(ROOT / "docs" / "formats.md", "python")
+    words = ("pearmut.append", "row.labels", "welcome_")
+    back, *readers = (next(block for block in lines if word in block) for word in words)
+    exec(back, {})
+    for reader, dimension in zip(readers, ("quality", None), strict=True):
+        exec(reader, {})
+        pool = read_pool("joined.jsonl", Reading(scale=(1, 5), dimension=dimension)).pool
+        means = zip(pool.texts, (1 + 4 * pool.human).tolist(), strict=True)
+        assert {text: sum(v) / len(v) for text, v in rated.items()} == dict(means)
+    for path in ("out/annotations.jsonl", "data/outputs/campaign.jsonl"):
+        text = Path(path).read_text(encoding="utf-8")
+        assert (text.count("a typo"), text.count("no idea")) == (2, 2)

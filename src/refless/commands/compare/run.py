@@ -251,11 +251,7 @@ def _note_same(outputs: PartlyRated, pool: RatedPool, same: int) -> None:
 
 
 def _labelled(outputs: PartlyRated, pool: RatedPool, group: str | None) -> Inputs:
-    """With what is held out together: items, or the group, and equal texts.
-
-    Raises:
-        UsageError: a group that no column is about.
-    """
+    """With what is held out together; UsageError for a group that no column is about."""
     texts = outputs.texts
     labels = outputs.group if group not in PLACES else getattr(texts, f"{group or 'item'}s")
     if group is not None and not labels:
@@ -283,11 +279,7 @@ def _stems(outputs: Rows) -> list[str]:
 
 
 def _systems(systems: Sequence[str], outputs: Rows, named: Sequence[str]) -> list[str]:
-    """The systems: as they are named, else as the files are given, or by name.
-
-    Raises:
-        UsageError: one system, or one that nobody wrote.
-    """
+    """The systems as named, else in the files' order, or by name; UsageError for one, or a typo."""
     names, stems = sorted({*systems}), _stems(outputs)
     if wrong := [name for name in named if name not in names]:
         raise UsageError(f"--system '{wrong[0]}' is none of the systems: {', '.join(names)}")

@@ -111,6 +111,9 @@ def with_dimension(
     wide = not met and not is_export and not columns.rating
     names = [entry for entry in (header if wide else met) if is_dimension(entry, dimension)]
     names = _outermost(names) if wide and is_pattern(dimension) else names
+    others = "rating" in reading.lacking and not _is_rated(dict.fromkeys(header, "any"), columns)
+    if others and wide and not names:
+        return columns  # other rows are rated
     if not names:
         raise _none(dimension, met, header if wide else (), path)
     if is_pattern(dimension):

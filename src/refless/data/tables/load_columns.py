@@ -166,10 +166,10 @@ def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str]
                     met = table.dimensions
                     content = of_dimension(content, reading, met, name, lines=source.lines)
                 table.extend(content, keep)
-            if len(table) == first and not table.dimensions:
-                raise _no_rows(name, source)
             if source.notes is not None and keep("rating"):
                 table.dimensions.update(source.notes.dimensions)
+            if len(table) == first and not table.dimensions:
+                raise _no_rows(name, source)
     return table
 
 

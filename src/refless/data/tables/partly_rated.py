@@ -175,10 +175,7 @@ def _one_pool(first: RatedPool, second: RatedPool) -> RatedPool:
 
 
 def _joined(first: Ratings, second: Ratings, place: IntArray) -> Ratings:
-    """Ratings of both, whose raters have names if both sides name them.
-
-    The second one's texts have these places among the first one's.
-    """
+    """Ratings of both, raters named if both sides do; `place` is of the second one's texts."""
     are_named = bool(first.annotators and second.annotators)
     names = tuple(sorted({*first.annotators, *second.annotators})) if are_named else ()
 

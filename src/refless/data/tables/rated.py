@@ -107,11 +107,7 @@ def has_ratings(table: Table) -> bool:
 
 
 def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
-    """Every rating as a finite number on the scale.
-
-    Raises:
-        InputError: words without a meaning; under `skip_bad` numbers beside them may do.
-    """
+    """Every rating as a finite number on the scale; InputError for words without a meaning."""
     scale = table.rows.scale if reading.scale is None else reading.scale
     check_scale(scale)
     rows, names, cells = _singles(table)

@@ -97,12 +97,7 @@ class RatPred(Estimator, Plan):
         return state.model
 
     def _learn(self, pool: RatedPool) -> _Learned:
-        """Trains on rated texts.
-
-        Raises:
-            MissingExtraError: torch is not installed.
-            InputError: a source that begins as dialogue acts do and is none, with its position.
-        """
+        """Trains on rated texts; MissingExtraError without torch, InputError for a broken act."""
         _check_torch(self.threads)
         about = self._about(pool)
         return _Learned(self.drawn(pool), self._trained(self.drawn(pool), about), about)

@@ -5,6 +5,7 @@ import hmac
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from itsdangerous import BadData, URLSafeSerializer
 from starlette.datastructures import Headers, MutableHeaders
@@ -15,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from refless.extensions.serve.store import Rater, Store
 
 MONTH = 30 * 24 * 3600
+LONGEST = 500  # characters of a token
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -36,7 +38,7 @@ class Access:
 
     def link(self, rater: Rater) -> str:
         """The token of a personal link."""
-        return self._signer("link").dumps([rater.id, rater.link])
+        return URLSafeSerializer(self.store.secret, salt="link").dumps([rater.id, rater.link])
 
     def everybody(self) -> str:
         """The token of the link that makes raters."""
@@ -56,7 +58,8 @@ class Access:
 
     def session(self, rater: Rater) -> str:
         """What the cookie holds."""
-        return self._signer("session").dumps([rater.id, rater.link, int(time.time())])
+        parts = [rater.id, rater.link, int(time.time())]
+        return URLSafeSerializer(self.store.secret, salt="session").dumps(parts)
 
     def by_link(self, token: str) -> Rater | None:
         """Whose link this is; None for one that is forged or revoked."""
@@ -78,24 +81,31 @@ class Access:
         return self._keyed(f"csrf {request.cookies.get(self.cookie(role), '')}")
 
     def _keyed(self, text: str) -> str:
-        return hmac.new(self.store.secret.encode(), text.encode(), hashlib.sha256).hexdigest()
+        return keyed(self.store.secret, text)
 
-    def _signer(self, salt: str) -> URLSafeSerializer:
-        return URLSafeSerializer(self.store.secret, salt=salt)
+    def _parts(self, salt: str, token: str) -> tuple[int, ...]:
+        return signed(self.store.secret, salt, token[:LONGEST])
 
-    def _parts(self, salt: str, token: str) -> list[int]:
-        try:
-            parts = self._signer(salt).loads(token)
-        except BadData:
-            return []
-        valid = isinstance(parts, list) and all(isinstance(part, int) for part in parts)
-        return parts if valid else []
-
-    def _rater(self, parts: list[int], length: int) -> Rater | None:
+    def _rater(self, parts: tuple[int, ...], length: int) -> Rater | None:
         if len(parts) != length:
             return None
         rater = self.store.rater(parts[0])
         return rater if rater is not None and rater.link == parts[1] > 0 else None
+
+
+@lru_cache(maxsize=1_000)
+def keyed(secret: str, text: str) -> str:
+    """A keyed hash."""
+    return hmac.new(secret.encode(), text.encode(), hashlib.sha256).hexdigest()
+
+
+@lru_cache(maxsize=1_000)
+def signed(secret: str, salt: str, token: str) -> tuple[int, ...]:
+    """The numbers of a token; none of one that was not signed here."""
+    try:
+        return tuple(map(int, URLSafeSerializer(secret, salt=salt).loads(token)))
+    except (BadData, TypeError, ValueError):
+        return ()
 
 
 @dataclass(slots=True)

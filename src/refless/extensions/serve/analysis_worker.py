@@ -178,11 +178,7 @@ def _compared(job: Job, result: dict[str, Any]) -> None:
 
 
 def certificate_of(job: Job, values: Rows, signature: Signature) -> Row | None:
-    """What ends the round: intervals that hold together, however often one looked; or None.
-
-    Args:
-        values: each with `always`; signature: of their comparison.
-    """
+    """What ends the round: intervals that hold together, however often one looked; or None."""
     goal = UNTIL.fullmatch(job["until"])
     ends = np.array([value["always"] for value in values], dtype=np.float64).reshape(-1, 2)
     if goal is None or not values or not (ends[:, 1] - ends[:, 0] <= 2 * float(goal[2])).all():
@@ -341,7 +337,7 @@ def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
     return {
         "ask": now.ask,
         "items": len(now.texts),
-        "scale": now.scale,
+        "scale": now.scales.get(dimension, now.scale),
         "estimator": settings["estimator"],
         "seed": now.seed,
         "ratings": rows_about(ratings_of(now)),

@@ -42,7 +42,6 @@ class Assignment:
     """What is known of every item, by its place in the audit's order. One thread changes it.
 
     Attributes:
-        asked: how often items are rated, and how long one is kept for a rater.
         sizes: [n] texts of each item.
         active: places, the most telling first.
         practice, gold: places of items whose ratings are known, of which raters see the first ones
@@ -68,24 +67,18 @@ class Assignment:
     rated: int = 0  # items with a rating
     _reached: int = 0  # items of the audit's order, from its beginning, that were rated or skipped
     _by_lot: set[int] = field(default_factory=set)  # items that the audit's stream showed
+    shared: int = 0  # items that every rater is shown: the first ones, of all a random sample
 
     def __post_init__(self) -> None:
+        self.shared = min(len(self.sizes), round(self.task.overlap * len(self.sizes)))
         self.done = [0] * len(self.sizes)
         self._skipped = [0] * len(self.sizes)
         self._closed = self.shared
         self._missing = self.task.per_item * (len(self.sizes) - self.shared)
 
     @property
-    def shared(self) -> int:
-        """Items that every rater is shown: the first ones, of all a random sample."""
-        return min(len(self.sizes), round(self.task.overlap * len(self.sizes)))
-
-    @property
     def audited(self) -> int:
-        """So many items, the first ones, are the sample: to the last one that was drawn at random.
-
-        What was only chosen beyond it is there for what it is.
-        """
+        """So many items, the first ones, are the sample: to the last one drawn at random."""
         last = self._reached
         while 0 < last < len(self.sizes) and last - 1 not in self._by_lot:
             last -= 1
@@ -214,10 +207,11 @@ class Assignment:
         """Whether an item lacks a rating that nobody is about to give."""
         if item < self.shared:
             return True
-        leases = self._leases.get(item, {})
+        lacks = self.task.per_item - self.done[item]
+        if lacks <= 0 or not (leases := self._leases.get(item)):
+            return lacks > 0
         last = now + self.task.project.lease  # of a clock that was ahead nothing holds longer
-        leased = sum(now < until <= last for who, until in leases.items() if who != rater)
-        return self.done[item] + leased < self.task.per_item
+        return sum(now < until <= last for who, until in leases.items() if who != rater) < lacks
 
     def _repeatable(self, mine: dict[tuple[int, int], str]) -> list[int]:
         """Items that the rater rated long enough ago, and once."""

@@ -43,11 +43,7 @@ class LookFailedError(Exception):
 
 
 class Live:
-    """Tells the owner's pages when something changed, and what there is.
-
-    Attributes:
-        model: the file of the latest fitted estimator, if there is one.
-    """
+    """Tells the owner's pages when something changed, and what there is."""
 
     def __init__(
         self, store: Store, estimator: str, rated: Rows = (), model: Path | None = None
@@ -158,7 +154,7 @@ class Live:
             before = f"{name}: " if len(self.store.task.dimensions) > 1 else ""
             facts += facts_of(part, before)
             lines += [before + line for line in part["said"]]
-            systems += [{**pair, "second": before + pair["second"]} for pair in part["systems"]]
+            systems += [{**pair, "first": before + pair["first"]} for pair in part["systems"]]
         progress = f"{counted(self._count(), 'rating')} of {assignment.rated:,} of {n:,} items"
         return {
             "state": f"{progress}; {self._estimated(look)}.",
@@ -228,22 +224,17 @@ def commands_of(
     """The commands that give the numbers of the systems, from the files on the page."""
     rated = task.ask == "rating"
     words = ["refless", "compare", OUTPUTS if rated else COMPARED]
-    if rated:
-        words += [
-            word
-            for name in files
-            if name not in {OUTPUTS, CERTIFICATE}
-            for word in ("--rated", name)
-        ]
-        words += ["--scale", *(f"{end:g}" for end in task.scale)]
-        words += ["--estimator", estimator] if estimator != "gp" else []
-        words += ["--seed", str(task.seed)] if task.seed else []
+    for name in files if rated else ():
+        words += ["--rated", name] if name not in {OUTPUTS, CERTIFICATE} else []
+    options = ["--estimator", estimator] if rated and estimator != "gp" else []
+    options += ["--seed", str(task.seed)] if rated and task.seed else []
     several = len(task.dimensions) > 1
-    return [
-        shlex.join([*words, *(["--dimension", name] if several else [])])
-        for name, part in look.items()
-        if part["systems"]
-    ]
+    commands = []
+    for name in (name for name, part in look.items() if part["systems"]):
+        scale = ["--scale", *(f"{end:g}" for end in task.scale_of(name))] if rated else []
+        asked = ["--dimension", name] if several else []
+        commands.append(shlex.join([*words, *scale, *options, *asked]))
+    return commands
 
 
 def certificate(task: Task, results: Mapping[str, Any]) -> dict[str, Any] | None:

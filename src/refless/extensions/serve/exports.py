@@ -27,7 +27,7 @@ class Snapshot:
     """What a database holds at one moment; any process can read it, also while it is served.
 
     Attributes:
-        ask, scale, dimensions, seed: how raters are asked.
+        ask, scale, scales, dimensions, seed: how raters are asked.
         names: of items, by their number less 1; texts: the rows of each one's texts.
         current: ratings and skips that hold now; adjudicate: by how much raters may differ.
         drawn: so many items, the first ones, are those that were drawn at random.
@@ -35,6 +35,7 @@ class Snapshot:
 
     ask: str
     scale: tuple[float, float]
+    scales: dict[str, tuple[float, float]]
     dimensions: tuple[str, ...]
     seed: int
     names: tuple[str, ...]
@@ -71,6 +72,7 @@ def snapshot(db: sa.Connection) -> Snapshot:
     return Snapshot(
         ask=json.loads(values["ask"]),
         scale=tuple(json.loads(values["scale"])),
+        scales=json.loads(values["scales"]),
         dimensions=tuple(json.loads(values["dimensions"])),
         seed=json.loads(values["seed"]),
         names=tuple(row.name for row in rows),
@@ -149,15 +151,12 @@ def _rated(now: Snapshot, place: int, value: float) -> list[Row]:
     ]
 
 
-def _ratings(form: Callable[[list[Row]], str | bytes], *, audit: bool = False) -> Export:
-    return lambda db: form(ratings_of(snapshot(db), audit=audit))
+def _ratings(form: Callable[[list[Row]], str | bytes], **which: bool) -> Export:
+    return lambda db: form(ratings_of(snapshot(db), **which))
 
 
 def _label_studio(db: sa.Connection) -> str:
-    """Tasks with annotations, as Label Studio's own full JSON export has them.
-
-    What was skipped is cancelled there; reasons for skips and flags are comments.
-    """
+    """As Label Studio's full JSON export: skips are cancelled, their reasons and flags comments."""
     now = snapshot(db)
     tasks: dict[int, Row] = {}
     annotations: dict[int, Row] = {}
@@ -227,23 +226,35 @@ def items_of(db: sa.Connection) -> list[Row]:
             act(row.item, "skipped", f"{row.rater_name}: {row.reason}")
         else:
             name = f" {row.dimension}" if len(state.dimensions) > 1 else ""
-            column = "decided" if row.id in counted else "ratings"
-            act(row.item, column, f"{row.rater_name}{name}: {_said(state, row)}")
-            act(row.item, "decisions" if row.id in counted else "values", row.value)
+            verdict = row.id in counted
+            line = f"{row.rater_name}{name}: {_said(state, row)}"
+            act(row.item, "decided" if verdict else "ratings", line)
+            act(row.item, "decisions" if verdict else "values", (row.dimension, row.value))
     for row in db.execute(sql.FLAGGED):
         act(row.item, "flagged", f"{row.rater_name}: {row.reason}")
     rows = []
     for item, parts in sorted(acts.items()):
-        values = parts.pop("values")
-        values = values if state.ask == "rating" else []
-        mean = fmean(parts.pop("decisions", []) or values or [0])
-        numbers = {"mean": round(mean, 2), "apart": max(values, default=0) - min(values, default=0)}
+        numbers = _numbers(state, parts.pop("values"), parts.pop("decisions", []))
         texts = state.texts[item - 1]
         about = {"id": state.names[item - 1], "source": texts[0].get("source") or ""}
         text = "\n".join(text["text"] for text in texts)
         words = {name: "; ".join(lines) for name, lines in parts.items()}
-        rows.append({**about, "text": text, **(numbers if values else {}), **words})
+        rows.append({**about, "text": text, **numbers, **words})
     return rows
+
+
+def _numbers(state: Snapshot, values: list[Any], decisions: list[Any]) -> Row:
+    """The mean of what counts in each dimension, and by how much raters differ in one at most."""
+    if not values or state.ask != "rating":
+        return {}
+    ratings: dict[str, list[float]] = {}
+    for name, value in values:
+        ratings.setdefault(name, []).append(value)
+    means = {name: fmean(ratings[name]) for name in ratings} | dict(decisions)
+    mean: object = round(next(iter(means.values())), 2)
+    if len(state.dimensions) > 1:
+        mean = "; ".join(f"{name} {value:.2f}" for name, value in means.items())
+    return {"mean": mean, "apart": max(max(rows) - min(rows) for rows in ratings.values())}
 
 
 def _said(state: Snapshot, row: Any) -> str:  # noqa: ANN401 - a row
@@ -259,6 +270,7 @@ EXPORTS: dict[str, tuple[str, Export]] = {
     "ratings.parquet": ("the same as Parquet", _ratings(as_parquet)),
     "label-studio.json": ("the same for Label Studio", _label_studio),
     "audit.jsonl": ("ratings of items drawn at random", _ratings(as_jsonl, audit=True)),
+    "first.jsonl": ("ratings before anybody decided", _ratings(as_jsonl, first=True)),
     "items.csv": (
         "an item a row: ratings, flags, reasons for skips",
         lambda db: as_csv(items_of(db), safe=True),

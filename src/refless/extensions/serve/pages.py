@@ -31,7 +31,7 @@ from refless.report.templates import rendered
 
 HOME = "refless.extensions.serve"
 PARTS = ("results", "people")  # of the owner's page
-STATIC = dict.fromkeys(("rate.js", "owner.js", "items.js"), "text/javascript")
+STATIC = dict.fromkeys(("rate.js", "owner.js", "items.js", "worker.js"), "text/javascript")
 STATIC["service.css"] = "text/css"
 NO_LINK = "Open the personal link that you were given."
 NO_CONSENT = "Read what this is about, and agree first."
@@ -149,19 +149,20 @@ class Pages:
         if who is None:
             raise HTTPException(401, NO_LINK)
         task = self.store.task
+        everybody = self.access.everybody() if task.project.join else ""
         setting = {
             "ask": task.ask,
             "dimensions": task.dimensions,
-            "steps": task.steps if task.ask == "rating" else (),
+            "steps": {name: task.steps_of(name) for name in task.dimensions},
             "labels": task.project.labels,
             "questions": task.project.questions,
             "asks": who.role == RATER and self._asks(who),
             "page": f"{self.access.cookie(who.role)} {who.id} ",
+            "links": [self._link(who), *([f"/begin/{everybody}"] if everybody else [])],
         }
         values = {"csrf": self.access.csrf(request, who.role), "task": task}
         if who.role == OWNER:
             state = await run_in_threadpool(self._state)
-            everybody = self.access.everybody() if task.project.join else ""
             values |= {**state, "exports": EXPORTS, "everybody": everybody}
             return HTMLResponse(rendered(HOME, "owner.html", **values))
         guidelines = markdown(task.project.guidelines)
@@ -288,7 +289,8 @@ async def static(request: Request) -> Response:
     if name not in STATIC:
         raise HTTPException(404)
     text: str = files(HOME).joinpath("static", name).read_text("utf-8")
-    return Response(text, media_type=STATIC[name], headers={"cache-control": "max-age=300"})
+    headers = {"cache-control": "max-age=300", "service-worker-allowed": "/"}
+    return Response(text, media_type=STATIC[name], headers=headers)
 
 
 def error_page(error: HTTPException) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -16,6 +15,7 @@ from refless.registry.errors import InputError
 from refless.report.templates import escaped
 
 TURN = re.compile(r"^[ \t]*(\w[\w -]{0,30}):[ \t]*", re.MULTILINE)  # who speaks, at a line's start
+WEB = re.compile(r"(https?://\w\S*)?")  # a link to a host, or none
 Render = Literal["plain", "markdown", "chat"]
 UNTIL = re.compile(r"(difference|every system's mean|win rate)(?: known)? to (\d*\.?\d+)")
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -44,7 +44,8 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         title: above the items; guidelines: Markdown, in a file the name of one that ends in .md.
         consent: what a rater agrees to before the first item.
-        questions: a sentence for a dimension; labels: words for points of the scale.
+        questions: a sentence for a dimension; labels: words for points of the scale, or of that of
+            a dimension (`tone=1`).
         render: how sources and outputs are shown.
         lease: seconds for which an item is reserved for the rater who was shown it; ahead: items
             that their page holds besides, for when there is no connection.
@@ -92,7 +93,7 @@ def project_of(path: str) -> Project:
         except msgspec.ValidationError as fault:
             remedy = f"a project has {', '.join(Project.__struct_fields__)}"
             raise InputError(str(fault), path=path, remedy=remedy) from None
-    if project.return_url and not is_web_address(project.return_url):
+    if not WEB.fullmatch(project.return_url):
         problem = f"return_url is {project.return_url!r}, which is no web address"
         remedy = "give a link that begins with https:// or http://"
         raise InputError(problem, path=path, remedy=remedy)
@@ -101,16 +102,6 @@ def project_of(path: str) -> Project:
     page = Path(path).parent / project.guidelines
     with reading(page):
         return msgspec.structs.replace(project, guidelines=page.read_text(encoding="utf-8"))
-
-
-def is_web_address(url: str) -> bool:
-    """Whether a link leads to a host of the web; one to a script, or to a file, does not."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    plain = url.isprintable() and not any(map(str.isspace, url))
-    return plain and parts.scheme in {"http", "https"} and bool(parts.hostname)
 
 
 @cache

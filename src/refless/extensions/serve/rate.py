@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from importlib.util import find_spec
-from itertools import combinations
+from itertools import chain, combinations
 from os import PathLike, fspath
 from typing import Annotated, Any
 
@@ -29,6 +29,7 @@ from refless.commands.rows import outputs_of, told_pool
 from refless.commands.warnings import note
 from refless.data.records import Outputs
 from refless.data.rows import rating_rows
+from refless.data.tables import dimension_of
 from refless.estimators import ESTIMATORS
 from refless.extensions.connect.exports.label_studio import page_in
 from refless.extensions.serve.project import Project, project_of
@@ -77,7 +78,8 @@ def rate(
         outputs: Files of outputs.
         rated: Files of texts that were rated before, for the estimates.
         scale: Lowest and highest rating, whole numbers.
-        dimension: What is rated, such as fluency; repeatable. Without it: quality.
+        dimension: What is rated, such as fluency, or fluency=1..3 on a scale of its own;
+            repeatable. Without it: quality.
         ask: For a rating of each output, the better one of each pair of systems' answers to an
             item, or the best of all answers to an item.
         per_item: Ratings that each item needs, by different people.
@@ -95,15 +97,17 @@ def rate(
             labels of the scale, how texts are shown, gold items; or a labelling configuration of
             Label Studio (XML), which has the scale, too.
     """
-    dimensions, asked = tuple(dict.fromkeys(names_in(dimension))), Project()
+    named, asked = dict(map(dimension_of, names_in(dimension))), Project()
+    dimensions = tuple(named)
     if project is not None and project.endswith(".xml"):
         fields_asked, scale, dimensions = page_in(project, dimensions)
         asked = Project(**fields_asked)
     elif project is not None:
         asked = project_of(project)
+    scales = {name: own for name, own in named.items() if own is not None}
     task = Task(
-        ask=ask, scale=scale, dimensions=dimensions or ("quality",), per_item=per_item,
-        overlap=overlap, repeat=repeat, audit=audit, seed=seed, project=asked,
+        ask=ask, scale=scale, scales=scales, dimensions=dimensions or ("quality",), seed=seed,
+        per_item=per_item, overlap=overlap, repeat=repeat, audit=audit, project=asked,
     )  # fmt: skip
     _check(task)
     check_served(host)
@@ -141,20 +145,22 @@ def check_served(host: str) -> None:
 
 def _check(task: Task) -> None:
     """Raises UsageError for a scale without buttons, and for a dimension without a name."""
-    low, high = task.scale
-    integral = math.isfinite(low) and math.isfinite(high) and low == int(low) and high == int(high)
-    if not integral or not low < high < low + MOST_STEPS:
-        raise UsageError(
-            f"--scale needs two whole numbers, the lower one first, for at most {MOST_STEPS} "
-            f"buttons; got {low:g} {high:g}"
-        )
+    for low, high in (task.scale, *task.scales.values()):
+        integral = all(math.isfinite(end) and end == int(end) for end in (low, high))
+        if not integral or not low < high < low + MOST_STEPS:
+            raise UsageError(
+                f"--scale needs two whole numbers, the lower one first, for at most {MOST_STEPS} "
+                f"buttons; got {low:g} {high:g}"
+            )
     if not all(name.strip() and len(name) <= 100 for name in task.dimensions):
         raise UsageError("--dimension needs a name")
 
 
 def _check_project(task: Task, texts: Outputs, path: str) -> None:
     """Raises InputError for words about a dimension or a rating that nobody is asked for."""
-    steps = [str(step) for step in task.steps] if task.ask == "rating" else []
+    rated = task.dimensions if task.ask == "rating" else ()
+    steps = [str(step) for step in dict.fromkeys(chain(*map(task.steps_of, rated)))]
+    points = [f"{name}={step}" for name in rated for step in task.steps_of(name)]
     goal = task.project.until
     if task.project.adjudicate and not steps:
         raise InputError("adjudicate is about ratings", path=path, remedy="leave out --ask")
@@ -163,7 +169,7 @@ def _check_project(task: Task, texts: Outputs, path: str) -> None:
         remedy = "until compares systems: give outputs of several; choices tell a win rate alone"
         raise InputError(problem, path=path, remedy=remedy)
     checks: tuple[tuple[str, Iterable[str], Sequence[str]], ...] = (
-        ("labels", task.project.labels, steps),
+        ("labels", task.project.labels, [*steps, *points]),
         ("questions", task.project.questions, task.dimensions),
         ("gold", [gold.id for gold in task.project.gold], texts.ids if steps else []),
         ("gold", [f"{gold.answer:g}" for gold in task.project.gold], steps),
@@ -197,7 +203,9 @@ def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:
 def _rated(rated: Rows, rows: OutputRows, task: Task) -> list[dict[str, Any]]:
     """Rows of rated texts, a rating each."""
     options = {field.name: getattr(rows, field.name) for field in fields(rows)}
-    return rating_rows(told_pool(rated, RatedRows(**options, scale=task.scale)).pool)
+    return rating_rows(
+        told_pool(rated, RatedRows(**options, scale=task.scale_of(task.dimensions[0]))).pool
+    )
 
 
 def apart(rated: Sequence[Mapping[str, Any]], outputs: Outputs) -> tuple[Mapping[str, Any], ...]:
@@ -212,11 +220,7 @@ def apart(rated: Sequence[Mapping[str, Any]], outputs: Outputs) -> tuple[Mapping
 
 
 def url_of(database: str) -> str:
-    """A file's name, sqlite:///FILE or postgresql://... as SQLAlchemy's URL.
-
-    Raises:
-        UsageError: another kind of database.
-    """
+    """A file's name, sqlite:///FILE or postgresql://... for SQLAlchemy; UsageError for another."""
     if database.startswith(("postgresql://", "postgres://")):
         return f"postgresql+psycopg://{database.partition('://')[2]}"
     if "://" in database and not database.startswith("sqlite:///"):

@@ -1,7 +1,7 @@
 """What is to be rated, and what is served: the results of `refless rate` and `refless serve`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from refless.data.records import Outputs
@@ -21,7 +21,8 @@ class Task:
 
     Attributes:
         ask: for a number on the scale, for the better one of a pair, or for the best of several.
-        scale: lowest and highest rating; dimensions: what is rated, at least one name.
+        scale: lowest and highest rating; dimensions: what is rated, at least one name; scales: of
+            dimensions that have another one.
         per_item: ratings of each item; overlap: share of the items that every rater is shown.
         repeat: share of what a rater is shown that was rated before; audit: share at random.
         seed: of all orders; project: what raters are told, and the lease of items.
@@ -30,6 +31,7 @@ class Task:
     ask: Ask = "rating"
     scale: tuple[float, float] = (1.0, 5.0)
     dimensions: tuple[str, ...] = ("quality",)
+    scales: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     per_item: int = 1
     overlap: float = 0.1
     repeat: float = 0.05
@@ -37,10 +39,13 @@ class Task:
     seed: int = 0
     project: Project = Project()  # noqa: RUF009 - frozen
 
-    @property
-    def steps(self) -> tuple[int, ...]:
-        """The ratings that can be given; for pairs and choices the texts as they are shown."""
-        low, high = map(int, self.scale)
+    def scale_of(self, dimension: str) -> tuple[float, float]:
+        """Lowest and highest rating of a dimension."""
+        return self.scales.get(dimension, self.scale)
+
+    def steps_of(self, dimension: str) -> tuple[int, ...]:
+        """The ratings that can be given."""
+        low, high = map(int, self.scale_of(dimension))
         return tuple(range(low, high + 1))
 
 
@@ -100,7 +105,8 @@ class RateResult(Result):
     def _shown(self) -> Document:
         """What the terminal shows before the links."""
         items = counted(len(self.items), "item")
-        verdict = f"{items} to rate, from {self.task.scale[0]:g} to {self.task.scale[1]:g}."
+        low, high = self.task.scale_of(self.task.dimensions[0])
+        verdict = f"{items} to rate, from {low:g} to {high:g}."
         if self.task.ask != "rating":
             verdict = f"{items} to compare, {counted(len(self.items[0]), 'text')} each."
         line = f"Ratings are kept in {self.where.place}."

@@ -72,6 +72,7 @@ EVENT = sa.select(events.c.assigned, assigned.c.rater).join(assigned)
 EVENT = EVENT.where(events.c.uuid == sa.bindparam("uuid"))
 SHOWN = sa.select(assigned).where(assigned.c.id == sa.bindparam("key"))
 SHOW = sa.insert(assigned).returning(assigned)
+ACT = sa.insert(events)
 SETTLE = (
     sa.update(assigned)
     .where(assigned.c.id == sa.bindparam("key"))
@@ -80,7 +81,7 @@ SETTLE = (
 )
 HOLDS = sa.text(
     "SELECT kind, dimension, value FROM current_ratings WHERE assigned = :key ORDER BY id"
-)
+).columns(*(events.c[name] for name in ("kind", "dimension", "value")))
 LATEST = sa.text(
     "SELECT a.rater, e.shown FROM events e JOIN assigned a ON a.id = e.assigned "
     "WHERE e.kind = 'rated' AND e.dimension = :last ORDER BY e.id DESC LIMIT 5000"
@@ -103,7 +104,7 @@ FLAGGED = sa.text(
     "ON a.id = e.assigned JOIN raters r ON r.id = a.rater WHERE e.kind = 'flagged' "
     "AND NOT EXISTS (SELECT 1 FROM events u WHERE u.undoes = e.uuid) ORDER BY e.id"
 )
-VERSION = "1"
+VERSION = "2"
 VIEW = """
 CREATE VIEW current_ratings AS
 WITH live AS NOT MATERIALIZED (

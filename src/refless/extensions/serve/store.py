@@ -27,11 +27,18 @@ from refless.registry.errors import RefLessError, UsageError
 from refless.registry.signature import digest_of
 
 OWNER, RATER = "owner", "rater"
-FIXED = ("ask", "scale", "dimensions", "seed")  # of how raters are asked: no later run changes them
+FIXED = (
+    "ask",
+    "scale",
+    "scales",
+    "dimensions",
+    "seed",
+)  # of how raters are asked: no later run changes them
 APART = "adjudicate"  # among the settings, for whoever reads ratings
 CONSENT = "consent of "  # a rater's number, among the settings
 REMEDY = "name another with --database, or give what it was made with"
 PACED = 50  # latest items of a rater that tell how long one takes
+Holds = tuple[dict[str, float], bool]  # ratings by dimension, and whether an item was skipped
 Key = Annotated[int, Meta(ge=0, lt=1 << 31)]
 Word = Annotated[str, Meta(max_length=200)]
 
@@ -277,29 +284,24 @@ class Store:
 
     def _next(self, db: sa.Connection, rater: int) -> dict[str, Any]:
         """What the rater has open; more is picked up to what the project wants ahead."""
-        rows: list[Any] = []
+        rows: list[tuple[Any, Holds | None]] = []
         if self.assignment.states(rater)[OPEN]:
             where = (assigned.c.rater == rater) & (assigned.c.state == OPEN)
             query = sa.select(assigned).where(where).order_by(assigned.c.position)
-            rows += db.execute(query.limit(1 + self.task.project.ahead))
+            opened = db.execute(query.limit(1 + self.task.project.ahead))
+            rows += [(row, None) for row in opened]
         while len(rows) <= self.task.project.ahead and not self.ended:
             if (pick := self.assignment.pick(rater, now := time.time())) is None:
                 break
             until = now + self.task.project.lease
             new = {
-                "rater": rater,
-                "item": pick.item + 1,
-                "round": pick.round,
-                "position": self.assignment.shown(rater),
-                "sides": json.dumps(pick.sides),
-                "stream": pick.stream,
-                "probability": pick.probability,
-                "until": until,
-                "state": OPEN,
-            }
-            rows += db.execute(sql.SHOW, new)
+                "rater": rater, "item": pick.item + 1, "round": pick.round, "until": until,
+                "position": self.assignment.shown(rater), "sides": json.dumps(pick.sides),
+                "stream": pick.stream, "probability": pick.probability, "state": OPEN,
+            }  # fmt: skip
+            rows.append((db.execute(sql.SHOW, new).one(), ({}, False)))
             self.assignment.note(rater, pick.item, pick.round, OPEN, until, pick.stream)
-        views = [self._view(db, row) for row in rows]
+        views = [self._view(db, row, holds) for row, holds in rows]
         first = views[0] if views else {"unit": None, "progress": self._progress(rater)}
         return {**first, "ahead": [view["unit"] for view in views[1:]]}
 
@@ -308,16 +310,17 @@ class Store:
         if before is not None and before.rater != rater:
             raise Refused("this event is somebody else's")
         row = self._about(db, rater, event, None if before is None else before.assigned)
+        holds = None
         if before is None:
             values = self._checked(db, event, row)
             circumstances = {"session": session, "latency": event.latency, "page": 1}
             db.execute(
-                sa.insert(events),
+                sql.ACT,
                 {"uuid": event.uuid, "assigned": row.id, "at": time.time(),
                  "shown": json.dumps(circumstances), **values},
             )  # fmt: skip
-            row = self._settled(db, row, event)
-        answer = self._view(db, row)
+            row, holds = self._settled(db, row, event)
+        answer = self._view(db, row, holds)
         answer["saved"] = event.uuid
         if event.kind == "rated" and (gold := self._practised(row.item - 1, event.dimension)):
             answer["told"] = f"The right answer is {gold.answer:g}. {gold.why}".strip()
@@ -359,7 +362,7 @@ class Store:
         sides = json.loads(row.sides)
         value = event.value
         if self.task.ask == "rating":
-            offered: Sequence[float] = self.task.steps
+            offered: Sequence[float] = self.task.steps_of(event.dimension)
         else:
             offered = [*range(len(sides)), *([TIE] if self.task.ask == "pair" else [])]
         if value not in offered:
@@ -370,9 +373,9 @@ class Store:
         kind = "changed" if before else "rated"
         return {**plain, "kind": kind, "dimension": event.dimension, "value": value}
 
-    def _settled(self, db: sa.Connection, row: Any, event: Event) -> Any:  # noqa: ANN401 - a row
+    def _settled(self, db: sa.Connection, row: Any, event: Event) -> tuple[Any, Holds]:  # noqa: ANN401
         """What became of the item by the events there are now; its lease begins anew."""
-        values, skipped = self._values(db, row)
+        values, skipped = holds = self._values(db, row)
         complete = len(values) == len(self.task.dimensions)
         state = SKIPPED if skipped else DONE if complete else OPEN
         until = time.time() + self.task.project.lease
@@ -382,17 +385,17 @@ class Store:
             self._dispute(db, self.assignment, row.item)
         if state == DONE and row.state == OPEN:
             self._took(row.rater, event.latency)
-        return db.execute(sql.SETTLE, {"key": row.id, "now": state, "then": until}).one()
+        return db.execute(sql.SETTLE, {"key": row.id, "now": state, "then": until}).one(), holds
 
-    def _values(self, db: sa.Connection, row: Any) -> tuple[dict[str, float], bool]:  # noqa: ANN401
+    def _values(self, db: sa.Connection, row: Any) -> Holds:  # noqa: ANN401
         """What now holds of an item: ratings by dimension as stored, and whether it was skipped."""
         rows = db.execute(sql.HOLDS, {"key": row.id}).all()
         values = {entry.dimension: entry.value for entry in rows if entry.kind != "skipped"}
         return values, any(entry.kind == "skipped" for entry in rows)
 
-    def _view(self, db: sa.Connection, row: Any) -> dict[str, Any]:  # noqa: ANN401
+    def _view(self, db: sa.Connection, row: Any, holds: Holds | None = None) -> dict[str, Any]:  # noqa: ANN401
         """What the page shows of an item: texts alone, nothing of who wrote or estimated them."""
-        values, skipped = self._values(db, row)
+        values, skipped = holds or self._values(db, row)
         sides = json.loads(row.sides)
         which = self.units[row.item - 1]
         if self.task.ask != "rating":

@@ -5,7 +5,6 @@ and 0.5 each for a tie.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -13,6 +12,7 @@ from typing import NamedTuple
 from refless.data.choices import SCALE, item_of
 from refless.data.tables.cells import name_of_cell, text_of_cell
 from refless.data.tables.columns import ALIASES, Columns, flagged, matches
+from refless.data.tables.dimensions import is_dimension
 from refless.data.tables.exports.format import (
     About,
     Entry,
@@ -76,11 +76,12 @@ def read_pairs(about: About) -> Reader:
         remedy = "give them with --rated, or --read format=jsonl to read plain rows as outputs"
         raise InputError(problem, path=about.path, remedy=remedy)
     about.notes.scale = SCALE
-    return lambda row: _entry(row, about.reading.columns, about.notes.left_out)
+    return lambda row: _entry(row, about)
 
 
-def _entry(row: Row, columns: Columns, left_out: Counter[str]) -> Entry | InputError | None:
+def _entry(row: Row, about: About) -> Entry | InputError | None:
     """A choice with two rated rows for each vote; a fault of either text is one of the choice."""
+    columns, left_out = about.reading.columns, about.notes.left_out
     sides = sides_in(row)
     if sides is None:
         remedy = "give two texts and who won, such as output_a, output_b and winner"
@@ -109,7 +110,12 @@ def _entry(row: Row, columns: Columns, left_out: Counter[str]) -> Entry | InputE
         problem = f"who won is not understood: {wrong[0]!s:.60}"
         return InputError(problem, remedy=remedy, column=sides.winner)
     ratings = [rating for vote in votes for rating in _rated(pair, vote, record, columns)]
-    return Entry(record, ratings) if ratings else None
+    if (dimension := row.get(_name(columns, "dimension"))) in (None, ""):
+        return Entry(record, ratings) if ratings else None
+    if not is_dimension(str(dimension), about.reading.dimension):
+        about.notes.dimensions[str(dimension)] += len(ratings)
+        return None
+    return Entry(record, [rating | {"dimension": dimension} for rating in ratings])
 
 
 def _fault(pair: list[Row], columns: Columns) -> InputError | None:
@@ -181,10 +187,7 @@ def _shared(a: Sequence[object], b: Sequence[object], limit: int) -> int:
 
 
 def _cut(a: str, b: str) -> tuple[int, int]:
-    """Where the prompt ends that two strings begin with, and where the texts begin.
-
-    It ends with its last line, or before the assistant speaks.
-    """
+    """Where the shared prompt ends, with a line or before the assistant, and the texts begin."""
     count = _shared(a, b, min(len(a), len(b)))
     cut = a.rfind(ASKED, 0, count)
     if cut >= 0:

@@ -86,10 +86,7 @@ def read_results(about: About) -> Reader:
 
 
 def _system(result: Row) -> str | None:
-    """The provider, and the variant of the prompt where it has a label of its own.
-
-    A prompt without one is labelled by its template; of several the later ones are numbered.
-    """
+    """The provider, and the variant of the prompt if its label is not its template."""
     provider = result.get("provider")
     name = name_in(provider) or name_in(at(provider, "label")) or name_in(at(provider, "id"))
     label, raw = at(result, "prompt", "label"), at(result, "prompt", "raw")

@@ -7,6 +7,8 @@ const setting = JSON.parse(meta("setting"));
 const many = setting.dimensions.length > 1;
 let unit = null, question = 0, shownAt = 0, busy = false, differences = false;
 let ahead = [], away = false, delivering = false; // items for when there is no connection
+let made = 0; // acts, since the page was opened
+const KEPT = `kept ${setting.page}`; // what is on the page, for when it opens without a connection
 const queue = Object.keys(localStorage).filter((key) => key.startsWith(setting.page))
   .map((key) => JSON.parse(localStorage.getItem(key))).sort((a, b) => a.n - b.n);
 
@@ -74,11 +76,35 @@ function occupy(value) {
   document.body.setAttribute("aria-busy", value);
 }
 
-// Without a connection: the rater goes on with what the page has ahead.
+// Without a connection: the rater goes on with what the page has ahead, or had when it was closed.
 function goOn() {
-  if (away || !unit) return;
+  const kept = unit ? "" : localStorage.getItem(KEPT);
+  if (away || !(unit || kept)) return;
   away = true;
-  locally(queue[queue.length - 1]);
+  if (unit) { locally(queue[queue.length - 1]); return; }
+  occupy(false);
+  show(JSON.parse(kept));
+  for (const act of queue) if (act.event.assigned === unit.assigned) locally(act);
+}
+
+// Keeps what is on the page, for when it opens again without a connection.
+function keep() {
+  const done = Number($("done").value), progress = { done, left: $("done").max - done };
+  try {
+    if (!unit) localStorage.removeItem(KEPT);
+    else if (unit.open) localStorage.setItem(KEPT, JSON.stringify({ unit, ahead, progress }));
+  } catch { /* no room: the page opens with a connection alone */ }
+}
+
+async function keepPage() {
+  if (!navigator.serviceWorker) return; // as without TLS
+  await navigator.serviceWorker.register("/static/worker.js", { scope: "/" });
+  const page = await fetch("/");
+  if (!(await page.clone().text()).includes(meta("csrf"))) return; // by now somebody else's
+  await caches.delete("rater");
+  const cache = await caches.open("rater");
+  await cache.addAll(["/static/rate.js", "/static/service.css"]);
+  for (const link of ["/", ...setting.links]) await cache.put(link, page.clone());
 }
 
 function locally(act) {
@@ -113,19 +139,20 @@ function takeBack() {
   disconnected();
 }
 
-// What can be chosen: [value, key, name].
-function choices() {
+// What can be chosen in answer to a question: [value, key, name].
+function choices(at) {
   if (setting.ask === "rating") {
-    const first = setting.steps[0];
-    return setting.steps.map((step, i) =>
-      [step, first < 0 ? i + 1 : step, String(step), setting.labels[step] || ""]);
+    const name = setting.dimensions[at], steps = setting.steps[name], first = steps[0];
+    const label = (step) => setting.labels[`${name}=${step}`] || setting.labels[step] || "";
+    return steps.map((step, i) =>
+      [step, first < 0 ? i + 1 : step, String(step), label(step)]);
   }
   const found = unit.texts.map((_, i) => [i, i + 1, `Text ${i + 1} is better`]);
   if (setting.ask === "best") return unit.texts.map((_, i) => [i, i + 1, `Text ${i + 1}`]);
   return [...found, [-1, 0, "Neither is better"]];
 }
 
-// Words, and which of them are in a longest common subsequence of both texts.
+// Words and the space between them, and which words are in a longest common subsequence.
 const words = (text) => text.match(/\s+|[\p{L}\p{N}\p{M}]+|[^]/gu) || [];
 function common(a, b) {
   const [n, m] = [a.length, b.length];
@@ -146,13 +173,15 @@ function common(a, b) {
 }
 
 // A text as it is, or as the HTML that the server made of it, with all that is foreign escaped;
-// beside another text with marks where that one differs.
-function fill(part, text, html, other) {
+// beside another text, which may come first, with marks where that one differs.
+function fill(part, text, html, other, second) {
   const marked = other !== undefined;
   if (marked) {
-    const mine = words(text), [same] = common(mine, words(other));
-    part.replaceChildren(...mine.map((word, i) =>
-      same[i] || !word.trim() ? document.createTextNode(word) : make("mark", {}, word)));
+    const [mine, theirs] = [text, other].map((each) => words(each).filter((word) => word.trim()));
+    const same = second ? common(theirs, mine)[1] : common(mine, theirs)[0];
+    let at = 0;
+    part.replaceChildren(...words(text).map((word) =>
+      !word.trim() || same[at++] ? document.createTextNode(word) : make("mark", {}, word)));
   } else if (html) part.innerHTML = html;
   else part.textContent = text;
   part.classList.toggle("rich", Boolean(html) && !marked);
@@ -163,7 +192,7 @@ function fillAll() {
   const other = (i) => !differences ? undefined : pair ? texts[1 - i] : source || undefined;
   fill($("source"), source, html && html.source, differences && texts.length === 1 ? texts[0] : undefined);
   document.querySelectorAll("#texts .text").forEach((part, i) =>
-    fill(part, texts[i], html && html.texts[i], other(i)));
+    fill(part, texts[i], html && html.texts[i], other(i), !pair || i === 1));
   $("differences").setAttribute("aria-pressed", differences);
 }
 
@@ -187,12 +216,13 @@ function progressed(found) {
 
 function show(found) {
   progressed(found);
+  if (!unit || !found.unit || unit.assigned !== found.unit.assigned) shownAt = performance.now();
   unit = found.unit;
   for (const id of ["texts", "questions"]) $(id).replaceChildren();
   $("over").classList.toggle("hidden", Boolean(unit));
   $("source-part").classList.toggle("hidden", !unit || !unit.source);
   $("thanks").replaceChildren(...thanks(found.thanks || {}));
-  if (!unit) return;
+  if (!unit) { keep(); return; }
   unit.texts.forEach((_, i) => {
     const title = unit.texts.length > 1 ? `Text ${i + 1}` : "Text";
     const part = make("article", { "aria-label": title });
@@ -207,7 +237,7 @@ function show(found) {
   question = setting.dimensions.findIndex((name) => !(name in unit.values));
   if (question < 0) question = 0;
   mark();
-  shownAt = performance.now();
+  keep();
 }
 
 function asked(name, at) {
@@ -217,7 +247,7 @@ function asked(name, at) {
   const before = (unit.before || {})[name];
   if (before) group.append(make("p", {}, `Raters gave ${before.join(" and ")}. What is right?`));
   const row = make("div", { class: "choices" });
-  for (const [value, key, label, meaning] of choices()) {
+  for (const [value, key, label, meaning] of choices(at)) {
     const button = make("button", { type: "button", "aria-pressed": unit.values[name] === value });
     button.append(make("span", {}, label));
     if (meaning) button.append(make("small", { dir: "auto" }, meaning));
@@ -247,21 +277,25 @@ async function send(event, said) {
     localStorage.setItem(setting.page + act.event.uuid, JSON.stringify(act));
   } catch { /* no room: the page has it all the same */ }
   if (away) { locally(act); disconnected(); }
+  made += 1;
   const found = await deliver();
-  if (!found) return;
-  const reads = away && unit.open && !busy && unit.assigned;
+  if (found) arrive("next" in found ? { ...found, unit: found.next } : found);
+}
+
+// Shows what comes next; what was being read without a connection stays as it is.
+function arrive(now) {
+  const reads = away && unit && unit.open && !busy && unit.assigned;
   away = false;
   occupy(false);
-  if (found.refused) return;
-  const now = "next" in found ? { ...found, unit: found.next } : found;
-  if (reads && now.unit && now.unit.assigned === reads) progressed(now); // it stays as it is
+  if (now.refused) return;
+  if (reads && now.unit && now.unit.assigned === reads) { progressed(now); keep(); }
   else show(now);
 }
 
 function rate(at, value) {
   if (!unit) return;
   const dimension = setting.dimensions[at];
-  const label = choices().find(([one]) => one === value)[2];
+  const label = choices(at).find(([one]) => one === value)[2];
   send({ kind: "rated", assigned: unit.assigned, dimension, value }, `${dimension}: ${label}.`);
 }
 
@@ -301,7 +335,7 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   if (document.querySelector("dialog[open]")) return;
   const choice = unit && /^[0-9]$/.test(event.key)
-    ? choices().find(([, key]) => key === Number(event.key)) : null;
+    ? choices(question).find(([, key]) => key === Number(event.key)) : null;
   if (choice) rate(question, choice[0]);
   else if (acts[event.key]) acts[event.key]();
   else return;
@@ -328,9 +362,11 @@ async function begin() {
   busy = true;
   await deliver();
   busy = false;
-  const found = await ask("/rate/next");
+  const before = made;
+  const found = await ask("/rate/next", undefined, goOn);
+  if (made === before) arrive(found); // else what was sent meanwhile has its answer
   if (found.refused) return;
-  show(found);
   if (!setting.asks && guide && !found.progress.done) guide.showModal();
+  await keepPage().catch(() => {});
 }
 begin();
