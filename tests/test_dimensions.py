@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import refless
-from command_line import jsonl, rated_rows
+from command_line import jsonl, output_rows, rated_rows, run
 from refless import InputError, Reading, UsageError, read_outputs, read_pool
 from refless.data.tables import Columns, SeveralDimensionsError, dimension_of
 
@@ -55,9 +55,11 @@ def test_a_pattern_of_dimensions() -> None:
     assert found.value.names == ("fluency",)
 
 
-def test_outputs_need_no_dimension_of_the_rated_texts(folder: Path) -> None:
+def test_outputs_need_no_dimension_of_the_rated_texts(tmp_path: Path) -> None:
     """compare and next read it of the rated texts alone; a column of ratings must have a name."""
-    rated = ("--rated", folder / "long.jsonl", "--scale", 1, 6, "--dimension", "ok")
+    folder, rows = tmp_path, [{**row, "dimension": "ok"} for row in rated_rows(30)]
+    path = jsonl(folder / "long.jsonl", [*rows, {**rows[0], "dimension": "fit"}])
+    rated = ("--rated", path, "--scale", 1, 6, "--dimension", "ok")
     both = jsonl(folder / "both.jsonl", [{**row, "system": f"S{i % 2}", "item": f"i{i // 2}"}
                                          for i, row in enumerate(output_rows())])  # fmt: skip
     assert run("compare", both, *rated).code == 0
