@@ -10,6 +10,7 @@ of the other folds.
 
     python benchmarks/rivals.py --data ../shared/data [--pool NAME] [--by text] [--save FOLDER]
     python benchmarks/rivals.py --file rated.csv [--text C] [--rating C ...] [--scale 1 5]
+    python benchmarks/rivals.py --few 50 --most 400  # 50 ratings, the other sources estimated
     python benchmarks/rivals.py --quick  # three folds of self-made ratings: does it run?
 """
 
@@ -50,6 +51,7 @@ SIZE = 4.0  # of a vector, beside standardized numbers
 RESAMPLES = 4_000
 LEVEL, FAR = 0.05, 0.02
 QUICK = 90  # self-made texts
+DRAWS, LEAST = 4, 60  # of few ratings; texts to estimate with them
 ROLES = ("text", "id", "source")  # columns of a file that have a flag of one name
 
 
@@ -227,23 +229,53 @@ def meanings(pool: RatedPool, sources: Sequence[str | None]) -> FloatArray:
     return np.asarray(np.hstack([texts * SIZE, cosines[:, None] * SIZE]), dtype=np.float64)
 
 
-def judged_by_all(pool: RatedPool, fold: IntArray) -> dict[str, FloatArray]:
-    """Estimates of every text [n] by every method, fitted on the other folds [n]."""
+def methods_of(
+    pool: RatedPool,
+) -> Callable[[IntArray, IntArray], dict[str, FloatArray]]:
+    """What fits every method to some rows of a pool and has it estimate others."""
     sources = pool.sources if len(set(pool.sources)) > 1 else [None] * len(pool)
     looks = np.array([surface(*both) for both in zip(pool.texts, sources, strict=True)])
     about = meanings(pool, sources)
-    found = {name: np.full(len(pool), np.nan) for name in (OURS, *RIVALS)}
-    for number in np.unique(fold):
-        fit, judged = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+
+    def estimates(fit: IntArray, judged: IntArray) -> dict[str, FloatArray]:
         fitted = GaussianProcess().fit(pool.take(fit))
         values = fitted.estimate(as_outputs(pool.take(judged))).values
-        found[OURS][judged] = np.where(np.isnan(values), pool.human[fit].mean(), values)
+        ours = np.where(np.isnan(values), pool.human[fit].mean(), values)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of optimizers at their limits
             seen = fold_of(pool, looks, about, fit, judged)
-            for name, rival in RIVALS.items():
-                found[name][judged] = rival(seen)
-    return found
+            return {OURS: ours} | {name: rival(seen) for name, rival in RIVALS.items()}
+
+    return estimates
+
+
+def judged_by_all(pool: RatedPool, fold: IntArray) -> dict[str, FloatArray]:
+    """Estimates of every text [n] by every method, fitted on the other folds [n]."""
+    estimates, columns = methods_of(pool), {name: np.empty(len(pool)) for name in (OURS, *RIVALS)}
+    for number in np.unique(fold):
+        judged = np.flatnonzero(fold == number)
+        for name, values in estimates(np.flatnonzero(fold != number), judged).items():
+            columns[name][judged] = values
+    return columns
+
+
+def with_few(pool: RatedPool, ratings: int) -> dict[str, FloatArray]:
+    """Mean Spearman and R² of every method on the other sources, of so many ratings; {} if none."""
+    groups = codes(pool.sources if len(set(pool.sources)) > 1 else pool.ids)
+    estimates, once, cells = methods_of(pool), np.ones((1, len(pool))), dict[str, list[Any]]()
+    for draw in range(DRAWS):
+        order = np.random.default_rng([ratings, draw]).permutation(groups.max() + 1)
+        place = np.argsort(order)[groups]
+        fit = np.argsort(place, kind="stable")[:ratings]
+        judged = np.flatnonzero(place > place[fit].max())
+        if len(judged) < LEAST:
+            return {}
+        human = pool.human[judged]
+        for name, values in estimates(fit, judged).items():
+            rank = spearman(human, values) if np.ptp(values) > 0 else 0.0
+            r2 = float(r_squared(human, values, once[:, : len(human)])[0])
+            cells.setdefault(name, []).append((rank, r2))
+    return {name: np.mean(pairs, axis=0) for name, pairs in cells.items()}
 
 
 def row_of(name: str, pool: RatedPool, folds: int, by: str = "source") -> Row:
@@ -359,6 +391,24 @@ def _has(pool: RatedPool, by: str) -> bool:
     return by == "source" or len({*pool.sources}) > 1
 
 
+def few_rows(options: argparse.Namespace) -> int:
+    """Prints a line for each pool of few ratings, and one of their means."""
+    rows = []
+    for name, pool in chosen(options):
+        row = with_few(some_of(pool, options.most), options.few) if options.pool in name else {}
+        if row:
+            rows.append(row)
+            print(f"{name}: {few_cells(row)}", flush=True)
+    mean = {name: np.mean([row[name] for row in rows], axis=0) for name in rows[0]} if rows else {}
+    print(f"{len(rows)} pools: {few_cells(mean)}")
+    return 0
+
+
+def few_cells(row: dict[str, FloatArray]) -> str:
+    """Spearman and R² of every method."""
+    return ", ".join(f"{name} {rank:.3f}/{r2:.3f}" for name, (rank, r2) in row.items())
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints a table and what it says; progress goes to standard error."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -373,9 +423,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--by", choices=("source", "text", "system"), default="source")
     parser.add_argument("--quick", action="store_true", help="three folds, self-made ratings")
+    parser.add_argument("--few", type=int, help="so many ratings, drawn four times")
     parser.add_argument("--save", type=Path, help="folder for held-out estimates")
     options = parser.parse_args(arguments)
     rows = []
+    if options.few:
+        return few_rows(options)
     try:
         for name, pool in chosen(options):
             if options.pool in name and _has(pool, options.by):

@@ -143,3 +143,14 @@ def test_what_is_said_of_the_pools(rivals: ModuleType) -> None:
     ]
     better = [replace(row, gain=replace(row.gain, gain=0.1)) for row in rows]
     assert rivals.summary(better)[3].endswith("none;")
+
+
+def test_few_ratings_judge_other_sources(rivals: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every method has a mean; too few texts that remain are none."""
+    pool = simulate(100, seed=1).pool
+    row = rivals.with_few(pool, 30)
+    assert [*row] == METHODS
+    assert all(-1 <= rank <= 1 and r2 <= 1 for rank, r2 in row.values())
+    assert rivals.with_few(pool, 60) == {}
+    assert rivals.main(["--quick", "--few", "25"]) == 0
+    assert "1 pools: gp " in capsys.readouterr().out
