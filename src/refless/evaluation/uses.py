@@ -60,7 +60,7 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
     purpose, bar = "estimate a mean", SMALL * labels.span
     estimate, name = measures.get("bias"), "bias"
     if labels.passing is not None:
-        purpose, bar, name = "estimate a pass rate", SMALL, "judge's pass rate less people's"
+        purpose, bar, name = "estimate a pass rate", SMALL, "judge's pass rate minus people's"
         human, judge, _ = verdicts(labels)
         gap = of_table(
             lambda shares: shares[..., 1] - shares[..., 2],
@@ -120,7 +120,7 @@ def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
             "That the judge does as well on other texts, with another prompt, rubric or model: ask "
             "again after each change, with --before."
         ),
-        "That the labels stand for all rows, unless they were drawn at random.",
+        "That the ratings stand for all rows, unless they were drawn at random.",
     ]
     if labels.passing is not None:
         human = verdicts(labels)[0]
