@@ -50,7 +50,7 @@ def may_filter(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
 
 
 def may_replace(labels: Labels, advantage: Estimate) -> Use:
-    measure = "nearness to the other annotators, less an annotator's"
+    measure = "nearness to the other annotators, minus an annotator's"
     use = _held_against("replace an annotator", measure, advantage, 0.0)
     return _forecast(use, len(labels))
 
