@@ -23,8 +23,8 @@ NAME = 24  # columns of a terminal
 MOST_PAIRS = 28  # of eight systems; of more, those whose difference is shown come first
 ASSUMED = {
     "random": (
-        "This takes the rated outputs as drawn at random from all of them. If they were picked "
-        "otherwise, say so: --selection unknown."
+        "This assumes that the rated outputs were drawn at random from all of them. If they were "
+        "picked otherwise, say so: --selection unknown."
     ),
     "active": "Rated outputs count by the chance with which each was drawn.",
     "unknown": (

@@ -74,7 +74,7 @@ def side_by_side_section(result: Validation) -> Section:
     legend = (
         f"Each text is estimated without {left_out(result.group)}. Difference: Spearman minus that "
         f"of {board.reference}, on the texts that both have an estimate for. Correlations are "
-        f"within folds that one model has judged. Baselines: {', '.join(board.baselines)}."
+        f"within folds, each estimated by one model. Baselines: {', '.join(board.baselines)}."
         f"{JUDGES if board.scores else ''}"
     )
     table = Table(header=header, rows=tuple(rows), numeric=(False, True, True, True))
