@@ -99,7 +99,7 @@ def test_what_the_terminal_shows(file: Path) -> None:
     ran = run("compare", file, "--scale", 1, 5, "--score-column", "judge")
     assert not too_wide(ran.out)
     said = " ".join(ran.out.split())
-    assert "new is rated higher than old, by 1.020 [0." in said
+    assert "new is rated higher than old, by 1.035 [0." in said
     assert "24 items with ratings for both, out of 60, with estimates of all" in said
     assert "--selection unknown" in said
 
@@ -333,6 +333,18 @@ def test_other_items() -> None:
     assert not pair.paired
     assert (pair.both_rated, pair.one_rated) == (0, 48)
     assert "no comparison in pairs" in str(found)
+
+
+def test_a_sheet_without_items() -> None:
+    """Repeated rows are noted; with all rated, no assumption is made about others."""
+    rows = without(outputs(40), "id", "item")
+    rows = [{**row, "text": f"{row['text']} and {i}"} for i, row in enumerate(rows)]
+    result = refless.compare([*rows, *rows[:30]])
+    assert "60 of 110 texts occur more than once" in " ".join(result.notes)
+    assert "--selection" not in str(refless.compare(rows))
+    assert "more than once" not in " ".join(refless.compare(rows).notes)
+    level = refless.compare(without(outputs(20, gap=0.0), "id", "item"))
+    assert "All items are rated, so only more items could show" in " ".join(str(level).split())
 
 
 @pytest.mark.parametrize(

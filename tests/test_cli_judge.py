@@ -444,7 +444,7 @@ def test_drift(
 def test_scores_on_another_scale(graded: Path) -> None:
     """0 to 100 against 1 to 5: no bias, and that is said."""
     told, _ = said(graded, "wide")
-    assert "bias (less people): undefined, the judge's scores are not in the units" in told
+    assert "bias (minus people): undefined, the judge's scores are not in the units" in told
     assert "By how much the judge is too kind or too strict: the judge's scores are not" in told
     assert "may rank systems" in told
     assert "estimate a mean" not in told
@@ -669,3 +669,13 @@ def test_equal_texts_are_told_apart_by_their_ids(tmp_path: Path) -> None:
         bare[0]["text"] = "perhaps"
         table(tmp_path / name, bare if name == "now.csv" else bare[::-1])
     assert run("judge", path, *words).json["drifts"]["judge"]["n"] == 1
+
+
+def test_repeated_rows_are_noted(tmp_path: Path) -> None:
+    """Each counts by itself; --group text counts equal texts together, which widens intervals."""
+    words = ("--score-column", "judge", *JSON)
+    rows = [{**row, "id": i, "text": f"Then {row['text']}"} for i, row in enumerate(grades() * 2)]
+    path = table(tmp_path / "rows.csv", rows)
+    single, together = (run("judge", path, *words, *more) for more in ((), ("--group", "text")))
+    assert "160 of 160 texts occur more than once. If rows were repeated" in single.err
+    assert "more than once" not in together.err

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from refless.commands.parameters import OutputRows, RatedRows, Rows, SeveralColumns, names_in
-from refless.commands.warnings import note
+from refless.commands.warnings import note, note_repeated
 from refless.data.records import Outputs, RatedPool, Texts
 from refless.data.tables import (
     OutputsRead,
@@ -31,6 +31,7 @@ FEWEST_RATINGS = 20  # that tell where a scale ends
 CODES = (-1.0, -9.0, -99.0, -999.0)  # that stand for a failure among scores
 STRANGE = 0.1  # share of scores far outside the range of the others
 TOLD = 3  # bad rows that are told in full
+FEWEST_WORDS = 5  # of a text that is not often written twice
 NAMED_GROUPS = ("id", "text", "source", "system", "item", "task")
 
 
@@ -95,6 +96,17 @@ def note_missing(texts: Texts) -> None:
     for name, column in zip(texts.score_names, texts.scores.T, strict=True):
         if missing := int((column != column).sum()):
             note(f"{name}: {missing} of {len(texts)} texts have no score")
+
+
+def note_copies(texts: Texts) -> None:
+    """Says so where many texts of one system and source are equal; short ones often are."""
+    blank = ("",) * len(texts)
+    rows = zip(texts.texts, texts.systems or blank, texts.sources or blank, strict=True)
+    note_repeated(
+        [row if len(row[0].split()) >= FEWEST_WORDS else place for place, row in enumerate(rows)],
+        "If rows were repeated by mistake, delete them, or say --group text: as they are, each "
+        "counts by itself, and intervals are too narrow",
+    )
 
 
 def note_equal(pool: Texts) -> None:

@@ -3,7 +3,8 @@
 Notes end up in the result; whoever listens, as the command line does, hears them at once.
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 
@@ -11,6 +12,7 @@ Share = Callable[[float], None] | None  # takes the share that is done, in [0, 1
 Bar = Callable[[str], AbstractContextManager[Share]]
 
 FEWEST_GROUPS = 20  # with 10, a 95 % interval holds the truth about 9 times in 10
+MANY_COPIES = 0.05  # of the texts
 
 _told: ContextVar[list[str] | None] = ContextVar("told", default=None)
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
@@ -33,6 +35,13 @@ def note_few(count: int, group: str) -> None:
             f"intervals are drawn over {count} {group}s; with fewer than {FEWEST_GROUPS} they are "
             "too narrow"
         )
+
+
+def note_repeated(labels: Sequence[object], result: str) -> None:
+    """Says so, and what results from it, where many texts have equal labels."""
+    copies = sum(count for count in Counter(labels).values() if count > 1)
+    if copies > MANY_COPIES * len(labels):
+        note(f"{copies} of {len(labels)} texts occur more than once. {result}")
 
 
 def progress(what: str) -> AbstractContextManager[Share]:

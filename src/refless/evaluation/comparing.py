@@ -107,6 +107,11 @@ class Comparison:
     pairs: tuple[Pair, ...]
     coverage: float
 
+    @property
+    def all_rated(self) -> bool:
+        """Whether every output has a rating."""
+        return all(standing.rated == standing.outputs for standing in self.standings)
+
 
 def compared(field: Field, errors: Residuals, order: Sequence[str]) -> Comparison:
     """Every pair of systems, and their ranks.

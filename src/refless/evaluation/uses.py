@@ -50,7 +50,7 @@ def may_filter(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
 
 
 def may_replace(labels: Labels, advantage: Estimate) -> Use:
-    measure = "nearness to the other annotators, less an annotator's"
+    measure = "nearness to the other annotators, minus an annotator's"
     use = _held_against("replace an annotator", measure, advantage, 0.0)
     return _forecast(use, len(labels))
 
@@ -60,7 +60,7 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
     purpose, bar = "estimate a mean", SMALL * labels.span
     estimate, name = measures.get("bias"), "bias"
     if labels.passing is not None:
-        purpose, bar, name = "estimate a pass rate", SMALL, "judge's pass rate less people's"
+        purpose, bar, name = "estimate a pass rate", SMALL, "judge's pass rate minus people's"
         human, judge, _ = verdicts(labels)
         gap = of_table(
             lambda shares: shares[..., 1] - shares[..., 2],
@@ -120,7 +120,7 @@ def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
             "That the judge does as well on other texts, with another prompt, rubric or model: ask "
             "again after each change, with --before."
         ),
-        "That the labels stand for all rows, unless they were drawn at random.",
+        "That the ratings stand for all rows, unless they were drawn at random.",
     ]
     if labels.passing is not None:
         human = verdicts(labels)[0]

@@ -23,8 +23,8 @@ NAME = 24  # columns of a terminal
 MOST_PAIRS = 28  # of eight systems; of more, those whose difference is shown come first
 ASSUMED = {
     "random": (
-        "This takes the rated outputs as drawn at random from all of them. If they were picked "
-        "otherwise, say so: --selection unknown."
+        "This assumes that the rated outputs were drawn at random from all of them. If they were "
+        "picked otherwise, say so: --selection unknown."
     ),
     "active": "Rated outputs count by the chance with which each was drawn.",
     "unknown": (
@@ -146,7 +146,7 @@ def _why_not(pair: Pair) -> str:
 def rests_on(comparison: Comparison, estimator: str) -> list[str]:
     """What the answer is made of; for several systems of which there is most."""
     pairs = comparison.pairs
-    lines = _of_two(pairs[0], estimator) if len(pairs) == 1 else []
+    lines = _of_two(comparison, estimator) if len(pairs) == 1 else []
     alone = [pair for pair in pairs if pair.method == "estimates"]
     if alone and len(pairs) > 1:
         verb = "is" if len(alone) == 1 else "are"
@@ -157,17 +157,21 @@ def rests_on(comparison: Comparison, estimator: str) -> list[str]:
     return lines
 
 
-def _of_two(pair: Pair, estimator: str) -> list[str]:
+def _of_two(comparison: Comparison, estimator: str) -> list[str]:
+    (pair,) = comparison.pairs
     lines = [_made_of(pair, estimator)]
     if pair.apart:
         lines.append(SAME_RATERS)
     elif not pair.shown and not math.isnan(pair.difference.p):
-        lines.append(_needed(pair))
+        lines.append(_needed(pair, all_rated=comparison.all_rated))
     if pair.left_out:
         items, verb = counted(pair.left_out, "item"), "is" if pair.left_out == 1 else "are"
         lines.append(f"{items} that only one of them answered {verb} left out.")
     if not pair.paired:
-        lines.append("They answered different items, so this is no comparison in pairs.")
+        lines.append(
+            "This is no comparison in pairs: too few items have outputs of both. A column item "
+            "says which outputs belong together."
+        )
     return lines
 
 
@@ -204,8 +208,8 @@ def _rated(pair: Pair) -> str:
     return f"{' and '.join(parts) or 'no ratings'}, out of {pair.items:,}"
 
 
-def _needed(pair: Pair) -> str:
-    if pair.both_rated == pair.items:
+def _needed(pair: Pair, *, all_rated: bool) -> str:
+    if all_rated or pair.both_rated == pair.items:
         return "All items are rated, so only more items could show a difference."
     if pair.needed is not None:
         return (
@@ -214,7 +218,7 @@ def _needed(pair: Pair) -> str:
         )
     return (
         f"Ratings of all {counted(pair.items, 'item')} should show a difference with a chance of "
-        f"{percent(pair.chance)}; a higher one takes more items."
+        f"{percent(pair.chance)}; a higher chance takes more items."
     )
 
 
@@ -276,7 +280,7 @@ def _one_pair(pair: Pair) -> Section:
         for name, answer in answers
     ]
     return charted(
-        f"{second} less {first}",
+        f"{second} minus {first}",
         ("made of", "difference [95 %]", "p", f"{second} is better"),
         entries,
         f"How much higher {second} is rated than {first}, with 95 % intervals.",

@@ -80,7 +80,8 @@ class CompareResult(Result):
     def _shown(self) -> Document:
         scale, pairs = self.scale, self.comparison.pairs
         notes = rests_on(self.comparison, self.estimator)
-        if self.selection == "unknown" or any(map(stands_for_others, pairs)):
+        others = not self.comparison.all_rated and any(map(stands_for_others, pairs))
+        if self.selection == "unknown" or others:
             notes.append(ASSUMED[self.selection])
         notes.append(question("item", these=self.these_items, looks=self.looks))
         sections = [systems_section(self.comparison, scale), differences_section(self.comparison)]

@@ -31,6 +31,7 @@ from refless.commands.parameters import (
 from refless.commands.rows import (
     ScoredRows,
     check_standard_input,
+    note_copies,
     note_missing,
     note_scale,
     note_scores,
@@ -115,6 +116,8 @@ def compare(
         if refused := [name for name, value in only.items() if value is not None]:
             raise UsageError(f"{refused[0]} is about ratings, and these are choices of people")
         return _won(inputs.pool, systems, margin, gated=fail_if_worse)
+    if group is None and not inputs.outputs.texts.items:
+        note_copies(inputs.outputs.texts)
     how = _selection(selection, inputs.outputs)
     errors = _errors(inputs, learner, drawn=how != "unknown")
     field = replace(

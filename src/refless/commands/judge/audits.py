@@ -354,7 +354,9 @@ def gated(
         low, high = drift.change.interval
         ends = (0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high)))
         moved = Estimate(value=abs(drift.change.value), interval=ends)
-        gates.append(_reached(f"{name}: change of the mean score", moved, "<=", most or 0.0))
+        gates.append(
+            _reached(f"{name}: size of the change of the mean score", moved, "<=", most or 0.0)
+        )
     for verdict in ("failed", "undecided", "passed"):
         reasons = [reason for kind, reason in gates if kind == verdict]
         if reasons:

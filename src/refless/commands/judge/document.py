@@ -24,7 +24,7 @@ NAMES = {
     "kappa": "Cohen's kappa",
     "ac1": "Gwet's AC1",
     "alpha": "Krippendorff's alpha",
-    "bias": "bias (less people)",
+    "bias": "bias (minus people)",
     "mae": "mean absolute error",
     "rmse": "root mean squared error",
     "quadratic_kappa": "quadratic kappa",
@@ -35,7 +35,7 @@ NAMES = {
 }
 ANSWERS = {"yes": "yes", "no": "no", "correct": "with labels", "unknown": "cannot be told"}
 SHORT = ("rank systems", "estimate a mean", "filter outputs", "replace a rater")  # as `Audit.uses`
-LEGEND = "Yes or no: the whole interval is beyond the bar."
+LEGEND = "Yes and no need the whole interval on one side of the bar."
 NOTHING = Estimate(value=math.nan)
 CLIPPED = 200  # letters of a rationale in a table
 NAME, NAMED = 30, 20  # columns of a terminal for a name; slices that are named
@@ -105,7 +105,7 @@ def uses_section(audit: Audit) -> Section:
     header = (f"May {clipped(audit.name, 16)}", "answer", "number [95 %]", "bar", "ratings")
     table = Table(header=header, rows=rows, numeric=(False, False, True, False, True))
     measures = "; ".join(f"{short}: {NAMES.get(use.measure, use.measure)}" for short, use in uses)
-    more = "Ratings: about how many would tell where these do not."
+    more = "Ratings: about how many would tell, if these do not."
     line = f"The numbers: {measures}. {LEGEND} {more}"
     return Section(title="Uses", table=table, lines=(line,))
 
@@ -171,7 +171,7 @@ def _means(audit: Audit) -> tuple[Section, ...]:
     order = sorted(audit.means, key=lambda name: name != audit.first)
     rows = tuple((name, _cell(audit.means[name]), audit.means[name].undefined) for name in order)
     every = counted(audit.n + audit.unlabelled, "row")
-    header, numeric = ("method", "value [95 %]", "no interval, as"), (False, True, False)
+    header, numeric = ("method", "value [95 %]", "why no interval"), (False, True, False)
     table = Table(header=header, rows=rows, numeric=numeric)
     line = f"Of all {every}, {audit.n} of them rated; the first line is the one to print."
     return (Section(title=f"{what} of all rows by {audit.name}", table=table, lines=(line,)),)
@@ -193,7 +193,7 @@ def _slices(audit: Audit) -> tuple[Section, ...]:
     differs = "Nowhere is its error shown to differ."
     if shown := [part.name for part in audit.slices if part.shown]:
         differs = f"Its error differs in: {', '.join(shown)}."
-    legend = "Error: mean of score less rating; gap: less that elsewhere; p after Holm."
+    legend = "Error: mean of score minus rating; gap: this minus that elsewhere; p after Holm."
     lines = [differs, legend, *lines]
     table = Table(header=("slice", "ratings", "error", "gap [95 %]", "p"), rows=rows)
     return (Section(title=f"Where {audit.name} errs", table=table, lines=(*lines,)),)
@@ -219,7 +219,8 @@ def drift_section(drifts: Mapping[str, Drift]) -> tuple[Section, ...]:
         for name, drift in drifts.items()
     )
     header = ("judge", "texts", "change of the mean [95 %]", "changed [95 %]")
-    return (Section(title="Now less before", table=Table(header=header, rows=rows)),)
+    table = Table(header=header, rows=rows)
+    return (Section(title="Change since the earlier scores", table=table),)
 
 
 def chapter(audit: Audit, worst: Section) -> tuple[Section, ...]:
@@ -256,7 +257,7 @@ def worst_sections(
             (pool.ids[row], number(human[row]), number(error), *reason)
             for row, error, reason in zip(worst, audit.errors, why, strict=True)
         )
-        header = ("id", "people", "judge less people", *(["why"] if rationales else []), "text")
+        header = ("id", "people", "judge minus people", *(["why"] if rationales else []), "text")
         line = "The rows on which judge and people are farthest apart."
         sections.append(
             Section(

@@ -36,7 +36,7 @@ from refless.commands.parameters import (
     command,
     names_in,
 )
-from refless.commands.rows import ScoredRows, column_of, note_missing, tell
+from refless.commands.rows import ScoredRows, column_of, note_copies, note_missing, tell
 from refless.commands.warnings import note, note_few, progress
 from refless.data.choices import are_choices
 from refless.data.records import Predictions
@@ -152,6 +152,8 @@ def judge(
                             "--before": before, "--require": require})  # fmt: skip
             segments = {name: metric.segments for name, metric in scores.items()}
             return tested(read.pool, segments, group, seed, resamples)
+        if group == "id":
+            note_copies(read.pool)
         human, how = _human(read, group), How(measure=measure, seed=seed, resamples=resamples)
         question = Question(
             read, human, group, passing, by=names_in(by), own=own, seed=seed, lower=lower, mass=mass

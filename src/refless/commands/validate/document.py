@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from refless.commands.texts import HEADER, drawn, estimate_cells
-from refless.data.human import canonical_order
-from refless.data.records import Estimates, RatedPool
+from refless.data.human import canonical_order, unscaled
+from refless.data.records import Estimates, RatedPool, Scale
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import MOST_REFITTED
 from refless.evaluation.leaderboard import Leaderboard
@@ -74,7 +74,7 @@ def side_by_side_section(result: Validation) -> Section:
     legend = (
         f"Each text is estimated without {left_out(result.group)}. Difference: Spearman minus that "
         f"of {board.reference}, on the texts that both have an estimate for. Correlations are "
-        f"within folds that one model has judged. Baselines: {', '.join(board.baselines)}."
+        f"within folds, each estimated by one model. Baselines: {', '.join(board.baselines)}."
         f"{JUDGES if board.scores else ''}"
     )
     table = Table(header=header, rows=tuple(rows), numeric=(False, True, True, True))
@@ -168,29 +168,33 @@ def _tail(result: Validation) -> tuple[str, ...]:
 
 def reranking_sections(result: Validation) -> tuple[Section, ...]:
     """What choosing by estimates among outputs for one source is worth."""
-    chosen = result.reranking
+    chosen, scale = result.reranking, result.pool.scale
     if chosen is None:
         return ()
+    picked, usual, best = unscaled(np.array([chosen.chosen, chosen.random, chosen.best]), scale)
     means = (
         f"{counted(chosen.n, chosen.by)} with several outputs: people rate the one with the "
-        f"highest estimate {number(chosen.chosen)} on average, one at random "
-        f"{number(chosen.random)}, the best {number(chosen.best)}."
+        f"highest estimate {number(picked)} on average, one at random {number(usual)}, the best "
+        f"{number(best)}."
     )
     gained = "All outputs of each are rated alike, so there is nothing to gain."
     if not math.isnan(chosen.share):
-        gained = f"Choosing by estimates gains {_gained(chosen)} of what can be gained"
+        gained = f"Choosing by estimates gains {_gained(chosen, scale)} of what can be gained"
         if result.by_system is not None:
-            gained += f"; always taking the best system gains {_gained(result.by_system)}"
+            gained += f"; always taking the best system gains {_gained(result.by_system, scale)}"
         gained += "."
     title = f"The best of several outputs for one {chosen.by}"
     return (Section(title=title, lines=(means, gained), folded=True),)
 
 
-def _gained(result: Reranking) -> str:
-    """A gain, and the share of what can be gained."""
+def _gained(result: Reranking, scale: Scale | None) -> str:
+    """A gain in the raters' units, and the share of what can be gained."""
+    span = 1.0 if scale is None else scale[1] - scale[0]
+    ends = span * result.gain_interval[0], span * result.gain_interval[1]
+    gain = with_interval(span * result.gain, ends)
     low, high = result.share_interval
-    ends = "" if math.isnan(low) else f" [{percent(low)}, {percent(high)}]"
-    return f"{with_interval(result.gain, result.gain_interval)}, {percent(result.share)}{ends}"
+    within = "" if math.isnan(low) else f" [{percent(low)}, {percent(high)}]"
+    return f"{gain}, {percent(result.share)}{within}"
 
 
 def undefined_sections(agreement: Agreement) -> tuple[Section, ...]:

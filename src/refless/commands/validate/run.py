@@ -1,6 +1,5 @@
 """validate: does anything automatic agree with these raters?"""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -22,7 +21,7 @@ from refless.commands.parameters import (
 )
 from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.commands.validate.result import ValidateResult
-from refless.commands.warnings import note, note_few, progress
+from refless.commands.warnings import note, note_few, note_repeated, progress
 from refless.data.choices import are_choices
 from refless.data.records import RatedPool, picked
 from refless.estimators import ESTIMATORS, Estimator
@@ -37,7 +36,6 @@ from refless.registry.spec import spec_of
 CANDIDATES = ("gp", "bleu-neighbors")
 FEWEST = 20  # rated texts
 AT_MOST = 20_000  # rated texts; of more, so many are drawn
-MANY_COPIES = 0.05  # of the rated texts
 
 
 @command
@@ -176,13 +174,12 @@ def _check_apart(blocks: IntArray, group: str) -> None:
 
 def _note_repeated(pool: RatedPool, group: str) -> None:
     """Says so where texts are estimated from their own copies."""
-    copies = sum(count for count in Counter(pool.texts).values() if count > 1)
-    if group == "id" and copies > MANY_COPIES * len(pool):
+    if group == "id":
         more = "" if pool.named else "; an id or an annotator column makes rows of one text one"
-        note(
-            f"{copies} of {len(pool)} rated texts occur more than once. Each is estimated from "
-            "its own copies too, so errors look smaller than they are. --group text holds "
-            f"equal texts out together{more}"
+        note_repeated(
+            pool.texts,
+            "Each is estimated from its own copies too, so errors look smaller than they are. "
+            f"--group text holds equal texts out together{more}",
         )
 
 

@@ -14,9 +14,10 @@ from typing import Any
 from refless.data.tables.cells import cell_of
 from refless.data.tables.columns import Keep, listed
 from refless.data.tables.reading import Numbered, Source
-from refless.data.tables.streams import Place, check_names, members_of, opened
+from refless.data.tables.streams import ABOVE, Place, check_names, members_of, opened
 from refless.files.untrusted import check_foreign
 from refless.registry.errors import InputError, MissingExtraError, RefLessError
+from refless.registry.plural import counted
 
 _MOST_ROWS = 1 << 20  # of a sheet, as Excel has it
 
@@ -82,8 +83,8 @@ def _named(
     with _faults_of(path):
         for number, cells in rows:
             if any(cell is not None for cell in islice(cells, width, None)):
-                problem = f"a cell beyond the {width} columns of the header"
-                remedy = "give its column a name, or empty it"
+                problem = f"a cell beyond the {counted(width, 'column')} of the header"
+                remedy = f"give its column a name, or empty it; {ABOVE}"
                 yield number, InputError(problem, remedy=remedy)
             else:
                 cells = [*cells, *[None] * (width - len(cells))]

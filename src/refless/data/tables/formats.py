@@ -15,6 +15,7 @@ from refless.data.tables.exports.format import at, fields_of, items
 from refless.data.tables.parquet import parquet
 from refless.data.tables.reading import Numbered, Reading, Source
 from refless.data.tables.streams import (
+    ABOVE,
     ZIP,
     Place,
     beginning,
@@ -290,6 +291,7 @@ def _named_cells(
             count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
             problem = f"{count} where the header has {width}"
             remedy = "check delimiters, quotes and line ends inside cells"
+            remedy += f"; {ABOVE}" if len(cells) > width else ""
             yield line, InputError(problem, remedy=remedy)
 
 

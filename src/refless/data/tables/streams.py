@@ -31,6 +31,7 @@ from refless.registry.errors import InputError, UsageError
 STDIN = "-"
 TEXTS_ALONE = "texts alone are given as {'text': [...]}"
 AGAIN = "export or copy the file again"
+ABOVE = "or delete what stands above the header, such as a title"
 ZIP = b"PK\x03\x04"
 PACKED = {0, 8, 93}  # methods of zip files: stored, deflated, zstd
 _HEAD = 1 << 16
