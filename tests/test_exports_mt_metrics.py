@@ -75,8 +75,8 @@ def test_the_command() -> None:
     """A folder is named like a file; human scores are dimensions."""
     ran = run("judge", FOLDER, "--dimension", "wmt-z", "--score-column", "scores.*")
     assert (ran.code, "scores.BLEU-refA" in ran.out) == (0, True)
-    ran = run("validate", f"{FOLDER}#en-de", "--estimator", "gp", "--format", "json")
-    assert [*ran.json["dimensions"]] == ["mqm", "wmt-z"]
+    ran = run("validate", f"{FOLDER}#en-de", "--estimator", "gp")
+    assert (ran.code, "'mqm'" in ran.err, "'wmt-z'" in ran.err) == (2, True, True)
     ran = run("validate", FOLDER.parent / "argilla", "--dimension", "quality", "--estimator", "gp")
     assert ran.code == 0  # the folder of another tool
 
