@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 FAULTS = (OSError, asyncio.IncompleteReadError)
+FEWEST, PATIENCE = 5, 60.0  # acknowledged ratings before a kill, and seconds to wait for them
 
 
 def outputs(folder: Path, n: int) -> Path:
@@ -192,15 +193,19 @@ def kills(args: argparse.Namespace, folder: Path) -> int:
     service.start()
     raters, drawn = raters_of(service), random.Random(args.seed)
 
+    def acknowledged() -> int:
+        return sum(len(rater.acknowledged) for rater in raters)
+
     def kill() -> None:
         for done in range(args.kills):
+            before, late = acknowledged(), time.monotonic() + PATIENCE
+            while acknowledged() < before + FEWEST and time.monotonic() < late:
+                time.sleep(0.01)  # a busy machine takes long to begin
             time.sleep(drawn.uniform(0.0, args.apart))
             service.kill()
             service.start()
             if (done + 1) % 20 == 0:
-                print(
-                    done + 1, "kills", sum(len(one.acknowledged) for one in raters), "acknowledged"
-                )
+                print(done + 1, "kills", acknowledged(), "acknowledged")
 
     asyncio.run(gathered(raters, asyncio.to_thread(kill)))
     service.end()
