@@ -19,13 +19,13 @@ from pathlib import Path
 
 import numpy as np
 from estimators import summeval
-from rivals import r_squared
+from rivals import r2, rated_first
 
 from refless.data.records import RatedPool, as_outputs
 from refless.estimators.gp import GaussianProcess
 from refless.evaluation.groups import codes
 from refless.evaluation.judges import line, linear
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import IntArray
 
 RATINGS, OTHERS = (30, 36, 60, 120), 30
 Lines = dict[str, float]
@@ -36,9 +36,7 @@ def drawn(pool: RatedPool, ratings: int, draws: int) -> Iterator[tuple[IntArray,
     article = codes(pool.sources)
     rng = np.random.default_rng([ratings, 7])
     for _ in range(draws):
-        order = rng.permutation(article.max() + 1)
-        place = np.argsort(order)[article]
-        fit = np.argsort(place, kind="stable")[:ratings]
+        place, fit = rated_first(article, ratings, rng)
         first = place[fit].max() + 1
         yield fit, np.flatnonzero((first <= place) & (place < first + OTHERS))
 
@@ -60,11 +58,6 @@ def tried(pool: RatedPool, fit: IntArray, asked: IntArray) -> Lines:
         gp = GaussianProcess(use_scores=reads).fit(read.take(fit))
         found[name] = gp.estimate(as_outputs(read.take(asked))).values
     return {name: r2(new.human, values) for name, values in found.items()}
-
-
-def r2(human: FloatArray, values: FloatArray) -> float:
-    """Of one set of estimates."""
-    return float(r_squared(human, values, np.ones((1, len(human))))[0])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -259,22 +259,27 @@ def judged_by_all(pool: RatedPool, fold: IntArray) -> dict[str, FloatArray]:
     return columns
 
 
+def rated_first(
+    groups: IntArray, ratings: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """[n] each row's place by its group in a drawn order, and the first so many rows by place."""
+    place = np.argsort(rng.permutation(groups.max() + 1))[groups]
+    return place, np.argsort(place, kind="stable")[:ratings]
+
+
 def with_few(pool: RatedPool, ratings: int) -> dict[str, FloatArray]:
     """Mean Spearman and R² of every method on the other sources, of so many ratings; {} if none."""
     groups = codes(pool.sources if len(set(pool.sources)) > 1 else pool.ids)
-    estimates, once, cells = methods_of(pool), np.ones((1, len(pool))), dict[str, list[Any]]()
+    estimates, cells = methods_of(pool), dict[str, list[Any]]()
     for draw in range(DRAWS):
-        order = np.random.default_rng([ratings, draw]).permutation(groups.max() + 1)
-        place = np.argsort(order)[groups]
-        fit = np.argsort(place, kind="stable")[:ratings]
+        place, fit = rated_first(groups, ratings, np.random.default_rng([ratings, draw]))
         judged = np.flatnonzero(place > place[fit].max())
         if len(judged) < LEAST:
             return {}
         human = pool.human[judged]
         for name, values in estimates(fit, judged).items():
             rank = spearman(human, values) if np.ptp(values) > 0 else 0.0
-            r2 = float(r_squared(human, values, once[:, : len(human)])[0])
-            cells.setdefault(name, []).append((rank, r2))
+            cells.setdefault(name, []).append((rank, r2(human, values)))
     return {name: np.mean(pairs, axis=0) for name, pairs in cells.items()}
 
 
@@ -290,7 +295,6 @@ def row_of(name: str, pool: RatedPool, folds: int, by: str = "source") -> Row:
     rng = np.random.default_rng(0)
     draws = weights_of(len(y), resamples=RESAMPLES, rng=rng, clusters=groups)
     drawn = np.concatenate([r_squared(y, found[OURS], weights) for weights in draws])
-    once = np.ones((1, len(y)))
     return Row(
         name=name,
         human=y,
@@ -300,7 +304,7 @@ def row_of(name: str, pool: RatedPool, folds: int, by: str = "source") -> Row:
         best=best,
         stack=spearman(y, stacked(y, found, fold)),
         gain=gain_of(name, way, y, found[OURS], found[best], groups, RESAMPLES),
-        r2={method: float(r_squared(y, some, once)[0]) for method, some in found.items()},
+        r2={method: r2(y, values) for method, values in found.items()},
         r2_high=percentile_interval(drawn)[1],
     )
 
@@ -310,6 +314,11 @@ def r_squared(human: FloatArray, values: FloatArray, weights: FloatArray) -> Flo
     means = weights @ human / weights.sum(axis=1)
     spread = weights @ human**2 - weights.sum(axis=1) * means**2
     return np.asarray(1.0 - weights @ (values - human) ** 2 / spread)
+
+
+def r2(human: FloatArray, values: FloatArray) -> float:
+    """Of one set of estimates."""
+    return float(r_squared(human, values, np.ones((1, len(human))))[0])
 
 
 def table(rows: Sequence[Row]) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from refless.evaluation.labels import OTHER_UNITS, Labels, shift_of, unless_by_chance, verdicts
 from refless.registry.plural import counted
+from refless.stats.correlation import is_constant
 from refless.stats.permutation import exchange_p, flip_p
 from refless.stats.verdicts import Estimate, cells_of, of_table
 
@@ -85,11 +86,8 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
 
 def _is_constant(labels: Labels) -> bool:
     """Whether all scores, or all verdicts, of a judge are the same."""
-    _, judge, unlabelled = verdicts(labels)
-    if labels.passing is None:
-        judge, unlabelled = labels.judge == labels.judge[0], labels.unlabelled == labels.judge[0]
-    verdict = np.concatenate([judge, unlabelled])
-    return bool(verdict.all() or not verdict.any())
+    scores = (labels.judge, labels.unlabelled) if labels.passing is None else verdicts(labels)[1:]
+    return is_constant(np.concatenate(scores).astype(np.float64))
 
 
 def _held_against(purpose: str, measure: str, estimate: Estimate, bar: float) -> Use:

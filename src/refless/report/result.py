@@ -22,6 +22,7 @@ from refless.report.text import as_markdown, as_text
 from refless.report.tools import check_tool, tool_in
 from refless.report.tools.junit import junit
 
+Gated = Literal["passed", "failed", "undecided"]
 EXIT = {"": 0, "passed": 0, "failed": 3, "undecided": 4}
 ENDINGS = ("json", "jsonl", "csv", "parquet", "md", "html")
 
@@ -30,11 +31,11 @@ ENDINGS = ("json", "jsonl", "csv", "parquet", "md", "html")
 class GateRecord:
     """What became of the gates; both are empty without one."""
 
-    verdict: Literal["", "passed", "failed", "undecided"] = ""
+    verdict: Gated | Literal[""] = ""
     reason: str = ""
 
     @classmethod
-    def of(cls, verdict: Literal["passed", "failed", "undecided"], why: str) -> "GateRecord":
+    def of(cls, verdict: Gated, why: str) -> "GateRecord":
         """A gate that was asked for; the reason begins with the verdict."""
         return cls(verdict, f"gate {verdict}: {why}")
 

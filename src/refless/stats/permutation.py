@@ -86,10 +86,6 @@ def flip_p(changes: FloatArray, clusters: IntArray) -> float:
     return exchange_p(turns, np.full(len(changes), 2), clusters)
 
 
-def _standard(column: FloatArray) -> FloatArray:
-    return np.asarray((column - column.mean()) / column.std())
-
-
 def _with(human: FloatArray, columns: FloatArray) -> FloatArray:
     """[b] correlation of each of [b, n] columns with the human one; 0 for a constant column."""
     human = human - human.mean()

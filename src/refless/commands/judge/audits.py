@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from refless.evaluation.systems import ranked_by, system_table
 from refless.metrics.references import Scores
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
-from refless.report.result import GateRecord
+from refless.report.result import Gated, GateRecord
 from refless.stats.clusters import numbered
 from refless.stats.verdicts import Estimate
 
@@ -357,13 +356,13 @@ def gated(
         gates.append(
             _reached(f"{name}: size of the change of the mean score", moved, "<=", most or 0.0)
         )
-    for verdict in ("failed", "undecided", "passed"):
+    worst_first: tuple[Gated, ...] = ("failed", "undecided", "passed")
+    for verdict in worst_first:
         reasons = [reason for kind, reason in gates if kind == verdict]
         if reasons:
-            reason = f"gate {verdict}: {'; '.join(reasons)}"
-            note(reason)
-            gate: Any = verdict
-            return GateRecord(gate, reason)
+            gate = GateRecord.of(verdict, "; ".join(reasons))
+            note(gate.reason)
+            return gate
     return GateRecord()
 
 

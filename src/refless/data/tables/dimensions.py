@@ -20,11 +20,10 @@ class SeveralDimensionsError(InputError):
 
     Attributes:
         names: of the dimensions, or what the user wrote for them.
-        asked: whether the user named them all.
     """
 
     def __init__(self, found: str, names: Sequence[str], path: str | None = None) -> None:
-        self.names, self.asked = tuple(names), path is None
+        self.names = tuple(names)
         super().__init__(found, path=path, remedy="choose one with --dimension NAME")
 
 

@@ -94,8 +94,9 @@ def believed(
         kernels: [texts, texts] each; one that is one number throughout is worth nothing.
         beliefs: [kernels] which are of a kind, and the share of the kind.
     """
-    varied = np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
-    kinds = [(kind & varied, share) for kind, share in beliefs if (kind & varied).any()]
+    varied = _varied(kernels)
+    kinds = [(kind & varied, share) for kind, share in beliefs]
+    kinds = [(kind, share) for kind, share in kinds if kind.any()]
     total, weights = sum(share for _, share in kinds), np.zeros(len(kernels))
     for kind, share in kinds:
         weights[kind] = (1.0 - SINGLE) * (share / total) / np.count_nonzero(kind)
@@ -118,7 +119,7 @@ def fitted_amplitudes(
     """
     from scipy.optimize import minimize
 
-    varied = np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
+    varied = _varied(kernels)
     terms = [kernel for kernel, varies in zip(kernels, varied, strict=True) if varies]
     size = len(terms) + 1
     bounds = [(0.0, MOST)] * len(terms) + [(LEAST_NUGGET, MOST)]
@@ -134,6 +135,11 @@ def fitted_amplitudes(
     weights = np.zeros(len(kernels))
     weights[varied] = np.where(optimum[:-1] < 1e-4, 0.0, optimum[:-1])
     return Amplitudes(weights, float(optimum[-1]))
+
+
+def _varied(kernels: Sequence[FloatArray]) -> BoolArray:
+    """[kernels] which are not one number throughout."""
+    return np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
 
 
 def left_out(groups: IntArray) -> list[IntArray]:

@@ -45,10 +45,9 @@ def tuned(data: Data, rows: IntArray) -> Amplitudes:
         for name, kernel in data.kernels.items()
     ]
     blocks = left_out(numbered(data.rated.sources, len(data.rated))[rows])
-    details, judges, texts = (
-        np.array([reads(name) for name in data.kernels], dtype=np.bool_)
-        for reads in (DETAILS.__contains__, JUDGES.__contains__, lambda name: not is_score(name))
-    )
+    details = np.array([name in DETAILS for name in data.kernels])
+    judges = np.array([name in JUDGES for name in data.kernels])
+    texts = ~np.array([is_score(name) for name in data.kernels])
     beliefs = ((texts, 1.0 - TRUST), (judges, TRUST))
     y, noise = data.y[rows], data.noise[rows]
     with single_threaded_blas():

@@ -27,13 +27,7 @@ from refless.registry.errors import RefLessError, UsageError
 from refless.registry.signature import digest_of
 
 OWNER, RATER = "owner", "rater"
-FIXED = (
-    "ask",
-    "scale",
-    "scales",
-    "dimensions",
-    "seed",
-)  # of how raters are asked: no later run changes them
+FIXED = ("ask", "scale", "scales", "dimensions", "seed")  # which no later run changes
 APART = "adjudicate"  # among the settings, for whoever reads ratings
 CONSENT = "consent of "  # a rater's number, among the settings
 REMEDY = "name another with --database, or give what it was made with"
