@@ -26,10 +26,10 @@ def sentences(page: Path) -> list[str]:
     text = page.read_text(encoding="utf-8")
     prose = re.sub(r"\A---\n.*?^---$|^(```|:::).*?^\1$", "\n", text, flags=re.DOTALL | re.MULTILINE)
     prose = re.sub(r"^(\||#|!\[|<|    ).*$", "\n", prose, flags=re.MULTILINE)
-    prose = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "code", prose))
-    parts = re.split(
-        r"(?<=[.?!:])[*)]*\s+(?=[^a-z])|\n\s*\n|^\s*(?:[-*]|\d\.)\s", prose, flags=re.MULTILINE
-    )
+    prose = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "`code`", prose))
+    # a sentence may begin with code
+    end = r"(?<=[.?!])[*)]*\s+(?=[^a-z])|(?<=:)[*)]*\s+(?=[^a-z`])"
+    parts = re.split(rf"{end}|\n\s*\n|^\s*(?:[-*]|\d\.)\s", prose, flags=re.MULTILINE)
     return [" ".join(part.split()) for part in parts if part.strip()]
 
 

@@ -269,8 +269,8 @@ def test_pages_can_be_read() -> None:
 
 
 def test_few_sentences_are_long() -> None:
-    """Fewer than forty have more than thirty words; scripts/prose.py lists them."""
-    assert len(long_sentences()) < 40
+    """At most ten have more than thirty words; scripts/prose.py lists them."""
+    assert len(long_sentences()) <= 10
 
 
 def test_readme_is_short() -> None:

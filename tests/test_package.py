@@ -134,3 +134,17 @@ def test_the_wheel_is_reproducible(tmp_path: Path) -> None:
         (wheel,) = (tmp_path / zone).iterdir()
         wheels.append(wheel.read_bytes())
     assert wheels[0] == wheels[1]
+
+
+def test_published_readme_has_no_dead_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Links lead into the repository once its address has a name; until then they are words."""
+    pytest.importorskip("hatchling", reason="no hatchling")
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    from long_description import long_description
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert not re.findall(r"\]\((?!https://)", long_description(text, ""))
+    assert "Can I trust my judge?" in long_description(text, "")
+    links = re.findall(r"\]\(([^)]+)\)", long_description(text, "https://x.org/blob/v1"))
+    assert "https://x.org/blob/v1/docs/judges.md" in links
+    assert all(link.startswith("https://") for link in links)
