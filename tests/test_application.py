@@ -403,6 +403,14 @@ def test_messages_speak_the_language_of_the_caller(folder: Path) -> None:
     call = Call("score", parameters_of(function_of("score")), {})
     said = call.worded("give --column text=NAME, --scale 1 5, or --rated FILE; see --read-me")
     assert said == "give columns={'text': 'NAME'}, scale=(1, 5), or rated=FILE; see --read-me"
+    said = call.worded("such as --read rating-map=up=1,down=0.")
+    assert said == "such as reading={'rating-map': 'up=1,down=0'}."
+    with pytest.raises(InputError, match=r"name it with columns=\{'text': 'NAME'\}, one text"):
+        refless.validate([{"txt": "a", "rating": 1}])
+    with pytest.raises(InputError, match=r"\(in Python Columns\(text=NAME\)\), one text a row"):
+        refless.read_pool([{"txt": "a", "rating": 1}])
+    assert "Of each score_column: " in (inspect.getdoc(refless.judge) or "")
+    assert "Of each --score-column: " in run("judge", "--help").out
 
 
 def test_wrong_values_are_told(folder: Path) -> None:

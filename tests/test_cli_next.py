@@ -388,7 +388,7 @@ def test_plan_saves_its_goals(tmp_path: Path) -> None:
         ),
         (("--plan", "--base-rate", 1), "--base-rate must be above 0 and below 1, got 1"),
         (("--plan", "--minutes-per-rating", 0), "--minutes-per-rating must be above 0, got 0"),
-        (("--plan", "--scale", 5, 1), "--scale needs two numbers, the lower first, got 5"),
+        (("--plan", "--scale", 5, 1), "a scale needs two numbers, the lower first, got 5"),
         (("--plan", "-o", "label-studio:x.json"), "a plan names no outputs to rate"),
     ],
 )

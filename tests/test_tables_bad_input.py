@@ -274,7 +274,7 @@ def test_errors_have_file_line_column_and_remedy(tmp_path: Path) -> None:
     reading = Reading(columns=Columns(text="t"), scale=(1, 6))
     with pytest.raises(InputError) as caught:
         read_pool([path], reading)
-    message = "rating 9 is outside the scale 1 to 6; correct it or change --scale."
+    message = "rating 9 is outside the scale 1 to 6; correct it or change the scale."
     assert str(caught.value) == f"{path}, line 1, column 'rating': {message}"
 
 

@@ -116,7 +116,7 @@ def test_places_in_memory() -> None:
     for name, source in told.items():
         with pytest.raises(InputError) as caught:
             read_pool(source, Reading(scale=(1, 6)))
-        message = "rating 9 is outside the scale 1 to 6; correct it or change --scale."
+        message = "rating 9 is outside the scale 1 to 6; correct it or change the scale."
         assert str(caught.value) == f"{name}, row 4, column 'rating': {message}"
         assert (caught.value.path, caught.value.line, caught.value.row) == (name, None, 4)
         with pytest.raises(InputError, match=f"^{name}: there is no column 'txt'"):

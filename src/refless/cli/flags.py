@@ -113,7 +113,8 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
 
 def help_of(function: Callable[..., Result]) -> str:
     """The docstring without its arguments, which help lists, and each paragraph on one line."""
-    parts = inspect.cleandoc(function.__doc__ or "").partition("\n\nArgs:\n")[0].split("\n\n")
+    doc = inspect.cleandoc(inspect.unwrap(function).__doc__ or "")
+    parts = doc.partition("\n\nArgs:\n")[0].split("\n\n")
     return "\n\n".join(" ".join(part.split()) for part in parts)
 
 

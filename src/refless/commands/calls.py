@@ -20,7 +20,7 @@ from refless.registry.spec import Parameter, spec_of
 from refless.report.result import Result
 
 R = TypeVar("R", bound=Result)
-GROUPS = ("source", "system", "item", "task")  # that sentences propose
+WORDS = {"group": ("source", "system", "item", "task"), "goal": ("learn", "mean", "compare")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +53,16 @@ class Call:
                 pattern = rf"(?<![\w-]){flag}(?![\w-])"
                 if each.kind == dict[str, Any]:
                     pair = rf"{each.name}={{'\1': '\2'}}"
-                    message = re.sub(rf"{pattern} ([\w-]+)=([^\s;,.)']+)", pair, message)
+                    message = re.sub(rf"{pattern} ([\w-]+)=([^\s;.)']*[^\s;,.)'])", pair, message)
                     message = re.sub(pattern, each.name, message)
                 message = re.sub(
                     rf"{pattern} (-?[\d.]+) (-?[\d.]+)", rf"{each.name}=(\1, \2)", message
                 )
-                for choice in each.about.choices or GROUPS * (each.name == "group"):
+                for choice in each.about.choices or WORDS.get(each.name, ()):
                     message = message.replace(f"{flag} {choice}", f"{each.name}='{choice}'")
                 message = re.sub(rf"{pattern}(?=:| must| goes)", each.name, message)
                 message = re.sub(rf"{pattern}( (?=[A-Z0-9']))?", f"{each.name}=", message)
-        return re.sub(r"\(in Python [^;)]*; ", "(", re.sub(r" \(in Python [^;)]*\)", "", message))
+        return re.sub(r" \(in Python Columns\([^)]*\)\)", "", message)
 
 
 def _words(parameter: Parameter, value: Any) -> list[str]:
@@ -156,7 +156,7 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
         said = tuple(map(call.worded, notes))
         return replace(result, notes=said, command=call.line(), worded=worded)
 
-    run.__doc__ = explained(function)
+    run.__doc__ = Call(function.__name__, parameters_of(function), {}).worded(explained(function))
     plain = {each.name: each.annotation for each in signature.parameters.values()}
     run.__annotations__ = plain | {"return": hints["return"]}
     last = inspect.Parameter(CONFIG.name, inspect.Parameter.KEYWORD_ONLY, default=None)

@@ -120,7 +120,7 @@ def unscaled(values: FloatArray, scale: Scale | None) -> FloatArray:
 def check_scale(scale: Scale | None) -> None:
     """Raises UsageError unless the scale is None or two finite numbers, the lower first."""
     if scale is not None and not (math.isfinite(scale[0]) and scale[0] < scale[1] < math.inf):
-        raise UsageError(f"--scale needs two numbers, the lower first, got {scale[0]} {scale[1]}")
+        raise UsageError(f"a scale needs two numbers, the lower first, got {scale[0]} {scale[1]}")
 
 
 def human_ratings(

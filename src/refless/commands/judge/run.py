@@ -118,8 +118,8 @@ def judge(
         max_drift: Gate: exit 3 if the mean score has moved by more, 4 if that cannot be told.
         require: Gate on the ends of intervals: "kappa>=0.6,tnr>=0.8,mae<=0.5"; exit 3 if one is
             missed, 4 if that cannot be told.
-        rubric: What the judge was told; its digest names the judge in --format json, for 'refless
-            score --judged-by'.
+        rubric: What the judge was told; its digest names the judge in the JSON, for 'refless score
+            --judged-by'.
         lower_is_better: A score column whose sign is to be turned; repeatable.
         measure: Correlation by which metrics are compared: spearman or pearson.
         group: What is drawn together: id (each text alone), source, system, item, task or a
@@ -142,7 +142,7 @@ def judge(
     tell(read)
     for name in lower:
         if name not in read.scores:
-            raise UsageError(f"--lower-is-better {name}: it is no --score-column")
+            raise UsageError(f"--lower-is-better '{name}': it is no --score-column")
     with progress("comparing scores with people's ratings") as show:
         scores = _scores(read, chosen, {*lower})
         if show is not None:

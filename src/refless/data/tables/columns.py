@@ -250,19 +250,17 @@ def missing(
 ) -> InputError:
     """The error where no column has a needed role; `scores` are named, `more` is a remedy."""
     problem = f"no column for the {role}: none is called {', '.join(ALIASES[role])}"
-    remedy = f"name it with {flag_of(role)}=NAME"
+    remedy = f"name it with {flag_of(role)}=NAME (in Python Columns({role}=NAME))"
     remedy += ", one text a row" if role == "text" else ""
     if role == "rating":
-        remedy += " (in Python columns={'rating': NAME}; repeat it, or give a pattern such as "
-        remedy += "'rater*', for one annotator a column)"
+        remedy += "; repeat it, or give a pattern such as 'rater*', for one annotator a column"
         if names := [name for name in unclear(header) if name not in scores]:
             problem += f"; {listed(names)} may be a judge's scores or people's"
-            remedy += ", or a judge's scores with --score-column"
+            remedy += "; or a judge's scores with --score-column"
     if role == "text" and any(name.casefold().endswith("id") for name in header):
         remedy += "; or join the file of texts first, in pandas: texts.merge(ratings, on='id')"
-    return InputError(
-        problem, path=path, remedy=f"{remedy}{more}; the columns are {listed(header)}"
-    )
+    remedy += f"{more}; the columns are {listed(header)}"
+    return InputError(problem, path=path, remedy=remedy)
 
 
 def is_pattern(name: str) -> bool:
@@ -321,7 +319,7 @@ def _by_alias(
         result = [name for name in free if name in exact or folded(name) in aliases - exact]
         result = [name for name in result if folded(name) not in LAST] or result
         if len(result) > 1:
-            remedy = f"choose one with {flag_of(role)}=NAME (in Python columns={{'{role}': NAME}})"
+            remedy = f"choose one with {flag_of(role)}=NAME (in Python Columns({role}=NAME))"
             problem = f"more than one column could be the {role}: {listed(result)}"
             raise InputError(problem, path=path, remedy=remedy)
         if result:

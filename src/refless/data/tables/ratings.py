@@ -153,5 +153,5 @@ def rating_of(value: float | str, words: Words, scale: Scale | None) -> float:
         raise InputError(f"rating {value} is not finite", remedy="correct or drop it")
     if scale is not None and not scale[0] <= value <= scale[1]:
         problem = f"rating {value:g} is outside the scale {scale[0]:g} to {scale[1]:g}"
-        raise InputError(problem, remedy="correct it or change --scale")
+        raise InputError(problem, remedy="correct it or change the scale")
     return value
