@@ -100,7 +100,7 @@ def test_scores_are_nobodys_ratings_unless_named(name: str) -> None:
     for read in (read_pool, read_both):
         with pytest.raises(InputError, match=said):
             read(rows)
-    with pytest.raises(InputError, match=rf"{asked}columns=\{{'rating': 'NAME'\}}; .*score_column="):
+    with pytest.raises(InputError, match=rf"{asked}columns=\{{'rating': 'NAME'\}}; .*score_col"):
         refless.compare([{**row, "system": "ab"[i]} for i, row in enumerate(rows)])
     assert read_pool(rows, Reading(columns=Columns(rating=(name,)))).pool.human.tolist() == [1, 2]
 
