@@ -262,24 +262,6 @@ def check(read: Any) -> None:
             note.encode("utf-8", "surrogatepass")
 
 
-SET = {
-    str(file.relative_to(EXPORTS / "mt-metrics-eval")): file.read_bytes()
-    for file in sorted((EXPORTS / "mt-metrics-eval").rglob("*.*"))
-    if file.is_file()
-}
-
-
-def _test_set(data: bytes) -> None:
-    """A folder of mt-metrics-eval: its files one after the other, with a NUL between."""
-    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
-        for name, content in zip(SET, data[1:].split(b"\0"), strict=False):
-            (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
-            (Path(folder) / name).write_bytes(content)
-        for dimension in (None, "mqm"):
-            reading = Reading(dimension=dimension, skip_bad=dimension is None)
-            check(READERS[data[0] % len(READERS)](folder, reading))
-
-
 def _pairs(data: bytes) -> None:
     """Preference pairs; with `judge` as a score where the first byte is odd."""
     odd = bool(data) and data[0] % 2 == 1
@@ -437,10 +419,6 @@ TARGETS: dict[str, Target] = {
         f"export-{name}": Target(call=_reader(name), make=_chosen(making.tool(example)))
         for name, example in EXAMPLES.items()
     },
-    "mt-metrics-eval": Target(
-        call=lambda data: _test_set(data) if data else None,
-        make=lambda rng: rng.randbytes(1) + b"\0".join(SET.values()),
-    ),
     "pairs": Target(call=_pairs, make=_any_pair),
     "frames": Target(call=_frames, make=_seed),
     "baseline": Target(call=_baseline, make=making.cells("\t")),

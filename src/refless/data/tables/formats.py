@@ -58,9 +58,6 @@ def source_of(path: str, reading: Reading, keep: Keep) -> AbstractContextManager
     if reading.format is not None and reading.format not in names:
         raise UsageError(f"no format '{reading.format}'; there are {', '.join(names)}")
     check_encoding(reading.encoding)
-    for name, export in exports().items():
-        if export.is_folder(path):
-            return _export(Place(path=path, raw=b"", reading=reading), keep, name)
     path = f"{path}/{RECORDS}" if is_file(f"{path}/{RECORDS}") else path
     file, sheet = workbook_of(path)
     raw = raw_of(file, reading.max_bytes)

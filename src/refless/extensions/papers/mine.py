@@ -87,8 +87,8 @@ def mine(
     if corpus is None or seeds is None:
         raise UsageError("CORPUS and --seeds are needed, or --ratings for the second step")
     names = {role: role for role in ROLES} | columns_by_role(columns, ROLES)
-    own = Columns(text=names["response"], source=names["context"], group=names["message"])
-    how = replace(how, columns=own)
+    columns_read = Columns(text=names["response"], source=names["context"], group=names["message"])
+    how = replace(how, columns=columns_read)
     chosen = _seeds(seeds, how, min_rating)
     candidates = for_raters(mined(chosen, _triples(corpus, how), n, tokenize), seed)
     signature = Signature("mine").plus(n=n, tokenize=tokenize, seed=seed)
@@ -136,13 +136,13 @@ def _back(rows: Rows, folder: Path, scale: tuple[float, float], how: Reading) ->
     columns = Columns(text="response", id="id")
     pool = read_pool(rows, replace(how, columns=columns)).pool
     _check_texts(key, dict(zip(pool.ids, pool.texts, strict=True)), rows)
-    found = weighted(key, dict(zip(pool.ids, pool.human.tolist(), strict=True)), scale)
-    _write(folder / REFERENCES, [asdict(one) for one in found])
-    without = sum(max(row.weights) <= 0 for row in found)
+    items = weighted(key, dict(zip(pool.ids, pool.human.tolist(), strict=True)), scale)
+    _write(folder / REFERENCES, [asdict(item) for item in items])
+    without = sum(max(item.weights) <= 0 for item in items)
     return MineResult(
-        weighted=tuple(found),
+        weighted=tuple(items),
         summary=(
-            f"{len(found)} items with {sum(len(row.references) for row in found)} weighted "
+            f"{len(items)} items with {sum(len(item.references) for item in items)} weighted "
             f"references; {len(key) - len(pool.ids)} responses were not rated; "
             f"{without} items have no positive weight"
         ),
@@ -170,10 +170,10 @@ def _key(path: Path) -> list[Candidate]:
         raise InputError("no such file", path=str(path), remedy=remedy)
     with reading(path):
         lines = path.read_bytes().splitlines()
-    found = []
+    candidates = []
     for number, line in enumerate(lines, 1):
         try:
-            found.append(msgspec.json.decode(line, type=Candidate))
+            candidates.append(msgspec.json.decode(line, type=Candidate))
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as fault:
             raise InputError(
                 f"this is no line of the key ({fault})",
@@ -181,7 +181,7 @@ def _key(path: Path) -> list[Candidate]:
                 line=number,
                 remedy="leave key.jsonl as the first step wrote it",
             ) from fault
-    return found
+    return candidates
 
 
 def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:

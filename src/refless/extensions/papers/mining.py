@@ -106,24 +106,25 @@ def mine(
 def _candidates(
     seed: Triple, corpus: Sequence[Triple], scores: FloatArray, n: int
 ) -> list[Candidate]:
-    own = Candidate(
+    original = Candidate(
         item=seed.id,
         context=seed.context,
         message=seed.message,
         response=seed.response,
         kind=ORIGINAL,
     )
-    found, taken = [own], {seed.response, seed.message}
+    candidates, texts = [original], {seed.response, seed.message}
     for i in np.argsort(-scores, kind="stable").tolist():  # the corpus is sorted by text already
         triple = corpus[i]
-        if len(found) > n or scores[i] <= 0:
+        if len(candidates) > n or scores[i] <= 0:
             break
-        if triple.response not in taken:
-            taken.add(triple.response)
-            found.append(replace(own, response=triple.response, kind=MINED, origin=triple.id))
+        if triple.response not in texts:
+            texts.add(triple.response)
+            mined = replace(original, response=triple.response, kind=MINED, origin=triple.id)
+            candidates.append(mined)
     if seed.message != seed.response:
-        found.append(replace(own, response=seed.message, kind=PARROT))
-    return found
+        candidates.append(replace(original, response=seed.message, kind=PARROT))
+    return candidates
 
 
 class _Index:

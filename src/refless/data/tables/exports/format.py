@@ -80,7 +80,6 @@ class Export:
         roles: roles whose columns it knows.
         rows: opens its rows, if they are no plain JSON, JSONL, CSV or Parquet.
         within: the dotted name of the list that contains the rows, if one object is around them.
-        is_folder: whether a path names a folder that the tool wrote.
         header: what stands for the first object in a file that is a zip archive; nothing if it is
             no such file.
         gathered: makes one row of all that are about one text.
@@ -92,7 +91,6 @@ class Export:
     roles: tuple[str, ...] = ()
     rows: Callable[[Place], AbstractContextManager[Source]] | None = None
     within: str = ""
-    is_folder: Callable[[str], bool] = lambda _: False
     header: Callable[[Place], Mapping[str, object]] = lambda _: {}
     gathered: Callable[[Iterator[Numbered]], Iterator[Numbered]] = lambda rows: rows
 

@@ -6,7 +6,6 @@ from refless.extensions.connect.exports import (
     inspect_log,
     label_studio,
     lm_eval,
-    mt_metrics,
     promptfoo,
     traces,
 )
@@ -23,5 +22,4 @@ EXPORTS: dict[str, Export] = {
     "langfuse-traces": traces.LANGFUSE_TRACES,
     "langsmith-feedback": traces.LANGSMITH_FEEDBACK,
     "phoenix-annotations": traces.PHOENIX_ANNOTATIONS,
-    "mt-metrics-eval": mt_metrics.TEST_SET,
 }
