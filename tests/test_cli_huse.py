@@ -1,4 +1,4 @@
-"""refless huse: who wrote what, and estimates in place of ratings."""
+"""refless huse: who wrote what."""
 
 from pathlib import Path
 
@@ -30,19 +30,18 @@ def fits(found: object) -> None:
     Draft202012Validator(schema).validate(found)
 
 
-def test_estimated_ratings(tmp_path: Path) -> None:
-    """Beside the human ones; the estimator signs; texts without an estimate are counted."""
-    path = jsonl(tmp_path / "rated.jsonl", rows())
-    ran = run("huse", path, "--estimated", "--estimator", "gp", "--scale", 1, 5)
+def test_huse_of_a_file(tmp_path: Path) -> None:
+    """Its parts in a table; texts without a probability are counted."""
+    partly = [row | {"logprob": None} if row["id"] == "3" else row for row in rows()]
+    path = jsonl(tmp_path / "rated.jsonl", partly)
+    ran = run("huse", path)
     assert ran.code == 0, ran.err
     assert too_wide(ran.out) == []
-    assert "estimated ratings" in ran.out
-    ran = run(
-        "huse", path, "--estimated", "--estimator", "bleu-neighbors:tau=0.3", "--format", "json"
-    )
+    assert "HUSE-Q, quality" in ran.out
+    assert "missing: 1." in ran.out
+    ran = run("huse", path, "--format", "json")
     fits(ran.json)
-    assert ran.json["estimator"].startswith("bleu-neighbors|")
-    assert ran.json["estimated"]["n"] + ran.json["estimated"]["n_left_out"] == 40
+    assert (ran.json["human"]["n"], ran.json["human"]["n_left_out"]) == (39, 1)
 
 
 def test_scale_changes_nothing(tmp_path: Path) -> None:

@@ -1,19 +1,18 @@
 """huse: quality and diversity in one number."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from refless.commands.estimating import DEFAULT, chosen, held_out_of
-from refless.commands.parameters import Argument, Chosen, RatedRows, Rows, Seed, Threads, command
+from refless.commands.parameters import Argument, RatedRows, Rows, Seed, command
 from refless.commands.rows import tell
 from refless.commands.warnings import note
-from refless.data.human import human_ratings, unscaled
+from refless.data.human import human_ratings
 from refless.data.tables import ScoredRead, read_scored
 from refless.data.tables.columns import HUSE_ROLES
 from refless.extensions.papers.huse.result import HuseResult
-from refless.extensions.papers.huse.study import PARTS, Huse
+from refless.extensions.papers.huse.study import PARTS
 from refless.extensions.papers.huse.study import huse as huse_of
 from refless.registry.arrays import BoolArray, FloatArray
 from refless.registry.errors import InputError, UsageError
@@ -43,11 +42,8 @@ def huse(
     rated: Argument,
     *,
     human_label: str | None = None,
-    estimated: bool = False,
-    estimator: Chosen = DEFAULT,
     neighbors: int = 15,
     exact_ties: bool = False,
-    threads: Threads = None,
     seed: Seed = 0,
     rows: LabelledRows,
 ) -> HuseResult:
@@ -60,38 +56,25 @@ def huse(
         rated: Files of rated texts by people and by one model.
         human_label: What the column of the role label says of a person's text. Without it: human,
             person, people, reference.
-        estimated: Also with estimates (each text held out) in place of human ratings.
         neighbors: Neighbours that vote.
         exact_ties: Let distances that differ by rounding count as equal; the paper's do not.
     """
-    one = chosen(estimator, threads, seed)
     read = _read(rated, rows)
     human, lengths, pool = _is_human(read, human_label), _lengths(read), read.pool
-
-    def of(ratings: FloatArray) -> Huse:
-        return huse_of(
-            ratings,
-            read.numbers["logprob"],
-            lengths,
-            human,
-            neighbors=neighbors,
-            exact_ties=exact_ties,
-            seed=seed,
-        )
-
     # In the raters' units: which distances tie, as the paper has it, changes with the units.
-    found = of(human_ratings(pool.ratings, len(pool), aggregate=pool.aggregate))
+    result = huse_of(
+        human_ratings(pool.ratings, len(pool), aggregate=pool.aggregate),
+        read.numbers["logprob"],
+        lengths,
+        human,
+        neighbors=neighbors,
+        exact_ties=exact_ties,
+        seed=seed,
+    )
     ties = "exact" if exact_ties else "float"
     drawn = {"ci": f"jack-{PARTS}", "seed": seed}
     signed = _signature(read, human, lengths, {"k": neighbors, "ties": ties, **drawn})
-    result = HuseResult(human=found, signature=signed)
-    if not estimated:
-        return result
-    if not read.texts:
-        raise UsageError("--estimated needs a text column")
-    values = unscaled(held_out_of(one, pool).values, pool.scale)
-    named = one.signature(pool).plus(heldout="id")
-    return replace(result, estimated=of(values), estimator=named)
+    return HuseResult(human=result, signature=signed)
 
 
 def _read(rated: Rows, rows: LabelledRows) -> ScoredRead:
@@ -107,7 +90,7 @@ def _read(rated: Rows, rows: LabelledRows) -> ScoredRead:
     return read
 
 
-def _is_human(read: ScoredRead, wanted: str | None) -> BoolArray:
+def _is_human(read: ScoredRead, label: str | None) -> BoolArray:
     """[n] whether a person wrote the text, by the label column, else by the system."""
     labels = read.labels or read.pool.systems
     if not labels:
@@ -115,23 +98,23 @@ def _is_human(read: ScoredRead, wanted: str | None) -> BoolArray:
             "which texts did people write? Name the column that tells with --column label=NAME or "
             "--column system=NAME"
         )
-    seen = sorted(set(labels))
-    given = [
+    names = sorted(set(labels))
+    people = [
         name
-        for name in seen
-        if (name == wanted if wanted is not None else name.strip().casefold() in HUMAN_LABELS)
+        for name in names
+        if (name == label if label is not None else name.strip().casefold() in HUMAN_LABELS)
     ]
-    if len(given) != 1:
-        shown = ", ".join(f"'{name}'" for name in seen[:10])
+    if len(people) != 1:
+        quoted = ", ".join(f"'{name}'" for name in names[:10])
         raise UsageError(
-            f"which texts did people write? The labels are {shown}: name the one for people with "
+            f"which texts did people write? The labels are {quoted}: name the one for people with "
             "--human-label"
         )
-    if len(seen) > 2:
+    if len(names) > 2:
         raise UsageError(
-            f"HUSE compares one model with people; there are {len(seen) - 1} models here"
+            f"HUSE compares one model with people; there are {len(names) - 1} models here"
         )
-    return np.array([name == given[0] for name in labels], dtype=np.bool_)
+    return np.array([name == people[0] for name in labels], dtype=np.bool_)
 
 
 def _lengths(read: ScoredRead) -> FloatArray:

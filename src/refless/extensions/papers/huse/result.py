@@ -5,7 +5,6 @@ from typing import Literal
 
 from refless.extensions.papers.huse.study import Huse
 from refless.registry.plural import counted
-from refless.registry.signature import Signature
 from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
 from refless.report.record import Record, Signed
@@ -21,73 +20,44 @@ MEANING = (
 
 @dataclass(frozen=True, kw_only=True)
 class HuseRecord(Record):
-    """HUSE, HUSE-Q and HUSE-D from human ratings and, where asked for, from estimates of them.
-
-    Attributes:
-        estimator: signature of what made the estimates.
-    """
+    """HUSE, HUSE-Q and HUSE-D from human ratings."""
 
     command: Literal["huse"] = "huse"
     signature: Signed
     human: Huse
-    estimated: Huse | None
-    estimator: str | None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class HuseResult(Result):
-    """HUSE from human ratings and, where asked for, from estimates of them.
-
-    Attributes:
-        human, estimated: the two results; estimated is None where it was not asked for.
-        estimator: signature of what made the estimates.
-    """
+    """HUSE from human ratings."""
 
     record = HuseRecord
     human: Huse
-    estimated: Huse | None = None
-    estimator: Signature | None = None
-
-    @property
-    def by_ratings(self) -> dict[str, Huse]:
-        """The results by whose ratings they rest on."""
-        both = {"human": self.human, "estimated": self.estimated}
-        return {name: one for name, one in both.items() if one is not None}
 
     def _shown(self) -> Document:
-        found, rated = self.by_ratings, self.human
-        rows = tuple(
-            (label, *(_part(one, part) for one in found.values())) for part, label in PARTS.items()
-        )
-        header = ("", *(f"{name} ratings [95 %]" for name in found))
-        left_out = tuple(
-            f"Left out, as a rating, an estimate or a probability is missing: {one.n_left_out} "
-            f"({name} ratings)."
-            for name, one in found.items()
-            if one.n_left_out
-        )
+        huse = self.human
+        rows = tuple((label, _part(huse, part)) for part, label in PARTS.items())
         line = (
-            f"{counted(rated.n, 'text')}, {rated.n_human} of them by people; "
-            f"{counted(rated.neighbors, 'neighbour')}."
+            f"{counted(huse.n, 'text')}, {huse.n_human} of them by people; "
+            f"{counted(huse.neighbors, 'neighbour')}."
         )
+        lost = f"Left out, as a rating or a probability is missing: {huse.n_left_out}."
+        table = Table(header=("", "human ratings [95 %]"), rows=rows)
         return Document(
-            title=f"HUSE of {counted(rated.n, 'text')}",
-            verdict=f"By human ratings HUSE is {_part(rated, 'huse')}.",
-            notes=(line, *left_out),
+            title=f"HUSE of {counted(huse.n, 'text')}",
+            verdict=f"By human ratings HUSE is {_part(huse, 'huse')}.",
+            notes=(line, lost) if huse.n_left_out else (line,),
             sections=(
-                Section(title="HUSE and its parts", table=Table(header=header, rows=rows)),
+                Section(title="HUSE and its parts", table=table),
                 Section(lines=(MEANING,)),
             ),
-            signatures=tuple(str(one) for one in (self.signature, self.estimator) if one),
         )
 
     def _rows(self) -> Rows:
-        """One mapping for human ratings, one for estimates."""
-        return [
-            {"ratings": name, **{part: getattr(one, part) for part in PARTS}, "n": one.n}
-            for name, one in self.by_ratings.items()
-        ]
+        """One mapping."""
+        huse = self.human
+        return [{**{part: getattr(huse, part) for part in PARTS}, "n": huse.n}]
 
 
-def _part(one: Huse, part: str) -> str:
-    return with_interval(getattr(one, part), getattr(one, f"{part}_interval"), 2)
+def _part(huse: Huse, part: str) -> str:
+    return with_interval(getattr(huse, part), getattr(huse, f"{part}_interval"), 2)
