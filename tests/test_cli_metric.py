@@ -3,6 +3,7 @@
 import json
 
 import jsonschema
+import numpy as np
 import pytest
 import sacrebleu
 
@@ -10,8 +11,10 @@ import command_line
 from refless.commands.lists.result import ListResult
 from refless.commands.metric.result import MetricResult
 from refless.data.records import Outputs
+from refless.metrics.references import metric_of
 from refless.metrics.references.bleu import BLEU
 from refless.metrics.references.delta import DeltaBLEU
+from refless.metrics.references.scoring import run
 
 LISTED, SCHEMA = ListResult.schema(), MetricResult.schema()
 GOOD, BAD = "the food was delicious .", "it tasted terrible ."
@@ -113,3 +116,14 @@ def test_bad_rows_are_kept_as_undefined(tmp_path) -> None:
     assert [item["scores"]["bleu:order=1"] for item in found["items"]] == [100, None]
     assert (found["metrics"][0]["n"], found["metrics"][0]["n_scored"]) == (2, 1)
     assert "1 of 2 outputs could not be scored" in ran.err
+
+
+def test_interval_of_a_mean_is_the_known_one() -> None:
+    """sBLEU's interval is near mean +- 1.96 s / sqrt(n), the normal approximation."""
+    drawn = np.random.default_rng(2).choice([*"abcde"], (3, 300, 6))
+    texts, *references = ([" ".join(words) for words in part] for part in drawn)
+    ids = tuple(map(str, range(300)))
+    outputs = Outputs(ids=ids, texts=tuple(texts), references=tuple(zip(*references, strict=True)))
+    found = run(metric_of("sbleu:order=2"), outputs, label="sbleu")
+    centre, half = found.segments.mean(), 1.96 * found.segments.std(ddof=1) / np.sqrt(300)
+    assert found.overall.score_interval == pytest.approx((centre - half, centre + half), rel=0.05)

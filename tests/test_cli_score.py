@@ -202,6 +202,32 @@ def test_gate_without_any_estimate(folder: Path, tmp_path: Path) -> None:
     assert "no interval" in ran.err
 
 
+@pytest.mark.parametrize(
+    "gate", ["--min-mean nan", "--min-mean inf", "--min-coverage 2", "--min-coverage -1"]
+)
+def test_gates_that_say_nothing(folder: Path, gate: str) -> None:
+    """A gate that nothing or everything passes is wrong usage."""
+    assert scored(folder, *gate.split()).code == 2
+
+
+def test_seeds(folder: Path) -> None:
+    """0 is a seed: it repeats itself; another draws other intervals, not another mean."""
+    found = [scored(folder, "--format", "json", "--seed", seed).json for seed in (0, 0, 1)]
+    assert found[0] == found[1]
+    assert found[0]["mean"] == found[2]["mean"]
+    assert found[0]["mean_interval"] != found[2]["mean_interval"]
+    assert [Signature.parse(one["signature"]).get("seed") for one in found] == ["0", "0", "1"]
+
+
+def test_subsample(folder: Path) -> None:
+    """A share of the rated texts, drawn with the seed, and said in the signature."""
+    half = ("--format", "json", "--estimator", "bleu-neighbors:subsample=0.5")
+    one, other = (scored(folder, *half, "--seed", seed).json for seed in (0, 1))
+    signature = Signature.parse(other["signature"])
+    assert (signature.get("sub"), signature.get("subseed")) == ("0.5", "1")
+    assert one["items"] != other["items"]
+
+
 def test_standard_input(folder: Path) -> None:
     """- is standard input, for the outputs or for the rated texts, not for both."""
     outputs = (folder / "outputs.jsonl").read_bytes()

@@ -124,6 +124,14 @@ def test_groups_of_the_same_texts(tmp_path: Path) -> None:
     assert validated(jsonl(tmp_path / "n.jsonl", named), "--group", "day").code == 0
 
 
+def test_groups_that_are_not_there(tmp_path: Path) -> None:
+    """A missing column, or one group only, is wrong usage."""
+    rows = [{"text": text, "rating": i % 5, "task": "one"} for i, text in enumerate(headlines(9))]
+    for group in ("source", "task"):
+        ran = validated(jsonl(tmp_path / "r.jsonl", rows), "--group", group)
+        assert (ran.code, group in ran.err) == (2, True)
+
+
 def test_seeds(rated: Path) -> None:
     """Only intervals hang on them, and the signature names the seed."""
     runs = (validated(rated, "--format", "json", "--seed", seed).json for seed in (0, 0, 7))
