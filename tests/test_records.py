@@ -44,13 +44,6 @@ def test_take_keeps_columns_together(order: list[int], size: int) -> None:
     np.testing.assert_array_equal(some.human, human_ratings(some.ratings, len(some), scale=(1, 5)))
 
 
-def test_take_leaves_the_pool_alone() -> None:
-    """The pool that was taken from is as it was."""
-    before = (POOL.ids, POOL.human.tolist(), ratings_of(POOL))
-    POOL.take(np.array([3, 0], dtype=np.int64))
-    assert (POOL.ids, POOL.human.tolist(), ratings_of(POOL)) == before
-
-
 def test_outputs_of_lists_and_outputs() -> None:
     """Lists are numbered from 1; Outputs pass through untouched."""
     outputs = outputs_of(["one", "two"])

@@ -251,13 +251,6 @@ def test_hostile_dimension(tmp_path: Path) -> None:
     found.close()
 
 
-def test_owner_reads_which_command_reads_the_export(web: Any, store: Store) -> None:
-    """With the scale that was asked for, as docs/rating.md has it."""
-    joined(web, store, owner_of(store))
-    low, high = store.task.scale
-    assert f"refless validate ratings.jsonl --scale {low:g} {high:g}<" in web.get("/").text
-
-
 def test_questions_have_scales_of_their_own(tmp_path: Path) -> None:
     """Asked, checked, and read again, each on its scale; a later run keeps to them."""
     path = jsonl(tmp_path / "o.jsonl", output_rows())
@@ -483,20 +476,6 @@ def test_events_export_has_all_that_was_shown(store: Store) -> None:
     assert 0 < first["probability"] <= 1
     assert second["undoes"] == first["uuid"]
     assert exported(store, "ratings.jsonl") == b""
-
-
-def test_two_dimensions_are_two_rows(tmp_path: Path) -> None:
-    """Each is read back by its name."""
-    asked = Task(dimensions=("fluency", "sense"), repeat=0.0)
-    found = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", asked)
-    rate_all(found, found.add_rater(""), values=(1, 4))
-    path = tmp_path / "ratings.jsonl"
-    path.write_bytes(exported(found, "ratings.jsonl"))
-    found.close()
-    for name, value in (("fluency", 1), ("sense", 4)):
-        pool = read_pool(str(path), Reading(dimension=name)).pool
-        assert {*pool.ratings.values} == {value}
-        assert len(pool) == 12
 
 
 def test_audit_export_goes_into_compare(store: Store, tmp_path: Path) -> None:

@@ -285,3 +285,18 @@ def test_errors_of_spreadsheets(cell: str) -> None:
         assert (read.pool.texts, read.n_skipped) == (("a",), 1)
     with pytest.raises(InputError, match="mend the formula" if cell != "#N/A" else "no rating"):
         read_pool([{"text": "a", "rating": cell}])
+
+
+def test_the_file_for_raters_has_the_users_columns(tmp_path: Path) -> None:
+    """`prompt_id` is kept, and the page asks for the column that there is."""
+    rows = [
+        {"prompt_id": f"p{i // 2}", **row}
+        for i, row in enumerate(renamed(without(judged(30, 10), "score"), human_rating="human"))
+    ]
+    file = tmp_path / "to-rate.csv"
+    given = jsonl(tmp_path / "o.jsonl", rows)
+    ran = run("next", given, "--goal", "compare", "-n", 3, "-o", file)
+    assert ran.code == 0, ran.err
+    assert "have the column 'human' filled in" in ran.out
+    with file.open(newline="", encoding="utf-8") as opened:
+        assert next(csv.reader(opened)) == ["prompt_id", "model", "prompt", "output", "human"]
