@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from referenced import outputs_of_items
 from refless.data.records import Outputs, numbered
 from refless.metrics.references import METRICS
 from refless.metrics.references.cider import CIDErD
@@ -16,15 +17,6 @@ from refless.registry.errors import UsageError
 TEXT = st.lists(st.sampled_from(["a", "fox", "is", "quick", "a"]), max_size=9).map(" ".join)
 ITEMS = st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=2, max_size=5)
 Items = list[tuple[str, list[str]]]
-
-
-def outputs_of_items(items: Items) -> Outputs:
-    """Items as outputs with references."""
-    return Outputs(
-        ids=numbered(len(items)),
-        texts=tuple(text for text, _ in items),
-        references=tuple(tuple(known) for _, known in items),
-    )
 
 
 def slow_cider(items: Items) -> list[float]:

@@ -77,6 +77,14 @@ def test_row_order_does_not_matter(seed, n, grouped):
     assert repr(agreement(permuted(table, order), resamples=60)) == first
 
 
+def test_the_seed_matters_and_zero_is_a_seed():
+    """Seed 0 repeats itself and differs from seed 1."""
+    table = sample(50)
+    first, again, other = (agreement(table, seed=seed).mse_interval for seed in (0, 0, 1))
+    assert first == again
+    assert first != other
+
+
 def test_groups_are_drawn_whole():
     """Five copies of each text in one group say no more than one: a wider interval than apart."""
     human = np.repeat(np.linspace(0, 1, 30), 5)
