@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -54,6 +55,18 @@ def run(*words: object, stdin: str | bytes = b"") -> Ran:
         except SystemExit as left:
             code = left.code if isinstance(left.code, int) else int(bool(left.code))
     return Ran(code, out.buffer.getvalue().decode(), err.getvalue())  # type: ignore[attr-defined]
+
+
+def run_source(source: Path, *words: object) -> subprocess.CompletedProcess[str]:
+    """The command line of a copy of the source, as a process that knows of nothing else."""
+    return subprocess.run(
+        [sys.executable, "-m", "refless", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(source), "PATH": "", "HOME": str(source)},
+        cwd=source,
+    )
 
 
 def headlines(n: int) -> list[str]:

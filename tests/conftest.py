@@ -32,6 +32,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=TRIES_AGAIN, reruns_delay=1))
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with rated texts and outputs."""
+    from command_line import jsonl, output_rows, rated_rows
+
+    where = tmp_path_factory.mktemp("files")
+    jsonl(where / "rated.jsonl", rated_rows())
+    jsonl(where / "outputs.jsonl", output_rows())
+    return where
+
+
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[str]:
     """A PostgreSQL server that the tests start; skipped aloud where there is none."""
@@ -44,11 +55,17 @@ def postgresql_server() -> Iterator[str]:
         pytest.skip(str(fault))
 
 
+@pytest.fixture
+def sqlite(tmp_path: Path) -> str:
+    """The URL of a fresh database of SQLite, where its kind makes no difference."""
+    return f"sqlite:///{tmp_path / 'ratings.sqlite'}"
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def database(request: pytest.FixtureRequest, sqlite: str) -> str:
     """The URL of a fresh database, of each kind in turn."""
     from serving import new_database
 
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'ratings.sqlite'}"
+        return sqlite
     return new_database(request.getfixturevalue("postgresql_server"))

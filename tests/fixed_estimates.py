@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
+from refless.data.records import Estimates, Predictions, numbered
 from refless.evaluation.jackknife import Replicates, Split
 from refless.registry.arrays import FloatArray, IntArray
 
@@ -25,3 +29,26 @@ def estimated(split: Split, values: FloatArray, *tuned: FloatArray) -> Replicate
 def fixed(human: FloatArray, values: FloatArray, groups: IntArray | None = None) -> Replicates:
     """The same on that split."""
     return estimated(split_of(human, groups), values)
+
+
+def estimates_of(values: Sequence[float] | FloatArray, ids: Sequence[str] = ()) -> Estimates:
+    """Estimates of no width; NaN for what has too few neighbours."""
+    array = np.array(values, dtype=np.float64)
+    return Estimates(
+        ids=tuple(ids) or numbered(len(array)),
+        values=array,
+        reasons=tuple("too-few" if np.isnan(value) else "" for value in array),
+        support=np.zeros(len(array), dtype=np.int64),
+        low=array,
+        high=array,
+    )
+
+
+def predictions(
+    human: FloatArray, predicted: FloatArray | None = None, **columns: Any
+) -> Predictions:
+    """Ratings beside predictions, of which there are none unless they are given."""
+    values = np.full(len(human), np.nan) if predicted is None else predicted
+    names = columns.pop("id", tuple(map(str, range(len(human)))))
+    reasons = columns.pop("reason", ("",) * len(human))
+    return Predictions(id=names, human=human, predicted=values, reason=reasons, **columns)

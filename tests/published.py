@@ -2,14 +2,14 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from refless.data.records import Outputs, numbered
+from refless.data.records import Outputs, RatedPool, numbered
+from refless.data.tables import Reading, read_pool
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 PAPERS = Path(__file__).parents[1] / "papers"
@@ -20,6 +20,13 @@ def needed(*names: str) -> None:
     for name in names:
         if not (DATA / name).exists():
             pytest.skip(f"the real data is not here: {DATA / name}")
+
+
+def huse_pool() -> RatedPool:
+    """The 200 rated headlines of HUSE, BLEU Neighbors' summarization pool, on a scale of 1 to 6."""
+    needed("huse-summarization/judgements.tsv")
+    path = DATA / "huse-summarization" / "judgements.tsv"
+    return read_pool(str(path), Reading(scale=(1, 6))).pool
 
 
 def printed_by(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -34,8 +41,7 @@ def dialogues(system: str) -> Outputs:
     FACTS: `test_duid_mapping.json` counts the lines of `hredf.txt` from 1; all in lower case.
     """
     folder = DATA / "dailydialog-multiref"
-    if not folder.exists():
-        pytest.skip(f"no real data at {folder}")
+    needed(folder.name)
     lines = (folder / "hredf.txt").read_text(encoding="utf-8").split("\n")
     place = json.loads((folder / "test_duid_mapping.json").read_text(encoding="utf-8"))
     texts, references = [], []
@@ -47,25 +53,3 @@ def dialogues(system: str) -> Outputs:
                     references.append(tuple(one.lower() for one in turn["responses"]))
     assert len(texts) == 6740
     return Outputs(ids=numbered(6740), texts=tuple(texts), references=tuple(references))
-
-
-def coco_leave_one_out() -> list[Outputs]:
-    """COCO's 5 captions of 5,000 images: each against the other four; plain tokens, lower case."""
-    path = DATA / "coco" / "references.jsonl"
-    if not path.exists():
-        pytest.skip(f"no real data at {path}")
-    rows = [json.loads(line)["references"] for line in path.read_text("utf-8").splitlines()]
-    known = [[_plain(caption) for caption in row] for row in rows]
-    return [
-        Outputs(
-            ids=numbered(len(known)),
-            texts=tuple(row[k] for row in known),
-            references=tuple((*row[:k], *row[k + 1 :]) for row in known),
-        )
-        for k in range(5)
-    ]
-
-
-def _plain(caption: str) -> str:
-    """Punctuation, which stands by itself there, is removed."""
-    return " ".join(word for word in caption.lower().split() if re.search(r"\w", word))

@@ -248,7 +248,7 @@ def metrics(seed: int, good: float) -> Answer:
         row |= {f"m{i}": float(rng.normal()) for i in range(5)}
         row["m3"] += good * row["rating"]
     names = [f"m{i}" for i in range(5)]
-    result = refless.judge(rated, scale=SCALE, score_column=names)
+    result = refless.judge(rated, scale=SCALE, score_column=names, resamples=300)
     verdict = result.document().verdict
     if "no metric is shown to agree" in verdict:
         return "cannot be told"

@@ -72,9 +72,3 @@ def test_articles_are_rated_or_estimated(few: ModuleType, data: Path) -> None:
         assert len(fit) == 10
         assert len(asked) == 20
         assert not {*pool.take(fit).sources} & {*pool.take(asked).sources}
-
-
-def test_without_data_it_says_so(few: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    """And is no failure."""
-    assert few.main(["--data", "nowhere"]) == 0
-    assert "nothing is measured" in capsys.readouterr().out

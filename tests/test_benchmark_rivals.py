@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -68,16 +67,28 @@ def test_quick_needs_no_data(rivals: ModuleType, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out == "no such pool\n"
 
 
-def test_what_is_not_there(
-    rivals: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Data, a file: exit status 2 and one line."""
-    file = tmp_path / "none.csv"
-    for flags in (("--data", tmp_path), ("--file", file)):
-        assert rivals.main(list(map(str, flags))) == 2
-        said = capsys.readouterr()
-        assert (len(said.err.splitlines()), said.out) == (1, "")
-        assert said.err.startswith("error: ")
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 4)), min_size=2, max_size=9
+    ).filter(lambda rows: len({human for human, _, _ in rows}) > 1)
+)
+def test_r_squared_is_scikit_learns(rivals: ModuleType, rows: list[tuple[int, int, int]]) -> None:
+    """With rows drawn several times, as weights."""
+    human, values, weights = np.array(rows, dtype=np.float64).T
+    found = rivals.r_squared(human, values, weights[None, :])
+    wanted = metrics.r2_score(human, values, sample_weight=weights)
+    np.testing.assert_allclose(found, [wanted], atol=1e-9)
+
+
+def test_few_ratings_judge_other_sources(rivals: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every method has a mean; too few texts that remain are none."""
+    pool = simulate(100, seed=1).pool
+    row = rivals.with_few(pool, 30)
+    assert [*row] == METHODS
+    assert all(-1 <= rank <= 1 and r2 <= 1 for rank, r2 in row.values())
+    assert rivals.with_few(pool, 60) == {}
+    assert rivals.main(["--quick", "--few", "25"]) == 0
+    assert "1 pools: gp " in capsys.readouterr().out
 
 
 def test_surface_numbers_by_hand(rivals: ModuleType) -> None:
@@ -92,65 +103,3 @@ def test_surface_numbers_by_hand(rivals: ModuleType) -> None:
     assert (longer, size, new) == (np.log(5 / 7), np.log(23), 1)
     assert len(rivals.surface("", None)) == 17
     assert np.isfinite(rivals.surface("", "")).all()
-
-
-@given(
-    rows=st.lists(
-        st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 4)), min_size=2, max_size=9
-    ).filter(lambda rows: len({human for human, _, _ in rows}) > 1)
-)
-def test_r_squared_is_scikit_learns(rivals: ModuleType, rows: list[tuple[int, int, int]]) -> None:
-    """With rows drawn several times, as weights."""
-    human, values, weights = np.array(rows, dtype=np.float64).T
-    found = rivals.r_squared(human, values, weights[None, :])
-    wanted = metrics.r2_score(human, values, sample_weight=weights)
-    np.testing.assert_allclose(found, [wanted], atol=1e-9)
-
-
-def test_what_is_said_of_the_pools(rivals: ModuleType) -> None:
-    """Holm over three pools: 0.01 times 3 is below 5 %, 0.03 times 2 is not; 0.2 is no news."""
-    y = np.arange(6.0)
-    estimates = dict.fromkeys(METHODS, y)
-    about = {"pool": "", "held_out": "text", "gain": -0.1, "low": -0.2, "high": 0.0}
-    gains = [rivals.Gain(**about, p=p) for p in (0.01, 0.03, 0.2)]
-    r2 = [dict.fromkeys(METHODS, value) for value in (-0.2, -0.1, 0.3)]
-    rows = [
-        rivals.Row(
-            name=f"pool {i}",
-            human=y,
-            groups=np.arange(6),
-            fold=np.zeros(6, dtype=int),
-            estimates=estimates,
-            best="trees",
-            gain=gains[i],
-            stack=1.25,
-            r2=r2[i],
-            r2_high=r2[i]["gp"] + 0.15,
-        )
-        for i in range(3)
-    ]
-    assert rivals.summary(rows) == [
-        f"Mean Spearman over 3 pools: {', '.join(f'{method} 1.000' for method in METHODS)}.",
-        "gp gains -0.100 over the best rival of each; a stack +0.250 more.",
-        (
-            "gp is more than 0.02 below a rival on: pool 0 (trees -0.100), pool 1 (trees -0.100), "
-            "pool 2 (trees -0.100);"
-        ),
-        "gp is significantly below its best rival on: pool 0 (trees);",
-        "before Holm also on: pool 1 (trees).",
-        "R² of gp is below 0 on: pool 0, pool 1;",
-        "significantly on: pool 0.",
-    ]
-    better = [replace(row, gain=replace(row.gain, gain=0.1)) for row in rows]
-    assert rivals.summary(better)[3].endswith("none;")
-
-
-def test_few_ratings_judge_other_sources(rivals: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every method has a mean; too few texts that remain are none."""
-    pool = simulate(100, seed=1).pool
-    row = rivals.with_few(pool, 30)
-    assert [*row] == METHODS
-    assert all(-1 <= rank <= 1 and r2 <= 1 for rank, r2 in row.values())
-    assert rivals.with_few(pool, 60) == {}
-    assert rivals.main(["--quick", "--few", "25"]) == 0
-    assert "1 pools: gp " in capsys.readouterr().out

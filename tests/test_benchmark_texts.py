@@ -3,7 +3,6 @@
 import hashlib
 import importlib.util
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -35,19 +34,3 @@ def test_texts_for_benchmarks_are_the_same_everywhere() -> None:
     assert hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16] == "fd7a0ade1256b399"
     assert simulated_texts(50, seed=1) != texts
     assert simulated_texts(0) == ()
-
-
-@pytest.mark.parametrize("length", [1, 10, 200, 1000])
-def test_texts_have_their_length(length: int) -> None:
-    """About as long as asked for, and never empty."""
-    texts = simulated_texts(300, length=length)
-    assert min(map(len, texts)) >= 1
-    if length >= 50:
-        assert np.mean([len(text) for text in texts]) == pytest.approx(length, rel=0.1)
-
-
-@pytest.mark.parametrize("arguments", [{"n": -1}, {"n": 1, "length": 0}, {"n": 1, "seed": -1}])
-def test_wrong_arguments_of_texts(arguments: dict[str, Any]) -> None:
-    """What cannot be honoured is refused."""
-    with pytest.raises(ValueError, match="texts of length"):
-        simulated_texts(**arguments)

@@ -14,12 +14,13 @@ import pytest
 from refless.metrics.matching import cores
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "matching.py"
+SAID = {"metrics": "SIMULATED texts: 300", "stress": "Peak memory", "pairs": "| self-made |"}
 ROW = re.compile(r"(\S.*?) {2,}([\d,]+) +[\d.]+ +[\d.]+ +[\d,]+ +[\d,.]+")
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, script: Path = SCRIPT) -> subprocess.CompletedProcess[str]:
     """The script as users start it, without any warning on the way."""
-    command = [sys.executable, "-W", "error", str(SCRIPT), *arguments]
+    command = [sys.executable, "-W", "error", str(script), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -44,9 +45,13 @@ def quick() -> subprocess.CompletedProcess[str]:
 
 
 def test_quick_run_is_sound(quick: subprocess.CompletedProcess[str]) -> None:
-    """Ours and its peers agree where they should: exit status 0 and no fault."""
+    """Ours and its peers agree where they should; what is absent, machine and memory are named."""
     assert (quick.returncode, quick.stderr) == (0, "")
     assert "FAULT" not in quick.stdout
+    assert ("fast-bleu, C++" in quick.stdout) != ("fast_bleu: skipped" in quick.stdout)
+    assert re.search(r"\d+ cores; Python 3\.\d+", quick.stdout)
+    assert re.search(r"Peak\s+memory\s+of\s+the\s+process:\s+\d+\s+MiB", quick.stdout)
+    assert max(map(len, quick.stdout.splitlines())) <= 80
 
 
 def test_every_method_has_its_row(quick: subprocess.CompletedProcess[str]) -> None:
@@ -58,22 +63,6 @@ def test_every_method_has_its_row(quick: subprocess.CompletedProcess[str]) -> No
     peers = {"scipy, sparse": 100 * 500, "sacrebleu, loop": 100, "NLTK, loop": 100}
     assert rows.pop("fast-bleu, C++", 100) == 100
     assert rows == peers
-
-
-def test_absent_peer_is_skipped_aloud(quick: subprocess.CompletedProcess[str]) -> None:
-    """fast-bleu is nobody's requirement: a row, or a line that says why there is none."""
-    assert ("fast-bleu, C++" in quick.stdout) != ("fast_bleu: skipped" in quick.stdout)
-
-
-def test_memory_and_machine_are_named(quick: subprocess.CompletedProcess[str]) -> None:
-    """A table without its machine says nothing."""
-    assert re.search(r"\d+ cores; Python 3\.\d+", quick.stdout)
-    assert re.search(r"Peak\s+memory\s+of\s+the\s+process:\s+\d+\s+MiB", quick.stdout)
-
-
-def test_fits_80_columns(quick: subprocess.CompletedProcess[str]) -> None:
-    """The table can be read in a terminal."""
-    assert max(map(len, quick.stdout.splitlines())) <= 80
 
 
 def test_own_texts(
@@ -106,3 +95,15 @@ def test_texts_that_cannot_be_used(
     said = capsys.readouterr()
     assert said.err.startswith("error: ")
     assert said.out == ""
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_other_quick_runs(name: str) -> None:
+    """Ours is what the peer, or the loop, gives; on self-made pairs it is ahead of length."""
+    done = run("--quick", script=SCRIPT.with_stem(name))
+    assert (done.returncode, done.stderr if name != "pairs" else "") == (0, ""), done.stderr
+    assert "FAULT" not in done.stdout
+    assert SAID[name] in done.stdout
+    for row in (line for line in done.stdout.splitlines() if line.startswith("| self-made |")):
+        ours, length = (float(cell.split()[0]) for cell in row.split("|")[4:6])
+        assert ours > max(0.6, length)

@@ -1,13 +1,12 @@
 """Commands on preference pairs, as people call them."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import refless
 from command_line import jsonl, run
-from refless.commands.pairs.judged import JudgedResult
 from refless.data.simulate import simulate
 
 
@@ -39,7 +38,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_validate(folder: Path) -> None:
     """Held out by source the estimator is of use; length, words, a coin and people stand beside."""
-    ran = run("validate", folder / "pairs.jsonl", "-o", folder / "page.html")
+    out = ("-o", folder / "page.html", "-o", folder / "found.json")
+    ran = run("validate", folder / "pairs.jsonl", *out)
     assert ran.code == 0, ran.err
     assert "Use the Gaussian process: it picks the text that people preferred in" in ran.out
     assert f"  refless score OUTPUTS --rated {folder / 'pairs.jsonl'}\n" in ran.out
@@ -48,7 +48,7 @@ def test_validate(folder: Path) -> None:
     lines = [line for line in ran.out.splitlines() if "signature" not in line]
     assert max(len(line) for line in lines if "refless score" not in line) <= 80
     assert "<svg" in (folder / "page.html").read_text()
-    found = run("validate", folder / "pairs.jsonl", "--format", "json").json
+    found = json.loads((folder / "found.json").read_text())
     names = [line["name"] for line in found["judges"]]
     assert names == ["the Gaussian process", "length", "TF-IDF", "a coin"]
     assert found["use"] is True
@@ -65,11 +65,11 @@ def test_scores_beside_the_texts(folder: Path) -> None:
 def test_score(folder: Path) -> None:
     """Careful systems are preferred to broken ones; the estimate is a share of choices."""
     words = ("score", folder / "new.jsonl", "--rated", folder / "pairs.jsonl")
-    ran = run(*words)
+    ran = run(*words, "--format", "json")
     assert ran.code == 0, ran.err
-    means = run(*words, "--format", "json").json["systems"]
+    means = ran.json["systems"]
     assert 1 > means["careful"]["mean"] > 0.5 > means["broken"]["mean"] > 0
-    assert len(run(*words, "--format", "jsonl").out.splitlines()) == 12
+    assert len(ran.json["items"]) == 12
 
 
 def test_compare(folder: Path) -> None:
@@ -94,18 +94,6 @@ def test_meta(folder: Path) -> None:
     turned = run(*words, "--lower-is-better", "truth", "--format", "json").json
     assert [line["name"] for line in turned["judges"]] == ["words", "truth"]
     assert turned["use"] is None
-
-
-def test_from_python(folder: Path) -> None:
-    """Rows in memory, and the same numbers."""
-    rows = [
-        {"prompt": f"q{i}", "chosen": f"a good text {i}", "rejected": f"bad {i}"} for i in range(30)
-    ]
-    found = refless.validate(rows)
-    assert isinstance(found, JudgedResult)
-    assert found.pairwise.pairs == 30
-    assert len(found.rows()) == 30
-    assert found.notes[0].startswith("the rows: read as preference pairs")
 
 
 @pytest.mark.parametrize(

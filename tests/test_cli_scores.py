@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import refless
 from command_line import Ran, headlines, jsonl, run, too_wide
 from fixed_estimates import fixed
 from refless.commands.validate.findings import judge_lines
@@ -92,13 +91,6 @@ def test_the_reports(files: tuple[Path, Path], tmp_path: Path) -> None:
     assert "a straight line on one" in html
 
 
-def test_python_says_the_same(files: tuple[Path, Path], validated: Ran) -> None:
-    result = refless.validate(
-        files[0], scale=(1, 5), score_column=["judge", "deaf"], estimator="gp"
-    )
-    assert result.to_dict()["side_by_side"] == validated.json["side_by_side"]
-
-
 def test_estimators_that_read_no_scores(files: tuple[Path, Path]) -> None:
     """A note where one is asked for by name; beside it the scores alone."""
     words = ("validate", files[0], *SCALE, *JUDGES, "--estimator", "bleu-neighbors")
@@ -127,17 +119,6 @@ def test_score_and_explain(files: tuple[Path, Path]) -> None:
     text = run(*words, "a ferry sings in Torby", "--source", "s1")
     assert text.code == 0, text.err
     assert "TEXT has no scores: they count as missing" in text.err
-
-
-def test_one_file(files: tuple[Path, Path], tmp_path: Path) -> None:
-    """Rows without a rating are outputs, with their scores."""
-    both = tmp_path / "both.jsonl"
-    both.write_text("".join(path.read_text() for path in files), encoding="utf-8")
-    apart = run("score", files[1], "--rated", files[0], *SCALE, *JUDGES, "--format", "json").json
-    found = run("score", both, *SCALE, *JUDGES, "--format", "json").json
-    assert [one["estimate"] for one in found["items"]] == [
-        one["estimate"] for one in apart["items"]
-    ]
 
 
 @pytest.mark.parametrize(

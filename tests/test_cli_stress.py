@@ -1,7 +1,5 @@
 """refless stress: verdicts, formats, every kind of judge, misuse."""
 
-import csv
-import io
 import re
 import shlex
 import sys
@@ -90,15 +88,6 @@ def test_text_has_a_verdict_a_probe(folder: Path) -> None:
         assert f"({name}): " in ran.out
     assert "no proof of human parity" in " ".join(ran.out.split())
     assert "signature: bleu|" in ran.out
-
-
-def test_csv_has_a_row_a_line(folder: Path) -> None:
-    """One table for all probes."""
-    flags = ("-m", "bleu", "--probe", "frequent", *FAST)
-    ran = run("stress", folder / "out.jsonl", *flags, "--format", "csv")
-    found = list(csv.DictReader(io.StringIO(ran.out)))
-    labels = [row["label"] for row in found]
-    assert (len(labels), labels[0], labels[-1]) == (7, "first reference", "random content words")
 
 
 def test_estimators_need_no_references(folder: Path) -> None:

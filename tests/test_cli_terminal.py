@@ -87,14 +87,6 @@ def test_completion(typed: tuple[str, ...], offered: list[str]) -> None:
     assert sorted(done.stdout.split()) == sorted(offered), done.stderr
 
 
-def test_help_has_no_ragged_lines() -> None:
-    """Docstrings flow to the width of the terminal instead of keeping their own line ends."""
-    lines = [line.strip() for line in run("score", "--help").out.splitlines()]
-    start = next(i for i, line in enumerate(lines) if line.startswith("Shows the mean"))
-    assert len(lines[start]) > 60
-    assert len(lines[start + 1]) > 60
-
-
 def in_terminal(words: list[str], folder: Path, **environment: str) -> tuple[int, str, str]:
     """Exit status, standard output and standard error of a command with both in terminals."""
     ends = [pty.openpty() for _ in range(2)]

@@ -1,8 +1,6 @@
 """refless train, and what it trains in refless score."""
 
 import shlex
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,7 @@ import numpy as np
 import pytest
 from markupsafe import escape
 
-from command_line import jsonl, output_rows, rated_rows, run
+from command_line import output_rows, run
 from refless.estimators.saved import load
 from refless.extensions.ratpred.model import Course
 from refless.extensions.ratpred.result import TrainResult, kept_aside
@@ -26,14 +24,6 @@ SMALL_SPEC = "ratpred:embedding=8,hidden=8,epochs=6,synthetic_epochs=2,learning_
 def small(network: str = "") -> tuple[str, ...]:
     """A small network, with other parameters if any."""
     return "--estimator", SMALL_SPEC + network, "--threads", "1"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    where = tmp_path_factory.mktemp("train")
-    jsonl(where / "rated.jsonl", rated_rows())
-    jsonl(where / "outputs.jsonl", output_rows())
-    return where
 
 
 def trained(folder: Path, name: str, *more: str, network: str = "") -> Any:
@@ -124,44 +114,6 @@ def test_a_late_best_epoch_asks_for_more(folder: Path, kept: int, advised: bool)
     assert part.table.rows == (("1", "8", str(kept), "-", "-"),)
 
 
-def test_score_takes_the_model_alone(folder: Path) -> None:
-    """No rated texts are needed any more, and the scale is the model's."""
-    trained(folder, "alone", "--scale", "1", "5")
-    model = folder / "alone.safetensors"
-    words = ("score", folder / "outputs.jsonl", "--model", model, "--format", "json")
-    ran = run(*words)
-    assert ran.code == 0, ran.err
-    assert ran.json["coverage"] == 1.0
-    assert 1.0 <= ran.json["mean"] <= 5.0
-    assert ran.json["scale"] == [1, 5]
-
-
-def test_score_without_either_is_refused(folder: Path) -> None:
-    """Rated texts, or a model."""
-    for words in (["score", folder / "outputs.jsonl"],
-                  ["score", folder / "outputs.jsonl", "--estimator", "ratpred"]):  # fmt: skip
-        ran = run(*words)
-        assert ran.code == 2
-        assert "--rated" in ran.err
-
-
-def test_validate_trains_for_each_fold(folder: Path) -> None:
-    """The learned estimator is validated like the others, with the network that is asked for."""
-    words = ("validate", folder / "rated.jsonl", "--estimator", SMALL_SPEC, "--format", "json")
-    ran = run(*words, "--group", "source", "--threads", "1")
-    assert ran.code == 0, ran.err
-    assert ran.json["estimator"]["coverage"] == 1.0
-    assert ran.json["signature"].startswith("ratpred|")
-    assert "|hidden:8|" in ran.json["signature"]
-
-
-def test_other_estimators_have_no_network(folder: Path) -> None:
-    """A parameter that would do nothing is refused."""
-    ran = run("validate", folder / "rated.jsonl", "--estimator", "gp:synthetic_errors=no")
-    assert ran.code == 2
-    assert "gp has no parameter 'synthetic_errors'" in ran.err
-
-
 def test_references_and_slots(folder: Path) -> None:
     """People's texts are counted; slots enter the signature."""
     people = str(folder / "outputs.jsonl")
@@ -170,22 +122,3 @@ def test_references_and_slots(folder: Path) -> None:
     assert found["n_references"] == len(output_rows())
     assert "delex:none" in found["signature"]
     assert "synthetic_errors:no" in found["signature"]
-
-
-def test_help_does_not_load_torch() -> None:
-    """Help and the other estimators stay quick."""
-    code = (
-        "import sys, refless.cli, refless.estimators, refless.extensions.ratpred\n"
-        "sys.exit('torch' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_wrong_settings_are_refused(folder: Path) -> None:
-    """Exit 2, with what may be given."""
-    wrong = folder / "wrong.safetensors"
-    words = ("train", folder / "rated.jsonl", "--to", wrong, "--estimator", "ratpred:hidden=0")
-    ran = run(*words)
-    assert ran.code == 2
-    assert "hidden must be 1 or more" in ran.err
-    assert not wrong.exists()

@@ -15,7 +15,6 @@ import pytest
 import refless
 from command_line import run
 from refless.extensions.connect.datasets import DATASETS, RAW, Dataset, Source, convert, dataset_of
-from refless.extensions.connect.datasets.fetching import fetched
 
 pytest.importorskip("pooch")
 
@@ -186,15 +185,6 @@ def test_downloads_that_go_wrong(
     assert found in ran.err
     assert ran.err.count("\n") == 1
     assert (made(), cached(tmp_path)) == ([], [])
-
-
-def test_who_watches_is_told_how_far_it_is(talk: Dataset, server: str) -> None:
-    """Bytes so far, to the last one; also when it comes from the cache."""
-    for _ in range(2):
-        told: list[int] = []
-        fetched(talk, server, told.append)
-        assert told == sorted(told)
-        assert told[-1] == talk.size == len(CONTENT)
 
 
 def test_no_such_file_and_no_server(talk: Dataset, server: str, published: Path) -> None:

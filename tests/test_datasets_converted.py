@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -12,9 +11,8 @@ from typing import Any
 import pytest
 
 from command_line import ANY_NEIGHBOR, run
+from published import DATA, needed
 from refless.extensions.connect.datasets import DATASETS, convert
-
-DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
 def rows_of(content: bytes) -> list[dict[str, Any]]:
@@ -157,8 +155,7 @@ def test_references_are_no_code(code: str) -> None:
 @pytest.mark.parametrize("name", ["dailydialog-multiref", "dailydialog-plusplus", "flickr30k"])
 def test_files_that_are_kept_are_those_here(name: str) -> None:
     """Files that are not converted have the digests that the registry names."""
-    if not (DATA / name).is_dir():
-        pytest.skip(f"the data is not here: {DATA / name}")
+    needed(name)
     known = {Path(one.path).name: one.sha256 for one in DATASETS[name].sources}
     here = {file.name: sha256(file.read_bytes()).hexdigest() for file in (DATA / name).iterdir()}
     assert here == known
@@ -168,8 +165,7 @@ def test_files_that_are_kept_are_those_here(name: str) -> None:
 def test_validate_reads_it_with_the_flags_that_are_told(name: str, tmp_path: Path) -> None:
     """The command that the list prints, on the first texts of the data that is here."""
     file, *flags = DATASETS[name].validate
-    if not (DATA / name / file).is_file():
-        pytest.skip(f"the data is not here: {DATA / name / file}")
+    needed(f"{name}/{file}")
     lines = (DATA / name / file).read_text(encoding="utf-8").split("\n")[:101]
     (tmp_path / file).write_text("\n".join(lines), encoding="utf-8")
     ran = run("validate", tmp_path / file, *flags, *ANY_NEIGHBOR)

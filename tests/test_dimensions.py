@@ -7,7 +7,7 @@ import pytest
 
 import refless
 from command_line import jsonl, output_rows, rated_rows, run
-from refless import InputError, Reading, UsageError, read_outputs, read_pool
+from refless import InputError, Reading, UsageError, read_pool
 from refless.data.tables import Columns, SeveralDimensionsError, dimension_of
 
 LONG = [
@@ -123,11 +123,6 @@ def test_the_column_of_dimensions(tmp_path: Path) -> None:
     pandas.DataFrame(rows).to_parquet(tmp_path / "rows.parquet")
     found = read_pool(str(tmp_path / "rows.parquet"), Reading(columns=columns, dimension="fluency"))
     assert found.pool.human.tolist() == [4, 1]
-
-
-def test_outputs_have_no_dimension() -> None:
-    """Which one the rated texts have says nothing about outputs."""
-    assert len(read_outputs([{"text": "a"}], Reading(dimension="fluency")).outputs) == 1
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
+from frames import Frame
 from refless.data.records import Estimates, as_outputs
 from refless.data.simulate import simulate
 from refless.estimators import ESTIMATORS, Estimator, estimator_of, held_out
@@ -39,17 +40,6 @@ SMALL = {"embedding": 4, "hidden": 4, "epochs": 2, "synthetic_epochs": 1, "threa
 TORCH = {"ratpred": {**SMALL, "use_source": False}} if find_spec("torch") else {}
 FITTED = [ESTIMATORS[name](**values) for name, values in (MAKERS | TORCH).items()]
 IDS = list(MAKERS | TORCH)
-
-
-class Frame:
-    """A data frame of any library, as far as refless asks: columns by name."""
-
-    def __init__(self, columns: dict[str, list[str]]) -> None:
-        self._columns = columns
-        self.columns = list(columns)
-
-    def __getitem__(self, name: str) -> list[str]:
-        return self._columns[name]
 
 
 def same(one: Estimates, other: Estimates) -> None:

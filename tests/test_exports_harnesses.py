@@ -9,8 +9,6 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError
@@ -92,34 +90,6 @@ def test_lm_eval_itself() -> None:
     assert read.outputs.references[0] == ("Light is scattered.", "Blue light scatters more.")
     assert (read.outputs.texts, read.outputs.items) == (("lol", "lol"), ("0", "1"))
     assert any("left out: 2 outputs of the filter 'trimmed'" in note for note in read.notes)
-
-
-@given(st.lists(st.sampled_from([0, 1, 0.5, 0.25, None]), min_size=1, max_size=5))
-def test_round_trip(tmp_path_factory: pytest.TempPathFactory, given_: list[float | None]) -> None:
-    """Every thumb and number comes back."""
-    rows = [
-        {
-            "promptIdx": 0,
-            "testIdx": n,
-            "response": {"output": f"t{n}"},
-            "gradingResult": {
-                "componentResults": [
-                    {"score": 0.9, "assertion": {"type": "similar"}},
-                    {"score": score, "assertion": {"type": "human"}},
-                ]
-            },
-        }
-        for n, score in enumerate(given_)
-    ]
-    text = "".join(json.dumps(row) + "\n" for row in rows)
-    file = write(tmp_path_factory.mktemp("pf"), "a.jsonl", text)
-    expected = {f"t{n}": score for n, score in enumerate(given_) if score is not None}
-    if expected:
-        pool = read_pool(file).pool
-        assert dict(zip(pool.texts, pool.human.tolist(), strict=True)) == expected
-    else:
-        with pytest.raises(InputError):
-            read_pool(file)
 
 
 def test_samples_of_lm_eval() -> None:

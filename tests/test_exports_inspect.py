@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError, MissingExtraError
@@ -162,22 +160,3 @@ def test_without_zstd(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "backports.zstd", None)
     with pytest.raises(MissingExtraError, match=r"packed with zstd, needs .*'\.\[inspect\]'"):
         read(FOLDER / "edited.eval")
-
-
-NUMBERS = st.lists(st.integers(0, 9) | st.floats(-9, 9, width=16), min_size=1, max_size=4)
-
-
-@given(st.lists(NUMBERS, min_size=1, max_size=4))
-def test_round_trip(tmp_path_factory: pytest.TempPathFactory, lists: list[list[float]]) -> None:
-    """Every rating of a list comes back, in its order."""
-    samples = [sample(id=n, scores={"h": {"value": one}}) for n, one in enumerate(lists)]
-    folder = tmp_path_factory.mktemp("log")
-    packed_in = folder / "log.eval"
-    with zipfile.ZipFile(packed_in, "w") as packed:
-        packed.writestr("header.json", json.dumps(HEADER))
-        for n, one in enumerate(samples):
-            packed.writestr(f"samples/{n:03}_epoch_1.json", json.dumps(one))
-    for file in (write(folder, "log.json", json.dumps(log(samples))), packed_in):
-        pool = read(file).pool
-        assert pool.ratings.values.tolist() == [value for one in lists for value in one]
-        assert pool.ratings.text.tolist() == [n for n, one in enumerate(lists) for _ in one]

@@ -1,14 +1,10 @@
 """Label Studio: tasks by hand, JSON_MIN and CSV made of them by label-studio-sdk 2.1.2."""
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_partly, read_pool
 from refless.extensions.connect.exports.label_studio import page_in
@@ -174,53 +170,3 @@ def test_no_configuration() -> None:
     """A file that is not there."""
     with pytest.raises(UsageError, match=r"--read label-config=nowhere.xml: no such file"):
         read("tasks.json", "fluency", "nowhere.xml")
-
-
-@settings(max_examples=50)
-@given(st.lists(st.dictionaries(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=6))
-def test_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[dict[int, int]]) -> None:
-    """Every rating comes back as it was given, and nothing else."""
-    tasks = [
-        {
-            "id": number,
-            "data": {"text": f"text {number}"},
-            "annotations": [
-                {
-                    "completed_by": who,
-                    "was_cancelled": False,
-                    "result": [{"from_name": "q", "type": "rating", "value": {"rating": stars}}],
-                }
-                for who, stars in given_.items()
-            ],
-        }
-        for number, given_ in enumerate(texts)
-    ]
-    folder = tmp_path_factory.mktemp("ls")
-    flat = [
-        {
-            "text": f"text {number}",
-            "id": number,
-            "q": json.dumps([{"rating": stars}]),
-            "annotator": who,
-            "annotation_id": who,
-            "lead_time": 1.5,
-        }
-        for number, given_ in enumerate(texts)
-        for who, stars in given_.items()
-    ]
-    table = io.StringIO()
-    cells = csv.DictWriter(table, ["text", "id", "q", "annotator", "annotation_id", "lead_time"])
-    cells.writeheader()
-    cells.writerows(flat)
-    files = [
-        write(folder, "tasks.json", json.dumps(tasks)),
-        write(folder, "min.json", json.dumps([{**row, "q": json.loads(row["q"])} for row in flat])),
-        write(folder, "result.csv", table.getvalue()),
-    ]
-    expected = {(str(n), str(a), r) for n, one in enumerate(texts) for a, r in one.items()}
-    for file in files:
-        if expected:
-            assert ratings(read_pool(file)) == expected
-        else:
-            with pytest.raises(InputError):
-                read_pool(file)

@@ -76,29 +76,6 @@ def test_the_command_line_of_the_campaigns() -> None:
     assert (done.returncode, "no campaign nope" in done.stderr) == (1, True)
 
 
-def test_a_share_is_of_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that has little time for a campaign changes nothing of what it does."""
-    clock = [100.0, 0.0]  # of the processor, of the wall
-
-    def works() -> None:
-        clock[0] += 0.1
-        clock[1] += 10.0
-
-    monkeypatch.setattr(forks, "used", lambda: clock[0])
-    monkeypatch.setattr(worker.time, "process_time", lambda: clock[0])
-    monkeypatch.setattr(worker.time, "monotonic", lambda: clock[1])
-    budget, watched, done = forks.Budget(10**6, 2.05), worker.Watched(bytes, 10**6, 2.05), 0
-    while budget.left(done):
-        works()
-        done += 1
-    watched.call = lambda _: works()
-    while not watched.over:
-        watched(b"")
-    assert (done, watched.done) == (21, 21)
-    little = forks.Budget(10**6, 0.01)
-    assert [(little.left(n), works())[0] for n in range(5)] == [True] * 3 + [False] * 2
-
-
 def test_a_campaign_ends_by_itself() -> None:
     """It has some executions however little time it is given."""
     told = main._rounds("command_lines", 0.01, 1)

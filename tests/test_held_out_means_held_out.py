@@ -146,7 +146,7 @@ COPIES = {
 
 
 @pytest.mark.parametrize("spec", ESTIMATORS)
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @example(drawn=COPIES, moved=(0, 5.0), share=1.0)
 @example(drawn=COPIES, moved=(0, 5.0), share=0.6)
 @given(drawn=POOLS, moved=MOVED, share=st.sampled_from([1.0, 0.6]))

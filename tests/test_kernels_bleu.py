@@ -125,13 +125,6 @@ def test_very_long_texts_overflow_no_counter(orders: tuple[int, int], clip: bool
     np.testing.assert_allclose(found, twins(texts, rated, shape), rtol=0, atol=1e-9)
 
 
-def test_a_hundred_thousand_letters_against_one_fewer() -> None:
-    """Only one n-gram of each order is unmatched: (99998/99999 ...)^(1/3), nearly 1."""
-    found = PreparedBleu.build(["a" * 99_999], Shape()).similarities(["a" * 100_000])
-    wanted = (99_998 / 99_999 * 99_997 / 99_998 * 99_996 / 99_997) ** (1 / 3)
-    assert found[0, 0] == pytest.approx(wanted, abs=1e-12)
-
-
 def cosines(texts: list[str], rated: list[str], shape: Shape) -> FloatArray:
     """All cosines the slow way."""
     pairs = [[gram_cosine(x, s, shape) for s in rated] for x in texts]
@@ -182,7 +175,7 @@ def test_the_cosine_is_positive_semi_definite(texts: list[str], orders: tuple[in
     np.testing.assert_allclose(np.diag(found), own, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("length", [1_022, 1_023, 1_024, 1_026, 2_053, 70_000])
+@pytest.mark.parametrize("length", [1_023, 1_024, 70_000])
 def test_cosines_of_long_texts_overflow_no_counter(length: int) -> None:
     """Around 1,023 matches, where BLEU* leaves its packed counters, and far beyond."""
     run = "a" * length
@@ -194,7 +187,7 @@ def test_cosines_of_long_texts_overflow_no_counter(length: int) -> None:
         np.testing.assert_allclose(found, cosines(texts, rated, shape), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("length", [1_022, 1_023, 1_024, 1_025, 1_026, 1_027, 2_048, 2_053])
+@pytest.mark.parametrize("length", [1_022, 1_023, 1_024, 1_027, 2_053])
 def test_packed_counters_give_way_where_they_would_overflow(length: int) -> None:
     """Around 1,023 matches, on either side of the ten bits of a packed counter."""
     run = "a" * length
@@ -239,15 +232,6 @@ def test_shared_stretches_are_the_longest_first() -> None:
     on_words = PreparedBleu.build([], Shape(tokenize="words"))
     assert on_words.shared("a fox is quick", "this fox is slow") == ("fox is",)
     assert on_words.shared("one", "two") == ()
-
-
-def test_progress_reaches_the_end() -> None:
-    """The share of the work that is done rises to 1."""
-    seen: list[float] = []
-    work = Work(progress=seen.append)
-    PreparedBleu.build(["abcd"] * 3, Shape()).similarities(["abcd"] * 300, work)
-    assert seen == sorted(seen)
-    assert seen[-1] == 1.0
 
 
 def test_settings_tell_everything_but_tau() -> None:

@@ -1,9 +1,5 @@
 """Thresholded sums of the compiled loop, against dense similarities and plain Python."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -165,48 +161,6 @@ def test_the_order_of_rows_changes_nothing(rows: list[int], outputs: list[int]) 
     same(found, Sums(wanted.counts[outputs], wanted.sums[outputs]))
     near = prepared.similarities(texts)
     assert np.array_equal(near, PreparedBleu.build(RATED, Shape()).similarities(texts)[:, rows])
-
-
-PROGRAM = """
-import hashlib
-import numpy as np
-from refless.metrics.kernels.bleu import PreparedBleu
-from refless.text.ngrams import Shape
-from refless.data.simulate import simulate
-rated, texts = simulate(40).pool.texts, simulate(15, seed=1).pool.texts
-digest = hashlib.sha256()
-for tokenize in ("char", "words"):
-    prepared = PreparedBleu.build(rated, Shape(tokenize=tokenize))
-    values = np.arange(40)
-    sums = prepared.neighbor_sums(texts, values, np.array([0.05, 0.08]))
-    known, (p,) = prepared.vocabulary, prepared.postings.blocks
-    cosines = prepared.cosine(texts)
-    for array in (cosines, sums.counts, sums.sums, p.members, p.slots, *known.keys,
-                  *known.firsts):
-        digest.update(array.tobytes())
-    digest.update(repr(known.tokens).encode())
-print(digest.hexdigest())
-"""
-
-
-def test_processes_agree() -> None:
-    """Whatever seed Python hashes strings with."""
-    prints = [
-        subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            env={
-                "PYTHONHASHSEED": seed,
-                "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
-                "PATH": "",
-            },
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert len(prints[0]) == 65
-    assert prints[0] == prints[1]
 
 
 def test_a_failure_in_a_thread_is_raised() -> None:

@@ -10,7 +10,7 @@ from refless.data.records import Outputs, numbered
 from refless.metrics.bertscore import BERTScore, Matched, f_scores, random_baseline
 from refless.metrics.references import METRICS
 from refless.registry.errors import InputError, MissingExtraError, UsageError
-from refless.text.embed import Encoder, encoder, loading
+from refless.text.embed import Encoder, loading
 from tiny_encoder import tiny_encoder
 
 OUTPUTS = Outputs(
@@ -50,21 +50,6 @@ def test_the_best_reference_counts(model: str) -> None:
     assert found.segments[1] == pytest.approx(1.0, abs=1e-5)
     assert found.segments[2] == 0.0
     assert found.corpus == pytest.approx(np.mean(wanted), abs=1e-5)
-
-
-def test_each_distinct_text_is_embedded_once(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every text reaches the encoder one single time, however many pairs it is in."""
-    seen: list[int] = []
-    hidden = encoder._hidden
-
-    def counting(network: object, ids: list[list[int]], pad: int, layer: int) -> object:
-        seen.append(len(ids))
-        return hidden(network, ids, pad, layer)
-
-    monkeypatch.setattr(encoder, "_hidden", counting)
-    many = Outputs(ids=numbered(30), texts=("a dog",) * 30, references=(("a dog", "the fox"),) * 30)
-    BERTScore(model=model).score(many)
-    assert sum(seen) == 2
 
 
 def test_rescaling(model: str, tmp_path: Path) -> None:

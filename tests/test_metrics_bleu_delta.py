@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.data.records import Outputs, numbered
+from referenced import outputs
 from refless.metrics.bleu import Smoothing, precisions_of_sums
 from refless.metrics.references.bleu import BLEU
 from refless.metrics.references.delta import VARIANTS, DeltaBLEU
@@ -35,16 +35,6 @@ REFERENCES = (  # the author's published example
     ),
 )
 EXAMPLE_WEIGHTS = ((1, 0.7, 0.3, 0, -0.1, -1), (1, 0.6, 0.3, 0, -0.1, -1))
-
-
-def outputs(texts, references, weights=()):
-    """Outputs with counted ids."""
-    return Outputs(
-        ids=numbered(len(texts)),
-        texts=tuple(texts),
-        references=tuple(map(tuple, references)),
-        weights=tuple(map(tuple, weights)),
-    )
 
 
 def corpus(rng, weights=WEIGHTS):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from published import coco_leave_one_out, dialogues
+from referenced import outputs_of_items
 from refless.data.records import Outputs, numbered
 from refless.metrics.references import METRICS
 from refless.metrics.references.cider import CIDErD
@@ -17,15 +17,6 @@ from refless.registry.errors import UsageError
 TEXT = st.lists(st.sampled_from(["a", "fox", "is", "quick", "a"]), max_size=9).map(" ".join)
 ITEMS = st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=2, max_size=5)
 Items = list[tuple[str, list[str]]]
-
-
-def outputs_of_items(items: Items) -> Outputs:
-    """Items as outputs with references."""
-    return Outputs(
-        ids=numbered(len(items)),
-        texts=tuple(text for text, _ in items),
-        references=tuple(tuple(known) for _, known in items),
-    )
 
 
 def slow_cider(items: Items) -> list[float]:
@@ -90,20 +81,6 @@ def test_by_hand() -> None:
     outputs = outputs_of_items([("fox fox", ["fox"]), ("dog", ["dog"])])
     wanted = [10 * 0.5 * math.exp(-1 / 72), 10]
     assert CIDErD(order=1).score(outputs).segments == pytest.approx(wanted)
-
-
-@pytest.mark.parametrize(
-    ("system", "published"), [("hred", 0.10), ("where do you want to go ?", 0.04)]
-)  # A Cautionary Tale, Table 5; FACTS 1
-def test_dailydialog(system: str, published: float) -> None:
-    """All 6,740 contexts, to the last printed digit."""
-    assert round(CIDErD().score(dialogues(system)).corpus, 2) == published
-
-
-def test_coco() -> None:
-    """Each reference against the other four, mean of five: 0.878 (FACTS, A Cautionary Tale 2)."""
-    means = [CIDErD().score(outputs).corpus for outputs in coco_leave_one_out()]
-    assert round(float(np.mean(means)), 3) == 0.878
 
 
 def test_a_single_item_has_no_score() -> None:

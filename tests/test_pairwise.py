@@ -134,7 +134,7 @@ def null(rng: np.random.Generator, rule: float, mine: float) -> bool:
 def test_an_honest_null_is_not_advised(rule: float, mine: float) -> None:
     """No better than a coin, or no better than a rule: use is advised at most 5 % of the time."""
     rng = np.random.default_rng(7)
-    assert sum(null(rng, rule, mine) for _ in range(200)) <= 0.05 * 200
+    assert sum(null(rng, rule, mine) for _ in range(100)) <= 0.05 * 100
 
 
 def test_what_is_better_is_advised() -> None:

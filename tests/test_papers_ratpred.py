@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from published import DATA, PAPERS
+from published import DATA, PAPERS, needed
 from refless.stats.intervals import student
 
 pytest.importorskip("torch", reason="torch is not installed")
@@ -39,8 +39,7 @@ def papers() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def rated(papers: Any) -> Any:
-    if not (FOLDER / "emnlp_data_medians.csv").exists():
-        pytest.skip(f"the real data is not here: {FOLDER}")
+    needed("nlg-ratings")
     return papers["data"].rated_of(FOLDER)
 
 
@@ -168,8 +167,7 @@ def test_a_small_run_prints_its_table(
     papers: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Trains a small network for one configuration of Table 4 and shows it beside the paper."""
-    if not (FOLDER / "emnlp_data_medians.csv").exists():
-        pytest.skip(f"the real data is not here: {FOLDER}")
+    needed("nlg-ratings")
     words = ["--data", FOLDER, "--quick", "--parts", "domain-C1", "--setups", "1", "--rivals"]
     command = ["ratpred.py", *words, "--format", "json", "--device", "cpu"]
     monkeypatch.setattr(sys, "argv", [*map(str, command)])

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from published import DATA, PAPERS
+from published import PAPERS, huse_pool
 from refless.data.human import canonical_order, copies_of, pool_of
 from refless.data.records import as_outputs
 from refless.data.simulate import simulate
-from refless.data.tables import Reading, read_pool
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.held_out import agreement
 from test_studies_annotators import pool_from
@@ -46,10 +45,7 @@ def movers(studies) -> ModuleType:
 
 def test_published_point_of_huse(studies) -> None:
     """FACTS: tau 0.08, a 5, b 0.66 give 0.316 at coverage 0.995; a 30 gives more."""
-    path = DATA / "huse-summarization" / "judgements.tsv"
-    if not path.exists():
-        pytest.skip(f"no real data at {path}")
-    pool = read_pool([str(path)], Reading(scale=(1, 6))).pool
+    pool = huse_pool()
     found, peak = (studies.point_at(pool, 0.08, a, 0.66) for a in (5, 30))
     assert found.spearman == pytest.approx(0.316, abs=0.0006)
     assert found.mse == pytest.approx(0.0214, abs=0.00006)

@@ -117,9 +117,3 @@ def test_rare_failures_take_more(few: float, fewer: float) -> None:
 def test_beyond_what_is_tried() -> None:
     assert ratings_for(goal("pass rate", 0.001)) == 0
     assert ratings_for(goal("difference", 0.001)) == 0
-
-
-def test_seeds() -> None:
-    """The same seed gives the same studies."""
-    asked = goal("pass rate", 0.1)
-    assert share_reached(asked, 60, seed=3) == share_reached(asked, 60, seed=3)

@@ -8,81 +8,21 @@ from zipfile import ZipFile
 
 import refless
 
-PUBLIC = [
-    "BLEUNeighbors",
-    "BertScore",
-    "BleuStar",
-    "Columns",
-    "CompareResult",
-    "ESTIMATORS",
-    "Estimates",
-    "ExplainResult",
-    "Explanation",
-    "FitResult",
-    "GaussianProcess",
-    "HuseResult",
-    "InputError",
-    "JudgeResult",
-    "JudgedResult",
-    "KERNELS",
-    "METRICS",
-    "Meteor",
-    "MetricResult",
-    "MineResult",
-    "MissingExtraError",
-    "Neighbor",
-    "NextResult",
-    "Outputs",
-    "PlanResult",
-    "Predictions",
-    "RatPred",
-    "RatedPool",
-    "Ratings",
-    "Reading",
-    "RefLessError",
-    "RougeL",
-    "Rows",
-    "ScoreResult",
-    "Signature",
-    "StressResult",
-    "TrainResult",
-    "UsageError",
-    "ValidateResult",
-    "WinsResult",
-    "__version__",
-    "agreement",
-    "annotators",
-    "bleu_star",
-    "compare",
-    "dataset",
-    "estimator_of",
-    "explain",
-    "fit",
-    "held_out",
-    "huse",
-    "judge",
-    "kernel_of",
-    "load",
-    "metric",
-    "metric_of",
-    "mine",
-    "next",
-    "pool_of",
-    "read_both",
-    "read_outputs",
-    "read_pool",
-    "save",
-    "score",
-    "scored",
-    "stress",
-    "train",
-    "validate",
-]
+PUBLIC = """
+BLEUNeighbors BertScore BleuStar Columns CompareResult ESTIMATORS Estimates ExplainResult
+Explanation FitResult GaussianProcess HuseResult InputError JudgeResult JudgedResult KERNELS
+METRICS Meteor MetricResult MineResult MissingExtraError Neighbor NextResult Outputs PlanResult
+Predictions RatPred RatedPool Ratings Reading RefLessError RougeL Rows ScoreResult Signature
+StressResult TrainResult UsageError ValidateResult WinsResult __version__ agreement annotators
+bleu_star compare dataset estimator_of explain fit held_out huse judge kernel_of load metric
+metric_of mine next pool_of read_both read_outputs read_pool save score scored stress train
+validate
+"""
 
 
 def test_public_names_are_exact_and_sorted() -> None:
     """`refless.__all__` is this list, in order."""
-    assert list(refless.__all__) == PUBLIC
+    assert list(refless.__all__) == PUBLIC.split()
     assert sorted(refless.__all__) == list(refless.__all__)
 
 

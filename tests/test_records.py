@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixed_estimates import estimates_of
 from refless.data.human import human_ratings, pool_of
-from refless.data.records import Estimates, Outputs, RatedPool, as_outputs, columns_of, outputs_of
+from refless.data.records import Outputs, RatedPool, as_outputs, columns_of, outputs_of
 from refless.registry.errors import UsageError
 
 POOL = pool_of(
@@ -43,13 +44,6 @@ def test_take_keeps_columns_together(order: list[int], size: int) -> None:
     np.testing.assert_array_equal(some.human, human_ratings(some.ratings, len(some), scale=(1, 5)))
 
 
-def test_take_leaves_the_pool_alone() -> None:
-    """The pool that was taken from is as it was."""
-    before = (POOL.ids, POOL.human.tolist(), ratings_of(POOL))
-    POOL.take(np.array([3, 0], dtype=np.int64))
-    assert (POOL.ids, POOL.human.tolist(), ratings_of(POOL)) == before
-
-
 def test_outputs_of_lists_and_outputs() -> None:
     """Lists are numbered from 1; Outputs pass through untouched."""
     outputs = outputs_of(["one", "two"])
@@ -73,24 +67,11 @@ def test_as_outputs_keeps_who_answered_what() -> None:
     assert (outputs.sources, outputs.systems) == (POOL.sources, POOL.systems)
 
 
-def estimates(*values: float) -> Estimates:
-    """Estimates with these values and nothing else of interest."""
-    array = np.array(values, dtype=np.float64)
-    return Estimates(
-        ids=tuple(map(str, range(len(values)))),
-        values=array,
-        reasons=tuple("too-few" if np.isnan(v) else "" for v in values),
-        support=np.zeros(len(values), dtype=np.int64),
-        low=array,
-        high=array,
-    )
-
-
 def test_coverage() -> None:
     """Share of outputs with an estimate, 0 being an estimate; NaN where there are no outputs."""
-    assert estimates(0.0, np.nan, 0.5, np.nan).coverage == 0.5
-    assert estimates(0.0).coverage == 1.0
-    assert np.isnan(estimates().coverage)
+    assert estimates_of([0.0, np.nan, 0.5, np.nan]).coverage == 0.5
+    assert estimates_of([0.0]).coverage == 1.0
+    assert np.isnan(estimates_of([]).coverage)
 
 
 def test_columns_of_other_lengths_are_refused() -> None:
@@ -127,4 +108,4 @@ def test_records_print_a_summary() -> None:
     named = pool_of(["a"], [[1, 2]], annotators=["ann", "bob"])
     assert repr(named) == "RatedPool: 1 text, 2 ratings by 2 annotators"
     assert repr(outputs_of([])) == "Outputs: 0 texts"
-    assert repr(estimates(0.25, np.nan)) == "Estimates: 2 texts, 1 with an estimate"
+    assert repr(estimates_of([0.25, np.nan])) == "Estimates: 2 texts, 1 with an estimate"

@@ -4,9 +4,7 @@ import base64
 import hashlib
 import json
 import math
-import os
 import re
-from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -17,20 +15,14 @@ import pytest
 
 from command_line import headlines, jsonl, output_rows, rated_rows, run
 from refless.commands.judge.result import nearest_to_people
-from refless.commands.validate.document import scatter_section
 from refless.commands.validate.run import validate
 from refless.data.human import pool_of
-from refless.data.records import RatedPool
-from refless.estimators import Scorer
 from refless.estimators.neighbors import BLEUNeighbors
-from refless.evaluation.jackknife import split
 from refless.evaluation.meta import Agreeing, Level
-from refless.evaluation.validation import Validation, validation
 from refless.report.document import Document, Figure, Section, Table
 from refless.report.html import CLIP, as_html, clip
 from refless.stats.intervals import UNDEFINED, of_best
 
-DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SCALE = ("--scale", 1, 5)
 NEIGHBORS = ("--estimator", "bleu-neighbors")
 NASTY = (
@@ -235,64 +227,20 @@ def test_page_opens_with_all_methods(report: str, folder: Path) -> None:
     assert "Agreement with people</h2></summary>" in rest
 
 
-def test_row_order_does_not_matter(folder: Path, report: str) -> None:
-    """The same rows backwards make the same report, but for the name of the file."""
-    lines = (folder / "rated.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
-    back = folder / "back.jsonl"
-    back.write_text("\n".join(reversed(lines)) + "\n", encoding="utf-8")
-    run(
-        "validate",
-        back,
-        *SCALE,
-        *NEIGHBORS,
-        "-o",
-        folder / "back.html",
-        "-o",
-        folder / "trust.json",
-    )
-    found = (folder / "back.html").read_text(encoding="utf-8")
-    assert found.replace("back.", "X.") == (
-        report.replace("rated.jsonl", "X.jsonl").replace("trust.html", "X.html")
-    )
-
-
 @pytest.mark.parametrize(
     "words",
     [
-        ("--estimator", "gp"),
-        ("--estimator", "bleu-neighbors:kernel=rouge-l"),
-        ("--group", "source"),
         ("--estimator", "bleu-neighbors:subsample=0.5"),
         ("--estimator", "bleu-neighbors:tau=1"),
-        ("--estimator", "bleu-neighbors:tau=0.5"),
     ],
     ids=str,
 )
 def test_every_way_to_judge(folder: Path, tmp_path: Path, words: tuple[object, ...]) -> None:
-    """Other estimators, kernels, groups, a sub-sample, and no estimate at all."""
+    """A sub-sample, and no estimate at all."""
     out = tmp_path / "any.html"
     ran = run("validate", folder / "rated.jsonl", *SCALE, *words, "-o", out)
     assert ran.code == 0, ran.err
     Outline(out.read_text(encoding="utf-8"))
-
-
-def test_one_rating_a_text_is_no_yardstick(tmp_path: Path) -> None:
-    """Somebody who alone rated a text agrees with its mean by definition; that is no yardstick."""
-    rows = [
-        {"text": text, "annotator": f"p{i % 3}", "rating": i % 5, "id": f"t{i}"}
-        for i, text in enumerate(headlines(40))
-    ]
-    out = tmp_path / "alone.html"
-    run("validate", jsonl(tmp_path / "alone.jsonl", rows), "-o", out)
-    text = out.read_text(encoding="utf-8")
-    assert "no two annotators rated the same text" in text
-    assert "average annotator" not in text.split("</header>")[0]
-
-
-def validated(pool: RatedPool, scorer: Scorer) -> Validation:
-    parts = split(pool, np.arange(len(pool)))
-    method = scorer.cross_validated(pool, parts.groups, parts.blocks)
-    return validation(pool, parts, {scorer.title: method}, pool.ids)
 
 
 def test_size_for_two_thousand_long_texts() -> None:
@@ -321,27 +269,6 @@ def test_size_for_two_thousand_long_texts() -> None:
 def test_clip(text: str, room: int, kept: str) -> None:
     """At most 400 characters and so many bytes once escaped; whole characters only."""
     assert clip(text, room) == kept
-
-
-def test_group_is_told_in_text_and_caption(folder: Path, tmp_path: Path) -> None:
-    """What was held out is said where the estimates are shown."""
-    out = tmp_path / "group.html"
-    ran = run("validate", folder / "rated.jsonl", *SCALE, "--group", "source", "-o", out)
-    assert "without the ratings of its source" in " ".join(ran.out.split())
-    text = out.read_text(encoding="utf-8")
-    assert "Each text, estimated without the ratings of its source." in text
-    assert "its own rating." not in text.split("<main>")[1]
-
-
-def test_different_axes_are_told_only_where_they_differ() -> None:
-    """Estimates that are the ratings: both axes are the same, and nothing is said of their ends."""
-    pool = pool_of([f"text {i}" for i in range(30)], [i % 5 for i in range(30)])
-    for values, said in ((pool.human, False), (pool.human / 2 + 1, True)):
-        found = validated(pool, BLEUNeighbors())
-        found = replace(found, estimates=replace(found.estimates, values=values))
-        places = {i: i for i in range(30)}
-        (figure,) = scatter_section(found, places, 0).figures
-        assert ("The axes have different ends" in figure.caption) == said
 
 
 def test_any_document() -> None:
@@ -417,16 +344,6 @@ def merged(rows: list[dict[str, object]]) -> list[dict[str, object]]:
     for row in rows:
         first.setdefault(row["id"], row)
     return [*first.values()]
-
-
-def test_every_command_has_a_report(folder: Path) -> None:
-    """Also one without charts: what the terminal shows, as a page."""
-    rated, out = ("--rated", folder / "rated.jsonl"), folder / "e.html"
-    ran = run("explain", *rated, "some text", "--source", "s1", "-o", out)
-    assert ran.code == 0, ran.err
-    text = out.read_text(encoding="utf-8")
-    Outline(text)
-    assert "Evidence" in text
 
 
 def test_figures_without_data_are_not_offered_a_table() -> None:

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fixed_estimates import estimates_of
 from refless.commands.score.document import verdict as worth
 from refless.commands.validate.verdict import annotator_lines
-from refless.data.records import Estimates, RatedPool
+from refless.data.records import RatedPool
 from refless.data.simulate import simulate
 from refless.estimators.scorer import CrossValidated
 from refless.evaluation.annotators import Annotators, annotator_interval
@@ -21,17 +22,8 @@ from refless.registry.arrays import FloatArray
 def validated(pool: RatedPool, values: FloatArray) -> Validation:
     """Of estimates that learned nothing."""
     parts = split(pool, np.arange(len(pool)))
-    nothing = np.full(len(pool), math.nan)
-    estimates = Estimates(
-        ids=pool.ids,
-        values=values,
-        reasons=("",) * len(pool),
-        support=np.zeros(len(pool), dtype=np.int64),
-        low=nothing,
-        high=nothing,
-    )
     method = CrossValidated(np.stack([values, values]))
-    return validation(pool, parts, {"scores": (estimates, method)}, pool.ids)
+    return validation(pool, parts, {"scores": (estimates_of(values, pool.ids), method)}, pool.ids)
 
 
 def test_length_loses_the_same_parts() -> None:

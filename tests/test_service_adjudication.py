@@ -83,9 +83,9 @@ def _disputed(url: str) -> tuple[Store, list[Rater]]:
 
 
 @pytest.mark.parametrize("again", [False, True])
-def test_a_change_ends_a_difference(database: str, again: bool) -> None:
+def test_a_change_ends_a_difference(sqlite: str, again: bool) -> None:
     """Whoever changes a rating so that all agree leaves nothing to decide; and the reverse."""
-    store, raters = _disputed(database)
+    store, raters = _disputed(sqlite)
     unit = store.unit_at(raters[0].id, 0).result()["unit"]
     for value, disputed in ((4, set()), (2, {0})):
         store.save(raters[0].id, event("rated", unit, value=value)).result()
@@ -164,9 +164,9 @@ def test_decisions_outlast_the_server(database: str) -> None:
         store.close()
 
 
-def test_one_at_a_time_decides(database: str) -> None:
+def test_one_at_a_time_decides(sqlite: str) -> None:
     """Whoever has it on the screen; of two raters, one who agrees; nobody is asked twice."""
-    store, raters = _disputed(database)
+    store, raters = _disputed(sqlite)
     unit = store.next_unit(raters[2].id).result()["unit"]
     assert store.next_unit(raters[0].id).result()["unit"] is None
     store.save(raters[2].id, event("skipped", unit, reason="I cannot tell")).result()
@@ -178,9 +178,9 @@ def test_one_at_a_time_decides(database: str) -> None:
     store.close()
 
 
-def test_items_for_everybody_are_rated_by_everybody_first(database: str) -> None:
+def test_items_for_everybody_are_rated_by_everybody_first(sqlite: str) -> None:
     """A third rater's rating of them is their own."""
-    store = opened(database, replace(TASK, overlap=1.0), outputs(1, 1))
+    store = opened(sqlite, replace(TASK, overlap=1.0), outputs(1, 1))
     raters = [store.add_rater("") for _ in range(3)]
     for rater, value in zip(raters, (1, 5, 3), strict=True):
         assert "before" not in _rate(store, rater, value)

@@ -155,6 +155,19 @@ def rate(browser: Any, most: int) -> dict[str, int]:
     return found
 
 
+def export_of(browser: Any, name: str) -> list[dict[str, Any]]:
+    """The rows of a file that the owner's page offers."""
+    fetched = f"fetch('/owner/export/{name}').then((a) => a.text()).then(arguments[0])"
+    return [json.loads(line) for line in browser.execute_async_script(fetched).splitlines()]
+
+
+def project_in(folder: Path, text: str) -> tuple[str, ...]:
+    """The flags of a project, and of a database of its own."""
+    project = folder / "project.toml"
+    project.write_text(text, encoding="utf-8")
+    return ("--project", str(project), "--database", str(folder / "ratings.sqlite"))
+
+
 def test_sixty_items_by_three_raters(
     links: dict[str, str], browsers: Callable[[int], Any], outputs: Path
 ) -> None:
@@ -181,13 +194,8 @@ def test_sixty_items_by_three_raters(
     for browser in (owner, wide, narrow):
         assert browser.get_log("browser") == []
         assert "taken" not in browser.title
-    rows = owner.execute_async_script(
-        "const done = arguments[0];"
-        "fetch('/owner/export/ratings.jsonl').then((a) => a.text()).then(done)"
-    )
-    path = outputs.with_name("ratings.jsonl")
-    path.write_text(rows, encoding="utf-8")
-    parsed = [json.loads(line) for line in rows.splitlines()]
+    parsed = export_of(owner, "ratings.jsonl")
+    path = jsonl(outputs.with_name("ratings.jsonl"), parsed)
     told = {(row["annotator"], row["text"]): row["rating"] for row in parsed}
     assert told == {(who, text): key for who, all_ in given.items() for text, key in all_.items()}
     validated = run("validate", path, "--scale", 1, 5, "--estimator", "bleu-neighbors",
@@ -270,12 +278,10 @@ def test_the_best_of_several(outputs: Path, tmp_path: Path, browsers: Callable[[
             "[...document.querySelectorAll('.scroll')].some((x) => x.scrollWidth > x.clientWidth)"
         )
         assert not browser.execute_script(f"return {wide}")
-        rows = browser.execute_async_script(
-            "fetch('/owner/export/ratings.jsonl').then((a) => a.text()).then(arguments[0])"
-        )
+        rows = export_of(browser, "ratings.jsonl")
         assert browser.get_log("browser") == []
     told: dict[str, list[str]] = {}
-    for row in map(json.loads, rows.splitlines()):
+    for row in rows:
         told.setdefault(row["chosen"], []).append(row["rejected"])
     assert {chosen: sorted(others) for chosen, others in told.items()} == given
 
@@ -312,9 +318,7 @@ def test_axe_finds_nothing(
     run_axe = (
         "const end = arguments[0]; axe.run().then((r) => end([r.violations, r.passes.length]))"
     )
-    browser, project = browsers(width), tmp_path / "project.toml"
-    project.write_text(PROJECT + "most_items = 12\n", encoding="utf-8")
-    words = ("--project", str(project), "--database", str(tmp_path / "g.sqlite"))
+    browser, words = browsers(width), project_in(tmp_path, PROJECT + "most_items = 12\n")
 
     def check() -> None:
         browser.execute_script(axe.read_text(encoding="utf-8"))
@@ -356,9 +360,7 @@ def test_guidelines_come_first(
     """They ask for consent, by keyboard; then they are a key away, and the scale has words."""
     from selenium.webdriver.common.keys import Keys
 
-    browser, project = browsers(390), tmp_path / "project.toml"
-    project.write_text(PROJECT, encoding="utf-8")
-    words = ("--project", str(project), "--database", str(tmp_path / "g.sqlite"))
+    browser, words = browsers(390), project_in(tmp_path, PROJECT)
     guide = "document.getElementById('guide')"
     with serving(outputs, *words) as links:
         browser.get(links["r01"])
@@ -434,9 +436,7 @@ def test_one_link_for_everybody(
     """It makes a rater of a browser, who is given a code and the way back after two items."""
     from selenium.webdriver.common.keys import Keys
 
-    project = tmp_path / "project.toml"
-    project.write_text(JOIN, encoding="utf-8")
-    words = ("--project", str(project), "--database", str(tmp_path / "j.sqlite"))
+    words = project_in(tmp_path, JOIN)
     thanks = "document.getElementById('thanks').innerText"
     with serving(outputs, *words) as links:
         owner = browsers(1440)
@@ -464,11 +464,9 @@ def test_a_third_rater_decides(tmp_path: Path, browsers: Callable[[int], Any]) -
     from selenium.webdriver.common.keys import Keys
 
     path = jsonl(tmp_path / "o.jsonl", [{"id": "a", "source": "Where?", "text": "There."}])
-    project = tmp_path / "project.toml"
-    project.write_text("adjudicate = 1", encoding="utf-8")
     asked = "document.getElementById('questions').innerText"
-    words = ("--project", str(project), "--per-item", "2", "--overlap", "0")
-    with serving(path, *words, "--database", str(tmp_path / "a.sqlite")) as links:
+    words = (*project_in(tmp_path, "adjudicate = 1"), "--per-item", "2", "--overlap", "0")
+    with serving(path, *words) as links:
         for name, width, key in (("r01", 390, "1"), ("r02", 1440, "5"), ("r03", 390, "4")):
             browser = browsers(width)
             browser.get(links[name])
@@ -546,17 +544,16 @@ def answer(browser: Any, key_of: Callable[[str], str]) -> bool:
     return True
 
 
-def project_files(folder: Path) -> tuple[Path, Path, dict[str, str]]:
-    """Outputs, a project, and the key that a careful rater presses for each text."""
+def project_files(folder: Path) -> tuple[Path, tuple[str, ...], dict[str, str]]:
+    """Outputs, the flags of a project, and the key that a careful rater presses for each text."""
     pool = simulate(36, seed=2).pool
     names = ("id", "source", "item", "system", "text")
     columns = zip(pool.ids, pool.sources, pool.items, pool.systems, pool.texts, strict=True)
     rows = [dict(zip(names, row, strict=True)) for row in columns]
     values = (round(1 + 4 * value) for value in pool.human.tolist())
     keys = {text: str(value) for text, value in zip(pool.texts, values, strict=True)}
-    project = folder / "project.toml"
-    project.write_text(WHOLE.replace("GOLD", rows[0]["id"]), encoding="utf-8")
-    return jsonl(folder / "o.jsonl", rows), project, keys | {rows[0]["text"]: "5"}
+    flags = project_in(folder, WHOLE.replace("GOLD", rows[0]["id"]))
+    return jsonl(folder / "o.jsonl", rows), flags[:2], keys | {rows[0]["text"]: "5"}
 
 
 @pytest.mark.parametrize("database", DATABASES, indirect=True)
@@ -565,7 +562,7 @@ def test_a_whole_project(tmp_path: Path, browsers: Callable[[int], Any], databas
     from selenium.webdriver.common.keys import Keys
 
     path, project, keys = project_files(tmp_path)
-    words = ("--project", str(project), "--database", database.replace("+psycopg", ""),
+    words = (*project, "--database", database.replace("+psycopg", ""),
              "--per-item", "2", "--overlap", "0.4", "--repeat", "0")  # fmt: skip
     people = {"r01": browsers(1440), "r02": browsers(390), "r03": browsers(768)}
     key_of = dict.fromkeys(people, keys.__getitem__) | {"r03": lambda _: "3"}
@@ -609,10 +606,7 @@ def test_a_whole_project(tmp_path: Path, browsers: Callable[[int], Any], databas
         press(owner, "r03: 3")
         rows = "[...document.querySelectorAll('#items tbody tr:not(.hidden)')].length"
         assert 0 < owner.execute_script(f"return {rows}") < 36
-        exported = owner.execute_async_script(
-            "fetch('/owner/export/events.jsonl').then((a) => a.text()).then(arguments[0])"
-        )
-    acts = [json.loads(line) for line in exported.splitlines()]
+        acts = export_of(owner, "events.jsonl")
     ratings = [(act["annotator"], act["item"], act["round"]) for act in acts]
     assert len(ratings) == len({*ratings})
     for name, browser in people.items():
@@ -645,19 +639,15 @@ def connect(browser: Any, online: bool) -> None:
 def exported_acts(browser: Any, link: str) -> list[dict[str, Any]]:
     """Every act, as the owner's page exports it."""
     browser.get(link)
-    rows: str = browser.execute_async_script(
-        "fetch('/owner/export/events.jsonl').then((a) => a.text()).then(arguments[0])"
-    )
-    return [json.loads(line) for line in rows.splitlines()]
+    return export_of(browser, "events.jsonl")
 
 
 def test_ratings_without_a_connection(
     outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
 ) -> None:
     """Four items are rated offline, one press is taken back; they are sent later, and once."""
-    browser, owner, project = browsers(390), browsers(1440), tmp_path / "project.toml"
-    project.write_text("ahead = 3", encoding="utf-8")
-    words = ("--project", str(project), "--database", str(tmp_path / "o.sqlite"), "--repeat", "0")
+    browser, owner = browsers(390), browsers(1440)
+    words = (*project_in(tmp_path, "ahead = 3"), "--repeat", "0")
     with serving(outputs, *words) as links:
         browser.get(links["r01"])
         given = rate(browser, 2)
@@ -702,9 +692,8 @@ def test_the_page_opens_without_a_connection(
     from selenium.common.exceptions import WebDriverException
     from selenium.webdriver.common.keys import Keys
 
-    browser, owner, project = browsers(390), browsers(1440), tmp_path / "project.toml"
-    project.write_text('ahead = 4\nconsent = "Yes."', encoding="utf-8")
-    words = ("--project", str(project), "--database", str(tmp_path / "s.sqlite"), "--repeat", "0")
+    browser, owner = browsers(390), browsers(1440)
+    words = (*project_in(tmp_path, 'ahead = 4\nconsent = "Yes."'), "--repeat", "0")
     port = free_port()
     with serving(outputs, *words, port=port) as links:
         browser.get(links["r01"])

@@ -66,11 +66,11 @@ def test_failed_gold_is_counted() -> None:
     assert careless(answers, {0: 1.0} | dict.fromkeys(range(1, 6), 4.0), 4.0) == {}
 
 
-def test_practice_and_gold_reach_every_rater(database: str) -> None:
+def test_practice_and_gold_reach_every_rater(sqlite: str) -> None:
     """Practice first, with the answer; gold among the rest; both are ratings as others are."""
     gold = (Gold(id="o03", answer=2, why="A wrong place.", practice=True), Gold(id="o05", answer=4))
     task = Task(overlap=0.0, repeat=0.0, project=Project(gold=gold, gold_share=0.5))
-    store = opened(database, task)
+    store = opened(sqlite, task)
     for _ in range(2):
         rater = store.add_rater("").id
         unit = store.next_unit(rater).result()["unit"]

@@ -9,7 +9,7 @@ from refless.extensions.serve.exports import EXPORTS
 from refless.extensions.serve.project import Project
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import RATER, Store
-from serving import client, event, exported, joined, opened, owner_of, rate_all
+from serving import client, event, exported, joined, opened, owner_of, posted, rate_all
 
 RETURN = "https://app.prolific.com/submissions/complete?cc=C0DE"
 OPEN = Task(
@@ -31,9 +31,9 @@ def _opens(web: Any, store: Store, **query: str) -> int:
     return status
 
 
-def test_a_preview_makes_no_rater(database: str) -> None:
+def test_a_preview_makes_no_rater(sqlite: str) -> None:
     """Whoever only looks at the link gets a page with a button; a browser's rater is let in."""
-    store = opened(database, OPEN)
+    store = opened(sqlite, OPEN)
     path = f"/begin/{Access(store).everybody()}"
     with client(store) as web:
         for query in ({}, QUERY):
@@ -48,9 +48,9 @@ def test_a_preview_makes_no_rater(database: str) -> None:
     store.close()
 
 
-def test_one_rater_a_browser(database: str) -> None:
+def test_one_rater_a_browser(sqlite: str) -> None:
     """The second opening is by the same rater; another browser is another."""
-    store = opened(database, OPEN)
+    store = opened(sqlite, OPEN)
     owner_of(store)
     with client(store) as web:
         for names in (["r01"], ["r01"], ["r01", "r02"]):
@@ -98,12 +98,12 @@ def test_ids_of_people_stay_nowhere(database: str) -> None:
     store.close()
 
 
-def test_no_link_for_everybody_unless_the_project_says_so(database: str) -> None:
-    store = opened(database)
+def test_no_link_for_everybody_unless_the_project_says_so(sqlite: str) -> None:
+    store = opened(sqlite)
     with client(store) as web:
         assert _opens(web, store) == 403
     store.close()
-    store = opened(database, OPEN)
+    store = opened(sqlite, OPEN)
     with client(store) as web:
         assert web.get("/begin/wrong").status_code == 403
         codes = []
@@ -114,9 +114,9 @@ def test_no_link_for_everybody_unless_the_project_says_so(database: str) -> None
     store.close()
 
 
-def test_whoever_is_through_gets_the_code(database: str) -> None:
+def test_whoever_is_through_gets_the_code(sqlite: str) -> None:
     """After as many items as the project allows, and not before; undoing opens the last again."""
-    store = opened(database, OPEN)
+    store = opened(sqlite, OPEN)
     rater = store.add_rater("")
     with client(store) as web:
         headers = joined(web, store, rater)
@@ -126,8 +126,7 @@ def test_whoever_is_through_gets_the_code(database: str) -> None:
         assert answer["progress"] == {"done": 0, "left": 3}
         for n in range(3):
             assert "thanks" not in answer
-            rating = event("rated", unit, value=3, latency=2_000)
-            sent = {name: getattr(rating, name) for name in rating.__struct_fields__}
+            sent = posted("rated", unit, value=3, latency=2_000)
             answer = web.post("/rate/events", json=sent, headers=headers).json()
             unit = answer["next"]
             assert answer["progress"] == {"done": n + 1, "left": 2 - n}
@@ -141,30 +140,28 @@ def test_whoever_is_through_gets_the_code(database: str) -> None:
     store.close()
 
 
-def test_pay_an_hour_after_the_end(database: str) -> None:
-    """Of what was rated alone: 2.50 for one item of 20 seconds."""
-    store = opened(database, OPEN)
+def test_pay_an_hour_is_shown_to_the_owner(sqlite: str) -> None:
+    """Of three items at 20 seconds for 2.50: 150 an hour; half-way it is the same.
+
+    After the end it is of what was rated alone: 2.50 for one item.
+    """
+    store = opened(sqlite, OPEN)
     rater = store.add_rater("")
     with client(store) as web:
-        unit = store.next_unit(rater.id).result()["unit"]
-        store.save(rater.id, event("rated", unit, value=3, latency=20_000)).result()
-        store.ended = True
-        joined(web, store, owner_of(store))
-        assert '<td class="number" data-name="pay an hour">450.00</td>' in web.get("/").text
-    store.close()
 
-
-def test_pay_an_hour_is_shown_to_the_owner(database: str) -> None:
-    """Of three items at 20 seconds for 2.50: 150 an hour; half-way it is the same."""
-    store = opened(database, OPEN)
-    rater = store.add_rater("")
-    with client(store) as web:
-        for seconds in (20, 20, 20):
-            unit = store.next_unit(rater.id).result()["unit"]
-            store.save(rater.id, event("rated", unit, value=3, latency=1000 * seconds)).result()
+        def told(pay: str) -> None:
             joined(web, store, owner_of(store))
-            assert '<td class="number" data-name="pay an hour">150.00</td>' in web.get("/").text
+            page = web.get("/").text
+            assert f'<td class="number" data-name="pay an hour">{pay}</td>' in page
+            assert f'href="/begin/{Access(store).everybody()}"' in page
             web.cookies.clear()
-        joined(web, store, owner_of(store))
-        assert f'href="/begin/{Access(store).everybody()}"' in web.get("/").text
+
+        for n in range(3):
+            unit = store.next_unit(rater.id).result()["unit"]
+            store.save(rater.id, event("rated", unit, value=3, latency=20_000)).result()
+            told("150.00")
+            if n == 0:
+                store.ended = True
+                told("450.00")
+                store.ended = False
     store.close()

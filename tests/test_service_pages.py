@@ -34,6 +34,7 @@ from serving import (
     opened,
     outputs,
     owner_of,
+    posted,
     rate_all,
 )
 
@@ -53,8 +54,8 @@ ROUTES = [
 
 
 @pytest.fixture
-def store(database: str) -> Iterator[Store]:
-    found = opened(database, TASK)
+def store(sqlite: str) -> Iterator[Store]:
+    found = opened(sqlite, TASK)
     owner_of(found)
     yield found
     found.close()
@@ -123,7 +124,7 @@ def test_what_changes_something_needs_the_pages_token(web: Any, store: Store) ->
     rater = store.add_rater("Ann")
     headers = joined(web, store, rater)
     unit = web.get("/rate/next").json()["unit"]
-    sent = _sent("rated", unit, value=3)
+    sent = posted("rated", unit, value=3)
     for wrong in ({}, {"x-csrf": ""}, {"x-csrf": "0" * 64}):
         assert web.post("/rate/events", json=sent, headers=wrong).status_code == 403
     assert web.post("/rate/events", json=sent, headers=headers).json()["saved"] == sent["uuid"]
@@ -152,11 +153,6 @@ def test_restart_of_the_database_is_a_line(
     (line,) = [row for row in caplog.records if row.name.startswith(("refless", "sqlalchemy"))]
     assert line.getMessage().startswith("ratings are not saved: ")
     assert line.exc_info is None
-
-
-def _sent(kind: str, unit: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-    made = event(kind, unit, **more)
-    return {name: getattr(made, name) for name in made.__struct_fields__}
 
 
 @pytest.mark.parametrize(
@@ -221,7 +217,7 @@ def test_raters_are_blind_and_texts_are_text(web: Any, store: Store) -> None:
     unit = web.get("/rate/next").json()["unit"]
     texts = []
     while unit is not None:
-        answer = web.post("/rate/events", json=_sent("rated", unit, value=1), headers=headers)
+        answer = web.post("/rate/events", json=posted("rated", unit, value=1), headers=headers)
         assert answer.headers["content-type"] == "application/json"
         texts += unit["texts"]
         assert set(unit) == {
@@ -253,13 +249,6 @@ def test_hostile_dimension(tmp_path: Path) -> None:
         joined(web, found, found.add_rater(""))
         assert HOSTILE not in web.get("/").text
     found.close()
-
-
-def test_owner_reads_which_command_reads_the_export(web: Any, store: Store) -> None:
-    """With the scale that was asked for, as docs/rating.md has it."""
-    joined(web, store, owner_of(store))
-    low, high = store.task.scale
-    assert f"refless validate ratings.jsonl --scale {low:g} {high:g}<" in web.get("/").text
 
 
 def test_questions_have_scales_of_their_own(tmp_path: Path) -> None:
@@ -337,20 +326,6 @@ def test_owner_finds_their_page_behind_their_link(web: Any, store: Store) -> Non
     assert answer.headers["location"] == "/owner"
 
 
-def test_notes_have_no_nul(web: Any, store: Store) -> None:
-    """PostgreSQL holds none, and the page would send the event again for ever."""
-    headers = joined(web, store, owner_of(store))
-    assert web.post("/owner/raters", content=b"A\0nn", headers=headers).status_code == 200
-    assert [one.note for one in store.raters() if one.role == RATER] == ["Ann"]
-    headers = joined(web, store, store.add_rater(""))
-    unit = web.get("/rate/next").json()["unit"]
-    for kind in ("flagged", "skipped"):
-        sent = _sent(kind, unit, reason="no\0text")
-        assert web.post("/rate/events", json=sent, headers=headers).status_code == 200
-    lines = exported(store, "events.jsonl").splitlines()
-    assert [json.loads(line)["reason"] for line in lines] == ["notext", "notext"]
-
-
 def test_raters_have_a_pace(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """One rater who sends without end is slowed down, and keeps nobody else from rating."""
     monkeypatch.setattr("refless.extensions.serve.app.RATED", (5, 0.01))
@@ -358,7 +333,7 @@ def test_raters_have_a_pace(store: Store, monkeypatch: pytest.MonkeyPatch) -> No
     with client(store) as web:
         headers = joined(web, store, first)
         unit = web.get("/rate/next").json()["unit"]
-        sent = [_sent("rated", unit, value=k % 5 + 1) for k in range(8)]
+        sent = [posted("rated", unit, value=k % 5 + 1) for k in range(8)]
         codes = [web.post("/rate/events", json=one, headers=headers).status_code for one in sent]
         assert codes == [200] * 4 + [429] * 4
         joined(web, store, second)
@@ -501,27 +476,6 @@ def test_events_export_has_all_that_was_shown(store: Store) -> None:
     assert 0 < first["probability"] <= 1
     assert second["undoes"] == first["uuid"]
     assert exported(store, "ratings.jsonl") == b""
-
-
-def test_csv_has_one_row_a_rating(store: Store) -> None:
-    _rated(store)
-    rows = [*csv.DictReader(io.StringIO(exported(store, "ratings.csv").decode(), newline=""))]
-    assert len(rows) == RATINGS
-    assert {row["annotator"] for row in rows} == {"r01", "r02", "r03"}
-
-
-def test_two_dimensions_are_two_rows(tmp_path: Path) -> None:
-    """Each is read back by its name."""
-    asked = Task(dimensions=("fluency", "sense"), repeat=0.0)
-    found = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", asked)
-    rate_all(found, found.add_rater(""), values=(1, 4))
-    path = tmp_path / "ratings.jsonl"
-    path.write_bytes(exported(found, "ratings.jsonl"))
-    found.close()
-    for name, value in (("fluency", 1), ("sense", 4)):
-        pool = read_pool(str(path), Reading(dimension=name)).pool
-        assert {*pool.ratings.values} == {value}
-        assert len(pool) == 12
 
 
 def test_audit_export_goes_into_compare(store: Store, tmp_path: Path) -> None:

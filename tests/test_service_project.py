@@ -10,7 +10,7 @@ from command_line import jsonl, output_rows, run
 from refless.extensions.serve.project import Gold, Project, chat, markdown, project_of, turns_of
 from refless.extensions.serve.result import Task
 from refless.registry.errors import InputError
-from serving import HOSTILE, client, event, joined, opened
+from serving import HOSTILE, client, joined, opened, posted
 
 TOML = """
 title = "Are these answers usable?"
@@ -111,8 +111,7 @@ def test_consent_comes_first(database: str) -> None:
         unit = web.get("/rate/next").json()["unit"]
         assert [text.startswith("<p>") for text in unit["html"]["texts"]] == [True]
         assert "<b>" not in unit["html"]["source"]
-        made = event("rated", unit, value=3)
-        sent = {name: getattr(made, name) for name in made.__struct_fields__}
+        sent = posted("rated", unit, value=3)
         assert "html" in web.post("/rate/events", json=sent, headers=headers).json()["next"]
     store.close()
     again = opened(database, task)

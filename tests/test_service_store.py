@@ -1,5 +1,6 @@
 """Ratings as events, on SQLite and on PostgreSQL."""
 
+import json
 import os
 import sys
 import threading
@@ -18,15 +19,18 @@ from refless.extensions.serve.database import LOCK, Database, back_up, file_of
 from refless.extensions.serve.project import Project
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import CURRENT_ROWS
-from refless.extensions.serve.store import Rater, Refused, Store
+from refless.extensions.serve.store import RATER, Rater, Refused, Store
 from refless.registry.errors import InputError, UsageError
 from serving import (
+    client,
     event,
     exported,
+    joined,
     new_database,
     opened,
     outputs,
     owner_of,
+    posted,
     rate_all,
     rows_of,
 )
@@ -133,6 +137,21 @@ def test_undone_twice_by_retry_undoes_once(store: Store) -> None:
     for _ in range(2):
         assert store.save(rater.id, undo).result()["unit"]["open"]
     assert [row.value for row in current(store)] == [1.0]
+
+
+def test_notes_have_no_nul(store: Store) -> None:
+    """PostgreSQL holds none, and the page would send the event again for ever."""
+    with client(store) as web:
+        headers = joined(web, store, owner_of(store))
+        assert web.post("/owner/raters", content=b"A\0nn", headers=headers).status_code == 200
+        assert [one.note for one in store.raters() if one.role == RATER] == ["Ann"]
+        headers = joined(web, store, store.add_rater(""))
+        unit = web.get("/rate/next").json()["unit"]
+        for kind in ("flagged", "skipped"):
+            act = posted(kind, unit, reason="no\0text")
+            assert web.post("/rate/events", json=act, headers=headers).status_code == 200
+    lines = exported(store, "events.jsonl").splitlines()
+    assert [json.loads(line)["reason"] for line in lines] == ["notext", "notext"]
 
 
 def test_change_undo_and_skip(database: str) -> None:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
-from refless.data.records import Estimates, Outputs, Residuals, numbered
+from fixed_estimates import estimates_of
+from refless.data.records import Outputs, Residuals, numbered
 from refless.evaluation.scoring import Scored, scored
 from refless.stats.clusters import design_effect, group_effects, intraclass, unseen, width
 
@@ -134,15 +135,7 @@ def world(rng: np.random.Generator, systems: dict[str, float], n: int) -> tuple[
         systems=("new",) * n,
         sources=tuple(f"t{i % 10}" for i in range(n)),
     )
-    estimates = Estimates(
-        ids=numbered(n),
-        values=estimate,
-        reasons=("",) * n,
-        support=np.ones(n, dtype=np.int64),
-        low=estimate,
-        high=estimate,
-    )
-    return scored(outputs, estimates, residuals, resamples=200), float(human.mean())
+    return scored(outputs, estimates_of(estimate), residuals, resamples=200), float(human.mean())
 
 
 @pytest.mark.parametrize("n", [50, 51])  # an odd number: the system is among the rated ones

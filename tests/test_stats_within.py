@@ -118,12 +118,3 @@ def test_positions_by_hand() -> None:
     """Places in a block of four and in one of one; ties share theirs."""
     found = positions(np.array([5.0, 1.0, 9.0, 1.0, 3.0]), np.array([0, 0, 0, 0, 1]))
     assert found.tolist() == [0.25, -0.5, 0.75, -0.5, 0.0]
-
-
-@pytest.mark.parametrize("name", list(WITHIN))
-def test_the_order_of_rows_does_not_matter(name: str) -> None:
-    rng = np.random.default_rng(3)
-    human, predicted = rng.integers(0, 2, 60) / 3, rng.standard_normal(60)
-    order = rng.permutation(60)
-    one = WITHIN[name](human, predicted, ROWS % 5)
-    assert WITHIN[name](human[order], predicted[order], (ROWS % 5)[order]) == one

@@ -1,9 +1,5 @@
 """The search for one sentence: corpus statistics against scoring one after the other."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -108,14 +104,3 @@ def test_a_hand_calculation() -> None:
     expected = 100 * np.exp(1 - 5 / 4) * np.sqrt(3 / 4 * 1 / 2)
     assert found.text == "a b"
     assert found.score == pytest.approx(expected, abs=1e-12)
-
-
-def test_benchmark_runs() -> None:
-    """A quick run: ours is the loop's, peak memory is named, 80 columns."""
-    script = Path(__file__).parents[1] / "benchmarks" / "stress.py"
-    command = [sys.executable, "-W", "error", str(script), "--quick"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "FAULT" not in done.stdout
-    assert "Peak memory" in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 80

@@ -1,7 +1,5 @@
 """The attack on estimators: a stuffed output, and sub-samples."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -12,9 +10,7 @@ from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.extensions.papers.stress import stuffing
 from refless.extensions.papers.stress.judging import Estimated
-from refless.extensions.papers.stress.material import material_of
 from refless.extensions.papers.stress.plan import Plan
-from refless.extensions.papers.stress.run import stress
 from refless.extensions.papers.stress.stuffing import fragments_of, stuffed, stuffing_probe
 from refless.registry.errors import UsageError
 
@@ -91,18 +87,3 @@ def test_too_few_ratings(honest: Outputs) -> None:
     few = pool_of(["a b c d e"] * 5, [1.0] * 5)
     with pytest.raises(UsageError, match="needs 20 rated texts"):
         stuffing_probe(JUDGE, few, honest, PLAN)
-
-
-def test_all_probes_of_an_estimator(pool: RatedPool) -> None:
-    """Words of the outputs are changed; what needs references or a training set is not run."""
-    outputs = Outputs(ids=pool.ids[:30], texts=pool.texts[:30], sources=pool.sources[:30])
-    judge = Estimated(estimator=BLEUNeighbors().fit(pool))
-    found = stress(judge, material_of(outputs), PLAN, label="bleu-neighbors", pool=pool)
-    names = ["frequent", "rare", "useless", "stuffing"]
-    assert [probe.name for probe in found.probes] == names
-    assert [*found.skipped] == ["references", "sentence"]
-    assert "fragments:150" in str(found.signature)
-    same = stress(
-        judge, material_of(replace(outputs, ids=outputs.ids[::-1])), PLAN, label="x", pool=pool
-    )
-    assert repr(same.probes) == repr(found.probes)

@@ -1,23 +1,18 @@
 """The human yardstick: by hand, and the published table on HUSE."""
 
-import csv
 import json
 import math
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from published import huse_pool
 from refless.commands.annotators import annotators_record
 from refless.data.human import human_ratings
 from refless.data.records import RatedPool, Ratings, numbered
 from refless.evaluation.annotators import annotators
 from refless.report.export import as_json
-
-DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
-HUSE = DATA / "huse-summarization" / "judgements.tsv"
 
 
 def pool_from(rows, scale=None) -> RatedPool:
@@ -36,14 +31,6 @@ def pool_from(rows, scale=None) -> RatedPool:
         ratings=ratings,
         scale=scale,
     )
-
-
-def huse() -> RatedPool:
-    if not HUSE.exists():
-        pytest.skip(f"the HUSE judgements are not at {HUSE}")
-    with HUSE.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
-    return pool_from([(row["id"], row["annotator"], row["rating"]) for row in rows], scale=(1, 6))
 
 
 def test_two_annotators_by_hand():
@@ -97,21 +84,13 @@ def test_without_two_annotators_there_is_no_yardstick():
 
 def test_huse_gives_the_published_yardstick():
     """Table 1 of BLEU Neighbors, "Human", with exact means (FACTS.md, BLEU Neighbors 3)."""
-    found = annotators(huse())
+    found = annotators(huse_pool())
     assert found.average["mse"] == pytest.approx(0.0803, abs=1e-4)
     assert found.average["spearman"] == pytest.approx(0.411, abs=1e-3)
     rho = found.values["spearman"]
     assert (np.isnan(rho).sum(), np.nan_to_num(rho).mean()) == (1, pytest.approx(0.406, abs=1e-3))
     assert found.best["mse"] == pytest.approx(0.0200, abs=1e-4)
     assert found.best["spearman"] == pytest.approx(0.923, abs=1e-3)
-
-
-def test_row_order_does_not_matter():
-    """The yardstick of shuffled ratings is the same, bit for bit."""
-    rng = np.random.default_rng(0)
-    rows = [(str(t), f"w{a}", rng.integers(1, 7)) for t in range(12) for a in range(5)]
-    shuffled = [rows[i] for i in rng.permutation(len(rows))]
-    assert repr(annotators(pool_from(rows))) == repr(annotators(pool_from(shuffled)))
 
 
 def test_annotators_of_few_texts_are_no_yardstick() -> None:

@@ -39,15 +39,6 @@ def choices(outputs: Outputs, seed: int = 0):
     yield draw(items_to_draw(FITTED, outputs, PAIR), 4, seed, 0.1)
 
 
-def test_order_of_rows_changes_nothing() -> None:
-    """The same outputs, in the same order for raters."""
-    mixed = OUTPUTS.take(np.random.default_rng(0).permutation(len(OUTPUTS)))
-    for one, other in zip(choices(OUTPUTS), choices(mixed), strict=True):
-        ids = [OUTPUTS.ids[i] for i in one.rows]
-        assert ids == [mixed.ids[i] for i in other.rows]
-        assert one.curve == other.curve
-
-
 def test_seed_decides_the_draw() -> None:
     """The same seed, the same draw; another, another."""
     for one, other, third in zip(

@@ -1,5 +1,6 @@
 """Raters who differ, and ratings that drift over time."""
 
+from dataclasses import replace
 from itertools import permutations, product
 from math import erfc, sqrt
 
@@ -8,13 +9,14 @@ import pytest
 
 from command_line import headlines, jsonl, run
 from refless.commands.validate.findings import drift_lines, drift_sections
-from refless.data.records import RatedPool, Ratings
+from refless.data import human
+from refless.data.records import RatedPool
 from refless.data.tables import Reading, read_pool
 from refless.evaluation.drift import Drift, _slots, drift
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.corrections import holm
 
-RUNS, TEXTS = 200, 60
+RUNS, TEXTS = 100, 60
 FOLLOW, HIGHER = "Raters who use less of the scale", "Raters who rate higher or lower"
 CHANGE, OVER, BESIDE = (
     "Raters who change",
@@ -25,18 +27,11 @@ CHANGE, OVER, BESIDE = (
 
 def pool_of(values: FloatArray, times: FloatArray | None = None) -> RatedPool:
     """Ratings [texts, raters], NaN where a rater left a text out."""
-    text, who = np.nonzero(~np.isnan(values))
-    ratings = Ratings(
-        text=text,
-        annotator=who,
-        values=values[text, who],
-        annotators=tuple(f"w{i}" for i in range(values.shape[1])),
-        times=np.zeros(0) if times is None else times[text, who],
-    )
-    n = len(values)
-    ids = tuple(f"t{i:03}" for i in range(n))
-    human = np.nanmean(values, axis=1)
-    return RatedPool(ids=ids, texts=ids, human=human, ratings=ratings, named=True)
+    ids = [f"t{i:03}" for i in range(len(values))]
+    names = [f"w{i}" for i in range(values.shape[1])]
+    pool = human.pool_of(ids, values, ids=ids, annotators=names)
+    given = np.zeros(0) if times is None else times[~np.isnan(values)]
+    return replace(pool, ratings=replace(pool.ratings, times=given))
 
 
 def studied(pool: RatedPool, estimates: FloatArray | None = None) -> Drift:

@@ -31,13 +31,6 @@ def test_published_numbers() -> None:
     assert found.huse_interval[0] < 0.53 < found.huse_interval[1]
 
 
-def test_order_does_not_matter() -> None:
-    """Not for the values, not for the intervals."""
-    columns = published()
-    rows = np.random.default_rng(0).permutation(200)
-    assert huse(*columns) == huse(*(column[rows] for column in columns))
-
-
 def slow(features, human, k, share):
     """Each text by itself, with sorted distances; each kind by its share."""
     wrong = []

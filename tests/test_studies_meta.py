@@ -1,14 +1,14 @@
 """Metrics against people: levels, comparisons, the best cluster."""
 
 import csv
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from fixed_estimates import predictions
+from published import DATA, needed
 from refless.commands.judge.result import nearest_to_people
 from refless.data.records import Outputs, Predictions
 from refless.evaluation.meta import How, meta, together_of
@@ -20,7 +20,6 @@ from refless.stats.intervals import of_best
 from refless.stats.measures import WEIGHTED
 from refless.stats.resampling import bootstrap
 
-DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 HOW = How(resamples=60, permutations=200)
 
 
@@ -29,11 +28,8 @@ def judged(n: int = 120, systems: int = 4, *, seed: int = 0) -> Predictions:
     rng = np.random.default_rng(seed)
     place = np.arange(n)
     human = (place % systems) / systems + rng.normal(size=n)
-    return Predictions(
-        id=tuple(map(str, place)),
-        human=np.round(human, 1),
-        predicted=np.full(n, np.nan),
-        reason=("",) * n,
+    return predictions(
+        np.round(human, 1),
         item=tuple(f"i{i // systems}" for i in place),
         system=tuple(f"s{i % systems}" for i in place),
     )
@@ -113,31 +109,6 @@ def test_common_rows_only() -> None:
     assert {one.name: one.n_scored for one in found.segments.metrics} == {"a": 120, "b": 90}
 
 
-def test_order_of_rows_does_not_matter() -> None:
-    """Everything drawn is drawn in canonical order."""
-    human = replace(judged(), group=judged().item)
-    scores = {"a": noisy(human, 1, 4), "b": noisy(human, 2, 5)}
-    rows = np.random.default_rng(1).permutation(120)
-
-    def moved(column):
-        return tuple(column[i] for i in rows)
-
-    other = replace(
-        human,
-        id=moved(human.id),
-        human=human.human[rows],
-        item=moved(human.item),
-        system=moved(human.system),
-        group=moved(human.group),
-    )
-    again = {name: averaged(one.segments[rows]) for name, one in scores.items()}
-    one, two = meta(human, scores, HOW), meta(other, again, HOW)
-    assert one.segments.comparisons == two.segments.comparisons
-    assert one.systems.comparisons == two.systems.comparisons
-    assert one.segments.metrics == two.segments.metrics
-    assert one.systems.metrics == two.systems.metrics
-
-
 def test_system_scores_of_metrics_are_corpus_scores() -> None:
     """BLEU of a system is not the mean of its sentences'."""
     human = judged(40)
@@ -187,17 +158,12 @@ def test_wrong_lengths() -> None:
 
 def test_novikova_columns() -> None:
     """FACTS, RatPred 1: Pearson BLEU-4 0.075, ROUGE-L 0.081, METEOR 0.098, CIDEr 0.064."""
-    path = DATA / "nlg-ratings" / "emnlp_data_medians.csv"
-    if not path.exists():
-        pytest.skip(f"no real data at {path}")
-    with path.open(encoding="utf-8", newline="") as lines:
+    needed("nlg-ratings")
+    with (DATA / "nlg-ratings" / "emnlp_data_medians.csv").open(
+        encoding="utf-8", newline=""
+    ) as lines:
         rows = list(csv.DictReader(lines))
-    human = Predictions(
-        id=tuple(map(str, range(len(rows)))),
-        human=np.array([float(row["quality"]) for row in rows]),
-        predicted=np.full(len(rows), np.nan),
-        reason=("",) * len(rows),
-    )
+    human = predictions(np.array([float(row["quality"]) for row in rows]))
     names = ("Bleu_4", "ROUGE_L", "METEOR", "CIDEr")
     scores = {name: averaged(np.array([float(row[name]) for row in rows])) for name in names}
     found = meta(human, scores, How(resamples=40, permutations=40))

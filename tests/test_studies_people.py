@@ -1,29 +1,17 @@
 """Annotators left out of their own rating, and their agreement."""
 
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from published import huse_pool
 from refless.data.human import pool_of
 from refless.data.records import RatedPool
-from refless.data.simulate import simulate
-from refless.data.tables import Reading, read_pool
 from refless.evaluation.annotators import annotators
 from refless.evaluation.rater_agreement import rater_agreement
 from test_studies_annotators import pool_from
-
-DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
-
-
-def huse() -> RatedPool:
-    path = DATA / "huse-summarization" / "judgements.tsv"
-    if not path.exists():
-        pytest.skip(f"no real data at {path}")
-    return read_pool([str(path)], Reading(scale=(1, 6))).pool
 
 
 def shuffled(pool: RatedPool) -> RatedPool:
@@ -67,7 +55,7 @@ def test_texts_of_one_annotator_say_nothing_when_left_out() -> None:
 
 def test_left_out_on_huse() -> None:
     """Each worker against the other 19 ratings, counted here with plain loops."""
-    pool = huse()
+    pool = huse_pool()
     found = annotators(pool, leave_out=True)
     values: dict[int, dict[int, float]] = {}
     for text, who, value in zip(
@@ -84,13 +72,6 @@ def test_left_out_on_huse() -> None:
             rho.append(stats.spearmanr(np.round(others, 12), list(mine.values())).statistic)
     assert found.average["spearman"] == pytest.approx(np.mean(rho), abs=1e-9)
     assert found.average["spearman"] < annotators(pool).average["spearman"]
-
-
-def test_rater_agreement_does_not_depend_on_order() -> None:
-    """Nor does its bootstrap."""
-    pool = simulate(60, seed=1, annotators=6, raters_per_text=3).pool
-    found, again = rater_agreement(pool), rater_agreement(shuffled(pool))
-    assert repr(found) == repr(again)
 
 
 def test_no_agreement_without_second_ratings() -> None:

@@ -1,14 +1,14 @@
 """What estimates add up to."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.data.records import Estimates, Outputs, Reason, Residuals, numbered
+from fixed_estimates import estimates_of
+from refless.data.records import Outputs, Residuals, numbered
 from refless.evaluation.scoring import Scored, scored
 from refless.stats.clusters import group_effects
 
@@ -17,18 +17,8 @@ RESIDUALS = np.array([-0.2, -0.1, 0.0, 0.1, 0.2])
 
 def score(values: list[float], systems: tuple[str, ...] = (), seed: int = 0) -> Scored:
     n = len(values)
-    array = np.array(values, dtype=np.float64)
-    reasons: tuple[Reason, ...] = tuple("too-few" if v != v else "" for v in values)
     texts = Outputs(ids=numbered(n), texts=("text",) * n, systems=systems)
-    estimates = Estimates(
-        ids=numbered(n),
-        values=array,
-        reasons=reasons,
-        support=np.zeros(n, dtype=np.int64),
-        low=array,
-        high=array,
-    )
-    return scored(texts, estimates, RESIDUALS, seed=seed, resamples=200)
+    return scored(texts, estimates_of(values), RESIDUALS, seed=seed, resamples=200)
 
 
 def test_by_hand() -> None:
@@ -83,16 +73,7 @@ def test_intervals_stay_on_the_scale() -> None:
         values=values, afar=3 * values, systems=("a", "a", "b", "b"), ends=(0.0, 1.0)
     )
     texts = Outputs(ids=numbered(2), texts=("x", "y"), systems=("new", "new"))
-    values = np.array([0.4, 0.5])
-    estimates = Estimates(
-        ids=numbered(2),
-        values=values,
-        reasons=("", ""),
-        support=np.ones(2, dtype=np.int64),
-        low=values,
-        high=values,
-    )
-    found = scored(texts, estimates, residuals, resamples=200)
+    found = scored(texts, estimates_of([0.4, 0.5]), residuals, resamples=200)
     assert found.systems["new"].mean_interval == (0.0, 1.0)
 
 
@@ -118,7 +99,7 @@ def test_few_sources_are_told(sources: int) -> None:
         outputs, truth = of_sources(rng, 20, 5)
         residuals = Residuals(values=errors, alone=errors / 3, sources=rated.sources)
         found = [
-            scored(texts, estimates_of(len(texts)), residuals, resamples=200).overall
+            scored(texts, estimates_of([0.5] * len(texts)), residuals, resamples=200).overall
             for texts in (outputs, rated)
         ]
         low, high = found[0].mean_interval
@@ -128,27 +109,14 @@ def test_few_sources_are_told(sources: int) -> None:
     assert (np.array(widths)[:, 0] > 2 * np.array(widths)[:, 1]).all()
 
 
-def estimates_of(n: int) -> Estimates:
-    """One half each."""
-    half = np.full(n, 0.5)
-    return Estimates(
-        ids=numbered(n),
-        values=half,
-        reasons=("",) * n,
-        support=np.ones(n, dtype=np.int64),
-        low=half,
-        high=half,
-    )
-
-
 def test_these_outputs() -> None:
     """Of these alone their own scatter is no error."""
     rng = np.random.default_rng(2)
     estimates, errors = rng.normal(size=50), Residuals(values=0.5 * rng.normal(size=80))
     texts = Outputs(ids=numbered(50), texts=("x",) * 50)
-    judged = replace(estimates_of(50), values=estimates)
     plain, these = (
-        scored(texts, judged, errors, these=these).overall.mean_interval for these in (False, True)
+        scored(texts, estimates_of(estimates), errors, these=these).overall.mean_interval
+        for these in (False, True)
     )
     half = 1.96 * math.sqrt(errors.values.var() * (1 / 50 + 1 / 80))
     assert np.ptp(these) / 2 == pytest.approx(half, rel=0.1)
@@ -163,11 +131,7 @@ def test_the_mean_of_a_rated_system_moves_by_its_effect() -> None:
     texts = Outputs(ids=numbered(9), texts=("x",) * 9, systems=("a",) * 4 + ("b",) * 3 + ("c",) * 2)
     values = np.linspace(0.3, 0.7, 9)
     residuals = Residuals(values=errors, systems=systems, ends=(0.0, 1.0))
-    support = np.ones(9, dtype=np.int64)
-    estimates = Estimates(
-        ids=numbered(9), values=values, reasons=("",) * 9, support=support, low=values, high=values
-    )
-    found = scored(texts, estimates, residuals)
+    found = scored(texts, estimates_of(values), residuals)
     effect = group_effects(errors, systems)
     assert effect["a"].shift > 0.05
     for name, rows in (("a", slice(0, 4)), ("b", slice(4, 7))):

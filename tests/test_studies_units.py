@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fixed_estimates import predictions
 from refless.data.records import Outputs, Predictions
 from refless.data.simulate import simulate
 from refless.evaluation.units import in_units, units_of
@@ -15,14 +16,7 @@ POOL = simulate(120, seed=5).pool
 
 
 def human() -> Predictions:
-    return Predictions(
-        id=POOL.ids,
-        human=POOL.human,
-        predicted=np.full(len(POOL), np.nan),
-        reason=("",) * len(POOL),
-        item=POOL.items,
-        system=POOL.systems,
-    )
+    return predictions(POOL.human, id=POOL.ids, item=POOL.items, system=POOL.systems)
 
 
 def test_one_assignment_by_plain_loops() -> None:
@@ -92,7 +86,7 @@ def test_undefined() -> None:
     one = units_of(human(), {"a": averaged(POOL.human)}, unit=1000, assignments=5)["a"]
     assert one.n_units == 0
     assert np.isnan([one.spearman, one.kendall, *one.spearman_interval]).all()
-    bare = Predictions(id=("1",), human=np.ones(1), predicted=np.ones(1), reason=("",))
+    bare = predictions(np.ones(1))
     with pytest.raises(UsageError, match="system and an item"):
         units_of(bare, {"a": averaged(np.ones(1))})
     with pytest.raises(UsageError, match="1 or more"):

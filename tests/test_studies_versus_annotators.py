@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fixed_estimates import fixed
-from refless.data.human import human_ratings
-from refless.data.records import RatedPool, Ratings, numbered
+from refless.data.human import pool_of
+from refless.data.records import RatedPool
 from refless.evaluation.annotators import VersusAnnotators, versus_annotators
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import spearman
@@ -18,17 +18,8 @@ from refless.stats.within_group import positions
 
 def pool_from(table: FloatArray) -> RatedPool:
     """[texts, annotators] ratings, NaN where not rated."""
-    text, annotator = np.nonzero(~np.isnan(table))
-    ratings = Ratings(
-        text=text,
-        annotator=annotator,
-        values=table[text, annotator],
-        annotators=tuple(f"p{i:02}" for i in range(table.shape[1])),
-    )
-    n = len(table)
-    return RatedPool(
-        ids=numbered(n), texts=("x",) * n, human=human_ratings(ratings, n), ratings=ratings
-    )
+    names = [f"p{i:02}" for i in range(table.shape[1])]
+    return pool_of(["x"] * len(table), table, annotators=names)
 
 
 def beside(
@@ -137,16 +128,3 @@ def test_groups_leave_together() -> None:
     assert both is not None
     widths = [one.difference_interval[1] - one.difference_interval[0] for one in (once, both)]
     assert widths[1] == pytest.approx(widths[0], rel=0.1)
-
-
-def test_the_order_of_rows_does_not_matter() -> None:
-    """Also where texts are alike but for who gave which rating."""
-    table = np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0], [2.0, 3.0, 1.0]] * 4)
-    values, groups = np.array([0.1, 0.1, 0.3] * 4), np.arange(12)
-    order = np.random.default_rng(0).permutation(12)
-    found = []
-    for rows in (np.arange(12), order):
-        one = beside(pool_from(table[rows]), values[rows], groups[rows])
-        assert one is not None
-        found.append(one.difference_interval)
-    assert found[0] == found[1]

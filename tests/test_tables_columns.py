@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from refless.data.tables import ALIASES, Columns, Reading, read_outputs, read_pool, read_scored
 from refless.registry.errors import InputError, UsageError
@@ -177,15 +175,16 @@ def test_duplicate_outputs(tmp_path: Path) -> None:
 
 
 def test_several_rating_columns(tmp_path: Path) -> None:
-    """One annotator a column: a blank cell is no rating, names are sorted."""
+    """One annotator a column: a blank cell is no rating, names are sorted; on a scale, a median."""
     path = tmp_path / "p.csv"
-    path.write_text("text,b,a\nx,1,2\ny,,4\n")
-    pool = read_pool([str(path)], Reading(columns=Columns(rating=("b", "a")))).pool
-    assert pool.ratings.annotators == ("a", "b")
-    assert pool.human.tolist() == [1.5, 4]
-    assert pool.ratings.text.tolist() == [0, 0, 1]
-    assert pool.ratings.annotator.tolist() == [0, 1, 0]
-    assert pool.ratings.values.tolist() == [2, 1, 4]
+    path.write_text("text,b,a,c\nx,1,2,6\ny,,4,\n")
+    columns = Columns(rating=("b", "a", "c"))
+    reading = Reading(columns=columns, scale=(1, 6), aggregate="median")
+    pool = read_pool([str(path)], reading).pool
+    assert (pool.scale, pool.aggregate, pool.human.tolist()) == ((1, 6), "median", [0.2, 0.6])
+    assert pool.ratings.annotators == ("a", "b", "c")
+    ratings = zip(pool.ratings.text, pool.ratings.annotator, pool.ratings.values, strict=True)
+    assert sorted(ratings) == [(0, 0, 2), (0, 1, 1), (0, 2, 6), (1, 0, 4)]
 
 
 def test_flags_that_contradict_each_other() -> None:
@@ -201,12 +200,6 @@ def test_ratings_without_annotator_names(tmp_path: Path) -> None:
     read = read_pool([table(tmp_path, *rows)])
     assert read.pool.ratings.annotators == ("", "x")
     assert "2 ratings without an annotator count as one annotator's" in read.notes
-
-
-def test_sources_that_are_lists(tmp_path: Path) -> None:
-    """A source of several turns is kept as its JSON."""
-    path = table(tmp_path, {"text": "a", "rating": 1, "context": ["hi", "you?"]})
-    assert read_pool([path]).pool.sources == ('["hi", "you?"]',)
 
 
 def test_references_and_weights(tmp_path: Path) -> None:
@@ -228,29 +221,6 @@ def test_weights_without_references(tmp_path: Path) -> None:
     assert read_outputs([path]).outputs.weights == ()
     with pytest.raises(InputError, match="no references"):
         read_outputs([path], Reading(columns=Columns(weight="weight")))
-
-
-rows_of_pool = st.lists(
-    st.tuples(st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(1, 6)),
-    min_size=1,
-    max_size=12,
-)
-
-
-@settings(max_examples=40, deadline=None)
-@given(rows_of_pool, st.randoms(use_true_random=False))
-def test_order_of_rows_changes_nothing(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, int]], random: Any
-) -> None:
-    """Human rating, annotators and texts by id are the same whatever the order of rows."""
-    folder = tmp_path_factory.mktemp("order")
-    objects = [{"id": i, "text": i * 3, "annotator": a, "rating": r} for i, a, r in rows]
-    before = read_pool([table(folder, *objects)], Reading(scale=(1, 6))).pool
-    random.shuffle(objects)
-    after = read_pool([table(folder, *objects)], Reading(scale=(1, 6))).pool
-    expected = dict(zip(before.ids, before.human.tolist(), strict=True))
-    assert dict(zip(after.ids, after.human.tolist(), strict=True)) == expected
-    assert after.ratings.annotators == before.ratings.annotators
 
 
 def test_a_flag_takes_a_column_away_from_aliases(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from frames import Frame, columns_of
 from refless.data.human import pool_of
 from refless.data.records import RatedPool, outputs_of
 from refless.data.tables import Columns, Reading, read_outputs, read_pool, read_scored
@@ -20,17 +21,6 @@ ROWS: list[dict[str, Any]] = [
     {"id": 7, "text": "a", "rating": 2, "annotator": "y", "prompt": "p"},
     {"id": 8, "text": "b", "rating": 3, "annotator": "x", "prompt": ["q", "r"]},
 ]
-
-
-class Frame:
-    """What data frames have in common."""
-
-    def __init__(self, columns: dict[Any, Any]) -> None:
-        self._columns = columns
-        self.columns = list(columns)
-
-    def __getitem__(self, name: Any) -> Any:
-        return self._columns[name]
 
 
 class NAType:
@@ -44,12 +34,6 @@ class NAType:
 
     __ne__ = __eq__
     __hash__ = None  # type: ignore[assignment]
-
-
-def columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    return {
-        name: [row.get(name) for row in rows] for name in dict.fromkeys(n for r in rows for n in r)
-    }
 
 
 def contents(pool: RatedPool) -> tuple[Any, ...]:

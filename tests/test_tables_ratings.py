@@ -195,17 +195,6 @@ def test_wide_table_with_words_for_no_rating(tmp_path: Path) -> None:
     ]
 
 
-def test_scale_and_aggregate_reach_the_truth(tmp_path: Path) -> None:
-    """The median of 1, 2, 6 on 1..6 is (2 - 1) / 5."""
-    path = tmp_path / "p.jsonl"
-    path.write_text(
-        "".join(json.dumps({"id": 1, "text": "a", "rating": r}) + "\n" for r in (6, 1, 2))
-    )
-    pool = read_pool([str(path)], Reading(scale=(1, 6), aggregate="median")).pool
-    assert pool.human.tolist() == [0.2]
-    assert (pool.scale, pool.aggregate) == ((1, 6), "median")
-
-
 def test_decimal_commas(tmp_path: Path) -> None:
     """1,5 is a number; before three digits a comma may mean thousands, so that is asked."""
     rows = '{"text": "a", "rating": "1,5"}\n{"text": "b", "rating": "-2,75"}\n'

@@ -46,16 +46,6 @@ def test_partly_rated(tmp_path: Path) -> None:
     same(outputs.outputs.scores, [4])
 
 
-def test_memory() -> None:
-    """Columns, dicts and frames; a text's rows may repeat its score."""
-    columns = {"text": ["a", "a", "b"], "rating": [1, 2, 3], "user": ["x", "y", "x"]}
-    columns["judge"] = [7, 7, np.nan]
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    pandas = pytest.importorskip("pandas", reason="no pandas")
-    for given in (columns, rows, pandas.DataFrame(columns)):
-        same(read_pool(given, reading("judge")).pool.scores, [7], [NAN])
-
-
 @pytest.mark.parametrize("other", [8, None])
 def test_rows_of_one_text_must_agree(other: float | None) -> None:
     """In their scores as in all that is about the text; a blank is no 7."""

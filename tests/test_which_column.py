@@ -197,21 +197,6 @@ def test_items_of_one_file_alone() -> None:
     assert any("40 rated texts are outputs compared here" in line for line in found.notes)
 
 
-def test_the_file_for_raters_has_the_users_columns(tmp_path: Path) -> None:
-    """`prompt_id` is kept, and the page asks for the column that there is."""
-    rows = [
-        {"prompt_id": f"p{i // 2}", **row}
-        for i, row in enumerate(renamed(without(judged(30, 10), "score"), human_rating="human"))
-    ]
-    file = tmp_path / "to-rate.csv"
-    given = jsonl(tmp_path / "o.jsonl", rows)
-    ran = run("next", given, "--goal", "compare", "-n", 3, "-o", file)
-    assert ran.code == 0, ran.err
-    assert "have the column 'human' filled in" in ran.out
-    with file.open(newline="", encoding="utf-8") as opened:
-        assert next(csv.reader(opened)) == ["prompt_id", "model", "prompt", "output", "human"]
-
-
 def wide(rows: Rows) -> Rows:
     """A row for each prompt, with both texts and ratings."""
     pairs = zip(rows[::2], rows[1::2], strict=True)
@@ -300,3 +285,18 @@ def test_errors_of_spreadsheets(cell: str) -> None:
         assert (read.pool.texts, read.n_skipped) == (("a",), 1)
     with pytest.raises(InputError, match="mend the formula" if cell != "#N/A" else "no rating"):
         read_pool([{"text": "a", "rating": cell}])
+
+
+def test_the_file_for_raters_has_the_users_columns(tmp_path: Path) -> None:
+    """`prompt_id` is kept, and the page asks for the column that there is."""
+    rows = [
+        {"prompt_id": f"p{i // 2}", **row}
+        for i, row in enumerate(renamed(without(judged(30, 10), "score"), human_rating="human"))
+    ]
+    file = tmp_path / "to-rate.csv"
+    given = jsonl(tmp_path / "o.jsonl", rows)
+    ran = run("next", given, "--goal", "compare", "-n", 3, "-o", file)
+    assert ran.code == 0, ran.err
+    assert "have the column 'human' filled in" in ran.out
+    with file.open(newline="", encoding="utf-8") as opened:
+        assert next(csv.reader(opened)) == ["prompt_id", "model", "prompt", "output", "human"]

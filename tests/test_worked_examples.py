@@ -3,13 +3,12 @@
 import json
 import re
 import shutil
-import subprocess
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from command_line import jsonl, rated_rows
+from command_line import jsonl, rated_rows, run_source
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -48,14 +47,7 @@ def source_with(title: str, folder: Path) -> Path:
 
 def ran(source: Path, *words: object) -> str:
     """Standard output of the command line of that source."""
-    done = subprocess.run(
-        [sys.executable, "-m", "refless", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PYTHONPATH": str(source), "PATH": "", "HOME": str(source)},
-        cwd=source,
-    )
+    done = run_source(source, *words)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -75,15 +67,22 @@ def offered(title: str, folder: Path, group: str, entry: str) -> Path:
     return folder
 
 
+def source_of(title: str, folder: Path, outside: Sequence[str]) -> Path:
+    """The source with an example in it, or beside it: as which entry of which group."""
+    return offered(title, folder, *outside) if outside else source_with(title, folder)
+
+
 @pytest.mark.parametrize(("title", "most"), [("A metric", 2), ("An estimator", 3), ("A study", 5)])
 def test_few_files_are_touched(title: str, most: int) -> None:
     """As many as the heading says, and no more than was promised to whoever adds one."""
     assert len({name for _, name, _ in blocks(title)}) == promised(title) <= most
 
 
-def test_a_metric(tmp_path: Path) -> None:
-    """It scores, checks its parameter, and is listed."""
-    source = source_with("A metric", tmp_path / "src")
+@pytest.mark.parametrize("outside", [False, True])
+def test_a_metric(tmp_path: Path, *, outside: bool) -> None:
+    """It scores, checks its parameter, and is listed; a stranger's package may offer it."""
+    entry = "length-ratio = yours.length_ratio:LengthRatio"
+    source = source_of("A metric", tmp_path / "src", ("metrics", entry) if outside else ())
     rows = [{"text": "four", "references": ["12345678"]}, {"text": "long" * 9, "references": ["a"]}]
     path = jsonl(tmp_path / "outputs.jsonl", rows)
     found = json.loads(ran(source, "metric", path, "-m", "length-ratio:most=3", "--format", "json"))
@@ -91,9 +90,11 @@ def test_a_metric(tmp_path: Path) -> None:
     assert "largest ratio" in ran(source, "list", "metrics")
 
 
-def test_an_estimator(tmp_path: Path) -> None:
-    """Validated, with its parameters, and used."""
-    source = source_with("An estimator", tmp_path / "src")
+@pytest.mark.parametrize("outside", [False, True])
+def test_an_estimator(tmp_path: Path, *, outside: bool) -> None:
+    """Validated, with its parameters, and listed."""
+    entry = "same-length = yours.same_length:SameLength"
+    source = source_of("An estimator", tmp_path / "src", ("estimators", entry) if outside else ())
     path = jsonl(tmp_path / "rated.jsonl", rated_rows())
     words = ("--estimator", "same-length:nearest=3", "--format", "json")
     found = json.loads(ran(source, "validate", path, *words))
@@ -111,25 +112,6 @@ def test_a_study(tmp_path: Path) -> None:
     found = json.loads(ran(source, "repeats", path, "--format", "json", "-o", page))
     assert (found["n"], found["n_different"]) == (3, 2)
     assert "3 rated texts, 2 of them different" in page.read_text(encoding="utf-8")
-
-
-def test_a_metric_from_outside(tmp_path: Path) -> None:
-    """A package of a stranger offers it; no file of refless changes."""
-    entry = "length-ratio = yours.length_ratio:LengthRatio"
-    source = offered("A metric", tmp_path / "src", "metrics", entry)
-    path = jsonl(tmp_path / "outputs.jsonl", [{"text": "four", "references": ["12345678"]}])
-    found = json.loads(ran(source, "metric", path, "-m", "length-ratio:most=3", "--format", "json"))
-    assert [item["scores"]["length-ratio:most=3"] for item in found["items"]] == [0.5]
-
-
-def test_an_estimator_from_outside(tmp_path: Path) -> None:
-    """It is validated with its parameters, and listed."""
-    entry = "same-length = yours.same_length:SameLength"
-    source = offered("An estimator", tmp_path / "src", "estimators", entry)
-    path = jsonl(tmp_path / "rated.jsonl", rated_rows())
-    words = ("--estimator", "same-length:nearest=3", "--format", "json")
-    assert "nearest:3" in json.loads(ran(source, "validate", path, *words))["signature"]
-    assert "same-length" in ran(source, "list", "estimators")
 
 
 def test_a_command_from_outside(tmp_path: Path) -> None:
