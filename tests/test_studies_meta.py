@@ -160,6 +160,20 @@ def test_system_scores_of_metrics_are_corpus_scores() -> None:
     assert found.pearson == pytest.approx(np.corrcoef(np.array(columns).T)[0, 1])
 
 
+def test_system_intervals_contain_their_correlation() -> None:
+    """Resampled means have more noise, which lowers correlations: the high end makes up for it."""
+    values = []
+    for seed in range(6):
+        human = judged(120, systems=12, seed=seed)
+        (metric,) = meta(human, {"near": noisy(human, 0.3, seed)}, HOW).systems.metrics
+        for measure in ("pearson", "spearman", "kendall"):
+            low, high = metric.interval_of(measure)
+            value = getattr(metric, measure)
+            assert low <= value <= high <= 1
+            values.append(high - value >= min(value - low, 1 - value) - 1e-12)
+    assert all(values)
+
+
 def test_few_systems_and_none() -> None:
     """Two systems always correlate perfectly: undefined, and said."""
     human = judged(40, 2)

@@ -204,8 +204,10 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
     metrics = {}
     for name, column in table.columns.items():
 
-        def interval(measure: str, name: str = name) -> Interval:
-            return percentile_interval(table.drawn(name, measure))
+        def interval(measure: str, name: str = name, column: FloatArray = column) -> Interval:
+            scored = ~np.isnan(column)
+            value = MEASURES[measure].value(table.human[scored], column[scored])
+            return reflected(value, percentile_interval(table.drawn(name, measure)))
 
         few = "" if (~np.isnan(column)).sum() >= FEWEST_SYSTEMS else "it scored too few systems"
         metric = _described(name, table.human, column, interval, None)
@@ -218,6 +220,16 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
     units = len({*(human.group or human.item or human.id)})
     compared = _comparisons(table.human, table.columns, metrics, gap, how, None)
     return _level("system", n, metrics, compared, how.measure, units)
+
+
+def reflected(value: float, ends: Interval) -> Interval:
+    """The ends of a bootstrap's interval, the high one at least as far from the value as the low.
+
+    Means of resampled segments have more noise than the means themselves, and noise lowers
+    correlations: draws may all lie below the value, as it may below the correlation without noise.
+    """
+    low, high = ends
+    return min(low, value), max(high, min(2 * value - low, 1.0))
 
 
 def _described(
