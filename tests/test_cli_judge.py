@@ -315,9 +315,10 @@ def test_passing_from_where_the_user_says(graded: Path) -> None:
 
 
 def test_own_family(graded: Path) -> None:
-    """A judge that is kinder to its own family is told so; a pattern of nothing is refused."""
+    """A judge that is kinder to its own family is told so once; no system is refused."""
     told, _ = said(graded, "kind", "--own", "gpt*")
-    assert "Its error differs in: family others, family own" in told
+    assert "Its error differs in: family own, system" in told
+    assert "family others" not in told
     assert "family own 40 0.800 1.000 [" in told
     ran = run("judge", graded, "--score-column", "kind", "--own", "none*", *QUICK)
     assert (ran.code, "matches none of the systems: gpt-a" in ran.err) == (2, True)
@@ -498,8 +499,8 @@ def test_other_rows_on_another_scale(tmp_path: Path) -> None:
         row | ({} if i < 40 else {"rating": None, "judge": 20 * int(row["judge"])})  # type: ignore[call-overload]
         for i, row in enumerate(grades())
     ]
-    path = table(tmp_path / "mixed.csv", mixed)
-    assert "they mislead: give both on one" in said(path, "judge")[1]
+    notes = said(table(tmp_path / "mixed.csv", mixed), "judge")[1]
+    assert notes.count("lie outside those of the rated texts, 1 to 5") == 1
 
 
 def test_rows_stand_for_many_outputs_in_use(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from refless.commands.judge.document import NAMES
 from refless.commands.parameters import Rows, names_in
-from refless.commands.rows import ScoredRows, note_equal, note_scores, outputs_of
+from refless.commands.rows import ScoredRows, note_codes, note_equal, outputs_of
 from refless.commands.score.guards import judge_said
 from refless.commands.warnings import note
 from refless.data.human import unscaled
@@ -127,7 +127,7 @@ def audits_of(
     ranked = _ranked(question, scores, resamples)
     rated, unrated = with_scores(question.read), question.read.unrated
     note_equal(rated)
-    note_scores(rated, unrated)
+    note_codes(rated, unrated)
     split = int((question.ratings == 0.5).sum())
     if split and question.passing is None and {*rated.ratings.values.tolist()} <= VERDICTS:
         note(f"{split} texts, on which annotators are split evenly, pass; --pass 0.51 fails them")
@@ -226,7 +226,7 @@ def _slices(question: Question) -> dict[str, Sequence[str]]:
         if not any(own):
             systems = ", ".join(sorted({*pool.systems}))
             raise UsageError(f"--own '{question.own}' matches none of the systems: {systems}")
-        slices["family"] = ["own" if mine else "others" for mine in own]
+        slices["family"] = ["own" if mine else "" for mine in own]
     if question.by:
         return slices | dict(read.slices)
     if len({*pool.systems}) > 1:
