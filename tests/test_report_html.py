@@ -319,7 +319,7 @@ def test_nearest_to_people(
     found = tuple(agreeing(*metric) for metric in metrics)
     chosen = of_best(metrics[0][1], found[0].spearman_interval, len(found), 50)
     level = Level(name="segment", n=50, metrics=found, best=best, best_interval=chosen)
-    assert words in nearest_to_people(level, "spearman")
+    assert words in nearest_to_people(level)
 
 
 def test_meta_has_a_report(folder: Path, tmp_path: Path) -> None:

@@ -71,9 +71,7 @@ def test_permutation_against_all_permutations() -> None:
     rng = np.random.default_rng(3)
     human = rng.normal(size=9)
     first, second = human + rng.normal(size=9) * 0.5, rng.normal(size=9)
-    p = permutation_p(
-        human, first, second, "spearman", rng=np.random.default_rng(0), permutations=20_000
-    )
+    p = permutation_p(human, first, second, rng=np.random.default_rng(0), permutations=20_000)
     assert p == pytest.approx(exact_p(human, first, second), abs=0.015)
 
 
@@ -82,9 +80,9 @@ def test_permutation_tells_good_from_bad() -> None:
     rng = np.random.default_rng(0)
     human = rng.normal(size=60)
     near, far = human + 0.1 * rng.normal(size=60), rng.normal(size=60)
-    assert permutation_p(human, near, far, "pearson", rng=rng) < 0.01
-    assert permutation_p(human, near, 100 * near + 3, "pearson", rng=rng) == 1.0
-    assert math.isnan(permutation_p(human, near, np.ones(60), "pearson", rng=rng))
+    assert permutation_p(human, near, far, rng=rng) < 0.01
+    assert permutation_p(human, near, 100 * near + 3, rng=rng) == 1.0
+    assert math.isnan(permutation_p(human, near, np.ones(60), rng=rng))
 
 
 def test_permutation_of_clusters_is_coarser() -> None:
@@ -93,7 +91,7 @@ def test_permutation_of_clusters_is_coarser() -> None:
     human = rng.normal(size=60)
     near, far = human + 0.1 * rng.normal(size=60), rng.normal(size=60)
     clusters = np.repeat([0, 1], 30)
-    assert permutation_p(human, near, far, "spearman", rng=rng, clusters=clusters) > 0.2
+    assert permutation_p(human, near, far, rng=rng, clusters=clusters) > 0.2
 
 
 def test_holm_by_hand() -> None:

@@ -19,7 +19,6 @@ from refless.data.tables import (
 )
 from refless.data.tables.table import Read
 from refless.estimators import Estimator
-from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 
 LIKELY_SCALES = {  # lowest and highest rating
@@ -29,7 +28,6 @@ LIKELY_SCALES = {  # lowest and highest rating
 }
 FEWEST_RATINGS = 20  # that tell where a scale ends
 CODES = (-1.0, -9.0, -99.0, -999.0)  # that stand for a failure among scores
-STRANGE = 0.1  # share of scores far outside the range of the others
 TOLD = 3  # bad rows that are told in full
 FEWEST_WORDS = 5  # of a text that is not often written twice
 NAMED_GROUPS = ("id", "text", "source", "system", "item", "task")
@@ -116,39 +114,17 @@ def note_equal(pool: Texts) -> None:
             note(f"{name}: all scores of the rated texts are {result.pop():g}, which tells nothing")
 
 
-def note_scores(rated: Texts, others: Texts) -> None:
-    """Says where scores of others look like a failure's code, or change their scale.
-
-    The same column must have one scale for rated texts and for those that nobody rated.
-    """
-    for name, column in zip(rated.score_names, rated.scores.T, strict=True):
-        if name in others.score_names:
-            elsewhere = others.score(name)
-            _note_codes(name, np.concatenate([column, elsewhere]))
-            _note_other_scale(name, column[~np.isnan(column)], elsewhere[~np.isnan(elsewhere)])
-
-
-def _note_codes(name: str, scores: FloatArray) -> None:
-    scores = scores[~np.isnan(scores)]
-    for code in CODES:
-        if (count := int((scores == code).sum())) and (scores[scores != code] >= 0).all():
-            note(
-                f"{name}: {count} of {len(scores)} scores are {code:g}, and no other is below 0: "
-                "if that stands for a failure, leave these cells blank"
-            )
-
-
-def _note_other_scale(name: str, rated: FloatArray, others: FloatArray) -> None:
-    if len(rated) < FEWEST_RATINGS or not len(others) or np.ptp(rated) == 0:
-        return
-    low, high = float(rated.min()), float(rated.max())
-    beyond = (others < 2 * low - high) | (others > 2 * high - low)
-    if beyond.mean() > STRANGE:
-        note(
-            f"{name}: the scores of the rated texts go from {low:g} to {high:g}, those of the "
-            f"others from {others.min():g} to {others.max():g}. On two scales they mislead: give "
-            "both on one"
-        )
+def note_codes(rated: Texts, others: Texts) -> None:
+    """Says where scores of others, of rated texts or of those nobody rated, look like failures."""
+    for name in (name for name in rated.score_names if name in others.score_names):
+        scores = np.concatenate([rated.score(name), others.score(name)])
+        scores = scores[~np.isnan(scores)]
+        for code in CODES:
+            if (count := int((scores == code).sum())) and (scores[scores != code] >= 0).all():
+                note(
+                    f"{name}: {count} of {len(scores)} scores are {code:g}, and no other is below "
+                    "0: if that stands for a failure, leave these cells blank"
+                )
 
 
 def note_scale(pool: RatedPool) -> None:

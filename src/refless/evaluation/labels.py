@@ -28,6 +28,13 @@ OTHER_UNITS = "the judge's scores are not in the units of the ratings"
 ALARM = 0.05
 VERDICTS = {0.0, 1.0}
 
+Correlation = Callable[[FloatArray, FloatArray], float]
+Influence = Callable[[FloatArray, FloatArray], FloatArray]
+CORRELATED: dict[str, tuple[Correlation, Influence]] = {
+    "spearman": (spearman, influence.spearman),
+    "pearson": (pearson, influence.pearson),
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Labels:
@@ -177,9 +184,11 @@ def _on_scale(labels: Labels) -> dict[str, Estimate]:
         result["rmse"] = Estimate(
             value=math.sqrt(square.value), interval=(low, high), n=n, undefined=square.undefined
         )
-        result["quadratic_kappa"] = _correlation(concordance, _concordance_influence, labels)
-    result["spearman"] = _correlation(spearman, influence.spearman, labels)
-    result["pearson"] = _correlation(pearson, influence.pearson, labels)
+        result["quadratic_kappa"] = correlated(
+            concordance, _concordance_influence, human, judge, labels.clusters
+        )
+    for name, functions in CORRELATED.items():
+        result[name] = correlated(*functions, human, judge, labels.clusters)
     for name, values in labels.within.items():
         if 2 * len({*values}) <= n:
             result[f"within_{name}"] = _within(labels, values)
@@ -195,8 +204,8 @@ def _within(labels: Labels, values: Sequence[str]) -> Estimate:
         rank = ranks(column)
         return np.asarray(rank - (np.bincount(group, rank) / size)[group])
 
-    inside = replace(labels, human=left(labels.human), judge=left(labels.judge))
-    return _correlation(pearson, influence.pearson, inside)
+    inside = left(labels.human), left(labels.judge)
+    return correlated(*CORRELATED["pearson"], *inside, labels.clusters)
 
 
 def of_annotators(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
@@ -285,15 +294,19 @@ def _concordance_influence(human: FloatArray, judge: FloatArray) -> FloatArray:
     return np.asarray(slope / by_chance / len(human))
 
 
-def _correlation(
-    value_of: Callable[..., float], influence_of: Callable[..., FloatArray], labels: Labels
+def correlated(
+    value_of: Correlation,
+    influence_of: Influence,
+    human: FloatArray,
+    judge: FloatArray,
+    clusters: IntArray | None,
 ) -> Estimate:
-    """A measure with the jackknife's interval, which takes it to be normal in Fisher's z."""
-    human, judge, n = labels.human, labels.judge, len(labels)
+    """A correlation of two columns [n] with the jackknife's interval, normal in Fisher's z."""
+    n = len(human)
     value = value_of(human, judge) if n > 1 else math.nan
     if math.isnan(value) or not np.ptp(human) * np.ptp(judge):
         return Estimate(value=value, n=n, undefined="all scores, or all ratings, are the same")
-    error = influence_error(influence_of(human, judge), labels.clusters)
+    error = influence_error(influence_of(human, judge), clusters)
     ends = around(value, error / (1 - value * value) if abs(value) < 1 else 0.0)
     return Estimate(value=value, interval=UNDEFINED if math.isnan(error) else ends, n=n)
 

@@ -11,8 +11,8 @@ import numpy as np
 from refless.data.records import Predictions
 from refless.evaluation.differences import difference
 from refless.evaluation.groups import codes
-from refless.evaluation.held_out import agreement
 from refless.evaluation.jackknife import PERFECT
+from refless.evaluation.labels import CORRELATED, correlated
 from refless.evaluation.reranking import several
 from refless.evaluation.systems import system_table
 from refless.metrics.references.protocol import Scores
@@ -20,11 +20,12 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.stats.clusters import numbered
 from refless.stats.corrections import holm
+from refless.stats.correlation import spearman
 from refless.stats.intervals import UNDEFINED, Interval, of_best, percentile_interval
-from refless.stats.measures import CORRELATIONS, MEASURES
+from refless.stats.measures import CORRELATIONS, MEASURES, WEIGHTED
 from refless.stats.pairs import chance_accuracy, pairwise_accuracy, tie_threshold
-from refless.stats.permutation import PERMUTATIONS, Measure, permutation_p
-from refless.stats.resampling import RESAMPLES
+from refless.stats.permutation import PERMUTATIONS, permutation_p
+from refless.stats.resampling import RESAMPLES, bootstrap
 
 LEVEL = 0.05
 FEWEST_SYSTEMS = 3  # two systems correlate perfectly, one way or the other
@@ -60,11 +61,6 @@ class Agreeing:
     chance: float
     undefined: str = ""
 
-    def interval_of(self, measure: str) -> Interval:
-        """The 95 % interval of a correlation, by its name."""
-        ends: Interval = getattr(self, f"{measure}_interval")
-        return ends
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
@@ -97,7 +93,7 @@ class Level:
     Attributes:
         name: `segment` or `system`.
         n: rows with a human score.
-        metrics: best first, by the measure of the study.
+        metrics: best first, by Spearman, by which they are compared too.
         comparisons: every pair of metrics.
         best: metrics that no other is significantly better than.
         best_interval: 95 %, of the first metric's correlation; it allows for the choice of the
@@ -119,20 +115,17 @@ class Meta:
     """The agreement of metrics with people.
 
     Attributes:
-        measure: the correlation by which metrics are compared.
         segments, systems: the two levels.
     """
 
-    measure: Measure
     segments: Level
     systems: Level
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class How:
-    """Settings: the measure, the seed, and the sizes of bootstrap and permutation."""
+    """Settings: the seed, and the sizes of bootstrap and permutation."""
 
-    measure: Measure = "spearman"
     seed: int = 0
     resamples: int = RESAMPLES
     permutations: int = PERMUTATIONS
@@ -162,7 +155,6 @@ def meta(human: Predictions, scores: Mapping[str, Scores], how: How | None = Non
     human = human.take(order)
     scores = {name: metric.take(order) for name, metric in sorted(scores.items())}
     return Meta(
-        measure=how.measure,
         segments=_segments(human, scores, how),
         systems=_systems(human, scores, how),
     )
@@ -174,14 +166,27 @@ def _segments(human: Predictions, scores: Mapping[str, Scores], how: How) -> Lev
     clusters = codes(together) if together else None
     metrics = {}
     for name, column in columns.items():
-        judged = replace(human, predicted=column, reason=("",) * len(human), group=together)
-        result = agreement(judged, seed=how.seed, resamples=how.resamples)
-        metric = _described(name, human.human, column, result.interval_of, items)
-        metrics[name] = replace(metric, undefined=result.undefined.get(how.measure, ""))
+        rows = np.flatnonzero(~np.isnan(column))
+        judged = human.human[rows], column[rows]
+        drawn = None if clusters is None else clusters[rows]
+        estimates = {
+            measure: correlated(*functions, *judged, drawn)
+            for measure, functions in CORRELATED.items()
+        }
+        kendall = bootstrap(
+            {"kendall": WEIGHTED["kendall"]},
+            *judged,
+            resamples=how.resamples,
+            rng=np.random.default_rng(how.seed),
+            clusters=drawn,
+        )
+        intervals = kendall | {name: part.interval for name, part in estimates.items()}
+        metric = _described(name, *judged, intervals, None if items is None else items[rows])
+        metrics[name] = replace(metric, undefined=estimates["spearman"].undefined)
 
     def gap(first: str, second: str, rows: IntArray) -> Interval:
         return difference(
-            how.measure,
+            "spearman",
             human.human[rows],
             columns[first][rows],
             columns[second][rows],
@@ -192,7 +197,7 @@ def _segments(human: Predictions, scores: Mapping[str, Scores], how: How) -> Lev
 
     units = len(human) if clusters is None else len(np.unique(clusters))
     compared = _comparisons(human.human, columns, metrics, gap, how, clusters)
-    return _level("segment", len(human), metrics, compared, how.measure, units)
+    return _level("segment", len(human), metrics, compared, units)
 
 
 def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Level:
@@ -203,44 +208,58 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
     table = system_table(human, scores, how.seed, how.resamples)
     metrics = {}
     for name, column in table.columns.items():
+        scored = ~np.isnan(column)
+        judged = table.human[scored], column[scored]
+        intervals = {
+            measure: reflected(
+                MEASURES[measure].value(*judged), percentile_interval(table.drawn(name, measure)), 1
+            )
+            for measure in CORRELATIONS
+        }
+        few = "" if scored.sum() >= FEWEST_SYSTEMS else "it scored too few systems"
+        metrics[name] = replace(_described(name, *judged, intervals, None), undefined=few)
 
-        def interval(measure: str, name: str = name) -> Interval:
-            return percentile_interval(table.drawn(name, measure))
-
-        few = "" if (~np.isnan(column)).sum() >= FEWEST_SYSTEMS else "it scored too few systems"
-        metric = _described(name, table.human, column, interval, None)
-        metrics[name] = replace(metric, undefined=few)
-
-    def gap(first: str, second: str, _: IntArray) -> Interval:
-        drawn = table.drawn(first, how.measure) - table.drawn(second, how.measure)
-        return percentile_interval(drawn)
+    def gap(first: str, second: str, rows: IntArray) -> Interval:
+        values = [
+            spearman(table.human[rows], table.columns[name][rows]) for name in (first, second)
+        ]
+        drawn = table.drawn(first, "spearman") - table.drawn(second, "spearman")
+        return reflected(values[0] - values[1], percentile_interval(drawn), 2)
 
     units = len({*(human.group or human.item or human.id)})
     compared = _comparisons(table.human, table.columns, metrics, gap, how, None)
-    return _level("system", n, metrics, compared, how.measure, units)
+    return _level("system", n, metrics, compared, units)
+
+
+def reflected(value: float, ends: Interval, most: float) -> Interval:
+    """A bootstrap's interval, reaching as far to one side of the value as to the other.
+
+    Means of resampled segments have more noise than the means themselves, and noise lowers
+    correlations: draws may all lie below the value, as it may below the correlation without noise.
+    """
+    low, high = ends
+    half = max(value - low, high - value)
+    return max(value - half, -most), min(value + half, most)
 
 
 def _described(
     name: str,
     human: FloatArray,
     column: FloatArray,
-    interval_of: Callable[[str], Interval],
-    items: IntArray | None,
+    intervals: Mapping[str, Interval],
+    groups: IntArray | None,
 ) -> Agreeing:
-    """A metric's agreement with people; of pairs within items, if there are any."""
-    scored = ~np.isnan(column)
-    human, column = human[scored], column[scored]
-    groups = None if items is None else items[scored]
+    """The agreement with people of a metric's scores; of pairs within groups, if there are any."""
     accuracy = threshold = best = chance = math.nan
     if groups is not None or len(human) <= MOST_ROWS:
         accuracy = pairwise_accuracy(human, column, groups=groups)
         threshold, best = tie_threshold(human, column, groups=groups)
         ties = 0.0 if math.isnan(threshold) else threshold
         chance = chance_accuracy(human, column, groups=groups, threshold=ties)
-    correlations: dict[str, Any] = {}
-    for measure in CORRELATIONS:
-        correlations[measure] = MEASURES[measure].value(human, column)
-        correlations[f"{measure}_interval"] = interval_of(measure)
+    correlations: dict[str, Any] = {
+        f"{measure}_interval": intervals[measure] for measure in intervals
+    }
+    correlations |= {measure: MEASURES[measure].value(human, column) for measure in CORRELATIONS}
     return Agreeing(
         name=name,
         n_scored=len(human),
@@ -257,17 +276,15 @@ def _level(
     n: int,
     metrics: Mapping[str, Agreeing],
     comparisons: tuple[Comparison, ...],
-    measure: str,
     units: int,
 ) -> Level:
     """The metrics from the best on, and the cluster of those that no other beats."""
-    ranked = sorted(metrics.values(), key=lambda metric: _place(metric, measure))
+    ranked = sorted(metrics.values(), key=_place)
     beaten = {pair.second for pair in comparisons if pair.better}
-    defined = [metric for metric in ranked if not math.isnan(getattr(metric, measure))]
+    defined = [metric for metric in ranked if not math.isnan(metric.spearman)]
     ends = UNDEFINED
     if defined:
-        first = defined[0]
-        triple = (getattr(first, measure), *first.interval_of(measure))
+        triple = (defined[0].spearman, *defined[0].spearman_interval)
         value, low, high = np.arctanh(np.clip(triple, -PERFECT, PERFECT)).tolist()
         low, high = np.tanh(of_best(value, (low, high), len(defined), units)).tolist()
         ends = low, high
@@ -282,9 +299,8 @@ def _level(
     )
 
 
-def _place(metric: Agreeing, measure: str) -> tuple[float, str]:
-    value = float(getattr(metric, measure))
-    return (math.inf if math.isnan(value) else -value), metric.name
+def _place(metric: Agreeing) -> tuple[float, str]:
+    return (math.inf if math.isnan(metric.spearman) else -metric.spearman), metric.name
 
 
 def _comparisons(
@@ -300,8 +316,8 @@ def _comparisons(
     def compared(names: tuple[str, str]) -> Comparison:
         """On their common rows; whichever has the larger correlation there is first."""
         rows = np.flatnonzero(~np.isnan(columns[names[0]] + columns[names[1]]))
-        correlation, people = MEASURES[how.measure].value, human[rows]
-        values = {name: correlation(people, columns[name][rows]) for name in names}
+        people = human[rows]
+        values = {name: spearman(people, columns[name][rows]) for name in names}
         if values[names[1]] > values[names[0]]:
             names = names[1], names[0]
         first, second = (columns[name][rows] for name in names)
@@ -309,7 +325,6 @@ def _comparisons(
             people,
             first,
             second,
-            how.measure,
             rng=np.random.default_rng(how.seed),
             permutations=how.permutations,
             clusters=None if clusters is None else clusters[rows],
@@ -323,7 +338,7 @@ def _comparisons(
             permutation_p=p,
         )
 
-    ranked = sorted(columns, key=lambda name: _place(metrics[name], how.measure))
+    ranked = sorted(columns, key=lambda name: _place(metrics[name]))
     pairs = [compared(pair) for pair in combinations(ranked, 2)]
     corrected = holm(np.array([pair.permutation_p for pair in pairs])).tolist()
     return tuple(

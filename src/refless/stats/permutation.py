@@ -1,48 +1,40 @@
 """What changes places where nothing differs: the test of two correlations, and that of a mean."""
 
-from typing import Literal
-
 import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import is_constant, ranks
-from refless.stats.influence import standard
 from refless.stats.intervals import CELLS
 
 PERMUTATIONS = 1_000
 EXCHANGES = 999
 TIE = 1e-12  # a permuted difference within this of the observed one counts as reaching it
-Measure = Literal["pearson", "spearman"]
 
 
 def permutation_p(
     human: FloatArray,
     first: FloatArray,
     second: FloatArray,
-    measure: Measure,
     *,
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
     clusters: IntArray | None = None,
 ) -> float:
-    """Two-sided p-value of equal correlations, from scores exchanged at random, row by row.
+    """Two-sided p-value of equal Spearman correlations, from scores exchanged at random by rows.
 
-    The columns are first brought to one footing (unit variance for Pearson, ranks for Spearman), as
-    else exchanging them would mean nothing (PERM-INPUTS of Deutsch et al. 2021, paired). The
-    observed assignment counts as one permutation, so p is never 0. Which rows are exchanged
+    Ranks are exchanged, as else it would mean nothing (PERM-INPUTS of Deutsch et al. 2021, paired).
+    The observed assignment counts as one permutation, so p is never 0. Which rows are exchanged
     depends on their order: sort them canonically first.
 
     Args:
         human, first, second: [n] finite columns.
-        measure: which correlation.
         clusters: [n] labels; rows of one label are exchanged together.
 
     NaN where a correlation is undefined.
     """
     if any(map(is_constant, (human, first, second))):
         return float("nan")
-    foot = standard if measure == "pearson" else ranks
-    human, first, second = foot(human), foot(first), foot(second)
+    human, first, second = ranks(human), ranks(first), ranks(second)
     observed = abs(_with(human, first[None]) - _with(human, second[None]))[0]
     codes = np.arange(len(human))
     if clusters is not None:

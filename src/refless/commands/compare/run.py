@@ -31,12 +31,13 @@ from refless.commands.parameters import (
 from refless.commands.rows import (
     ScoredRows,
     check_standard_input,
+    note_codes,
     note_copies,
     note_missing,
     note_scale,
-    note_scores,
     tell,
 )
+from refless.commands.score.guards import judge_said
 from refless.commands.warnings import note
 from refless.data.choices import are_choices, choices_in
 from refless.data.human import canonical_order, fingerprint, unscaled
@@ -48,6 +49,7 @@ from refless.estimators import Estimator
 from refless.estimators.crossfit import crossed, folds_for
 from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field, Raters
+from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.wins import wins
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
@@ -226,8 +228,12 @@ def inputs_of(outputs: PartlyRated, rated: PartlyRated | None, group: str | None
     if pool is None:
         remedy = "rate some outputs, or give rated texts with --rated"
         raise InputError("no text has a rating", remedy=remedy)
-    others = np.setdiff1d(np.arange(len(outputs.texts)), outputs.place)
-    note_scores(pool, outputs.texts.take(others))
+    others = outputs.texts.take(np.setdiff1d(np.arange(len(outputs.texts)), outputs.place))
+    note_codes(pool, others)
+    if pool.score_names == others.score_names:
+        for shift in judge_shifts(others.scores, others.sources, pool):
+            if shift.outside:
+                note(judge_said(shift))
     return _labelled(outputs, pool, group)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from refless.commands.judge.document import NAMES
 from refless.commands.parameters import Rows, names_in
-from refless.commands.rows import ScoredRows, note_equal, note_scores, outputs_of
+from refless.commands.rows import ScoredRows, note_codes, note_equal, outputs_of
 from refless.commands.score.guards import judge_said
 from refless.commands.warnings import note
 from refless.data.human import unscaled
@@ -44,7 +44,7 @@ class Question:
     Attributes:
         read: the rows; human: the rated ones; group: what is drawn together.
         passing: from where on is passed, as the user says; by: columns of slices; own: pattern of
-            the systems of the judge's own family; lower: score columns whose sign is turned.
+            the systems of the judge's own family; lower: score columns that are turned.
         mass: how many outputs in use each rated row, and each other, stands for; None for alike.
     """
 
@@ -59,13 +59,12 @@ class Question:
     mass: tuple[FloatArray, FloatArray] | None = None
 
     def unrated(self, name: str) -> FloatArray:
-        """[m] a judge's scores of the rows without a rating, its sign turned as elsewhere."""
-        texts = self.read.unrated
-        return np.asarray(self.sign(name) * texts.score(name) if len(texts) else np.zeros(0))
+        """[m] a judge's scores of the rows without a rating."""
+        return self.turned(name, _unrated(self.read, name))
 
-    def sign(self, name: str) -> float:
-        """-1 where lower scores are better."""
-        return -1.0 if name in self.lower else 1.0
+    def turned(self, name: str, scores: FloatArray) -> FloatArray:
+        """A judge's scores, higher ones being better."""
+        return turned(self.read, name, scores) if name in self.lower else scores
 
     @property
     def ratings(self) -> FloatArray:
@@ -75,7 +74,7 @@ class Question:
     def bars(self, name: str) -> tuple[float, float] | None:
         """From where on a rating, and a judge's score, is a pass: see `bars_of`."""
         pool, scores = self.read.pool, self.read.scores[name]
-        column = np.concatenate([self.sign(name) * scores, self.unrated(name)])
+        column = np.concatenate([self.turned(name, scores), self.unrated(name)])
         column = column[~np.isnan(column)]
         return bars_of(self.ratings, pool.ratings.values, column, pool.scale, self.passing)
 
@@ -88,6 +87,18 @@ class Question:
         labels = [*(mine or [""] * n), *(theirs or [""] * len(texts))]
         codes = numbered(labels, len(labels))
         return codes[:n], codes[n:]
+
+
+def _unrated(read: ScoredRead, name: str) -> FloatArray:
+    return read.unrated.score(name) if len(read.unrated) else np.zeros(0)
+
+
+def turned(read: ScoredRead, name: str, scores: FloatArray) -> FloatArray:
+    """Scores of which lower ones are better the other way round, on the scale that they have."""
+    column = np.concatenate([read.scores[name], _unrated(read, name)])
+    values = {*column[~np.isnan(column)].tolist()}
+    low, high = (0.0, 1.0) if values <= VERDICTS else read.pool.scale or (math.inf, math.inf)
+    return np.asarray((low + high if low <= min(values) <= max(values) <= high else 0.0) - scores)
 
 
 def with_mix(
@@ -127,7 +138,7 @@ def audits_of(
     ranked = _ranked(question, scores, resamples)
     rated, unrated = with_scores(question.read), question.read.unrated
     note_equal(rated)
-    note_scores(rated, unrated)
+    note_codes(rated, unrated)
     split = int((question.ratings == 0.5).sum())
     if split and question.passing is None and {*rated.ratings.values.tolist()} <= VERDICTS:
         note(f"{split} texts, on which annotators are split evenly, pass; --pass 0.51 fails them")
@@ -142,6 +153,9 @@ def audits_of(
         column = scores[shift.name].segments
         labels = replace(labels_of(question, shift.name, column), shifted=shift.outside)
         audits.append(audit(labels, ranked[shift.name], question.seed))
+        kappa = audits[-1].measures.get("kappa")
+        if kappa is not None and kappa.interval[1] < 0:
+            note(f"{shift.name} passes what people fail: --lower-is-better {shift.name} turns it")
     return tuple(audits)
 
 
@@ -150,7 +164,8 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
     labels, bars = _rows_of(question, name, column), question.bars(name)
     if bars is None:
         if question.passing is not None:
-            note(f"{name}: {OTHER_UNITS}, so --pass {question.passing:g} makes no verdicts of them")
+            note(f"{name}: {OTHER_UNITS}, so --pass {question.passing:g} makes no verdicts of "
+                 "them: give both on one scale, or the scores as 1 and 0")  # fmt: skip
         elif not labels.same_units:
             columns = {"ratings": labels.human, "scores": labels.judge}
             verdicts = [word for word in columns if {*columns[word].tolist()} <= VERDICTS]
@@ -226,7 +241,7 @@ def _slices(question: Question) -> dict[str, Sequence[str]]:
         if not any(own):
             systems = ", ".join(sorted({*pool.systems}))
             raise UsageError(f"--own '{question.own}' matches none of the systems: {systems}")
-        slices["family"] = ["own" if mine else "others" for mine in own]
+        slices["family"] = ["own" if mine else "" for mine in own]
     if question.by:
         return slices | dict(read.slices)
     if len({*pool.systems}) > 1:
@@ -291,10 +306,9 @@ def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, D
     labelled, later = question.clusters()
     drifts = {}
     for name, column in question.read.scores.items():
-        sign = question.sign(name)
-        old, bars = sign * older.score(name), question.bars(name)
+        old, bars = question.turned(name, older.score(name)), question.bars(name)
         drifts[name] = drift_of(
-            np.concatenate([sign * column, question.unrated(name)]),
+            np.concatenate([question.turned(name, column), question.unrated(name)]),
             np.where(at < 0, math.nan, old[at]),
             np.concatenate([labelled, later]),
             None if bars is None else bars[1],

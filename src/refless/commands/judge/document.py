@@ -94,7 +94,8 @@ def matrix_section(audits: Sequence[Audit]) -> Section:
 
 def uses_section(audit: Audit) -> Section:
     """Each use of a judge, with the number that the answer rests on."""
-    every = zip(SHORT, audit.uses, strict=True)
+    names = SHORT if audit.passing is None else (SHORT[0], "estimate a rate", *SHORT[2:])
+    every = zip(names, audit.uses, strict=True)
     uses = [(short, use) for short, use in every if not use.estimate.undefined]
     rows = tuple(
         (short, ANSWERS[use.answer], _cell(use.estimate), _bar(use), str(use.needed or "-"))
@@ -129,11 +130,11 @@ def audit_sections(audit: Audit) -> tuple[Section, ...]:
         for name, each in audit.measures.items()
         if not each.undefined
     )
-    undefined = [
-        f"{NAMES[name]}: undefined, {each.undefined}."
-        for name, each in audit.measures.items()
-        if each.undefined
-    ]
+    reasons: dict[str, list[str]] = {}
+    for name, each in audit.measures.items():
+        if each.undefined:
+            reasons.setdefault(each.undefined, []).append(NAMES[name])
+    undefined = [f"{', '.join(names)}: undefined, {why}." for why, names in reasons.items()]
     usual = (
         f"Its most frequent score is {audit.usual:g}, in {percent(audit.usual_share)} of all "
         f"{counted(audit.n + audit.unlabelled, 'row')}."

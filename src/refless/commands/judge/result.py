@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from refless.commands.annotators import AnnotatorsRecord, annotators_record
 from refless.commands.judge.document import (
     audit_sections,
     chapter,
@@ -17,10 +16,8 @@ from refless.commands.judge.document import (
     worst_sections,
 )
 from refless.data.records import RatedPool
-from refless.evaluation.annotators import Annotators, annotator_interval
 from refless.evaluation.audit import Audit
 from refless.evaluation.meta import Level, Meta
-from refless.evaluation.rater_agreement import RaterAgreement
 from refless.evaluation.repeated import Drift, Runs
 from refless.evaluation.units import InUnits
 from refless.evaluation.uses import FEWEST
@@ -32,8 +29,7 @@ from refless.report.document import Document, Figure, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord, Result
-from refless.report.wording import labels, number, p_value, title, with_interval
-from refless.stats.measures import CORRELATIONS
+from refless.report.wording import labels, number, p_value, with_interval
 
 SHOWN = 15  # pairs of metrics shown to people; JSON has all
 NAMED = 3  # metrics in the verdict
@@ -51,17 +47,14 @@ class JudgeRecord(Record):
 
     Attributes:
         n: rated texts.
-        measure: the correlation that orders metrics.
         metrics: each metric by name; its signature where it was computed here.
         judges: the audit of each score column; `worst` are ids.
         runs: the columns as runs of one judge; drifts: by name, what changed since before.
-        annotators: each against all ratings; annotators_left_out: against the others' ratings.
     """
 
     command: Literal["judge"] = "judge"
     signature: Signed
     n: Count
-    measure: Literal["spearman", "pearson"]
     metrics: dict[str, str | None]
     judges: tuple[Audit, ...]
     runs: Runs | None
@@ -70,9 +63,6 @@ class JudgeRecord(Record):
     segments: Level
     systems: Level
     units: dict[str, InUnits]
-    annotators: AnnotatorsRecord | None
-    annotators_left_out: AnnotatorsRecord | None
-    raters: RaterAgreement | None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -85,8 +75,6 @@ class JudgeResult(Result):
         rationales: [n] why the judge said so, or ().
         meta: agreement and comparisons.
         units: by name, over units of M; empty where systems or items are not known.
-        annotators, left_out: the human yardstick, as published and leaving each out.
-        raters: agreement among annotators.
         metrics: signature of each metric that was computed here; `signature`: of all the rest.
     """
 
@@ -96,9 +84,6 @@ class JudgeResult(Result):
     audits: tuple[Audit, ...]
     meta: Meta
     units: Mapping[str, InUnits]
-    annotators: Annotators | None
-    left_out: Annotators | None
-    raters: RaterAgreement | None
     metrics: Mapping[str, Signature]
     rationales: tuple[str, ...] = ()
     runs: Runs | None = None
@@ -113,7 +98,7 @@ class JudgeResult(Result):
         rated = counted(len(self.pool), "rated text")
         by = f" of {systems} systems" if systems > 1 else ""
         metrics = counted(len(self.scores), "metric")
-        best = nearest_to_people(meta.segments, meta.measure)
+        best = nearest_to_people(meta.segments)
         several = len(self.scores) > 1
         advice = [use_of(audit) for audit in self.audits]
         order = [metric.name for metric in meta.segments.metrics]
@@ -147,27 +132,27 @@ class JudgeResult(Result):
 
     def _agreeing(self) -> tuple[Section, ...]:
         """Correlations with people, and which is better than which."""
-        meta = self.meta
         return (
-            *_level_sections(meta.segments, meta.measure, "Segments", _annotator(self)),
-            *_level_sections(meta.systems, meta.measure, "Systems", ()),
+            *_level_sections(self.meta.segments, "Segments"),
+            *_level_sections(self.meta.systems, "Systems"),
             *_units_section(self.units),
-            *_people_section(self),
             Section(lines=(CAUTION,)),
         )
 
     def _whole(self) -> Document:
         """The same with the texts on which judge and people are farthest apart."""
-        segments, measure = self.meta.segments, self.meta.measure
-        chart = _figure(segments, measure, "single texts", _annotator(self))
+        segments = self.meta.segments
+        chart = _figure(segments, "single texts", _annotator(self.audits))
         opening = (Section(figures=(chart,), opening=True),) if segments.metrics else ()
         if not self.audits:
             document = self._described(())
             return replace(document, sections=(*opening, *document.sections))
-        store, worst = worst_sections(self.audits, self.pool, self.rationales)
+        order = [metric.name for metric in segments.metrics]
+        audits = sorted(self.audits, key=lambda audit: order.index(audit.name))
+        store, worst = worst_sections(audits, self.pool, self.rationales)
         details = (*self._details(), *worst)
-        if len(self.audits) > 1:
-            pairs = zip(self.audits, worst, strict=True)
+        if len(audits) > 1:
+            pairs = zip(audits, worst, strict=True)
             details = tuple(part for audit, last in pairs for part in chapter(audit, last))
         document = self._described(details)
         return replace(document, sections=(*opening, *document.sections), store=store)
@@ -179,8 +164,6 @@ class JudgeResult(Result):
             n=len(self.pool),
             metrics={name: signed.get(name) for name in sorted(self.scores)},
             judges=self.audits,
-            annotators=annotators_record(self.annotators),
-            annotators_left_out=annotators_record(self.left_out),
         )
 
     def _rows(self) -> Rows:
@@ -197,36 +180,36 @@ class JudgeResult(Result):
         ]
 
 
-def nearest_to_people(level: Level, measure: str) -> str:
+def nearest_to_people(level: Level) -> str:
     """One sentence on which metrics agree best with people, as far as tests can tell."""
-    ranked = [metric for metric in level.metrics if not math.isnan(getattr(metric, measure))]
+    ranked = [metric for metric in level.metrics if not math.isnan(metric.spearman)]
     if not ranked or max(metric.n_scored for metric in ranked) < FEWEST:
         return f"On {these(level.n, 'text')} no metric can be compared with people."
-    first, name, texts = ranked[0], title(measure), these(level.n, "text")
+    first, texts = ranked[0], these(level.n, "text")
     if len(ranked) == 1:
-        low, high = first.interval_of(measure)
+        low, high = first.spearman_interval
         shows = "shows no agreement with people that chance could not explain"
         if low > 0:
             shows = "agrees with people"
         elif high < 0:
-            shows = "is low where people rate high (--lower-is-better turns its sign)"
-        return f"On {texts} {first.name} {shows}: {name} {_with(first, measure)}."
-    value = with_interval(getattr(first, measure), level.best_interval)
+            shows = "is low where people rate high (--lower-is-better turns it)"
+        return f"On {texts} {first.name} {shows}: Spearman {_with(first, 'spearman')}."
+    value = with_interval(first.spearman, level.best_interval)
     if not level.best_interval[0] > 0:
         return (
             f"On {texts} no metric is shown to agree with people. The best of {len(ranked)}, "
-            f"{first.name}, has {name} {value}, as chance alone can give."
+            f"{first.name}, has Spearman {value}, as chance alone can give."
         )
     rivals = [rival for rival in level.best if rival != first.name]
     if not rivals:
         return (
-            f"On {texts} {first.name} agrees best with people, {name} {value}, significantly "
+            f"On {texts} {first.name} agrees best with people, Spearman {value}, significantly "
             "better than every other."
         )
     more = f" and {len(rivals) - NAMED} more" if len(rivals) > NAMED else ""
     return (
-        f"On {texts} {first.name} agrees with people, {name} {value}, but it cannot be told apart "
-        f"from {', '.join(rivals[:NAMED])}{more}."
+        f"On {texts} {first.name} agrees with people, Spearman {value}, but it cannot be told "
+        f"apart from {', '.join(rivals[:NAMED])}{more}."
     )
 
 
@@ -240,21 +223,20 @@ def allowed(count: int, noun: str) -> tuple[str, ...]:
     )
 
 
-def _annotator(result: JudgeResult) -> tuple[Line, ...]:
-    """One average annotator against the mean of the others."""
-    people, measure = result.left_out, result.meta.measure
-    if people is None:
-        return ()
-    spread = annotator_interval(people, measure)
-    return (Line(name=ANNOTATOR, value=people.average[measure], interval=spread),)
+def _annotator(audits: Sequence[Audit]) -> tuple[Line, ...]:
+    """One annotator against the mean of the others."""
+    estimates = [people["spearman"] for people in (audit.annotator for audit in audits)
+                 if "spearman" in people]  # fmt: skip
+    return tuple(
+        Line(name=ANNOTATOR, value=each.value, interval=each.interval) for each in estimates[:1]
+    )
 
 
-def _figure(level: Level, measure: str, over: str, yardstick: Sequence[Line]) -> Figure:
+def _figure(level: Level, over: str, yardstick: Sequence[Line] = ()) -> Figure:
     metrics = [
-        Line(name=m.name, value=getattr(m, measure), interval=m.interval_of(measure))
-        for m in level.metrics
+        Line(name=m.name, value=m.spearman, interval=m.spearman_interval) for m in level.metrics
     ]
-    label = f"{title(measure)} over {over}"
+    label = f"Spearman over {over}"
     caption = f"{label}, {level.n:,} of them, with 95 % intervals."
     if level.comparisons:
         caption += (
@@ -264,9 +246,7 @@ def _figure(level: Level, measure: str, over: str, yardstick: Sequence[Line]) ->
     return Figure(svg=row_chart([*yardstick, *metrics], label, label, zero=True), caption=caption)
 
 
-def _level_sections(
-    level: Level, measure: str, heading: str, yardstick: Sequence[Line]
-) -> tuple[Section, ...]:
+def _level_sections(level: Level, heading: str) -> tuple[Section, ...]:
     if level.undefined and not level.metrics:
         return (Section(title=heading, lines=(f"Undefined: {level.undefined}.",)),)
     names = labels([metric.name for metric in level.metrics], NAME)
@@ -288,13 +268,13 @@ def _level_sections(
             for m in level.metrics
         ),
     )
-    charts = () if heading == "Segments" else (_figure(level, measure, "systems", yardstick),)
+    charts = () if heading == "Segments" else (_figure(level, "systems"),)
     reasons = sorted({metric.undefined for metric in level.metrics if metric.undefined})
     lines = tuple(f"Undefined where {reason}." for reason in reasons)
     return (
         Section(title=heading, figures=charts, table=first, lines=lines),
         Section(table=second),
-        *_comparisons(level, measure, names),
+        *_comparisons(level, names),
     )
 
 
@@ -302,7 +282,7 @@ def _with(result: object, measure: str) -> str:
     return with_interval(getattr(result, measure), getattr(result, f"{measure}_interval"))
 
 
-def _comparisons(level: Level, measure: str, names: Mapping[str, str]) -> tuple[Section, ...]:
+def _comparisons(level: Level, names: Mapping[str, str]) -> tuple[Section, ...]:
     if not level.comparisons:
         return ()
     short = labels([metric.name for metric in level.metrics], PAIR)
@@ -315,7 +295,7 @@ def _comparisons(level: Level, measure: str, names: Mapping[str, str]) -> tuple[
         )
         for pair in ordered[:SHOWN]
     )
-    header = (f"{title(measure)}", "difference [95 %]", "p, Holm")
+    header = ("Spearman", "difference [95 %]", "p, Holm")
     lines = [
         "> is significantly better (permutation test, p after Holm below 0.05); ? is undecided.",
         f"No other is significantly better than: {', '.join(names[n] for n in level.best)}.",
@@ -341,22 +321,3 @@ def _units_section(units: Mapping[str, InUnits]) -> tuple[Section, ...]:
     line = f"{counted(first.n_units, 'unit')} of {items}, differences of two systems."
     table = Table(header=("metric", "Spearman [95 %]", "Kendall [95 %]"), rows=rows)
     return (Section(title=heading, table=table, lines=(line,)),)
-
-
-def _people_section(result: JudgeResult) -> tuple[Section, ...]:
-    if result.annotators is None or result.left_out is None:
-        return ()
-    rows = tuple(
-        (label, *(number(people.average[name]) for name in CORRELATIONS),
-         number(people.best["spearman"]))
-        for label, people in (
-            ("all ratings, as published", result.annotators),
-            ("the others' ratings", result.left_out),
-        )
-    )  # fmt: skip
-    header = ("one annotator against", "Pearson", "Spearman", "Kendall", "best Spearman")
-    sections = [Section(title="People", table=Table(header=header, rows=rows))]
-    if result.raters is not None and not result.raters.undefined:
-        alpha = f"Krippendorff's alpha (interval) {_with(result.raters, 'alpha_interval')}."
-        sections.append(Section(lines=(alpha,)))
-    return tuple(sections)

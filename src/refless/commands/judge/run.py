@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from refless.commands.judge.audits import (
     gated,
     requirements,
     runs_in,
+    turned,
     with_mix,
     with_scores,
 )
@@ -43,10 +44,8 @@ from refless.data.records import Predictions
 from refless.data.tables import ScoredRead
 from refless.data.tables.columns import JUDGED_ROLES, OWN
 from refless.evaluation import meta as study
-from refless.evaluation.annotators import annotators
 from refless.evaluation.groups import group_labels
 from refless.evaluation.meta import How, together_of
-from refless.evaluation.rater_agreement import rater_agreement
 from refless.evaluation.units import ASSIGNMENTS, units_of
 from refless.metrics.references import Metric, Scores
 from refless.metrics.references.protocol import averaged
@@ -54,8 +53,6 @@ from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
 from refless.stats.permutation import PERMUTATIONS
-
-Measure = Literal["spearman", "pearson"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +87,6 @@ def judge(
     rubric: Rubric = None,
     lower_is_better: SeveralColumns = None,
     metrics: Metrics = None,
-    measure: Measure = "spearman",
     group: str = "id",
     unit: Natural = 100,
     resamples: Resamples = 1000,
@@ -120,8 +116,7 @@ def judge(
             missed, 4 if that cannot be told.
         rubric: What the judge was told; its digest names the judge in the JSON, for 'refless score
             --judged-by'.
-        lower_is_better: A score column whose sign is to be turned; repeatable.
-        measure: Correlation by which metrics are compared: spearman or pearson.
+        lower_is_better: A score column that is to be turned, verdicts too; repeatable.
         group: What is drawn together: id (each text alone), source, system, item, task or a
             column's name.
         unit: Items a unit, for differences between pairs of systems.
@@ -136,8 +131,7 @@ def judge(
     reading = rows.to_reading(group=column_of(group), slice=names_in(by))
     read, mass = with_mix(rated, reading, (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES)
     if not columns and not names_in(metrics):
-        unread = [line.split(": ", 1)[1] for line in read.notes if ": left unread: " in line
-                  or (": left out: " in line and "(in scores" in line)]  # fmt: skip
+        unread = [line.split(": ", 1)[1] for line in read.notes if "--score-column" in line]
         raise UsageError("; ".join(["at least one --score-column or -m METRIC is needed", *unread]))
     tell(read)
     for name in lower:
@@ -154,12 +148,11 @@ def judge(
             return tested(read.pool, segments, group, seed, resamples)
         if group == "id":
             note_copies(read.pool)
-        human, how = _human(read, group), How(measure=measure, seed=seed, resamples=resamples)
+        human, how = _human(read, group), How(seed=seed, resamples=resamples)
         question = Question(
             read, human, group, passing, by=names_in(by), own=own, seed=seed, lower=lower, mass=mass
         )
         paired = bool(human.system and human.item and len(set(human.system)) > 1)
-        people = annotators(read.pool)
         audits = audits_of(question, scores, resamples) if read.scores else ()
         drifts = drifts_in(question, before, rows) if before is not None else {}
         result = JudgeResult(
@@ -167,9 +160,6 @@ def judge(
             scores=scores,
             meta=study.meta(human, scores, how),
             units=units_of(human, scores, unit=unit, seed=seed) if paired else {},
-            annotators=people,
-            left_out=None if people is None else annotators(read.pool, leave_out=True),
-            raters=None if people is None else rater_agreement(read.pool, seed=seed),
             metrics={name: metric.signature() for name, metric in chosen.items()},
             audits=audits,
             rationales=read.rationales,
@@ -200,7 +190,7 @@ def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> 
         if np.isnan(values).all():
             note(f"{name}: no rated text has a score of it, so it is not judged")
         else:
-            scores[name] = averaged(-values if name in lower else values)
+            scores[name] = averaged(turned(read, name, values) if name in lower else values)
     if read.scores and not scores:
         names = ", ".join(sorted(read.scores))
         raise UsageError(f"no row has both a rating and a score of {names}: nothing to compare")
@@ -231,7 +221,6 @@ def _signature(
     columns += [metric.segments.tolist() for _, metric in sorted(scores.items())]
     more = {"pass": question.passing, "rubric": rubric}
     return Signature("judge").plus(
-        measure=how.measure,
         metrics=tuple(sorted(scores)),
         scores=digest_of(columns),
         group=question.group,

@@ -16,7 +16,7 @@ from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import number, percent
-from refless.stats.planning import MOST, STUDIES, Aim, Goal, ratings_for, share_reached
+from refless.stats.planning import MOST, STUDIES, Aim, Goal, ratings_for
 
 NEAR = 0.1  # half width of kappa, TPR and TNR
 PARAMETERS = (  # of a plan, the first three of nothing else
@@ -82,7 +82,7 @@ class PlanResult(Result):
     def _shown(self) -> Document:
         most = max(self.goals, key=lambda goal: goal.ratings)
         _, ratings, _, _, minutes = most.cells
-        verdict = f"{ratings} ratings ({minutes} minutes) reach each goal in about 4 of 5 studies."
+        verdict = f"{ratings} ratings ({minutes} minutes) reach each goal in 4 of 5 studies."
         if beyond := [goal.cells[0] for goal in self.goals if not goal.ratings]:
             verdict = f"More than {MOST:,} ratings are needed for: {', '.join(beyond)}."
         header = ("goal", "ratings", "failures", "by simulation", "minutes")
@@ -155,13 +155,13 @@ def planned(
 
 def _planned(goal: Goal, span: float, minutes: float, seed: int) -> Planned:
     """What a goal takes, in the raters' units."""
-    n = ratings_for(goal)
+    n, reached = ratings_for(goal, seed)
     return Planned(
         aim=goal.aim,
         within=goal.within * span,
         ratings=n,
         failures=None if goal.scale else round(n * (1 - goal.passing)),
-        reached=share_reached(goal, n, seed) if n else math.nan,
+        reached=reached,
         minutes=n * minutes if n else math.nan,
     )
 

@@ -27,7 +27,7 @@ from refless.commands.rows import (
     check_standard_input,
     column_of,
     grouped_outputs_of,
-    note_scores,
+    note_codes,
     note_unread,
     rated_of,
 )
@@ -189,7 +189,7 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _T
     else:
         both, new = both_of(outputs, rows, by)
         pool, labels, texts, groups = both.pool, both.group, new.outputs, new.group
-    note_scores(pool, texts)
+    note_codes(pool, texts)
     if group is None:
         return _Texts(pool, texts)
     labels = group_labels(pool, group, labels)
@@ -200,6 +200,6 @@ def _read_for(saved: Saved, outputs: Rows, rows: ScoredRows) -> _Texts:
     """The outputs, and the rated texts of a fitted estimator."""
     reading = with_scores_of(saved.estimator, rows)
     texts, groups = grouped_outputs_of(outputs, reading, group=column_of(saved.group or "id"))
-    note_scores(saved.estimator.rated, texts)
+    note_codes(saved.estimator.rated, texts)
     labels = () if saved.group is None else output_groups(texts, groups, saved.group)
     return _Texts(saved.estimator.rated, texts, (), labels)

@@ -14,7 +14,7 @@ from refless.data.tables.cells import time_of_cell
 from refless.data.tables.ratings import (
     BLANKS,
     MOST_RATINGS,
-    PAIRS,
+    PAIRED,
     comma_note,
     rating_of,
     single_ratings,
@@ -180,7 +180,7 @@ def _check_words(
     if not words or (reading.skip_bad and rated):
         return
     if reading.rating_map is None:
-        words = [word for word in words if not any(word in pair for pair in PAIRS)] or words
+        words = [word for word in words if word not in PAIRED] or words
     row, name = min((row, name) for row, name, word in places if word in words)
     raise table.rows.fault(row, *words_fault(words), name)
 

@@ -22,6 +22,7 @@ PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
     ("passed", "failed"),
     ("correct", "incorrect"),
 )
+PAIRED = frozenset(word for pair in PAIRS for word in pair)
 Words = Mapping[float | str, float]  # folded word (or number of the user's map) -> number
 BLANKS = frozenset({"n/a", "#n/a", "na", "nan", "null", "none", "-", "--", "?"})
 _SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE0F))

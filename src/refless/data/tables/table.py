@@ -18,7 +18,7 @@ from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.data.tables.columns import Roles, check_columns, keeping, listed, named_here, roles_of
 from refless.data.tables.dimensions import columns_for, with_dimension
 from refless.data.tables.load_columns import Gathered, gather
-from refless.data.tables.ratings import BLANKS, spelled, words_of
+from refless.data.tables.ratings import BLANKS, PAIRED, spelled, words_of
 from refless.data.tables.reading import Reading
 from refless.registry.arrays import IntArray
 from refless.registry.errors import InputError
@@ -273,7 +273,7 @@ def _spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
 def numbers_of(rows: Gathered, column: str, *, everywhere: bool = True) -> list[float | None]:
     """A column of finite numbers, None if a cell is blank; other cells make bad rows.
 
-    Verdicts, such as pass and fail, are 1 and 0 where the column has no other words.
+    Verdicts, such as pass and fail, are 1 and 0 in a column without numbers.
 
     Raises:
         InputError: a file without that column, if it has to be everywhere.
@@ -284,7 +284,8 @@ def numbers_of(rows: Gathered, column: str, *, everywhere: bool = True) -> list[
             raise InputError(f"there is no column '{column}'", path=part.name, remedy=remedy)
     numbers: list[float | None] = []
     spellings = [spelled(cell) for cell in rows.columns[column]]
-    verdicts, _ = words_of({value for value in spellings if value not in BLANKS}, None)
+    alone = {value for value in spellings if value in PAIRED or isinstance(value, float)}
+    verdicts, _ = words_of(alone, None)
     for row, (cell, value) in enumerate(zip(rows.columns[column], spellings, strict=True)):
         value = verdicts.get(value, value) if value is not None else None
         number = value if isinstance(value, float) and math.isfinite(value) else None

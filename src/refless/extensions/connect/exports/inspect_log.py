@@ -143,7 +143,7 @@ def read_samples(sample: Row, left_out: Counter[str]) -> Entry | None:
         if numbers[scorer] is None and fields_of(value):
             numbers[scorer] = {part: _number(entry) for part, entry in fields_of(value).items()}
         if not people:
-            left_out[f"scores by '{scorer}' (in scores.{scorer})"] += 1
+            left_out[f"scores by '{scorer}' (--score-column scores.{scorer})"] += 1
     metadata = fields_of(sample.get("metadata"))
     return Entry(
         metadata

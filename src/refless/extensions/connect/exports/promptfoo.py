@@ -63,7 +63,7 @@ def read_results(about: About) -> Reader:
         typed = number_in(at(graded, "score")) if at(graded, "reason") == _BY_HAND else None
         if typed is not None and not ratings:
             ratings.append({"rating": typed})
-        notes.left_out["scores of assertions (in scores)"] += len(scores)
+        notes.left_out["scores of assertions (--score-column 'scores.*')"] += len(scores)
         prompt, variables = at(result, "prompt", "raw"), fields_of(result.get("vars"))
         place = (name_in(result.get("promptIdx")), name_in(result.get("testIdx")))
         return Entry(

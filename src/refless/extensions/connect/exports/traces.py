@@ -49,7 +49,7 @@ def mlflow_trace(row: Row, left: Counter[str]) -> Entry | None:
             rating = {"rating": value, "dimension": name, "annotator": who}
             ratings.append(rating | {"timestamp": at(entry, "create_time")})
         else:
-            left[f"'{name}' by models and code (in scores)"] += 1
+            left[f"'{name}' by models and code (--score-column 'scores.*')"] += 1
             scores[name] = float(value) if isinstance(value, bool) else number_in(value)
     request, response = unpacked(row.get("request")), unpacked(row.get("response"))
     record: Row = {
@@ -99,7 +99,7 @@ def langfuse_scores(row: Row, left: Counter[str]) -> Entry | None:
             rating = {"rating": value, "dimension": name, "annotator": who}
             ratings.append(rating | {"timestamp": entry.get("timestamp")})
         else:
-            left[f"'{name}' by models and code (in scores)"] += 1
+            left[f"'{name}' by models and code (--score-column 'scores.*')"] += 1
             scores[name] = value
     return Entry({"id": row["id"], "scores": scores}, ratings)
 
