@@ -6,7 +6,7 @@ from dataclasses import replace
 from os import fspath
 from typing import Any, TypeVar
 
-from refless.commands.parameters import Folder, Names, RatedRows, Rows, names_in
+from refless.commands.parameters import Folder, RatedRows, Rows
 from refless.commands.rows import ScoredRows
 from refless.commands.warnings import progress
 from refless.data.choices import are_choices, group_numbers
@@ -17,7 +17,6 @@ from refless.estimators.saved import Saved, opened
 from refless.estimators.scorer import CrossValidated
 from refless.files.arrays import check_ending
 from refless.files.writing import check_writable
-from refless.metrics.references import Metric, metric_of
 from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
 from refless.registry.spec import spec_of
@@ -135,19 +134,3 @@ def cross_validated(
     """The same, and what they would be of a part of the pool; blocks are folds of whole groups."""
     with shown(estimator, f"holding out each text: {estimator.title}"):
         return estimator.cross_validated(pool, groups, blocks)
-
-
-def metrics_of(specs: Names) -> dict[str, Metric]:
-    """The metrics by what the user called them; what one lacks is said before any work is done.
-
-    Raises:
-        UsageError: an unknown one, one given twice, or one that cannot run here.
-    """
-    found: dict[str, Metric] = {}
-    for spec in names_in(specs):
-        if spec in found:
-            raise UsageError(f"-m {spec} is given twice")
-        found[spec] = metric_of(spec)
-        if missing := found[spec].missing():
-            raise UsageError(f"-m {spec} cannot run here: {missing}")
-    return found
