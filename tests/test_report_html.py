@@ -292,7 +292,7 @@ def test_one_rating_a_text_is_no_yardstick(tmp_path: Path) -> None:
 def validated(pool: RatedPool, scorer: Scorer) -> Validation:
     parts = split(pool, np.arange(len(pool)))
     method = scorer.cross_validated(pool, parts.groups, parts.blocks)
-    return validation(pool, parts, {scorer.title: method}, pool.ids)
+    return validation(pool, parts, {scorer.title: method})
 
 
 def test_size_for_two_thousand_long_texts() -> None:

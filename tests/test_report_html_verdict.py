@@ -31,7 +31,7 @@ def validated(pool: RatedPool, values: FloatArray) -> Validation:
         high=nothing,
     )
     method = CrossValidated(np.stack([values, values]))
-    return validation(pool, parts, {"scores": (estimates, method)}, pool.ids)
+    return validation(pool, parts, {"scores": (estimates, method)})
 
 
 def test_length_loses_the_same_parts() -> None:

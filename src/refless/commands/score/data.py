@@ -2,13 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
-from msgspec import Meta
 
-from refless.commands.score.guards import GuardsRecord
 from refless.data.records import Estimates, Outputs, Reason, Scale
+from refless.evaluation.guards import Guards
 from refless.evaluation.scoring import Mean
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
@@ -36,11 +35,6 @@ class EstimateRecord:
     reason: Reason
 
 
-NO = {"properties": {"estimate": {"type": "null"}}}
-DEFINED = {"properties": {"reason": {"const": ""}}}
-EITHER = Meta(extra_json_schema={"if": DEFINED, "then": {"not": NO}, "else": NO})
-
-
 @dataclass(frozen=True, kw_only=True)
 class ScoreRecord(Mean, Record):
     """Outputs with their estimates.
@@ -52,6 +46,7 @@ class ScoreRecord(Mean, Record):
         accepted: null without --accept-above; those outputs whose estimates reach the threshold.
         these_items: whether the means are of these outputs alone, and not of outputs like them.
         guards: copies of rated texts, outputs unlike all rated texts.
+        warnings: what is shown of them, in sentences.
     """
 
     command: Literal["score"] = "score"
@@ -59,11 +54,12 @@ class ScoreRecord(Mean, Record):
     reasons: dict[str, int]
     systems: dict[str, Mean]
     scale: Scale | None
-    items: tuple[Annotated[EstimateRecord, EITHER], ...]
+    items: tuple[EstimateRecord, ...]
     accepted: Accepting | None
     these_items: bool
     gate: GateRecord
-    guards: GuardsRecord
+    guards: Guards
+    warnings: tuple[str, ...]
 
 
 def estimates_of(estimates: Estimates) -> tuple[EstimateRecord, ...]:
