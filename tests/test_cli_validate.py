@@ -346,8 +346,6 @@ def test_threads_are_no_name(rated: Path) -> None:
     names = [one["name"] for one in run("validate", rated, *given, "--format", "json").json[
         "side_by_side"]["methods"]]  # fmt: skip
     assert names[:2] == ["gp", "gp:use_system=yes"]
-    twice = run("validate", rated, "--estimator", "gp", "--estimator", "gp:threads=2")
-    assert "--estimator gp is given twice" in twice.err
 
 
 def test_estimators_that_are_named(rated: Path) -> None:

@@ -63,10 +63,9 @@ def confounders(pool: RatedPool, method: Replicates) -> Confounders:
         if 1 < len({*labels}) < len(pool):
             cell = cells(split, labels)
             freedom = _freedom(cell[~np.isnan(method.at()[WITHOUT_BLOCK])])
-            values = method.table(_within(split, cell))
-            if freedom < FEWEST:
-                values = np.full_like(values, math.nan)
-            within[name] = _left(whole, values, 1 / math.sqrt(max(freedom, 1)))
+            if freedom >= FEWEST:
+                values = method.table(_within(split, cell))
+                within[name] = _left(whole, values, 1 / math.sqrt(freedom))
     lengths = lengths_of(pool)
     if len({*lengths.tolist()}) > 1:
         values = method.table(_partial(split, np.log1p(lengths)))

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from refless.commands.texts import estimate_columns
 from refless.data.records import Estimates, Outputs, Reason, Scale
 from refless.evaluation.guards import Guards
 from refless.evaluation.scoring import Mean
@@ -82,15 +83,10 @@ def estimate_rows(outputs: Outputs, estimates: Estimates) -> Rows:
     """One row an output, as CSV and JSONL have it."""
     return [
         {
-            "id": item.id,
+            "id": outputs.ids[i],
             **({"system": outputs.systems[i]} if outputs.systems else {}),
-            "estimate": item.estimate,
-            "low": item.interval[0],
-            "high": item.interval[1],
-            **({"sd": item.sd} if len(estimates.sd) else {}),
-            "support": item.support,
-            "reason": item.reason,
+            **estimate_columns(estimates, i),
             "text": outputs.texts[i],
         }
-        for i, item in enumerate(estimates_of(estimates))
+        for i in range(len(outputs))
     ]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from refless.commands.texts import reasons_sections
+from refless.commands.texts import estimate_columns, reasons_sections
 from refless.commands.validate.document import (
     agreement_sections,
     facts,
@@ -197,11 +197,7 @@ class ValidateResult(Result):
             {
                 "id": pool.ids[i],
                 "human": float(pool.human[i]),
-                "estimate": float(estimates.values[i]),
-                "low": float(estimates.low[i]),
-                "high": float(estimates.high[i]),
-                "support": int(estimates.support[i]),
-                "reason": estimates.reasons[i],
+                **estimate_columns(estimates, i),
                 "text": pool.texts[i],
             }
             for i in range(len(pool))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from refless.commands import function_of
-from refless.commands.estimating import by_title, chosen, cross_validated, named, with_twins
+from refless.commands.estimating import by_title, chosen, cross_validated, with_twins
 from refless.commands.pairs.judged import JudgedResult
 from refless.commands.pairs.run import validated
 from refless.commands.parameters import (
@@ -95,7 +95,6 @@ def _result(
     signs: dict[str, object],
 ) -> ValidateResult:
     """Splits, held-out estimates of each candidate, and what they are worth."""
-    _check_once(candidates)
     group = str(signs["heldout"])
     parts = split(pool, codes(labels), seed)
     _check_apart(parts.blocks, group)
@@ -129,14 +128,6 @@ def _twins(names: dict[str, Estimator]) -> dict[str, str]:
     return {
         name: place[spec_of(twin, ESTIMATORS)] for name, twin in alone.items() if twin is not None
     }
-
-
-def _check_once(candidates: Sequence[Estimator]) -> None:
-    """Raises UsageError for an estimator that is given twice."""
-    specs = [named(estimator) for estimator in candidates]
-    for spec in specs:
-        if specs.count(spec) > 1:
-            raise UsageError(f"--estimator {spec} is given twice")
 
 
 def scoring(estimator: Estimator, **changes: Any) -> str:
