@@ -19,9 +19,9 @@ import numpy as np
 from refless.data.records import as_outputs
 from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
-from refless.estimators.gp.posterior import exact
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.registry.arrays import FloatArray
+from refless.stats.posterior import exact
 from refless.text.ngrams import Shape
 
 NEW = 1_000

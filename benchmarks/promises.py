@@ -21,13 +21,13 @@ import numpy as np
 from refless.data.human import pool_of
 from refless.data.records import RatedPool, as_outputs
 from refless.estimators.gp import GaussianProcess
-from refless.estimators.gp.posterior import exact
 from refless.evaluation.annotators import columns_of, versus_annotators
 from refless.evaluation.baselines import baselines, length_only, lengths_of, tfidf
 from refless.evaluation.jackknife import difference, measured, replicates, split
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import kendall, pearson, spearman
 from refless.stats.measures import mae, mse
+from refless.stats.posterior import exact
 
 NEW = 1_500
 WORDS = 300

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from ratpred_data import Rated, Split
 from ratpred_runs import Result, Run
+from reranking import reranking
 from williams import williams
 
 from refless.evaluation import jackknife
 from refless.evaluation.groups import codes
-from refless.evaluation.reranking import reranking
 from refless.extensions.ratpred.model import Range
 from refless.registry.arrays import FloatArray, IntArray
 from refless.report.document import Section, Table

@@ -226,7 +226,7 @@ def judged(
     )
     least = file.mean - 0.5
     result = refless.score(outputs, rated, scale=SCALE, score_column="gpt4", min_mean=least)
-    named = any("gpt4" in sentence for sentence in result.json().guards.said)
+    named = any("gpt4" in sentence for sentence in result.json().warnings)
     if honest:
         return "wrong" if named else "right"
     return "right" if named and result.gate.verdict != "passed" else "wrong"

@@ -100,7 +100,7 @@ def test_nothing_is_silent(here: Path) -> None:
         ("scale = [1, true]", "scale must be two numbers"),
         ("estimator = 3", "line 1: estimator must be text in quotes, or several in brackets"),
         ("skip_bad = 1", "line 1: skip_bad must be true or false, got 1"),
-        ("[validate]\nat-most = '3'", 'line 2: at-most must be a whole number, got "3"'),
+        ("[validate]\nseed = '3'", 'line 2: seed must be a whole number, got "3"'),
         ("group = 1979-05-27", "group must be text in quotes, got 1979-05-27"),
         ("[validate.group]\nx = 1", "group must be text in quotes"),
         ("seed 1", r"this is not TOML: .*\(at line 1, column 6\)"),

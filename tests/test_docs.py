@@ -240,17 +240,6 @@ def test_pages_name_flags_that_there_are() -> None:
                 assert named <= own, f"{page.name}: {named - own}"
 
 
-def test_seldom_needed_flags_are_documented() -> None:
-    """Help refers to the page for the flags that it does not list."""
-    text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-    for name in COMMANDS:
-        function = function_of(name)
-        for one in parameters_of(function):
-            flag = max(one.flags, key=len)
-            named = (flag, f"--no-{flag.removeprefix('--')}")
-            assert not one.about.hidden or any(f"`{flag}" in text for flag in named), flag
-
-
 def test_pages_can_be_read() -> None:
     """All pages together have fewer words than a reader gives an evening to."""
     assert sum(map(words, WRITTEN)) <= MOST_WORDS

@@ -10,8 +10,8 @@ from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 
 from refless.estimators.gp.likelihood import RATE, blocks_of, fitted_amplitudes, left_out, loss_of
-from refless.estimators.gp.posterior import Exact, exact
 from refless.registry.arrays import FloatArray
+from refless.stats.posterior import Exact, exact
 
 SEEDS = st.integers(0, 2**32 - 1)
 SHARED = [HealthCheck.function_scoped_fixture]

@@ -166,15 +166,12 @@ def test_of_networks(drawn: dict[str, Any], moved: tuple[int, float], share: flo
     check(by(f"ratpred:{SMALL},folds=2", subsample=share), drawn, moved)
 
 
-@pytest.mark.parametrize("most_exact", [6_000, 0])
 @settings(max_examples=12, deadline=None)
 @example(drawn=COPIES, moved=(0, 5.0))
 @given(drawn=POOLS, moved=MOVED)
-def test_of_baselines(most_exact: int, drawn: dict[str, Any], moved: tuple[int, float]) -> None:
-    """In closed form, and in folds."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(baselines, "MOST_EXACT", most_exact)
-        check(by_baselines, drawn, moved)
+def test_of_baselines(drawn: dict[str, Any], moved: tuple[int, float]) -> None:
+    """In closed form."""
+    check(by_baselines, drawn, moved)
 
 
 @settings(max_examples=50, deadline=None)

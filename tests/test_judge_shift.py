@@ -166,13 +166,14 @@ def test_score(folder: Path) -> None:
     ran = of(folder, "scaled")
     assert " ".join(ran.out.split()).startswith(told)
     assert not too_wide(ran.out)
-    found = of(folder, "scaled", "--format", "json").json["guards"]
-    assert found["said"][-1].startswith(told)
-    assert (found["judges"][0]["name"], found["judges"][0]["n_outside"]) == ("judge", 60)
-    honest = of(folder, "honest", "--format", "json").json["guards"]
-    assert (honest["said"], honest["judges"][0]["shifted"]) == ([], False)
+    found = of(folder, "scaled", "--format", "json").json
+    assert found["warnings"][-1].startswith(told)
+    (judge,) = found["guards"]["judges"]
+    assert (judge["name"], judge["n_outside"]) == ("judge", 60)
+    honest = of(folder, "honest", "--format", "json").json
+    assert (honest["warnings"], honest["guards"]["judges"][0]["shifted"]) == ([], False)
     deaf = of(folder, "scaled", "--estimator", "gp:use_scores=no", "--format", "json").json
-    assert (deaf["guards"]["said"], deaf["guards"]["judges"]) == ([], [])
+    assert (deaf["warnings"], deaf["guards"]["judges"]) == ([], [])
 
 
 def test_the_rating_as_a_judge(folder: Path) -> None:

@@ -13,6 +13,7 @@ from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
 from refless.evaluation.labels import Labels, mean_of, shift_of
 from refless.evaluation.uses import as_annotator, may_estimate
+from refless.stats.clusters import effective_size
 from refless.stats.corrected import (
     Sample,
     as_compared,
@@ -29,7 +30,6 @@ from refless.stats.verdicts import (
     alpha,
     cells_of,
     clopper_pearson,
-    effective_size,
     kappa,
     of_table,
     proportion,

@@ -79,8 +79,8 @@ def test_curves_break_at_what_is_undefined() -> None:
     y = [0.1, 0.2, math.nan, 0.4, 0.5]
     series = Series(x=range(5), y=y, style="c0", low=[v - 0.9 for v in y], high=[v + 3 for v in y])
     x_axis, y_axis = axis_over(range(5), "x"), axis_over([0, 1], "y")
-    marks = {"levels": [Mark(value=0.3, style="c2")], "marks": [Mark(value=2.0, style="c3")]}
-    svg = parsed(chart(x_axis, y_axis, "a", series=[series], **marks))
+    marks = [Mark(value=2.0, style="c3")]
+    svg = parsed(chart(x_axis, y_axis, "a", series=[series], marks=marks))
     assert len([*svg.iter("polyline")]) == 2
     bands = [*svg.iter("polygon")]
     assert len(bands) == 2

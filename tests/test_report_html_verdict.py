@@ -23,7 +23,7 @@ def validated(pool: RatedPool, values: FloatArray) -> Validation:
     """Of estimates that learned nothing."""
     parts = split(pool, np.arange(len(pool)))
     method = CrossValidated(np.stack([values, values]))
-    return validation(pool, parts, {"scores": (estimates_of(values, pool.ids), method)}, pool.ids)
+    return validation(pool, parts, {"scores": (estimates_of(values, pool.ids), method)})
 
 
 def test_length_loses_the_same_parts() -> None:

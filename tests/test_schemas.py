@@ -220,12 +220,3 @@ def test_a_missing_and_an_added_name_are_noticed(folder: Path) -> None:
     ):
         with pytest.raises(ValidationError):
             fits(broken)
-
-
-def test_an_item_has_an_estimate_or_a_reason(folder: Path) -> None:
-    """Never both, never neither."""
-    words = ("score", folder / "outputs.jsonl", "--rated", folder / "rated.jsonl")
-    found = run(*words, "--format", "json").json
-    for item in ({"estimate": None, "reason": ""}, {"estimate": 0.5, "reason": "too-few"}):
-        with pytest.raises(ValidationError):
-            fits({**found, "items": [{**found["items"][0], **item}]})

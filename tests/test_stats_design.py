@@ -9,8 +9,8 @@ from refless.data.records import as_outputs
 from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.model import doubted
-from refless.estimators.gp.posterior import exact
 from refless.stats.d_optimal import most_telling
+from refless.stats.posterior import exact
 
 
 def covariance_of(m: int, seed: int) -> np.ndarray:

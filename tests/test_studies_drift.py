@@ -272,9 +272,10 @@ def test_validate_tells(tmp_path) -> None:
     given = ("validate", file, "--scale", 1, 5, "--estimator", "bleu-neighbors")
     ran = run(*given, "-o", page)
     assert f"Raters and time\n{FOLLOW}" in ran.out
-    found = run(*given, "--format", "json").json["drift"]
-    assert len(found["raters"]) == 6
-    assert found["raters"][2]["same"] == 1
-    assert found["over_time"]["n"] == 6 * TEXTS
-    assert found["shown"][0].startswith(FOLLOW)
+    found = run(*given, "--format", "json").json
+    drift = found["drift"]
+    assert len(drift["raters"]) == 6
+    assert drift["raters"][2]["same"] == 1
+    assert drift["over_time"]["n"] == 6 * TEXTS
+    assert found["findings"][0].startswith(FOLLOW)
     assert FOLLOW in page.read_text()

@@ -85,7 +85,7 @@ def test_without_a_part_is_a_smaller_pool(estimator: Estimator) -> None:
 
 def test_kriging_without_a_part_keeps_its_amplitudes() -> None:
     """The closed form against conditioning on the ratings that are left."""
-    from refless.estimators.gp.posterior import exact
+    from refless.stats.posterior import exact
 
     root, y = RNG.standard_normal((30, 30)), RNG.standard_normal(30)
     kernel, noise = root @ root.T / 30, np.full(30, 0.3)

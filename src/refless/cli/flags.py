@@ -4,7 +4,6 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING
 from functools import partial
-from textwrap import wrap
 from typing import Annotated, Any
 
 import typer
@@ -39,7 +38,6 @@ CSV_SAFE = Annotated[
         "--csv-safe",
         help="In CSV, put ' before cells that a spreadsheet would take for a formula.",
         rich_help_panel=RESULT,
-        hidden=True,
     ),
 ]
 
@@ -47,8 +45,7 @@ CSV_SAFE = Annotated[
 def command_of(name: str) -> Any:  # noqa: ANN401 - click's own
     """A command with its flags; its module is loaded."""
     function, alone = function_of(name), typer.Typer(add_completion=False, rich_markup_mode=None)
-    shown, rare = help_of(function), rare_of(function)
-    alone.command(name, cls=Command, help=shown, epilog=rare)(as_command(function))
+    alone.command(name, cls=Command, help=help_of(function))(as_command(function))
     return typer.main.get_command(alone)
 
 
@@ -56,7 +53,7 @@ class Command(TyperCommand):
     """A command whose help is plain text in groups: what draws boxes takes 0.1 s to load."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own
-        """Each flag that is not hidden, below the heading of its group."""
+        """Each flag, below the heading of its group."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for option in self.get_params(ctx):
             panel = getattr(option, "rich_help_panel", None) or "Options"
@@ -65,11 +62,6 @@ class Command(TyperCommand):
         for panel, lines in groups.items():
             with formatter.section(panel):
                 formatter.write_dl(lines)
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
-        """The flags that are not listed, none of them on two lines."""
-        lines = wrap(self.epilog or "", formatter.width, break_on_hyphens=False)
-        formatter.write("\n" + "".join(f"{line}\n" for line in lines))
 
 
 def as_command(function: Callable[..., Result]) -> Callable[..., None]:
@@ -118,12 +110,6 @@ def help_of(function: Callable[..., Result]) -> str:
     return "\n\n".join(" ".join(part.split()) for part in parts)
 
 
-def rare_of(function: Callable[..., Result]) -> str:
-    """A line on the flags that help does not list."""
-    rare = [each.longest for each in parameters_of(function) if each.about.hidden]
-    return f"Seldom needed, in docs/command-line.md: {', '.join([*rare, '--csv-safe'])}."
-
-
 def _kind(parameter: Parameter) -> Any:  # noqa: ANN401 - any type
     """The type as typer knows it; what it does not know is text."""
     kind = parameter.kind if parameter.kind in PLAIN else str
@@ -164,5 +150,4 @@ def _typer(parameter: Parameter) -> Any:  # noqa: ANN401 - typer's own type
         metavar=metavar,
         rich_help_panel=about.panel or None,
         show_default=parameter.default is not None and not isinstance(parameter.default, bool),
-        hidden=about.hidden,
     )

@@ -1,25 +1,15 @@
-"""Estimators and metrics by their specifications; what estimators do while somebody may watch."""
+"""Estimators by their specifications, and what they do while somebody may watch."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from os import fspath
 from typing import Any, TypeVar
 
-from refless.commands.parameters import Folder, Names, RatedRows, Rows, names_in
-from refless.commands.rows import ScoredRows
 from refless.commands.warnings import progress
 from refless.data.choices import are_choices, group_numbers
 from refless.data.records import Estimates, Outputs, RatedPool
-from refless.data.tables import check_made_with
 from refless.estimators import ESTIMATORS, Estimator, estimator_of, held_out
-from refless.estimators.saved import Saved, opened
 from refless.estimators.scorer import CrossValidated
-from refless.files.arrays import check_ending
-from refless.files.writing import check_writable
-from refless.metrics.references import Metric, metric_of
 from refless.registry.arrays import IntArray
-from refless.registry.errors import UsageError
 from refless.registry.spec import spec_of
 
 DEFAULT = "gp"
@@ -41,35 +31,6 @@ def chosen(estimator: Any, threads: int | None = None, seed: int | None = None) 
         if mine[name] is not None and own.get(name, mine[name]) == default:
             found.set_params(**{name: mine[name]})
     return found
-
-
-def saved_in(
-    model: Folder, *, rated: Rows, estimator: Any, rows: RatedRows, threads: int | None
-) -> Saved:
-    """The fitted estimator in a file.
-
-    Raises:
-        UsageError: what it has already is given as well, or other settings than it was made with.
-        InputError: none there, or a damaged one.
-    """
-    for flag, given in (("rated", rated is not None), ("estimator", estimator != DEFAULT)):
-        if given:
-            raise UsageError(f"--model {fspath(model)} has its own --{flag}; leave one of them out")
-    saved = opened(model, threads)
-    check_made_with(saved.estimator.rated, rows.to_reading(), "model")
-    return saved
-
-
-def check_saving(path: Folder) -> None:
-    """Raises UsageError or InputError for a file that a fitted estimator cannot be saved in."""
-    check_ending(path)
-    check_writable(fspath(path))
-
-
-def with_scores_of(estimator: Estimator, rows: ScoredRows) -> ScoredRows:
-    """How outputs are read: with the scores of others that the estimator has learned from."""
-    names = estimator.rated.score_names if estimator.without_scores() is not None else ()
-    return rows if rows.score_column or not names else replace(rows, score_column=names)
 
 
 def with_twins(tried: Sequence[E]) -> list[E]:
@@ -135,19 +96,3 @@ def cross_validated(
     """The same, and what they would be of a part of the pool; blocks are folds of whole groups."""
     with shown(estimator, f"holding out each text: {estimator.title}"):
         return estimator.cross_validated(pool, groups, blocks)
-
-
-def metrics_of(specs: Names) -> dict[str, Metric]:
-    """The metrics by what the user called them; what one lacks is said before any work is done.
-
-    Raises:
-        UsageError: an unknown one, one given twice, or one that cannot run here.
-    """
-    found: dict[str, Metric] = {}
-    for spec in names_in(specs):
-        if spec in found:
-            raise UsageError(f"-m {spec} is given twice")
-        found[spec] = metric_of(spec)
-        if missing := found[spec].missing():
-            raise UsageError(f"-m {spec} cannot run here: {missing}")
-    return found

@@ -58,7 +58,6 @@ Options = Annotated[
     About(names=("--read",), panel=READING, metavar="OPTION=VALUE", kind=ByName),
 ]
 T = TypeVar("T")
-Rare = Annotated[T, About(hidden=True)]
 Read = Annotated[T, About(panel=READING)]
 
 

@@ -170,10 +170,8 @@ def both_of(rows: Rows, options: RatedRows, group: str) -> tuple[PoolRead, Outpu
     note("without --rated: rows with a rating are the rated texts, rows without one the outputs")
     pool, outputs = read_both(rows, options.to_reading(group=column_of(group)))
     tell(pool, outputs)
-    note_missing(pool.pool)
+    note_pool(pool.pool)
     note_missing(outputs.outputs)
-    note_equal(pool.pool)
-    note_scale(pool.pool)
     return pool, outputs
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from refless.data.records import Estimates
 from refless.registry.arrays import IntArray
 from refless.report.document import Section, Table
+from refless.report.export import Cell
 from refless.report.wording import REASONS, percent, with_interval
 
 MOST_POINTS = 2_000  # texts in a scatter plot; more are drawn from at random
@@ -24,6 +25,18 @@ def drawn(order: IntArray, seed: int) -> IntArray:
 def estimate_cells(estimates: Estimates, i: int) -> tuple[str, str, str]:
     """A stored text's cells under `HEADER`, after what people gave."""
     return _value(estimates, i, 3), str(estimates.support[i]), estimates.reasons[i]
+
+
+def estimate_columns(estimates: Estimates, i: int) -> dict[str, Cell]:
+    """An estimate in the columns of CSV and JSONL."""
+    return {
+        "estimate": float(estimates.values[i]),
+        "low": float(estimates.low[i]),
+        "high": float(estimates.high[i]),
+        **({"sd": float(estimates.sd[i])} if len(estimates.sd) else {}),
+        "support": int(estimates.support[i]),
+        "reason": estimates.reasons[i],
+    }
 
 
 def estimate_or_reason(estimates: Estimates, i: int) -> str:

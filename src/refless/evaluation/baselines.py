@@ -14,28 +14,26 @@ import scipy
 
 from refless.data.human import canonical_order
 from refless.data.records import RatedPool
-from refless.estimators.gp.posterior import Precision, exact
 from refless.estimators.scorer import CrossValidated, Within
 from refless.evaluation.groups import label_means, mean_of_others, sum_of_others
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.clusters import numbered
+from refless.stats.posterior import Precision, exact
 
 # Below this share of the lengths' whole variation, what is left of it is rounding.
 NO_VARIATION = 1e-12
 WORDS = re.compile(r"(?u)\b\w\w+\b")
-SYSTEM, SOURCE = "the system's name", "the source's name"
+SYSTEM = "the system's name"
 RIDGE, RIDGE_SOURCES = "TF-IDF ridge", "TF-IDF + sources"
 LENGTH, CONSTANT = "length", "constant"
-MOST_EXACT, FOLDS = 6_000, 5
 
 
 def baselines(pool: RatedPool, groups: IntArray, blocks: IntArray) -> dict[str, CrossValidated]:
     """Estimates of each baseline without each text's group and block, by name.
 
     The order of rows changes nothing. Sources make the ridge better or worse, so it is run with
-    them too. A label is read if it is known of texts outside the group; `SOURCE` is no rival of
-    estimators, but what a correlation within sources is held against.
+    them too. The system's name is read if it is known of texts outside the group.
     """
     ridges = {RIDGE: ()} | ({RIDGE_SOURCES: pool.sources} if pool.sources else {})
     methods = {name: tfidf_ridge(pool, sources, groups, blocks) for name, sources in ridges.items()}
@@ -44,11 +42,9 @@ def baselines(pool: RatedPool, groups: IntArray, blocks: IntArray) -> dict[str, 
         LENGTH: lambda rows: partial(length_only, human[rows], lengths[rows]),
         CONSTANT: lambda rows: partial(mean_of_others, human[rows]),
     }
-    for name, labels in ((SYSTEM, pool.systems), (SOURCE, pool.sources)):
-        codes = numbered(labels, len(pool))
-        if len({*labels}) > 1 and not np.isnan(label_means(human, codes, groups)).all():
-            by_label: dict[str, Within] = {name: partial(_label_only, codes, human)}
-            plain = by_label | plain if name == SYSTEM else plain | by_label
+    codes = numbered(pool.systems, len(pool))
+    if len({*pool.systems}) > 1 and not np.isnan(label_means(human, codes, groups)).all():
+        plain = {SYSTEM: partial(_label_only, codes, human), **plain}
     return methods | {name: CrossValidated.of(by, groups, blocks) for name, by in plain.items()}
 
 
@@ -101,18 +97,13 @@ def tfidf_ridge(
     """A ridge on TF-IDF, as twenty lines of scikit-learn have it.
 
     Words and pairs of words of the text, and of the source, each weighed by TF-IDF over all texts
-    and scaled to length 1; a ridge with penalty 1 and a free intercept. With up to 6,000 texts each
-    group is left out exactly (by the closed form for a Gaussian process with the same kernel),
-    beyond that in five folds of whole blocks.
+    and scaled to length 1; a ridge with penalty 1 and a free intercept. Each group is left out
+    exactly, by the closed form for a Gaussian process with the same kernel.
     """
     order = canonical_order(pool)
     human = pool.human[order]
     with single_threaded_blas():
         rows = features(*([column[i] for i in order] for column in (pool.texts, sources) if column))
-        if len(pool) > MOST_EXACT:
-            values = np.empty(len(pool))
-            values[order] = _in_folds(rows, human, blocks[order] % FOLDS)
-            return CrossValidated(np.stack([values, values]))
         whole = exact((rows @ rows.T).toarray(), np.ones(rows.shape[0]), human).precision()
     return CrossValidated.of(partial(_among, whole), groups, blocks, order)
 
@@ -148,26 +139,3 @@ def tfidf(texts: Sequence[str]) -> scipy.sparse.csr_matrix:
     counts.data *= (np.log((1 + len(texts)) / (1 + seen)) + 1)[counts.indices]
     lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
     return scipy.sparse.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ counts
-
-
-def _in_folds(rows: scipy.sparse.csr_matrix, human: FloatArray, fold: IntArray) -> FloatArray:
-    """[n] ridge regression with penalty 1; the mean rating is the intercept of the mean text."""
-    from scipy.sparse.linalg import LinearOperator, lsmr
-
-    values = np.full(len(human), np.nan)
-    for number in np.unique(fold):
-        train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        middle = np.asarray(rows[train].mean(axis=0)).ravel()
-        level = float(np.sort(human[train]).mean())
-
-        def centred(part: IntArray, middle: FloatArray = middle) -> LinearOperator:
-            matrix = rows[part]
-            return LinearOperator(
-                matrix.shape,
-                matvec=lambda w: matrix @ w - middle @ w,
-                rmatvec=lambda r: matrix.T @ r - middle * r.sum(),
-            )
-
-        weights = lsmr(centred(train), human[train] - level, damp=1.0, atol=1e-8, btol=1e-8)[0]
-        values[test] = level + centred(test).matvec(weights)
-    return values

@@ -35,7 +35,6 @@ class Copied:
 
     id: str
     rated: str
-    exact: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +89,7 @@ def copies(outputs: Outputs, rated: RatedPool, seed: int = 0) -> tuple[Copies, B
         overall=marked(ours, against, rng),
         systems=by_name(ours, against, rng),
         sources=bool(outputs.sources and rated.sources),
-        which=tuple(
-            Copied(
-                id=outputs.ids[i], rated=rated.ids[holder[i]], exact=mine[i] == theirs[holder[i]]
-            )
-            for i in rows
-        ),
+        which=tuple(Copied(id=outputs.ids[i], rated=rated.ids[holder[i]]) for i in rows),
     ), held
 
 
@@ -125,12 +119,6 @@ def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
     place: dict[object, int] = {}
     found = np.array([place.setdefault(name, len(place)) for name in names], dtype=np.int64)
     return found[n:], found[:n]
-
-
-def holding(texts: Sequence[str], groups: IntArray) -> BoolArray:
-    """[n] whether most of a text is in a text of another group."""
-    corpus = learn([plain(text) for text in texts], RUNS)[1]
-    return _holders(corpus, corpus, groups, groups) >= 0
 
 
 def _holders(

@@ -12,13 +12,7 @@ from refless.registry.errors import UsageError
 from refless.stats.clusters import numbered
 
 FEWEST_WHOLE = 20  # groups
-GROUPS = {
-    "text": "texts",
-    "source": "sources",
-    "system": "systems",
-    "item": "items",
-    "task": "tasks",
-}
+GROUPS = ("text", "source", "system", "item", "task")
 
 
 def group_labels(pool: RatedPool, group: str, column: Sequence[str] = ()) -> tuple[str, ...]:
@@ -35,7 +29,7 @@ def group_labels(pool: RatedPool, group: str, column: Sequence[str] = ()) -> tup
     """
     if group == "id":
         return pool.ids
-    labels = tuple(column) or (getattr(pool, GROUPS[group]) if group in GROUPS else ())
+    labels = tuple(column) or (getattr(pool, f"{group}s") if group in GROUPS else ())
     if not labels:
         raise UsageError(f"--group {group}: the rated texts have no {group} column")
     if len(set(labels)) < 2:
@@ -73,7 +67,7 @@ def canonical(outputs: Outputs) -> IntArray:
 
 def output_groups(outputs: Outputs, column: Sequence[str], group: str) -> Sequence[str]:
     """[n] what each output belongs to; raises UsageError if there is no such column."""
-    labels = column or (getattr(outputs, GROUPS[group]) if group in GROUPS else ())
+    labels = column or (getattr(outputs, f"{group}s") if group in GROUPS else ())
     labels = outputs.ids if group == "id" else labels
     if len(labels) != len(outputs):
         raise UsageError(f"--group {group}: the outputs have no {group} column")

@@ -8,6 +8,7 @@ import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats import influence
+from refless.stats.clusters import freedom_of
 from refless.stats.correlation import pearson, ranks, spearman
 from refless.stats.intervals import UNDEFINED, Interval, around
 from refless.stats.prediction_powered import Answer, Cells, powered
@@ -17,7 +18,6 @@ from refless.stats.verdicts import (
     ac1,
     alpha,
     cells_of,
-    freedom_of,
     kappa,
     of_table,
     proportion,

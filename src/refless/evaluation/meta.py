@@ -1,6 +1,7 @@
 """Metrics against people: who agrees with them, and who significantly better than whom."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -13,7 +14,6 @@ from refless.evaluation.differences import difference
 from refless.evaluation.groups import codes
 from refless.evaluation.jackknife import PERFECT
 from refless.evaluation.labels import CORRELATED, correlated
-from refless.evaluation.reranking import several
 from refless.evaluation.systems import system_table
 from refless.metrics.references.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray
@@ -356,7 +356,8 @@ def together_of(human: Predictions) -> tuple[str, ...]:
 
 def _items(human: Predictions) -> IntArray | None:
     """Item codes if items were answered more than once: then only such pairs are counted."""
-    return numbered(human.item, len(human)) if several(human.item) else None
+    several = any(name and count > 1 for name, count in Counter(human.item).items())
+    return numbered(human.item, len(human)) if several else None
 
 
 def _canonical(human: Predictions, scores: Mapping[str, Scores]) -> IntArray:

@@ -1,19 +1,18 @@
 """Held-out estimates of a pool against its ratings: splits, estimates, measures, result."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from refless.data.records import Estimates, RatedPool
 from refless.estimators.scorer import CrossValidated
 from refless.evaluation.annotators import VersusAnnotators, versus_annotators
-from refless.evaluation.baselines import CONSTANT, SOURCE, SYSTEM, baselines
+from refless.evaluation.baselines import baselines
 from refless.evaluation.confounders import Confounders, confounders
 from refless.evaluation.drift import Drift, drift
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import Split, agreement_of, replicates
 from refless.evaluation.judges import VersusJudges, judges, versus_judges
 from refless.evaluation.leaderboard import Leaderboard, leaderboard
-from refless.evaluation.reranking import BY, Reranking, reranking
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -27,9 +26,6 @@ class Validation:
         estimates: of each text without its group, by the estimator to use.
         estimator: agreement of these with the human rating.
         beside: the estimator beside single annotators on equal terms, or None.
-        reranking: what choosing among outputs for one source, or item, is worth; None if these
-            were not held out together, or each has one output. by_system: the same of always taking
-            the system that people rate highest elsewhere; None if systems are not known.
         made_of: what is left of the correlation within systems and sources, given length.
         drift: raters who differ from the others, and what changes over time.
     """
@@ -41,8 +37,6 @@ class Validation:
     estimates: Estimates
     estimator: Agreement
     beside: VersusAnnotators | None
-    reranking: Reranking | None
-    by_system: Reranking | None
     made_of: Confounders
     drift: Drift
 
@@ -51,7 +45,6 @@ def validation(
     pool: RatedPool,
     split: Split,
     estimators: Mapping[str, tuple[Estimates, CrossValidated]],
-    labels: Sequence[str],
     *,
     group: str = "id",
     twins: Mapping[str, str] | None = None,
@@ -62,7 +55,7 @@ def validation(
     Args:
         pool: the rated texts; split: its parts.
         estimators: held-out estimates by the estimator's name.
-        labels: [n] the groups, as strings; group: what they are.
+        group: what was held out together.
         twins: estimators that read judges' scores, and each one's name if it does not.
         seed: of what is drawn.
     """
@@ -74,11 +67,8 @@ def validation(
             baselines(pool, split.groups, split.blocks),
         )
     )
-    rivals = {name: method for name, method in plain.items() if name != SOURCE}
-    table = leaderboard(methods, judged, rivals, twins)
+    table = leaderboard(methods, judged, plain, twins)
     estimates, method = estimators[table.reference][0], methods[table.reference]
-    by_name = group in BY and len({*pool.systems}) > 1
-    system = plain.get(SYSTEM, plain[CONSTANT])
     return Validation(
         pool=pool,
         group=group,
@@ -87,8 +77,6 @@ def validation(
         estimates=estimates,
         estimator=agreement_of(method, estimates.reasons),
         beside=versus_annotators(pool, method, seed),
-        reranking=reranking(labels, method, by=group) if group in BY else None,
-        by_system=reranking(labels, system, by=group) if by_name else None,
-        made_of=confounders(pool, method, plain),
+        made_of=confounders(pool, method),
         drift=drift(pool, estimates.values, split.groups),
     )

@@ -42,7 +42,6 @@ class About:
         registry: of a parameter with parameters of its own (a kernel): what there is, by name.
         names: its flags; without any, the parameter's name with dashes.
         metavar: what stands for its value; panel: the heading under which help lists it.
-        hidden: works, but help does not list it.
         argument: has no flag: it is a word of the command line.
         kind: what the command line takes, if functions take more; the parameter's own type.
     """
@@ -58,7 +57,6 @@ class About:
     names: tuple[str, ...] = ()
     metavar: str = ""
     panel: str = ""
-    hidden: bool = False
     argument: bool = False
     kind: Any = None
 

@@ -79,7 +79,6 @@ def chart(
     series: Sequence[Series] = (),
     lines: Sequence[Line] = (),
     marks: Sequence[Mark] = (),
-    levels: Sequence[Mark] = (),
     diagonal: bool = False,
 ) -> str:
     """One drawing, its layers from the lowest to the highest.
@@ -90,7 +89,7 @@ def chart(
         dots: points; those of texts can be hovered and focused.
         series: lines through points.
         lines: a point with an interval in each row.
-        marks: values of x; levels: values of y.
+        marks: values of x.
         diagonal: whether the line x = y is drawn.
     """
     longest = max(map(len, y.names), default=0)
@@ -112,7 +111,6 @@ def chart(
         series=[(line, _band(line, frame), [*_paths(line, frame)]) for line in series],
         lines=[*zip(y.ticks, lines, strict=False)],
         marks=marks,
-        levels=levels,
         diagonal=(low, high) if diagonal and low < high else None,
     )
 

@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 from rich.cells import cell_len, set_cell_size
 
+from refless.registry.plural import counted
 from refless.registry.signature import Signature
 
 Looks = Literal["one", "any"]
@@ -157,3 +158,13 @@ def about(unit: str, *, these: bool) -> str:
     if these:
         return f"these {unit}s alone, as these people rate them"
     return f"{unit}s like these (--these-items: about these alone)"
+
+
+def allowed(count: int, noun: str) -> tuple[str, ...]:
+    """What the interval in the first sentence allows for, if there was a choice."""
+    if count < 2:
+        return ()
+    choice = f"the best of {counted(count, noun)}"
+    return (
+        f"The interval above allows for the choice of {choice}; those below are of each alone.",
+    )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.verdicts import effective_size
+from refless.stats.clusters import effective_size
 
 SURE = 0.9  # chance that the promise holds
 STARTS = 5

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import LEVEL, student
 
 PRIOR_GROUPS, PRIOR_SPREAD = 2, 0.4  # docs/estimating.md tells how they were chosen
 LEAST_WITHIN = 1e-12  # share of the variance that lies within groups, at least
+FEWEST_CLUSTERS = 2
 MOST_FREEDOM = 4  # one of a dozen systems is often far off the others, as no normal one would be
 
 
@@ -65,6 +66,41 @@ def width(values: FloatArray, labels: Sequence[str]) -> float:
         return 1.0
     freedom = 1.0 / (rho**2 / (groups - 1) + (1.0 - rho**2) / (n - 1))  # after Satterthwaite
     return widened(freedom) * math.sqrt(1.0 + rho / groups)
+
+
+def effective_size(
+    influence: FloatArray, clusters: IntArray, mass: FloatArray | None = None
+) -> float:
+    """As how many independent rows of one mass n clustered ones count for a mean of influences.
+
+    By the ratio of variances, never above n, and by the quantiles of Student's t, as few clusters
+    tell a variance badly; the more so where few of them make it up (the kurtosis of their sums).
+    Where nothing varies, the clusters are counted.
+    """
+    n = len(influence)
+    codes = np.unique(clusters, return_inverse=True)[1]
+    groups = int(codes.max()) + 1
+    if groups == n and mass is None:
+        return float(n)
+    weights = np.ones(n) if mass is None else mass / mass.mean()
+    centred = influence - np.average(influence, weights=weights)
+    alone = float(weights @ np.square(centred))
+    if not alone > 0 or groups < FEWEST_CLUSTERS:
+        return min(float(groups), n**2 / float(weights @ weights))
+    squares = np.square(np.bincount(codes, weights * centred))
+    together = float(squares.sum()) * (groups / (groups - 1)) ** 2
+    t = student(n - 1) / student(freedom_of(squares))
+    return max(1.0, n * alone / max(alone, together) * t * t)
+
+
+def freedom_of(squares: FloatArray) -> float:
+    """Degrees of freedom of a variance that is the sum of these squares, one a cluster.
+
+    One fewer than the clusters; of squares more unequal than normal ones have, one fewer than as
+    many as make it up (by their kurtosis).
+    """
+    weighty = 3 * float(squares.sum()) ** 2 / max(float(squares @ squares), 1e-300)
+    return max(min(weighty, len(squares)) - 1, 1.0)
 
 
 def numbered(labels: Sequence[str], n: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

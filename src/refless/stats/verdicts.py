@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.stats.clusters import effective_size
 from refless.stats.intervals import LEVEL, UNDEFINED, Interval, quantile, student
 
 DRAWS = 4_000
 CELL_PRIOR = 0.5  # Jeffreys', for each of the four cells
-FEWEST_CLUSTERS = 2
 Shares = FloatArray  # [..., 4] of true positives, false positives, false negatives, true negatives
 
 
@@ -133,41 +133,6 @@ def share_of(
     """The share of rows with an outcome, and the `effective_size` behind it."""
     value = float(np.average(outcome, weights=mass))
     return value, effective_size(np.asarray(outcome - value, dtype=np.float64), clusters, mass)
-
-
-def effective_size(
-    influence: FloatArray, clusters: IntArray, mass: FloatArray | None = None
-) -> float:
-    """As how many independent rows of one mass n clustered ones count for a mean of influences.
-
-    By the ratio of variances, never above n, and by the quantiles of Student's t, as few clusters
-    tell a variance badly; the more so where few of them make it up (the kurtosis of their sums).
-    Where nothing varies, the clusters are counted.
-    """
-    n = len(influence)
-    codes = np.unique(clusters, return_inverse=True)[1]
-    groups = int(codes.max()) + 1
-    if groups == n and mass is None:
-        return float(n)
-    weights = np.ones(n) if mass is None else mass / mass.mean()
-    centred = influence - np.average(influence, weights=weights)
-    alone = float(weights @ np.square(centred))
-    if not alone > 0 or groups < FEWEST_CLUSTERS:
-        return min(float(groups), n**2 / float(weights @ weights))
-    squares = np.square(np.bincount(codes, weights * centred))
-    together = float(squares.sum()) * (groups / (groups - 1)) ** 2
-    t = student(n - 1) / student(freedom_of(squares))
-    return max(1.0, n * alone / max(alone, together) * t * t)
-
-
-def freedom_of(squares: FloatArray) -> float:
-    """Degrees of freedom of a variance that is the sum of these squares, one a cluster.
-
-    One fewer than the clusters; of squares more unequal than normal ones have, one fewer than as
-    many as make it up (by their kurtosis).
-    """
-    weighty = 3 * float(squares.sum()) ** 2 / max(float(squares @ squares), 1e-300)
-    return max(min(weighty, len(squares)) - 1, 1.0)
 
 
 def of_table(

@@ -5,8 +5,9 @@ from dataclasses import replace
 from os import PathLike
 from typing import Annotated
 
-from refless.commands.estimating import DEFAULT, chosen, fitted, saved_in, with_scores_of
+from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.explain.result import ExplainResult
+from refless.commands.models import saved_in, with_scores_of
 from refless.commands.parameters import (
     About,
     Chosen,

@@ -2,8 +2,9 @@
 
 from os import fspath
 
-from refless.commands.estimating import DEFAULT, check_saving, chosen, fitted
+from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.fit.result import FitResult
+from refless.commands.models import check_saving
 from refless.commands.parameters import Argument, Chosen, SavedAs, Seed, Threads, command
 from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.estimators.saved import Saved, save

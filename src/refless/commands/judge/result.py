@@ -29,7 +29,7 @@ from refless.report.document import Document, Figure, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord, Result
-from refless.report.wording import labels, number, p_value, with_interval
+from refless.report.wording import allowed, labels, number, p_value, with_interval
 
 SHOWN = 15  # pairs of metrics shown to people; JSON has all
 NAMED = 3  # metrics in the verdict
@@ -210,16 +210,6 @@ def nearest_to_people(level: Level) -> str:
     return (
         f"On {texts} {first.name} agrees with people, Spearman {value}, but it cannot be told "
         f"apart from {', '.join(rivals[:NAMED])}{more}."
-    )
-
-
-def allowed(count: int, noun: str) -> tuple[str, ...]:
-    """What the interval in the first sentence allows for, if there was a choice."""
-    if count < 2:
-        return ()
-    choice = f"the best of {counted(count, noun)}"
-    return (
-        f"The interval above allows for the choice of {choice}; those below are of each alone.",
     )
 
 

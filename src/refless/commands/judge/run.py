@@ -6,7 +6,6 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from refless.commands.estimating import metrics_of
 from refless.commands.judge.audits import (
     Question,
     audits_of,
@@ -47,7 +46,7 @@ from refless.evaluation import meta as study
 from refless.evaluation.groups import group_labels
 from refless.evaluation.meta import How, together_of
 from refless.evaluation.units import ASSIGNMENTS, units_of
-from refless.metrics.references import Metric, Scores
+from refless.metrics.references import Metric, Scores, metrics_of
 from refless.metrics.references.protocol import averaged
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
@@ -127,7 +126,7 @@ def judge(
     required = requirements(require)
     if not columns and (required or before is not None):
         raise UsageError("--require and --before go with --score-column")
-    chosen = metrics_of(metrics)
+    chosen = metrics_of(names_in(metrics))
     reading = rows.to_reading(group=column_of(group), slice=names_in(by))
     read, mass = with_mix(rated, reading, (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES)
     if not columns and not names_in(metrics):

@@ -6,7 +6,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from refless.commands.estimating import metrics_of
 from refless.commands.metric.result import MetricResult
 from refless.commands.parameters import (
     About,
@@ -25,6 +24,7 @@ from refless.commands.warnings import note, progress
 from refless.data.records import Outputs
 from refless.data.tables import Columns, OutputsRead, Reading, read_outputs
 from refless.data.tables.columns import OWN
+from refless.metrics.references import metrics_of
 from refless.metrics.references.protocol import notes
 from refless.metrics.references.scoring import Run, run
 from refless.registry.errors import InputError, UsageError
@@ -64,7 +64,7 @@ def metric(
         outputs: Files of outputs; - is standard input.
         reference_file: References of all outputs, one a line, as sacrebleu takes them. Repeatable.
     """
-    chosen = metrics_of(metrics)
+    chosen = metrics_of(names_in(metrics))
     named = rows.to_reading()
     records = _outputs(outputs, named, names_in(reference_file))
     runs: list[Run] = []

@@ -9,10 +9,8 @@ from refless.data.records import Outputs
 from refless.evaluation.active_learning import Choice, Goal, Step
 from refless.evaluation.comparing import Pair
 from refless.registry.plural import counted
-from refless.report.charts import Mark, Series, chart
-from refless.report.document import Document, Figure, Key, Section, Table
+from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
-from refless.report.plot import axis_over
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.tools.raters import argilla_records, label_studio_tasks
@@ -22,14 +20,12 @@ from refless.report.wording import (
     estimator_name,
     number,
     percent,
-    sentence,
 )
 from refless.stats.assurance import SURE
 
 SHOWN = 10  # outputs on a terminal
 ROOM = 46, 200  # characters of a text there, and on a page
 WIDTHS = {"id": 14, "system": 12, "text": 0}  # of columns; 0: all the room
-MEASURE = "half width of the 95 % interval"
 ROLES = {"id": "ids", "item": "items", "system": "systems", "source": "sources", "text": "texts"}
 
 
@@ -246,25 +242,15 @@ class NextResult(Result):
         if not choice.curve:
             return ()
         unit = "items" if choice.goal == "compare" else "ratings"
-        sizes, widths = [step.n for step in choice.curve], [step.width for step in choice.curve]
         table = Table(
             header=(unit, "at random"),
-            rows=tuple((f"{n:,}", number(width)) for n, width in zip(sizes, widths, strict=True)),
+            rows=tuple((f"{step.n:,}", number(step.width)) for step in choice.curve),
             numeric=(True, True),
         )
-        svg = chart(
-            axis_over([0.0, *sizes], f"more {unit}"),
-            axis_over([0.0, *widths], sentence(MEASURE)),
-            f"{sentence(MEASURE)} by number of {unit}",
-            series=[Series(x=sizes, y=widths, style="c1")],
-            levels=[Mark(value=choice.within, style="c2")],
-        )
-        keys = (Key(name="at random", style="line c1"), Key(name="settles it", style="mark c2"))
-        caption = f"{sentence(MEASURE)}, in the raters' units."
-        figure = Figure(svg=svg, caption=caption, keys=keys)
-        lines = (f"Expected {MEASURE}, in the raters' units, after so many {self._more}{unit}:",)
+        after = f"in the raters' units, after so many {self._more}{unit}:"
+        lines = (f"Expected half width of the 95 % interval, {after}",)
         title = "What ratings should bring"
-        return (Section(title=title, lines=lines, figures=(figure,), table=table),)
+        return (Section(title=title, lines=lines, table=table),)
 
     def _texts(self, most: int, room: int) -> tuple[Section, ...]:
         """The first outputs to rate."""

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from refless.commands.judge.result import allowed
 from refless.commands.validate.verdict import resting_on
 from refless.data.choices import Choices
 from refless.data.records import RatedPool
@@ -16,7 +15,7 @@ from refless.report.document import Document, Figure, Section, Table, caveats
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import labels, number, sentence, with_interval
+from refless.report.wording import allowed, labels, number, sentence, with_interval
 from refless.stats.intervals import of_best
 
 FEWEST = 20  # pairs that a verdict needs

@@ -70,7 +70,6 @@ def validated(
     scored = bool(pool.score_names)
     names = by_title(with_twins(estimators) if scored else estimators, scores=scored)
     choices = choices_in(pool)
-    note_few(len(np.unique(choices.groups)), "source")
     differences = held_out_differences(names, pool, choices)
     signature = estimators[0].signature(pool)
     return JudgedResult(

@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
-from msgspec import Meta
 
-from refless.commands.score.guards import GuardsRecord
+from refless.commands.texts import estimate_columns
 from refless.data.records import Estimates, Outputs, Reason, Scale
+from refless.evaluation.guards import Guards
 from refless.evaluation.scoring import Mean
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
@@ -36,11 +36,6 @@ class EstimateRecord:
     reason: Reason
 
 
-NO = {"properties": {"estimate": {"type": "null"}}}
-DEFINED = {"properties": {"reason": {"const": ""}}}
-EITHER = Meta(extra_json_schema={"if": DEFINED, "then": {"not": NO}, "else": NO})
-
-
 @dataclass(frozen=True, kw_only=True)
 class ScoreRecord(Mean, Record):
     """Outputs with their estimates.
@@ -52,6 +47,7 @@ class ScoreRecord(Mean, Record):
         accepted: null without --accept-above; those outputs whose estimates reach the threshold.
         these_items: whether the means are of these outputs alone, and not of outputs like them.
         guards: copies of rated texts, outputs unlike all rated texts.
+        warnings: what is shown of them, in sentences.
     """
 
     command: Literal["score"] = "score"
@@ -59,11 +55,12 @@ class ScoreRecord(Mean, Record):
     reasons: dict[str, int]
     systems: dict[str, Mean]
     scale: Scale | None
-    items: tuple[Annotated[EstimateRecord, EITHER], ...]
+    items: tuple[EstimateRecord, ...]
     accepted: Accepting | None
     these_items: bool
     gate: GateRecord
-    guards: GuardsRecord
+    guards: Guards
+    warnings: tuple[str, ...]
 
 
 def estimates_of(estimates: Estimates) -> tuple[EstimateRecord, ...]:
@@ -86,15 +83,10 @@ def estimate_rows(outputs: Outputs, estimates: Estimates) -> Rows:
     """One row an output, as CSV and JSONL have it."""
     return [
         {
-            "id": item.id,
+            "id": outputs.ids[i],
             **({"system": outputs.systems[i]} if outputs.systems else {}),
-            "estimate": item.estimate,
-            "low": item.interval[0],
-            "high": item.interval[1],
-            **({"sd": item.sd} if len(estimates.sd) else {}),
-            "support": item.support,
-            "reason": item.reason,
+            **estimate_columns(estimates, i),
             "text": outputs.texts[i],
         }
-        for i, item in enumerate(estimates_of(estimates))
+        for i in range(len(outputs))
     ]

@@ -1,27 +1,18 @@
 """Copies, odd outputs and odd judges, in words and as tables."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from refless.evaluation.copies import Copies
 from refless.evaluation.guards import Guards, more
 from refless.evaluation.judge_shift import JudgeShift
 from refless.evaluation.novelty import Unlike
-from refless.evaluation.scoring import Mean, Scored
+from refless.evaluation.scoring import Mean
 from refless.registry.plural import counted
-from refless.report.document import Section, Table
 from refless.report.wording import clipped, labels, number, p_value, percent, with_interval
 from refless.stats.fisher import Marked
 
 SHOWN, NAMED = 10, 3  # rows of a table of texts; names in a sentence
 LONGEST = 200  # characters of an id, which is of no use in part
-
-
-@dataclass(frozen=True, kw_only=True)
-class GuardsRecord(Guards):
-    """What may be wrong with outputs; `said`: what is shown, in sentences."""
-
-    said: tuple[str, ...]
 
 
 def said(result: Guards, mean: Mean) -> tuple[str, ...]:
@@ -34,13 +25,6 @@ def said(result: Guards, mean: Mean) -> tuple[str, ...]:
         *map(judge_said, result.judges),
     )
     return tuple(filter(None, lines))
-
-
-def guard_sections(result: Guards, scored: Scored, *, whole: bool) -> tuple[Section, ...]:
-    """What is shown first of all; some texts too, if the whole is asked for."""
-    lines = said(result, scored.overall)
-    warned = tuple(Section(lines=(line,), warning=True) for line in lines)
-    return (*warned, *(_which(result, scored) if whole else ()))
 
 
 def _itself(result: Copies, n: int) -> str:
@@ -127,23 +111,3 @@ def _usual(result: Mapping[str, Marked]) -> str:
     shares = {percent(mark.usual): mark.usual for mark in result.values()}
     ranked = sorted(shares, key=shares.__getitem__)
     return " to ".join(dict.fromkeys((ranked[0], ranked[-1])))
-
-
-def _which(result: Guards, scored: Scored) -> tuple[Section, ...]:
-    """Some of the copies, and the outputs that are least like any rated text."""
-    text = dict(zip(scored.outputs.ids, scored.outputs.texts, strict=True))
-    sections = []
-    if copied := result.copies.which:
-        cells = [(mark.id, mark.rated, text[mark.id]) for mark in copied]
-        sections.append(_first("Copies of rated texts", "copy of", cells))
-    if result.unlike is not None and (far := result.unlike.which):
-        cells = [(mark.id, number(mark.nearest), text[mark.id]) for mark in far]
-        sections.append(_first("Least like any rated text", "nearest rated text (cosine)", cells))
-    return tuple(sections)
-
-
-def _first(title: str, measure: str, cells: Sequence[tuple[str, str, str]]) -> Section:
-    rows = tuple((name, value, clipped(text, 60)) for name, value, text in cells[:SHOWN])
-    more = f"The first {SHOWN} of {len(cells):,}; all are in the JSON."
-    table = Table(header=("output", measure, "text"), rows=rows, numeric=(False,) * 3)
-    return Section(title=title, lines=(more,) if len(cells) > SHOWN else (), table=table)

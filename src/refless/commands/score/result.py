@@ -14,7 +14,7 @@ from refless.commands.score.document import (
     systems_sections,
     verdict,
 )
-from refless.commands.score.guards import GuardsRecord, guard_sections, said
+from refless.commands.score.guards import said
 from refless.commands.score.inspect_scores import inspect_scores
 from refless.commands.texts import reasons_sections
 from refless.estimators import Estimator
@@ -23,7 +23,7 @@ from refless.evaluation.scoring import Scored
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, caveats
 from refless.report.export import Rows
-from refless.report.record import Record, record
+from refless.report.record import Record
 from refless.report.result import Result
 from refless.report.wording import about, estimator_name, sentence
 from refless.stats.accepting import Accepting
@@ -48,35 +48,26 @@ class ScoreResult(Result):
     accepted: Accepting | None
 
     def _shown(self) -> Document:
-        guarded = guard_sections(self.guards, self.scored, whole=False)
-        without = reasons_sections(self.scored.reasons, self.scored.overall.n)
-        errors = self.estimator.residuals()
-        return self._document((*guarded, *without, *items_sections(self.scored, errors, NARROW)))
+        return self._document(NARROW)
 
     def _whole(self) -> Document:
         scored, rated = self.scored, self.estimator.rated
-        brief = self._document(
-            (
-                *guard_sections(self.guards, scored, whole=True),
-                *reasons_sections(scored.reasons, scored.overall.n),
-                *items_sections(scored, self.estimator.residuals(), ROOM),
-                *every_output(scored),
-                caveats(),
-            )
-        )
+        brief = self._document(ROOM)
         basis = ("Rated texts", f"{len(rated):,}", "that estimates rest on")
         gate = f"{sentence(self.gate.reason)}. " if self.gate.reason else ""
-        return replace(brief, verdict=gate + brief.verdict, facts=(*brief.facts, basis))
+        return replace(
+            brief,
+            verdict=gate + brief.verdict,
+            facts=(*brief.facts, basis),
+            sections=(*brief.sections, *every_output(scored), caveats()),
+        )
 
-    def _document(self, more: tuple[Section, ...]) -> Document:
-        """What both show first, and more sections."""
+    def _document(self, room: int) -> Document:
+        """What both show, with room for so many characters of each text."""
         scored, scale = self.scored, self.estimator.rated.scale
         name, mean = estimator_name(self.signature), scored.overall
         systems = {*self.estimator.rated.systems} - {""}
-        first = (
-            *accepted_sections(scored, self.accepted),
-            *systems_sections(scored.systems, systems),
-        )
+        warnings = said(self.guards, mean)
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
             verdict=verdict(name, mean, scale),
@@ -85,7 +76,13 @@ class ScoreResult(Result):
                 WHETHER,
             ),
             facts=facts(mean),
-            sections=(*first, *more),
+            sections=(
+                *accepted_sections(scored, self.accepted),
+                *systems_sections(scored.systems, systems),
+                *(Section(lines=(line,), warning=True) for line in warnings),
+                *reasons_sections(scored.reasons, mean.n),
+                *items_sections(scored, self.estimator.residuals(), room),
+            ),
         )
 
     def _json(self) -> Record:
@@ -96,7 +93,7 @@ class ScoreResult(Result):
             scale=self.estimator.rated.scale,
             items=estimates_of(scored.estimates),
             these_items=scored.these,
-            guards=record(GuardsRecord, self.guards, said=said(self.guards, scored.overall)),
+            warnings=said(self.guards, scored.overall),
         )
 
     def exported(self, tool: str) -> str:

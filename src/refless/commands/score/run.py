@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from refless.commands.estimating import DEFAULT, chosen, estimated, fitted, saved_in, with_scores_of
+from refless.commands.estimating import DEFAULT, chosen, estimated, fitted
 from refless.commands.judged_by import check_judged
+from refless.commands.models import saved_in, with_scores_of
 from refless.commands.parameters import (
     About,
     Argument,

@@ -6,12 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from refless.commands.texts import HEADER, drawn, estimate_cells
-from refless.data.human import canonical_order, unscaled
-from refless.data.records import Estimates, RatedPool, Scale
+from refless.data.human import canonical_order
+from refless.data.records import Estimates, RatedPool
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import MOST_REFITTED
 from refless.evaluation.leaderboard import Leaderboard
-from refless.evaluation.reranking import Reranking
 from refless.evaluation.validation import Validation
 from refless.registry.arrays import IntArray
 from refless.registry.plural import counted
@@ -164,37 +163,6 @@ def _tail(result: Validation) -> tuple[str, ...]:
         "chance."
     )
     return (line,)
-
-
-def reranking_sections(result: Validation) -> tuple[Section, ...]:
-    """What choosing by estimates among outputs for one source is worth."""
-    chosen, scale = result.reranking, result.pool.scale
-    if chosen is None:
-        return ()
-    picked, usual, best = unscaled(np.array([chosen.chosen, chosen.random, chosen.best]), scale)
-    means = (
-        f"{counted(chosen.n, chosen.by)} with several outputs: people rate the one with the "
-        f"highest estimate {number(picked)} on average, one at random {number(usual)}, the best "
-        f"{number(best)}."
-    )
-    gained = "All outputs of each are rated alike, so there is nothing to gain."
-    if not math.isnan(chosen.share):
-        gained = f"Choosing by estimates gains {_gained(chosen, scale)} of what can be gained"
-        if result.by_system is not None:
-            gained += f"; always taking the best system gains {_gained(result.by_system, scale)}"
-        gained += "."
-    title = f"The best of several outputs for one {chosen.by}"
-    return (Section(title=title, lines=(means, gained), folded=True),)
-
-
-def _gained(result: Reranking, scale: Scale | None) -> str:
-    """A gain in the raters' units, and the share of what can be gained."""
-    span = 1.0 if scale is None else scale[1] - scale[0]
-    ends = span * result.gain_interval[0], span * result.gain_interval[1]
-    gain = with_interval(span * result.gain, ends)
-    low, high = result.share_interval
-    within = "" if math.isnan(low) else f" [{percent(low)}, {percent(high)}]"
-    return f"{gain}, {percent(result.share)}{within}"
 
 
 def undefined_sections(agreement: Agreement) -> tuple[Section, ...]:

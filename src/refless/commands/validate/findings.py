@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from refless.data.records import Scale
-from refless.evaluation.confounders import Confounders, Correlation
+from refless.evaluation.confounders import Confounders
 from refless.evaluation.differences import Difference
 from refless.evaluation.drift import Drift, Rater, Trend
 from refless.evaluation.judges import ALL_SCORES, VersusJudges
@@ -17,15 +17,12 @@ NAMES = {
     "system": "which system wrote the text",
     "source": "which source the text answers",
     "length": "how long the text is",
-    "copies": "near copies of other texts",
 }
 FIXED = {
     "system": "within systems",
     "source": "within sources",
     "length": "given length",
-    "copies": "without near copies",
 }
-ALONE = {"system": "The system's name", "source": "The source's name", "length": "Length"}
 SMALL = 0.1  # share of the correlation that is not worth a sentence
 OVER_TIME = (
     "Ratings {} over time: by {} from the first to the last, on the same texts and each rater by "
@@ -41,37 +38,27 @@ FEWEST = 3  # raters: of two, one follows less because the other follows more
 
 
 def confounder_lines(result: Confounders) -> tuple[str, ...]:
-    """What is shown to be more than half of the correlation, or a part of it, a sentence each."""
-    correlation = result.whole
-    if not correlation.interval[0] > 0:
+    """What is shown to be a part of the correlation, a sentence each."""
+    if not result.whole_interval[0] > 0:
         return ()
-    lines = []
-    for name, part in result.within.items():
-        small = part.left.value <= (1 - SMALL) * correlation.value
-        if part.lost_interval[0] > 0 and small:
-            share = "Most" if part.mostly_interval[0] > 0 else "A part"
-            line = (
-                f"{share} of the correlation ({number(correlation.value)}) is {NAMES[name]}: "
-                f"{FIXED[name]} it is {_correlation(part.left)}."
-            )
-            if not math.isnan(part.alone.value):
-                line += f" {ALONE[name]} alone has {number(part.alone.value)}."
-            lines.append(line)
-    return tuple(lines)
+    return tuple(
+        f"A part of the correlation ({number(result.whole)}) is {NAMES[name]}: {FIXED[name]} it is "
+        f"{with_interval(part.value, part.interval)}."
+        for name, part in result.within.items()
+        if part.lost_interval[0] > 0 and part.value <= (1 - SMALL) * result.whole
+    )
 
 
 def confounder_sections(result: Confounders) -> tuple[Section, ...]:
     """What is left of the correlation in a line, and what is shown."""
-    lines = confounder_lines(result)
-    within = [f"{_correlation(part.left)} {FIXED[name]}" for name, part in result.within.items()]
-    if within:
-        first = f"Spearman is {number(result.whole.value)} over all texts, {', '.join(within)}."
-        lines = (first, *lines)
-    return (Section(title=CONFOUNDERS, lines=lines, folded=True),) if lines else ()
-
-
-def _correlation(result: Correlation) -> str:
-    return with_interval(result.value, result.interval)
+    if not result.within:
+        return ()
+    within = [
+        f"{with_interval(part.value, part.interval)} {FIXED[name]}"
+        for name, part in result.within.items()
+    ]
+    first = f"Spearman is {number(result.whole)} over all texts, {', '.join(within)}."
+    return (Section(title=CONFOUNDERS, lines=(first, *confounder_lines(result)), folded=True),)
 
 
 def judge_section(result: VersusJudges, table: Leaderboard) -> Section:

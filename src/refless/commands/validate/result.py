@@ -3,12 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from refless.commands.texts import reasons_sections
+from refless.commands.texts import estimate_columns, reasons_sections
 from refless.commands.validate.document import (
     agreement_sections,
     facts,
     no_annotators,
-    reranking_sections,
     scatter_section,
     side_by_side_section,
     store_of,
@@ -37,12 +36,11 @@ from refless.evaluation.drift import Drift
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.judges import VersusJudges
 from refless.evaluation.leaderboard import Leaderboard
-from refless.evaluation.reranking import Reranking
 from refless.evaluation.validation import Validation
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, caveats
 from refless.report.export import Rows
-from refless.report.record import Count, Record, Signed, record
+from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import estimator_name, sentence
 from refless.stats.intervals import Interval
@@ -62,27 +60,6 @@ class ErrorsInScale:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MadeOfRecord(Confounders):
-    """What a correlation is made of; `shown`: what is shown to be a part of it, in sentences."""
-
-    shown: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class DriftRecord(Drift):
-    """Raters and time; `shown`: who is shown to differ and what to change, in sentences."""
-
-    shown: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SideBySideRecord(Leaderboard):
-    """All methods on the same texts; `signatures`: of each estimator, by name."""
-
-    signatures: dict[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
 class ValidateRecord(Record):
     """Held-out estimates of rated texts against their ratings.
 
@@ -90,13 +67,11 @@ class ValidateRecord(Record):
         verdict: which estimator to use, and whether it is worth it, in a sentence or two.
         beside: Spearman of the average annotator and of the estimates with the other annotators'
             mean; null, with a reason, where no two annotators rated the same texts.
-        reranking: what choosing among outputs for one source, or item, is worth; null where these
-            were not held out together (--group), or none has several. by_system: the same of always
-            taking the best system; null where systems are not known too.
-        made_of: what is left of Spearman within systems and sources, given length, and without
-            near copies; shown: what is shown to be a part of it, in sentences.
-        drift: raters who differ from the others, what changes over time, and what is shown of it.
+        made_of: what is left of Spearman within systems and sources, and given length.
+        drift: raters who differ from the others, and what changes over time.
+        findings: what is shown of both, in sentences.
         in_scale: null without a scale.
+        signatures: of each estimator, by name.
         beside_scores: what texts add to scores of others; null without --score-column, and where no
             estimator reads them. texts_and_scores: the same in sentences.
     """
@@ -108,12 +83,12 @@ class ValidateRecord(Record):
     estimator: Agreement
     annotators_reason: str
     beside: VersusAnnotators | None
-    reranking: Reranking | None
-    by_system: Reranking | None
-    made_of: MadeOfRecord
-    drift: DriftRecord
+    made_of: Confounders
+    drift: Drift
+    findings: tuple[str, ...]
     in_scale: ErrorsInScale | None
-    side_by_side: SideBySideRecord
+    side_by_side: Leaderboard
+    signatures: dict[str, str]
     beside_scores: VersusJudges | None
     texts_and_scores: tuple[str, ...]
 
@@ -192,7 +167,6 @@ class ValidateResult(Result):
                 *agreement_sections(result, self.signature),
                 *confounder_sections(result.made_of),
                 *drift_sections(result.drift, result.pool.scale),
-                *reranking_sections(result),
                 *undefined_sections(result.estimator),
                 *more,
             ),
@@ -206,18 +180,14 @@ class ValidateResult(Result):
 
     def _json(self) -> Record:
         result, table, versus = self.validation, self.side_by_side, self.validation.beside_scores
-        scale, made_of = result.pool.scale, result.made_of
-        sentences = confounder_lines(made_of)
-        drift = record(DriftRecord, result.drift, shown=drift_lines(result.drift, scale))
+        scale = result.pool.scale
         return self._record(
             result,
             verdict=verdict(table),
             n=len(result.pool),
             annotators_reason=no_annotators(result),
-            made_of=record(MadeOfRecord, made_of, shown=sentences),
-            drift=drift,
+            findings=(*confounder_lines(result.made_of), *drift_lines(result.drift, scale)),
             in_scale=in_scale(result.estimator, scale),
-            side_by_side=record(SideBySideRecord, table, signatures=self.signatures),
             texts_and_scores=() if versus is None else judge_lines(versus, table),
         )
 
@@ -227,11 +197,7 @@ class ValidateResult(Result):
             {
                 "id": pool.ids[i],
                 "human": float(pool.human[i]),
-                "estimate": float(estimates.values[i]),
-                "low": float(estimates.low[i]),
-                "high": float(estimates.high[i]),
-                "support": int(estimates.support[i]),
-                "reason": estimates.reasons[i],
+                **estimate_columns(estimates, i),
                 "text": pool.texts[i],
             }
             for i in range(len(pool))

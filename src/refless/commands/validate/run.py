@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from refless.commands import function_of
-from refless.commands.estimating import by_title, chosen, cross_validated, named, with_twins
+from refless.commands.estimating import by_title, chosen, cross_validated, with_twins
 from refless.commands.pairs.judged import JudgedResult
 from refless.commands.pairs.run import validated
 from refless.commands.parameters import (
@@ -12,7 +12,6 @@ from refless.commands.parameters import (
     Argument,
     Call,
     Many,
-    Rare,
     Seed,
     Threads,
     command,
@@ -21,7 +20,7 @@ from refless.commands.parameters import (
 )
 from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.commands.validate.result import ValidateResult
-from refless.commands.warnings import note, note_few, note_repeated, progress
+from refless.commands.warnings import note, note_repeated, progress
 from refless.data.choices import are_choices
 from refless.data.records import RatedPool, picked
 from refless.estimators import ESTIMATORS, Estimator
@@ -34,8 +33,7 @@ from refless.registry.errors import UsageError
 from refless.registry.spec import spec_of
 
 CANDIDATES = ("gp", "bleu-neighbors")
-FEWEST = 20  # rated texts
-AT_MOST = 20_000  # rated texts; of more, so many are drawn
+AT_MOST = 6_000  # rated texts; of more, so many are drawn
 
 
 @command
@@ -44,7 +42,6 @@ def validate(
     *,
     estimator: Annotated[Any, About(metavar="ESTIMATOR", kind=Many)] = None,
     group: str = "id",
-    at_most: Annotated[Rare[int], About("", at_least=FEWEST)] = AT_MOST,
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
@@ -63,20 +60,18 @@ def validate(
             and bleu-neighbors.
         group: What is held out together: id (each text alone), text (equal texts), source, system,
             item, task or a column's name.
-        at_most: Rated texts to validate on; of more, so many are drawn.
     """
     specs = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
     candidates = [chosen(spec, threads, seed) for spec in specs or CANDIDATES]
     pool, column = rated_of(rated, rows, group)
     labels = group_labels(pool, group, column)
     drawn: dict[str, object] = {}
-    if len(pool) > at_most:
+    if len(pool) > AT_MOST:
         drawn = {"drawnfrom": len(pool), "drawseed": seed}
-        sample = drawn_rows(pool, labels, at_most, seed)
+        sample = drawn_rows(pool, labels, AT_MOST, seed)
         note(
             f"validated on {len(sample):,} rated texts drawn from {len(pool):,}, each estimated "
-            "from the others of these; with all of them an estimator may do better. --at-most "
-            f"{2 * at_most} takes more and longer"
+            "from the others of these; with all of them an estimator may do better"
         )
         pool, labels = pool.take(sample), picked(labels, sample)
     if specs:
@@ -86,8 +81,6 @@ def validate(
         return validated(pool, candidates, scoring(candidates[0], group=None), group, seed)
     _note_repeated(pool, group)
     _note_leaks(pool)
-    if group != "id":
-        note_few(len(set(labels)), group)
     if pool.score_names:
         candidates = with_twins(candidates)
     signs = {**drawn, "heldout": group}
@@ -102,7 +95,6 @@ def _result(
     signs: dict[str, object],
 ) -> ValidateResult:
     """Splits, held-out estimates of each candidate, and what they are worth."""
-    _check_once(candidates)
     group = str(signs["heldout"])
     parts = split(pool, codes(labels), seed)
     _check_apart(parts.blocks, group)
@@ -113,7 +105,7 @@ def _result(
     }
     twins = _twins(names) if pool.score_names else {}
     with progress("comparing"):
-        result = validation(pool, parts, methods, labels, group=group, twins=twins, seed=seed)
+        result = validation(pool, parts, methods, group=group, twins=twins, seed=seed)
     best = names[result.side_by_side.reference]
     signatures = {
         name: estimator.signature(pool).plus(**signs) for name, estimator in names.items()
@@ -136,14 +128,6 @@ def _twins(names: dict[str, Estimator]) -> dict[str, str]:
     return {
         name: place[spec_of(twin, ESTIMATORS)] for name, twin in alone.items() if twin is not None
     }
-
-
-def _check_once(candidates: Sequence[Estimator]) -> None:
-    """Raises UsageError for an estimator that is given twice."""
-    specs = [named(estimator) for estimator in candidates]
-    for spec in specs:
-        if specs.count(spec) > 1:
-            raise UsageError(f"--estimator {spec} is given twice")
 
 
 def scoring(estimator: Estimator, **changes: Any) -> str:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor
 
-from refless.estimators.gp.posterior import inverse
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.stats.posterior import inverse
 
 RATE = 5.0  # of the exponential prior on a weight: what the ratings do not ask for is 0
 SHRINKAGE = 100  # ratings that outweigh what is believed before any

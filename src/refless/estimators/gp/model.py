@@ -13,13 +13,13 @@ from refless.estimators.gp.data import Data
 from refless.estimators.gp.features import Inputs
 from refless.estimators.gp.kernels import DETAILS, JUDGES, LABELS, Covariance, is_score
 from refless.estimators.gp.likelihood import TRUST, Amplitudes, left_out, shrunk_amplitudes
-from refless.estimators.gp.posterior import Exact, exact
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.progress import Progress
 from refless.stats.clusters import numbered
+from refless.stats.posterior import Exact, exact
 from refless.text.ngrams import Shape
 
 ROWS = 64  # outputs estimated at a time, always so many

@@ -12,10 +12,10 @@ from refless.data.records import as_outputs
 from refless.estimators.folds import FEWEST, rows_in
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.model import conditioned, estimated, tuned
-from refless.estimators.gp.posterior import HeldOut, Precision
 from refless.metrics.matching import Work, cores
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.progress import Progress
+from refless.stats.posterior import HeldOut, Precision
 
 MEMORY = 1_500  # texts: of more, models take too much memory to be returned together
 AT_ONCE = 2  # folds: each takes several matrices of all pairs

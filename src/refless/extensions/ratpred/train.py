@@ -4,7 +4,8 @@ from dataclasses import replace
 from os import fspath
 from typing import Annotated, Any
 
-from refless.commands.estimating import check_saving, chosen, shown
+from refless.commands.estimating import chosen, shown
+from refless.commands.models import check_saving
 from refless.commands.parameters import (
     About,
     Argument,

@@ -1,6 +1,7 @@
 """serve: estimates and comparisons over HTTP, from rated texts or a saved estimator."""
 
-from refless.commands.estimating import DEFAULT, chosen, fitted, saved_in
+from refless.commands.estimating import DEFAULT, chosen, fitted
+from refless.commands.models import saved_in
 from refless.commands.parameters import Argument, Chosen, Seed, Threads, command
 from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.estimators import Estimator

@@ -1,8 +1,10 @@
 """Metrics: outputs against their references. METRICS is the registry, by name."""
 
+from collections.abc import Sequence
 from typing import cast
 
 from refless.metrics.references.protocol import Metric, Scores
+from refless.registry.errors import UsageError
 from refless.registry.offered import Registry
 from refless.registry.spec import made
 
@@ -29,9 +31,26 @@ def metric_of(metric: str | Metric) -> Metric:
     return cast("Metric", made(metric, METRICS, "metric"))
 
 
+def metrics_of(specs: Sequence[str]) -> dict[str, Metric]:
+    """The metrics by what the user called them; what one lacks is said before any work is done.
+
+    Raises:
+        UsageError: an unknown one, one given twice, or one that cannot run here.
+    """
+    metrics: dict[str, Metric] = {}
+    for spec in specs:
+        if spec in metrics:
+            raise UsageError(f"-m {spec} is given twice")
+        metrics[spec] = metric_of(spec)
+        if missing := metrics[spec].missing():
+            raise UsageError(f"-m {spec} cannot run here: {missing}")
+    return metrics
+
+
 __all__ = [
     "METRICS",
     "Metric",
     "Scores",
     "metric_of",
+    "metrics_of",
 ]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from refless.commands.estimating import DEFAULT, chosen, fitted, metrics_of
+from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.parameters import (
     About,
     Argument,
@@ -26,6 +26,7 @@ from refless.extensions.papers.stress.plan import PROBES, Plan
 from refless.extensions.papers.stress.result import StressResult
 from refless.extensions.papers.stress.rows import Stressed
 from refless.extensions.papers.stress.run import stress as stressed
+from refless.metrics.references import metrics_of
 from refless.metrics.references.protocol import check_references
 from refless.registry.errors import UsageError
 
@@ -75,7 +76,7 @@ def stress(
             that can be run.
     """
     check_standard_input(outputs, rated, train)
-    tested = metrics_of(metrics)
+    tested = metrics_of(names_in(metrics))
     for line in names_in(scorer):
         if line in tested:
             raise UsageError(f"--scorer '{line}' is given twice")

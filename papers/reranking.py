@@ -15,7 +15,6 @@ from refless.evaluation.jackknife import WITHOUT_GROUP, Replicates, interval_of
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval
 
-BY = ("source", "item")  # what outputs to choose from have in common
 NEAR = 1e-6  # estimates of one text differ by less, from thread to thread and batch to batch
 
 
@@ -84,11 +83,6 @@ def reranking(labels: Sequence[str], method: Replicates, *, by: str = "source") 
         share=float(share[0, 0]),
         share_interval=(low, min(high, 1.0)),
     )
-
-
-def several(labels: Sequence[str]) -> int:
-    """How many of the labels several outputs have; blank ones stand alone."""
-    return sum(count > 1 for name, count in Counter(labels).items() if name)
 
 
 def _numbered(labels: Sequence[str]) -> IntArray:

@@ -1,0 +1,44 @@
+"""Saved estimators: opened, and checked before they are written."""
+
+from dataclasses import replace
+from os import fspath
+from typing import Any
+
+from refless.commands.estimating import DEFAULT
+from refless.commands.parameters import Folder, RatedRows, Rows
+from refless.commands.rows import ScoredRows
+from refless.data.tables import check_made_with
+from refless.estimators import Estimator
+from refless.estimators.saved import Saved, opened
+from refless.files.arrays import check_ending
+from refless.files.writing import check_writable
+from refless.registry.errors import UsageError
+
+
+def saved_in(
+    model: Folder, *, rated: Rows, estimator: Any, rows: RatedRows, threads: int | None
+) -> Saved:
+    """The fitted estimator in a file.
+
+    Raises:
+        UsageError: what it has already is given as well, or other settings than it was made with.
+        InputError: none there, or a damaged one.
+    """
+    for flag, given in (("rated", rated is not None), ("estimator", estimator != DEFAULT)):
+        if given:
+            raise UsageError(f"--model {fspath(model)} has its own --{flag}; leave one of them out")
+    saved = opened(model, threads)
+    check_made_with(saved.estimator.rated, rows.to_reading(), "model")
+    return saved
+
+
+def check_saving(path: Folder) -> None:
+    """Raises UsageError or InputError for a file that a fitted estimator cannot be saved in."""
+    check_ending(path)
+    check_writable(fspath(path))
+
+
+def with_scores_of(estimator: Estimator, rows: ScoredRows) -> ScoredRows:
+    """How outputs are read: with the scores of others that the estimator has learned from."""
+    names = estimator.rated.score_names if estimator.without_scores() is not None else ()
+    return rows if rows.score_column or not names else replace(rows, score_column=names)
