@@ -31,11 +31,3 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert again.out.split("signature: ")[0].strip() in ran.out  # the same numbers, from files
     rows = (tmp_path / "sample" / "rated.jsonl").read_text(encoding="utf-8").splitlines()
     assert {"text", "rating", "annotator"} <= set(json.loads(rows[0]))
-
-
-def test_seed() -> None:
-    """0 is a seed; another makes another sample; a negative one is wrong usage."""
-    assert run("demo").out == run("demo", "--seed", 0).out != run("demo", "--seed", 1).out
-    refused = run("demo", "--seed", -1)
-    assert refused.code == 2
-    assert "--seed" in refused.err

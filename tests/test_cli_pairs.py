@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 import refless
 from command_line import jsonl, run
 from refless.commands.pairs.judged import JudgedResult
-from refless.data.simulate import simulate
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 from command_line import ANY_NEIGHBOR, Ran, headlines, jsonl, rated_rows, run, too_wide
-from refless.data.simulate import simulate
 from refless.registry.signature import Signature
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
@@ -16,7 +17,6 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from refless.data.records import Estimates, as_outputs
-from refless.data.simulate import simulate
 from refless.estimators import ESTIMATORS, Estimator, estimator_of, held_out
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.kernels import MEANING, SOURCE, SOURCE_MEANING, TEXT

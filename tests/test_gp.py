@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs
-from refless.data.simulate import simulate
 from refless.estimators import held_out
 from refless.estimators.folds import folds_of
 from refless.estimators.gp import GaussianProcess

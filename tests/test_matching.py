@@ -172,7 +172,7 @@ import hashlib
 import numpy as np
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.text.ngrams import Shape
-from refless.data.simulate import simulate
+from benchmarks.simulate import simulate
 rated, texts = simulate(40).pool.texts, simulate(15, seed=1).pool.texts
 digest = hashlib.sha256()
 for tokenize in ("char", "words"):
@@ -196,7 +196,7 @@ def test_processes_agree() -> None:
             [sys.executable, "-c", PROGRAM],
             env={
                 "PYTHONHASHSEED": seed,
-                "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+                "PYTHONPATH": os.pathsep.join(sys.path),
                 "PATH": "",
             },
             capture_output=True,

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn.base
+from benchmarks.simulate import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.data.human import pool_of
 from refless.data.records import Estimates, Outputs, RatedPool, as_outputs
-from refless.data.simulate import simulate
 from refless.estimators import ESTIMATORS
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.metrics.kernels import kernel_of

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 from refless.commands.score.document import verdict as worth
 from refless.commands.validate.verdict import annotator_lines
 from refless.data.records import Estimates, RatedPool
-from refless.data.simulate import simulate
 from refless.estimators.scorer import CrossValidated
 from refless.evaluation.annotators import Annotators, annotator_interval
 from refless.evaluation.jackknife import split

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 import refless
 from command_line import Ran, jsonl, output_rows, rated_rows, run
 from refless import GaussianProcess
 from refless.data.records import as_outputs
-from refless.data.simulate import simulate
 from refless.estimators import Estimator, estimator_of
 from refless.files.arrays import read_arrays, write_arrays
 from refless.registry.errors import InputError, UsageError
@@ -315,7 +315,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
 
 WRITER = """
 import sys, refless
-from refless.data.simulate import simulate
+from benchmarks.simulate import simulate
 from refless.estimators import estimator_of
 models = [estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25)]
 print("ready", flush=True)
@@ -337,7 +337,11 @@ def test_a_kill_and_two_writers_leave_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     _write(path, 1)
     writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE)
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdout=subprocess.PIPE,
+        )
         for _ in range(2)
     ]
     try:

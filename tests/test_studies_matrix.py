@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 from refless.data.records import Predictions
-from refless.data.simulate import simulate
 from refless.estimators import Scorer, estimator_of
 from refless.evaluation.groups import codes
 from refless.evaluation.held_out import agreement

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 from scipy import stats
 
 from refless.data.human import pool_of
 from refless.data.records import RatedPool
-from refless.data.simulate import simulate
 from refless.data.tables import Reading, read_pool
 from refless.evaluation.annotators import annotators
 from refless.evaluation.rater_agreement import rater_agreement

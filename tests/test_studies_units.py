@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 from scipy import stats
 
 from refless.data.records import Outputs, Predictions
-from refless.data.simulate import simulate
 from refless.evaluation.units import in_units, units_of
 from refless.metrics.references.bleu import BLEU
 from refless.metrics.references.protocol import averaged

@@ -71,10 +71,10 @@ def bleu_of_sums(sums: FloatArray, smoothing: Smoothing) -> FloatArray:
     total = sums[..., 2 + order :]
     if smoothing.name == "coco":
         return _coco(sums[..., 0], sums[..., 1], matched, total)
-    logs, known = _log_precisions(matched, total, smoothing)
-    orders = known.sum(axis=-1) if smoothing.effective_order else order
+    logs, defined = _log_precisions(matched, total, smoothing)
+    orders = defined.sum(axis=-1) if smoothing.effective_order else order
     with np.errstate(invalid="ignore", divide="ignore"):
-        counted = known if smoothing.effective_order else np.ones_like(known)
+        counted = defined if smoothing.effective_order else np.ones_like(defined)
         mean = np.where(counted, logs, 0.0).sum(axis=-1) / orders
         penalty = brevity_penalty(sums[..., 0], sums[..., 1])
         score = 100 * penalty * np.exp(mean)
@@ -105,15 +105,15 @@ def _log_precisions(matched: FloatArray, total: FloatArray, smoothing: Smoothing
     if smoothing.name == "add-k" and amount is not None:
         added = np.where(np.arange(matched.shape[-1]) > 0, amount, 0.0)
         matched, total = matched + added, total + added
-    known = np.logical_and.accumulate(total > 0, axis=-1)
-    none = known & (matched == 0)
+    defined = np.logical_and.accumulate(total > 0, axis=-1)
+    none = defined & (matched == 0)
     if smoothing.name == "exp":
         matched = np.where(none, 0.5 ** np.cumsum(none, axis=-1), matched)
     elif smoothing.name == "floor" and amount is not None:
         matched = np.where(none, amount, matched)
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.where(known, np.log(matched) - np.log(total), -np.inf)
-    return logs, known
+        logs = np.where(defined, np.log(matched) - np.log(total), -np.inf)
+    return logs, defined
 
 
 def _coco(
