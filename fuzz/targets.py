@@ -99,7 +99,7 @@ READINGS = (
     Reading(),
     Reading(skip_bad=True),
     Reading(scale=(1, 5), skip_bad=True),
-    Reading(columns=Columns(rating=("rater*",), text="Text"), aggregate="median"),
+    Reading(columns=Columns(rating=("rater*",), text="Text")),
     Reading(rating_map={"up": 1.0, "down": 0.0}),
     Reading(quoting=False),
     Reading(quoting=True, columns=Columns(group="group")),

@@ -223,7 +223,6 @@ def human_rows(people: Annotators, pool: RatedPool) -> tuple[Row, ...]:
     """Single annotators against the human rating, as the paper takes them together."""
     signature = Signature("annotators").plus(
         scale=pool.scale,
-        aggregate=pool.aggregate,
         pool=fingerprint(pool.take(canonical_order(pool))),
         size=len(pool),
         v=__version__,

@@ -232,16 +232,6 @@ def test_seeds(folder: Path) -> None:
     assert Signature.parse(other["signature"]).get("seed") == "1"
 
 
-def test_subsample(folder: Path) -> None:
-    """A share of the rated texts, drawn with the seed, and said in the signature."""
-    half = ("--estimator", "bleu-neighbors:subsample=0.5")
-    found = [scored(folder, "--format", "json", *half, "--seed", s).json for s in (0, 0, 1)]
-    signature = Signature.parse(found[0]["signature"])
-    assert (signature.get("sub"), signature.get("subseed")) == ("0.5", "0")
-    assert found[0] == found[1]
-    assert found[0]["items"] != found[2]["items"]
-
-
 def test_standard_input(folder: Path) -> None:
     """- is standard input, for the outputs or for the rated texts, not for both."""
     outputs = (folder / "outputs.jsonl").read_bytes()

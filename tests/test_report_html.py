@@ -21,7 +21,7 @@ from refless.commands.validate.document import scatter_section
 from refless.commands.validate.run import validate
 from refless.data.human import pool_of
 from refless.data.records import RatedPool
-from refless.estimators import Scorer
+from refless.estimators import Estimator
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.jackknife import split
 from refless.evaluation.meta import Agreeing, Level
@@ -262,14 +262,13 @@ def test_row_order_does_not_matter(folder: Path, report: str) -> None:
         ("--estimator", "gp"),
         ("--estimator", "bleu-neighbors:kernel=rouge-l"),
         ("--group", "source"),
-        ("--estimator", "bleu-neighbors:subsample=0.5"),
         ("--estimator", "bleu-neighbors:tau=1"),
         ("--estimator", "bleu-neighbors:tau=0.5"),
     ],
     ids=str,
 )
 def test_every_way_to_judge(folder: Path, tmp_path: Path, words: tuple[object, ...]) -> None:
-    """Other estimators, kernels, groups, a sub-sample, and no estimate at all."""
+    """Other estimators, kernels, groups, and no estimate at all."""
     out = tmp_path / "any.html"
     ran = run("validate", folder / "rated.jsonl", *SCALE, *words, "-o", out)
     assert ran.code == 0, ran.err
@@ -289,7 +288,7 @@ def test_one_rating_a_text_is_no_yardstick(tmp_path: Path) -> None:
     assert "average annotator" not in text.split("</header>")[0]
 
 
-def validated(pool: RatedPool, scorer: Scorer) -> Validation:
+def validated(pool: RatedPool, scorer: Estimator) -> Validation:
     parts = split(pool, np.arange(len(pool)))
     method = scorer.cross_validated(pool, parts.groups, parts.blocks)
     return validation(pool, parts, {scorer.title: method}, pool.ids)

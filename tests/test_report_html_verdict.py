@@ -10,7 +10,7 @@ from benchmarks.simulate import simulate
 from refless.commands.score.document import verdict as worth
 from refless.commands.validate.verdict import annotator_lines
 from refless.data.records import Estimates, RatedPool
-from refless.estimators.scorer import CrossValidated
+from refless.estimators.cross_validated import CrossValidated
 from refless.evaluation.annotators import Annotators, annotator_interval
 from refless.evaluation.jackknife import split
 from refless.evaluation.scoring import Mean

@@ -26,10 +26,10 @@ NEURAL = pytest.mark.skipif(not find_spec("torch"), reason="torch is not install
 SMALL = "ratpred:embedding=4,hidden=4,epochs=3,synthetic_epochs=1,threads=1"
 SPECS = [
     "gp",
-    "gp:use_source=no,use_system=yes,max_sd=0.3,subsample=0.6",
+    "gp:use_source=no,use_system=yes,max_sd=0.3",
     "gp:max_rated=20,use_system=yes,max_sd=0.4",
     "bleu-neighbors",
-    "bleu-neighbors:kernel=(rouge-l),subsample=0.5,min_neighbors=1",
+    "bleu-neighbors:kernel=(rouge-l),min_neighbors=1",
     pytest.param(SMALL, marks=NEURAL),
 ]
 BOTH = ("values", "alone", "afar")
@@ -245,7 +245,7 @@ def test_numbers_that_lie_are_refused(
         (lambda facts, _: facts["range"].update(unit=0.0), "range"),
         (lambda facts, _: facts["validation"][0].clear(), "one estimate each"),
         (lambda facts, _: facts["about"].update(scale=[5, 1]), "lower first"),
-        (lambda facts, _: facts["about"].pop("aggregate"), "aggregate"),
+        (lambda facts, _: facts["about"].pop("sources"), "sources"),
         (lambda _, arrays: arrays.pop("0.output.bias"), "weights"),
         (lambda _, arrays: arrays.update({"0.output.bias": np.zeros((7, 7), "f4")}), "shape"),
         (lambda _, arrays: arrays.update({"0.output.bias": np.zeros(1)}), "type"),

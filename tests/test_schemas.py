@@ -128,7 +128,6 @@ BY_NEIGHBORS = [  # with BLEU Neighbors, also where everything is undefined
     "explain --rated rated.jsonl ab",
 ]
 BY_OTHERS = [  # without --estimator, with others, with several; of commands without
-    "score outputs.jsonl --rated rated.jsonl --estimator bleu-neighbors:subsample=0.5",
     "score outputs.jsonl --rated rated.jsonl --estimator bleu-neighbors:tau=0.1",
     "validate equal.jsonl --estimator bleu-neighbors:min_neighbors=1,max_fraction=1",
     "validate thumbs.jsonl --estimator bleu-neighbors:min_neighbors=1,max_fraction=1",

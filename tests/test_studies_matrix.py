@@ -5,7 +5,7 @@ import pytest
 from benchmarks.simulate import simulate
 
 from refless.data.records import Predictions
-from refless.estimators import Scorer, estimator_of
+from refless.estimators import Estimator, estimator_of
 from refless.evaluation.groups import codes
 from refless.evaluation.held_out import agreement
 from refless.evaluation.meta import How, meta
@@ -23,7 +23,7 @@ OTHER_TOOL = np.where(
 JUDGES = ("bleu-neighbors", "gp")  # ratpred: its own tests
 
 
-def judged(judge: Scorer, labels: tuple[str, ...]) -> Predictions:
+def judged(judge: Estimator, labels: tuple[str, ...]) -> Predictions:
     estimates = judge.held_out(POOL, codes(labels or POOL.ids))
     return Predictions(
         id=POOL.ids,
@@ -36,18 +36,18 @@ def judged(judge: Scorer, labels: tuple[str, ...]) -> Predictions:
     )
 
 
-def agree(judge: Scorer, labels: tuple[str, ...]) -> tuple[float, ...]:
+def agree(judge: Estimator, labels: tuple[str, ...]) -> tuple[float, ...]:
     found = agreement(judged(judge, labels), resamples=40)
     return found.coverage, found.mae
 
 
-def in_units(judge: Scorer, labels: tuple[str, ...]) -> tuple[float, ...]:
+def in_units(judge: Estimator, labels: tuple[str, ...]) -> tuple[float, ...]:
     found = judged(judge, labels)
     row = units_of(found, {"it": averaged(found.predicted)}, unit=3, assignments=5)["it"]
     return float(row.n_units), float(row.n_dropped)
 
 
-def against(judge: Scorer, labels: tuple[str, ...]) -> tuple[float, ...]:
+def against(judge: Estimator, labels: tuple[str, ...]) -> tuple[float, ...]:
     found = judged(judge, labels)
     scores = {
         "it": averaged(found.predicted),
@@ -57,7 +57,7 @@ def against(judge: Scorer, labels: tuple[str, ...]) -> tuple[float, ...]:
     return tuple(one.pearson for one in result.segments.metrics)
 
 
-def diversity(judge: Scorer, labels: tuple[str, ...]) -> tuple[float, ...]:
+def diversity(judge: Estimator, labels: tuple[str, ...]) -> tuple[float, ...]:
     found = judged(judge, labels)
     lengths = np.array([len(text) for text in POOL.texts], dtype=np.float64)
     result = huse(found.predicted, -lengths, lengths, WRITTEN_BY_PEOPLE)

@@ -195,15 +195,15 @@ def test_wide_table_with_words_for_no_rating(tmp_path: Path) -> None:
     ]
 
 
-def test_scale_and_aggregate_reach_the_truth(tmp_path: Path) -> None:
-    """The median of 1, 2, 6 on 1..6 is (2 - 1) / 5."""
+def test_scale_reaches_the_truth(tmp_path: Path) -> None:
+    """The mean of 1, 2, 6 on 1..6 is (3 - 1) / 5."""
     path = tmp_path / "p.jsonl"
     path.write_text(
         "".join(json.dumps({"id": 1, "text": "a", "rating": r}) + "\n" for r in (6, 1, 2))
     )
-    pool = read_pool([str(path)], Reading(scale=(1, 6), aggregate="median")).pool
-    assert pool.human.tolist() == [0.2]
-    assert (pool.scale, pool.aggregate) == ((1, 6), "median")
+    pool = read_pool([str(path)], Reading(scale=(1, 6))).pool
+    assert pool.human.tolist() == [0.4]
+    assert pool.scale == (1, 6)
 
 
 def test_decimal_commas(tmp_path: Path) -> None:

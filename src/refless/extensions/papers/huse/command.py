@@ -80,7 +80,7 @@ def huse(
         )
 
     # In the raters' units: which distances tie, as the paper has it, changes with the units.
-    found = of(human_ratings(pool.ratings, len(pool), aggregate=pool.aggregate))
+    found = of(human_ratings(pool.ratings, len(pool)))
     ties = "exact" if exact_ties else "float"
     drawn = {"ci": f"jack-{PARTS}", "seed": seed}
     signed = _signature(read, human, lengths, {"k": neighbors, "ties": ties, **drawn})
@@ -150,7 +150,6 @@ def _signature(
     return Signature("huse").plus(
         **settings,
         scale=read.pool.scale,
-        aggregate=read.pool.aggregate,
         data=digest_of([column.tolist() for column in columns]),
         size=len(read.pool),
         v=__version__,
