@@ -361,13 +361,6 @@ def _file(data: bytes, ending: str) -> Iterator[str]:
         yield file.name
 
 
-def _baseline(data: bytes) -> None:
-    from refless.metrics.bertscore import published_baseline
-
-    with _file(data, ".tsv") as name:
-        published_baseline(name, 1)
-
-
 def _key(data: bytes) -> None:
     """The key that 'refless mine' reads back."""
     from refless.extensions.papers.mine import _key as read_key
@@ -443,7 +436,6 @@ TARGETS: dict[str, Target] = {
     ),
     "pairs": Target(call=_pairs, make=_any_pair),
     "frames": Target(call=_frames, make=_seed),
-    "baseline": Target(call=_baseline, make=making.cells("\t")),
     "key": Target(call=_key, make=making.jsonl),
     "pooling": Target(call=_pooling, make=making.plain_json),
     "static": Target(call=_static, make=making.tokenizer),

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from papers.delta_bleu import precisions_of_sums
 
 from refless.data.records import Outputs, numbered
-from refless.metrics.bleu import Smoothing, precisions_of_sums
 from refless.metrics.references.bleu import BLEU
 from refless.metrics.references.delta import VARIANTS, DeltaBLEU
 from refless.registry.errors import InputError, UsageError
@@ -85,7 +85,7 @@ def test_example_of_the_author(texts, delta, bleu, precisions, variant) -> None:
     scores = DeltaBLEU(variant=variant).score(found)
     assert scores.corpus == pytest.approx(delta, abs=0.01)
     assert BLEU().score(found).corpus == pytest.approx(bleu, abs=0.01)
-    shown = precisions_of_sums(scores.statistics.sum(axis=0), Smoothing())
+    shown = precisions_of_sums(scores.statistics.sum(axis=0))
     assert shown == pytest.approx(precisions, abs=0.051)
 
 

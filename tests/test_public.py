@@ -26,7 +26,6 @@ PUBLIC = [
     "JudgedResult",
     "KERNELS",
     "METRICS",
-    "Meteor",
     "MetricResult",
     "MineResult",
     "MissingExtraError",

@@ -73,15 +73,14 @@ class Neighborhood:
     def means(
         self,
         texts: Sequence[str],
-        taus: FloatArray,
         rule: Rule,
         held: Exclusions | None,
         progress: Progress | None = None,
     ) -> tuple[FloatArray, IntArray]:
-        """[texts, taus] mean human rating of the neighbours, and how many there are."""
+        """[texts] mean human rating of the neighbours, and how many there are."""
         human, work = self.human, Work(held=held, threads=rule.threads, progress=progress)
-        sums = self.prepared.neighbor_sums(texts, human.numerators, taus, work)
-        return scaled(human.means(sums.sums, sums.counts), self.rated.scale), sums.counts
+        counts, sums = self.prepared.neighbor_sums(texts, human.numerators, rule.tau, work)
+        return scaled(human.means(sums, counts), self.rated.scale), counts
 
     def reasons(
         self, outputs: Outputs, rule: Rule, support: IntArray, sizes: IntArray

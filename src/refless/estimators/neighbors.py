@@ -42,10 +42,10 @@ class BLEUNeighbors(Estimator):
     """Nearest-neighbours estimate of quality, with abstention.
 
     Attributes:
-        kernel: similarity of an output to a rated text: `bleu*`, `rouge-l`, `meteor`, `bertscore`,
+        kernel: similarity of an output to a rated text: `bleu*`, `rouge-l`, `bertscore`,
             with parameters as in `bleu*:tokenize=words`, or a kernel of `refless.metrics.kernels`.
         tau: least similarity of a neighbour; None takes the kernel's published one (0.08, 0.06,
-            0.18, 0.10).
+            0.10).
         min_neighbors: a, the fewest neighbours for an estimate; 0 removes the rule.
         max_fraction: b, the largest share of the rated texts; 1 removes the rule.
         threads: number of threads, all cores by default; no result depends on it.
@@ -136,12 +136,11 @@ class BLEUNeighbors(Estimator):
     ) -> tuple[FloatArray, IntArray, tuple[Reason, ...]]:
         """Values, NaN if undefined, support and reasons; `hidden`: what each must not see."""
         rule, sizes = self.rule(), np.full(len(outputs), len(state.rated))
-        tau = np.array([rule.tau])
-        means, counts = state.means(outputs.texts, tau, rule, hidden, self.progress)
+        means, counts = state.means(outputs.texts, rule, hidden, self.progress)
         sizes = sizes if hidden is None else sizes - hidden.sizes()
-        reasons = state.reasons(outputs, rule, counts[:, 0], sizes)
+        reasons = state.reasons(outputs, rule, counts, sizes)
         defined = [reason == "" for reason in reasons]
-        return np.where(defined, means[:, 0], np.nan), counts[:, 0], reasons
+        return np.where(defined, means, np.nan), counts, reasons
 
     def residuals(self) -> Residuals:
         """Rating minus held-out estimate, of at most 2,000 rated texts, without those undefined.
