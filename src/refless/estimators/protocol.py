@@ -282,11 +282,7 @@ class Estimator(ABC):
         return spearman(human[defined], values[defined])
 
     def _state(self) -> Any:  # noqa: ANN401 - what `_learn` of the same class gave
-        """What was learned.
-
-        Raises:
-            UsageError: before `fit`, or after a parameter was changed that it reads.
-        """
+        """What was learned; UsageError before `fit`, or after a parameter of it was changed."""
         if self._fitted is None:
             raise UsageError("fit a rated pool first")
         if self._fitted.parameters != self._learned_with():
