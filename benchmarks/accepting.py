@@ -18,9 +18,9 @@ import numpy as np
 from estimators import pools as rated_pools
 from estimators import summeval
 from intervals import split
+from simulate import simulate
 
 from refless.data.records import RatedPool
-from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.evaluation.groups import codes
 from refless.registry.arrays import FloatArray, IntArray

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from simulate import simulate
 
 from refless.data.records import as_outputs
-from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.registry.arrays import FloatArray

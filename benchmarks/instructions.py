@@ -53,7 +53,7 @@ def matching() -> Job:
 
     texts, ratings = simulated_texts(N, length=LENGTH), np.arange(N) % 5
     prepared = BleuStar().prepare(texts)
-    return partial(prepared.neighbor_sums, texts[:100], ratings, np.array([0.08]), Work(threads=1))
+    return partial(prepared.neighbor_sums, texts[:100], ratings, 0.08, Work(threads=1))
 
 
 def indexing() -> Job:

@@ -22,9 +22,9 @@ from pathlib import Path
 
 import numpy as np
 from estimators import pools, summeval
+from simulate import simulate
 
 from refless.data.records import RatedPool, as_outputs
-from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.evaluation.active_learning import DOUBT
 from refless.evaluation.groups import codes

@@ -21,11 +21,11 @@ from pathlib import Path
 
 import numpy as np
 from estimators import pools, summeval
+from simulate import simulate
 
 from refless.commands.pairs.run import held_out_differences
 from refless.data.choices import choices_in
 from refless.data.records import RatedPool
-from refless.data.simulate import simulate
 from refless.data.tables import Reading, read_pool
 from refless.estimators.gp import GaussianProcess
 from refless.evaluation.pairwise import Pairwise, pairwise

@@ -33,7 +33,7 @@ FEWEST, PATIENCE = 5, 60.0  # acknowledged ratings before a kill, and seconds to
 
 def outputs(folder: Path, n: int) -> Path:
     """Simulated outputs, as many as raters need."""
-    from refless.data.simulate import simulate
+    from simulate import simulate
 
     pool = simulate(n, seed=1).pool
     names = ("id", "source", "system", "text")

@@ -27,10 +27,10 @@ from typing import Any
 
 import numpy as np
 from estimators import Gain, gain_of, newer, pools, summeval
+from simulate import simulate
 from surface import surface
 
 from refless.data.records import RatedPool, as_outputs
-from refless.data.simulate import simulate
 from refless.data.tables import Columns, Reading, read_pool
 from refless.data.tables.reading import scale_of
 from refless.estimators.folds import folds_of

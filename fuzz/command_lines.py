@@ -61,8 +61,7 @@ VALUES: dict[str, Sequence[str]] = {
         "format=nonsense", "format=parquet", "format=csv", "format=text", "format=tsv",
         "format=", "max-bytes=0", "max-bytes=-1", "max-bytes=1", "max-bytes=" + "9" * 30,
         "rating-map=", "rating-map==", "rating-map=a=", "rating-map=a=1,a=2",
-        "rating-map=a=nan", "rating-map=\x1b=1", "rating-map=5=1", "aggregate=",
-        "aggregate=median", "aggregate=mode",
+        "rating-map=a=nan", "rating-map=\x1b=1", "rating-map=5=1",
     ),
     "--column": (
         "rating=", "rating=*", "nothing", "nothing=x", "=x", "rating=?", "rating=[",
@@ -74,7 +73,7 @@ VALUES: dict[str, Sequence[str]] = {
         "", ":", "gp:", "gp:max_sd=nan", "gp:max_sd=" + "9" * 5000, "bleu-neighbors:kernel=((",
         "gp:encoder=.", "gp:encoder=\x1b[2J", "ratpred", "ratpred:model=.", "x" * 5000, "gp:seed=²",
         "bleu-neighbors:kernel=(bleu*:orders=99999999999-99999999999999)", "gp:layer=1",
-        "bleu-neighbors:kernel=(bertscore:model=.)", "bleu-neighbors:subsample=1e-300",
+        "bleu-neighbors:kernel=(bertscore:model=.)", "bleu-neighbors:tau=1e-300",
     ),
     "--format": ("", "html", "json", "csv", "jsonl", "md"),
     "-o": (

@@ -183,7 +183,7 @@ def spec(rng: random.Random) -> bytes:
     name = rng.choice(("gp", "bleu-neighbors", "ratpred", "bleu", "bleu*", "rouge-l", "x"))
     keys = (
         "max_sd", "encoder", "kernel", "tau", "orders", "order", "smooth", "weights", "power", "seed",
-        "threads", "subsample", "model", "tokenize", "min_neighbors", "layer",
+        "threads", "model", "tokenize", "min_neighbors", "layer",
     )  # fmt: skip
     values = (
         "0.1", "none", "(none)", "yes", "1-4", "4-1", "(bleu*:orders=1-4)", "nan", "inf", "1e999",

@@ -99,7 +99,7 @@ READINGS = (
     Reading(),
     Reading(skip_bad=True),
     Reading(scale=(1, 5), skip_bad=True),
-    Reading(columns=Columns(rating=("rater*",), text="Text"), aggregate="median"),
+    Reading(columns=Columns(rating=("rater*",), text="Text")),
     Reading(rating_map={"up": 1.0, "down": 0.0}),
     Reading(quoting=False),
     Reading(quoting=True, columns=Columns(group="group")),
@@ -343,13 +343,6 @@ def _file(data: bytes, ending: str) -> Iterator[str]:
         yield file.name
 
 
-def _baseline(data: bytes) -> None:
-    from refless.metrics.bertscore import published_baseline
-
-    with _file(data, ".tsv") as name:
-        published_baseline(name, 1)
-
-
 def _key(data: bytes) -> None:
     """The key that 'refless mine' reads back."""
     from refless.extensions.papers.mine import _key as read_key
@@ -421,7 +414,6 @@ TARGETS: dict[str, Target] = {
     },
     "pairs": Target(call=_pairs, make=_any_pair),
     "frames": Target(call=_frames, make=_seed),
-    "baseline": Target(call=_baseline, make=making.cells("\t")),
     "key": Target(call=_key, make=making.jsonl),
     "pooling": Target(call=_pooling, make=making.plain_json),
     "static": Target(call=_static, make=making.tokenizer),

@@ -35,7 +35,6 @@ def signed(estimator: BLEUNeighbors, pool: RatedPool, **settings: object) -> Sig
     """The estimator's signature with the pool and a study's own settings."""
     return estimator.signature(pool).plus(
         scale=pool.scale,
-        aggregate=pool.aggregate,
         pool=fingerprint(pool.take(canonical_order(pool))),
         size=len(pool),
         heldout="id",

@@ -25,7 +25,7 @@ import numpy as np
 from refless.data.records import Outputs
 from refless.evaluation.units import InUnits, in_units
 from refless.extensions.connect.datasets import absent
-from refless.metrics.bleu import Smoothing, precisions_of_sums
+from refless.metrics.bleu import NOTHING, Smoothing, log_precisions
 from refless.metrics.references import Metric
 from refless.metrics.references.bleu import BLEU, SentenceBLEU
 from refless.metrics.references.delta import DeltaBLEU
@@ -151,13 +151,19 @@ def example() -> list[dict[str, Any]]:
                     "outputs": " / ".join(texts),
                     "paper": published,
                     "score": scores.corpus,
-                    "precisions": precisions_of_sums(
-                        scores.statistics.sum(axis=0), Smoothing()
-                    ).tolist(),
+                    "precisions": precisions_of_sums(scores.statistics.sum(axis=0)).tolist(),
                     "signature": str(metric.signature()),
                 }
             )
     return rows
+
+
+def precisions_of_sums(sums: FloatArray) -> FloatArray:
+    """[order] the precisions that enter the score, 0 to 100."""
+    order = (len(sums) - 2) // 2
+    matched = np.where(sums[2 : 2 + order] > NOTHING, sums[2 : 2 + order], 0.0)
+    logs = log_precisions(matched, sums[2 + order :], Smoothing())
+    return np.asarray(np.where((matched > 0).any(), 100 * np.exp(logs), 0.0))
 
 
 def with_references(outputs: Outputs, keep: Keep) -> Outputs:

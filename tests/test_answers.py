@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 import refless
-from refless.data.simulate import simulate
 from refless.data.tables import Reading, read_pool
 from refless.data.tables.columns import Columns
 from refless.registry.errors import RefLessError

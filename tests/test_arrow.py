@@ -73,7 +73,7 @@ ODD_CUTS = """
 import numpy as np
 from refless import GaussianProcess
 from refless.data.records import Outputs
-from refless.data.simulate import simulate
+from benchmarks.simulate import simulate
 new = simulate(900, seed=2).pool
 outputs = Outputs(ids=new.ids, texts=new.texts, sources=new.sources)
 rng, gp = np.random.default_rng(0), GaussianProcess(threads=1).fit(simulate(401, seed=1).pool)
@@ -97,10 +97,9 @@ def test_odd_cuts(kernel: str) -> None:
     if kernel and not (info.exists() and "avx512f" in info.read_text()):
         pytest.skip("the processor has no AVX-512")
     more = {"OPENBLAS_CORETYPE": kernel} if kernel else {}
-    source = str(Path(refless.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-c", ODD_CUTS],
-        env={**os.environ, "PYTHONPATH": source, **more},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **more},
         capture_output=True,
         text=True,
         check=False,

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 from hypothesis import given
 from hypothesis import strategies as st
-
-from refless.data.simulate import simulate
 
 metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
 FOLDER = Path(__file__).parents[1] / "benchmarks"

@@ -45,7 +45,6 @@ def process(
         "--threads 0",
         "--seed -1",
         "--estimator nonsense",
-        "--read aggregate=nonsense",
         "--read format=nonsense",
         "--read encoding=nonsense",
         "--read rating-map=nonsense",

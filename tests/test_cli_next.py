@@ -7,10 +7,10 @@ import shlex
 from pathlib import Path
 
 import pytest
+from benchmarks.simulate import simulate
 
 import refless
 from command_line import ANY_NEIGHBOR, NEIGHBORS, Ran, jsonl, run, too_wide
-from refless.data.simulate import simulate
 from refless.data.tables import read_pool
 
 POOL = simulate(120, seed=3).pool

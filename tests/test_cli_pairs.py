@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 from command_line import jsonl, run
-from refless.data.simulate import simulate
 
 
 @pytest.fixture(scope="module")

@@ -219,15 +219,6 @@ def test_seeds(folder: Path) -> None:
     assert [Signature.parse(one["signature"]).get("seed") for one in found] == ["0", "0", "1"]
 
 
-def test_subsample(folder: Path) -> None:
-    """A share of the rated texts, drawn with the seed, and said in the signature."""
-    half = ("--format", "json", "--estimator", "bleu-neighbors:subsample=0.5")
-    one, other = (scored(folder, *half, "--seed", seed).json for seed in (0, 1))
-    signature = Signature.parse(other["signature"])
-    assert (signature.get("sub"), signature.get("subseed")) == ("0.5", "1")
-    assert one["items"] != other["items"]
-
-
 def test_standard_input(folder: Path) -> None:
     """- is standard input, for the outputs or for the rated texts, not for both."""
     outputs = (folder / "outputs.jsonl").read_bytes()

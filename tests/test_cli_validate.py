@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 from command_line import ANY_NEIGHBOR, Ran, headlines, jsonl, rated_rows, run, too_wide
 from published import DATA, needed
-from refless.data.simulate import simulate
 from refless.registry.signature import Signature
 
 SCALE = ("--scale", 1, 5)

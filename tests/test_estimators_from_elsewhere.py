@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 import refless
-from refless.data.simulate import simulate
 from refless.estimators import estimator_of
 from refless.estimators.folds import folds_in
 from refless.estimators.neighbors import BLEUNeighbors

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 import refless
 from refless.commands.score.gates import ALL_ALIKE, BELOW, UNPROVEN, gate
 from refless.data.records import Residuals
-from refless.data.simulate import simulate
 from refless.evaluation.groups import mean_of_others
 from refless.evaluation.guards import alike, beats_constant, more
 from refless.evaluation.scoring import Mean

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs
-from refless.data.simulate import simulate
 from refless.estimators import held_out
 from refless.estimators.folds import folds_of
 from refless.estimators.gp import GaussianProcess
@@ -91,8 +91,8 @@ def test_tied_texts_in_different_groups() -> None:
     order = np.random.default_rng(2).permutation(40)
     for estimator in (
         GaussianProcess(),
-        GaussianProcess(subsample=0.5),
-        BLEUNeighbors(subsample=0.5, max_fraction=1.0, min_neighbors=1),
+        GaussianProcess(max_rated=20),
+        BLEUNeighbors(max_fraction=1.0, min_neighbors=1),
     ):
         ours = estimator.clone().held_out(pool_of(texts, ratings), groups).values
         shuffled = pool_of([texts[i] for i in order], [ratings[i] for i in order])
@@ -235,16 +235,6 @@ def test_a_part_of_many_rated_texts_is_learned_from() -> None:
     assert few.held_out(RATED).coverage == 1.0
 
 
-def test_subsample_draws_the_same_texts_from_any_order() -> None:
-    """The sub-sample depends on content and seed alone; what is left out is judged all the same."""
-    order = np.random.default_rng(1).permutation(len(RATED))
-    one, two = fitted(subsample=0.5, seed=3), fitted(RATED.take(order), subsample=0.5, seed=3)
-    assert one.rated.ids == two.rated.ids
-    assert len(one.rated) == 100
-    assert one.signature().get("subseed") == "3"
-    assert one.held_out(RATED).coverage == 1.0
-
-
 def test_folds_keep_groups_whole() -> None:
     """Every group lies in one fold, and the folds are of about one size."""
     groups = np.repeat(np.arange(40), 3)
@@ -268,7 +258,6 @@ def test_parameters() -> None:
     "wrong",
     [
         {"max_sd": 0.0},
-        {"subsample": 0.0},
         {"tune_on": 1},
         {"folds": 1},
         {"threads": 0},

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs
-from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.kernels import (
     LABELS,

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs, scored
-from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.features import inputs_of
 from refless.estimators.gp.kernels import WIDTH, learned, score_kernels

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 import refless
 from refless import GaussianProcess
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs
-from refless.data.simulate import simulate
 from refless.estimators.gp.features import inputs_of
 from refless.estimators.gp.kernels import learned
 from refless.extensions.connect.hosts import judged

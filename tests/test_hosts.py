@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.simulate import simulate
 
 import refless
-from refless.data.simulate import simulate
 from refless.extensions.connect.hosts import judged
 from refless.extensions.connect.hosts.lm_eval import refless as lm_eval_metric
 from refless.extensions.connect.hosts.promptfoo import get_assert

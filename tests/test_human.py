@@ -3,7 +3,6 @@
 import math
 import random
 import statistics
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -23,7 +22,7 @@ from refless.data.human import (
     scaled,
     unscaled,
 )
-from refless.data.records import Aggregate, RatedPool, Ratings
+from refless.data.records import RatedPool, Ratings
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 
@@ -52,32 +51,25 @@ def flat(rows: Rows) -> Ratings:
     return Ratings(text=text, annotator=np.zeros_like(text), values=values)
 
 
-CENTERS: dict[Aggregate, Callable[[list[Fraction]], Fraction]] = {
-    "mean": statistics.mean,
-    "median": statistics.median,
-}
-
-
-@given(rated(), st.sampled_from([*CENTERS]))
-def test_ratings_are_exact(rows: Rows, aggregate: Aggregate) -> None:
-    """The nearest float to the true mean or median, as the standard library's on fractions."""
-    expected = [float(CENTERS[aggregate]([*map(Fraction, row)])) for row in rows]
-    assert human_ratings(flat(rows), len(rows), aggregate=aggregate).tolist() == expected
+@given(rated())
+def test_ratings_are_exact(rows: Rows) -> None:
+    """The nearest float to the true mean, as the standard library's on fractions."""
+    expected = [float(statistics.mean([*map(Fraction, row)])) for row in rows]
+    assert human_ratings(flat(rows), len(rows)).tolist() == expected
 
 
 @given(rated(), st.randoms(use_true_random=False))
 def test_order_of_rows_does_not_matter(rows: Rows, shuffler: random.Random) -> None:
-    """Ratings in any order give the same human ratings to the last bit, in any aggregate."""
+    """Ratings in any order give the same human ratings to the last bit."""
     ratings = flat(rows)
     order = list(range(len(ratings.values)))
     shuffler.shuffle(order)
     mixed = Ratings(
         text=ratings.text[order], annotator=ratings.annotator, values=ratings.values[order]
     )
-    for aggregate in ("mean", "median"):
-        one = human_ratings(ratings, len(rows), scale=(-9, 99), aggregate=aggregate)
-        two = human_ratings(mixed, len(rows), scale=(-9, 99), aggregate=aggregate)
-        assert one.tolist() == two.tolist()
+    one = human_ratings(ratings, len(rows), scale=(-9, 99))
+    two = human_ratings(mixed, len(rows), scale=(-9, 99))
+    assert one.tolist() == two.tolist()
 
 
 @given(rated(least=2))
@@ -137,24 +129,13 @@ def test_fixed_point_of_any_floats(values: list[float], shuffler: random.Random)
 @given(
     st.lists(st.lists(st.integers(0, 50_000), min_size=1, max_size=4), min_size=1, max_size=20),
     st.sampled_from([1e12, -1e12, 1e9]),
-    st.sampled_from(["mean", "median"]),
 )
-def test_one_huge_rating_rounds_no_other(
-    rows: list[list[int]], huge: float, aggregate: Aggregate
-) -> None:
+def test_one_huge_rating_rounds_no_other(rows: list[list[int]], huge: float) -> None:
     """Each text's rating is the fraction nearest to its own ratings', whatever else is there."""
     decimal = [[f"{rating / 10_000:.4f}" for rating in row] for row in rows]
-    found = human_ratings(flat([*decimal, [repr(huge)]]), len(rows) + 1, aggregate=aggregate)
-    wanted = [float(CENTERS[aggregate]([*map(Fraction, row)])) for row in decimal]
+    found = human_ratings(flat([*decimal, [repr(huge)]]), len(rows) + 1)
+    wanted = [float(statistics.mean([*map(Fraction, row)])) for row in decimal]
     assert found.tolist() == [*wanted, huge]
-
-
-def test_medians_of_any_floats() -> None:
-    """Medians of ratings that are no decimals, by hand, in any order."""
-    for row in (["0.123456789", "9.5", "3.3"], ["9.5", "3.3", "0.123456789"]):
-        rows = [row, ["0.3333333333", "0.5"]]
-        human = human_ratings(flat(rows), 2, aggregate="median")
-        np.testing.assert_allclose(human, [3.3, 0.41666666665], atol=1e-12)
 
 
 def test_tiny_and_huge_ratings() -> None:
@@ -210,7 +191,6 @@ def test_pool_of_arrays_and_single_ratings() -> None:
     pool = pool_of(["a", "b"], matrix)
     assert pool.human.tolist() == [2.0, 2.0]
     assert pool_of(["a", "b"], [4.5, 1]).human.tolist() == [4.5, 1.0]
-    assert pool_of(["a", "b"], [[1, 1, 4], [2]], aggregate="median").human.tolist() == [1.0, 2.0]
     assert matrix.tolist() == [[1.0, 3.0], [2.0, 2.0]]
     assert len(pool_of([], [])) == 0
     assert pool_of(pool) is pool
@@ -292,7 +272,7 @@ def canonical(rows: list[tuple[str, str, int]]) -> RatedPool:
 
 
 def test_fingerprint_sees_every_difference() -> None:
-    """Texts, their borders, ratings, scale, aggregate and columns all count."""
+    """Texts, their borders, ratings, scale and columns all count."""
     pools = [
         build(),
         build(texts=["a", "c"]),
@@ -301,7 +281,6 @@ def test_fingerprint_sees_every_difference() -> None:
         build(ratings=[1.0, 2.5]),
         build(scale=(1, 5)),
         build(scale=(0, 5)),
-        build(aggregate="median"),
         build(systems=["x", "y"]),
         build(items=["x", "y"]),
     ]

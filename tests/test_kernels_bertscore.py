@@ -1,7 +1,5 @@
 """BERTScore as a kernel: greedy matching, baselines."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,11 +10,10 @@ from refless.metrics.bertscore import (
     BertScore,
     Matched,
     f_scores,
-    published_baseline,
     random_baseline,
 )
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import UsageError
 from refless.text.embed import Encoder
 from tiny_encoder import WORDS, tiny_encoder
 
@@ -102,21 +99,7 @@ def test_random_pairs(model: str) -> None:
         random_baseline(texts, [1, 1])
 
 
-def test_published_baselines(tmp_path: Path) -> None:
-    """A file of BERTScore's release: columns LAYER, P, R, F."""
-    path = tmp_path / "roberta-large.tsv"
-    path.write_text("LAYER,P,R,F\n0,0.3,0.3,0.30\n1,0.8,0.8,0.83\n", encoding="utf-8")
-    assert published_baseline(str(path), 1) == 0.83
-    with pytest.raises(InputError, match="no layer 7"):
-        published_baseline(str(path), 7)
-    with pytest.raises(InputError, match="no such file"):
-        published_baseline(str(tmp_path / "none"), 1)
-    path.write_text("A,B\n1,2\n", encoding="utf-8")
-    with pytest.raises(InputError, match="line 2: found no LAYER and F"):
-        published_baseline(str(path), 1)
-
-
-def test_the_estimator_with_bertscore(model: str, tmp_path: Path) -> None:
+def test_the_estimator_with_bertscore(model: str) -> None:
     """Tau 0.10; model, layer and baseline are in the signature."""
     rated = ["the fox is quick", "a dog was slow", "the dog", "fox", "a fox was quick"]
     estimator = BLEUNeighbors(kernel=BertScore(model=model, layer=2), min_neighbors=1)
@@ -125,10 +108,6 @@ def test_the_estimator_with_bertscore(model: str, tmp_path: Path) -> None:
     assert estimator.threshold == 0.10
     assert "|kernel:bertscore|model:tiny|sha:" in signature
     assert "|layer:2|baseline:random-1000|baseline-seed:0|tau:0.1|" in signature
-    path = tmp_path / "tiny.tsv"
-    path.write_text("LAYER,P,R,F\n2,0.1,0.1,0.1\n", encoding="utf-8")
-    other = estimator.clone().set_params(kernel__baseline=str(path))
-    assert "|baseline:tiny.tsv|baseline-sha:" in str(other.signature())
     evidence = estimator.explain("the fox is quick")
     assert evidence.neighbors[0].text == "the fox is quick"
     assert evidence.neighbors[0].similarity == pytest.approx(1.0, abs=1e-6)

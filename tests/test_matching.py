@@ -1,5 +1,7 @@
 """Thresholded sums of the compiled loop, against dense similarities and plain Python."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from refless.metrics import postings
 from refless.metrics.kernels.bleu import PreparedBleu, bleu_star
-from refless.metrics.matching import Exclusions, Sums, Work, hold_out
+from refless.metrics.matching import PLAIN, Exclusions, Work, hold_out
 from refless.registry.arrays import FloatArray, IntArray
 from refless.text.ngrams import Shape
 
@@ -23,6 +25,21 @@ GROUPS = st.integers(-1, 3)
 RATED = [f"{a} {b} {c}" for a in ("fox", "dog", "the") for b in "abcd" for c in ("is", "was q")]
 OUTPUTS = [*RATED[::5], "the fox is quick", "", "abc", "the dog was a fox", "zzzz"] * 30
 VALUES = np.arange(len(RATED)) * 7 - 50
+
+
+class Sums(NamedTuple):
+    """[outputs, thresholds] number of neighbours, and the sum of their values."""
+
+    counts: IntArray
+    sums: IntArray
+
+
+def sums_of(
+    prepared: PreparedBleu, texts: list[str], values: IntArray, taus: FloatArray, work: Work = PLAIN
+) -> Sums:
+    """Of each threshold."""
+    columns = [prepared.neighbor_sums(texts, values, tau, work) for tau in taus.tolist()]
+    return Sums(*(np.stack(arrays, axis=1) for arrays in zip(*columns, strict=True)))
 
 
 def dense(texts: list[str], rated: list[str], shape: Shape) -> FloatArray:
@@ -55,7 +72,7 @@ def some_taus(near: FloatArray) -> FloatArray:
 
 def same(one: Sums, other: Sums) -> None:
     """All arrays bitwise equal."""
-    for name in type(one).__slots__:
+    for name in Sums._fields:
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
 
 
@@ -71,10 +88,10 @@ def test_sums_equal_the_twin(
     near = dense(texts, rated, shape)
     taus = some_taus(near)
     prepared = PreparedBleu.build(rated, shape)
-    same(prepared.neighbor_sums(texts, values, taus), twin_sums(near, values, taus))
+    same(sums_of(prepared, texts, values, taus), twin_sums(near, values, taus))
     near[hidden(groups, rated_groups)] = -1.0
     held = hold_out(groups, rated_groups)
-    found = prepared.neighbor_sums(texts, values, taus, Work(held=held))
+    found = sums_of(prepared, texts, values, taus, Work(held=held))
     same(found, twin_sums(near, values, taus))
 
 
@@ -83,13 +100,13 @@ def test_a_threshold_that_is_attained_counts_as_in() -> None:
     attained = 0.25 ** (1 / 3)
     taus = np.array([attained, attained + 5e-13, attained + 1e-11])
     prepared = PreparedBleu.build(["abcdx"], Shape())
-    assert prepared.neighbor_sums(["abcde"], np.array([3]), taus).counts.tolist() == [[1, 1, 0]]
+    assert sums_of(prepared, ["abcde"], np.array([3]), taus).counts.tolist() == [[1, 1, 0]]
 
 
 def test_thresholds_at_the_ends() -> None:
     """0 takes every text in, 1 only copies (and what is contained in full)."""
     prepared = PreparedBleu.build(["abcd", "wxyz", ""], Shape())
-    sums = prepared.neighbor_sums(["abcd", "abc"], np.array([1, 10, 100]), np.array([0.0, 1.0]))
+    sums = sums_of(prepared, ["abcd", "abc"], np.array([1, 10, 100]), np.array([0.0, 1.0]))
     assert sums.counts.tolist() == [[3, 1], [0, 0]]  # "abc" is too short for any neighbour
     assert sums.sums.tolist() == [[111, 1], [0, 0]]
 
@@ -103,7 +120,7 @@ def test_long_texts_are_summed_like_the_twin() -> None:
         near = dense(texts, rated, shape)
         taus = np.array([0.0, 1.0, *np.unique(near)])
         prepared = PreparedBleu.build(rated, shape)
-        same(prepared.neighbor_sums(texts, values, taus), twin_sums(near, values, taus))
+        same(sums_of(prepared, texts, values, taus), twin_sums(near, values, taus))
 
 
 def outcome(threads: int | None = 1) -> tuple[Sums, FloatArray]:
@@ -113,7 +130,7 @@ def outcome(threads: int | None = 1) -> tuple[Sums, FloatArray]:
     work = Work(held=held, threads=threads)
     taus = np.array([0.3, 0.0, 0.08, 1.0])
     return (
-        prepared.neighbor_sums(OUTPUTS, VALUES, taus, work),
+        sums_of(prepared, OUTPUTS, VALUES, taus, work),
         prepared.similarities(OUTPUTS, work),
     )
 
@@ -155,9 +172,9 @@ def test_the_order_of_rows_changes_nothing(rows: list[int], outputs: list[int]) 
     """Neither that of rated texts nor that of outputs; integer sums are exact in any order."""
     taus = np.array([0.08, 0.3])
     texts = OUTPUTS[:12]
-    wanted = PreparedBleu.build(RATED, Shape()).neighbor_sums(texts, VALUES, taus)
+    wanted = sums_of(PreparedBleu.build(RATED, Shape()), texts, VALUES, taus)
     prepared = PreparedBleu.build([RATED[i] for i in rows], Shape())
-    found = prepared.neighbor_sums([texts[i] for i in outputs], VALUES[rows], taus)
+    found = sums_of(prepared, [texts[i] for i in outputs], VALUES[rows], taus)
     same(found, Sums(wanted.counts[outputs], wanted.sums[outputs]))
     near = prepared.similarities(texts)
     assert np.array_equal(near, PreparedBleu.build(RATED, Shape()).similarities(texts)[:, rows])
@@ -171,7 +188,7 @@ def test_a_failure_in_a_thread_is_raised() -> None:
 
     prepared = PreparedBleu.build(RATED, Shape())
     with pytest.raises(OSError, match="no terminal"):
-        prepared.neighbor_sums(OUTPUTS, VALUES, np.array([0.1]), Work(progress=broken))
+        prepared.neighbor_sums(OUTPUTS, VALUES, 0.1, Work(progress=broken))
 
 
 def test_rated_texts_lie_by_length_and_row() -> None:

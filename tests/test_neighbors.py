@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn.base
+from benchmarks.simulate import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.data.human import pool_of
 from refless.data.records import Estimates, Outputs, RatedPool, as_outputs
-from refless.data.simulate import simulate
 from refless.estimators import ESTIMATORS
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.metrics.kernels import kernel_of
@@ -108,11 +108,10 @@ def test_held_out_equals_refitting_without_the_group(
 def test_the_order_of_rows_changes_nothing(
     rows: list[tuple[str, list[int]]], chosen: dict[str, Any], data: st.DataObject
 ) -> None:
-    """Neither held-out estimates nor predictions nor the signature, sub-sampled or not."""
+    """Neither held-out estimates nor predictions nor the signature."""
     pool = pool_from(rows)
     order = np.array(data.draw(st.permutations(range(len(rows)))))
-    subsample = data.draw(st.sampled_from([1.0, 0.5]))
-    one, other = (BLEUNeighbors(**chosen, subsample=subsample) for _ in range(2))
+    one, other = (BLEUNeighbors(**chosen) for _ in range(2))
     same(one.held_out(pool), other.held_out(pool.take(order)))
     one.fit(pool)
     other.fit(pool.take(order))
@@ -121,31 +120,17 @@ def test_the_order_of_rows_changes_nothing(
 
 
 @given(RATED, SETTINGS)
-def test_the_size_counts_after_sub_sampling_and_hold_out(
+def test_the_size_counts_after_hold_out(
     rows: list[tuple[str, list[int]]], chosen: dict[str, Any]
 ) -> None:
-    """Equal to refits on the drawn texts, each without its own."""
+    """Equal to refits, each without its own text."""
     pool = pool_from(rows)
-    model = BLEUNeighbors(**chosen, subsample=0.5, seed=3)
-    found = model.held_out(pool)
-    drawn = model.drawn(pool)
-    assert len(drawn) == max(1, round(len(pool) / 2))
-    for row, name in enumerate(pool.ids):
-        rest = drawn.take(np.array([i for i, n in enumerate(drawn.ids) if n != name], dtype=int))
+    found = BLEUNeighbors(**chosen).held_out(pool)
+    for row in range(len(pool)):
+        rest = pool.take(np.delete(np.arange(len(pool)), row))
         alone = BLEUNeighbors(**chosen).fit(rest).estimate([pool.texts[row]])
         assert found.reasons[row] == alone.reasons[0]
         np.testing.assert_allclose(found.values[row], alone.values[0], rtol=0, atol=0.0)
-
-
-def test_a_sub_sample_belongs_to_its_seed() -> None:
-    """The same seed draws the same texts, whatever the order; 0 is a seed; others differ."""
-    pool = simulate(60).pool
-    shuffled = pool.take(np.random.default_rng(1).permutation(60))
-    drawn = [
-        set(BLEUNeighbors(subsample=0.5, seed=seed).fit(rows).rated.ids)
-        for seed, rows in ((0, pool), (0, shuffled), (1, pool))
-    ]
-    assert drawn[0] == drawn[1] != drawn[2]
 
 
 def copies(n: int) -> list[str]:
@@ -350,7 +335,6 @@ def test_changed_parameters_count_at_once_or_ask_for_a_fit() -> None:
         ({"kernel": "rouge"}, r"no kernel 'rouge' \(did you mean 'rouge-l'"),
         ({"min_neighbors": -1}, "min_neighbors must be"),
         ({"max_fraction": 1.01}, "max_fraction must be from 0 to 1"),
-        ({"subsample": 0.0}, "subsample must be above 0 and at most 1"),
         ({"threads": 0}, "threads must be"),
         ({"kernel": "bleu*:orders=0-4"}, "n-gram orders"),
     ],
@@ -380,11 +364,10 @@ def test_wrong_use(call: Callable[[BLEUNeighbors, RatedPool], object], message: 
 
 def test_signatures_tell_what_was_done() -> None:
     """DESIGN's example, as far as it is the estimator's; it parses back."""
-    model = BLEUNeighbors(subsample=0.5, seed=7)
+    model = BLEUNeighbors()
     text = str(model.fit(pool_from([("the fox", [1])] * 4)).signature())
     assert text.startswith(
-        "bleu-neighbors|kernel:bleu*|tok:char|n:2-4|clip:yes|tau:0.08|a:5|b:0.66|"
-        "scale:1,6|aggregate:mean|sub:0.5|subseed:7|pool:"
+        "bleu-neighbors|kernel:bleu*|tok:char|n:2-4|clip:yes|tau:0.08|a:5|b:0.66|scale:1,6|pool:"
     )
     assert Signature.parse(text) == model.signature()
     others: list[dict[str, Any]] = [

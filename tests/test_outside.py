@@ -15,7 +15,6 @@ import pytest
 from command_line import NEIGHBORS, jsonl, rated_rows, run
 from refless import validate
 from refless.data.tables import Reading, parquet, read_outputs, read_pool
-from refless.metrics.bertscore import published_baseline
 from refless.registry.errors import InputError, UsageError
 
 pa = pytest.importorskip("pyarrow")
@@ -242,17 +241,6 @@ def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
     ):
         ran = run(*words)
         assert (ran.code, "Traceback" in ran.err) == (2, False), (words, ran.err)
-
-
-@pytest.mark.parametrize(
-    "content", [b"\xff", b"LAYER,F\n1,\xff\n", b'LAYER,F\n1,"x', b"LAYER,F\n1\n"]
-)
-def test_damaged_baselines(tmp_path: Path, content: bytes) -> None:
-    """They are refused by name."""
-    path = tmp_path / "b.tsv"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=r"b\.tsv"):
-        published_baseline(str(path), 1)
 
 
 def test_deep_json(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 from scipy import stats
 
 from published import PAPERS, huse_pool
 from refless.data.human import canonical_order, copies_of, pool_of
 from refless.data.records import as_outputs
-from refless.data.simulate import simulate
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.held_out import agreement
 from test_studies_annotators import pool_from

@@ -254,7 +254,6 @@ def test_explaining_without_a_text(rated: RatedPool, fitted: RatPred) -> None:
         {"ensemble_size": 0},
         {"validation_split": 0.9},
         {"folds": 1},
-        {"subsample": 0.0},
         {"seed": -1},
         {"dropout": 1.0},
         {"batch_size": 0},

@@ -6,11 +6,11 @@ from html import unescape
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 from refless.commands.explain.result import ExplainResult
 from refless.commands.metric.result import MetricResult
 from refless.data.records import Outputs, outputs_of
-from refless.data.simulate import simulate
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.extensions.papers.huse.result import HuseResult
 from refless.extensions.papers.huse.study import huse

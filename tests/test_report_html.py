@@ -230,13 +230,13 @@ def test_page_opens_with_all_methods(report: str, folder: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("--estimator", "bleu-neighbors:subsample=0.5"),
+        ("--group", "source"),
         ("--estimator", "bleu-neighbors:tau=1"),
     ],
     ids=str,
 )
 def test_every_way_to_judge(folder: Path, tmp_path: Path, words: tuple[object, ...]) -> None:
-    """A sub-sample, and no estimate at all."""
+    """Another group, and no estimate at all."""
     out = tmp_path / "any.html"
     ran = run("validate", folder / "rated.jsonl", *SCALE, *words, "-o", out)
     assert ran.code == 0, ran.err

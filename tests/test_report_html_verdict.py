@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 from fixed_estimates import estimates_of
 from refless.commands.score.document import verdict as worth
 from refless.commands.validate.verdict import annotator_lines
 from refless.data.records import RatedPool
-from refless.data.simulate import simulate
-from refless.estimators.scorer import CrossValidated
+from refless.estimators.cross_validated import CrossValidated
 from refless.evaluation.annotators import Annotators, annotator_interval
 from refless.evaluation.jackknife import split
 from refless.evaluation.scoring import Mean

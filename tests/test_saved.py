@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 import refless
 from command_line import Ran, jsonl, output_rows, rated_rows, run
 from refless import GaussianProcess
 from refless.data.records import as_outputs
-from refless.data.simulate import simulate
 from refless.estimators import Estimator, estimator_of
 from refless.files.arrays import read_arrays, write_arrays
 from refless.registry.errors import InputError, UsageError
@@ -26,10 +26,10 @@ NEURAL = pytest.mark.skipif(not find_spec("torch"), reason="torch is not install
 SMALL = "ratpred:embedding=4,hidden=4,epochs=3,synthetic_epochs=1,threads=1"
 SPECS = [
     "gp",
-    "gp:use_source=no,use_system=yes,max_sd=0.3,subsample=0.6",
+    "gp:use_source=no,use_system=yes,max_sd=0.3",
     "gp:max_rated=20,use_system=yes,max_sd=0.4",
     "bleu-neighbors",
-    "bleu-neighbors:kernel=(rouge-l),subsample=0.5,min_neighbors=1",
+    "bleu-neighbors:kernel=(rouge-l),min_neighbors=1",
     pytest.param(SMALL, marks=NEURAL),
 ]
 BOTH = ("values", "alone", "afar")
@@ -251,7 +251,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         (lambda facts, _: facts["range"].update(unit=0.0), "range"),
         (lambda facts, _: facts["validation"][0].clear(), "one estimate each"),
         (lambda facts, _: facts["about"].update(scale=[5, 1]), "lower first"),
-        (lambda facts, _: facts["about"].pop("aggregate"), "aggregate"),
+        (lambda facts, _: facts["about"].pop("sources"), "sources"),
         (lambda _, arrays: arrays.pop("0.output.bias"), "weights"),
         (lambda _, arrays: arrays.update({"0.output.bias": np.zeros((7, 7), "f4")}), "shape"),
         (lambda _, arrays: arrays.update({"0.output.bias": np.zeros(1)}), "type"),
@@ -322,7 +322,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
 
 WRITER = """
 import sys, refless
-from refless.data.simulate import simulate
+from benchmarks.simulate import simulate
 from refless.estimators import estimator_of
 models = [estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25)]
 print("ready", flush=True)
@@ -344,7 +344,11 @@ def test_a_kill_and_two_writers_leave_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     _write(path, 1)
     writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE)
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdout=subprocess.PIPE,
+        )
         for _ in range(2)
     ]
     try:

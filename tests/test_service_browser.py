@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.simulate import simulate
 
 from command_line import jsonl, run
-from refless.data.simulate import simulate
 from serving import DATABASES, HOSTILE, cut_off
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 from command_line import jsonl, run
 from refless.data.records import Outputs
-from refless.data.simulate import simulate
 from refless.extensions.serve.analysis_worker import looked
 from refless.extensions.serve.app import latest
 from refless.extensions.serve.dashboard import Live, LookFailedError, written

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.simulate import ERRORS, Simulated, simulate
 from scipy.stats import spearmanr
 
 from refless.data.human import human_ratings
-from refless.data.simulate import ERRORS, Simulated, simulate
 from refless.registry.errors import UsageError
 
 

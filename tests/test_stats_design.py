@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.data.records import as_outputs
-from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.model import doubted
 from refless.stats.d_optimal import most_telling

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from refless.stats import correlation, influence, weighted
+from refless.stats import correlation, influence
 from refless.stats.measures import MEASURES, WEIGHTED
 from refless.stats.resampling import bootstrap, influence_error, weights_of
 
@@ -43,18 +43,12 @@ def sample(n: int, *, binary: bool = False, seed: int = 0):
     return (human > 0.5).astype(float)[order] if binary else human[order], predicted[order]
 
 
-@pytest.mark.parametrize("dense_rows", [1_000, 0])
 @settings(max_examples=60, deadline=None)
 @given(case=weighted_columns())
-def test_weights_equal_repeated_rows(dense_rows, case):
+def test_weights_equal_repeated_rows(case):
     """Each measure of weights equals the plain one on repeated rows, undefined ones included."""
     human, predicted, weights = case
-    limit = weighted.DENSE_ROWS
-    weighted.DENSE_ROWS = dense_rows  # 0 takes the compiled count of pairs
-    try:
-        values = {name: prepare(human, predicted)(weights) for name, prepare in WEIGHTED.items()}
-    finally:
-        weighted.DENSE_ROWS = limit
+    values = {name: prepare(human, predicted)(weights) for name, prepare in WEIGHTED.items()}
     for name, column in values.items():
         expected = [repeated(name, human, predicted, line) for line in weights]
         # An AUC is prepared on the whole human rating, which must have two values itself.

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, outputs_of
-from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.extensions.papers.stress import stuffing

@@ -1,10 +1,10 @@
 """What failing systems give, in the place of good outputs: does an estimate or a guard show it?"""
 
 import numpy as np
+from benchmarks.simulate import simulate
 
 import refless
 from refless.data.records import Outputs
-from refless.data.simulate import simulate
 from refless.extensions.papers.stress.material import material_of
 from refless.extensions.papers.stress.useless import REFUSAL, useless, warns
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from refless.data.simulate import simulate
 from refless.evaluation import baselines
 from refless.evaluation.baselines import length_only, tfidf
 from refless.evaluation.groups import mean_of_others

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 from refless.data.human import pool_of
 from refless.data.records import Outputs, Residuals, as_outputs
-from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.active_learning import learn

@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import kolmogorov
 
 from published import DATA
 from refless.data.records import Outputs, RatedPool, as_outputs
-from refless.data.simulate import simulate
 from refless.data.tables import Reading, read_pool
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.copies import RUNS, SHORTEST, copies, pairs, plain

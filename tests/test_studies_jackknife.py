@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 from scipy import stats
 
 from fixed_estimates import estimated, fixed, split_of
 from refless.data.human import pool_of
-from refless.data.simulate import simulate
 from refless.estimators import Estimator
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 from scipy import stats
 
 from fixed_estimates import predictions
 from refless.data.records import Outputs, Predictions
-from refless.data.simulate import simulate
 from refless.evaluation.units import in_units, units_of
 from refless.metrics.references.bleu import BLEU
 from refless.metrics.references.protocol import averaged

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.simulate import simulate
 
 from refless.commands.validate.run import validate
-from refless.data.simulate import simulate
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.groups import codes, group_labels
 from refless.evaluation.jackknife import split

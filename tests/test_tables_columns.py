@@ -175,13 +175,13 @@ def test_duplicate_outputs(tmp_path: Path) -> None:
 
 
 def test_several_rating_columns(tmp_path: Path) -> None:
-    """One annotator a column: a blank cell is no rating, names are sorted; on a scale, a median."""
+    """One annotator a column: a blank cell is no rating, names are sorted; on a scale, a mean."""
     path = tmp_path / "p.csv"
     path.write_text("text,b,a,c\nx,1,2,6\ny,,4,\n")
     columns = Columns(rating=("b", "a", "c"))
-    reading = Reading(columns=columns, scale=(1, 6), aggregate="median")
+    reading = Reading(columns=columns, scale=(1, 6))
     pool = read_pool([str(path)], reading).pool
-    assert (pool.scale, pool.aggregate, pool.human.tolist()) == ((1, 6), "median", [0.2, 0.6])
+    assert (pool.scale, pool.human.tolist()) == ((1, 6), [0.4, 0.6])
     assert pool.ratings.annotators == ("a", "b", "c")
     ratings = zip(pool.ratings.text, pool.ratings.annotator, pool.ratings.values, strict=True)
     assert sorted(ratings) == [(0, 0, 2), (0, 1, 1), (0, 2, 6), (1, 0, 4)]

@@ -181,7 +181,6 @@ def test_records_pass_through() -> None:
     assert read_outputs(pool).outputs.sources == ("p",)
     for reading, told in (
         (Reading(scale=(1, 6)), "made with --scale 1 5"),
-        (Reading(aggregate="median"), "made with --read aggregate=mean"),
         (Reading(columns=Columns(group="prompt")), "no column 'prompt'"),
     ):
         with pytest.raises(UsageError, match=told):

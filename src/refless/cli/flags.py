@@ -118,11 +118,7 @@ def _kind(parameter: Parameter) -> Any:  # noqa: ANN401 - any type
 
 
 def _by_name(flag: str, words: Sequence[str]) -> dict[str, str | list[str]]:
-    """NAME=VALUE of each word, split at the first sign, with all values of a name.
-
-    Raises:
-        UsageError: a word without a name or without the sign.
-    """
+    """NAME=VALUE of each word, with all values of a name; UsageError for any other word."""
     values: dict[str, list[str]] = {}
     for word in words:
         name, equals, value = word.partition("=")

@@ -8,7 +8,7 @@ from refless.commands.warnings import progress
 from refless.data.choices import are_choices, group_numbers
 from refless.data.records import Estimates, Outputs, RatedPool
 from refless.estimators import ESTIMATORS, Estimator, estimator_of, held_out
-from refless.estimators.scorer import CrossValidated
+from refless.estimators.cross_validated import CrossValidated
 from refless.registry.arrays import IntArray
 from refless.registry.spec import spec_of
 
@@ -24,13 +24,13 @@ def chosen(estimator: Any, threads: int | None = None, seed: int | None = None) 
     Raises:
         UsageError: an unknown estimator or parameter, or a value that cannot be honoured.
     """
-    found = estimator_of(estimator).clone()
-    mine = {"threads": threads, "seed": seed}
-    for name, default in (("threads", None), ("seed", 0)):
-        own = found.get_params(deep=False)
-        if mine[name] is not None and own.get(name, mine[name]) == default:
-            found.set_params(**{name: mine[name]})
-    return found
+    copy = estimator_of(estimator).clone()
+    own = copy.get_params(deep=False)
+    if threads is not None and own.get("threads") is None:
+        copy.set_known(threads=threads)
+    if seed is not None and own.get("seed", 0) == 0:
+        copy.set_known(seed=seed)
+    return copy
 
 
 def with_twins(tried: Sequence[E]) -> list[E]:

@@ -79,9 +79,6 @@ class RatedOptions(FileOptions):
         str | Mapping[str, float] | None, About("numbers for rating words", kind=str | None)
     ] = None
     label_config: Annotated[str | None, About("Label Studio's configuration")] = None
-    aggregate: Annotated[
-        Literal["mean", "median"], About("what stands for several ratings of one text")
-    ] = "mean"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +122,7 @@ class RatedRows(OutputRows):
             roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*':
             one annotator a column), annotator, time, dimension.
         reading: How files are read: encoding=latin-1. Repeatable; options: format, encoding,
-            quoting, max-bytes, rating-map, label-config, aggregate.
+            quoting, max-bytes, rating-map, label-config.
         scale: Lowest and highest rating; maps ratings to [0, 1].
         dimension: Which of several things that were rated is read: fluency, a question, a scorer, a
             column of ratings; fluency=1..5 has its scale.

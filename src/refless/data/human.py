@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from refless.data.records import Aggregate, RatedPool, Ratings, Scale, numbered, scored, sortable
+from refless.data.records import RatedPool, Ratings, Scale, numbered, scored, sortable
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.errors import InputError, UsageError
 
@@ -52,20 +52,19 @@ def decimals_of(values: FloatArray) -> int | None:
     return None
 
 
-def exact_ratings(ratings: Ratings, n: int, aggregate: Aggregate = "mean") -> ExactRatings:
-    """The aggregate of each of n texts' ratings as integers over one denominator.
+def exact_ratings(ratings: Ratings, n: int) -> ExactRatings:
+    """The mean of each of n texts' ratings as integers over one denominator.
 
     Where the numbers leave no room for that (more than six decimals, or sums beyond 2**53), the
     human ratings are rounded to a fixed point, which keeps every sum independent of its order.
     """
-    _check_aggregate(aggregate)
     decimals = decimals_of(ratings.values)
     unit = 1 if decimals is None else 10**decimals
     units = np.rint(ratings.values * unit)
     with np.errstate(over="ignore"):
         if decimals is None or np.abs(units).sum() >= EXACT:
-            return _fixed_point(np.divide(*_sums(ratings.values, ratings.text, n, aggregate)))
-    sums, counts = _sums(units.astype(np.int64), ratings.text, n, aggregate)
+            return _fixed_point(np.divide(*_sums(ratings.values, ratings.text, n)))
+    sums, counts = _sums(units.astype(np.int64), ratings.text, n)
     common = math.lcm(*map(int, np.unique(counts)))
     peak = int(np.abs(sums // counts).max(initial=0)) + 1
     if max(peak, unit) * common * n < EXACT:
@@ -73,24 +72,12 @@ def exact_ratings(ratings: Ratings, n: int, aggregate: Aggregate = "mean") -> Ex
     return _fixed_point(sums / (counts * unit))  # one division each: ties are still ties
 
 
-def _check_aggregate(aggregate: str) -> None:
-    if aggregate not in {"mean", "median"}:
-        raise UsageError(f"aggregate must be 'mean' or 'median', got '{aggregate}'")
-
-
-def _sums(
-    values: Numbers, text: IntArray, n: int, aggregate: Aggregate
-) -> tuple[Numbers, IntArray]:
-    """Numerators and denominators of each text's aggregate, summed in order of size."""
+def _sums(values: Numbers, text: IntArray, n: int) -> tuple[Numbers, IntArray]:
+    """The sum of each text's ratings, added in order of size, and how many there are."""
     order = np.lexsort((values, text))
-    counts = np.bincount(text, minlength=n).astype(np.int64)
-    if aggregate == "mean":
-        sums: Numbers = np.zeros(n, dtype=values.dtype)
-        np.add.at(sums, text[order], values[order])
-        return sums, counts
-    start = np.cumsum(counts) - counts
-    low, high = order[start + (counts - 1) // 2], order[start + counts // 2]
-    return values[low] + values[high], np.full(n, 2, dtype=np.int64)
+    sums: Numbers = np.zeros(n, dtype=values.dtype)
+    np.add.at(sums, text[order], values[order])
+    return sums, np.bincount(text, minlength=n).astype(np.int64)
 
 
 def _fixed_point(values: FloatArray) -> ExactRatings:
@@ -123,25 +110,22 @@ def check_scale(scale: Scale | None) -> None:
         raise UsageError(f"a scale needs two numbers, the lower first, got {scale[0]} {scale[1]}")
 
 
-def human_ratings(
-    ratings: Ratings, n: int, *, scale: Scale | None = None, aggregate: Aggregate = "mean"
-) -> FloatArray:
-    """[n] ratings: the aggregate of each text's ratings, scaled. Every text needs a rating.
+def human_ratings(ratings: Ratings, n: int, *, scale: Scale | None = None) -> FloatArray:
+    """[n] ratings: the mean of each text's ratings, scaled. Every text needs a rating.
 
     Each is one division of whole numbers, where its own ratings leave room for that; how large the
     ratings of other texts are does not matter.
     """
-    _check_aggregate(aggregate)
     decimals, fits = decimals_of(ratings.values), np.zeros(n, dtype=np.bool_)
     if decimals is not None:
         units = np.rint(ratings.values * 10.0**decimals)
         fits = np.bincount(ratings.text, np.abs(units), n) < EXACT
     values = np.zeros(n)
     if not fits.all():
-        values = np.divide(*_sums(ratings.values, ratings.text, n, aggregate))
+        values = np.divide(*_sums(ratings.values, ratings.text, n))
     if decimals is not None:
         short = np.where(fits[ratings.text], units, 0.0).astype(np.int64)
-        sums, counts = _sums(short, ratings.text, n, aggregate)
+        sums, counts = _sums(short, ratings.text, n)
         values = np.where(fits, sums / (counts * 10**decimals), values)
     _peak(values)
     return scaled(values, scale)
@@ -159,7 +143,6 @@ def pool_of(
     annotators: Sequence[str] = (),
     scores: Mapping[str, Sequence[float | None] | FloatArray] = MappingProxyType({}),
     scale: Scale | None = None,
-    aggregate: Aggregate = "mean",
 ) -> RatedPool:
     """A rated pool from columns: lists, arrays or those of a data frame; a pool passes through.
 
@@ -204,10 +187,9 @@ def pool_of(
         **columns,
         **scored(scores),
         texts=tuple(texts),
-        human=human_ratings(flat, len(texts), scale=scale, aggregate=aggregate),
+        human=human_ratings(flat, len(texts), scale=scale),
         ratings=flat,
         scale=scale,
-        aggregate=aggregate,
         named=named,
     )
 
@@ -318,7 +300,7 @@ def ratings_of(pool: RatedPool) -> list[tuple[tuple[float, int], ...]]:
 def fingerprint(pool: RatedPool) -> str:
     """Twelve hexadecimal digits of the pool's content, for signatures; rows in canonical order."""
     scale = None if pool.scale is None else tuple(map(float, pool.scale))
-    digest = hashlib.sha256(repr((scale, pool.aggregate)).encode())
+    digest = hashlib.sha256(repr((scale, "mean")).encode())
     for column in (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks):
         digest.update(f"{len(column)}:".encode())
         for entry in column:

@@ -16,7 +16,6 @@ from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 
 Reason = Literal["", "empty", "too-short", "too-few", "too-many", "too-uncertain", "bad-row"]
-Aggregate = Literal["mean", "median"]
 Scale = tuple[float, float]
 
 _Entry = TypeVar("_Entry")
@@ -176,18 +175,16 @@ class RatedPool(Texts):
     """Rated texts: what people have already judged (the papers' S).
 
     Attributes:
-        human: [n] aggregate of each text's ratings; in [0, 1] with a scale, else in the raters'
+        human: [n] mean of each text's ratings; in [0, 1] with a scale, else in the raters'
             units.
         ratings: the single ratings behind the human rating.
         scale: the ratings' lowest and highest value, or None.
-        aggregate: how a text's ratings become its human rating.
         named: whether the ids came from the user (else they count the texts).
     """
 
     human: FloatArray
     ratings: Ratings
     scale: Scale | None = None
-    aggregate: Aggregate = "mean"
     named: bool = False
 
     def _more(self, rows: IntArray) -> dict[str, Any]:

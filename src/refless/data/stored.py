@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from refless.data.human import check_scale, human_ratings
-from refless.data.records import COLUMNS, Aggregate, RatedPool, Ratings, Scale, columns_of, scored
+from refless.data.records import COLUMNS, RatedPool, Ratings, Scale, columns_of, scored
 from refless.files.arrays import (
     Array,
     Arrays,
@@ -28,7 +28,6 @@ class PoolFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     size: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
     scale: Scale | None
-    aggregate: Aggregate
     named: bool
     score_names: tuple[str, ...] = ()
 
@@ -64,14 +63,13 @@ def pool_in(facts: PoolFacts, arrays: Mapping[str, Array]) -> RatedPool:
     require(len(set(columns["ids"])) == n, "ids are not unique")
     check_sorted("annotators", annotators)
     ratings = _ratings(arrays, n, annotators)
-    human = human_ratings(ratings, n, scale=facts.scale, aggregate=facts.aggregate)
+    human = human_ratings(ratings, n, scale=facts.scale)
     return RatedPool(
         **columns,
         **scored(_scores(facts, arrays)),
         human=human,
         ratings=ratings,
         scale=facts.scale,
-        aggregate=facts.aggregate,
         named=facts.named,
     )
 

@@ -6,7 +6,6 @@ from refless.data.records import Estimates, RatedPool
 from refless.estimators.explanation import Explanation
 from refless.estimators.protocol import Estimator
 from refless.estimators.regressor import Regressor
-from refless.estimators.scorer import Scorer
 from refless.registry.arrays import IntArray
 from refless.registry.offered import Registry
 from refless.registry.spec import made
@@ -34,7 +33,9 @@ def estimator_of(estimator: Any) -> Estimator:  # noqa: ANN401 - what fits and p
     return Regressor(model=estimator)
 
 
-def held_out(estimator: str | Scorer, pool: RatedPool, groups: IntArray | None = None) -> Estimates:
+def held_out(
+    estimator: str | Estimator, pool: RatedPool, groups: IntArray | None = None
+) -> Estimates:
     """Each text of a pool judged by the others outside its group; the estimator stays as it is.
 
     Args:
@@ -53,7 +54,6 @@ __all__ = [
     "ESTIMATORS",
     "Estimator",
     "Explanation",
-    "Scorer",
     "estimator_of",
     "held_out",
 ]

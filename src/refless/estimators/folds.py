@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from refless.data.human import copies_in_order, copies_of, members_of
+from refless.data.human import copies_of, members_of
 from refless.data.records import RatedPool
 from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
@@ -51,20 +51,6 @@ def folds_of(groups: IntArray, folds: int) -> IntArray:
 def _drawn_folds(n: int, folds: int, seed: int | tuple[int, ...] = 2) -> IntArray:
     """[n] fold of each group."""
     return np.asarray(np.random.default_rng(seed).permutation(n) % folds)
-
-
-def subsampled(ordered: RatedPool, share: float, seed: int) -> RatedPool:
-    """That share of a pool in canonical order, drawn without replacement; at least one text.
-
-    Copies of a text are drawn together: it is a share of the different ones.
-    """
-    if share == 1.0:
-        return ordered
-    copies = copies_in_order(ordered)
-    n = int(copies.max(initial=-1)) + 1
-    size = max(1, round(share * n))
-    drawn = np.random.default_rng(seed).choice(n, size, replace=False)
-    return ordered.take(np.flatnonzero(np.isin(copies, drawn)))
 
 
 def whole(copies: IntArray, size: int, rng: np.random.Generator) -> IntArray:

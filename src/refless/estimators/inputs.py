@@ -12,7 +12,7 @@ Given = Any  # texts as a list or an array, or what has columns (pandas, polars,
 
 
 def rated_given(
-    given: RatedPool | Given,
+    rows: RatedPool | Given,
     ratings: Sequence[float] | Sequence[Sequence[float]] | FloatArray | None,
     sources: Sequence[str] = (),
 ) -> RatedPool:
@@ -21,44 +21,44 @@ def rated_given(
     Raises:
         UsageError: ratings missing or given twice, or lengths that differ.
     """
-    if isinstance(given, RatedPool):
-        return pool_of(given, ratings)
-    texts, column, systems = columns_in(given)
+    if isinstance(rows, RatedPool):
+        return pool_of(rows, ratings)
+    texts, column, systems = columns_in(rows)
     if len(column) and len(sources):
         raise UsageError("there is a column 'source' already; do not pass sources beside it")
     return pool_of(texts, ratings, sources=tuple(sources) or column, systems=systems)
 
 
-def outputs_in(given: Outputs | RatedPool | Given) -> Outputs:
+def outputs_in(rows: Outputs | RatedPool | Given) -> Outputs:
     """The texts to be scored; raises as `columns_in` does."""
-    if isinstance(given, Outputs):
-        return given
-    if isinstance(given, RatedPool):
-        return as_outputs(given)
-    texts, sources, systems = columns_in(given)
+    if isinstance(rows, Outputs):
+        return rows
+    if isinstance(rows, RatedPool):
+        return as_outputs(rows)
+    texts, sources, systems = columns_in(rows)
     return Outputs(ids=numbered(len(texts)), texts=texts, sources=sources, systems=systems)
 
 
-def columns_in(given: Given) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def columns_in(rows: Given) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Texts, sources and systems, () for none, of a list or array of texts, or of columns.
 
     Raises:
         UsageError: columns, and none of them is called `text`; or a bare string, which would be
             read letter by letter.
     """
-    names = given.keys() if isinstance(given, Mapping) else getattr(given, "columns", None)
-    names = getattr(given, "column_names", names)
-    if isinstance(given, str):
+    names = rows.keys() if isinstance(rows, Mapping) else getattr(rows, "columns", None)
+    names = getattr(rows, "column_names", names)
+    if isinstance(rows, str):
         raise UsageError("a list of texts is needed, got one string; wrap it in a list")
     if names is None:
-        return _strings(given, "text"), (), ()
+        return _strings(rows, "text"), (), ()
     if "text" not in names:
         raise UsageError(f"a column 'text' is needed; there are {', '.join(map(str, names))}")
     sources, systems = (
-        _strings(given[name] if name in names else (), name, missing="")
+        _strings(rows[name] if name in names else (), name, missing="")
         for name in ("source", "system")
     )
-    return _strings(given["text"], "text"), sources, systems
+    return _strings(rows["text"], "text"), sources, systems
 
 
 def _strings(column: Any, what: str, missing: str | None = None) -> tuple[str, ...]:  # noqa: ANN401 - of any library

@@ -14,9 +14,9 @@ import numpy as np
 
 from refless.data.human import ExactRatings, exact_ratings, scaled
 from refless.data.records import Neighbor, Outputs, RatedPool, Reason, Residuals
+from refless.estimators.cross_validated import Within
 from refless.estimators.explanation import evidence
 from refless.estimators.intervals import reasons_of
-from refless.estimators.scorer import Within
 from refless.loops import Loops
 from refless.metrics.kernels.dense import Dense
 from refless.metrics.matching import Exclusions, Work
@@ -53,12 +53,11 @@ class Neighborhood:
     """Rated texts that a kernel has read.
 
     Attributes:
-        pool: as given; rated: in canonical order, sub-sampled (S).
+        rated: in canonical order (S).
         fingerprint: of the pool's content.
         residuals: those of signatures that were asked for.
     """
 
-    pool: RatedPool
     rated: RatedPool
     prepared: Dense
     fingerprint: str
@@ -66,25 +65,22 @@ class Neighborhood:
     residuals: dict[str, Residuals] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls, pool: RatedPool, rated: RatedPool, prepared: Dense, fingerprint: str
-    ) -> Neighborhood:
+    def of(cls, rated: RatedPool, prepared: Dense, fingerprint: str) -> Neighborhood:
         """The rated texts with their exact human ratings."""
-        human = exact_ratings(rated.ratings, len(rated), rated.aggregate)
-        return cls(pool, rated, prepared, fingerprint, human)
+        human = exact_ratings(rated.ratings, len(rated))
+        return cls(rated, prepared, fingerprint, human)
 
     def means(
         self,
         texts: Sequence[str],
-        taus: FloatArray,
         rule: Rule,
         held: Exclusions | None,
         progress: Progress | None = None,
     ) -> tuple[FloatArray, IntArray]:
-        """[texts, taus] mean human rating of the neighbours, and how many there are."""
+        """[texts] mean human rating of the neighbours, and how many there are."""
         human, work = self.human, Work(held=held, threads=rule.threads, progress=progress)
-        sums = self.prepared.neighbor_sums(texts, human.numerators, taus, work)
-        return scaled(human.means(sums.sums, sums.counts), self.rated.scale), sums.counts
+        counts, sums = self.prepared.neighbor_sums(texts, human.numerators, rule.tau, work)
+        return scaled(human.means(sums, counts), self.rated.scale), counts
 
     def reasons(
         self, outputs: Outputs, rule: Rule, support: IntArray, sizes: IntArray

@@ -17,13 +17,13 @@ from refless.data.records import (
     as_outputs,
     picked,
 )
+from refless.estimators.cross_validated import CrossValidated, Within
 from refless.estimators.explanation import Explanation
-from refless.estimators.folds import group_numbers, rows_in, subsampled, whole
+from refless.estimators.folds import group_numbers, rows_in, whole
 from refless.estimators.inputs import outputs_in
 from refless.estimators.intervals import estimates_of, half_widths, held_out_ways, residuals_in
 from refless.estimators.neighborhood import Neighborhood, Rule
-from refless.estimators.protocol import SEED, SUBSAMPLE, THREADS, Estimator, one_output
-from refless.estimators.scorer import CrossValidated, Within
+from refless.estimators.protocol import THREADS, Estimator, one_output
 from refless.metrics.kernels import KERNELS, Kernel, kernel_of
 from refless.metrics.kernels.bleu import BleuStar
 from refless.metrics.matching import Exclusions, hold_out
@@ -42,14 +42,12 @@ class BLEUNeighbors(Estimator):
     """Nearest-neighbours estimate of quality, with abstention.
 
     Attributes:
-        kernel: similarity of an output to a rated text: `bleu*`, `rouge-l`, `meteor`, `bertscore`,
+        kernel: similarity of an output to a rated text: `bleu*`, `rouge-l`, `bertscore`,
             with parameters as in `bleu*:tokenize=words`, or a kernel of `refless.metrics.kernels`.
         tau: least similarity of a neighbour; None takes the kernel's published one (0.08, 0.06,
-            0.18, 0.10).
+            0.10).
         min_neighbors: a, the fewest neighbours for an estimate; 0 removes the rule.
         max_fraction: b, the largest share of the rated texts; 1 removes the rule.
-        subsample: share of the pool used in this evaluation, drawn with `seed`.
-        seed: seed of the sub-sampling.
         threads: number of threads, all cores by default; no result depends on it.
     """
 
@@ -62,8 +60,6 @@ class BLEUNeighbors(Estimator):
     max_fraction: Annotated[
         float, About("largest share of neighbours; 1: no such rule", at_least=0, at_most=1)
     ] = 0.66
-    subsample: Annotated[float, SUBSAMPLE] = 1.0
-    seed: Annotated[int, SEED] = 0
     threads: Annotated[int | None, THREADS] = None
 
     _later: ClassVar = frozenset({"tau", "min_neighbors", "max_fraction", "threads"})
@@ -96,14 +92,13 @@ class BLEUNeighbors(Estimator):
         return self._kernel().default_tau if self.tau is None else self.tau
 
     def _learned_with(self) -> object:
-        return (self._kernel(), *((self.subsample, self.seed) if self.subsample < 1.0 else ()))
+        return self._kernel()
 
-    def _learn(self, pool: RatedPool, groups: IntArray | None = None) -> Neighborhood:
+    def _learn(self, pool: RatedPool) -> Neighborhood:
         """Rated texts, read by the kernel."""
-        ordered = pool.take(canonical_order(pool, groups if self.subsample < 1.0 else None))
-        rated = subsampled(ordered, self.subsample, self.seed)
+        rated = self.drawn(pool)
         prepared = self._kernel().prepare(rated.texts)
-        return Neighborhood.of(pool, rated, prepared, fingerprint(ordered))
+        return Neighborhood.of(rated, prepared, fingerprint(rated))
 
     def estimate(self, X: Any) -> Estimates:  # noqa: ANN401, N803 - outputs or texts, see `given`
         """The mean rating of each output's neighbours, with an interval for its own human rating.
@@ -128,25 +123,24 @@ class BLEUNeighbors(Estimator):
             groups: [n] group numbers from 0; by default each text is a group of its own.
         """
         numbers = group_numbers(pool, groups)
-        state = self._learn(pool, numbers)
-        outputs, scale = as_outputs(state.pool), state.rated.scale
-        hidden = hold_out(numbers, numbers[rows_in(state.pool, state.rated)])
+        state = self._learn(pool)
+        outputs = as_outputs(pool)
+        hidden = hold_out(numbers, numbers[rows_in(pool, state.rated)])
         values, support, reasons = self._matched(state, outputs, hidden)
-        errors = state.pool.human - values
+        errors = pool.human - values
         radius = conformal_radius(errors[~np.isnan(errors)])
-        return estimates_of(outputs, values, scale, reasons, support, radius)
+        return estimates_of(outputs, values, pool.scale, reasons, support, radius)
 
     def _matched(
         self, state: Neighborhood, outputs: Outputs, hidden: Exclusions | None = None
     ) -> tuple[FloatArray, IntArray, tuple[Reason, ...]]:
         """Values, NaN if undefined, support and reasons; `hidden`: what each must not see."""
         rule, sizes = self.rule(), np.full(len(outputs), len(state.rated))
-        tau = np.array([rule.tau])
-        means, counts = state.means(outputs.texts, tau, rule, hidden, self.progress)
+        means, counts = state.means(outputs.texts, rule, hidden, self.progress)
         sizes = sizes if hidden is None else sizes - hidden.sizes()
-        reasons = state.reasons(outputs, rule, counts[:, 0], sizes)
+        reasons = state.reasons(outputs, rule, counts, sizes)
         defined = [reason == "" for reason in reasons]
-        return np.where(defined, means[:, 0], np.nan), counts[:, 0], reasons
+        return np.where(defined, means, np.nan), counts, reasons
 
     def residuals(self) -> Residuals:
         """Rating minus held-out estimate, of at most 2,000 rated texts, without those undefined.
@@ -195,11 +189,11 @@ class BLEUNeighbors(Estimator):
     def within(self, pool: RatedPool) -> Within | None:
         """Held-out estimates of some rows among themselves; all similarities are computed once.
 
-        None if a part of the pool is drawn, or if it is too large for a table of similarities.
+        None if the pool is too large for a table of similarities.
         """
-        if self.subsample < 1.0 or len(pool) > DENSE_TEXTS:
+        if len(pool) > DENSE_TEXTS:
             return None
-        state = Neighborhood.of(pool, pool, self._kernel().prepare(pool.texts), "")
+        state = Neighborhood.of(pool, self._kernel().prepare(pool.texts), "")
         return state.among_themselves(self.rule())
 
     def signature(self, pool: RatedPool | None = None) -> Signature:
@@ -216,5 +210,5 @@ class BLEUNeighbors(Estimator):
             signed = self._with_pool(signed, pool)
         elif self._fitted is not None:
             neighborhood: Neighborhood = self._fitted.learned
-            signed = self._with_pool(signed, neighborhood.pool, neighborhood.fingerprint)
+            signed = self._with_pool(signed, neighborhood.rated, neighborhood.fingerprint)
         return signed.plus(v=__version__)

@@ -1,21 +1,20 @@
 """What every estimator offers, in the way of scikit-learn."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from refless.data.human import canonical_order, fingerprint
-from refless.data.records import Outputs, RatedPool, Residuals
+from refless.data.records import Estimates, Outputs, RatedPool, Residuals
+from refless.estimators.cross_validated import CrossValidated
 from refless.estimators.explanation import Explanation
-from refless.estimators.folds import subsampled
 from refless.estimators.inputs import Given, outputs_in, rated_given
-from refless.estimators.scorer import Scorer
 from refless.files.arrays import Array, Arrays, require
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.registry.progress import Progress
 from refless.registry.signature import Signature
@@ -23,7 +22,6 @@ from refless.registry.spec import About, check, made, nested
 from refless.registry.version import __version__
 from refless.stats.correlation import spearman
 
-SUBSAMPLE = About("share of the rated texts drawn, with the seed", above=0, at_most=1)
 SEED = About("of what is drawn", at_least=0)
 THREADS = About("threads; none: all cores", at_least=1)
 USE_SOURCE = About("read sources where the rated texts have them")
@@ -39,19 +37,33 @@ class _Fitted:
     pool: RatedPool
 
 
-class Estimator(Scorer):
+class Together(NamedTuple):
+    """How far the errors of estimates go together, in squared units of the human rating.
+
+    Attributes:
+        covariance: [n, n] of what the outputs' ratings have in common with others'.
+        noise: variance of a rating beyond that, which no other rating tells of.
+    """
+
+    covariance: FloatArray
+    noise: float
+
+
+class Estimator(ABC):
     """Learns from rated texts, gives an estimate for an output, needs no reference.
 
     Subclasses are dataclasses whose fields are the parameters, by keyword; the constructor checks
     and stores them. What `fit` learns is one frozen object.
+
+    Attributes:
+        progress: called with the share of the work that is done, or None.
     """
 
+    progress: Progress | None = None
     _later: ClassVar[frozenset[str]] = frozenset()  # parameters that are heeded after fit
     _fitted: _Fitted | None = None
     _together: Mapping[str, str] = MappingProxyType({})  # label of each rated text by its id
     name: ClassVar[str] = ""  # in signatures
-    subsample: float
-    seed: int
 
     def __post_init__(self) -> None:
         """Checks the parameters."""
@@ -150,13 +162,45 @@ class Estimator(Scorer):
 
     @property
     def rated(self) -> RatedPool:
-        """The rated texts in use, in canonical order, after sub-sampling."""
+        """The rated texts in use, in canonical order."""
         pool: RatedPool = self._state().rated
         return pool
 
     def drawn(self, pool: RatedPool) -> RatedPool:
         """What `rated` would be if fitted to this pool."""
-        return subsampled(pool.take(canonical_order(pool)), self.subsample, self.seed)
+        return pool.take(canonical_order(pool))
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What people call it."""
+
+    @abstractmethod
+    def estimate(self, X: Outputs | Given) -> Estimates:  # noqa: N803 - scikit-learn's name
+        """An estimate, or a reason why there is none, for each output."""
+
+    def predict(self, X: Outputs | Given) -> FloatArray:  # noqa: N803
+        """[n] the estimates as numbers, NaN where undefined."""
+        return self.estimate(X).values
+
+    @abstractmethod
+    def held_out(self, pool: RatedPool, groups: IntArray | None = None) -> Estimates:
+        """Each text of the pool judged by the others outside its group; nothing is fitted."""
+
+    def cross_validated(
+        self,
+        pool: RatedPool,
+        groups: IntArray,  # noqa: ARG002 - whose blocks hold them whole
+        blocks: IntArray,
+    ) -> tuple[Estimates, CrossValidated]:
+        """Held-out estimates, and what they would be of a part of the pool.
+
+        Args:
+            pool: the rated texts; groups: [n] what is held out together.
+            blocks: [n] folds of whole groups, by number from 0.
+        """
+        estimates = self.held_out(pool, blocks)  # by refitting: those of a block from one model
+        return estimates, CrossValidated(np.stack([estimates.values] * 2))
 
     @abstractmethod
     def residuals(self) -> Residuals:
@@ -182,11 +226,33 @@ class Estimator(Scorer):
         outputs, fitted = one_output(output), self._without(hide)
         return Explanation.of(fitted.estimate(outputs), len(fitted.rated))
 
+    def without_scores(self) -> Self | None:
+        """The same of texts alone; None for one that reads no scores that others gave."""
+        return None
+
+    def together(
+        self,
+        outputs: Outputs,  # noqa: ARG002 - of those that know
+        doubt: int = 0,  # noqa: ARG002
+    ) -> Together | None:
+        """How far the errors of estimates for these outputs go together; None where unknown.
+
+        Args:
+            outputs: the texts.
+            doubt: rated texts that the model counts as beside those that it has, as if they had
+                told nothing of which likeness matters.
+        """
+        return None
+
     def signature(self, pool: RatedPool | None = None) -> Signature:
-        """The parameters that change estimates, and the rated texts."""
-        unread = {"threads", "subsample", "seed"}
-        parameters = self.get_params(deep=False).items()
-        signed = Signature(self.name).plus(**{n: v for n, v in parameters if n not in unread})
+        """The parameters that change estimates, and the rated texts.
+
+        Args:
+            pool: rated texts, as whose estimator it signs without being fitted to them.
+        """
+        parameters = self.get_params(deep=False)
+        parameters.pop("threads", None)
+        signed = Signature(self.name).plus(**parameters)
         if pool is not None or self._fitted is not None:
             signed = self._with_pool(signed, self.given[0] if pool is None else pool)
         return signed.plus(v=__version__)
@@ -202,8 +268,7 @@ class Estimator(Scorer):
         rated = self.rated.take(
             np.array([i for i, id_ in enumerate(self.rated.ids) if id_ != name])
         )
-        copy = self.clone().set_params(subsample=1.0)
-        return copy.fit(rated, groups=self._labels(rated) if self._together else ())
+        return self.clone().fit(rated, groups=self._labels(rated) if self._together else ())
 
     def score(self, X: RatedPool | Outputs | Given, y: Sequence[float] | FloatArray) -> float:  # noqa: N803
         """Spearman's correlation of estimates and ratings; NaN where undefined.
@@ -217,11 +282,7 @@ class Estimator(Scorer):
         return spearman(human[defined], values[defined])
 
     def _state(self) -> Any:  # noqa: ANN401 - what `_learn` of the same class gave
-        """What was learned.
-
-        Raises:
-            UsageError: before `fit`, or after a parameter was changed that it reads.
-        """
+        """What was learned; UsageError before `fit`, or after a parameter of it was changed."""
         if self._fitted is None:
             raise UsageError("fit a rated pool first")
         if self._fitted.parameters != self._learned_with():
@@ -234,12 +295,9 @@ class Estimator(Scorer):
         return {name: value for name, value in every.items() if name not in self._later}
 
     def _with_pool(self, signed: Signature, pool: RatedPool, digest: str = "") -> Signature:
-        """A signature with the rated texts behind it: what they are, and which are drawn."""
+        """A signature with the rated texts behind it."""
         digest = digest or fingerprint(pool.take(canonical_order(pool)))
-        signed = signed.plus(scale=pool.scale, aggregate=pool.aggregate, sub=self.subsample)
-        if self.subsample < 1.0:
-            signed = signed.plus(subseed=self.seed)
-        return signed.plus(pool=digest, size=len(pool))
+        return signed.plus(scale=pool.scale, pool=digest, size=len(pool))
 
     def _progress_between(self, begin: float, end: float = 1.0) -> Progress | None:
         """Progress of a part of the work, from one share of the whole to another."""

@@ -13,7 +13,7 @@ from refless.data.records import Estimates, Outputs, RatedPool, Residuals, as_ou
 from refless.estimators.folds import folds_in, group_numbers
 from refless.estimators.inputs import Given, outputs_in
 from refless.estimators.intervals import estimates_of, half_widths, held_out_ways, residuals_in
-from refless.estimators.protocol import SEED, SUBSAMPLE, Estimator
+from refless.estimators.protocol import Estimator
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
@@ -98,8 +98,6 @@ class Regressor(PointEstimator):
 
     model: Any
     label: Annotated[str, About("name in results")] = ""
-    subsample: Annotated[float, SUBSAMPLE] = 1.0
-    seed: Annotated[int, SEED] = 0
 
     def __post_init__(self) -> None:
         """Checks the parameters."""

@@ -121,9 +121,7 @@ def _without_own(pool: RatedPool, who: IntArray, text: IntArray) -> FloatArray:
     if len(rated):
         values = ratings.values[rating[foreign]]
         regrouped = Ratings(text=number, annotator=np.zeros_like(number), values=values)
-        human[rated] = human_ratings(
-            regrouped, len(rated), scale=pool.scale, aggregate=pool.aggregate
-        )
+        human[rated] = human_ratings(regrouped, len(rated), scale=pool.scale)
     return human
 
 

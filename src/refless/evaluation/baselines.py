@@ -14,7 +14,7 @@ import scipy
 
 from refless.data.human import canonical_order
 from refless.data.records import RatedPool
-from refless.estimators.scorer import CrossValidated, Within
+from refless.estimators.cross_validated import CrossValidated, Within
 from refless.evaluation.groups import label_means, mean_of_others, sum_of_others
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray

@@ -28,8 +28,8 @@ import numpy as np
 
 from refless.data.human import cells_of, human_ratings
 from refless.data.records import RatedPool
+from refless.estimators.cross_validated import CrossValidated
 from refless.estimators.folds import folds_in
-from refless.estimators.scorer import CrossValidated
 from refless.evaluation.differences import Difference
 from refless.evaluation.held_out import Agreement, counted_reasons, why_undefined
 from refless.registry.arrays import BoolArray, FloatArray, IntArray

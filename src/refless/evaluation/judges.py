@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from refless.data.records import RatedPool
-from refless.estimators.scorer import CrossValidated
+from refless.estimators.cross_validated import CrossValidated
 from refless.evaluation.differences import Difference
 from refless.evaluation.jackknife import Replicates, difference
 from refless.evaluation.leaderboard import Leaderboard

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from refless.data.records import Estimates, RatedPool
-from refless.estimators.scorer import CrossValidated
+from refless.estimators.cross_validated import CrossValidated
 from refless.evaluation.annotators import VersusAnnotators, versus_annotators
 from refless.evaluation.baselines import baselines
 from refless.evaluation.confounders import Confounders, confounders

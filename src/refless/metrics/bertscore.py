@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib.util import find_spec
 from itertools import chain, combinations
-from pathlib import Path
 from typing import Annotated, ClassVar
 
 import numpy as np
 
 from refless.data.records import Outputs
-from refless.files.untrusted import is_file, reading
 from refless.metrics.kernels.dense import Dense, Rows
 from refless.metrics.references.protocol import Scores, averaged, check_references
 from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.errors import InputError, MissingExtraError, UsageError
+from refless.registry.errors import MissingExtraError, UsageError
 from refless.registry.signature import Signature
 from refless.registry.spec import About, check
 from refless.registry.version import __version__
-from refless.text.embed import Embedded, Encoder, VectorArray, file_digest
+from refless.text.embed import Embedded, Encoder, VectorArray
 
 RANDOM = "random"
 RANDOM_PAIRS = 1_000
 MODEL = About("encoder: a folder or a name; needed")
 LAYER = About("its hidden layer; none: the usual one", at_least=0)
-BASELINE = About("to rescale by: random, or a file")
+BASELINE = About("to rescale by", choices=(RANDOM,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +37,8 @@ class BERTScore:
     Attributes:
         model: folder or name of a Hugging Face encoder; needed.
         layer: its hidden layer; None for the one of BERTScore's release, else the last.
-        baseline: None for raw scores; a baseline file of BERTScore's release; or `random`: the
-            mean of up to 1,000 random pairs of the references.
+        baseline: None for raw scores; `random` for the mean of up to 1,000 random pairs of the
+            references.
     """
 
     name: ClassVar[str] = "bertscore"
@@ -72,7 +69,7 @@ class BERTScore:
         known = Matched(embedded)
         pairs = zip(outputs.texts, outputs.references, strict=True)
         raw = [_best(known, place[x], sorted({place[s] for s in many})) for x, many in pairs]
-        base = baseline_of(self.baseline, known, rows, encoder)
+        base = 0.0 if self.baseline is None else random_baseline(known, rows)
         return averaged((np.array(raw, dtype=np.float64) - base) / (1 - base))
 
     def _encoder(self) -> Encoder:
@@ -82,7 +79,9 @@ class BERTScore:
 
     def settings(self) -> dict[str, object]:
         """Encoder, layer and baseline."""
-        return {**self._encoder().settings(), **baseline_settings(self.baseline)}
+        drawn = {"baseline": f"{RANDOM}-{RANDOM_PAIRS}", "baseline-seed": 0}
+        rescaled = {"baseline": None} if self.baseline is None else drawn
+        return {**self._encoder().settings(), **rescaled}
 
     def signature(self) -> Signature:
         """Everything that can change the scores."""
@@ -110,7 +109,7 @@ class BertScore(BERTScore):
     Attributes:
         model: folder or name of a Hugging Face encoder.
         layer: its hidden layer; None for the usual one.
-        baseline: a baseline file of BERTScore's release, or `random`: random pairs of rated texts.
+        baseline: `random`: random pairs of rated texts.
     """
 
     default_tau: ClassVar[float] = 0.10
@@ -128,7 +127,7 @@ class BertScore(BERTScore):
         """The rated texts, embedded."""
         encoder = self._encoder()
         rated = Matched(encoder.embed(texts))
-        base = baseline_of(self.baseline, rated, rated.embedded.rows.tolist(), encoder)
+        base = random_baseline(rated, rated.embedded.rows.tolist())
         return Dense(
             size=len(texts),
             rows=partial(_rows, rated=rated, encoder=encoder, base=base),
@@ -233,43 +232,3 @@ def random_baseline(texts: Matched, rows: Sequence[int]) -> float:
         vectors, weights, _ = texts.texts(np.array([a]))
         scores.append(f_scores(vectors, weights, *texts.texts(np.array([b])))[0])
     return float(np.mean(scores))
-
-
-def published_baseline(path: str, layer: int) -> float:
-    """F of random pairs at a layer, out of a file as BERTScore's release has them.
-
-    Raises:
-        InputError: no such file, no columns LAYER and F, or no such layer.
-    """
-    if not is_file(path):
-        raise InputError("no such file", path=path, remedy="name a baseline file, or 'random'")
-    with reading(path), Path(path).open(encoding="utf-8", newline="") as file:
-        for line, row in enumerate(csv.DictReader(file), 2):
-            try:
-                if int(row["LAYER"]) == layer:
-                    return float(row["F"])
-            except (KeyError, TypeError, ValueError) as wrong:
-                raise InputError(
-                    "found no LAYER and F", path=path, line=line, remedy="see bert_score's files"
-                ) from wrong
-    raise InputError(f"there is no layer {layer}", path=path, remedy="choose another layer")
-
-
-def baseline_of(
-    baseline: str | None, texts: Matched, rows: Sequence[int], encoder: Encoder
-) -> float:
-    """The F that counts as 0: none, a file's, or that of random pairs of some distinct texts."""
-    if baseline is None:
-        return 0.0
-    if baseline == RANDOM:
-        return random_baseline(texts, rows)
-    return published_baseline(baseline, encoder.resolved_layer())
-
-
-def baseline_settings(baseline: str | None) -> dict[str, object]:
-    """What a signature says of a baseline; a file's name and content."""
-    if baseline is None:
-        return {"baseline": None}
-    if baseline == RANDOM:
-        return {"baseline": f"{RANDOM}-{RANDOM_PAIRS}", "baseline-seed": 0}
-    return {"baseline": Path(baseline).name, "baseline-sha": file_digest(baseline)}

@@ -23,7 +23,6 @@ SMOOTHINGS: dict[str, float | None] = {  # name -> its default value
 }
 NOTHING = 1e-9  # a sum of weights that cancel out ends this near 0
 COCO_TINY, COCO_SMALL = 1e-15, 1e-9
-Parts = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +32,10 @@ class Smoothing:
     Attributes:
         name: one of SMOOTHINGS.
         value: what `floor` puts for no match, what `add-k` adds; None for the default.
-        effective_order: leave out orders for which the output is too short.
     """
 
     name: str = "exp"
     value: float | None = None
-    effective_order: bool = False
 
     def __post_init__(self) -> None:
         if self.name not in SMOOTHINGS:
@@ -47,8 +44,6 @@ class Smoothing:
             raise UsageError(f"smoothing '{self.name}' takes no value, got {self.value:g}")
         if self.value is not None and not 0 < self.value < math.inf:
             raise UsageError(f"the smoothing's value must be above 0, got {self.value:g}")
-        if self.name == "coco" and self.effective_order:
-            raise UsageError("coco-caption's BLEU has no effective_order")
 
     @property
     def amount(self) -> float | None:
@@ -71,25 +66,9 @@ def bleu_of_sums(sums: FloatArray, smoothing: Smoothing) -> FloatArray:
     total = sums[..., 2 + order :]
     if smoothing.name == "coco":
         return _coco(sums[..., 0], sums[..., 1], matched, total)
-    logs, known = _log_precisions(matched, total, smoothing)
-    orders = known.sum(axis=-1) if smoothing.effective_order else order
-    with np.errstate(invalid="ignore", divide="ignore"):
-        counted = known if smoothing.effective_order else np.ones_like(known)
-        mean = np.where(counted, logs, 0.0).sum(axis=-1) / orders
-        penalty = brevity_penalty(sums[..., 0], sums[..., 1])
-        score = 100 * penalty * np.exp(mean)
+    mean = log_precisions(matched, total, smoothing).sum(axis=-1) / order
+    score = 100 * brevity_penalty(sums[..., 0], sums[..., 1]) * np.exp(mean)
     return np.asarray(np.where((matched > 0).any(axis=-1), score, 0.0))
-
-
-def precisions_of_sums(sums: FloatArray, smoothing: Smoothing) -> FloatArray:
-    """[..., order] the precisions that enter the score, 0 to 100."""
-    order = (sums.shape[-1] - 2) // 2
-    matched = np.where(sums[..., 2 : 2 + order] > NOTHING, sums[..., 2 : 2 + order], 0.0)
-    total = sums[..., 2 + order :]
-    if smoothing.name == "coco":
-        return np.asarray(100 * (matched + COCO_TINY) / (total + COCO_SMALL))
-    logs, _ = _log_precisions(matched, total, smoothing)
-    return np.asarray(np.where((matched > 0).any(axis=-1, keepdims=True), 100 * np.exp(logs), 0.0))
 
 
 def brevity_penalty(length: FloatArray | IntArray, reference: FloatArray | IntArray) -> FloatArray:
@@ -99,21 +78,20 @@ def brevity_penalty(length: FloatArray | IntArray, reference: FloatArray | IntAr
     return np.where(length < reference, short, 1.0)
 
 
-def _log_precisions(matched: FloatArray, total: FloatArray, smoothing: Smoothing) -> Parts:
-    """Logarithms of the precisions (-inf for 0), and which orders have n-grams at all."""
+def log_precisions(matched: FloatArray, total: FloatArray, smoothing: Smoothing) -> FloatArray:
+    """Logarithms of the precisions, -inf for 0."""
     amount = smoothing.amount
     if smoothing.name == "add-k" and amount is not None:
         added = np.where(np.arange(matched.shape[-1]) > 0, amount, 0.0)
         matched, total = matched + added, total + added
-    known = np.logical_and.accumulate(total > 0, axis=-1)
-    none = known & (matched == 0)
+    defined = np.logical_and.accumulate(total > 0, axis=-1)
+    none = defined & (matched == 0)
     if smoothing.name == "exp":
         matched = np.where(none, 0.5 ** np.cumsum(none, axis=-1), matched)
     elif smoothing.name == "floor" and amount is not None:
         matched = np.where(none, amount, matched)
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.where(known, np.log(matched) - np.log(total), -np.inf)
-    return logs, known
+        return np.where(defined, np.log(matched) - np.log(total), -np.inf)
 
 
 def _coco(

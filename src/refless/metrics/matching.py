@@ -68,14 +68,6 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sums:
-    """What an output's neighbours add up to, for each threshold."""
-
-    counts: IntArray  # [outputs, thresholds] number of neighbours
-    sums: IntArray  # [outputs, thresholds] sum of their values (integers: exact in any order)
-
-
 def hold_out(output_groups: IntArray, rated_groups: IntArray) -> Exclusions:
     """Hides from each output the rated texts of its own group.
 

@@ -4,7 +4,7 @@ Classes `c0` to `c3` tell series apart by colour, and by dashes where colours mi
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -51,7 +51,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """A line through points; low and high are the ends of a band, or empty."""
+    """A line through points that are defined; low and high are the ends of a band, or empty."""
 
     x: Sequence[float]
     y: Sequence[float]
@@ -108,39 +108,26 @@ def chart(
         label=label,
         points=[dot for dot in dots if not math.isnan(dot.x)],
         linked=any(dot.text is not None for dot in dots),
-        series=[(line, _band(line, frame), [*_paths(line, frame)]) for line in series],
+        series=[(line, _band(line, frame), _line(line, frame)) for line in series],
         lines=[*zip(y.ticks, lines, strict=False)],
         marks=marks,
         diagonal=(low, high) if diagonal and low < high else None,
     )
 
 
-def _stretches(y: Sequence[float]) -> list[list[int]]:
-    """Places of points that follow each other without an undefined one between."""
-    stretches: list[list[int]] = [[]]
-    for i, value in enumerate(y):
-        if math.isnan(value):
-            stretches.append([])
-        else:
-            stretches[-1].append(i)
-    return [stretch for stretch in stretches if stretch]
+def _line(line: Series, frame: Frame) -> list[tuple[float, float]]:
+    """The places of the points that are defined."""
+    points = zip(line.x, line.y, strict=True)
+    return [(frame.across(x), frame.down(y)) for x, y in points if not math.isnan(y)]
 
 
-def _paths(line: Series, frame: Frame) -> Iterator[list[tuple[float, float]]]:
-    """The places of each stretch of the line."""
-    for stretch in _stretches(line.y):
-        yield [(frame.across(line.x[i]), frame.down(line.y[i])) for i in stretch]
-
-
-def _band(line: Series, frame: Frame) -> list[list[tuple[float, float]]]:
-    """The outline of the band of each stretch, where both of its ends are defined."""
-    outlines = []
-    for stretch in _stretches(line.y) if len(line.low) else ():
-        inside = [i for i in stretch if not (math.isnan(line.low[i]) or math.isnan(line.high[i]))]
-        upper = [(frame.across(line.x[i]), frame.down(line.high[i])) for i in inside]
-        lower = [(frame.across(line.x[i]), frame.down(line.low[i])) for i in reversed(inside)]
-        outlines.append([*upper, *lower])
-    return outlines
+def _band(line: Series, frame: Frame) -> list[tuple[float, float]]:
+    """The outline of the band, where both of its ends are defined."""
+    ends = zip(line.x, line.low, line.high, strict=False)
+    inside = [(x, low, high) for x, low, high in ends if not math.isnan(low + high)]
+    upper = [(frame.across(x), frame.down(high)) for x, _, high in inside]
+    lower = [(frame.across(x), frame.down(low)) for x, low, _ in reversed(inside)]
+    return upper + lower
 
 
 def row_chart(

@@ -3,7 +3,7 @@
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Any, Literal
 
 from rich.cells import cell_len, set_cell_size
 
@@ -87,15 +87,8 @@ def title(name: str) -> str:
     return {"mse": "MSE", "mae": "MAE", "auc": "AUC"}.get(name, name.capitalize())
 
 
-class Measured(Protocol):
-    """Numbers by name, each with an interval."""
-
-    def interval_of(self, measure: str, /) -> tuple[float, float]:
-        """The 95 % interval of a number."""
-
-
-def measure(agreement: Measured, name: str) -> str:
-    """A measure with its interval."""
+def measure(agreement: Any, name: str) -> str:  # noqa: ANN401 - a record of `evaluation`
+    """A measure of an Agreement with its interval."""
     return with_interval(getattr(agreement, name), agreement.interval_of(name), MEASURES[name])
 
 

@@ -9,12 +9,15 @@ pair and every "is it constant" goes by what `settled` leaves.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray, IntArray
+from refless.loops import Loops
+from refless.registry.arrays import FloatArray
 
-DENSE_ROWS = 1_000  # up to here n x n signs are quicker than loading a compiler
+loops = Loops("concordance")
+
 NAN = float("nan")
 BITS = 40  # about twelve digits that tell two values apart
 CLEAR = 2.0 ** (2 - BITS)  # a difference, relative to the largest value, that no rounding makes
@@ -93,20 +96,16 @@ def untied(column: FloatArray) -> float:
 
 def balance(x: FloatArray, y: FloatArray) -> float:
     """Concordant minus discordant ordered pairs, exact."""
-    if len(x) <= DENSE_ROWS:
-        return float(signs(x, y).sum())
-    from refless.stats.fenwick import balances, sorted_codes
-
-    _, x_codes, y_codes, n_codes = sorted_codes(settled(x), settled(y))
-    return float(balances(np.ones((1, len(x))), x_codes, y_codes, n_codes)[0])
+    return float(balances(x, y)(np.ones((1, len(x))))[0])
 
 
-def signs(x: FloatArray, y: FloatArray) -> IntArray:
-    """[n, n] sign(x_i - x_j) sign(y_i - y_j): 1 concordant, -1 discordant, 0 tied."""
-    _, x_codes = np.unique(settled(x), return_inverse=True)
-    _, y_codes = np.unique(settled(y), return_inverse=True)
-    x_signs = np.sign(x_codes[:, None] - x_codes)
-    return np.asarray(x_signs * np.sign(y_codes[:, None] - y_codes), dtype=np.int64)
+def balances(x: FloatArray, y: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """The same of [b, n] whole weights, as if row i stood weights[b, i] times: [b]."""
+    x, y = settled(x), settled(y)
+    order, codes = np.argsort(x, kind="stable"), np.unique(y, return_inverse=True)[1]
+    columns = np.unique(x, return_inverse=True)[1][order], codes[order]
+    size = int(codes.max(initial=-1)) + 1
+    return lambda weights: loops.balances(np.ascontiguousarray(weights[:, order]), *columns, size)
 
 
 def correlation_p(r: float, n: int) -> float:

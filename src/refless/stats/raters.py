@@ -70,25 +70,26 @@ def severity(block: IntArray, rater: IntArray, values: FloatArray) -> Severity:
         rater, values: [m] single ratings.
     """
     busy = np.argsort(-np.bincount(rater), kind="stable")[:MOST_RATERS]
-    kept = np.isin(rater, busy) & (np.bincount(block)[block] > 1)
-    block, rater = (np.unique(labels[kept], return_inverse=True)[1] for labels in (block, rater))
-    values = values[kept]
+    usable = np.isin(rater, busy) & (np.bincount(block)[block] > 1)
+    block, rater = (np.unique(labels[usable], return_inverse=True)[1] for labels in (block, rater))
+    values = values[usable]
     if not len(values):
         return Severity()
     table = np.zeros((int(block.max()) + 1, int(rater.max()) + 1))
     np.add.at(table, (block, rater), 1)
     rows, often = np.unique(table, axis=0, return_counts=True)  # sums in an order of their own
     shared = (rows * (often / rows.sum(axis=1))[:, None]).T @ rows
-    sizes, known = np.linalg.eigh(np.diag(table.sum(axis=0)) - shared)
+    sizes, vectors = np.linalg.eigh(np.diag(table.sum(axis=0)) - shared)
     linked = sizes > LINKED * max(1.0, float(sizes.max()))
     if not linked.any():
         return Severity()
     off = values - _sums(values, block)[block] / np.bincount(block)[block]
-    told = np.square(known.T @ _sums(off, rater))[linked] / sizes[linked]
+    explained = np.square(vectors.T @ _sums(off, rater))[linked] / sizes[linked]
     freedom = int(linked.sum())
-    left, spare = float(np.sort(np.square(off)).sum() - told.sum()), len(values) - len(table)
-    noise = freedom * left / (spare - freedom) if spare > freedom else 0.0
-    square, counts = float(told.sum()), float(sizes[linked].sum())
+    excess = float(np.sort(np.square(off)).sum() - explained.sum())
+    spare = len(values) - len(table)
+    noise = freedom * excess / (spare - freedom) if spare > freedom else 0.0
+    square, counts = float(explained.sum()), float(sizes[linked].sum())
     return Severity(
         variance=max(0.0, square - noise) / counts, square=square / counts, freedom=freedom
     )
@@ -119,11 +120,11 @@ class _Paired:
 
 
 def _paired(ratings: FloatArray) -> _Paired:
-    known = ~np.isnan(ratings)
-    kept = known.sum(axis=0) >= 2
-    text, rater = np.nonzero(known[:, kept].T)
-    values, code = np.unique(ratings[:, kept][rater, text], return_inverse=True)
-    return _Paired(int(kept.sum()), text, code, values)
+    defined = ~np.isnan(ratings)
+    paired = defined.sum(axis=0) >= 2
+    text, rater = np.nonzero(defined[:, paired].T)
+    values, code = np.unique(ratings[:, paired][rater, text], return_inverse=True)
+    return _Paired(int(paired.sum()), text, code, values)
 
 
 def _alpha(paired: _Paired, level: Level, weights: FloatArray) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.correlation import DENSE_ROWS, settled, signs
+from refless.stats.correlation import balances, settled
 
 OfWeights = Callable[[FloatArray], FloatArray]
 Prepare = Callable[[FloatArray, FloatArray], OfWeights]
@@ -66,9 +66,9 @@ def spearman(human: FloatArray, predicted: FloatArray) -> OfWeights:
 
 
 def kendall(human: FloatArray, predicted: FloatArray) -> OfWeights:
-    """Kendall's tau-b: dense for few rows, a compiled O(n log n) for many."""
+    """Kendall's tau-b."""
     x, y = _ties_of(human), _ties_of(predicted)
-    balance = _balance(human, predicted)
+    balance = balances(human, predicted)
 
     def of(weights: FloatArray) -> FloatArray:
         pairs = np.square(weights.sum(axis=1))
@@ -92,17 +92,6 @@ def auc(human: FloatArray, predicted: FloatArray) -> OfWeights:
         return _ratio((high * beaten).sum(axis=1), high.sum(axis=1) * low.sum(axis=1))
 
     return of
-
-
-def _balance(human: FloatArray, predicted: FloatArray) -> OfWeights:
-    """Concordant minus discordant ordered pairs, exact."""
-    if len(human) <= DENSE_ROWS:
-        dense = signs(human, predicted).astype(np.float64)
-        return lambda weights: np.asarray(((weights @ dense) * weights).sum(axis=1))
-    from refless.stats.fenwick import balances, sorted_codes
-
-    order, x, y, n_codes = sorted_codes(settled(human), settled(predicted))
-    return lambda weights: balances(np.ascontiguousarray(weights[:, order]), x, y, n_codes)
 
 
 def _mean_of(values: FloatArray) -> OfWeights:

@@ -46,9 +46,9 @@ def relation(texts: Sequence[str], sources: Sequence[str]) -> FloatArray:
     for i, source in enumerate(sources):
         answers.setdefault(source, []).append(i)
     for source, rows in answers.items():  # one source in memory at a time
-        known = _Source(source)
+        reference = _Source(source)
         for i in rows:
-            numbers[i] = known.beside(texts[i])
+            numbers[i] = reference.numbers_of(texts[i])
     return numbers
 
 
@@ -90,19 +90,19 @@ class _Source:
         self.grams = {n: {*_runs(self.words, n)} for n in (1, 2, 4)}
         self.turn = {*_plain(last_turn(source))}
         self.names, self.numbers = _names(source), {*_NUMBER.findall(source)}
-        self.held = {*self.words}
+        self.vocabulary = {*self.words}
         self.size = len(source)
 
-    def beside(self, text: str) -> tuple[float, ...]:
+    def numbers_of(self, text: str) -> tuple[float, ...]:
         mine = [*_plain(text)]
-        held, numbers = {*mine}, {*_NUMBER.findall(text)}
+        vocabulary, numbers = {*mine}, {*_NUMBER.findall(text)}
         return (
-            *(_taken(mine, n, self.grams[n]) for n in (1, 2, 4)),
+            *(_overlap(mine, n, self.grams[n]) for n in (1, 2, 4)),
             _share(sum(word in self.turn for word in mine), len(mine)),
-            _share(len(self.held - held), len(self.held)),
-            _share(len(self.names - held), len(self.names)),
+            _share(len(self.vocabulary - vocabulary), len(self.vocabulary)),
+            _share(len(self.names - vocabulary), len(self.names)),
             _share(len(self.numbers - numbers), len(self.numbers)),
-            len(_names(text) - self.held),
+            len(_names(text) - self.vocabulary),
             len(numbers - self.numbers),
             np.log1p(len(mine)) - np.log1p(len(self.words)),
             self.size,
@@ -162,9 +162,9 @@ def _runs(tokens: Sequence[str], n: int) -> Iterable[tuple[str, ...]]:
     return zip(*(tokens[i:READ] for i in range(n)), strict=False)
 
 
-def _taken(tokens: Sequence[str], n: int, held: set[tuple[str, ...]]) -> float:
+def _overlap(tokens: Sequence[str], n: int, source: set[tuple[str, ...]]) -> float:
     """Share of a text's runs of n words that its source has too."""
-    return _share(sum(run in held for run in _runs(tokens, n)), len(tokens[:READ]) - n + 1)
+    return _share(sum(run in source for run in _runs(tokens, n)), len(tokens[:READ]) - n + 1)
 
 
 def _repeated(tokens: Sequence[str], n: int) -> float:
@@ -173,5 +173,5 @@ def _repeated(tokens: Sequence[str], n: int) -> float:
     return _share(runs - len({*_runs(tokens, n)}), runs)
 
 
-def _share(part: float, whole: float) -> float:
-    return part / whole if whole > 0 else 0.0
+def _share(part: float, total: float) -> float:
+    return part / total if total > 0 else 0.0

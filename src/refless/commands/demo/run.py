@@ -1,32 +1,29 @@
-"""demo: the main job on a self-made sample."""
+"""demo: the main job on the sample that the package brings."""
 
 import shlex
 from dataclasses import replace
+from importlib.resources import files
 from os import fspath
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
-import numpy as np
 
 from refless.commands.demo.result import DemoResult
-from refless.commands.parameters import About, Folder, Seed, command
+from refless.commands.parameters import About, Folder, command
 from refless.commands.score.run import score
 from refless.commands.validate.run import validate
-from refless.data.records import Outputs, RatedPool, as_outputs
-from refless.data.rows import rating_rows, rows_of
-from refless.data.simulate import simulate
+from refless.data.tables import Reading, read_outputs, read_pool
 from refless.files.writing import make_folder, write_atomic
 
-RATED, NEW = 240, 60
-RATINGS, OUTPUTS = "rated.jsonl", "outputs.jsonl"
+RATED, OUTPUTS = "rated.jsonl", "outputs.jsonl"
+SCALE = (1.0, 5.0)
 
 
 @command
 def demo(
     *,
     out_dir: Annotated[Folder | None, About(kind=str | None)] = None,
-    seed: Seed = 0,
 ) -> DemoResult:
     """Show the main job on a SIMULATED sample: rated texts, new outputs, no file needed.
 
@@ -36,29 +33,28 @@ def demo(
     Args:
         out_dir: Also write the sample as rated.jsonl and outputs.jsonl into this folder.
     """
-    pool = simulate(RATED + NEW, seed=seed).pool
-    rated, fresh = pool.take(np.arange(RATED)), pool.take(np.arange(RATED, RATED + NEW))
-    outputs = as_outputs(fresh)
+    lines = {name: _lines(name) for name in (RATED, OUTPUTS)}
+    folder = Path("." if out_dir is None else fspath(out_dir))
     if out_dir is not None:
-        _write(Path(out_dir), rated, outputs)
-    folder = None if out_dir is None else fspath(out_dir)
+        make_folder(folder)
+        for name, content in lines.items():
+            write_atomic(str(folder / name), content)
+    rows = msgspec.json.Decoder().decode_lines
+    rated = read_pool(rows(lines[RATED]), Reading(scale=SCALE)).pool
+    outputs = read_outputs(rows(lines[OUTPUTS])).outputs
     validated, scored = validate(rated, group="source"), score(outputs, rated)
-    sample = shlex.quote(str(Path(folder or ".") / RATINGS))
-    command = f"{validated.next_command.replace('FILE', sample, 1)} --scale 1 5"
+    ratings = shlex.quote(str(folder / RATED))
+    command = f"{validated.next_command.replace('FILE', ratings, 1)} --scale 1 5"
     return DemoResult(
         validated=replace(validated, next_command=command),
         scored=scored,
-        sizes=(RATED, NEW),
-        files=(RATINGS, OUTPUTS),
-        out_dir=folder,
+        sizes=(len(rated), len(outputs)),
+        files=(RATED, OUTPUTS),
+        out_dir=None if out_dir is None else fspath(out_dir),
         signature=scored.signature,
     )
 
 
-def _write(folder: Path, rated: RatedPool, outputs: Outputs) -> None:
-    """The sample as files: one rating a line, one output a line."""
-    make_folder(folder)
-    tables = {RATINGS: rating_rows(rated), OUTPUTS: rows_of(outputs)}
-    for name, table in tables.items():
-        lines = b"".join(msgspec.json.encode(row) + b"\n" for row in table)
-        write_atomic(str(folder / name), lines)
+def _lines(name: str) -> bytes:
+    """A file of the sample: one rating a line, or one output a line."""
+    return files("refless.commands.demo").joinpath("sample", name).read_bytes()

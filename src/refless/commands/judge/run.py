@@ -228,7 +228,6 @@ def _signature(
         permutations=PERMUTATIONS,
         holm="pairs",
         scale=pool.scale,
-        aggregate=pool.aggregate,
         ci=f"boot-{how.resamples}",
         seed=how.seed,
         pool=labels_of(pool),

@@ -101,10 +101,7 @@ def _object_in(line: str) -> Mapping[str, object]:
 
 
 def _first(place: Place, plain: str, *, sniff: bool) -> Mapping[str, object]:
-    """The first object of a file of JSON, else the names of its columns; nothing of plain text.
-
-    A zip archive of a tool, which only a name like a spreadsheet's rules out, has a header.
-    """
+    """The first object of a file of JSON, else the names of its columns; nothing of plain text."""
     if plain == "excel":
         headers = (export.header(place) for export in exports().values()) if sniff else ()
         return next(filter(None, headers), {})

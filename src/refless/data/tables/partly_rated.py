@@ -161,16 +161,16 @@ def _one_pool(first: RatedPool, second: RatedPool) -> RatedPool:
     if not len(first) or not len(second):
         return first if len(first) else second
     first, second = _alike(first, second)
-    if first.scale != second.scale or first.aggregate != second.aggregate:
-        kinds = [f"{pool.aggregate}, scale {pool.scale}" for pool in (first, second)]
-        raise UsageError(f"ratings of two kinds cannot be joined ({' and '.join(kinds)})")
+    if first.scale != second.scale:
+        scales = f"{first.scale} and {second.scale}"
+        raise UsageError(f"ratings on two scales cannot be joined ({scales})")
     rows = {name: row for row, name in enumerate(first.ids)}
     fresh = [row for row, name in enumerate(second.ids) if name not in rows]
     place = np.array([rows.get(name, -1) for name in second.ids], dtype=np.int64)
     place[fresh] = np.arange(len(first), len(first) + len(fresh))
     texts = _after(as_outputs(first), as_outputs(second.take(fresh)))
     ratings = _joined(first.ratings, second.ratings, place)
-    human = human_ratings(ratings, len(texts), scale=first.scale, aggregate=first.aggregate)
+    human = human_ratings(ratings, len(texts), scale=first.scale)
     return replace(first, **columns_of(texts), scores=texts.scores, human=human, ratings=ratings)
 
 

@@ -87,10 +87,9 @@ def rated_of(table: Table, reading: Reading, *, both: bool = False) -> Rated:
     n, of_rated = len(groups.first), [row for row in bad if cells.rated[row] or not both]
     pool = RatedPool(
         **table.about(groups),
-        human=human_ratings(ratings, n, scale=cells.scale, aggregate=reading.aggregate),
+        human=human_ratings(ratings, n, scale=cells.scale),
         ratings=ratings,
         scale=cells.scale,
-        aggregate=reading.aggregate,
         named="id" in table.names,
     )
     summary = table.summary(groups, notes, of_rated, "skipped")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from refless.data.records import Aggregate, Scale
+from refless.data.records import Scale
 from refless.data.tables.columns import Columns
 from refless.files.untrusted import MOST_BYTES
 from refless.registry.errors import InputError, UsageError
@@ -21,7 +21,6 @@ class Reading:
     Attributes:
         columns: the user's column flags.
         scale: lowest and highest rating, in the raters' units; None for no bounds.
-        aggregate: how a text's ratings become its human rating.
         rating_map: words of the rating columns and their numbers.
         skip_bad: bad rows are left out of pools, and kept as place holders in outputs.
         encoding: of text files; a UTF-8 byte order mark is dropped.
@@ -36,7 +35,6 @@ class Reading:
 
     columns: Columns = field(default_factory=Columns)
     scale: Scale | None = None
-    aggregate: Aggregate = "mean"
     rating_map: Mapping[str, float] | None = None
     encoding: str = "utf-8"
     quoting: bool | None = None

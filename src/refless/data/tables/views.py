@@ -269,9 +269,5 @@ def check_made_with(pool: RatedPool, reading: Reading, noun: str = "rated pool")
     if reading.scale is not None and reading.scale != pool.scale:
         scale = "no --scale" if pool.scale is None else "--scale {:g} {:g}".format(*pool.scale)
         raise UsageError(f"the {noun} was made with {scale}; leave --scale out, or make another")
-    if reading.aggregate not in {"mean", pool.aggregate}:
-        raise UsageError(
-            f"the {noun} was made with --read aggregate={pool.aggregate}; make another"
-        )
     if reading.columns.group is not None:
         raise UsageError(f"the {noun} has no column '{reading.columns.group}' to group by")

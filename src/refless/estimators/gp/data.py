@@ -9,7 +9,7 @@ import numpy as np
 
 from refless.data.human import canonical_order, copies_in_order, fingerprint
 from refless.data.records import NO_SCORES, Outputs, RatedPool, Texts
-from refless.estimators.folds import subsampled, whole
+from refless.estimators.folds import whole
 from refless.estimators.gp.features import Inputs, inputs_of
 from refless.estimators.gp.kernels import (
     MEANING,
@@ -39,15 +39,12 @@ class Config:
     encoder: Encoder | None
     tune_on: int
     max_rated: int
-    subsample: float
-    seed: int
     threads: int | None
 
     def drawn(self, ordered: RatedPool) -> RatedPool:
         """The texts that are learned from, out of a pool in canonical order."""
-        rated = subsampled(ordered, self.subsample, self.seed)
         rng = np.random.default_rng(1)
-        return rated.take(whole(copies_in_order(rated), self.max_rated, rng))
+        return ordered.take(whole(copies_in_order(ordered), self.max_rated, rng))
 
     def kernels_of(self, rated: RatedPool) -> tuple[str, ...]:
         """Names of the kernels for these rated texts."""

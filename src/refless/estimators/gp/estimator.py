@@ -18,6 +18,7 @@ from refless.data.records import (
     as_outputs,
     ends_of,
 )
+from refless.estimators.cross_validated import CrossValidated
 from refless.estimators.explanation import Explanation
 from refless.estimators.folds import FEWEST, folds_in, group_numbers, rows_in
 from refless.estimators.gp.data import Config, Data, check_outputs, read
@@ -28,14 +29,12 @@ from refless.estimators.inputs import outputs_in
 from refless.estimators.intervals import estimates_of, half_widths, reasons_of
 from refless.estimators.protocol import (
     FOLDS,
-    SEED,
-    SUBSAMPLE,
     THREADS,
     USE_SOURCE,
     Estimator,
+    Together,
     one_output,
 )
-from refless.estimators.scorer import CrossValidated, Together
 from refless.files.arrays import Array, Arrays, require
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
@@ -74,8 +73,6 @@ class GaussianProcess(Estimator):
         tune_on: most rated texts that the likelihood is computed on, drawn canonically.
         max_rated: most rated texts that are learned from; out of more, so many are drawn.
         folds: folds of held-out evaluation in which amplitudes are chosen anew.
-        subsample: share of the pool used in this evaluation, drawn with `seed`.
-        seed: seed of the sub-sampling.
         threads: how many work at once; no result depends on it.
     """
 
@@ -91,8 +88,6 @@ class GaussianProcess(Estimator):
     tune_on: Annotated[int, About("most rated texts for the likelihood", at_least=SIZE)] = 1_000
     max_rated: Annotated[int, About("most rated texts learned from", at_least=SIZE)] = 5_000
     folds: Annotated[int, FOLDS] = 5
-    subsample: Annotated[float, SUBSAMPLE] = 1.0
-    seed: Annotated[int, SEED] = 0
     threads: Annotated[int | None, THREADS] = None
 
     _later: ClassVar = frozenset({"max_sd", "folds", "threads"})
@@ -141,8 +136,6 @@ class GaussianProcess(Estimator):
             encoder=None if self.encoder is None else Encoder(model=self.encoder),
             tune_on=self.tune_on,
             max_rated=self.max_rated,
-            subsample=self.subsample,
-            seed=self.seed,
             threads=self.threads,
         )
 
@@ -175,8 +168,8 @@ class GaussianProcess(Estimator):
         """Each text judged by the others outside its group, in closed form.
 
         Amplitudes are chosen without it too: in `folds` folds of whole groups, each fold's texts
-        are judged with the amplitudes that the other folds ask for. Texts that a sub-sample
-        leaves out are judged by its texts in the other folds.
+        are judged with the amplitudes that the other folds ask for. Texts beyond
+        `max_rated` are judged by those drawn, in the other folds.
         """
         numbers = group_numbers(pool, groups)
         return self._held_out(pool, (numbers,), folds_in(pool, numbers, self.folds))[0]

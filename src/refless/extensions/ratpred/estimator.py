@@ -14,7 +14,6 @@ from refless.estimators.inputs import outputs_in
 from refless.estimators.protocol import (
     FOLDS,
     SEED,
-    SUBSAMPLE,
     THREADS,
     USE_SOURCE,
     Estimator,
@@ -33,7 +32,7 @@ from refless.stats.intervals import conformal_radius
 
 FEWEST = 20  # rated texts for a network and for the choice of its epoch
 DEVICE = About("cpu or cuda; none: an accelerator where there is one")
-KEPT = ("scale", "aggregate", "pool", "size")  # what a signature says of the rated texts
+KEPT = ("scale", "pool", "size")  # what a signature says of the rated texts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +68,6 @@ class RatPred(Estimator, Plan):
     )
     references: tuple[tuple[str, str], ...] = ()
     folds: Annotated[int, FOLDS] = 5
-    subsample: Annotated[float, SUBSAMPLE] = 1.0
     seed: Annotated[int, SEED] = 0
     threads: Annotated[int | None, THREADS] = None
     device: Annotated[str | None, DEVICE] = None
@@ -120,7 +118,6 @@ class RatPred(Estimator, Plan):
             "pool": fingerprint(pool.take(canonical_order(pool))),
             "size": len(rated),
             "scale": pool.scale,
-            "aggregate": pool.aggregate,
             "sources": self.use_source and len(set(rated.sources)) > 1,
             "signature": str(self._signed()),
         }
@@ -258,7 +255,6 @@ class RatPred(Estimator, Plan):
             **asdict(self.settings),
             ensemble_size=self.ensemble_size,
             validation_split=self.validation_split,
-            sub=self.subsample,
             seed=self.seed,
         )
 

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from refless.data.human import check_scale
-from refless.data.records import Aggregate, Scale
+from refless.data.records import Scale
 from refless.extensions.ratpred.reading import Dictionary, Pair, Reader
 from refless.extensions.ratpred.settings import Settings
 from refless.files.arrays import Array, Arrays, array_of, require
@@ -114,7 +114,7 @@ class Model:
     Attributes:
         networks: one or more, on the CPU.
         validation: [2, n] human rating and estimate of the texts that chose the epochs to keep.
-        about: the signature of the training, the pool's fingerprint, size, scale and aggregate.
+        about: the signature of the training, the pool's fingerprint, size and scale.
         courses: how each network was trained.
     """
 
@@ -163,7 +163,6 @@ class About(msgspec.Struct, frozen=True):
     pool: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{12}\Z")]
     size: Natural
     scale: Scale | None
-    aggregate: Aggregate
     sources: bool
     signature: str
 

@@ -12,11 +12,11 @@ from functools import partial
 import numpy as np
 
 from refless.loops import Loops
-from refless.metrics.matching import PLAIN, Sums, Work
+from refless.metrics.matching import PLAIN, Work
 from refless.registry.arrays import FloatArray, IntArray
 from refless.text.tokenize import token_counts, tokenizer
 
-loops = Loops("dense")
+loops = Loops("matching")
 
 BLOCK_PAIRS = 1 << 20  # pairs a block: 8 MB
 BLOCK_ROWS = 128
@@ -68,25 +68,25 @@ class Dense:
         return out
 
     def neighbor_sums(
-        self, texts: Sequence[str], values: IntArray, taus: FloatArray, work: Work = PLAIN
-    ) -> Sums:
-        """Count and sum of values of the rated texts with similarity >= tau, for every tau.
+        self, texts: Sequence[str], values: IntArray, tau: float, work: Work = PLAIN
+    ) -> tuple[IntArray, IntArray]:
+        """[texts] how many rated texts have a similarity >= tau, and the sum of their values.
 
         A text of too few tokens has no neighbours at any tau.
 
         Args:
             texts: outputs; values: [rated texts] integers whose sum stays below 2**63.
-            taus: [thresholds] in any order; work: what each must not see, threads and progress.
+            tau: from 0 to 1; work: what each must not see, threads and progress.
         """
-        counts = np.zeros((len(texts), len(taus)), dtype=np.int64)
-        sums = np.zeros_like(counts)
-        thresholds = np.ascontiguousarray(taus, dtype=np.float64)
+        counts, sums = np.zeros((2, len(texts)), dtype=np.int64)
 
         def task(block: FloatArray, begin: int) -> None:
-            loops.sums_loop(block, values, thresholds, begin, counts, sums)
+            near = block >= tau - loops.SLACK
+            rows = slice(begin, begin + len(block))
+            counts[rows], sums[rows] = near.sum(axis=1), near @ values
 
         self._run(texts, task, work)
-        return Sums(counts, sums)
+        return counts, sums
 
     def _run(self, texts: Sequence[str], task: _Task, work: Work) -> None:
         """Runs the task on every block, in which -1 marks what an output must not see."""

@@ -34,7 +34,6 @@ class BLEU(Metric):
         lowercase: whether case is ignored.
         smooth: exp, none, floor, add-k (sacrebleu's), or coco: coco-caption's BLEU.
         value: what floor puts and add-k adds; None for 0.1 and 1.
-        effective_order: leave out orders for which the output is too short.
     """
 
     name: ClassVar[str] = "bleu"
@@ -45,7 +44,6 @@ class BLEU(Metric):
     lowercase: Annotated[bool, CASE] = False
     smooth: Annotated[str, SMOOTH] = "exp"
     value: Annotated[float | None, About("what floor puts, and add-k adds", above=0)] = None
-    effective_order: Annotated[bool, About("leave out orders too long for the output")] = False
 
     def __post_init__(self) -> None:
         check(self)
@@ -70,7 +68,7 @@ class BLEU(Metric):
         return Counting(order=self.order, tokenize=self.tokenize, lowercase=self.lowercase)
 
     def _smoothing(self) -> Smoothing:
-        return Smoothing(name=self.smooth, value=self.value, effective_order=self.effective_order)
+        return Smoothing(name=self.smooth, value=self.value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,5 +104,4 @@ def signature_of(name: str, counting: Counting, smoothing: Smoothing) -> Signatu
         lower=counting.lowercase,
         smooth=smoothing.name,
         value=smoothing.amount,
-        effective=smoothing.effective_order,
     )

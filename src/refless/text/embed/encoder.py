@@ -165,10 +165,7 @@ class Encoder:
 
 
 def _most_tokens(tokenizer: Any, network: Any, folder: Path | None = None) -> int:  # noqa: ANN401
-    """Most tokens of a text that the model reads at once, marks included.
-
-    For sentences, with the folder, also where sentence-transformers cuts texts.
-    """
+    """Most tokens that the model reads at once, with its marks; of sentences, with the folder."""
     positions = getattr(network.config, "max_position_embeddings", UNLIMITED)
     limits = [min(tokenizer.model_max_length, UNLIMITED), positions]
     if network.config.model_type in {"roberta", "xlm-roberta", "camembert"}:

@@ -63,7 +63,7 @@ def huse(
     human, lengths, pool = _is_human(read, human_label), _lengths(read), read.pool
     # In the raters' units: which distances tie, as the paper has it, changes with the units.
     result = huse_of(
-        human_ratings(pool.ratings, len(pool), aggregate=pool.aggregate),
+        human_ratings(pool.ratings, len(pool)),
         read.numbers["logprob"],
         lengths,
         human,
@@ -133,7 +133,6 @@ def _signature(
     return Signature("huse").plus(
         **settings,
         scale=read.pool.scale,
-        aggregate=read.pool.aggregate,
         data=digest_of([column.tolist() for column in columns]),
         size=len(read.pool),
         v=__version__,

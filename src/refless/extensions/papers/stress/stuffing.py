@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from refless.data.human import canonical_order
+from refless.data.human import canonical_order, copies_in_order
 from refless.data.records import Outputs, RatedPool
 from refless.estimators import Estimator
 from refless.extensions.papers.stress.judging import Estimated
@@ -120,10 +120,16 @@ def _highest(estimator: Estimator, pool: RatedPool) -> str:
 
 def _sampled(estimator: Estimator, pool: RatedPool, text: str, seed: int) -> FloatArray:
     """[draws] the estimate of a text by random sub-samples of the pool."""
-    draws = [
-        estimator.clone().set_params(subsample=SUBSAMPLE, seed=seed + draw) for draw in range(DRAWS)
-    ]
-    return np.array([drawn.fit(pool).predict([text])[0] for drawn in draws])
+    parts = (_part(pool, seed + draw) for draw in range(DRAWS))
+    return np.array([estimator.fitted_to(part).predict([text])[0] for part in parts])
+
+
+def _part(pool: RatedPool, seed: int) -> RatedPool:
+    """Some of the different texts of a pool in canonical order, with all their copies."""
+    copies = copies_in_order(pool)
+    n = int(copies.max(initial=-1)) + 1
+    drawn = np.random.default_rng(seed).choice(n, max(1, round(SUBSAMPLE * n)), replace=False)
+    return pool.take(np.flatnonzero(np.isin(copies, drawn)))
 
 
 def _mean(label: str, values: FloatArray, base: Row | None = None) -> Row:

@@ -1,38 +1,23 @@
-"""Compiled counts of concordant and discordant pairs; import this module only where it is used.
-
-Columns are settled, so that values tie that rounding alone sets apart.
+"""Counts of concordant and discordant pairs, in O(n log n).
 
 A Fenwick tree over the codes of y holds what has been seen while the rows go by in order of x.
 """
 
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
-
 import numpy as np
 
 from refless.loops.caching import loop
-from refless.registry.arrays import FloatArray, IntArray
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
-def _compiled(function: Callable[P, T]) -> Callable[P, T]:
-    """The function compiled on first use, free of the interpreter's lock."""
-    fast: Callable[P, T] = loop(nogil=True)(function)
-    return fast
-
-
-@_compiled
-def _add(tree: FloatArray, code: int, amount: float) -> None:
+@loop(nogil=True)
+def _add(tree, code, amount):
     place = code + 1
     while place < len(tree):
         tree[place] += amount
         place += place & -place
 
 
-@_compiled
-def _below(tree: FloatArray, code: int) -> float:
+@loop(nogil=True)
+def _below(tree, code):
     """What lies at codes smaller than `code`."""
     total, place = 0.0, code
     while place > 0:
@@ -41,8 +26,8 @@ def _below(tree: FloatArray, code: int) -> float:
     return total
 
 
-@_compiled
-def _preceding(weights: FloatArray, x: IntArray, y: IntArray, n_codes: int) -> FloatArray:
+@loop(nogil=True)
+def _preceding(weights, x, y, n_codes):
     """[n] weight of rows with smaller x and smaller y, minus those with smaller x and larger y.
 
     Rows are in order of x. Rows of weight 0 are passed over and get 0.
@@ -66,13 +51,11 @@ def _preceding(weights: FloatArray, x: IntArray, y: IntArray, n_codes: int) -> F
     return balance
 
 
-@_compiled
-def balances(weights: FloatArray, x: IntArray, y: IntArray, n_codes: int) -> FloatArray:
+@loop(nogil=True)
+def balances(weights, x, y, n_codes):
     """[b] concordant minus discordant ordered pairs when row i stands weights[b, i] times.
 
-    Args:
-        weights: [b, n] whole numbers, columns in the order of `sorted_codes`.
-        x, y: [n] codes in that order; n_codes: number of y's codes.
+    weights: [b, n] whole numbers; x, y: [n] codes, x in ascending order; n_codes: number of y's.
     """
     sums = np.zeros(len(weights))
     for line in range(len(weights)):
@@ -80,11 +63,3 @@ def balances(weights: FloatArray, x: IntArray, y: IntArray, n_codes: int) -> Flo
         for row in range(len(x)):
             sums[line] += 2.0 * weights[line, row] * balance[row]
     return sums
-
-
-def sorted_codes(x: FloatArray, y: FloatArray) -> tuple[IntArray, IntArray, IntArray, int]:
-    """The order of x, the codes of x and y in that order, and the number of y's codes."""
-    order = np.argsort(x, kind="stable")
-    _, x_codes = np.unique(x, return_inverse=True)
-    values, y_codes = np.unique(y, return_inverse=True)
-    return order, x_codes[order], y_codes[order], len(values)

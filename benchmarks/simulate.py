@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -61,7 +61,7 @@ class _Request(NamedTuple):
 @lru_cache
 def _grammar() -> tuple[tuple[_Topic, ...], tuple[str, ...]]:
     """The topics, and words that are out of place anywhere, from `simulated.toml`."""
-    text = files("refless.data").joinpath("simulated.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("simulated.toml").read_text(encoding="utf-8")
     grammar = tomllib.loads(text)
     first, last = grammar["names"]["first"], grammar["names"]["last"]
     shared = grammar["words"] | {"name": [f"the {a} {b}" for a in first for b in last]}
