@@ -26,6 +26,7 @@ PUBLIC = [
     "JudgedResult",
     "KERNELS",
     "METRICS",
+    "Meteor",
     "MetricResult",
     "MineResult",
     "MissingExtraError",
