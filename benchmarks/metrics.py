@@ -28,6 +28,7 @@ import numpy as np
 from refless.data.records import Outputs, numbered
 from refless.metrics.kernels.rouge import RougeL
 from refless.metrics.references.bleu import BLEU
+from refless.metrics.references.cider import CIDErD
 from refless.metrics.references.delta import DeltaBLEU
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -97,6 +98,15 @@ def sacrebleu(outputs: Outputs) -> float:
     return float(corpus_bleu(list(outputs.texts), [list(s) for s in streams], force=True).score)
 
 
+def coco_caption(outputs: Outputs) -> float:
+    """coco-caption's CIDEr-D, on words with single spaces between them."""
+    from pycocoevalcap.cider.cider import Cider
+
+    known = {i: list(row) for i, row in enumerate(outputs.references)}
+    texts = {i: [text] for i, text in enumerate(outputs.texts)}
+    return float(Cider().compute_score(known, texts)[0])
+
+
 def forget() -> None:
     """Empties the tokenizers' caches, which ours and sacrebleu's runs share."""
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
@@ -120,6 +130,12 @@ CONTESTS = (
         peer_name="sacrebleu's BLEU",
         peer=sacrebleu,
         same=False,
+    ),
+    Contest(
+        name="CIDEr-D",
+        ours=lambda outputs: CIDErD().score(outputs).corpus,
+        peer_name="coco-caption",
+        peer=coco_caption,
     ),
 )
 

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from bleu_neighbors_essays import TASK_NOTE, essay_notes, essay_rows, essays_of, task_rows
 from bleu_neighbors_figures import Figure, all_sections, figures, hanging
-from meteor import Meteor
 
 from refless.data.human import canonical_order, fingerprint
 from refless.data.records import Predictions, RatedPool, Scale
@@ -31,6 +30,7 @@ from refless.evaluation.annotators import Annotators, annotators
 from refless.evaluation.held_out import agreement
 from refless.extensions.connect.datasets import absent
 from refless.metrics.bertscore import BertScore
+from refless.metrics.references import METRICS
 from refless.registry.errors import RefLessError
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
@@ -110,8 +110,8 @@ def table_1_kernels(data: Path, model: str | None) -> Table:
     pool = read(data / HUSE, (1, 6))
     rows = [neighbors_row("ROUGE-L", BLEUNeighbors(kernel="rouge-l"), pool)]
     notes = ["ROUGE-L: F1 on words split at spaces, tau 0.06."]
-    if not (missing := Meteor.missing()):
-        rows.append(neighbors_row("METEOR", BLEUNeighbors(kernel=Meteor()), pool))
+    if not (missing := METRICS["meteor"].missing()):
+        rows.append(neighbors_row("METEOR", BLEUNeighbors(kernel="meteor"), pool))
         notes.append(
             "METEOR: the rated text is the reference, tau 0.18. The paper does not say which "
             "METEOR; its row rests on some 24 texts."

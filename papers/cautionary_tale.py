@@ -21,8 +21,6 @@ from typing import Any
 
 import numpy as np
 from cautionary_tale_cider import ConstantCIDErD
-from cider import CIDErD
-from meteor import Meteor
 
 from refless.data.records import Outputs, numbered
 from refless.extensions.connect.datasets import absent
@@ -37,8 +35,10 @@ from refless.extensions.papers.stress.rows import Row
 from refless.extensions.papers.stress.sentence import repeated, search
 from refless.extensions.papers.stress.words import counted
 from refless.metrics.bertscore import BERTScore
-from refless.metrics.references import Metric
+from refless.metrics.meteor import Meteor
+from refless.metrics.references import METRICS, Metric
 from refless.metrics.references.bleu import BLEU
+from refless.metrics.references.cider import CIDErD
 from refless.metrics.references.rouge import RougeL
 from refless.registry.errors import InputError, RefLessError
 from refless.report.document import Document, Section, Table
@@ -508,7 +508,7 @@ def metrics_of(*, meteor: bool, model: str | None) -> dict[str, Metric]:
         "RG": RougeL(variant="coco"),
     }
     if meteor:
-        if missing := Meteor.missing():
+        if missing := METRICS["meteor"].missing():
             raise InputError(f"METEOR cannot run here: {missing}")
         found["MT"] = Meteor()
     if model:

@@ -52,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_everything_at_once(folder: Path) -> None:
     """Metrics, an estimator and a scorer; all that can be run is, the rest has a reason."""
     ran = run(
-        "stress", folder / "out.jsonl", "-m", "bleu", "-m", "sbleu", "-m", "rouge-l",
+        "stress", folder / "out.jsonl", "-m", "bleu", "-m", "cider-d", "-m", "rouge-l",
         "--rated", folder / "rated.jsonl", *NEIGHBORS,
         "--scorer", f"{sys.executable} {folder}/scorer.py", "--train", folder / "train.txt",
         *FAST, "--format", "json",

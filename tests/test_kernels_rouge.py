@@ -140,6 +140,7 @@ def test_the_estimator_takes_the_kernels_own_tau_and_settings() -> None:
     [
         "rouge-l:orders=1-4",
         "rouge-l:clip=no",
+        "meteor:tokenize=words",
         "bleu*:model=some-model",
         "bertscore:model=some-model,clip=yes",
         "bertscore",

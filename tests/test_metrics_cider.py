@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from papers.cider import CIDErD
 
 from referenced import outputs_of_items
 from refless.data.records import Outputs, numbered
+from refless.metrics.references import METRICS
+from refless.metrics.references.cider import CIDErD
 from refless.registry.errors import UsageError
 
 TEXT = st.lists(st.sampled_from(["a", "fox", "is", "quick", "a"]), max_size=9).map(" ".join)
@@ -97,6 +98,7 @@ def test_settings() -> None:
     assert CIDErD(lowercase=True, tokenize="13a", order=2).score(outputs).segments.min() > 1
     signed = "cider-d|order:4|sigma:6|tok:words|lower:no|df:references|v:"
     assert str(CIDErD().signature()).startswith(signed)
+    assert METRICS["cider-d"] is CIDErD
     assert CIDErD.missing() == ""
 
 

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from papers import meteor as arithmetic
-from papers.meteor import Meteor, jar, meteor_score, meteor_statistics
 
 from published import dialogues
 from refless.data.records import Outputs, numbered
 from refless.estimators.neighbors import BLEUNeighbors
-from refless.registry.errors import RefLessError, UsageError
+from refless.metrics import meteor as arithmetic
+from refless.metrics.kernels import KERNELS
+from refless.metrics.meteor import Meteor, jar, meteor_score, meteor_statistics
+from refless.metrics.references import METRICS
+from refless.registry.errors import MissingExtraError, RefLessError, UsageError
 
 VOCABULARY = "the a dog dogs runs run quick fast is was , . It's"
 ODD = ["", " ", "|||", "a ||| b", "zwei Füchse\nlaufen", "\ud83d", "...", "don't (stop)!"]
@@ -100,18 +102,18 @@ def test_the_kernel() -> None:
     for i, text in enumerate(outputs):
         known = Outputs(ids=numbered(3), texts=(text,) * 3, references=tuple((s,) for s in rated))
         assert found[i] == pytest.approx(Meteor().score(known).segments)
-    model = BLEUNeighbors(kernel=Meteor(), min_neighbors=1).fit(rated, [1.0, 2.0, 3.0])
+    model = BLEUNeighbors(kernel="meteor", min_neighbors=1).fit(rated, [1.0, 2.0, 3.0])
     assert model.threshold == 0.18
     assert "|kernel:meteor|impl:meteor-1.5|lang:en|norm:yes|tau:0.18|" in str(model.signature())
     assert model.estimate(["the quick dog runs"]).values[0] == 1.0
 
 
-def test_without_the_package_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """pycocoevalcap has the jar."""
     monkeypatch.setattr(arithmetic, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match="pip install pycocoevalcap"):
+    with pytest.raises(MissingExtraError, match=r"'\.\[meteor\]'"):
         Meteor().score(some_items(1))
-    assert "pip install pycocoevalcap" in Meteor.missing()
+    assert "'.[meteor]'" in Meteor.missing()
 
 
 @pytest.mark.usefixtures("_jar")
@@ -120,3 +122,9 @@ def test_without_java_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(UsageError, match="METEOR cannot run here: it needs Java"):
         Meteor().prepare(["a text"])
+
+
+def test_names() -> None:
+    """As a metric and as a kernel."""
+    assert METRICS["meteor"] is Meteor
+    assert KERNELS["meteor"] is Meteor

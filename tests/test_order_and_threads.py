@@ -115,7 +115,7 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     for goal in ("learn", "mean", "compare"):
         pair = ("--system", "m0", "--system", "m1") if goal == "compare" else ()
         yield "next", (outputs, "--rated", pool, "--goal", goal, "-n", 9, *pair)
-    for name in ("bleu", "sbleu", "rouge-l", "delta-bleu"):
+    for name in ("bleu", "sbleu", "rouge-l", "cider-d", "delta-bleu"):
         yield "metric", (outputs, "-m", name, "--column", "weight=weights", *few)
     yield "judge", (pool, "-m", "bleu", "-m", "sbleu", "--score-column", "good", *few)
     yield "huse", (at / "two.jsonl", "--human-label", "human")

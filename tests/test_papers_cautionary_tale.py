@@ -13,6 +13,7 @@ from refless.extensions.papers.stress.material import material_of
 from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.probes import frequent_probe
 from refless.extensions.papers.stress.sentence import score_of, search
+from refless.metrics.references.cider import CIDErD
 
 SCRIPT = PAPERS / "cautionary_tale.py"
 WITHIN = {"BL4": 0.06, "CR": 0.004, "RG": 0.15}  # of the paper, in its units
@@ -95,7 +96,6 @@ def test_best_sentence_of_flickr(paper, everything) -> None:
 def test_cider_of_constant_outputs(paper) -> None:
     """From corpus statistics what the metric gives, whatever repeats."""
     import cautionary_tale_cider
-    from cider import CIDErD
 
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(list("abcd"), int(rng.integers(1, 8)))) for _ in range(60)]

@@ -57,6 +57,7 @@ from refless.metrics.kernels import kernel_of as kernel_of
 from refless.metrics.kernels.bleu import BleuStar as BleuStar
 from refless.metrics.kernels.bleu import bleu_star as bleu_star
 from refless.metrics.kernels.rouge import RougeL as RougeL
+from refless.metrics.meteor import Meteor as Meteor
 from refless.metrics.references import METRICS as METRICS
 from refless.metrics.references import metric_of as metric_of
 from refless.registry.errors import InputError as InputError

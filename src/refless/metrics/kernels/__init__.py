@@ -11,6 +11,7 @@ KERNELS: Registry[type[Kernel]] = Registry(
     {
         "bleu*": "refless.metrics.kernels.bleu:BleuStar",
         "rouge-l": "refless.metrics.kernels.rouge:RougeL",
+        "meteor": "refless.metrics.meteor:Meteor",
         "bertscore": "refless.metrics.bertscore:BertScore",
     },
 )

@@ -15,6 +15,8 @@ METRICS: Registry[type[Metric]] = Registry(
         "sbleu": "refless.metrics.references.bleu:SentenceBLEU",
         "delta-bleu": "refless.metrics.references.delta:DeltaBLEU",
         "rouge-l": "refless.metrics.references.rouge:RougeL",
+        "cider-d": "refless.metrics.references.cider:CIDErD",
+        "meteor": "refless.metrics.meteor:Meteor",
         "bertscore": "refless.metrics.bertscore:BERTScore",
     },
 )

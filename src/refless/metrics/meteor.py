@@ -23,7 +23,7 @@ from refless.data.records import Outputs
 from refless.metrics.kernels.dense import Dense, Rows
 from refless.metrics.references.protocol import Scores, check_references
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import RefLessError, UsageError
+from refless.registry.errors import MissingExtraError, RefLessError, UsageError
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 
@@ -48,7 +48,7 @@ class Meteor:
 
         Raises:
             InputError: an output without references, or references in another shape.
-            UsageError: there is nothing that computes METEOR.
+            MissingExtraError, UsageError: there is nothing that computes METEOR.
         """
         check_references(outputs)
         counts = meteor_statistics(outputs.texts, outputs.references)
@@ -63,7 +63,7 @@ class Meteor:
         """The rated texts, each the only reference of an output; nothing is computed yet.
 
         Raises:
-            UsageError: there is nothing that computes METEOR.
+            MissingExtraError, UsageError: there is nothing that computes METEOR.
         """
         jar()
         rows = partial(_rows, rated=texts)
@@ -101,13 +101,14 @@ def jar() -> Path:
     """The jar of METEOR 1.5.
 
     Raises:
-        UsageError: pycocoevalcap is not installed, or there is no Java.
+        MissingExtraError: pycocoevalcap is not installed.
+        UsageError: there is no Java.
     """
     package = find_spec("pycocoevalcap")
     folders = (package and package.submodule_search_locations) or ()
     path = next((Path(folder) / "meteor" / "meteor-1.5.jar" for folder in folders), None)
     if path is None or not path.is_file():
-        raise UsageError("METEOR needs its jar: pip install pycocoevalcap")
+        raise MissingExtraError("METEOR", "meteor")
     if not shutil.which("java"):
         raise UsageError("METEOR cannot run here: it needs Java (no 'java' on the PATH)")
     return path
