@@ -295,7 +295,7 @@ def test_any_document() -> None:
 def agreeing(name: str, spearman: float, low: float) -> Agreeing:
     return Agreeing(
         name=name, n_scored=50, pearson=math.nan, pearson_interval=UNDEFINED, spearman=spearman,
-        spearman_interval=(low, spearman + 0.1), kendall=math.nan, kendall_interval=UNDEFINED,
+        spearman_interval=(low, spearman + 0.1),
         accuracy=0.5, tie_threshold=0.0,
         tie_accuracy=0.5, chance=0.5, undefined="",
     )  # fmt: skip

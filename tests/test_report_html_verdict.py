@@ -12,7 +12,7 @@ from refless.commands.score.document import verdict as worth
 from refless.commands.validate.verdict import annotator_lines
 from refless.data.records import RatedPool
 from refless.estimators.cross_validated import CrossValidated
-from refless.evaluation.annotators import Annotators, annotator_interval
+from refless.evaluation.annotators import over_annotators
 from refless.evaluation.jackknife import split
 from refless.evaluation.scoring import Mean
 from refless.evaluation.validation import Validation, validation
@@ -83,19 +83,13 @@ def test_nothing_is_said_of_annotators() -> None:
     assert annotator_lines(replace(result, estimator=few)) == ()
 
 
-def people(values: list[float]) -> Annotators:
-    names = tuple(str(i) for i in range(len(values)))
-    return Annotators(names=names, values={"spearman": np.array(values)}, average={}, best={})
-
-
 def test_interval_over_annotators() -> None:
     """Their order does not matter, undefined ones are left out, one alone has no interval."""
-    values = [0.1, 0.5, 0.3, 0.2, math.nan]
-    low, high = annotator_interval(people(values), "spearman")
+    values = np.array([0.1, 0.5, 0.3, 0.2, math.nan])
+    low, high = over_annotators(values)
     assert 0.1 <= low < 0.275 < high <= 0.5
-    assert annotator_interval(people(values[::-1]), "spearman") == (low, high)
-    assert math.isnan(annotator_interval(people([0.4]), "spearman")[0])
-    assert math.isnan(annotator_interval(None, "spearman")[0])
+    assert over_annotators(values[::-1]) == (low, high)
+    assert math.isnan(over_annotators(np.array([0.4]))[0])
 
 
 def test_worth_of_outputs() -> None:

@@ -50,7 +50,6 @@ def test_correlations_are_scipys() -> None:
     one, column = found.segments.metrics[0], scores["good"].segments
     assert one.pearson == pytest.approx(stats.pearsonr(human.human, column).statistic)
     assert one.spearman == pytest.approx(stats.spearmanr(human.human, column).statistic)
-    assert one.kendall == pytest.approx(stats.kendalltau(human.human, column).statistic)
     names = np.array(human.system)
     of_systems = [
         [values[names == name].mean() for name in sorted(set(names))]
@@ -137,7 +136,7 @@ def test_system_intervals_contain_their_correlation() -> None:
     for seed in range(6):
         human = judged(120, systems=12, seed=seed)
         (metric,) = meta(human, {"near": noisy(human, 0.3, seed)}, HOW).systems.metrics
-        for measure in ("pearson", "spearman", "kendall"):
+        for measure in ("pearson", "spearman"):
             low, high = getattr(metric, f"{measure}_interval")
             value = getattr(metric, measure)
             assert low <= value <= high <= 1

@@ -140,13 +140,6 @@ def _values(columns: list[Column], measure: str) -> FloatArray:
     return np.array(values, dtype=np.float64)
 
 
-def annotator_interval(people: Annotators | None, measure: str, seed: int = 0) -> Interval:
-    """95 % interval of the average annotator's measure: a bootstrap over annotators."""
-    if people is None:
-        return UNDEFINED
-    return over_annotators(people.values[measure], seed)
-
-
 def over_annotators(values: FloatArray, seed: int = 0) -> Interval:
     """95 % interval of the mean of one number an annotator; undefined ones (NaN) are left out."""
     values = np.sort(values[~np.isnan(values)])

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -22,10 +22,10 @@ from refless.stats.clusters import numbered
 from refless.stats.corrections import holm
 from refless.stats.correlation import spearman
 from refless.stats.intervals import UNDEFINED, Interval, of_best, percentile_interval
-from refless.stats.measures import CORRELATIONS, MEASURES, WEIGHTED
+from refless.stats.measures import MEASURES
 from refless.stats.pairs import chance_accuracy, pairwise_accuracy, tie_threshold
 from refless.stats.permutation import PERMUTATIONS, permutation_p
-from refless.stats.resampling import RESAMPLES, bootstrap
+from refless.stats.resampling import RESAMPLES
 
 LEVEL = 0.05
 FEWEST_SYSTEMS = 3  # two systems correlate perfectly, one way or the other
@@ -39,7 +39,7 @@ class Agreeing:
     Attributes:
         name: of the metric.
         n_scored: rows that it scored.
-        pearson, spearman, kendall: correlations, with 95 % intervals.
+        pearson, spearman: correlations, with 95 % intervals.
         accuracy: share of pairs that it orders as people do, ties included.
         tie_threshold: difference up to which its scores best tie where people do.
         tie_accuracy: accuracy with that threshold, chosen on the same rows.
@@ -53,8 +53,6 @@ class Agreeing:
     pearson_interval: Interval
     spearman: float
     spearman_interval: Interval
-    kendall: float
-    kendall_interval: Interval
     accuracy: float
     tie_threshold: float
     tie_accuracy: float
@@ -94,7 +92,7 @@ class Level:
         name: `segment` or `system`.
         n: rows with a human score.
         metrics: best first, by Spearman, by which they are compared too.
-        comparisons: every pair of metrics.
+        comparisons: every pair of metrics over segments; systems are too few to compare them.
         best: metrics that no other is significantly better than.
         best_interval: 95 %, of the first metric's correlation; it allows for the choice of the
             highest of several.
@@ -173,30 +171,12 @@ def _segments(human: Predictions, scores: Mapping[str, Scores], how: How) -> Lev
             measure: correlated(*functions, *judged, drawn)
             for measure, functions in CORRELATED.items()
         }
-        kendall = bootstrap(
-            {"kendall": WEIGHTED["kendall"]},
-            *judged,
-            resamples=how.resamples,
-            rng=np.random.default_rng(how.seed),
-            clusters=drawn,
-        )
-        intervals = kendall | {name: part.interval for name, part in estimates.items()}
+        intervals = {measure: part.interval for measure, part in estimates.items()}
         metric = _described(name, *judged, intervals, None if items is None else items[rows])
         metrics[name] = replace(metric, undefined=estimates["spearman"].undefined)
 
-    def gap(first: str, second: str, rows: IntArray) -> Interval:
-        return difference(
-            "spearman",
-            human.human[rows],
-            columns[first][rows],
-            columns[second][rows],
-            clusters=None if clusters is None else clusters[rows],
-            seed=how.seed,
-            resamples=how.resamples,
-        ).interval
-
     units = len(human) if clusters is None else len(np.unique(clusters))
-    compared = _comparisons(human.human, columns, metrics, gap, how, clusters)
+    compared = _comparisons(human.human, columns, metrics, how, clusters)
     return _level("segment", len(human), metrics, compared, units)
 
 
@@ -212,26 +192,18 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
         judged = table.human[scored], column[scored]
         intervals = {
             measure: reflected(
-                MEASURES[measure].value(*judged), percentile_interval(table.drawn(name, measure)), 1
+                MEASURES[measure].value(*judged), percentile_interval(table.drawn(name, measure))
             )
-            for measure in CORRELATIONS
+            for measure in CORRELATED
         }
         few = "" if scored.sum() >= FEWEST_SYSTEMS else "it scored too few systems"
         metrics[name] = replace(_described(name, *judged, intervals, None), undefined=few)
 
-    def gap(first: str, second: str, rows: IntArray) -> Interval:
-        values = [
-            spearman(table.human[rows], table.columns[name][rows]) for name in (first, second)
-        ]
-        drawn = table.drawn(first, "spearman") - table.drawn(second, "spearman")
-        return reflected(values[0] - values[1], percentile_interval(drawn), 2)
-
     units = len({*(human.group or human.item or human.id)})
-    compared = _comparisons(table.human, table.columns, metrics, gap, how, None)
-    return _level("system", n, metrics, compared, units)
+    return _level("system", n, metrics, (), units)
 
 
-def reflected(value: float, ends: Interval, most: float) -> Interval:
+def reflected(value: float, ends: Interval) -> Interval:
     """A bootstrap's interval, reaching as far to one side of the value as to the other.
 
     Means of resampled segments have more noise than the means themselves, and noise lowers
@@ -239,7 +211,7 @@ def reflected(value: float, ends: Interval, most: float) -> Interval:
     """
     low, high = ends
     half = max(value - low, high - value)
-    return max(value - half, -most), min(value + half, most)
+    return max(value - half, -1.0), min(value + half, 1.0)
 
 
 def _described(
@@ -259,7 +231,7 @@ def _described(
     correlations: dict[str, Any] = {
         f"{measure}_interval": intervals[measure] for measure in intervals
     }
-    correlations |= {measure: MEASURES[measure].value(human, column) for measure in CORRELATIONS}
+    correlations |= {measure: MEASURES[measure].value(human, column) for measure in CORRELATED}
     return Agreeing(
         name=name,
         n_scored=len(human),
@@ -307,7 +279,6 @@ def _comparisons(
     human: FloatArray,
     columns: Mapping[str, FloatArray],
     metrics: Mapping[str, Agreeing],
-    gap: Callable[[str, str, IntArray], Interval],
     how: How,
     clusters: IntArray | None,
 ) -> tuple[Comparison, ...]:
@@ -320,21 +291,18 @@ def _comparisons(
         values = {name: spearman(people, columns[name][rows]) for name in names}
         if values[names[1]] > values[names[0]]:
             names = names[1], names[0]
-        first, second = (columns[name][rows] for name in names)
-        p = permutation_p(
-            people,
-            first,
-            second,
-            rng=np.random.default_rng(how.seed),
-            permutations=how.permutations,
-            clusters=None if clusters is None else clusters[rows],
+        judged = people, *(columns[name][rows] for name in names)
+        drawn, rng = None if clusters is None else clusters[rows], np.random.default_rng(how.seed)
+        gap = difference(
+            "spearman", *judged, clusters=drawn, seed=how.seed, resamples=how.resamples
         )
+        p = permutation_p(*judged, rng=rng, permutations=how.permutations, clusters=drawn)
         return Comparison(
             first=names[0],
             second=names[1],
             n=len(rows),
             difference=values[names[0]] - values[names[1]],
-            difference_interval=gap(*names, rows),
+            difference_interval=gap.interval,
             permutation_p=p,
         )
 

@@ -34,7 +34,6 @@ NAMES = {
     "within_source": "Spearman within sources",
 }
 ANSWERS = {"yes": "yes", "no": "no", "correct": "with labels", "unknown": "cannot be told"}
-SHORT = ("rank systems", "estimate a mean", "filter outputs", "replace a rater")  # as `Audit.uses`
 LEGEND = "Yes and no need the whole interval on one side of the bar."
 NOTHING = Estimate(value=math.nan)
 CLIPPED = 200  # letters of a rationale in a table
@@ -88,14 +87,19 @@ def matrix_section(audits: Sequence[Audit]) -> Section:
     rows = tuple(
         (names[audit.name], *(ANSWERS[use.answer] for use in audit.uses)) for audit in audits
     )
-    table = Table(header=("May it", *SHORT), rows=rows, numeric=(False,) * (1 + len(SHORT)))
+    table = Table(header=("May it", *_short(audits[0])), rows=rows, numeric=(False,) * 5)
     return Section(title="Uses", table=table, lines=(LEGEND,))
+
+
+def _short(audit: Audit) -> tuple[str, ...]:
+    """The uses in the order of `Audit.uses`, each in a word or two."""
+    mean = "estimate a mean" if audit.passing is None else "estimate a rate"
+    return ("rank systems", mean, "filter outputs", "replace a rater")
 
 
 def uses_section(audit: Audit) -> Section:
     """Each use of a judge, with the number that the answer rests on."""
-    names = SHORT if audit.passing is None else (SHORT[0], "estimate a rate", *SHORT[2:])
-    every = zip(names, audit.uses, strict=True)
+    every = zip(_short(audit), audit.uses, strict=True)
     uses = [(short, use) for short, use in every if not use.estimate.undefined]
     rows = tuple(
         (short, ANSWERS[use.answer], _cell(use.estimate), _bar(use), str(use.needed or "-"))

@@ -248,13 +248,9 @@ def _level_sections(level: Level, heading: str) -> tuple[Section, ...]:
         ),
     )
     second = Table(
-        header=("metric", "Kendall [95 %]", "pairs right", "with ties", "by chance"),
+        header=("metric", "pairs right", "with ties", "by chance"),
         rows=tuple(
-            (
-                names[m.name],
-                _with(m, "kendall"),
-                *map(number, (m.accuracy, m.tie_accuracy, m.chance)),
-            )
+            (names[m.name], *map(number, (m.accuracy, m.tie_accuracy, m.chance)))
             for m in level.metrics
         ),
     )
