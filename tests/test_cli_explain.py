@@ -38,6 +38,14 @@ def test_a_text(folder: Path) -> None:
     assert len(explained(folder, TEXT, "--most", 2)["neighbors"]) == 2
 
 
+def test_scale(folder: Path) -> None:
+    """With a scale all is in the raters' units too."""
+    plain, found = explained(folder, TEXT), explained(folder, TEXT, "--scale", 1, 5)
+    assert (plain["scale"], found["scale"]) == (None, [1, 5])
+    assert found["estimate"] == pytest.approx(plain["estimate"], abs=1e-12)
+    assert found["neighbors"][0]["rating"] == pytest.approx(plain["neighbors"][0]["rating"])
+
+
 def test_standard_input(folder: Path) -> None:
     """- reads the text; only the line's end is dropped."""
     assert explained(folder, "-", stdin=f"{TEXT}\r\n") == explained(folder, TEXT)
