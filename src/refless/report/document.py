@@ -182,7 +182,7 @@ def caveats() -> Section:
             ),
             (
                 "That a small difference matters, or that two numbers are equal. Where the "
-                "interval of a difference holds 0, no difference is shown: collect more ratings."
+                "interval of a difference contains 0, no difference is shown: collect more ratings."
             ),
             (
                 "That a high correlation is enough. A correlation is an average over these texts: "

@@ -79,7 +79,7 @@ def _measured(mean: Mean, min_mean: float | None, min_coverage: float | None) ->
     if mean.mean_interval[1] < min_mean:
         return GateRecord.of("failed", f"{BELOW} ends at {high}, below {least}")
     if mean.mean_interval[0] < min_mean:
-        ends = f"{BELOW} [{low}, {high}] holds {least}"
+        ends = f"{BELOW} [{low}, {high}] contains {least}"
         return GateRecord.of("undecided", f"{ends}; more outputs or more rated texts narrow it")
     return GateRecord.of("passed", f"{BELOW} begins at {low}, not below {least}")
 
