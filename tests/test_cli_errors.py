@@ -72,7 +72,7 @@ def test_messages_name_the_place(tmp_path: Path) -> None:
     ran = run("validate", bad, "--scale", 1, 6)
     assert ran.code == 2
     assert f"refless: error: {bad}, line 3, column 'rating': rating 9 is outside" in ran.err
-    assert "--scale" in ran.err
+    assert "correct it or change the scale" in ran.err
     skipped = run("validate", bad, *NEIGHBORS, "--scale", 1, 6, "--skip-bad")
     assert skipped.code == 0
     assert "line 3" in skipped.err

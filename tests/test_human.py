@@ -171,7 +171,7 @@ def test_scale_goes_both_ways(low: float, width: float, share: float) -> None:
 @pytest.mark.parametrize("scale", [(5, 1), (1, 1), (1, np.inf), (-np.inf, 1), (np.nan, 1)])
 def test_scales_that_are_none(scale: tuple[float, float]) -> None:
     """Turned round, empty or not finite."""
-    with pytest.raises(UsageError, match="--scale"):
+    with pytest.raises(UsageError, match="a scale needs two numbers"):
         check_scale(scale)
 
 
@@ -212,7 +212,7 @@ def build(**changes: object) -> RatedPool:
         ({"ids": ["a", "a"]}, "unique"),
         ({"systems": ["x"]}, "2 texts but 1 systems"),
         ({"tasks": ["x"] * 3}, "2 texts but 3 tasks"),
-        ({"scale": (5, 1)}, "--scale"),
+        ({"scale": (5, 1)}, "a scale needs two numbers"),
         ({"texts": build()}, "own ratings"),
         ({"texts": {"text": ["a"]}}, "read_pool reads a whole table"),
         ({"ratings": {"a": 1, "b": 2}}, "a list of ratings"),

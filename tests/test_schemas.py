@@ -162,7 +162,6 @@ BY_OTHERS = [  # without --estimator, with others, with several; of commands wit
     "next --plan --scale 1 5 --within 0.4",
     "next --plan --within 0.001",
     "huse systems.jsonl --human-label a",
-    "huse systems.jsonl --human-label a --estimated",
     "stress systems.jsonl -m bleu --probe frequent --probe rare --resamples 40",
     "mine corpus.jsonl --seeds seeds.jsonl --out-dir mined",
     "fit rated.jsonl --to fitted.safetensors",

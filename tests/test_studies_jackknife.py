@@ -108,7 +108,6 @@ def test_baselines_without_a_part() -> None:
         "the system's name",
         "length",
         "constant",
-        "the source's name",
     ]
     assert list(left) == names
     others = POOL.human[rows].sum() - POOL.human[rows]
