@@ -20,7 +20,7 @@ from itertools import product
 import numpy as np
 
 from refless.evaluation.audit import corrected_means, sliced
-from refless.evaluation.labels import Labels, mean_of, measured
+from refless.evaluation.labels import Labels, measured, shift_of
 from refless.evaluation.repeated import drift_of
 from refless.evaluation.uses import (
     AGREES,
@@ -98,7 +98,7 @@ def once(setting: Setting, seed: int) -> tuple[dict[str, Estimate], dict[str, bo
     measures = measured(labels, seed)
     estimate, choose = may_estimate(labels, measures), may_filter(labels, measures)
     found = {**measures, **corrected_means(labels, seed), "gap": estimate.estimate}
-    found["bias"] = mean_of((judged[0].sum(axis=0) - points.sum(axis=0))[:n], clusters[:n])
+    found["bias"] = shift_of((judged[0].sum(axis=0) - points.sum(axis=0))[:n], clusters[:n])
     low, high = drift_of(again[:n], judge[:n], clusters[:n], 0.5).change.interval
     now, before = judged[1::-1, :, :n].sum(axis=1)
     graded = drift_of(now, before, clusters[:n], None).change.interval

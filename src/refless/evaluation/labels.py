@@ -177,7 +177,7 @@ def _on_scale(labels: Labels) -> dict[str, Estimate]:
         result[name] = Estimate(value=math.nan, undefined=OTHER_UNITS, n=n)
     if labels.same_units and n:
         error = judge - human
-        result["bias"] = mean_of(error, labels.clusters)
+        result["bias"] = shift_of(error, labels.clusters)
         result["mae"] = mean_of(np.abs(error), labels.clusters, least=0.0)
         square = mean_of(np.square(error), labels.clusters, least=0.0)
         low, high = np.sqrt(square.interval).tolist()
@@ -258,8 +258,8 @@ def shift_of(values: FloatArray, clusters: IntArray) -> Estimate:
         np.append(values, np.repeat([usual, -usual], rows)),
         np.append(codes, np.repeat([groups, groups + 1], rows)),
     )
-    low, high = wider.interval
-    return replace(plain, interval=(min(low, plain.value), max(high, plain.value)))
+    lows, highs = zip(plain.interval, wider.interval, strict=True)
+    return replace(plain, interval=(min(lows), max(highs)))
 
 
 def unless_by_chance(estimate: Estimate, p: float) -> Estimate:
