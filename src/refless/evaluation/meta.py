@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -22,10 +21,10 @@ from refless.stats.clusters import numbered
 from refless.stats.corrections import holm
 from refless.stats.correlation import spearman
 from refless.stats.intervals import UNDEFINED, Interval, of_best, percentile_interval
-from refless.stats.measures import MEASURES
 from refless.stats.pairs import chance_accuracy, pairwise_accuracy, tie_threshold
 from refless.stats.permutation import PERMUTATIONS, permutation_p
 from refless.stats.resampling import RESAMPLES
+from refless.stats.verdicts import Estimate
 
 LEVEL = 0.05
 FEWEST_SYSTEMS = 3  # two systems correlate perfectly, one way or the other
@@ -171,9 +170,9 @@ def _segments(human: Predictions, scores: Mapping[str, Scores], how: How) -> Lev
             measure: correlated(*functions, *judged, drawn)
             for measure, functions in CORRELATED.items()
         }
-        intervals = {measure: part.interval for measure, part in estimates.items()}
-        metric = _described(name, *judged, intervals, None if items is None else items[rows])
-        metrics[name] = replace(metric, undefined=estimates["spearman"].undefined)
+        groups = None if items is None else items[rows]
+        undefined = estimates["spearman"].undefined
+        metrics[name] = _described(name, *judged, estimates, groups, undefined)
 
     units = len(human) if clusters is None else len(np.unique(clusters))
     compared = _comparisons(human.human, columns, metrics, how, clusters)
@@ -190,14 +189,12 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
     for name, column in table.columns.items():
         scored = ~np.isnan(column)
         judged = table.human[scored], column[scored]
-        intervals = {
-            measure: reflected(
-                MEASURES[measure].value(*judged), percentile_interval(table.drawn(name, measure))
-            )
-            for measure in CORRELATED
-        }
+        estimates = {}
+        for measure, (value_of, _) in CORRELATED.items():
+            value, drawn = value_of(*judged), percentile_interval(table.drawn(name, measure))
+            estimates[measure] = Estimate(value=value, interval=reflected(value, drawn))
         few = "" if scored.sum() >= FEWEST_SYSTEMS else "it scored too few systems"
-        metrics[name] = replace(_described(name, *judged, intervals, None), undefined=few)
+        metrics[name] = _described(name, *judged, estimates, None, few)
 
     units = len({*(human.group or human.item or human.id)})
     return _level("system", n, metrics, (), units)
@@ -218,8 +215,9 @@ def _described(
     name: str,
     human: FloatArray,
     column: FloatArray,
-    intervals: Mapping[str, Interval],
+    estimates: Mapping[str, Estimate],
     groups: IntArray | None,
+    undefined: str,
 ) -> Agreeing:
     """The agreement with people of a metric's scores; of pairs within groups, if there are any."""
     accuracy = threshold = best = chance = math.nan
@@ -228,18 +226,18 @@ def _described(
         threshold, best = tie_threshold(human, column, groups=groups)
         ties = 0.0 if math.isnan(threshold) else threshold
         chance = chance_accuracy(human, column, groups=groups, threshold=ties)
-    correlations: dict[str, Any] = {
-        f"{measure}_interval": intervals[measure] for measure in intervals
-    }
-    correlations |= {measure: MEASURES[measure].value(human, column) for measure in CORRELATED}
     return Agreeing(
         name=name,
         n_scored=len(human),
-        **correlations,
+        pearson=estimates["pearson"].value,
+        pearson_interval=estimates["pearson"].interval,
+        spearman=estimates["spearman"].value,
+        spearman_interval=estimates["spearman"].interval,
         accuracy=accuracy,
         tie_threshold=threshold,
         tie_accuracy=best,
         chance=chance,
+        undefined=undefined,
     )
 
 

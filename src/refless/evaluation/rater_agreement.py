@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -10,9 +9,8 @@ from refless.data.human import cells_of, human_ratings
 from refless.data.records import RatedPool
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval
-from refless.stats.raters import Level, krippendorff, krippendorff_interval
+from refless.stats.raters import krippendorff, krippendorff_interval
 
-LEVELS: tuple[Level, ...] = ("ordinal", "interval")
 RESAMPLES = 1_000
 
 
@@ -24,8 +22,8 @@ class RaterAgreement:
         n_annotators: annotators who rated; 0 where the pool does not name them.
         n: texts with two ratings or more; the others say nothing.
         n_ratings: their ratings, several by one annotator counted as one.
-        alpha_ordinal, alpha_interval: Krippendorff's, by level of measurement, each with its 95 %
-            interval over texts.
+        alpha_ordinal, alpha_interval: Krippendorff's, by level of measurement; the first with its
+            95 % interval over texts.
         undefined: why there is no number, or "".
     """
 
@@ -35,7 +33,6 @@ class RaterAgreement:
     alpha_ordinal: float
     alpha_ordinal_interval: Interval
     alpha_interval: float
-    alpha_interval_interval: Interval
     undefined: str
 
 
@@ -45,20 +42,18 @@ def rater_agreement(
     """The agreement of a pool's annotators; the order of rows does not matter."""
     ratings = _table(pool)
     n = ratings.shape[1]
-    alphas: dict[str, Any] = {}
-    for level in LEVELS:
-        alphas[f"alpha_{level}"] = krippendorff(ratings, level)
-        alphas[f"alpha_{level}_interval"] = UNDEFINED
-        if n:
-            rng = np.random.default_rng(seed)
-            ends = krippendorff_interval(ratings, level, rng=rng, resamples=resamples)
-            alphas[f"alpha_{level}_interval"] = ends
-    undefined = "all ratings are equal" if math.isnan(alphas["alpha_interval"]) else ""
+    ends, alpha = UNDEFINED, krippendorff(ratings, "interval")
+    if n:
+        rng = np.random.default_rng(seed)
+        ends = krippendorff_interval(ratings, "ordinal", rng=rng, resamples=resamples)
+    undefined = "all ratings are equal" if math.isnan(alpha) else ""
     return RaterAgreement(
         n_annotators=len(pool.ratings.annotators),
         n=n,
         n_ratings=int((~np.isnan(ratings)).sum()),
-        **alphas,
+        alpha_ordinal=krippendorff(ratings, "ordinal"),
+        alpha_ordinal_interval=ends,
+        alpha_interval=alpha,
         undefined=undefined if n else "no text has two ratings",
     )
 
