@@ -13,6 +13,7 @@ import numpy as np
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.wins import WinsResult
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted, shown
+from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import (
     About,
     Argument,
@@ -37,7 +38,6 @@ from refless.commands.rows import (
     note_scale,
     tell,
 )
-from refless.commands.score.guards import judge_said
 from refless.commands.warnings import note
 from refless.data.choices import are_choices, choices_in
 from refless.data.human import canonical_order, fingerprint, unscaled

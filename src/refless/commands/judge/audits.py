@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from refless.commands.judge.document import NAMES
+from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
 from refless.commands.rows import ScoredRows, note_codes, note_equal, outputs_of
-from refless.commands.score.guards import judge_said
 from refless.commands.warnings import note
 from refless.data.human import unscaled
 from refless.data.records import Predictions, RatedPool, Texts

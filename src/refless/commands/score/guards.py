@@ -1,17 +1,17 @@
-"""Copies, odd outputs and odd judges, in words and as tables."""
+"""Copies, odd outputs and odd judges, in words."""
 
 from collections.abc import Mapping
 
+from refless.commands.judge_shift import judge_said
 from refless.evaluation.copies import Copies
 from refless.evaluation.guards import Guards, more
-from refless.evaluation.judge_shift import JudgeShift
 from refless.evaluation.novelty import Unlike
 from refless.evaluation.scoring import Mean
 from refless.registry.plural import counted
-from refless.report.wording import clipped, labels, number, p_value, percent, with_interval
+from refless.report.wording import clipped, labels, number, percent, with_interval
 from refless.stats.fisher import Marked
 
-SHOWN, NAMED = 10, 3  # rows of a table of texts; names in a sentence
+NAMED = 3  # names in a sentence
 LONGEST = 200  # characters of an id, which is of no use in part
 
 
@@ -62,35 +62,6 @@ def _unlike(result: Unlike) -> str:
     return (
         f"{_who(who)} are unlike the rated texts ({by}), where {_usual(who)} are usual: no rating "
         f"tells how far their estimates and intervals hold. Rate some of them, such as {first}."
-    )
-
-
-def judge_said(result: JudgeShift) -> str:
-    """What is shown of a judge's scores; nothing if they are like those of the rated texts."""
-    name = f"'{clipped(result.name)}'"
-    if result.leaks:
-        return (
-            f"{name} orders the rated texts just as their ratings do: it may be the rating itself. "
-            "The estimates follow it, whoever gave these scores to the outputs."
-        )
-    if not result.shifted:
-        return ""
-    low, high = result.rated_range
-    rated, mine = (f"{mark:.4g}" for mark in result.medians)
-    said = (
-        f"the scores of the outputs (median {mine}) are spread unlike those of the rated texts "
-        f"(median {rated}; Kolmogorov-Smirnov p {p_value(result.p)})"
-    )
-    if result.outside:
-        said = (
-            f"{result.n_outside:,} of {counted(result.n, 'score')} of the outputs lie outside "
-            f"those of the rated texts, {low:.4g} to {high:.4g}"
-        )
-    elif result.equal == result.equal:
-        said = f"all {result.n:,} scores of the outputs are {result.equal:.4g}"
-    return (
-        f"{name}: {said}. Estimates mean nothing unless the same judge, prompt and scale scored "
-        "both; if they did, rate some of these outputs."
     )
 
 

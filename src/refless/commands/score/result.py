@@ -51,15 +51,14 @@ class ScoreResult(Result):
         return self._document(NARROW)
 
     def _whole(self) -> Document:
-        scored, rated = self.scored, self.estimator.rated
         brief = self._document(ROOM)
-        basis = ("Rated texts", f"{len(rated):,}", "that estimates rest on")
+        basis = ("Rated texts", f"{len(self.estimator.rated):,}", "that estimates rest on")
         gate = f"{sentence(self.gate.reason)}. " if self.gate.reason else ""
         return replace(
             brief,
             verdict=gate + brief.verdict,
             facts=(*brief.facts, basis),
-            sections=(*brief.sections, *every_output(scored), caveats()),
+            sections=(*brief.sections, *every_output(self.scored), caveats()),
         )
 
     def _document(self, room: int) -> Document:
@@ -67,19 +66,15 @@ class ScoreResult(Result):
         scored, scale = self.scored, self.estimator.rated.scale
         name, mean = estimator_name(self.signature), scored.overall
         systems = {*self.estimator.rated.systems} - {""}
-        warnings = said(self.guards, mean)
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
             verdict=verdict(name, mean, scale),
-            notes=(
-                f"The answer is about {about('output', these=scored.these)}.",
-                WHETHER,
-            ),
+            notes=(f"The answer is about {about('output', these=scored.these)}.", WHETHER),
             facts=facts(mean),
             sections=(
                 *accepted_sections(scored, self.accepted),
                 *systems_sections(scored.systems, systems),
-                *(Section(lines=(line,), warning=True) for line in warnings),
+                *(Section(lines=(line,), warning=True) for line in said(self.guards, mean)),
                 *reasons_sections(scored.reasons, mean.n),
                 *items_sections(scored, self.estimator.residuals(), room),
             ),

@@ -1,0 +1,34 @@
+"""Scores of a judge that are unlike those of the rated texts, in words."""
+
+from refless.evaluation.judge_shift import JudgeShift
+from refless.registry.plural import counted
+from refless.report.wording import clipped, p_value
+
+
+def judge_said(result: JudgeShift) -> str:
+    """What is shown of a judge's scores; nothing if they are like those of the rated texts."""
+    name = f"'{clipped(result.name)}'"
+    if result.leaks:
+        return (
+            f"{name} orders the rated texts just as their ratings do: it may be the rating itself. "
+            "The estimates follow it, whoever gave these scores to the outputs."
+        )
+    if not result.shifted:
+        return ""
+    low, high = result.rated_range
+    rated, mine = (f"{mark:.4g}" for mark in result.medians)
+    said = (
+        f"the scores of the outputs (median {mine}) are spread unlike those of the rated texts "
+        f"(median {rated}; Kolmogorov-Smirnov p {p_value(result.p)})"
+    )
+    if result.outside:
+        said = (
+            f"{result.n_outside:,} of {counted(result.n, 'score')} of the outputs lie outside "
+            f"those of the rated texts, {low:.4g} to {high:.4g}"
+        )
+    elif result.equal == result.equal:
+        said = f"all {result.n:,} scores of the outputs are {result.equal:.4g}"
+    return (
+        f"{name}: {said}. Estimates mean nothing unless the same judge, prompt and scale scored "
+        "both; if they did, rate some of these outputs."
+    )
