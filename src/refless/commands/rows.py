@@ -175,9 +175,9 @@ def both_of(rows: Rows, options: RatedRows, group: str) -> tuple[PoolRead, Outpu
     return pool, outputs
 
 
-def column_of(group: str) -> str | None:
+def column_of(group: str | None) -> str | None:
     """The column of a group that is not one of the known ones."""
-    return None if group in NAMED_GROUPS else group
+    return None if group is None or group in NAMED_GROUPS else group
 
 
 def check_standard_input(*rows: Rows) -> None:

@@ -2,17 +2,17 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from refless.evaluation.labels import (
     ALARM,
     Labels,
-    contrast,
     errors_of,
     measured,
     of_annotators,
+    single_errors,
     verdicts,
 )
 from refless.evaluation.uses import (
@@ -24,14 +24,18 @@ from refless.evaluation.uses import (
     may_replace,
     refusals,
 )
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats import corrected
+from refless.registry.arrays import BoolArray, FloatArray
+from refless.stats.answers import Estimate
+from refless.stats.contrast import VERDICTS, contrast
 from refless.stats.corrections import holm
-from refless.stats.verdicts import Confusion, Estimate, proportion
+from refless.stats.samples import NOBODY, Sample
+from refless.stats.verdicts import Confusion
 
 FEWEST_IN_SLICE = 10
 WORST = 20
-FIRST = ("by verdict", "as compare does", "labels alone")  # chosen before the data are seen
+BOTH, RATINGS, SCORES = "ratings and scores", "ratings alone", "scores alone"
+FIRST = (BOTH, RATINGS)  # chosen before the data are seen
+UNCORRECTED = "its errors are in no interval"
 OTHER_SCALE = "rows without a rating have scores on another scale"
 
 
@@ -110,7 +114,7 @@ def audit(labels: Labels, ranked: Estimate, seed: int = 0) -> Audit:
         seed: of what is drawn.
     """
     measures = measured(labels, seed)
-    means = corrected_means(labels, seed)
+    means = corrected_means(labels)
     sound = [name for name in FIRST if name in means and means[name].interval[0] > -math.inf]
     scores = np.concatenate([labels.judge, labels.unlabelled])
     values, counts = np.unique(scores, return_counts=True)
@@ -144,38 +148,42 @@ def audit(labels: Labels, ranked: Estimate, seed: int = 0) -> Audit:
     )
 
 
-def corrected_means(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
-    """The mean rating, or the share of passes, of all rows by each method, by its name."""
-    human, judge, unlabelled = labels.human, labels.judge, labels.unlabelled
-    if labels.passing is not None:
-        human, judge, unlabelled = (column.astype(np.float64) for column in verdicts(labels))
-    sample = corrected.Sample(
-        human=human,
-        judge=judge,
-        unlabelled=unlabelled,
-        clusters=labels.clusters,
-        later=labels.later,
-        mass=labels.mass,
+def corrected_means(labels: Labels) -> dict[str, Estimate]:
+    """The mean rating, or the share of passes, of all rows by each method, by its name.
+
+    A row without a score counts with the mean score: a judge that is blank where outputs are bad
+    takes none of them away.
+    """
+    every = labels.every
+    scored = ~np.isnan(every.judge)
+    rated = ~np.isnan(every.human)
+    more = bool((~rated).any()) or not scored.all() or every.mass is not None
+    scores = every.judge[scored]
+    mass = None if every.mass is None else every.mass[scored]
+    proxy = None
+    if more and scored.any() and not labels.shifted:
+        proxy = np.where(scored, every.judge, np.average(scores, weights=mass))
+    raters = every.raters
+    sample = Sample.of(
+        every.human,
+        every.unit,
+        proxy=proxy,
+        mass=every.mass,
+        shares=NOBODY if raters is None else raters.shares,
     )
-    alone, compared = corrected.as_compared(sample)
-    mass = None if labels.mass is None else labels.mass[: len(human)]
-    if labels.passing is not None:
-        alone = proportion(human > 0, labels.clusters, mass=mass)
-    means = {"labels alone": alone}
-    if not len(unlabelled) and mass is None:
+    scale = labels.scale if labels.passing is None else VERDICTS
+    severity = None if raters is None else raters.severity(raters.rating)
+    answers = contrast(sample, scale=scale, severity=severity)
+    n = int(rated.sum())
+    means = {RATINGS: Estimate.of(answers.alone, n)}
+    if not more:
         return means
+    means[BOTH] = Estimate.of(answers.both, n)
     if labels.shifted:
-        return means | {"as compare does": Estimate(value=math.nan, undefined=OTHER_SCALE)}
-    if labels.passing is not None:
-        means["Rogan-Gladen"] = corrected.rogan_gladen(sample)
-        means["by verdict"] = corrected.by_verdict(sample, seed)
-    means["PPI++"] = corrected.by_ppi_plus(sample)
-    means["as compare does"] = compared
-    if labels.same_units:
-        every = float(np.average(sample.scores, weights=labels.mass))
-        means["judge alone"] = Estimate(
-            value=every, n=len(sample.scores), undefined="its errors are in no interval"
-        )
+        means[BOTH] = Estimate(value=math.nan, undefined=OTHER_SCALE)
+    if labels.same_units and not labels.shifted and len(scores):
+        value = float(np.average(scores, weights=mass))
+        means[SCORES] = Estimate(value=value, n=len(scores), undefined=UNCORRECTED)
     return means
 
 
@@ -190,7 +198,7 @@ def sliced(labels: Labels) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
             if min(inside.sum(), (~inside).sum()) < FEWEST_IN_SLICE:
                 few += [f"{column} {value}"] if inside.sum() < FEWEST_IN_SLICE else []
                 continue
-            parts.append((column, value, inside, *_gap(error, inside, labels.clusters)))
+            parts.append((column, value, inside, *_gap(labels, error, inside)))
     corrected_p = holm(np.array([p for *_, p in parts])).tolist()
     slices = [
         Slice(
@@ -206,29 +214,22 @@ def sliced(labels: Labels) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
     return tuple(sorted(slices, key=lambda part: (part.p_holm, part.column, part.value))), (*few,)
 
 
-def _gap(error: FloatArray, inside: BoolArray, clusters: IntArray) -> tuple[Estimate, float]:
-    """The mean error inside less that outside, and the p-value of none.
-
-    Its interval adds to either side two rows, one usual error above and below the mean of all, as
-    Agresti & Caffo (2000) add a success and a failure: no error by chance is no proof of none. Its
-    variance is at least that of errors around one mean, as if there were no gap.
-    """
-    usual = error.mean() + error.std() * np.array([1, -1, 1, -1])
-    side, added = np.where(inside, 1, -1), clusters.max() + 1 + np.arange(4)
-    answer = contrast(
-        np.concatenate([error, usual]),
-        np.concatenate([side, [1, 1, -1, -1]]),
-        np.concatenate([clusters, added]),
+def _gap(labels: Labels, error: FloatArray, inside: BoolArray) -> tuple[Estimate, float]:
+    """The mean error [n] inside less that outside, and the p-value of none."""
+    raters = labels.raters
+    reach = labels.span if labels.same_units or labels.passing is not None else None
+    sample = Sample.of(
+        error,
+        labels.unit,
+        arm=np.where(inside, 1, -1),
+        shares=NOBODY if raters is None else raters.shares,
     )
-    value = float(error[inside].mean() - error[~inside].mean())
-    signed = np.where(inside, 1 / inside.sum(), -1 / (~inside).sum())
-    sums = np.bincount(clusters, signed * (error - error.mean()))
-    count = len(np.unique(clusters))
-    alike = float(np.square(sums).sum()) * count / max(count - 1, 1)
-    answer = replace(answer, error=math.sqrt(max(answer.error**2, alike)))
-    low, high = answer.interval
-    ends = min(low, value), max(high, value)
-    return Estimate(value=value, interval=ends, n=int(inside.sum())), answer.p
+    severity = None
+    if raters is not None:
+        severity = raters.severity(single_errors(labels, error))
+    scale = None if reach is None else (-reach, reach)
+    answer = contrast(sample, scale=scale, severity=severity).alone
+    return Estimate.of(answer, int(inside.sum())), answer.p
 
 
 def worst_of(labels: Labels) -> tuple[tuple[str, ...], tuple[float, ...]]:

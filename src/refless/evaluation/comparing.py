@@ -13,17 +13,15 @@ import numpy as np
 from refless.data.records import Residuals
 from refless.evaluation.entries import Field, Table
 from refless.registry.arrays import IntArray
+from refless.stats.answers import UNKNOWN, Answer, Powered
 from refless.stats.assurance import SURE as SHOWING
 from refless.stats.assurance import USUAL, chance_shown, variance_after
 from refless.stats.clusters import PRIOR_SPREAD, Unseen, group_effects, unseen
+from refless.stats.contrast import MANY, contrast
 from refless.stats.corrections import holm
-from refless.stats.prediction_powered import UNKNOWN, Answer, Powered, powered, with_raters
-from refless.stats.raters import Severity
 
 Method = Literal["ratings and estimates", "ratings", "estimates", "none"]
 SURE = 0.05  # a p-value below this shows a difference
-MANY = 1e9  # degrees of freedom of a normal distribution
-FEWEST_RATERS = 2  # degrees of freedom of severities that tell it for raters who share no system
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +33,7 @@ class Pair:
         paired: whether both answered the same items; items: that both answered, or either one.
         left_out: items of one system alone, which a paired comparison leaves out.
         both_rated, one_rated: items with ratings for both systems, and for one of them.
+        independent: independent ratings of the first system, and of the second: units with any.
         powered: what ratings say alone, and with estimates.
         method: what the answer is made of.
         difference: the answer.
@@ -42,7 +41,6 @@ class Pair:
         needed: rated items that should show a difference four times out of five, as differences
             usually are; None where all of them would not, or it is not known.
         chance: that ratings of all items show one; NaN where it is not known.
-        apart: whether nobody rated both systems.
     """
 
     first: str
@@ -52,13 +50,13 @@ class Pair:
     left_out: int
     both_rated: int
     one_rated: int
+    independent: tuple[int, int]
     powered: Powered
     method: Method
     difference: Answer
     p_holm: float
     needed: int | None
     chance: float
-    apart: bool = False
     shown: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -75,9 +73,9 @@ class Pair:
         return max(self.needed - self.rated, 0) if self.needed else 0
 
     @property
-    def untold(self) -> bool:
-        """Whether there are ratings enough, but nothing tells how strict their raters are."""
-        return self.powered.strange > 0 and math.isnan(self.difference.error)
+    def apart(self) -> bool:
+        """Whether nobody rated both systems, and raters are known."""
+        return self.powered.apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,14 +143,15 @@ def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str])
     rows = [np.flatnonzero(table.system == name) for name in names]
     first, second = ({*table.item[arm].tolist()} for arm in rows)
     common, every = first & second, first | second
-    paired = bool(field.outputs.items) and 2 * len(common) >= min(len(first), len(second))
+    paired = field.design.paired and 2 * len(common) >= min(len(first), len(second))
     if paired:
         rows = [arm[np.isin(table.item[arm], [*common])] for arm in rows]
-    strict, apart = _strictness(table, field, rows)
-    result, method, answer = _answered(table, field, errors, rows, names, strict)
-    rated = [{*table.item[arm[~np.isnan(table.human[arm])]].tolist()} for arm in rows]
+    result, method, answer = _answered(table, field, errors, rows, names)
+    marked = [arm[~np.isnan(table.human[arm])] for arm in rows]
+    rated = [{*table.item[arm].tolist()} for arm in marked]
+    units = [len(np.unique(table.unit[arm])) for arm in marked]
     items = len(common) if paired else len(every)
-    drawn_whole = len({*table.cluster[np.concatenate(rows)].tolist()})
+    drawn_whole = len({*table.unit[np.concatenate(rows)].tolist()})
     needed, chance = _outlook(result, answer, errors, items, drawn_whole, these=field.these)
     return Pair(
         first=names[0],
@@ -162,25 +161,14 @@ def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str])
         left_out=len(every) - len(common) if paired else 0,
         both_rated=len(rated[0] & rated[1]),
         one_rated=len(rated[0] ^ rated[1]),
+        independent=(units[0], units[1]),
         powered=result,
         method=method,
         difference=answer,
         p_holm=answer.p,
-        needed=None if apart else needed,
-        chance=math.nan if apart else chance,
-        apart=apart,
+        needed=None if result.apart else needed,
+        chance=math.nan if result.apart else chance,
     )
-
-
-def _strictness(
-    table: Table, field: Field, rows: Sequence[IntArray]
-) -> tuple[Severity | None, bool]:
-    """How strict raters are, as far as it is told, and whether nobody rated both systems."""
-    if field.raters is None:
-        return None, False
-    first, second = map(table.raters, rows)
-    apart, severity = bool(first and second) and first.isdisjoint(second), field.raters.severity
-    return (Severity() if apart and severity.freedom < FEWEST_RATERS else severity), apart
 
 
 def _answered(
@@ -189,22 +177,21 @@ def _answered(
     errors: Residuals,
     rows: Sequence[IntArray],
     names: Sequence[str],
-    strict: Severity | None = None,
 ) -> tuple[Powered, Method, Answer]:
-    """A difference or a mean: by ratings if they have an interval, else by estimates alone."""
-    every, signs = np.concatenate(rows), np.array((-1, 1)[-len(rows) :])
+    """A difference or a mean: by ratings, or by estimates alone if a system has none that count."""
+    every = np.concatenate(rows)
+    signs = np.array((-1, 1)[-len(rows) :])
     sign = np.repeat(signs, [len(arm) for arm in rows])
-    result = powered(table.cells(every, sign), strict, these=field.these)
-    if not field.drawn:
-        result = replace(powered(table.cells(every, sign, drawn=False)), strange=result.strange)
-    if math.isnan(result.both.error):
+    sample = table.sample(every, sign, drawn=field.drawn)
+    result = contrast(sample, scale=field.scale, these=field.these, severity=field.severity)
+    if not result.fewest:
         guess = _expected(table, rows, errors, names, these=field.these)
-        guess = with_raters(guess, result.strange, strict)
         if not math.isnan(guess.error):
             return result, "estimates", _looked(guess, len(errors.values), field)
+        return result, "none", result.both
     alone, both = (_looked(answer, result.rated, field) for answer in (result.alone, result.both))
     method: Method = "ratings and estimates" if result.share else "ratings"
-    method = "none" if math.isnan(result.both.error) else method
+    method = "none" if math.isnan(both.error) else method
     return replace(result, alone=alone, both=both), method, both
 
 
@@ -227,10 +214,10 @@ def _expected(
     much as rated systems are that are held out whole.
     """
     m = len(errors.values)
-    if m < 2 or not all(map(len, rows)):
+    if m < 2 or not all(map(len, rows)) or not table.has_proxy:
         return UNKNOWN
     signs = (-1.0, 1.0)[-len(rows) :]
-    means = [float(np.sort(table.estimate[arm]).mean()) for arm in rows]
+    means = [float(np.sort(table.proxy[arm]).mean()) for arm in rows]
     outside = _outside(errors)
     effects = group_effects(errors.values, errors.systems, outside.spread)
     shift, known, unknown = 0.0, 0.0, []
@@ -240,7 +227,7 @@ def _expected(
         else:
             unknown.append(sign)
     noise = float(np.var(errors.values)) * sum(1 / len(arm) for arm in rows)
-    spread = sum(float(np.var(table.estimate[arm])) / len(arm) for arm in rows)
+    spread = sum(float(np.var(table.proxy[arm])) / len(arm) for arm in rows)
     spread = 0.0 if these else spread
     error = math.sqrt(known + outside.error(unknown) ** 2 + noise + spread)
     value = math.fsum(sign * mean for sign, mean in zip(signs, means, strict=True)) + shift

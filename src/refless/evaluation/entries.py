@@ -1,63 +1,18 @@
-"""The outputs that are compared, who rated them, and one entry for each item that was answered."""
+"""The outputs that are compared, and one entry for each item that a system answered."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from refless.data.human import cells_of, human_ratings
-from refless.data.records import Outputs, RatedPool
+from refless.data.design import Design
+from refless.data.records import Outputs, Scale
 from refless.evaluation.groups import codes
-from refless.loops.threads import single_threaded_blas
+from refless.evaluation.raters import Raters
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.prediction_powered import Cells
-from refless.stats.raters import Severity, severity
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Raters:
-    """Who rated the outputs.
-
-    Attributes:
-        output, rater: [m] which output was rated by whom, each pair once.
-        severity: how much higher one rates than another.
-    """
-
-    output: IntArray
-    rater: IntArray
-    severity: Severity
-
-    @classmethod
-    def of(cls, rated: RatedPool, place: IntArray, every: RatedPool) -> Raters | None:
-        """The raters of the outputs at these places; None if ratings do not name them.
-
-        Args:
-            rated: the rated outputs; every: all rated texts, by which severity is told too.
-        """
-        if not rated.ratings.annotators:
-            return None
-        _, rater, text = cells_of(rated.ratings, len(rated))
-        shared = max(_severity(rated), _severity(every), key=lambda estimate: estimate.freedom)
-        return cls(output=place[text], rater=rater, severity=shared)
-
-
-def _severity(pool: RatedPool) -> Severity:
-    """By texts that raters share, or by the texts of a system if that links more of the raters.
-
-    The latter takes the texts of a system as dealt to its raters at random.
-    """
-    if not pool.ratings.annotators:
-        return Severity()
-    cells, rater, text = cells_of(pool.ratings, len(pool))
-    values = human_ratings(cells, len(rater))
-    blocks = (text, codes(pool.systems)[text] if pool.systems else text)
-    with single_threaded_blas():
-        return max(
-            (severity(block, rater, values) for block in blocks),
-            key=lambda estimate: estimate.freedom,
-        )
+from refless.stats.raters import Severity
+from refless.stats.samples import NOBODY, Sample, Shares
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -65,118 +20,104 @@ class Field:
     """The outputs that are compared.
 
     Attributes:
-        outputs: with systems; items say what belongs together in pairs.
+        outputs: with systems.
+        design: what belongs together among them.
         human: [n] human rating, NaN where there is none.
-        estimates: [n] estimates that know no rating of the output's item; NaN where there is none.
+        estimates: [n] estimates that know no rating of the output's unit; NaN where there is none.
         probability: [n] chance of having been drawn to be rated, NaN where it is not known.
-        together: [n] what is drawn as a whole, or empty: the items.
+        scale: lowest and highest rating, or None.
         drawn: whether rated outputs were drawn at random, so that ratings stand for all outputs.
-        raters: who rated them, where that is known.
+        raters: who rated them, None if that is not known; severity: how strict each is.
         these: whether the question is about these items, and not about items like them.
         reach: how far ratings can lie apart if answers are to hold however often one looks, else 0.
     """
 
     outputs: Outputs
+    design: Design
     human: FloatArray
     estimates: FloatArray
     probability: FloatArray
-    together: Sequence[str] = ()
+    scale: Scale | None = None
     drawn: bool = True
     raters: Raters | None = None
+    severity: Severity | None = None
     these: bool = False
     reach: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """One entry for each item that a system answered.
+    """One entry for each item that a system answered, in an order of their own.
 
     Attributes:
-        system: [m] name; item, cluster: [m] numbers.
-        human, beside, estimate, probability: [m] as `Cells` have them.
-        entry, rater, share: [k] the share of each rater in the human rating of an entry.
+        system: [m] name; item, unit: [m] numbers.
+        human, probability: [m] of the rated outputs of an entry; NaN where there is none.
+        proxy_labelled, proxy: [m] mean estimate of its rated outputs, and of all.
+        has_proxy: whether any output has an estimate.
+        shares: who rated the entries.
     """
 
     system: np.ndarray[tuple[int], np.dtype[np.object_]]
     item: IntArray
-    cluster: IntArray
+    unit: IntArray
     human: FloatArray
-    beside: FloatArray
-    estimate: FloatArray
+    proxy_labelled: FloatArray
+    proxy: FloatArray
+    has_proxy: bool
     probability: FloatArray
-    entry: IntArray
-    rater: IntArray
-    share: FloatArray
+    shares: Shares
 
     @classmethod
     def of(cls, field: Field) -> Table:
-        """The outputs of one system for one item as one entry, in an order of their own."""
+        """The outputs of one system for one item as one entry."""
         outputs = field.outputs
-        items = outputs.items or _apart(field)
+        items = outputs.items if field.design.paired else _apart(field)
         known = field.estimates[~np.isnan(field.estimates)]
         middle = float(np.sort(known).mean()) if len(known) else 0.0
         estimates = np.where(np.isnan(field.estimates), middle, field.estimates)
-        together = field.together or items
-        names = sorted({*zip(outputs.systems, items, strict=True)})
+        pairs = [*zip(outputs.systems, items, strict=True)]
+        names = sorted({*pairs})
         place = {name: i for i, name in enumerate(names)}
-        at = np.array(
-            [place[pair] for pair in zip(outputs.systems, items, strict=True)], dtype=np.int64
-        )
+        at = np.array([place[pair] for pair in pairs], dtype=np.int64)
         first = np.unique(at, return_index=True)[1]
         rated = np.flatnonzero(~np.isnan(field.human))
-        entry, rater, share = _shares(field, at, rated)
         return cls(
             system=np.array([name for name, _ in names], dtype=object),
             item=codes([item for _, item in names]),
-            cluster=codes(together)[first],
+            unit=field.design.unit[first],
             human=_averaged(field.human, at, rated, len(names)),
-            beside=_averaged(estimates, at, rated, len(names)),
-            estimate=_averaged(estimates, at, np.arange(len(outputs)), len(names)),
+            proxy_labelled=_averaged(estimates, at, rated, len(names)),
+            proxy=_averaged(estimates, at, np.arange(len(outputs)), len(names)),
+            has_proxy=len(known) > 0,
             probability=_averaged(field.probability, at, rated, len(names)),
-            entry=entry,
-            rater=rater,
-            share=share,
+            shares=_shares(field, at, rated),
         )
 
-    def cells(self, rows: IntArray, sign: IntArray, *, drawn: bool = True) -> Cells:
-        """Some entries, as the arms of a contrast."""
+    def sample(self, rows: IntArray, sign: IntArray, *, drawn: bool = True) -> Sample:
+        """Some entries, as the arms of a contrast; without ratings if these were not drawn."""
         human = self.human[rows]
-        return Cells(
+        return Sample.of(
+            human if drawn else np.full(len(rows), np.nan),
+            self.unit[rows],
             arm=sign,
-            human=human if drawn else np.full(len(rows), np.nan),
-            beside=np.nan_to_num(self.beside[rows]),
-            estimate=self.estimate[rows],
-            cluster=self.cluster[rows],
-            probability=self.probability[rows],
-            shares=self._shares_of(rows),
+            item=self.item[rows],
+            proxy=self.proxy[rows] if self.has_proxy else None,
+            proxy_labelled=self.proxy_labelled[rows] if self.has_proxy else None,
+            chance=self.probability[rows],
+            shares=self.shares.among(rows, len(self.item)),
         )
 
-    def _shares_of(self, rows: IntArray) -> FloatArray:
-        """[rows, raters] of each rater of some of them."""
-        place = np.full(len(self.item), -1)
-        place[rows] = np.arange(len(rows))
-        at = place[self.entry]
-        who = np.unique(self.rater[at >= 0], return_inverse=True)[1]
-        shares = np.zeros((len(rows), int(who.max(initial=-1)) + 1))
-        np.add.at(shares, (at[at >= 0], who), self.share[at >= 0])
-        return shares
 
-    def raters(self, rows: IntArray) -> set[int]:
-        """Who rated some entries."""
-        return {*self.rater[np.isin(self.entry, rows)].tolist()}
-
-
-def _shares(field: Field, at: IntArray, rated: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """The entry, the rater and the share of each, in an order of their own."""
+def _shares(field: Field, at: IntArray, rated: IntArray) -> Shares:
+    """Who rated each entry, in an order of their own."""
     raters = field.raters
     if raters is None:
-        nothing = np.zeros(0, dtype=np.int64)
-        return nothing, nothing, np.zeros(0)
-    share = 1 / (
-        np.bincount(raters.output)[raters.output] * np.bincount(at[rated])[at[raters.output]]
-    )
-    order = np.lexsort((share, raters.rater, at[raters.output]))
-    return at[raters.output][order], raters.rater[order], share[order]
+        return NOBODY
+    entry = at[raters.text]
+    outputs = np.bincount(at[rated])[entry]
+    share = raters.shares.share / outputs
+    order = np.lexsort((share, raters.rater, entry))
+    return Shares(entry=entry[order], rater=raters.rater[order], share=share[order])
 
 
 def _apart(field: Field) -> tuple[str, ...]:

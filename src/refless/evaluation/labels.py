@@ -6,68 +6,118 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from refless.evaluation.raters import Raters, Votes
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats import influence
-from refless.stats.clusters import freedom_of
-from refless.stats.correlation import pearson, ranks, spearman
-from refless.stats.intervals import UNDEFINED, Interval, around
-from refless.stats.prediction_powered import Answer, Cells, powered
-from refless.stats.resampling import influence_error
-from refless.stats.verdicts import (
-    Estimate,
-    ac1,
-    alpha,
-    cells_of,
-    kappa,
-    of_table,
-    proportion,
-)
+from refless.stats.answers import Answer, Estimate
+from refless.stats.contrast import VERDICTS, contrast
+from refless.stats.correlation import ranks
+from refless.stats.intervals import Interval
+from refless.stats.left_out import correlated, root_mean_square
+from refless.stats.samples import NOBODY, Sample
+from refless.stats.verdicts import ac1, alpha, cells_of, kappa, of_table
 
-FEWEST_GROUPS = 10  # whose spread tells how far a mean may lie off
 OTHER_UNITS = "the judge's scores are not in the units of the ratings"
 ALARM = 0.05
-VERDICTS = {0.0, 1.0}
 
-Correlation = Callable[[FloatArray, FloatArray], float]
-Influence = Callable[[FloatArray, FloatArray], FloatArray]
-CORRELATED: dict[str, tuple[Correlation, Influence]] = {
-    "spearman": (spearman, influence.spearman),
-    "pearson": (pearson, influence.pearson),
-}
+Numbers = Callable[[FloatArray, FloatArray], FloatArray]  # human [k], judge [k] -> [k]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AllRows:
+    """All rows that are asked about, with a rating or a score, or without.
+
+    Attributes:
+        human, judge: [N] ratings and scores, NaN where there is none.
+        unit: [N] what was drawn as a whole.
+        votes: single ratings.
+        mass: [N] how much of the outputs in use each row stands for; None for alike.
+        raters: who rated which of them; None if that is not known.
+    """
+
+    human: FloatArray
+    judge: FloatArray
+    unit: IntArray
+    votes: Votes
+    mass: FloatArray | None = None
+    raters: Raters | None = None
+
+    def as_verdicts(self, bars: tuple[float, float]) -> "AllRows":
+        """The share of each text's single ratings that pass, and whether its score does."""
+        of_people, of_judge = bars
+        return replace(
+            self,
+            human=self.votes.passing(len(self.human), of_people),
+            judge=passed(self.judge, of_judge),
+            raters=passing_raters(self.raters, of_people),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Labels:
-    """What one judge and people said of the same rows, and the judge alone of others.
+    """What one judge and people said of the same rows, and of all others.
 
     Attributes:
         name: of the judge.
         human, judge: [n] ratings and scores, in the raters' units and the judge's.
-        clusters: [n] rows that belong together.
-        unlabelled, later: [m] scores of rows without a rating, and what belongs together there.
+        unit: [n] what was drawn as a whole.
+        votes: single ratings of these rows; raters: who gave them, None if that is not known.
+        every: all rows, those with a rating or a score alone too.
         scale: lowest and highest rating, if it is known.
         passing: from where on a rating, and a score, is a pass; None where nothing passes or fails.
+        passes: [n] share of each row's single ratings that pass; empty where nothing does.
         slices: [n] values by column; ids: [n] names of the texts.
         within: [n] systems or sources, inside which ranks are compared too.
         people: of each annotator the rows, the others' mean rating there, and the own ratings.
-        mass: [n + m] how much of the outputs in use each row stands for; None for alike.
         shifted: whether scores of rows without a rating are shown to be on another scale.
     """
 
     name: str
     human: FloatArray
     judge: FloatArray
-    clusters: IntArray
-    unlabelled: FloatArray
-    later: IntArray
+    unit: IntArray
+    votes: Votes
+    every: AllRows
+    raters: Raters | None = None
     scale: Interval | None = None
     passing: float | None = None
+    passes: FloatArray = field(default_factory=lambda: np.zeros(0))
     slices: Mapping[str, Sequence[str]] = field(default_factory=dict)
     ids: tuple[str, ...] = ()
     within: Mapping[str, Sequence[str]] = field(default_factory=dict)
     people: Sequence[tuple[IntArray, FloatArray, FloatArray]] = ()
-    mass: FloatArray | None = None
     shifted: bool = False
+
+    @property
+    def unlabelled(self) -> FloatArray:
+        """[m] scores of rows without a rating."""
+        alone = np.isnan(self.every.human) & ~np.isnan(self.every.judge)
+        return self.every.judge[alone]
+
+    def as_verdicts(self, bars: tuple[float, float]) -> "Labels":
+        """The same with passes: from the first bar on a rating is one, from the second a score.
+
+        A row passes if the mean of its ratings does; the share of passes counts single ratings.
+        """
+        of_people, of_judge = bars
+        every = self.every.as_verdicts(bars)
+        passes = self.votes.passing(len(self), of_people)
+        if of_people == of_judge:
+            return replace(self, every=every, passes=passes, passing=of_people)
+        people = [
+            (rows, passed(means, of_people), passed(ratings, of_people))
+            for rows, means, ratings in self.people
+        ]
+        return replace(
+            self,
+            human=passed(self.human, of_people),
+            judge=passed(self.judge, of_judge),
+            raters=passing_raters(self.raters, of_people),
+            every=every,
+            people=people,
+            passes=passes,
+            scale=None,
+            passing=0.5,
+        )
 
     def __len__(self) -> int:
         return len(self.human)
@@ -92,8 +142,8 @@ def ends_of(human: FloatArray, scale: Interval | None) -> Interval:
     """The lowest and the highest rating, as far as is known; those of verdicts are 0 and 1."""
     if scale is not None:
         return scale
-    if {*human.tolist()} <= VERDICTS:
-        return 0.0, 1.0
+    if {*human.tolist()} <= {*VERDICTS}:
+        return VERDICTS
     return float(human.min()), float(human.max())
 
 
@@ -126,7 +176,7 @@ def bars_of(
         scale: lowest and highest rating, if known; passing: what the user calls a pass, or None.
     """
     judged, values = {*scores.tolist()}, {*votes.tolist()}
-    passed = values <= VERDICTS and scale in {None, (0.0, 1.0)}
+    passed = values <= {*VERDICTS} and scale in {None, VERDICTS}
     if not judged:
         return None
     if passing is None:
@@ -135,10 +185,20 @@ def bars_of(
         low, high = min(values), max(values)
         two = len(values) == 2 and judged <= values and scale in {None, (low, high)}
         return ((low + high) / 2,) * 2 if two else None
-    if not passed and not judged <= VERDICTS and not are_ratings(human, scores, scale):
+    if not passed and not judged <= {*VERDICTS} and not are_ratings(human, scores, scale):
         return None
     middle = passing if 0 < passing <= 1 else 0.5
-    return middle if passed else passing, middle if judged <= VERDICTS else passing
+    return middle if passed else passing, middle if judged <= {*VERDICTS} else passing
+
+
+def passed(column: FloatArray, bar: float) -> FloatArray:
+    """1 from the bar on, else 0; NaN stays."""
+    return np.where(np.isnan(column), math.nan, (column >= bar).astype(np.float64))
+
+
+def passing_raters(raters: Raters | None, bar: float) -> Raters | None:
+    """The raters with their single verdicts."""
+    return raters and replace(raters, rating=passed(raters.rating, bar))
 
 
 def verdicts(labels: Labels) -> tuple[BoolArray, BoolArray, BoolArray]:
@@ -151,22 +211,65 @@ def measured(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
     """Agreement and errors by name; verdicts only where something passes or fails."""
     result: dict[str, Estimate] = {}
     if labels.passing is not None:
-        human, judge, _ = verdicts(labels)
-        n, clusters, cells = len(labels), labels.clusters, cells_of(human, judge)
-        result = {
-            "base_rate": proportion(human, clusters),
-            "judge_rate": proportion(judge, clusters),
-            "accuracy": proportion(human == judge, clusters),
-            "tpr": proportion(judge, clusters, human),
-            "tnr": proportion(~judge, clusters, ~human),
-            "precision": proportion(human, clusters, judge),
-            "kappa": of_table(kappa, cells, clusters, seed),
-            "ac1": of_table(ac1, cells, clusters, seed),
-            "alpha": of_table(lambda shares: alpha(shares, n), cells, clusters, seed),
-        }
+        result = _of_verdicts(labels, labels.passing, seed)
     if labels.passing is None or len({*labels.human.tolist()}) > 2:
         result |= _on_scale(labels)
     return result
+
+
+def _of_verdicts(labels: Labels, bar: float, seed: int) -> dict[str, Estimate]:
+    """Rates, and agreement beyond chance."""
+    n = len(labels)
+    human = labels.human >= bar
+    judge = labels.judge >= bar
+    outcomes: dict[str, tuple[Numbers, BoolArray | None]] = {
+        "judge_rate": (lambda _, scores: scores, None),
+        "accuracy": (lambda people, scores: people == scores, None),
+        "tpr": (lambda _, scores: scores, human),
+        "tnr": (lambda _, scores: 1 - scores, ~human),
+        "precision": (lambda people, _: people, judge),
+    }
+    rates = {
+        "base_rate": Estimate.of(share_of_passes(labels), n),
+        **{
+            name: mean_number(labels, _by_verdicts(of, bar), scale=VERDICTS, where=where)
+            for name, (of, where) in outcomes.items()
+        },
+    }
+    cells = cells_of(human, judge)
+    return rates | {
+        "kappa": of_table(kappa, cells, labels.unit, seed),
+        "ac1": of_table(ac1, cells, labels.unit, seed),
+        "alpha": of_table(lambda shares: alpha(shares, n), cells, labels.unit, seed),
+    }
+
+
+def _by_verdicts(of: Numbers, bar: float) -> Numbers:
+    """The same number of ratings and scores, by whether they pass."""
+    return lambda people, scores: of(passed(people, bar), passed(scores, bar)).astype(np.float64)
+
+
+def share_of_passes(labels: Labels) -> Answer:
+    """The mean share of single verdicts that pass."""
+    raters = labels.raters
+    single = None if raters is None else passed(raters.rating, labels.passing or 0.0)
+    return mean_answer(labels.passes, labels.unit, VERDICTS, raters, single)
+
+
+def rate_gap(labels: Labels) -> Answer:
+    """The judge's share of passes less people's, on the same rows."""
+    bar = labels.passing or 0.0
+    rows = np.arange(len(labels))
+    raters = labels.raters
+    sample = Sample.of(
+        np.concatenate([labels.passes, passed(labels.judge, bar)]),
+        np.tile(labels.unit, 2),
+        arm=np.repeat(np.array([-1, 1]), len(labels)),
+        item=np.tile(rows, 2),
+        shares=NOBODY if raters is None else raters.shares,
+    )
+    severity = None if raters is None else raters.severity(passed(raters.rating, bar))
+    return contrast(sample, scale=VERDICTS, severity=severity).alone
 
 
 def _on_scale(labels: Labels) -> dict[str, Estimate]:
@@ -176,19 +279,13 @@ def _on_scale(labels: Labels) -> dict[str, Estimate]:
     for name in ("bias", "mae", "rmse", "quadratic_kappa"):
         result[name] = Estimate(value=math.nan, undefined=OTHER_UNITS, n=n)
     if labels.same_units and n:
-        error = judge - human
-        result["bias"] = shift_of(error, labels.clusters)
-        result["mae"] = mean_of(np.abs(error), labels.clusters, least=0.0)
-        square = mean_of(np.square(error), labels.clusters, least=0.0)
-        low, high = np.sqrt(square.interval).tolist()
-        result["rmse"] = Estimate(
-            value=math.sqrt(square.value), interval=(low, high), n=n, undefined=square.undefined
-        )
-        result["quadratic_kappa"] = correlated(
-            concordance, _concordance_influence, human, judge, labels.clusters
-        )
-    for name, functions in CORRELATED.items():
-        result[name] = correlated(*functions, human, judge, labels.clusters)
+        span = labels.span
+        result["bias"] = mean_number(labels, lambda y, x: x - y, scale=(-span, span))
+        result["mae"] = mean_number(labels, lambda y, x: np.abs(x - y), scale=(0.0, span))
+        result["rmse"] = root_mean_square(judge - human, labels.unit, span)
+        result["quadratic_kappa"] = correlated("quadratic_kappa", human, judge, labels.unit)
+    for name in ("spearman", "pearson"):
+        result[name] = correlated(name, human, judge, labels.unit)
     for name, values in labels.within.items():
         if 2 * len({*values}) <= n:
             result[f"within_{name}"] = _within(labels, values)
@@ -204,8 +301,7 @@ def _within(labels: Labels, values: Sequence[str]) -> Estimate:
         rank = ranks(column)
         return np.asarray(rank - (np.bincount(group, rank) / size)[group])
 
-    inside = left(labels.human), left(labels.judge)
-    return correlated(*CORRELATED["pearson"], *inside, labels.clusters)
+    return correlated("pearson", left(labels.human), left(labels.judge), labels.unit)
 
 
 def of_annotators(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
@@ -213,102 +309,84 @@ def of_annotators(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
     if not labels.people:
         return {}
     rows, others, mine = (np.concatenate(column) for column in zip(*labels.people, strict=True))
-    nothing = np.zeros(0, dtype=np.int64)
     one = replace(
-        labels, human=others, judge=mine, clusters=labels.clusters[rows], within={},
-        unlabelled=np.zeros(0), later=nothing,
-    )  # fmt: skip
+        labels,
+        human=others,
+        judge=mine,
+        unit=labels.unit[rows],
+        raters=raters_of_people(labels.people, rows, others),
+        passes=passed(others, labels.passing or 0.0),
+        within={},
+    )
     return measured(one, seed)
 
 
-def mean_of(values: FloatArray, clusters: IntArray, least: float = -math.inf) -> Estimate:
-    """A mean with its interval by Student's t over clusters; fewer than ten of them have none.
-
-    Deviations of large clusters count for more (CR2; Bell and McCaffrey 2002).
-    """
-    n, codes = len(values), np.unique(clusters, return_inverse=True)[1]
-    answer = contrast(values, np.ones(n, dtype=np.int64), clusters)
-    groups = codes.max(initial=-1) + 1
-    if groups < min(n, FEWEST_GROUPS):
-        why = f"fewer than {FEWEST_GROUPS} groups of rows"
-        return Estimate(value=answer.value, n=n, undefined=why)
-    if answer.error > 0:
-        squares = np.square(np.bincount(codes, values - answer.value))
-        error = math.sqrt(float((squares / (1 - np.bincount(codes) / n)).sum())) / n
-        answer = replace(answer, error=error, freedom=min(answer.freedom, freedom_of(squares)))
-    low, high = answer.interval
-    why = "all values are the same" if math.isnan(low) else ""
-    return Estimate(value=answer.value, interval=(max(low, least), high), n=n, undefined=why)
-
-
-def shift_of(values: FloatArray, clusters: IntArray) -> Estimate:
-    """A mean of differences, most of which may be 0, with its interval.
-
-    Four that are alike by chance are no proof. So the interval adds two clusters, a usual
-    difference above and below 0, as Agresti and Coull (1998) add successes and failures.
-    """
-    codes = np.unique(clusters, return_inverse=True)[1]
-    plain = mean_of(values, codes)
-    if plain.undefined:
-        return plain
-    means = np.bincount(codes, values) / np.bincount(codes)
-    usual = math.sqrt(float(np.square(means[means != 0]).mean()))
-    groups, rows = len(means), max(1, round(len(values) / len(means)))
-    wider = mean_of(
-        np.append(values, np.repeat([usual, -usual], rows)),
-        np.append(codes, np.repeat([groups, groups + 1], rows)),
+def raters_of_people(
+    people: Sequence[tuple[IntArray, FloatArray, FloatArray]], rows: IntArray, values: FloatArray
+) -> Raters:
+    """Each annotator as a rater of a row of its own for each text, of which `rows` tell texts."""
+    counts = [len(texts) for texts, _, _ in people]
+    return Raters(
+        text=np.arange(len(rows)), rater=np.repeat(np.arange(len(people)), counts), rating=values
     )
-    lows, highs = zip(plain.interval, wider.interval, strict=True)
-    return replace(plain, interval=(min(lows), max(highs)))
 
 
-def unless_by_chance(estimate: Estimate, p: float) -> Estimate:
-    """The same, with 0 in its interval unless a test says that it is not 0."""
-    low, high = estimate.interval
-    return estimate if p < ALARM else replace(estimate, interval=(min(low, -low), max(high, -high)))
-
-
-def contrast(values: FloatArray, arm: IntArray, clusters: IntArray) -> Answer:
-    """The mean of the rows of arm 1, less that of the rows of arm -1."""
-    none, unknown = np.zeros(len(values)), np.full(len(values), math.nan)
-    cells = Cells(arm=arm, human=values, beside=none, estimate=none, cluster=clusters,
-                  probability=unknown)  # fmt: skip
-    return powered(cells).alone
-
-
-def concordance(human: FloatArray, judge: FloatArray) -> float:
-    """Cohen's kappa with quadratic weights (1968): 1 - E (x - y)² / E of independent ones."""
-    by_chance = float(np.var(human) + np.var(judge) + (human.mean() - judge.mean()) ** 2)
-    error = float(np.mean(np.square(human - judge)))
-    return 1 - error / by_chance if by_chance > 0 else math.nan
-
-
-def _concordance_influence(human: FloatArray, judge: FloatArray) -> FloatArray:
-    """[n] its derivative by each row's weight."""
-    x, y = human - human.mean(), judge - judge.mean()
-    gap = float(human.mean() - judge.mean())
-    error = np.square(human - judge)
-    chance = x * x + y * y + 2 * gap * (x - y)
-    by_chance = float(np.var(human) + np.var(judge)) + gap**2
-    slope = (1 - concordance(human, judge)) * (chance - chance.mean()) - error + error.mean()
-    return np.asarray(slope / by_chance / len(human))
-
-
-def correlated(
-    value_of: Correlation,
-    influence_of: Influence,
-    human: FloatArray,
-    judge: FloatArray,
-    clusters: IntArray | None,
+def mean_number(
+    labels: Labels, of: Numbers, *, scale: Interval, where: BoolArray | None = None
 ) -> Estimate:
-    """A correlation of two columns [n] with the jackknife's interval, normal in Fisher's z."""
-    n = len(human)
-    value = value_of(human, judge) if n > 1 else math.nan
-    if math.isnan(value) or not np.ptp(human) * np.ptp(judge):
-        return Estimate(value=value, n=n, undefined="all scores, or all ratings, are the same")
-    error = influence_error(influence_of(human, judge), clusters)
-    ends = around(value, error / (1 - value * value) if abs(value) < 1 else 0.0)
-    return Estimate(value=value, interval=UNDEFINED if math.isnan(error) else ends, n=n)
+    """The mean of a number of each row, with units and raters as what was drawn.
+
+    Args:
+        labels: the rows.
+        of: the number of a rating and a score; of single ratings it tells how raters differ.
+        scale: lowest and highest number that there can be.
+        where: [n] rows of which the mean is, or None for all.
+    """
+    rows = np.arange(len(labels)) if where is None else np.flatnonzero(where)
+    values = of(labels.human, labels.judge)[rows]
+    unit = labels.unit[rows]
+    if labels.raters is None:
+        return Estimate.of(mean_answer(values, unit, scale), len(rows))
+    raters = labels.raters.among(rows, len(labels))
+    single = of(raters.rating, labels.judge[rows][raters.text])
+    return Estimate.of(mean_answer(values, unit, scale, raters, single), len(rows))
+
+
+def mean_answer(
+    values: FloatArray,
+    unit: IntArray,
+    scale: Interval | None,
+    raters: Raters | None = None,
+    single: FloatArray | None = None,
+) -> Answer:
+    """The mean of values [n], by units and by raters if they are known.
+
+    Args:
+        values: [n]; unit: [n] what was drawn as a whole; scale: lowest and highest value.
+        raters: who rated the rows; single: [k] the value by each of their ratings.
+    """
+    if not len(values):
+        return Answer(value=math.nan, untold="nothing is rated")
+    known = raters is not None and single is not None
+    shares = raters.shares if raters is not None and known else NOBODY
+    severity = raters.severity(single) if raters is not None and single is not None else None
+    sample = Sample.of(values, unit, shares=shares)
+    return contrast(sample, scale=scale, severity=severity).alone
+
+
+def single_errors(labels: Labels, errors: FloatArray) -> FloatArray:
+    """[k] the error of each row's score beside each of its single ratings.
+
+    Args:
+        labels: of raters who are known; errors: [n] as of `errors_of`.
+    """
+    raters = labels.raters
+    if raters is None:
+        return np.zeros(0)
+    if labels.passing is None:
+        return np.asarray((errors + labels.human)[raters.text] - raters.rating)
+    judge = passed(labels.judge, labels.passing)
+    return np.asarray(judge[raters.text] - passed(raters.rating, labels.passing))
 
 
 def errors_of(labels: Labels) -> FloatArray:

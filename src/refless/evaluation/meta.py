@@ -12,19 +12,19 @@ from refless.data.records import Predictions
 from refless.evaluation.differences import difference
 from refless.evaluation.groups import codes
 from refless.evaluation.jackknife import PERFECT
-from refless.evaluation.labels import CORRELATED, correlated
 from refless.evaluation.systems import system_table
 from refless.metrics.references.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
+from refless.stats.answers import Estimate
 from refless.stats.clusters import numbered
 from refless.stats.corrections import holm
 from refless.stats.correlation import spearman
 from refless.stats.intervals import UNDEFINED, Interval, of_best, percentile_interval
+from refless.stats.left_out import COEFFICIENTS, correlated
 from refless.stats.pairs import chance_accuracy, pairwise_accuracy, tie_threshold
 from refless.stats.permutation import PERMUTATIONS, permutation_p
 from refless.stats.resampling import RESAMPLES
-from refless.stats.verdicts import Estimate
 
 LEVEL = 0.05
 FEWEST_SYSTEMS = 3  # two systems correlate perfectly, one way or the other
@@ -159,16 +159,15 @@ def meta(human: Predictions, scores: Mapping[str, Scores], how: How | None = Non
 
 def _segments(human: Predictions, scores: Mapping[str, Scores], how: How) -> Level:
     columns = {name: metric.segments for name, metric in scores.items()}
-    items, together = _items(human), together_of(human)
-    clusters = codes(together) if together else None
+    items = _items(human)
+    clusters = codes(human.group) if human.group else None
     metrics = {}
     for name, column in columns.items():
         rows = np.flatnonzero(~np.isnan(column))
         judged = human.human[rows], column[rows]
         drawn = None if clusters is None else clusters[rows]
         estimates = {
-            measure: correlated(*functions, *judged, drawn)
-            for measure, functions in CORRELATED.items()
+            measure: correlated(measure, *judged, drawn) for measure in ("spearman", "pearson")
         }
         groups = None if items is None else items[rows]
         undefined = estimates["spearman"].undefined
@@ -190,13 +189,14 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
         scored = ~np.isnan(column)
         judged = table.human[scored], column[scored]
         estimates = {}
-        for measure, (value_of, _) in CORRELATED.items():
-            value, drawn = value_of(*judged), percentile_interval(table.drawn(name, measure))
+        for measure in ("spearman", "pearson"):
+            value = COEFFICIENTS[measure].value(*judged)
+            drawn = percentile_interval(table.drawn(name, measure))
             estimates[measure] = Estimate(value=value, interval=reflected(value, drawn))
         few = "" if scored.sum() >= FEWEST_SYSTEMS else "it scored too few systems"
         metrics[name] = _described(name, *judged, estimates, None, few)
 
-    units = len({*(human.group or human.item or human.id)})
+    units = len({*(human.group or human.id)})
     return _level("system", n, metrics, (), units)
 
 
@@ -311,13 +311,6 @@ def _comparisons(
         replace(pair, permutation_p_holm=p, better=p < LEVEL and pair.difference > 0)
         for pair, p in zip(pairs, corrected, strict=True)
     )
-
-
-def together_of(human: Predictions) -> tuple[str, ...]:
-    """[n] what is resampled together: groups, else items that several outputs answer, else ()."""
-    if human.group or _items(human) is None or len(set(human.item)) < 2:
-        return human.group
-    return tuple(name or f"\0{i}" for i, name in enumerate(human.item))  # blank ones alone
 
 
 def _items(human: Predictions) -> IntArray | None:

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.evaluation.labels import shift_of, unless_by_chance
 from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.answers import Estimate
+from refless.stats.contrast import contrast
 from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES
-from refless.stats.permutation import flip_p
-from refless.stats.verdicts import Estimate, cells_of, kappa, of_table, proportion
+from refless.stats.samples import Sample
+from refless.stats.verdicts import cells_of, kappa, proportion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,20 +102,20 @@ def drift_of(
         none = Estimate(value=math.nan, undefined="no text is scored in both files")
         return Drift(n=0, change=none, flips=none)
     changed = now != before if passing is None else (now >= passing) != (before >= passing)
-    moved = now - before
-    change = unless_by_chance(_change(now, before, clusters), flip_p(moved, clusters))
-    if change.undefined and float(np.ptp(moved)) == 0:  # not one score moved otherwise
-        change = Estimate(value=change.value, interval=(change.value, change.value), n=len(now))
-    return Drift(n=len(now), change=change, flips=proportion(changed, clusters))
+    return Drift(
+        n=len(now), change=_change(now, before, clusters), flips=proportion(changed, clusters)
+    )
 
 
 def _change(now: FloatArray, before: FloatArray, clusters: IntArray) -> Estimate:
-    """Of the mean score; of scores with two values as of a table, as few of them change."""
-    values = np.unique([now, before])
-    if len(values) != 2:
-        return shift_of(now - before, clusters)
-    low, high = values.tolist()
-    cells = cells_of(before == high, now == high)
-    return of_table(
-        lambda shares: (high - low) * (shares[..., 1] - shares[..., 2]), cells, clusters
+    """Of the mean score: of two judges, as it were, on the same rows."""
+    n = len(now)
+    both = np.concatenate([before, now])
+    sample = Sample.of(
+        both,
+        np.tile(clusters, 2),
+        arm=np.repeat(np.array([-1, 1]), n),
+        item=np.tile(np.arange(n), 2),
     )
+    ends = (float(both.min()), float(both.max()))
+    return Estimate.of(contrast(sample, scale=ends if ends[0] < ends[1] else None).alone, n)

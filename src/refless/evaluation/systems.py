@@ -11,11 +11,11 @@ from refless.evaluation.groups import codes
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.references.protocol import Scores, averaged
 from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.answers import Estimate
 from refless.stats.corrections import holm
 from refless.stats.intervals import UNDEFINED, percentile_interval
 from refless.stats.measures import MEASURES
 from refless.stats.resampling import weights_of
-from refless.stats.verdicts import Estimate
 
 SHOWN = 0.05  # a p-value below this shows that two orders are opposite
 
@@ -51,11 +51,10 @@ def system_table(
 ) -> SystemTable:
     """Mean ratings and scores of systems, with resamples of segments.
 
-    Segments of one group (else of one item) are drawn together, in all systems alike.
+    Segments of one group are drawn together, in all systems alike.
     """
     system = codes(human.system)
-    together = human.group or human.item
-    clusters = codes(together) if together else None
+    clusters = codes(human.group) if human.group else None
     weights = [np.ones((1, len(human)))]
     if clusters is None or clusters.max() > 0:
         rng = np.random.default_rng(seed)

@@ -7,11 +7,20 @@ from typing import Literal
 
 import numpy as np
 
-from refless.evaluation.labels import OTHER_UNITS, Labels, shift_of, unless_by_chance, verdicts
+from refless.evaluation.labels import (
+    ALARM,
+    OTHER_UNITS,
+    Labels,
+    mean_answer,
+    rate_gap,
+    raters_of_people,
+    verdicts,
+)
 from refless.registry.plural import counted
+from refless.stats.answers import Estimate
 from refless.stats.correlation import is_constant
-from refless.stats.permutation import exchange_p, flip_p
-from refless.stats.verdicts import Estimate, cells_of, of_table
+from refless.stats.permutation import exchange_p
+from refless.stats.samples import FEWEST_RATERS
 
 Answered = Literal["yes", "no", "correct", "unknown"]
 AGREES = 0.6  # kappa (or Spearman) from which single outputs may be filtered: "substantial"
@@ -62,13 +71,7 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
     estimate, name = measures.get("bias"), "bias"
     if labels.passing is not None:
         purpose, bar, name = "estimate a pass rate", SMALL, "judge's pass rate minus people's"
-        human, judge, _ = verdicts(labels)
-        gap = of_table(
-            lambda shares: shares[..., 1] - shares[..., 2],
-            cells_of(human, judge),
-            labels.clusters,
-        )
-        estimate = unless_by_chance(gap, flip_p(judge.astype(np.float64) - human, labels.clusters))
+        estimate = Estimate.of(rate_gap(labels), len(labels))
     if estimate is None or math.isnan(estimate.interval[0]) or len(labels) < FEWEST:
         answer: Answered = (
             "correct" if estimate and estimate.undefined == OTHER_UNITS else "unknown"
@@ -119,6 +122,7 @@ def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
             "again after each change, with --before."
         ),
         "That the ratings stand for all rows, unless they were drawn at random.",
+        *_of_few_raters(labels),
     ]
     if labels.passing is not None:
         human = verdicts(labels)[0]
@@ -135,6 +139,18 @@ def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
     if not labels.same_units and labels.passing is None:
         sentences.append(f"By how much the judge is too kind or too strict: {OTHER_UNITS}.")
     return tuple(sentences)
+
+
+def _of_few_raters(labels: Labels) -> tuple[str, ...]:
+    """That few raters do not speak for others; nothing if their number is not known."""
+    if labels.raters is None:
+        return ()
+    count = len(np.unique(labels.raters.rater))
+    if count >= FEWEST_RATERS:
+        return ()
+    raters = "this rater rates" if count == 1 else f"these {count} raters rate"
+    why = f"fewer than {FEWEST_RATERS} do not tell how strict others are"
+    return (f"That other people would rate as {raters}: {why}.",)
 
 
 def as_annotator(labels: Labels) -> Estimate:
@@ -154,7 +170,14 @@ def as_annotator(labels: Labels) -> Estimate:
         [np.abs(mine - others) - np.abs(judge[rows] - others) for rows, others, mine in parts]
     )
     rows = np.concatenate([rows for rows, _, _ in parts])
-    return unless_by_chance(shift_of(gains, labels.clusters[rows]), _p_of_equals(labels))
+    raters = raters_of_people(parts, rows, gains)
+    scale = (-labels.span, labels.span)
+    answer = mean_answer(gains, labels.unit[rows], scale, raters, gains)
+    estimate = Estimate.of(answer, len(gains))
+    low, high = estimate.interval
+    if _p_of_equals(labels) < ALARM:
+        return estimate
+    return replace(estimate, interval=(min(low, -low), max(high, -high)))  # 0 is in it
 
 
 def _p_of_equals(labels: Labels) -> float:
@@ -172,4 +195,4 @@ def _p_of_equals(labels: Labels) -> float:
         means = (marks.sum() - marks[:, None] - marks) / (len(marks) - 2)
         gains = np.abs(marks[:, None] - means) - np.abs(marks - means)
         turn[-len(marks) :] = gains.sum(axis=0)
-    return exchange_p(turns, counts[several], labels.clusters[several])
+    return exchange_p(turns, counts[several], labels.unit[several])

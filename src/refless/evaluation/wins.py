@@ -1,19 +1,20 @@
 """Which system wins how often, where people chose between the outputs of two."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from refless.data.choices import choices_in
+from refless.data.choices import SCALE, choices_in
 from refless.data.records import RatedPool
 from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.contrast import mean_of
 from refless.stats.corrections import holm
-from refless.stats.intervals import UNDEFINED, Interval, student
+from refless.stats.intervals import Interval
 
 LEVEL = 0.05
+EVEN = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,34 +79,17 @@ def wins(pool: RatedPool, systems: Sequence[str]) -> tuple[Wins, ...]:
 
 
 def rate(won: FloatArray, clusters: IntArray) -> Rate:
-    """Mean of outcomes with an interval by clusters.
-
-    Wilson's interval with Student's t and as many choices as would be as exact were they alone
-    (Korn and Graubard 1998, on the design effect); where all clusters agree that is the number of
-    clusters. Undefined with fewer than two.
+    """Mean of outcomes with its interval; undefined with fewer than two clusters.
 
     Args:
-        won: [n] 1, 0.5 or 0; clusters: [n] labels.
+        won: [n] 1, 0.5 or 0; clusters: [n] what was drawn as a whole.
     """
-    from scipy.special import stdtr
-
-    _, code = np.unique(clusters, return_inverse=True)
-    count, mean = int(code.max(initial=-1)) + 1, float(np.sort(won).mean())
-    if count < 2:
-        return Rate(rate=mean, interval=UNDEFINED, p=math.nan, choices=len(won), clusters=count)
-    sums = np.bincount(code, weights=won - mean)
-    variance = count / (count - 1) * float(np.square(sums).sum()) / len(won) ** 2
-    alone = min(mean * (1.0 - mean) / variance, 4.0 * len(won)) if variance > 0 else float(count)
-    t = student(count - 1.0)
-    middle = (mean + t * t / (2.0 * alone)) / (1.0 + t * t / alone)
-    half = (
-        t / (1.0 + t * t / alone) * math.sqrt(mean * (1.0 - mean) / alone + (t / alone / 2.0) ** 2)
-    )
-    away = 2.0 * abs(mean - 0.5) * math.sqrt(alone)
+    order = np.lexsort((won, clusters))  # sums do not depend on the order of rows
+    answer = mean_of(won[order], clusters[order], scale=SCALE)
     return Rate(
-        rate=mean,
-        interval=(max(0.0, middle - half), min(1.0, middle + half)),
-        p=float(2.0 * stdtr(count - 1.0, -away)),
+        rate=answer.value,
+        interval=answer.interval,
+        p=answer.beyond(EVEN).p,
         choices=len(won),
-        clusters=count,
+        clusters=len(np.unique(clusters)),
     )

@@ -59,6 +59,16 @@ def spearman(x: FloatArray, y: FloatArray) -> float:
     return pearson(ranks(x), ranks(y))
 
 
+def concordance(x: FloatArray, y: FloatArray) -> float:
+    """Cohen's kappa with quadratic weights (1968): 1 - E (x - y)² / E of independent ones.
+
+    NaN if both columns are one and the same number throughout.
+    """
+    by_chance = float(np.var(x) + np.var(y) + (x.mean() - y.mean()) ** 2)
+    error = float(np.mean(np.square(x - y)))
+    return 1 - error / by_chance if by_chance > 0 else NAN
+
+
 def kendall(x: FloatArray, y: FloatArray) -> float:
     """Kendall's tau-b, in [-1, 1], in O(n log n); NaN where undefined."""
     if is_constant(x) or is_constant(y):

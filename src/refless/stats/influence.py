@@ -27,6 +27,19 @@ def spearman(human: FloatArray, predicted: FloatArray) -> FloatArray:
     return pearson(x_ranks, y_ranks) + _raised(human, by_x) + _raised(predicted, by_y)
 
 
+def concordance(human: FloatArray, predicted: FloatArray) -> FloatArray:
+    """[n] influences on quadratic kappa."""
+    x = human - human.mean()
+    y = predicted - predicted.mean()
+    gap = float(human.mean() - predicted.mean())
+    error = np.square(human - predicted)
+    chance = x * x + y * y + 2 * gap * (x - y)
+    by_chance = float(np.var(human) + np.var(predicted)) + gap**2
+    disagreement = float(error.mean()) / by_chance
+    slope = disagreement * (chance - chance.mean()) - error + error.mean()
+    return np.asarray(slope / by_chance / len(human))
+
+
 def standard(column: FloatArray) -> FloatArray:
     """The column with a mean of 0 and a variance of 1."""
     return np.asarray((column - column.mean()) / column.std())

@@ -51,8 +51,8 @@ def permutation_p(
 def exchange_p(turns: FloatArray, counts: IntArray, clusters: IntArray, seed: int = 0) -> float:
     """Two-sided p-value of a sum over rows, if all turns of a row were as likely as what was seen.
 
-    Turns are what would have been seen if another had had the place: -x beside a change x, each
-    annotator's gain beside a judge's. Those of one cluster are drawn alike. However skewed they
+    Turns are what would have been seen if another had had the place: each annotator's gain beside a
+    judge's. Those of one cluster are drawn alike. However skewed they
     are, at most 1 of 20 samples without a difference has a p-value up to .05.
 
     Args:
@@ -70,12 +70,6 @@ def exchange_p(turns: FloatArray, counts: IntArray, clusters: IntArray, seed: in
         above += int((sums >= seen - slack).sum())
         below += int((sums <= seen + slack).sum())
     return min(1.0, 2 * min(above, below) / (1 + EXCHANGES))
-
-
-def flip_p(changes: FloatArray, clusters: IntArray) -> float:
-    """`exchange_p` of a mean of changes [n], each as likely with the other sign."""
-    turns = np.stack([-changes, changes], axis=1)
-    return exchange_p(turns, np.full(len(changes), 2), clusters)
 
 
 def _with(human: FloatArray, columns: FloatArray) -> FloatArray:

@@ -14,8 +14,9 @@ import numpy as np
 
 from refless.registry.arrays import FloatArray
 from refless.stats.assurance import SURE
+from refless.stats.contrast import contrast
 from refless.stats.intervals import Interval
-from refless.stats.prediction_powered import Cells, powered
+from refless.stats.samples import Sample
 from refless.stats.verdicts import kappa, of_table, proportion
 
 Aim = Literal["pass rate", "mean rating", "kappa", "TPR", "TNR", "difference"]
@@ -91,15 +92,12 @@ def _study(goal: Goal, n: int, rng: np.random.Generator) -> Interval:
         if goal.aim == "kappa":
             return of_table(kappa, table, alone).interval
         hits, among = (np.isin(table, part) for part in SHARES[goal.aim])
-        return proportion(hits, alone, among).interval
+        return proportion(hits[among], alone[among]).interval
     shift = goal.within * np.arange(goal.arms)[:, None]
     if goal.scale:
         human = rng.beta(SHAPE, SHAPE, (goal.arms, n)) + shift
     else:
         human = rng.random((goal.arms, n)) < goal.passing - goal.within / 2 + shift
-    none, arm = np.zeros(len(alone)), np.repeat([-1, 1][-goal.arms :], n)
-    cells = Cells(
-        arm=arm, human=human.ravel().astype(np.float64), beside=none, estimate=none,
-        cluster=alone, probability=np.full(len(alone), math.nan),
-    )  # fmt: skip
-    return powered(cells).alone.interval
+    arm = np.repeat(np.array([-1, 1][-goal.arms :]), n)
+    sample = Sample.of(human.ravel().astype(np.float64), alone, arm=arm)
+    return contrast(sample, scale=(0.0, 1.0)).alone.interval

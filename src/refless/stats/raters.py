@@ -3,6 +3,7 @@
 Ratings are [raters, texts] with NaN where a rater did not rate a text, unless they are listed.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -93,6 +94,28 @@ def severity(block: IntArray, rater: IntArray, values: FloatArray) -> Severity:
     return Severity(
         variance=max(0.0, square - noise) / counts, square=square / counts, freedom=freedom
     )
+
+
+def with_severity(
+    error: float, freedom: float, strange: float, severity: Severity
+) -> tuple[float, float]:
+    """A standard error and its degrees of freedom with what raters add, after Satterthwaite.
+
+    Few raters tell their severity so badly that they count as half a degree of freedom less.
+
+    Args:
+        error, freedom: as if each unit had raters of its own.
+        strange: what severity counts for, in units of its variance.
+        severity: with one degree of freedom or more.
+    """
+    variance = error**2
+    of_raters = strange * severity.square
+    spare = max(severity.freedom - 0.5, 1.0)
+    below = variance**2 / freedom + of_raters**2 / spare
+    variance += strange * severity.variance
+    if below > 0:
+        freedom = max(variance**2 / below, min(freedom, spare))
+    return math.sqrt(variance), freedom
 
 
 def _sums(values: FloatArray, groups: IntArray) -> FloatArray:

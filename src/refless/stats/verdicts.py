@@ -1,8 +1,7 @@
-"""Two columns of verdicts, people's and a judge's: rates, agreement beyond chance, corrected rates.
+"""Two columns of verdicts, people's and a judge's: rates, and agreement beyond chance.
 
-Intervals know clusters: rows of one source or conversation count as fewer. A proportion has Clopper
-and Pearson's interval at its effective size (Korn & Graubard 1998), anything else that a table of
-two by two gives has the middle of what such tables give under Jeffreys' prior.
+What a table of two by two gives has the middle of what such tables give under Jeffreys' prior as
+its interval, at an effective size: rows that were drawn as a whole count as fewer.
 """
 
 import math
@@ -12,28 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.stats.answers import SAID, Estimate
 from refless.stats.clusters import effective_size
-from refless.stats.intervals import LEVEL, UNDEFINED, Interval, quantile, student
+from refless.stats.contrast import VERDICTS, mean_of
+from refless.stats.intervals import LEVEL, quantile, student
 
 DRAWS = 4_000
 CELL_PRIOR = 0.5  # Jeffreys', for each of the four cells
 Shares = FloatArray  # [..., 4] of true positives, false positives, false negatives, true negatives
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """A number with its 95 % interval.
-
-    Attributes:
-        value: NaN where undefined, and then `undefined` says why.
-        interval: (low, high), NaN where there is none.
-        n: rows that it rests on.
-    """
-
-    value: float
-    interval: Interval = UNDEFINED
-    n: int = 0
-    undefined: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,44 +80,12 @@ def _beyond(agreement: FloatArray, chance: FloatArray) -> FloatArray:
         return np.asarray(np.where(chance < 1, (agreement - chance) / (1 - chance), math.nan))
 
 
-def proportion(
-    outcome: BoolArray,
-    clusters: IntArray,
-    where: BoolArray | None = None,
-    mass: FloatArray | None = None,
-) -> Estimate:
-    """The share of rows with an outcome, among those `where` it is asked.
-
-    Args:
-        outcome: [n]; clusters: [n] labels of rows that belong together; where: [n], or all.
-        mass: [n] what each row counts; None for alike.
-    """
-    if where is not None:
-        outcome, clusters = outcome[where], clusters[where]
-    n = len(outcome)
-    if not n:
-        return Estimate(value=math.nan, undefined="there is no such row")
-    value, size = share_of(outcome, clusters, mass)
-    return Estimate(value=value, interval=clopper_pearson(value * size, size), n=n)
-
-
-def clopper_pearson(successes: float, trials: float) -> Interval:
-    """The interval of a share that covers at least 95 % (Clopper & Pearson 1934); any real size."""
-    from scipy.special import betaincinv
-
-    tail = (1 - LEVEL) / 2
-    fails = trials - successes
-    low = betaincinv(successes, fails + 1, tail) if successes > 0 else 0.0
-    high = betaincinv(successes + 1, fails, 1 - tail) if fails > 0 else 1.0
-    return float(low), float(high)
-
-
-def share_of(
-    outcome: BoolArray | FloatArray, clusters: IntArray, mass: FloatArray | None = None
-) -> tuple[float, float]:
-    """The share of rows with an outcome, and the `effective_size` behind it."""
-    value = float(np.average(outcome, weights=mass))
-    return value, effective_size(np.asarray(outcome - value, dtype=np.float64), clusters, mass)
+def proportion(outcome: BoolArray, unit: IntArray) -> Estimate:
+    """The share of rows with an outcome [n], and its 95 % interval; unit: [n] what was drawn."""
+    if not len(outcome):
+        return Estimate(value=math.nan, undefined=SAID["nothing is rated"])
+    answer = mean_of(outcome.astype(np.float64), unit, scale=VERDICTS)
+    return Estimate.of(answer, len(outcome))
 
 
 def of_table(

@@ -65,6 +65,23 @@ def spearman(human: FloatArray, predicted: FloatArray) -> OfWeights:
     return lambda weights: _correlation(weights, x.ranks(weights), y.ranks(weights))
 
 
+def concordance(human: FloatArray, predicted: FloatArray) -> OfWeights:
+    """Quadratic kappa."""
+    error = _mean_of(np.square(human - predicted))
+    middle = float(human.mean())
+    x = human - middle
+    y = predicted - middle
+
+    def of(weights: FloatArray) -> FloatArray:
+        totals = weights.sum(axis=1)
+        x_means, y_means = ((weights * column).sum(axis=1) / totals for column in (x, y))
+        squares = (weights * (x * x + y * y)).sum(axis=1) / totals
+        by_chance = squares - 2 * x_means * y_means
+        return 1 - _ratio(error(weights), by_chance)
+
+    return of
+
+
 def kendall(human: FloatArray, predicted: FloatArray) -> OfWeights:
     """Kendall's tau-b."""
     x, y = _ties_of(human), _ties_of(predicted)

@@ -33,6 +33,7 @@ ASSUMED = {
     ),
 }
 ALLOWED = "for raters who are stricter or milder."
+FEW_RATERS = "This is how {} rate: fewer than four do not tell how others would."
 SAME_RATERS = "Have the same people rate both systems: more ratings by other people tell less."
 MISJUDGED = (
     "The interval knows how far whole systems are misjudged, as well as the rated texts can tell."
@@ -43,12 +44,17 @@ def turned(pair: Pair, by: Pair | None = None) -> Pair:
     """The pair with the system second that looks better by it, or by another pair of the two."""
     if not (by or pair).difference.value < 0:
         return pair
-    alone, both, answer = (
-        replace(answer, value=-answer.value)
-        for answer in (pair.powered.alone, pair.powered.both, pair.difference)
+    powered = replace(
+        pair.powered, alone=pair.powered.alone.turned(), both=pair.powered.both.turned()
     )
-    powered = replace(pair.powered, alone=alone, both=both)
-    return replace(pair, first=pair.second, second=pair.first, powered=powered, difference=answer)
+    return replace(
+        pair,
+        first=pair.second,
+        second=pair.first,
+        independent=pair.independent[::-1],
+        powered=powered,
+        difference=pair.difference.turned(),
+    )
 
 
 def facts(pair: Pair) -> tuple[tuple[str, str, str], ...]:
@@ -134,19 +140,34 @@ def of_pair(pair: Pair) -> str:
 
 
 def _why_not(pair: Pair) -> str:
-    if pair.untold:
+    """Why there is no interval."""
+    why = pair.difference.untold
+    if why == "raters are apart":
         return "nobody rated both, and these ratings do not tell how strict each rater is"
+    if why == "one unit is rated":
+        return _one_rating(pair)
+    if why == "all are equal":
+        return "all ratings are equal, and no scale says how far others may lie; --scale says it"
     if math.isnan(pair.difference.wide):
         return f"no interval holds at any look before {FEWEST} items are rated"
-    if pair.rated:
-        return "too few outputs are rated, or all their differences are equal"
     return "no output is rated, and nothing tells how far estimates lie off"
+
+
+def _one_rating(pair: Pair) -> str:
+    """Which system has one independent rating."""
+    names = labels([pair.first, pair.second], NAME)
+    both = zip((pair.first, pair.second), pair.independent, strict=True)
+    few = [names[name] for name, count in both if count == 1]
+    verb = "is one independent rating" if len(few) == 1 else "is one independent rating each"
+    return f"there {verb} of {' and '.join(few)}: rate more"
 
 
 def rests_on(comparison: Comparison, estimator: str) -> list[str]:
     """What the answer is made of; for several systems of which there is most."""
     pairs = comparison.pairs
     lines = _of_two(comparison, estimator) if len(pairs) == 1 else []
+    if few := max(pair.powered.raters for pair in pairs):
+        lines.append(FEW_RATERS.format(counted(few, "rater")))
     alone = [pair for pair in pairs if pair.method == "estimates"]
     if alone and len(pairs) > 1:
         verb = "is" if len(alone) == 1 else "are"

@@ -32,6 +32,7 @@ class CompareRecord(Record):
 
     Attributes:
         scale: of the ratings; null without one.
+        design: what belongs together, and what was drawn at random.
         selection: how the rated outputs were chosen.
         these_items: whether the question is about these items alone, and not about items like them.
         looks: whether intervals hold for one look, or any number of them.
@@ -43,6 +44,7 @@ class CompareRecord(Record):
     command: Literal["compare"] = "compare"
     signature: Signed
     scale: Scale | None
+    design: str
     selection: Literal["random", "active", "unknown"]
     these_items: bool
     looks: Looks
@@ -60,6 +62,7 @@ class CompareResult(Result):
     Attributes:
         comparison: systems, the best first, and every pair of them.
         scale: of the ratings, or None.
+        design: what belongs together, in a sentence.
         selection: how the rated outputs were chosen.
         estimator: what people call it.
         these_items: whether the question is about these items alone.
@@ -71,6 +74,7 @@ class CompareResult(Result):
     record = CompareRecord
     comparison: Comparison
     scale: Scale | None
+    design: str
     selection: str
     estimator: str
     these_items: bool = False
@@ -83,6 +87,7 @@ class CompareResult(Result):
         others = not self.comparison.all_rated and any(map(stands_for_others, pairs))
         if self.selection == "unknown" or others:
             notes.append(ASSUMED[self.selection])
+        notes.append(self.design)
         notes.append(question("item", these=self.these_items, looks=self.looks))
         sections = [systems_section(self.comparison, scale), differences_section(self.comparison)]
         return Document(

@@ -32,14 +32,15 @@ from refless.commands.parameters import (
 from refless.commands.rows import (
     ScoredRows,
     check_standard_input,
+    column_of,
     note_codes,
-    note_copies,
     note_missing,
     note_scale,
     tell,
 )
 from refless.commands.warnings import note
 from refless.data.choices import are_choices, choices_in
+from refless.data.design import Design
 from refless.data.human import canonical_order, fingerprint, unscaled
 from refless.data.records import RatedPool, Residuals
 from refless.data.tables import PartlyRated
@@ -48,8 +49,9 @@ from refless.data.tables.partly_rated import read_partly, with_ratings
 from refless.estimators import Estimator
 from refless.estimators.crossfit import crossed, folds_for
 from refless.evaluation.comparing import Pair, compared
-from refless.evaluation.entries import Field, Raters
+from refless.evaluation.entries import Field
 from refless.evaluation.judge_shift import judge_shifts
+from refless.evaluation.raters import Raters, severity_in
 from refless.evaluation.wins import wins
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
@@ -58,9 +60,8 @@ from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
 from refless.report.result import GateRecord
 from refless.stats.intervals import Interval
-from refless.stats.prediction_powered import FEWEST
+from refless.stats.proxies import FEWEST
 
-PLACES = (None, "item", "source", "task")
 Selection = Literal["random", "active", "unknown"]
 
 
@@ -103,7 +104,8 @@ def compare(
         fail_if_worse: Gate: exit 3 if the second system is worse than the first, 4 if that cannot
             be told.
         margin: By how much it may be worse, in the raters' units.
-        group: What is drawn as a whole: item (the default), source, task or a column's name.
+        group: What is drawn as a whole: id (each output alone), item, source, task or a column's
+            name. Without it: what items and sources connect.
     """
     if margin and not fail_if_worse:
         raise UsageError("--margin goes with --fail-if-worse")
@@ -118,12 +120,10 @@ def compare(
         if refused := [name for name, value in only.items() if value is not None]:
             raise UsageError(f"{refused[0]} is about ratings, and these are choices of people")
         return _won(inputs.pool, systems, margin, gated=fail_if_worse)
-    if group is None and not inputs.outputs.texts.items:
-        note_copies(inputs.outputs.texts)
     how = _selection(selection, inputs.outputs)
     errors = _errors(inputs, learner, drawn=how != "unknown")
     field = replace(
-        _field(inputs, learner, seed, how, group),
+        _field(inputs, learner, seed, how),
         these=these_items,
         reach=_reach(inputs.pool) if looks == "any" else 0.0,
     )
@@ -138,7 +138,11 @@ def compare(
         worse = worse if margin else "is worse at all"
         gate = _gate(pair.second, "difference", pair.difference.interval, 0.0 - margin, worse)
     signature = _signature(inputs, learner).plus(
-        rated=how, group=group or "item", crossed=folds_for(inputs.pool), seed=seed
+        rated=how,
+        drawn=inputs.design.level,
+        units=inputs.design.units,
+        crossed=folds_for(inputs.pool),
+        seed=seed,
     )
     if system is not None:
         signature = signature.plus(systems=tuple(systems))
@@ -147,6 +151,7 @@ def compare(
     return CompareResult(
         comparison=comparison,
         scale=inputs.pool.scale,
+        design=inputs.design.said(inputs.pool.ratings),
         selection=how,
         estimator=learner.title,
         these_items=these_items,
@@ -160,7 +165,9 @@ def compare(
 def _judged(field: Field, scores: FloatArray, systems: Sequence[str]) -> tuple[Pair, ...]:
     """What a judge's scores alone say of the same outputs, in its own units."""
     unknown = np.full(len(scores), np.nan)
-    alone = replace(field, human=scores, estimates=unknown, probability=unknown, raters=None)
+    alone = replace(
+        field, human=scores, estimates=unknown, probability=unknown, scale=None, raters=None
+    )
     nothing = Residuals(values=np.zeros(0))
     return compared(replace(alone, drawn=True, reach=0.0), nothing, systems).pairs
 
@@ -175,7 +182,7 @@ def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -
         worse = f"wins less than {0.5 - margin:g}"
         gate = _gate(rates[0].second, "win rate", rates[0].by_item.interval, 0.5 - margin, worse)
     choices = choices_in(pool)
-    signed = Signature("wins").plus(ties="half", systems=tuple(order), ci="wilson-clustered")
+    signed = Signature("wins").plus(ties="half", systems=tuple(order), ci="contrast")
     signed = signed.plus(
         drawn="source", pool=fingerprint(pool.take(canonical_order(pool))), v=__version__
     )
@@ -193,12 +200,13 @@ class Inputs:
     """The outputs, with the ratings that they have, and all rated texts.
 
     Attributes:
-        outputs: what is compared.
+        outputs: what is compared; design: what belongs together among it.
         pool: all rated texts, those among the outputs too.
         labels, rated_labels: what each output, and each rated text, is held out with.
     """
 
     outputs: PartlyRated
+    design: Design
     pool: RatedPool
     labels: tuple[str, ...]
     rated_labels: tuple[str, ...]
@@ -207,7 +215,7 @@ class Inputs:
 def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> Inputs:
     """All outputs as one, and all rated texts as one pool."""
     check_standard_input(outputs, rated)
-    reading = rows.to_reading(group=None if group in PLACES else group)
+    reading = rows.to_reading(group=column_of(group))
     reading = replace(reading, lacking=() if rated is None else OF_RATINGS)
     read = read_partly(outputs, reading, needed=NEEDED if rated is None else NEEDED[:1])
     tell(read)
@@ -242,7 +250,7 @@ def pair_of(
 ) -> Pair:
     """Two systems as 'refless compare' has them, if rated outputs were drawn at random."""
     errors = _errors(inputs, estimator, drawn=True)
-    field = _field(inputs, estimator, seed, "random", None)
+    field = _field(inputs, estimator, seed, "random")
     return compared(replace(field, these=these), errors, systems).pairs[0]
 
 
@@ -262,10 +270,8 @@ def _note_same(outputs: PartlyRated, pool: RatedPool, same: int) -> None:
 def _labelled(outputs: PartlyRated, pool: RatedPool, group: str | None) -> Inputs:
     """With what is held out together; UsageError for a group that no column is about."""
     texts = outputs.texts
-    labels = outputs.group if group not in PLACES else getattr(texts, f"{group or 'item'}s")
-    if group is not None and not labels:
-        raise UsageError(f"--group {group}: the outputs have no {group} column")
-    labels = labels or texts.texts  # ids may be numbers of rows
+    design = Design.of(texts, group, outputs.group)
+    labels = design.labels or texts.texts  # ids may be numbers of rows
     of_id = dict(zip(texts.ids, labels, strict=True))
     of_item = dict(zip(texts.sources, labels, strict=False))  # if one side has no items
     of_item |= dict(zip(texts.items, labels, strict=False))
@@ -276,7 +282,9 @@ def _labelled(outputs: PartlyRated, pool: RatedPool, group: str | None) -> Input
         of_id.get(a) or of_item.get(b) or of_item.get(c) or of_text.get(d, b)
         for a, b, c, d in columns
     )
-    return Inputs(outputs, pool, labels, tuple(rated))
+    return Inputs(
+        outputs=outputs, design=design, pool=pool, labels=labels, rated_labels=tuple(rated)
+    )
 
 
 def _stems(outputs: Rows) -> list[str]:
@@ -324,20 +332,25 @@ def _selection(selection: Literal["random", "unknown"] | None, outputs: PartlyRa
     return "active"
 
 
-def _field(
-    inputs: Inputs, estimator: Estimator, seed: int, selection: Selection, group: str | None
-) -> Field:
+def _field(inputs: Inputs, estimator: Estimator, seed: int, selection: Selection) -> Field:
     """The outputs with ratings and estimates, in the raters' units."""
     outputs, scale, drawn = inputs.outputs, inputs.pool.scale, selection != "unknown"
     texts, pool = outputs.texts, outputs.pool
+    raters = None if pool is None else Raters.of(pool)
+    severity = None
+    if pool is not None and raters is not None:
+        told = [severity_in(pool), severity_in(inputs.pool)]
+        severity = max(told, key=lambda each: each.freedom)
     return Field(
         outputs=texts,
+        design=inputs.design,
         human=unscaled(outputs.human, scale),
         estimates=unscaled(_estimates(inputs, estimator, seed, drawn=drawn), scale),
         probability=outputs.probability if selection == "active" else np.full(len(texts), np.nan),
-        together=inputs.labels if group is not None else (),
+        scale=scale,
         drawn=drawn,
-        raters=None if pool is None else Raters.of(pool, outputs.place, inputs.pool),
+        raters=None if raters is None else raters.placed(outputs.place),
+        severity=severity,
     )
 
 

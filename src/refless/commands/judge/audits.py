@@ -14,6 +14,7 @@ from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
 from refless.commands.rows import ScoredRows, note_codes, note_equal, outputs_of
 from refless.commands.warnings import note
+from refless.data.design import Design, joined
 from refless.data.human import unscaled
 from refless.data.records import Predictions, RatedPool, Texts
 from refless.data.records import scored as by_name
@@ -22,16 +23,17 @@ from refless.evaluation.annotators import columns_of
 from refless.evaluation.audit import Audit, audit
 from refless.evaluation.groups import codes
 from refless.evaluation.judge_shift import judge_shifts
-from refless.evaluation.labels import OTHER_UNITS, VERDICTS, Labels, bars_of
-from refless.evaluation.meta import FEWEST_SYSTEMS, together_of
+from refless.evaluation.labels import OTHER_UNITS, AllRows, Labels, bars_of
+from refless.evaluation.meta import FEWEST_SYSTEMS
+from refless.evaluation.raters import Raters, votes_of
 from refless.evaluation.repeated import Drift, Runs, drift_of, runs_of
 from refless.evaluation.systems import ranked_by, system_table
 from refless.metrics.references import Scores
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.report.result import Gated, GateRecord
-from refless.stats.clusters import numbered
-from refless.stats.verdicts import Estimate
+from refless.stats.answers import Estimate
+from refless.stats.contrast import VERDICTS
 
 MISSING = "it is not measured here; verdicts need --pass"
 LENGTHS = ("short", "middling", "long")
@@ -42,7 +44,8 @@ class Question:
     """What is asked of every judge.
 
     Attributes:
-        read: the rows; human: the rated ones; group: what is drawn together.
+        read: the rows; human: the rated ones; design: what belongs together among the rated rows
+            and the others, one after the other.
         passing: from where on is passed, as the user says; by: columns of slices; own: pattern of
             the systems of the judge's own family; lower: score columns that are turned.
         mass: how many outputs in use each rated row, and each other, stands for; None for alike.
@@ -50,7 +53,7 @@ class Question:
 
     read: ScoredRead
     human: Predictions
-    group: str
+    design: Design
     passing: float | None
     by: tuple[str, ...]
     own: str | None
@@ -67,6 +70,11 @@ class Question:
         return turned(self.read, name, scores) if name in self.lower else scores
 
     @property
+    def raters(self) -> Raters | None:
+        """Who rated which row; None if that is not known."""
+        return Raters.of(self.read.pool)
+
+    @property
     def ratings(self) -> FloatArray:
         """[n] ratings in the raters' units."""
         return unscaled(self.human.human, self.read.pool.scale)
@@ -78,15 +86,10 @@ class Question:
         column = column[~np.isnan(column)]
         return bars_of(self.ratings, pool.ratings.values, column, pool.scale, self.passing)
 
-    def clusters(self) -> tuple[IntArray, IntArray]:
-        """What belongs together: of the rated rows, and of the others."""
-        n, texts = len(self.human), self.read.unrated
-        mine = together_of(self.human)
-        column = "items" if self.group == "id" else f"{self.group}s"
-        theirs: Sequence[str] = getattr(texts, column, ()) if mine else ()
-        labels = [*(mine or [""] * n), *(theirs or [""] * len(texts))]
-        codes = numbered(labels, len(labels))
-        return codes[:n], codes[n:]
+    @property
+    def rated_unit(self) -> IntArray:
+        """[n] what each rated row was drawn with."""
+        return self.design.unit[: len(self.human)]
 
 
 def _unrated(read: ScoredRead, name: str) -> FloatArray:
@@ -97,7 +100,7 @@ def turned(read: ScoredRead, name: str, scores: FloatArray) -> FloatArray:
     """Scores of which lower ones are better the other way round, on the scale that they have."""
     column = np.concatenate([read.scores[name], _unrated(read, name)])
     values = {*column[~np.isnan(column)].tolist()}
-    low, high = (0.0, 1.0) if values <= VERDICTS else read.pool.scale or (math.inf, math.inf)
+    low, high = (0.0, 1.0) if values <= {*VERDICTS} else read.pool.scale or (math.inf, math.inf)
     return np.asarray((low + high if low <= min(values) <= max(values) <= high else 0.0) - scores)
 
 
@@ -140,7 +143,7 @@ def audits_of(
     note_equal(rated)
     note_codes(rated, unrated)
     split = int((question.ratings == 0.5).sum())
-    if split and question.passing is None and {*rated.ratings.values.tolist()} <= VERDICTS:
+    if split and question.passing is None and {*rated.ratings.values.tolist()} <= {*VERDICTS}:
         note(f"{split} texts, on which annotators are split evenly, pass; --pass 0.51 fails them")
     audits = []
     for shift in judge_shifts(unrated.scores, unrated.sources, rated):
@@ -168,61 +171,61 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
                  "them: give both on one scale, or the scores as 1 and 0")  # fmt: skip
         elif not labels.same_units:
             columns = {"ratings": labels.human, "scores": labels.judge}
-            verdicts = [word for word in columns if {*columns[word].tolist()} <= VERDICTS]
+            verdicts = [word for word in columns if {*columns[word].tolist()} <= {*VERDICTS}]
             for word in columns.keys() - verdicts if verdicts else ():
                 low, high = columns[word].min(), columns[word].max()
                 note(f"{name}: {word} go from {low:g} to {high:g} beside verdicts: --pass X says "
                      "from where on they pass")  # fmt: skip
         return labels
-    if bars[0] == bars[1]:
-        return replace(labels, passing=bars[0])
-    return replace(
-        labels,
-        human=_verdicts(labels.human, bars[0]),
-        judge=_verdicts(labels.judge, bars[1]),
-        unlabelled=_verdicts(labels.unlabelled, bars[1]),
-        people=[
-            (rows, _verdicts(means, bars[0]), _verdicts(ratings, bars[0]))
-            for rows, means, ratings in labels.people
-        ],
-        scale=None,
-        passing=0.5,
-    )
-
-
-def _verdicts(column: FloatArray, bar: float) -> FloatArray:
-    """1 from the bar on, else 0."""
-    return (column >= bar).astype(np.float64)
+    return labels.as_verdicts(bars)
 
 
 def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
     """What the judge and people said of the same rows, in an order of their own."""
-    read, unlabelled = question.read, question.unrated(name)
-    clusters, later = question.clusters()
-    scored = ~np.isnan(unlabelled)
+    read = question.read
     rows = np.flatnonzero(~np.isnan(column))
     names = (read.pool.texts, read.pool.items, read.pool.systems)
     keys = [codes(column)[rows] for column in names if column]
     rows = rows[np.lexsort((*keys, column[rows], question.ratings[rows]))]
-    order = np.flatnonzero(scored)[np.argsort(unlabelled[scored], kind="stable")]
-    others = later[order]
-    labels = [*map(str, clusters[rows].tolist()), *map(str, others.tolist())]
-    together = numbered(labels, len(labels))  # as the rows are in an order of their own
     about = {"system": read.pool.systems, "source": read.pool.sources or read.pool.items}
     within = {name: values for name, values in about.items() if len({*values}) > 1}
     return Labels(
         name=name,
         human=question.ratings[rows],
         judge=column[rows],
-        clusters=together[: len(rows)],
-        unlabelled=unlabelled[order],
-        later=together[len(rows) :],
+        unit=question.rated_unit[rows],
+        raters=question.raters and question.raters.among(rows, len(read.pool)),
+        votes=votes_of(read.pool, rows),
+        every=_every_row(question, name, column),
         scale=read.pool.scale,
         slices={name: _picked(values, rows) for name, values in _slices(question).items()},
         ids=_picked(read.pool.ids, rows),
         within={name: _picked(values, rows) for name, values in within.items()},
         people=_people(read.pool, rows),
-        mass=question.mass and np.concatenate([question.mass[0][rows], question.mass[1][order]]),
+    )
+
+
+def _every_row(question: Question, name: str, column: FloatArray) -> AllRows:
+    """All rows, rated or not, in an order of their own."""
+    pool = question.read.pool
+    n, m = len(pool), len(question.read.unrated)
+    human = np.concatenate([question.ratings, np.full(m, math.nan)])
+    judge = np.concatenate([column, question.unrated(name)])
+    mass = None if question.mass is None else np.concatenate(question.mass)
+    texts = joined(pool, question.read.unrated)
+    keys = [codes(labels) for labels in (texts.texts, texts.items, texts.systems) if labels]
+    weights = np.zeros(n + m) if mass is None else mass
+    order = np.lexsort((*keys, weights, judge, human))
+    rated = order[order < n]
+    place = np.flatnonzero(order < n)
+    raters = question.raters and question.raters.among(rated, n)
+    return AllRows(
+        human=human[order],
+        judge=judge[order],
+        unit=question.design.unit[order],
+        mass=None if mass is None else mass[order],
+        raters=None if raters is None else raters.placed(place),
+        votes=votes_of(pool, rated).placed(place),
     )
 
 
@@ -292,9 +295,8 @@ def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:
             "--runs needs a --score-column for each run, a pattern such as 'judge_*', or a column "
             "run whose rows are runs of one id"
         )
-    clusters, _ = question.clusters()
     columns = np.stack([scores[name].segments for name in names], axis=1)
-    return runs_of(question.ratings, columns, clusters, question.bars(names[0]))
+    return runs_of(question.ratings, columns, question.rated_unit, question.bars(names[0]))
 
 
 def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, Drift]:
@@ -303,14 +305,13 @@ def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, D
     at = _places(question.read, older)
     if (at < 0).all():
         raise UsageError("--before has none of these texts: no id and text are in both files")
-    labelled, later = question.clusters()
     drifts = {}
     for name, column in question.read.scores.items():
         old, bars = question.turned(name, older.score(name)), question.bars(name)
         drifts[name] = drift_of(
             np.concatenate([question.turned(name, column), question.unrated(name)]),
             np.where(at < 0, math.nan, old[at]),
-            np.concatenate([labelled, later]),
+            question.design.unit,
             None if bars is None else bars[1],
         )
     return drifts

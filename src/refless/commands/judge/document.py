@@ -12,7 +12,8 @@ from refless.evaluation.uses import Use
 from refless.registry.plural import counted
 from refless.report.document import Section, Store, Stored, Table
 from refless.report.wording import clipped, labels, number, p_value, percent, with_interval
-from refless.stats.verdicts import Confusion, Estimate
+from refless.stats.answers import Estimate
+from refless.stats.verdicts import Confusion
 
 NAMES = {
     "base_rate": "passed by people",

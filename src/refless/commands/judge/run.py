@@ -36,15 +36,15 @@ from refless.commands.parameters import (
     command,
     names_in,
 )
-from refless.commands.rows import ScoredRows, column_of, note_copies, note_missing, tell
-from refless.commands.warnings import note, note_few, progress
+from refless.commands.rows import ScoredRows, column_of, note_missing, tell
+from refless.commands.warnings import note, progress
 from refless.data.choices import are_choices
+from refless.data.design import Design, joined
 from refless.data.records import Predictions
 from refless.data.tables import ScoredRead
 from refless.data.tables.columns import JUDGED_ROLES, OWN
 from refless.evaluation import meta as study
-from refless.evaluation.groups import group_labels
-from refless.evaluation.meta import How, together_of
+from refless.evaluation.meta import How
 from refless.evaluation.units import ASSIGNMENTS, units_of
 from refless.metrics.references import Metric, Scores, metrics_of
 from refless.metrics.references.protocol import averaged
@@ -86,7 +86,7 @@ def judge(
     rubric: Rubric = None,
     lower_is_better: SeveralColumns = None,
     metrics: Metrics = None,
-    group: str = "id",
+    group: str | None = None,
     unit: Natural = 100,
     resamples: Resamples = 1000,
     seed: Seed = 0,
@@ -116,8 +116,8 @@ def judge(
         rubric: What the judge was told; its digest names the judge in the JSON, for 'refless score
             --judged-by'.
         lower_is_better: A score column that is to be turned, verdicts too; repeatable.
-        group: What is drawn together: id (each text alone), source, system, item, task or a
-            column's name.
+        group: What is drawn as a whole: id (each text alone), item, source, system, task or a
+            column's name. Without it: what items and sources connect.
         unit: Items a unit, for differences between pairs of systems.
     """
     columns, lower = names_in(rows.score_column), names_in(lower_is_better)
@@ -144,17 +144,26 @@ def judge(
             _check_choices({"--pass": passing, "--by": by, "--own": own, "--runs": runs or None,
                             "--before": before, "--require": require})  # fmt: skip
             segments = {name: metric.segments for name, metric in scores.items()}
-            return tested(read.pool, segments, group, seed, resamples)
-        if group == "id":
-            note_copies(read.pool)
-        human, how = _human(read, group), How(seed=seed, resamples=resamples)
+            return tested(read.pool, segments, group or "source", seed, resamples)
+        design = Design.of(
+            joined(read.pool, read.unrated), group, (*read.group, *read.unrated_group)
+        )
+        human, how = _human(read, design), How(seed=seed, resamples=resamples)
         question = Question(
-            read, human, group, passing, by=names_in(by), own=own, seed=seed, lower=lower, mass=mass
+            read,
+            human,
+            design,
+            passing,
+            by=names_in(by),
+            own=own,
+            seed=seed,
+            lower=lower,
+            mass=mass,
         )
         paired = bool(human.system and human.item and len(set(human.system)) > 1)
         audits = audits_of(question, scores, resamples) if read.scores else ()
         drifts = drifts_in(question, before, rows) if before is not None else {}
-        result = JudgeResult(
+        return JudgeResult(
             pool=read.pool,
             scores=scores,
             meta=study.meta(human, scores, how),
@@ -167,8 +176,6 @@ def judge(
             gate=gated(audits, required, drifts, max_drift),
             signature=_signature(question, scores, how, unit, rubric_of(rubric)),
         )
-    note_few(len(set(together_of(human))), "item" if group == "id" else group)
-    return result
 
 
 def _check_choices(flags: Mapping[str, object]) -> None:
@@ -196,17 +203,16 @@ def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> 
     return scores | {name: metric.score(read.outputs) for name, metric in chosen.items()}
 
 
-def _human(read: ScoredRead, group: str) -> Predictions:
+def _human(read: ScoredRead, design: Design) -> Predictions:
     """The texts with their human ratings, and without predictions."""
     pool = read.pool
-    labels = () if group == "id" else group_labels(pool, group, read.group)
     return Predictions(
         id=pool.ids,
         human=pool.human,
         predicted=np.full(len(pool), np.nan),
         reason=("",) * len(pool),
         item=pool.items,
-        group=tuple(labels),
+        group=design.take(np.arange(len(pool))).apart(pool),
         task=pool.tasks,
         system=pool.systems,
     )
@@ -222,7 +228,8 @@ def _signature(
     return Signature("judge").plus(
         metrics=tuple(sorted(scores)),
         scores=digest_of(columns),
-        group=question.group,
+        drawn=question.design.level,
+        units=question.design.units,
         unit=unit,
         assignments=ASSIGNMENTS,
         permutations=PERMUTATIONS,

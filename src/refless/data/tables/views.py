@@ -37,7 +37,8 @@ class ScoredRead(PoolRead):
         scores: by column, [n]; NaN if a cell is blank.
         numbers: by role (`logprob`, `length`), the same, if there is such a column.
         labels, rationales: [n] values of these columns, or empty.
-        unrated: the rows that nobody rated, with their scores.
+        unrated: the rows that nobody rated, with their scores; unrated_group: [m] values of the
+            group column there, or empty.
         slices: [n] values of further columns, by name.
         texts: whether the files have texts.
     """
@@ -48,6 +49,7 @@ class ScoredRead(PoolRead):
     numbers: dict[str, FloatArray]
     labels: tuple[str, ...] = ()
     unrated: Outputs
+    unrated_group: tuple[str, ...] = ()
     rationales: tuple[str, ...] = ()
     slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -151,6 +153,8 @@ def read_scored(
         return np.array([column[row] for row in groups.first], dtype=np.float64)
 
     pool = read.pool.with_scores(())
+    others = [row for row in unrated if row not in table.rows.bad]
+    rest = outputs_of_rows(table, others, ())
     return ScoredRead(
         pool=pool,
         outputs=replace(as_outputs(pool), **_of_texts(columns, groups)),
@@ -164,9 +168,8 @@ def read_scored(
             for name in table.roles.all("slice")
             for cells in [table.rows.checked(name, name_of_cell)]
         },
-        unrated=outputs_of_rows(
-            table, [row for row in unrated if row not in table.rows.bad], ()
-        ).outputs,
+        unrated=rest.outputs,
+        unrated_group=rest.group,
         notes=read.notes,
         skipped=read.skipped,
         n_skipped=read.n_skipped,

@@ -48,8 +48,8 @@ from refless.registry.errors import RefLessError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.report.export import as_jsonl
+from refless.stats.answers import UNKNOWN, Answer
 from refless.stats.confidence_sequence import always_interval
-from refless.stats.prediction_powered import UNKNOWN, Answer
 
 WITHOUT = "careful.jsonl"  # what is compared without careless raters
 POWER = 0.84  # standard errors more, for four times out of five

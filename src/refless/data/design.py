@@ -1,0 +1,226 @@
+"""The sampling design: who is independent of whom, decided once for every interval.
+
+Texts were drawn as a whole with those of their item, their source, or a column that the user names:
+such a whole is a unit. What a shared label connects is one unit, so items that share sources, and
+sources that share items, are one. Raters cross the units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from refless.data.records import COLUMNS as COLUMNS_OF_TEXTS
+from refless.data.records import Ratings, Texts, columns_of, picked
+from refless.registry.arrays import IntArray
+from refless.registry.errors import UsageError
+from refless.registry.plural import counted
+
+ALONE = "id"  # the group in which each text is a unit
+COLUMNS = {
+    "text": "texts",
+    "item": "items",
+    "source": "sources",
+    "system": "systems",
+    "task": "tasks",
+}
+JOINED = ("item", "source")  # columns that make units, the coarsest one last
+FEWEST_WORDS = 5  # of a text that is not often written twice
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Design:
+    """What was drawn at random, and what belongs together, of n texts.
+
+    Attributes:
+        unit: [n] number of what was drawn as a whole; the numbers themselves do not count.
+        item: [n] number of what pairs the texts of two systems.
+        labels: [n] the name of each unit, blank for a text that is one; () if all texts are.
+        level: what a unit is called: text, item, source or a column's name.
+        paired: whether a column tells items.
+        copies: texts that repeat another, which nothing tells apart from it.
+        constant: columns that are the same throughout: the answer is about this one value alone.
+    """
+
+    unit: IntArray
+    item: IntArray
+    level: str
+    paired: bool
+    labels: tuple[str, ...] = ()
+    copies: int = 0
+    constant: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, texts: Texts, group: str | None = None, column: Sequence[str] = ()) -> Design:
+        """The design of texts by their columns.
+
+        Args:
+            texts: rated texts, outputs, or both.
+            group: what is drawn as a whole: None for items and sources, `id` for each text alone,
+                `text`, `item`, `source`, `system`, `task`, or a column whose values are given.
+            column: [n] values of that column.
+
+        Raises:
+            UsageError: there is no such column.
+        """
+        n = len(texts)
+        paired = bool(texts.items)
+        item = numbers_of(texts.items) if paired else np.arange(n)
+        if group == ALONE:
+            return cls(unit=np.arange(n), item=item, level="text", paired=paired)
+        if group is not None:
+            labels = _labels(texts, group, column)
+            unit = numbers_of(labels)
+            return cls(unit=unit, item=item, level=group, paired=paired, labels=labels)
+        given = {name: getattr(texts, COLUMNS[name]) for name in JOINED}
+        if texts.items == texts.sources:  # which stand in for items
+            del given["item"]
+        varied = {name: labels for name, labels in given.items() if len({*labels}) > 1}
+        constant = [name for name, labels in given.items() if labels and name not in varied]
+        if not varied:
+            unit = numbers_of(_copies(texts))
+            return cls(
+                unit=unit,
+                item=item,
+                level="text",
+                paired=paired and not constant,
+                copies=n - len(np.unique(unit)),
+                constant=tuple(constant),
+            )
+        unit = connected([numbers_of(labels) for labels in varied.values()])
+        level = _level(varied, unit)
+        return cls(
+            unit=unit,
+            item=item,
+            level=level,
+            paired=paired,
+            labels=_named(unit, varied[level]),
+            constant=tuple(constant),
+        )
+
+    def __len__(self) -> int:
+        return len(self.unit)
+
+    def take(self, rows: IntArray) -> Design:
+        """The design of some of the texts."""
+        labels = picked(self.labels, rows)
+        return replace(self, unit=self.unit[rows], item=self.item[rows], labels=labels)
+
+    @property
+    def units(self) -> int:
+        """How many units there are."""
+        return len(np.unique(self.unit))
+
+    @property
+    def together(self) -> bool:
+        """Whether any texts share a unit."""
+        return self.units < len(self)
+
+    def apart(self, texts: Texts) -> tuple[str, ...]:
+        """[n] a name of each text's unit, also if it has none; () if each text is one."""
+        if not self.together:
+            return ()
+        names = self.labels or ("",) * len(self)
+        return tuple(label or f"\0{text}" for label, text in zip(names, texts.texts, strict=True))
+
+    def said(self, ratings: Ratings | None = None) -> str:
+        """The design in a sentence, for a page.
+
+        Args:
+            ratings: of rated texts among these; None to leave raters out.
+        """
+        parts = [self._drawn()]
+        if self.copies:
+            parts.append(f"{counted(self.copies, 'text')} repeat others and count with them")
+        parts += [f"all are of one {name}" for name in self.constant]
+        if ratings is not None and ratings.annotators:
+            parts.append(raters_said(ratings))
+        return "; ".join(filter(None, parts)) + "."
+
+    def _drawn(self) -> str:
+        """What was drawn at random."""
+        n = len(self)
+        units = counted(self.units, self.level)
+        if self.level == "text" or not self.together:
+            return f"{counted(n, 'text')}, each drawn by itself"
+        return f"{counted(n, 'text')} of {units}, each drawn as a whole"
+
+
+def joined(first: Texts, second: Texts) -> Texts:
+    """Both lists of texts as one, with the columns that both have; one may be empty."""
+    if not len(first) or not len(second):
+        parts = first if len(first) else second
+        return Texts(**columns_of(parts))
+    columns = {name: (getattr(first, name), getattr(second, name)) for name in COLUMNS_OF_TEXTS}
+    whole: dict[str, Any] = {name: a + b if a and b else () for name, (a, b) in columns.items()}
+    whole["ids"] = tuple(map(str, range(len(first) + len(second))))
+    return Texts(**whole)
+
+
+def raters_said(ratings: Ratings) -> str:
+    """How many raters there are, and how many rated a text."""
+    raters = len(np.unique(ratings.annotator))
+    texts = len(np.unique(ratings.text))
+    each = len(np.unique(np.stack([ratings.text, ratings.annotator]), axis=1).T) / max(texts, 1)
+    return f"{counted(raters, 'rater')}, {each:.2g} on a text"
+
+
+def _labels(texts: Texts, group: str, column: Sequence[str]) -> tuple[str, ...]:
+    """[n] the values of a column; a blank one stands alone."""
+    labels = column or (getattr(texts, COLUMNS[group]) if group in COLUMNS else ())
+    if len(labels) != len(texts):
+        raise UsageError(f"--group {group}: the texts have no {group} column")
+    return tuple(labels)
+
+
+def _named(unit: IntArray, labels: Sequence[str]) -> tuple[str, ...]:
+    """[n] the first label of each unit in the order of the alphabet, whatever that of rows."""
+    first: dict[int, str] = {}
+    for number, label in zip(unit.tolist(), labels, strict=True):
+        known = first.get(number, "")
+        first[number] = min(known, label) if known and label else known or label
+    return tuple(first[number] for number in unit.tolist())
+
+
+def _copies(texts: Texts) -> list[Hashable]:
+    """[n] the text and its system, if it is long enough to be told from a chance repeat."""
+    systems = texts.systems or ("",) * len(texts)
+    return [
+        (text, system) if len(text.split()) >= FEWEST_WORDS else place
+        for place, (text, system) in enumerate(zip(texts.texts, systems, strict=True))
+    ]
+
+
+def _level(varied: dict[str, Sequence[str]], unit: IntArray) -> str:
+    """The column whose values are the units, or the coarsest of those that make them."""
+    units = len(np.unique(unit))
+    sizes = {name: len(np.unique(numbers_of(labels))) for name, labels in varied.items()}
+    same = [name for name, size in sizes.items() if size == units]
+    return same[0] if same else min(sizes, key=sizes.__getitem__)
+
+
+def numbers_of(labels: Iterable[Hashable]) -> IntArray:
+    """[n] labels as numbers in the order in which they occur first; each blank one has its own."""
+    place: dict[Hashable, int] = {}
+    names = [("", row) if label == "" else label for row, label in enumerate(labels)]
+    return np.array([place.setdefault(name, len(place)) for name in names], dtype=np.int64)
+
+
+def connected(columns: Sequence[IntArray]) -> IntArray:
+    """[n] number of what a shared label of any of the columns connects."""
+    if len(columns) == 1:
+        return columns[0]
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(columns[0])
+    ends = np.cumsum([n, *(int(column.max(initial=-1)) + 1 for column in columns)])
+    rows = np.tile(np.arange(n), len(columns))
+    names = np.concatenate([end + column for end, column in zip(ends, columns, strict=False)])
+    size = (int(ends[-1]), int(ends[-1]))
+    graph = coo_matrix((np.ones(len(rows)), (rows, names)), shape=size)
+    found = connected_components(graph, directed=False)[1][:n]
+    return numbers_of(found.tolist())

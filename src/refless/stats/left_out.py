@@ -1,0 +1,148 @@
+"""Intervals of correlations and of the root mean squared error: the jackknife over units.
+
+A number is computed again without each unit, on a scale on which it is nearly normal: Fisher's z of
+a correlation (Efron & Stein 1981 for the variance). Student's t has as many degrees of freedom as
+units make up the variance, by the kurtosis of what each adds. Of very many units the derivatives
+of the number by the weight of each row say the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.registry.arrays import FloatArray, IntArray
+from refless.stats import correlation, influence, weighted
+from refless.stats.answers import Estimate
+from refless.stats.contrast import equal_units, mean_of
+from refless.stats.intervals import CELLS, Interval, student
+from refless.stats.samples import numbers_of
+from refless.stats.weighted import Prepare
+
+FEWEST = 5  # units, of which fewer tell no spread
+MOST_WEIGHTS = 2**20  # units times rows; beyond this derivatives stand for leaving out
+LIMIT = 1e-9  # an error below this is none
+TOO_EVEN = "the rows are too few, or too even, to tell"
+CONSTANT = "all scores, or all ratings, are the same"
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """One coefficient of agreement of [n] scores with [n] ratings, in three forms.
+
+    Attributes:
+        value: the coefficient, NaN if undefined.
+        weighted: the same as a function of weights.
+        influence: [n] its derivatives by the weight of each row.
+    """
+
+    value: Callable[[FloatArray, FloatArray], float]
+    weighted: Prepare
+    influence: Callable[[FloatArray, FloatArray], FloatArray]
+
+
+COEFFICIENTS = {
+    "spearman": Coefficient(correlation.spearman, weighted.spearman, influence.spearman),
+    "pearson": Coefficient(correlation.pearson, weighted.pearson, influence.pearson),
+    "quadratic_kappa": Coefficient(
+        correlation.concordance, weighted.concordance, influence.concordance
+    ),
+}
+
+
+def correlated(
+    name: str, human: FloatArray, judge: FloatArray, unit: IntArray | None = None
+) -> Estimate:
+    """A coefficient of two columns [n] with its 95 % interval, by leaving out units.
+
+    Args:
+        name: one of COEFFICIENTS; human, judge: [n].
+        unit: [n] what was drawn as a whole; None for each row.
+    """
+    n = len(human)
+    coefficient = COEFFICIENTS[name]
+    value = coefficient.value(human, judge) if n > 1 else math.nan
+    if math.isnan(value) or not np.ptp(human) * np.ptp(judge):
+        return Estimate(value=value, n=n, undefined=CONSTANT)
+    unit = np.arange(n) if unit is None else numbers_of(unit)
+    units = int(unit.max()) + 1
+    if units < FEWEST or abs(value) >= 1:
+        return Estimate(value=value, n=n, undefined=TOO_EVEN)
+    middle = math.atanh(value)
+    if units * n <= MOST_WEIGHTS:
+        left = without_each(coefficient.weighted(human, judge), unit)
+        if np.isnan(left).any() or (np.abs(left) >= 1).any():
+            return Estimate(value=value, n=n, undefined=TOO_EVEN)
+        deviations = np.arctanh(left)
+        deviations = deviations - deviations.mean()
+    else:
+        slopes = coefficient.influence(human, judge)
+        deviations = np.bincount(unit, slopes, units) / (1 - value**2)
+    half = _half_width(deviations)
+    ends = math.tanh(middle - half), math.tanh(middle + half)
+    return Estimate(value=value, interval=ends, n=n)
+
+
+def without_each(of_weights: Callable[[FloatArray], FloatArray], unit: IntArray) -> FloatArray:
+    """[units] a number without each unit, from a function of weights [b, n] -> [b]."""
+    units = int(unit.max()) + 1
+    block = max(1, CELLS // len(unit))
+    parts = []
+    for first in range(0, units, block):
+        left_out = np.arange(first, min(first + block, units))
+        weights = (unit[None, :] != left_out[:, None]).astype(np.float64)
+        parts.append(of_weights(weights))
+    return np.concatenate(parts)
+
+
+def _half_width(deviations: FloatArray) -> float:
+    """Half the width of a 95 % interval, from what leaving out each of the units does."""
+    units = len(deviations)
+    squares = np.square(deviations)
+    error = math.sqrt((units - 1) / units * float(squares.sum()))
+    if error < LIMIT:
+        return 0.0
+    weighty = 3 * equal_units(squares)
+    freedom = max(min(weighty - 1, units - 2), (units - 2) / 2)
+    return student(freedom) * error
+
+
+def root_mean_square(errors: FloatArray, unit: IntArray, reach: float | None = None) -> Estimate:
+    """The root of the mean of squared errors [n] with its 95 % interval.
+
+    The low end comes from leaving out units, on the scale of the power -2/3. The high end is that
+    of the mean of squares: the few large errors behind it may be unseen.
+
+    Args:
+        errors: [n]; unit: [n] what was drawn as a whole.
+        reach: the largest error that there can be, if it is known.
+    """
+    n = len(errors)
+    squares = np.square(errors)
+    value = math.sqrt(float(squares.mean()))
+    highest = None if reach is None else (0.0, reach**2)
+    mean = Estimate.of(mean_of(squares, unit, scale=highest), n)
+    if mean.undefined:
+        return Estimate(value=value, n=n, undefined=mean.undefined)
+    high = max(math.sqrt(mean.interval[1]), value)
+    low = _low_end(squares, numbers_of(unit))
+    if low is None:
+        low = math.sqrt(max(mean.interval[0], 0.0))
+    ends: Interval = (min(low, value), high)
+    return Estimate(value=value, interval=ends, n=n)
+
+
+def _low_end(squares: FloatArray, unit: IntArray) -> float | None:
+    """The low end of the root of a mean of squares; None if too few units are there to tell."""
+    units = int(unit.max()) + 1
+    sums = np.bincount(unit, squares, units)
+    left = (sums.sum() - sums) / np.maximum(len(squares) - np.bincount(unit), 1)
+    if units < FEWEST or left.min() <= 0:
+        return None
+    powers = -(left ** (-1 / 3))
+    middle = -(float(squares.mean()) ** (-1 / 3))
+    end = middle - _half_width(powers - powers.mean())
+    return float((-end) ** -1.5)
