@@ -39,6 +39,7 @@ MANY = 1e9  # degrees of freedom of a normal distribution
 EXTRA = 4  # units that are made up: two in each arm
 FEWEST_APART = 2  # degrees of freedom of severity, for raters who share no arm
 SAME = 12  # decimals to which two values are equal
+ROUNDING = 1e-12  # of a variance: less is rounding
 VERDICTS: Interval = (0.0, 1.0)
 KINDS = (1, 2, 3)  # of units: with a rating in the first arm, in the second, in both
 
@@ -245,9 +246,10 @@ def _by_kind(
     if borrowed.any() and not verdicts:
         own = own + parts * _drawn_up(own.sum(axis=0) / weight, 1 / weight - 1, borrowed)
     variances = own.sum(axis=1) + cross
+    variances[variances < ROUNDING * own.sum(axis=1)] = 0.0
     held = influences.held.sum(axis=0)
     freedoms = np.array([equal_units(held[mask]) - 1 for mask in masks])
-    freedoms += (variances > 0) * np.minimum(borrowed, PRIOR_FREEDOM)[np.argmax(own, axis=1)]
+    freedoms += (variances > 0) * _lent(own, borrowed)
     if not verdicts:
         total = influences.by_arm.sum(axis=0)
         least = usual * np.array([weight[0], weight[1], weight.max()])
@@ -255,6 +257,17 @@ def _by_kind(
         variances = variances + np.array(equal)
     there = np.array([bool(mask.any()) for mask in masks])
     return variances[there], np.maximum(freedoms[there], 1.0)
+
+
+def _lent(own: FloatArray, borrowed: FloatArray) -> FloatArray:
+    """[kinds] degrees of freedom that the arm that varies most borrows; of two such the fewer.
+
+    Args:
+        own: [kinds, 2] variance; borrowed: [2] units of the other arm alone.
+    """
+    varies_most = own >= own.max(axis=1, keepdims=True) * (1 - ROUNDING)
+    lent = np.minimum(borrowed, PRIOR_FREEDOM)
+    return np.asarray(np.where(varies_most, lent, PRIOR_FREEDOM).min(axis=1))
 
 
 def _drawn_up(each: FloatArray, spare: FloatArray, borrowed: FloatArray) -> FloatArray:
@@ -283,7 +296,9 @@ def _of_equal(off: FloatArray, least: float) -> float:
     if len(off) < 2:
         return 0.0
     values, counts = np.unique(np.round(off, SAME), return_counts=True)
-    others = off[np.abs(off - values[counts.argmax()]) > 10.0 ** (1 - SAME)]
+    commonest = values[counts == counts.max()]
+    nearest = commonest[np.abs(commonest).argmin()]  # also if the difference is turned round
+    others = off[np.abs(off - nearest) > 10.0 ** (1 - SAME)]
     square = float(np.square(others).mean()) if len(others) else least**2
     return float(counts.max() - 1) / (len(off) - 1) * square
 

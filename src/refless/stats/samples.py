@@ -165,6 +165,8 @@ def _arm_of(sample: Sample, sign: int, *, these: bool) -> Arm:
     weight = counts / total if total > 0 else np.zeros(len(rows))
     known = np.minimum(chance, 1.0) if these else np.zeros(len(rows))
     squares = float(weight @ weight)
+    least = float(sample.rating[rows].min(initial=math.inf))
+    off = sample.rating[rows] - least  # equal ratings are their mean, to the last bit
     return Arm(
         sign=float(sign),
         every=every,
@@ -172,7 +174,7 @@ def _arm_of(sample: Sample, sign: int, *, these: bool) -> Arm:
         unit=sample.unit[rows],
         rating=sample.rating[rows],
         weight=weight,
-        mean=float(counts @ sample.rating[rows]) / total if total > 0 else math.nan,
+        mean=least + float(counts @ off) / total if total > 0 else math.nan,
         open=np.sqrt(1 - known),
         known=min(float(weight @ known), 1.0),
         size=1 / squares if squares > 0 else 0.0,
