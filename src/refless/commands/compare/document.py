@@ -155,6 +155,8 @@ def why_not(pair: Pair) -> str:
 
 def _one_rating(pair: Pair) -> str:
     """Which system has one independent rating."""
+    if pair.paired and pair.items == 1:
+        return "both answered one item: rate more of their items"
     names = labels([pair.first, pair.second], NAME)
     both = zip((pair.first, pair.second), pair.independent, strict=True)
     few = [names[name] for name, count in both if count == 1]
