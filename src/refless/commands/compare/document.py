@@ -128,7 +128,7 @@ def of_pair(pair: Pair) -> str:
     name = labels([pair.first, pair.second], NAME)
     both = f"{name[pair.first]} and {name[pair.second]}"
     if math.isnan(pair.difference.p):
-        return f"Nothing can be said of {both}: {_why_not(pair)}."
+        return f"Nothing can be said of {both}: {why_not(pair)}."
     lead = f"Nobody rated both {both}, so the interval allows {ALLOWED} " if pair.apart else ""
     better = turned(pair)
     higher, lower = better.second, better.first
@@ -139,7 +139,7 @@ def of_pair(pair: Pair) -> str:
     return f"{lead}No difference between {both} is shown: {name[higher]} is {verb} higher by {by}."
 
 
-def _why_not(pair: Pair) -> str:
+def why_not(pair: Pair) -> str:
     """Why there is no interval."""
     why = pair.difference.untold
     if why == "raters are apart":
@@ -155,6 +155,8 @@ def _why_not(pair: Pair) -> str:
 
 def _one_rating(pair: Pair) -> str:
     """Which system has one independent rating."""
+    if pair.paired and pair.items == 1:
+        return "both answered one item: rate more of their items"
     names = labels([pair.first, pair.second], NAME)
     both = zip((pair.first, pair.second), pair.independent, strict=True)
     few = [names[name] for name, count in both if count == 1]

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from refless.commands.compare.document import why_not
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.wins import WinsResult
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted, shown
@@ -136,7 +137,8 @@ def compare(
     if fail_if_worse:
         pair, worse = comparison.pairs[0], f"is worse by more than {margin:g}"
         worse = worse if margin else "is worse at all"
-        gate = _gate(pair.second, "difference", pair.difference.interval, 0.0 - margin, worse)
+        ends = pair.difference.interval
+        gate = _gate(pair.second, "difference", ends, 0.0 - margin, worse, why_not(pair))
     signature = _signature(inputs, learner).plus(
         rated=how,
         drawn=inputs.design.level,
@@ -180,7 +182,9 @@ def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -
     gate = GateRecord()
     if gated:
         worse = f"wins less than {0.5 - margin:g}"
-        gate = _gate(rates[0].second, "win rate", rates[0].by_item.interval, 0.5 - margin, worse)
+        ends = rates[0].by_item.interval
+        few = "the choices are of one source"
+        gate = _gate(rates[0].second, "win rate", ends, 0.5 - margin, worse, few)
     choices = choices_in(pool)
     signed = Signature("wins").plus(ties="half", systems=tuple(order), ci="contrast")
     signed = signed.plus(
@@ -381,12 +385,20 @@ def _errors(inputs: Inputs, estimator: Estimator, *, drawn: bool) -> Residuals:
     return errors.on(inputs.pool.scale)
 
 
-def _gate(system: str, measure: str, interval: Interval, least: float, worse: str) -> GateRecord:
-    """Whether the measure of the second system is below the least that is allowed; noted, too."""
+def _gate(
+    system: str, measure: str, interval: Interval, least: float, worse: str, none: str
+) -> GateRecord:
+    """Whether the measure of the second system is below the least that is allowed; noted, too.
+
+    Args:
+        system: the second one; measure: what is measured, with its interval.
+        least: that is allowed; worse: what is said of a system below it.
+        none: why there is no interval, if there is none.
+    """
     low, high = interval
     ends = f"the interval of the {measure}, {low:.3f} to {high:.3f},"
     if math.isnan(low):
-        gate = GateRecord.of("undecided", f"the {measure} has no interval")
+        gate = GateRecord.of("undecided", f"the {measure} has no interval: {none}")
     elif high < least:
         gate = GateRecord.of("failed", f"{system} is worse: {ends} ends below {least:g}")
     elif low < least:
