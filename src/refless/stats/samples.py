@@ -233,23 +233,28 @@ class _Side:
     """Raters in one arm.
 
     Attributes:
-        signed: [k] signed weight of each share of the sample; usual: [r] share of each rater.
-        units: [units] signed weight of each unit.
+        usual: [r] share of each rater.
+        signed: [k] by how much each share of the sample moves the influence of its unit.
+        units: [units] the sum of that over raters.
     """
 
-    signed: FloatArray
     usual: FloatArray
+    signed: FloatArray
     units: FloatArray
 
 
 def _side(sample: Sample, arm: Arm, rater: IntArray) -> _Side:
     weight = np.zeros(len(sample.rating))
     weight[arm.rows] = arm.weight
-    parts = weight[sample.shares.entry] * sample.shares.share
+    held = np.bincount(arm.unit, arm.weight, sample.units)
+    moves = np.zeros(len(sample.rating))
+    moves[arm.rows] = arm.sign * arm.weight * arm.open / np.sqrt(1 - held[arm.unit])
+    entry = sample.shares.entry
+    usual = np.bincount(rater, weight[entry] * sample.shares.share)
     return _Side(
-        signed=arm.sign * parts,
-        usual=np.asarray(np.bincount(rater, parts), dtype=np.float64),
-        units=np.asarray(arm.sign * np.bincount(arm.unit, arm.weight, sample.units)),
+        usual=np.asarray(usual, dtype=np.float64),
+        signed=moves[entry] * sample.shares.share,
+        units=np.asarray(np.bincount(arm.unit, moves[arm.rows], sample.units)),
     )
 
 
