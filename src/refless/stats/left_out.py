@@ -110,7 +110,7 @@ def _half_width(deviations: FloatArray) -> float:
     return student(freedom) * error
 
 
-def root_mean_square(errors: FloatArray, unit: IntArray, reach: float | None = None) -> Estimate:
+def root_mean_square(errors: FloatArray, unit: IntArray, reach: float) -> Estimate:
     """The root of the mean of squared errors [n] with its 95 % interval.
 
     The low end comes from leaving out units, on the scale of the power -2/3. The high end is that
@@ -118,13 +118,12 @@ def root_mean_square(errors: FloatArray, unit: IntArray, reach: float | None = N
 
     Args:
         errors: [n]; unit: [n] what was drawn as a whole.
-        reach: the largest error that there can be, if it is known.
+        reach: the largest error that there can be.
     """
     n = len(errors)
     squares = np.square(errors)
     value = math.sqrt(float(squares.mean()))
-    highest = None if reach is None else (0.0, reach**2)
-    mean = Estimate.of(mean_of(squares, unit, scale=highest), n)
+    mean = Estimate.of(mean_of(squares, unit, scale=(0.0, reach**2)), n)
     if mean.undefined:
         return Estimate(value=value, n=n, undefined=mean.undefined)
     high = max(math.sqrt(mean.interval[1]), value)

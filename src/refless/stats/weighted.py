@@ -74,8 +74,8 @@ def concordance(human: FloatArray, predicted: FloatArray) -> OfWeights:
 
     def of(weights: FloatArray) -> FloatArray:
         totals = weights.sum(axis=1)
-        x_means, y_means = ((weights * column).sum(axis=1) / totals for column in (x, y))
-        squares = (weights * (x * x + y * y)).sum(axis=1) / totals
+        x_means, y_means = (_ratio((weights * column).sum(axis=1), totals) for column in (x, y))
+        squares = _ratio((weights * (x * x + y * y)).sum(axis=1), totals)
         by_chance = squares - 2 * x_means * y_means
         return 1 - _ratio(error(weights), by_chance)
 
