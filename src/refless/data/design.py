@@ -28,6 +28,7 @@ COLUMNS = {
     "task": "tasks",
 }
 JOINED = ("item", "source")  # columns that make units, the coarsest one last
+LINKED = "linked-items"  # what connects is both: items share sources, and sources items
 FEWEST_WORDS = 5  # of a text that is not often written twice
 
 
@@ -39,7 +40,7 @@ class Design:
         unit: [n] number of what was drawn as a whole; the numbers themselves do not count.
         item: [n] number of what pairs the texts of two systems.
         labels: [n] the name of each unit, blank for a text that is one; () if all texts are.
-        level: what a unit is called: text, item, source or a column's name.
+        level: what a unit is called: text, item, source, a column's name, or LINKED.
         paired: whether a column tells items.
         copies: texts that repeat another, which nothing tells apart from it.
         constant: columns that are the same throughout: the answer is about this one value alone.
@@ -91,13 +92,15 @@ class Design:
                 constant=tuple(constant),
             )
         unit = connected([numbers_of(labels) for labels in varied.values()])
-        level = _level(varied, unit)
+        sizes = {name: len(np.unique(numbers_of(labels))) for name, labels in varied.items()}
+        coarsest = min(sizes, key=sizes.__getitem__)
+        holds_others = sizes[coarsest] == len(np.unique(unit))
         return cls(
             unit=unit,
             item=item,
-            level=level,
+            level=coarsest if holds_others else LINKED,
             paired=paired,
-            labels=_named(unit, varied[level]),
+            labels=_named(unit, varied[coarsest]),
             constant=tuple(constant),
         )
 
@@ -134,7 +137,10 @@ class Design:
         """
         parts = [self._drawn()]
         if self.copies:
-            parts.append(f"{counted(self.copies, 'text')} repeat others and count with them")
+            words = "repeats another and counts with it"
+            if self.copies > 1:
+                words = "repeat others and count with them"
+            parts.append(f"{counted(self.copies, 'text')} {words}")
         parts += [f"all are of one {name}" for name in self.constant]
         if ratings is not None and ratings.annotators:
             parts.append(raters_said(ratings))
@@ -144,6 +150,8 @@ class Design:
         """What was drawn at random."""
         n = len(self)
         units = counted(self.units, self.level)
+        if self.level == LINKED:
+            units = f"{counted(self.units, 'group')} of items that share sources"
         if self.level == "text" or not self.together:
             return f"{counted(n, 'text')}, each drawn by itself"
         return f"{counted(n, 'text')} of {units}, each drawn as a whole"
@@ -192,14 +200,6 @@ def _copies(texts: Texts) -> list[Hashable]:
         (text, system) if len(text.split()) >= FEWEST_WORDS else place
         for place, (text, system) in enumerate(zip(texts.texts, systems, strict=True))
     ]
-
-
-def _level(varied: dict[str, Sequence[str]], unit: IntArray) -> str:
-    """The column whose values are the units, or the coarsest of those that make them."""
-    units = len(np.unique(unit))
-    sizes = {name: len(np.unique(numbers_of(labels))) for name, labels in varied.items()}
-    same = [name for name, size in sizes.items() if size == units]
-    return same[0] if same else min(sizes, key=sizes.__getitem__)
 
 
 def numbers_of(labels: Iterable[Hashable]) -> IntArray:
