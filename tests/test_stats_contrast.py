@@ -491,6 +491,7 @@ def test_answers() -> None:
     assert answer.interval == pytest.approx((1 - 0.5 * student(10), 1 + 0.5 * student(10)))
     assert answer.p == pytest.approx(0.0733880, abs=1e-6)
     assert answer.above == pytest.approx(1 - 0.0733880 / 2, abs=1e-6)
+    assert replace(answer, error=0.01, centre=0.5).interval[1] == 1  # the value is inside
     bounded = replace(answer, centre=0.5, bounds=(0.0, 1.2))
     assert bounded.interval == pytest.approx((0.0, 1.2))
     assert bounded.beyond(1.0).interval == pytest.approx((-1.0, 0.2))
