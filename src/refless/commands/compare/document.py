@@ -9,9 +9,8 @@ from refless.registry.plural import counted
 from refless.report.charts import Line, charted
 from refless.report.document import Section, Table
 from refless.report.wording import (
-    interval,
+    fact,
     labels,
-    number,
     p_value,
     percent,
     with_interval,
@@ -56,7 +55,7 @@ def facts(pair: Pair) -> tuple[tuple[str, str, str], ...]:
     pair = turned(pair)
     name, answer = labels([pair.second], NAME)[pair.second], pair.difference
     return (
-        ("Difference", number(answer.value), interval(answer.interval)),
+        ("Difference", *fact(answer.value, answer.interval)),
         (f"{name} is better", percent(answer.above), f"p {p_value(answer.p)}"),
     )
 

@@ -57,6 +57,7 @@ from refless.registry.plural import counted
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
 from refless.report.result import GateRecord
+from refless.report.wording import numbers
 from refless.stats.intervals import Interval
 from refless.stats.prediction_powered import FEWEST
 
@@ -371,7 +372,7 @@ def _errors(inputs: Inputs, estimator: Estimator, *, drawn: bool) -> Residuals:
 def _gate(system: str, measure: str, interval: Interval, least: float, worse: str) -> GateRecord:
     """Whether the measure of the second system is below the least that is allowed; noted, too."""
     low, high = interval
-    ends = f"the interval of the {measure}, {low:.3f} to {high:.3f},"
+    ends = f"the interval of the {measure}, {' to '.join(numbers(interval))},"
     if math.isnan(low):
         gate = GateRecord.of("undecided", f"the {measure} has no interval")
     elif high < least:
