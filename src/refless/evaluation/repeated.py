@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.evaluation.labels import shift_of, unless_by_chance
+from refless.evaluation.labels import CORRELATED, correlated, shift_of, unless_by_chance
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import Interval
-from refless.stats.measures import MEASURES
 from refless.stats.permutation import flip_p
 from refless.stats.verdicts import Estimate, cells_of, kappa, of_table, proportion
 
@@ -22,7 +21,7 @@ class Runs:
         flips: share of rows on which not all runs say the same.
         sd: standard deviation of a row's scores from run to run, root mean square over rows.
         measure: kappa or Spearman, with people; single: its mean over runs; together: of the
-            majority's verdict or the mean score.
+            majority's verdict or the mean score; both with intervals.
     """
 
     runs: int
@@ -30,8 +29,8 @@ class Runs:
     flips: Estimate
     sd: float
     measure: str
-    single: float
-    together: float
+    single: Estimate
+    together: Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +65,14 @@ def runs_of(
     if bars is not None:
         human, judged = (human >= bars[0]).astype(float), (scores >= bars[1]).astype(float)
     k = scores.shape[1]
-    agreement = MEASURES["spearman"].value if bars is None else _kappa
-    single = [agreement(human, judged[:, run]) for run in range(k)]
+    value_of, influence_of = CORRELATED["spearman"] if bars is None else (_kappa, _kappa_influence)
+
+    def mean_value(human: FloatArray, columns: FloatArray) -> float:
+        return float(np.mean([value_of(human, column) for column in columns.T]))
+
+    def mean_influence(human: FloatArray, columns: FloatArray) -> FloatArray:
+        return np.asarray(np.mean([influence_of(human, column) for column in columns.T], axis=0))
+
     majority = judged.mean(axis=1) if bars is None else (judged.mean(axis=1) > 0.5).astype(float)
     return Runs(
         runs=k,
@@ -75,8 +80,8 @@ def runs_of(
         flips=proportion(np.ptp(judged, axis=1) > 0, clusters),
         sd=math.sqrt(float(scores.var(axis=1, ddof=1).mean())) if len(human) else math.nan,
         measure="spearman" if bars is None else "kappa",
-        single=float(np.mean(single)),
-        together=agreement(human, majority),
+        single=correlated(mean_value, mean_influence, human, judged, clusters),
+        together=correlated(value_of, influence_of, human, majority, clusters),
     )
 
 
@@ -84,6 +89,14 @@ def _kappa(human: FloatArray, judge: FloatArray) -> float:
     """Cohen's kappa of two columns [n] of 1 and 0; NaN without rows."""
     counts = np.bincount(cells_of(human > 0, judge > 0), minlength=4)
     return float(kappa(counts / counts.sum())) if len(human) else math.nan
+
+
+def _kappa_influence(human: FloatArray, judge: FloatArray) -> FloatArray:
+    """[n] what kappa loses without each row, by the jackknife; they sum to 0."""
+    cells, n = cells_of(human > 0, judge > 0), len(human)
+    counts = np.bincount(cells, minlength=4)
+    without = kappa((counts - np.eye(4)) / (n - 1))[cells]
+    return np.asarray((without.mean() - without) * (n - 1) / n)
 
 
 def drift_of(

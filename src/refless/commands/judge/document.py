@@ -229,8 +229,8 @@ def runs_lines(runs: Runs) -> tuple[str, str]:
         f"{runs.runs} runs over {counted(runs.n, 'row')}: not all the same on {_cell(runs.flips)} "
         f"of them; standard deviation from run to run {number(runs.sd)}."
     ), (
-        f"{NAMES[runs.measure]} with people: {number(runs.single)} by one run, "
-        f"{number(runs.together)} by all {runs.runs} together."
+        f"{NAMES[runs.measure]} with people: {_cell(runs.single)} by one run, "
+        f"{_cell(runs.together)} by all {runs.runs} together."
     )
 
 

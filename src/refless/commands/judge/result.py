@@ -247,13 +247,9 @@ def _level_sections(level: Level, heading: str) -> tuple[Section, ...]:
             for m in level.metrics
         ),
     )
-    second = Table(
-        header=("metric", "pairs right", "with ties", "by chance"),
-        rows=tuple(
-            (names[m.name], *map(number, (m.accuracy, m.tie_accuracy, m.chance)))
-            for m in level.metrics
-        ),
-    )
+    second = _pairs_of_systems(level, names)
+    if heading == "Segments":
+        second = _pairs_of_texts(level, names)
     charts = () if heading == "Segments" else (_figure(level, "systems"),)
     reasons = sorted({metric.undefined for metric in level.metrics if metric.undefined})
     lines = tuple(f"Undefined where {reason}." for reason in reasons)
@@ -261,6 +257,25 @@ def _level_sections(level: Level, heading: str) -> tuple[Section, ...]:
         Section(title=heading, figures=charts, table=first, lines=lines),
         Section(table=second),
         *_comparisons(level, names),
+    )
+
+
+def _pairs_of_texts(level: Level, names: Mapping[str, str]) -> Table:
+    """Shares of pairs of texts, as they are and with ties where people tie."""
+    return Table(
+        header=("metric", "pairs right [95 %]", "with ties", "by chance"),
+        rows=tuple(
+            (names[m.name], _with(m, "accuracy"), number(m.tie_accuracy), number(m.chance))
+            for m in level.metrics
+        ),
+    )
+
+
+def _pairs_of_systems(level: Level, names: Mapping[str, str]) -> Table:
+    """Shares of pairs of systems: the numbers by which it is told whether a judge may rank them."""
+    return Table(
+        header=("metric", "pairs in people's order [95 %]"),
+        rows=tuple((names[m.name], _with(m, "accuracy")) for m in level.metrics),
     )
 
 
