@@ -98,7 +98,7 @@ def test_choices_of_the_systems_that_are_compared(folder: Path) -> None:
     assert told.startswith(f"A preference is shown in {shown} of {len(every['wins'])} pairs (Holm)")
     clearest = min(
         every["wins"], key=lambda pair: (pair["p_holm"], -abs(pair["by_item"]["rate"] - 0.5))
-    )  # noqa: E501
+    )
     first = told.split("(Holm). ")[1].split(".")[0]
     assert clearest["first"] in first
     assert clearest["second"] in first
