@@ -341,7 +341,7 @@ def test_own_family(graded: Path) -> None:
     told, _ = said(graded, "kind", "--own", "gpt*")
     assert "Its error differs in: family own, system" in told
     assert "family others" not in told
-    assert "family own 40 0.800 1.00 [" in told
+    assert "family own 40 0.800 1.000 [" in told
     ran = run("judge", graded, "--score-column", "kind", "--own", "none*", *QUICK)
     assert (ran.code, "matches none of the systems: gpt-a" in ran.err) == (2, True)
 

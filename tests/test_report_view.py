@@ -27,6 +27,7 @@ from refless.report.wording import (
         (math.nan, "-"),
         (0.3164, "0.316"),
         (1.0, "1.000"),
+        (-1.0354, "-1.035"),
         (-2.0, "-2.00"),
         (4.343, "4.34"),
         (72.345, "72.3"),
@@ -52,7 +53,7 @@ def test_numbers_of_a_column_are_cut_alike() -> None:
 
 def test_with_interval() -> None:
     """No empty brackets where there is no interval; all three numbers are cut alike."""
-    assert with_interval(0.5, (-0.25, 1.25)) == "0.50 [-0.25, 1.25]"
+    assert with_interval(0.5, (-0.25, 2.25)) == "0.50 [-0.25, 2.25]"
     assert with_interval(0.5, (0.25, 0.75), 2) == "0.50 [0.25, 0.75]"
     assert with_interval(0.5, (math.nan, math.nan), 2) == "0.50"
     assert with_interval(math.nan, (math.nan, math.nan)) == "-"

@@ -13,6 +13,7 @@ from refless.registry.plural import counted
 from refless.registry.signature import Signature
 
 Looks = Literal["one", "any"]
+BELOW = 2.0  # all digits stand after the point
 WIDEST = 1e5  # numbers from here on are shown with five digits in all, so that tables keep fitting
 MEASURES = {"mse": 4, "mae": 4, "pearson": 3, "spearman": 3, "kendall": 3, "auc": 3}  # digits
 NAMES = {"bleu-neighbors": "BLEU Neighbors", "gp": "the Gaussian process", "ratpred": "RatPred"}
@@ -29,11 +30,11 @@ REASONS = {
 def decimals(values: Iterable[float], digits: int = 3) -> int:
     """Digits after the point with which the largest of some numbers has so many in all.
 
-    Numbers up to 1 have them all after the point: 0.882 and 1.000, but 4.34, 72.3 and 100. This is
-    the only place that decides it.
+    Numbers below 2, as shares, correlations and differences of these are, have them all after the
+    point: 0.882 and 1.000, but 4.34, 72.3 and 100. This is the only place that decides it.
     """
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
-    return digits if largest <= 1 else max(digits - len(str(int(largest))), 0)
+    return digits if largest < BELOW else max(digits - len(str(int(largest))), 0)
 
 
 def number(value: float | None, digits: int = 3, among: Sequence[float] = ()) -> str:
