@@ -236,8 +236,7 @@ def _rated(pair: Pair) -> str:
 def _needed(pair: Pair, *, all_rated: bool) -> str:
     if all_rated or pair.both_rated == pair.items:
         return "All items are rated, so only more items could show a difference."
-    value, ends = pair.difference.value, pair.difference.interval
-    size = number(abs(value), among=ends)
+    size = number(abs(pair.difference.value), among=pair.difference.interval)
     meant = f"The difference meant is the {size} seen so far, drawn towards 0 as most are smaller."
     if pair.needed is not None:
         return (

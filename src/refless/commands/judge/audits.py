@@ -353,7 +353,9 @@ def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
         if match is None or match[1] not in NAMES:
             known = ", ".join(NAMES)
             raise UsageError(f"--require needs MEASURE>=NUMBER, got '{part}'; measures: {known}")
-        name, sign, bar = match[1], match[2], float(match[3])
+        name = match[1]
+        sign = match[2]
+        bar = float(match[3])
         if name == BIAS and (sign == ">=" or bar < 0):
             raise UsageError(f"--require {part}: the size of the bias is what counts; bias<=0.2")
         result.append((name, sign, bar))
