@@ -44,8 +44,8 @@ def estimate_columns(estimates: Estimates, i: int) -> dict[str, Cell]:
 def estimates_or_reasons(estimates: Estimates, rows: Sequence[int]) -> tuple[str, ...]:
     """A column of estimates with their intervals, or the reasons why there are none."""
     ends = [(float(estimates.low[i]), float(estimates.high[i])) for i in rows]
-    shown = with_intervals([float(estimates.values[i]) for i in rows], ends)
-    return tuple(estimates.reasons[i] or value for i, value in zip(rows, shown, strict=True))
+    values = with_intervals([float(estimates.values[i]) for i in rows], ends)
+    return tuple(estimates.reasons[i] or value for i, value in zip(rows, values, strict=True))
 
 
 def reasons_sections(reasons: Mapping[str, int], n: int) -> tuple[Section, ...]:

@@ -220,8 +220,9 @@ def _in_order(table: SystemTable, name: str, n: int) -> Estimate:
 
 def _values_of(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
     """Numbers and their intervals as `Agreeing` names them."""
-    values = {name: each.value for name, each in estimates.items()}
-    return values | {f"{name}_interval": each.interval for name, each in estimates.items()}
+    values = {name: estimate.value for name, estimate in estimates.items()}
+    ends = {f"{name}_interval": estimate.interval for name, estimate in estimates.items()}
+    return values | ends
 
 
 def reflected(value: float, ends: Interval) -> Interval:

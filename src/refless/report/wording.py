@@ -78,8 +78,8 @@ def with_interval(
     if value != value or low != low:
         return number(value, digits, among)
     together = (value, low, high, *among)
-    shown, least, most = (number(each, digits, together) for each in (value, low, high))
-    return f"{shown} [{least}, {most}]"
+    value_text, low_text, high_text = (number(x, digits, together) for x in (value, low, high))
+    return f"{value_text} [{low_text}, {high_text}]"
 
 
 def numbers(values: Sequence[float], digits: int = 3) -> tuple[str, ...]:
@@ -101,8 +101,8 @@ def fact(value: float, interval: Sequence[float], digits: int = 3) -> tuple[str,
     low, high = interval
     if low != low:
         return number(value, digits), "no interval"
-    shown, least, most = numbers([value, low, high], digits)
-    return shown, f"95 % interval {least} to {most}"
+    value_text, low_text, high_text = numbers([value, low, high], digits)
+    return value_text, f"95 % interval {low_text} to {high_text}"
 
 
 def abstains(share: float) -> str:

@@ -129,8 +129,8 @@ def _of_pairs(comparison: Comparison) -> str:
 
 def _shown_pairs(pairs: Sequence[Pair], names: Mapping[str, str]) -> str:
     """The pairs whose difference is shown; of many the clearest."""
-    shown = [turned(pairs[k]) for k in clearest(pairs) if pairs[k].shown]
-    titles = [f"{names[pair.second]} over {names[pair.first]}" for pair in shown]
+    differences = [turned(pairs[k]) for k in clearest(pairs) if pairs[k].shown]
+    titles = [f"{names[pair.second]} over {names[pair.first]}" for pair in differences]
     if len(titles) > MOST_NAMED:
         return f"the clearest is {titles[0]}"
     return ", ".join(titles)
@@ -274,11 +274,11 @@ def differences_section(comparison: Comparison) -> Section:
     )
 
 
-def part_of(shown: int, every: int) -> tuple[str, ...]:
+def part_of(rows: int, every: int) -> tuple[str, ...]:
     """That a table has not all pairs, if it has not."""
-    if shown == every:
+    if rows == every:
         return ()
-    return (f"The {shown} clearest of {every} pairs, smallest p first; -o pairs.csv writes all.",)
+    return (f"The {rows} clearest of {every} pairs, smallest p first; -o pairs.csv writes all.",)
 
 
 MADE = "Made of ratings, of estimates, or of both where these make it more exact."

@@ -176,8 +176,8 @@ def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -
         worse = f"wins less than {0.5 - margin:g}"
         gate = _gate(rates[0].second, "win rate", rates[0].by_item.interval, 0.5 - margin, worse)
     choices = choices_in(pool)
-    compared_here = np.isin(np.array(pool.systems, dtype=object), order)
-    rows = compared_here[choices.first] & compared_here[choices.second]
+    among = np.isin(np.array(pool.systems, dtype=object), order)
+    rows = among[choices.first] & among[choices.second]
     signed = Signature("wins").plus(ties="half", systems=tuple(order), ci="wilson-clustered")
     signed = signed.plus(
         drawn="source", pool=fingerprint(pool.take(canonical_order(pool))), v=__version__

@@ -112,11 +112,11 @@ def lead(wins: Sequence[Wins]) -> str:
     """The pairs of systems between which a preference is shown, the clearest first."""
     if len(wins) == 1:
         return verdict(wins[0])
-    shown = [pair for pair in clearest_first(wins) if pair.shown]
-    if not shown:
+    preferences = [pair for pair in clearest_first(wins) if pair.shown]
+    if not preferences:
         return f"No preference is shown in any of {len(wins)} pairs of systems."
-    named = " ".join(map(verdict, shown[:MOST_NAMED]))
-    return f"A preference is shown in {len(shown)} of {len(wins)} pairs (Holm). {named}"
+    named = " ".join(map(verdict, preferences[:MOST_NAMED]))
+    return f"A preference is shown in {len(preferences)} of {len(wins)} pairs (Holm). {named}"
 
 
 def verdict(wins: Wins) -> str:
