@@ -60,35 +60,49 @@ def correlated(
     unit: IntArray | None = None,
     extra: Extra = NOTHING_MORE,
 ) -> Estimate:
-    """A coefficient of two columns [n] with its 95 % interval, by leaving out units.
+    """A coefficient of ratings and scores with its 95 % interval, by leaving out units.
 
     Args:
-        name: one of COEFFICIENTS; human, judge: [n].
+        name: one of COEFFICIENTS; human: [n].
+        judge: [n], or [n, k] for the mean coefficient of k columns.
         unit: [n] what was drawn as a whole; None for each row.
         extra: what raters add to the variance, in Fisher's z.
     """
     n = len(human)
+    columns = judge.reshape(n, -1).T
     coefficient = COEFFICIENTS[name]
-    value = coefficient.value(human, judge) if n > 1 else math.nan
-    if math.isnan(value) or not np.ptp(human) * np.ptp(judge):
+    value = math.nan
+    if n > 1:
+        value = float(np.mean([coefficient.value(human, column) for column in columns]))
+    if math.isnan(value) or not np.ptp(human) * np.ptp(columns, axis=1).min():
         return Estimate(value=value, n=n, undefined=CONSTANT)
     unit = np.arange(n) if unit is None else numbers_of(unit)
-    units = int(unit.max()) + 1
-    if abs(value) >= 1 or min(_uneven(human, unit), _uneven(judge, unit)) < FEWEST:
+    uneven = min(_uneven(column, unit) for column in (human, *columns))
+    if abs(value) >= 1 or uneven < FEWEST:
+        return Estimate(value=value, n=n, undefined=TOO_EVEN)
+    deviations = _deviations(coefficient, human, columns, unit, value)
+    if deviations is None:
         return Estimate(value=value, n=n, undefined=TOO_EVEN)
     middle = math.atanh(value)
-    if units * n <= MOST_WEIGHTS:
-        left = without_each(coefficient.weighted(human, judge), unit)
-        if np.isnan(left).any() or (np.abs(left) >= 1).any():
-            return Estimate(value=value, n=n, undefined=TOO_EVEN)
-        deviations = np.arctanh(left)
-        deviations = deviations - deviations.mean()
-    else:
-        slopes = coefficient.influence(human, judge)
-        deviations = np.bincount(unit, slopes, units) / (1 - value**2)
     half = _half_width(deviations, extra)
     ends = math.tanh(middle - half), math.tanh(middle + half)
     return Estimate(value=value, interval=ends, n=n)
+
+
+def _deviations(
+    coefficient: Coefficient, human: FloatArray, columns: FloatArray, unit: IntArray, value: float
+) -> FloatArray | None:
+    """[units] what leaving out each unit does in Fisher's z; None where that is undefined."""
+    units = int(unit.max()) + 1
+    if units * len(human) > MOST_WEIGHTS:
+        slopes = [coefficient.influence(human, column) for column in columns]
+        return np.asarray(np.bincount(unit, np.mean(slopes, axis=0), units) / (1 - value**2))
+    prepared = [coefficient.weighted(human, column) for column in columns]
+    left = without_each(lambda weights: np.mean([of(weights) for of in prepared], axis=0), unit)
+    if np.isnan(left).any() or (np.abs(left) >= 1).any():
+        return None
+    moved = np.arctanh(left)
+    return np.asarray(moved - moved.mean())
 
 
 def _uneven(column: FloatArray, unit: IntArray) -> int:
