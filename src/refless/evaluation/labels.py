@@ -52,6 +52,7 @@ class Labels:
         people: of each annotator the rows, the others' mean rating there, and the own ratings.
         mass: [n + m] how much of the outputs in use each row stands for; None for alike.
         shifted: whether scores of rows without a rating are shown to be on another scale.
+        selected: whether the rated rows are shown to be no random draw from all.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Labels:
     people: Sequence[tuple[IntArray, FloatArray, FloatArray]] = ()
     mass: FloatArray | None = None
     shifted: bool = False
+    selected: bool = False
 
     def __len__(self) -> int:
         return len(self.human)

@@ -29,6 +29,7 @@ from refless.commands.parameters import (
     command,
     names_in,
 )
+from refless.commands.random_draw import draw_said
 from refless.commands.rows import (
     ScoredRows,
     check_standard_input,
@@ -41,7 +42,7 @@ from refless.commands.rows import (
 from refless.commands.warnings import note
 from refless.data.choices import are_choices, choices_in
 from refless.data.human import canonical_order, fingerprint, unscaled
-from refless.data.records import RatedPool, Residuals
+from refless.data.records import RatedPool, Residuals, picked
 from refless.data.tables import PartlyRated
 from refless.data.tables.columns import NEEDED, OF_RATINGS
 from refless.data.tables.partly_rated import read_partly, with_ratings
@@ -50,6 +51,7 @@ from refless.estimators.crossfit import crossed, folds_for
 from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field, Raters
 from refless.evaluation.judge_shift import judge_shifts
+from refless.evaluation.random_draw import RandomDraw, random_draw
 from refless.evaluation.wins import wins
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
@@ -62,6 +64,11 @@ from refless.stats.prediction_powered import FEWEST
 
 PLACES = (None, "item", "source", "task")
 Selection = Literal["random", "active", "unknown"]
+
+SELECTED = (
+    "Ratings then do not stand for the outputs without one: --selection unknown lets them teach "
+    "estimates, and no more."
+)
 
 
 @command
@@ -121,6 +128,8 @@ def compare(
     if group is None and not inputs.outputs.texts.items:
         note_copies(inputs.outputs.texts)
     how = _selection(selection, inputs.outputs)
+    selected = how == "random" and note_draw(inputs, group, SELECTED).by_content
+    _note_judges(inputs, selected=selected)
     errors = _errors(inputs, learner, drawn=how != "unknown")
     field = replace(
         _field(inputs, learner, seed, how, group),
@@ -230,11 +239,42 @@ def inputs_of(outputs: PartlyRated, rated: PartlyRated | None, group: str | None
         raise InputError("no text has a rating", remedy=remedy)
     others = outputs.texts.take(np.setdiff1d(np.arange(len(outputs.texts)), outputs.place))
     note_codes(pool, others)
-    if pool.score_names == others.score_names:
-        for shift in judge_shifts(others.scores, others.sources, pool):
-            if shift.outside:
-                note(judge_said(shift))
     return _labelled(outputs, pool, group)
+
+
+def note_draw(inputs: Inputs, group: str | None, then: str) -> RandomDraw:
+    """Says if rated outputs do not look drawn at random within their systems; returns the test.
+
+    With chances of being drawn they were drawn as these say, and nothing is asked.
+    """
+    outputs = inputs.outputs
+    rated = np.zeros(len(outputs.texts), dtype=np.bool_)
+    rated[outputs.place] = True
+    rows = [np.flatnonzero(rated), np.flatnonzero(~rated)]
+    if not np.isnan(outputs.probability).all():
+        return RandomDraw(n=len(rated), n_rated=len(rows[0]), differing=())
+    labels = [picked(inputs.labels if group is not None else (), part) for part in rows]
+    places = [outputs.first_rows[part] if len(outputs.first_rows) else part[:0] for part in rows]
+    draw = random_draw(
+        outputs.texts.take(rows[0]),
+        outputs.texts.take(rows[1]),
+        (places[0], places[1]),
+        by_system=True,
+        labels=(labels[0], labels[1]),
+    )
+    if line := draw_said(draw, then):
+        note(line)
+    return draw
+
+
+def _note_judges(inputs: Inputs, *, selected: bool) -> None:
+    """Says which scores of outputs lie outside those of the rated texts."""
+    outputs = inputs.outputs
+    others = outputs.texts.take(np.setdiff1d(np.arange(len(outputs.texts)), outputs.place))
+    if inputs.pool.score_names == others.score_names:
+        for shift in judge_shifts(others.scores, others.sources, inputs.pool):
+            if shift.outside:
+                note(judge_said(shift, selected=selected))
 
 
 def pair_of(

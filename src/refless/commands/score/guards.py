@@ -15,14 +15,14 @@ NAMED = 3  # names in a sentence
 LONGEST = 200  # characters of an id, which is of no use in part
 
 
-def said(result: Guards, mean: Mean) -> tuple[str, ...]:
-    """One sentence for each guard that fired."""
+def said(result: Guards, mean: Mean, *, selected: bool = False) -> tuple[str, ...]:
+    """One sentence for each guard that fired; selected: see `judge_said`."""
     odd = result.unlike
     lines = (
         _itself(result.copies, mean.n),
         _copies(result, mean),
         "" if odd is None else _unlike(odd),
-        *map(judge_said, result.judges),
+        *(judge_said(judge, selected=selected) for judge in result.judges),
     )
     return tuple(filter(None, lines))
 

@@ -22,6 +22,7 @@ from refless.commands.parameters import (
     Threads,
     command,
 )
+from refless.commands.random_draw import draw_said
 from refless.commands.rows import (
     ScoredRows,
     both_of,
@@ -37,15 +38,22 @@ from refless.commands.score.guards import said
 from refless.commands.score.result import ScoreResult
 from refless.commands.warnings import note
 from refless.data.records import Outputs, RatedPool, Residuals
+from refless.data.tables import OutputsRead, PoolRead
 from refless.data.tables.columns import OF_ROWS
 from refless.estimators.saved import Saved
 from refless.evaluation.groups import group_labels, output_groups
 from refless.evaluation.guards import guards
+from refless.evaluation.random_draw import random_draw
 from refless.evaluation.scoring import Scored, scored
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.stats.accepting import Accepting, accepting
 from refless.stats.clusters import numbered
+
+SELECTED = (
+    "Estimates and their intervals then hold for outputs like the rated ones: have some rated that "
+    "are drawn at random."
+)
 
 
 @command
@@ -129,13 +137,15 @@ def score(
         judges=fit.without_scores() is not None,
         seed=seed,
     )
-    doubts = [*doubted(errors, estimates.estimates.values), *said(found, estimates.overall)]
+    warnings = said(found, estimates.overall, selected=texts.selected)
+    doubts = [*doubted(errors, estimates.estimates.values), *warnings]
     verdict = gate(estimates.overall, min_mean, min_coverage, doubts)
     if verdict.reason:
         note(verdict.reason)
     return ScoreResult(
         scored=estimates,
         guards=found,
+        selected=texts.selected,
         estimator=fit,
         accepted=_accepted(errors, accept_above, at_most_wrong),
         gate=verdict,
@@ -170,18 +180,24 @@ def _check_group(saved: Saved, group: str | None) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Texts:
-    """The rated texts and the outputs, with the groups of each if these are not the sources."""
+    """The rated texts and the outputs, with the groups of each if these are not the sources.
+
+    Attributes:
+        selected: whether the rated texts are shown to be no random draw from both.
+    """
 
     rated: RatedPool
     outputs: Outputs
     labels: Sequence[str] = ()
     groups: Sequence[str] = ()
+    selected: bool = False
 
 
 def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _Texts:
     """The rated texts and the outputs, from two places or from one."""
     check_standard_input(outputs, rated)
     by = group or "id"
+    selected = False
     if rated is not None:
         pool, labels = rated_of(rated, rows, by)
         texts, groups = grouped_outputs_of(outputs, rows, OF_ROWS, group=column_of(by))
@@ -190,11 +206,22 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _T
     else:
         both, new = both_of(outputs, rows, by)
         pool, labels, texts, groups = both.pool, both.group, new.outputs, new.group
+        selected = _note_draw(both, new)
     note_codes(pool, texts)
     if group is None:
-        return _Texts(pool, texts)
+        return _Texts(pool, texts, selected=selected)
     labels = group_labels(pool, group, labels)
-    return _Texts(pool, texts, labels, output_groups(texts, groups, group))
+    of_outputs = output_groups(texts, groups, group)
+    return _Texts(pool, texts, labels, of_outputs, selected=selected)
+
+
+def _note_draw(rated: PoolRead, outputs: OutputsRead) -> bool:
+    """Says if rated rows do not look drawn at random; returns whether more than order shows it."""
+    places = rated.first_rows, outputs.first_rows
+    draw = random_draw(rated.pool, outputs.outputs, places, by_system=True)
+    if line := draw_said(draw, SELECTED):
+        note(line)
+    return draw.by_content
 
 
 def _read_for(saved: Saved, outputs: Rows, rows: ScoredRows) -> _Texts:

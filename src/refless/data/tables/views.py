@@ -13,7 +13,7 @@ from refless.data.tables.memory import Rows
 from refless.data.tables.rated import PoolRead, rated_of
 from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.table import NEEDED, Merged, Read, Table, read_table
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import InputError, UsageError
 
 APART = "give the rated texts with --rated"
@@ -37,7 +37,7 @@ class ScoredRead(PoolRead):
         scores: by column, [n]; NaN if a cell is blank.
         numbers: by role (`logprob`, `length`), the same, if there is such a column.
         labels, rationales: [n] values of these columns, or empty.
-        unrated: the rows that nobody rated, with their scores.
+        unrated: the rows that nobody rated, with their scores; unrated_rows: see `first_rows`.
         slices: [n] values of further columns, by name.
         texts: whether the files have texts.
     """
@@ -48,6 +48,7 @@ class ScoredRead(PoolRead):
     numbers: dict[str, FloatArray]
     labels: tuple[str, ...] = ()
     unrated: Outputs
+    unrated_rows: IntArray
     rationales: tuple[str, ...] = ()
     slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -151,6 +152,7 @@ def read_scored(
         return np.array([column[row] for row in groups.first], dtype=np.float64)
 
     pool = read.pool.with_scores(())
+    others = outputs_of_rows(table, [row for row in unrated if row not in table.rows.bad], ())
     return ScoredRead(
         pool=pool,
         outputs=replace(as_outputs(pool), **_of_texts(columns, groups)),
@@ -164,13 +166,13 @@ def read_scored(
             for name in table.roles.all("slice")
             for cells in [table.rows.checked(name, name_of_cell)]
         },
-        unrated=outputs_of_rows(
-            table, [row for row in unrated if row not in table.rows.bad], ()
-        ).outputs,
+        unrated=others.outputs,
+        unrated_rows=others.first_rows,
         notes=read.notes,
         skipped=read.skipped,
         n_skipped=read.n_skipped,
         group=read.group,
+        first_rows=read.first_rows,
     )
 
 
