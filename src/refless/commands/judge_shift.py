@@ -5,13 +5,13 @@ from refless.registry.plural import counted
 from refless.report.wording import clipped, p_value
 
 
-def judge_said(result: JudgeShift, *, selected: bool = False) -> str:
+def judge_said(result: JudgeShift, *, one_file: bool = False) -> str:
     """What is shown of a judge's scores; nothing if they are like those of the rated texts.
 
     Args:
         result: the scores beside those of the rated texts.
-        selected: whether the rated texts are shown to be no random draw of the same rows, so that
-            scores may differ although one judge gave them all.
+        one_file: whether outputs and rated texts are rows of one file. The first thing that may
+            make scores differ is then which rows were rated.
     """
     name = f"'{clipped(result.name)}'"
     if result.leaks:
@@ -34,10 +34,10 @@ def judge_said(result: JudgeShift, *, selected: bool = False) -> str:
         )
     elif result.equal == result.equal:
         said = f"all {result.n:,} scores of the outputs are {result.equal:.4g}"
-    if selected:
+    if one_file:
         return (
-            f"{name}: {said}. That is so if the rated rows were not drawn at random; else another "
-            "judge, prompt or scale scored the others."
+            f"{name}: {said}. Either the rated rows are no random draw from all, or another judge, "
+            "prompt or scale scored the others."
         )
     return (
         f"{name}: {said}. Estimates mean nothing unless the same judge, prompt and scale scored "

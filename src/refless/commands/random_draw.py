@@ -20,9 +20,10 @@ def draw_said(draw: RandomDraw, then: str) -> str:
     if not draw.differing:
         return ""
     if not draw.by_content:
+        order = _order(draw, draw.differing[0])
         return (
-            f"{_order(draw, draw.differing[0])}, and differ in nothing else that is known. If the "
-            f"order means something (a system, a date, a score), they are not {RANDOM}. {then}"
+            f"{order[:1].upper()}{order[1:]}, and nothing else tells them from the others. If the "
+            f"order means something (a date, a score), they are not {RANDOM}. {then}"
         )
     columns = [column for column in draw.differing if column.by != "order"]
     parts = [_column(column) for column in columns[:NAMED]]

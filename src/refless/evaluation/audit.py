@@ -32,7 +32,7 @@ from refless.stats.verdicts import Confusion, Estimate, proportion
 FEWEST_IN_SLICE = 10
 WORST = 20
 FIRST = ("by verdict", "as compare does", "labels alone")  # chosen before the data are seen
-OTHER_SCALE = "rows without a rating have scores on another scale"
+OUT_OF_RANGE = "rows without a rating have scores beyond those of rated rows"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +165,7 @@ def corrected_means(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
     if not len(unlabelled) and mass is None:
         return means
     if labels.shifted:
-        return means | {"as compare does": Estimate(value=math.nan, undefined=OTHER_SCALE)}
+        return means | {"as compare does": Estimate(value=math.nan, undefined=OUT_OF_RANGE)}
     if labels.passing is not None:
         means["Rogan-Gladen"] = corrected.rogan_gladen(sample)
         means["by verdict"] = corrected.by_verdict(sample, seed)

@@ -51,7 +51,7 @@ class Labels:
         within: [n] systems or sources, inside which ranks are compared too.
         people: of each annotator the rows, the others' mean rating there, and the own ratings.
         mass: [n + m] how much of the outputs in use each row stands for; None for alike.
-        shifted: whether scores of rows without a rating are shown to be on another scale.
+        shifted: whether scores of rows without a rating lie beyond those of rated rows.
         selected: whether the rated rows are shown to be no random draw from all.
     """
 

@@ -65,7 +65,7 @@ class RandomDraw:
 def random_draw(
     rated: Texts,
     others: Texts,
-    places: tuple[IntArray, IntArray],
+    first_rows: tuple[IntArray, IntArray] | None,
     *,
     by_system: bool,
     labels: tuple[Sequence[str], Sequence[str]] = ((), ()),
@@ -76,15 +76,19 @@ def random_draw(
 
     Args:
         rated, others: the rows; scores that both have are compared.
-        places: place in the file of each; empty if it tells nothing.
+        first_rows: [n] where in the file each is; None if that tells nothing.
         by_system: whether another share of each system may be rated. If not, that is looked at.
         labels: of each row, what is drawn as a whole besides sources and items.
     """
     n = len(rated) + len(others)
+    if len(rated) in {0, n}:
+        return RandomDraw(n=n, n_rated=len(rated), differing=())
     drawn = np.arange(n) < len(rated)
     systems = _numbers(rated.systems, others.systems, n)
     together = [labels, (rated.sources, others.sources), (rated.items, others.items)]
-    place = np.concatenate(places) if all(map(len, places)) else np.zeros(0, dtype=np.int64)
+    place = np.zeros(0, dtype=np.int64)
+    if first_rows is not None and all(map(len, first_rows)):
+        place = np.concatenate(first_rows)
     rows = DrawnRows(
         drawn=drawn,
         strata=systems if by_system else np.zeros(n, dtype=np.int64),

@@ -51,7 +51,7 @@ from refless.estimators.crossfit import crossed, folds_for
 from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field, Raters
 from refless.evaluation.judge_shift import judge_shifts
-from refless.evaluation.random_draw import RandomDraw, random_draw
+from refless.evaluation.random_draw import random_draw
 from refless.evaluation.wins import wins
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
@@ -128,8 +128,8 @@ def compare(
     if group is None and not inputs.outputs.texts.items:
         note_copies(inputs.outputs.texts)
     how = _selection(selection, inputs.outputs)
-    selected = how == "random" and note_draw(inputs, group, SELECTED).by_content
-    _note_judges(inputs, selected=selected)
+    if how == "random":
+        note_draw(inputs, group, SELECTED)
     errors = _errors(inputs, learner, drawn=how != "unknown")
     field = replace(
         _field(inputs, learner, seed, how, group),
@@ -239,42 +239,34 @@ def inputs_of(outputs: PartlyRated, rated: PartlyRated | None, group: str | None
         raise InputError("no text has a rating", remedy=remedy)
     others = outputs.texts.take(np.setdiff1d(np.arange(len(outputs.texts)), outputs.place))
     note_codes(pool, others)
+    if pool.score_names == others.score_names:
+        for shift in judge_shifts(others.scores, others.sources, pool):
+            if shift.outside:
+                note(judge_said(shift, one_file=rated is None))
     return _labelled(outputs, pool, group)
 
 
-def note_draw(inputs: Inputs, group: str | None, then: str) -> RandomDraw:
-    """Says if rated outputs do not look drawn at random within their systems; returns the test.
+def note_draw(inputs: Inputs, group: str | None, then: str) -> None:
+    """Says if rated outputs do not look drawn at random within their systems.
 
     With chances of being drawn they were drawn as these say, and nothing is asked.
     """
     outputs = inputs.outputs
-    rated = np.zeros(len(outputs.texts), dtype=np.bool_)
-    rated[outputs.place] = True
-    rows = [np.flatnonzero(rated), np.flatnonzero(~rated)]
     if not np.isnan(outputs.probability).all():
-        return RandomDraw(n=len(rated), n_rated=len(rows[0]), differing=())
-    labels = [picked(inputs.labels if group is not None else (), part) for part in rows]
-    places = [outputs.first_rows[part] if len(outputs.first_rows) else part[:0] for part in rows]
+        return
+    rated = np.sort(outputs.place)
+    others = np.setdiff1d(np.arange(len(outputs.texts)), rated)
+    labels = inputs.labels if group is not None else ()
+    first_rows = outputs.first_rows
     draw = random_draw(
-        outputs.texts.take(rows[0]),
-        outputs.texts.take(rows[1]),
-        (places[0], places[1]),
+        outputs.texts.take(rated),
+        outputs.texts.take(others),
+        (first_rows[rated], first_rows[others]) if len(first_rows) else None,
         by_system=True,
-        labels=(labels[0], labels[1]),
+        labels=(picked(labels, rated), picked(labels, others)),
     )
     if line := draw_said(draw, then):
         note(line)
-    return draw
-
-
-def _note_judges(inputs: Inputs, *, selected: bool) -> None:
-    """Says which scores of outputs lie outside those of the rated texts."""
-    outputs = inputs.outputs
-    others = outputs.texts.take(np.setdiff1d(np.arange(len(outputs.texts)), outputs.place))
-    if inputs.pool.score_names == others.score_names:
-        for shift in judge_shifts(others.scores, others.sources, inputs.pool):
-            if shift.outside:
-                note(judge_said(shift, selected=selected))
 
 
 def pair_of(

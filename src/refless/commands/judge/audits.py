@@ -157,7 +157,7 @@ def audits_of(
             continue
         if shift.leaks:
             note(f"{shift.name} orders the texts just as people do: it may be the rating itself")
-        elif line := judge_said(shift, selected=draw.by_content):
+        elif line := judge_said(shift, one_file=True):
             note(line)
         column = scores[shift.name].segments
         labels = labels_of(question, shift.name, column)
@@ -172,10 +172,10 @@ def audits_of(
 def _draw(question: Question, rated: RatedPool) -> RandomDraw:
     """Whether the rated rows look drawn at random from all; not asked if rows count unlike."""
     read = question.read
-    if question.mass is not None or not len(read.unrated):
+    if question.mass is not None:
         return RandomDraw(n=len(rated), n_rated=len(rated), differing=())
-    places = read.first_rows, read.unrated_rows
-    return random_draw(rated, read.unrated, places, by_system=False)
+    first_rows = (read.first_rows, read.unrated_rows)
+    return random_draw(rated, read.unrated, first_rows, by_system=False)
 
 
 def labels_of(question: Question, name: str, column: FloatArray) -> Labels:

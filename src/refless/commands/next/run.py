@@ -55,7 +55,7 @@ from refless.registry.signature import Signature
 from refless.registry.version import __version__
 
 TO_RATE = "to-rate.csv"
-FORETOLD = "What ratings should bring is foretold as if they had been."
+FORETOLD = "What ratings should bring is foretold as if they were."
 ROLES = ("id", "item", "system", "source", "text")  # columns of the file for raters
 
 

@@ -39,7 +39,7 @@ class ScoreResult(Result):
         estimator: fitted.
         accepted: which estimates need no person, where that was asked for.
         gate: what became of the gates.
-        selected: whether the rated texts are shown to be no random draw from all.
+        one_file: whether rated texts and outputs are rows of one file.
     """
 
     record = ScoreRecord
@@ -47,12 +47,12 @@ class ScoreResult(Result):
     guards: Guards
     estimator: Estimator
     accepted: Accepting | None
-    selected: bool = False
+    one_file: bool = False
 
     @property
     def _warnings(self) -> tuple[str, ...]:
         """What the guards say."""
-        return said(self.guards, self.scored.overall, selected=self.selected)
+        return said(self.guards, self.scored.overall, one_file=self.one_file)
 
     def _shown(self) -> Document:
         return self._document(NARROW)

@@ -37,6 +37,7 @@ from refless.commands.score.gates import check_on, doubted, gate, note_groups, n
 from refless.commands.score.guards import said
 from refless.commands.score.result import ScoreResult
 from refless.commands.warnings import note
+from refless.data.choices import are_choices
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.tables import OutputsRead, PoolRead
 from refless.data.tables.columns import OF_ROWS
@@ -137,7 +138,7 @@ def score(
         judges=fit.without_scores() is not None,
         seed=seed,
     )
-    warnings = said(found, estimates.overall, selected=texts.selected)
+    warnings = said(found, estimates.overall, one_file=texts.one_file)
     doubts = [*doubted(errors, estimates.estimates.values), *warnings]
     verdict = gate(estimates.overall, min_mean, min_coverage, doubts)
     if verdict.reason:
@@ -145,7 +146,7 @@ def score(
     return ScoreResult(
         scored=estimates,
         guards=found,
-        selected=texts.selected,
+        one_file=texts.one_file,
         estimator=fit,
         accepted=_accepted(errors, accept_above, at_most_wrong),
         gate=verdict,
@@ -183,21 +184,21 @@ class _Texts:
     """The rated texts and the outputs, with the groups of each if these are not the sources.
 
     Attributes:
-        selected: whether the rated texts are shown to be no random draw from both.
+        one_file: whether both are rows of one file.
     """
 
     rated: RatedPool
     outputs: Outputs
     labels: Sequence[str] = ()
     groups: Sequence[str] = ()
-    selected: bool = False
+    one_file: bool = False
 
 
 def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _Texts:
     """The rated texts and the outputs, from two places or from one."""
     check_standard_input(outputs, rated)
     by = group or "id"
-    selected = False
+    one_file = rated is None
     if rated is not None:
         pool, labels = rated_of(rated, rows, by)
         texts, groups = grouped_outputs_of(outputs, rows, OF_ROWS, group=column_of(by))
@@ -206,22 +207,23 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _T
     else:
         both, new = both_of(outputs, rows, by)
         pool, labels, texts, groups = both.pool, both.group, new.outputs, new.group
-        selected = _note_draw(both, new)
+        _note_draw(both, new)
     note_codes(pool, texts)
     if group is None:
-        return _Texts(pool, texts, selected=selected)
+        return _Texts(pool, texts, one_file=one_file)
     labels = group_labels(pool, group, labels)
     of_outputs = output_groups(texts, groups, group)
-    return _Texts(pool, texts, labels, of_outputs, selected=selected)
+    return _Texts(pool, texts, labels, of_outputs, one_file=one_file)
 
 
-def _note_draw(rated: PoolRead, outputs: OutputsRead) -> bool:
-    """Says if rated rows do not look drawn at random; returns whether more than order shows it."""
-    places = rated.first_rows, outputs.first_rows
-    draw = random_draw(rated.pool, outputs.outputs, places, by_system=True)
+def _note_draw(rated: PoolRead, outputs: OutputsRead) -> None:
+    """Says if the rated rows of a file do not look drawn at random within their systems."""
+    if are_choices(rated.pool):
+        return
+    first_rows = (rated.first_rows, outputs.first_rows)
+    draw = random_draw(rated.pool, outputs.outputs, first_rows, by_system=True)
     if line := draw_said(draw, SELECTED):
         note(line)
-    return draw.by_content
 
 
 def _read_for(saved: Saved, outputs: Rows, rows: ScoredRows) -> _Texts:
