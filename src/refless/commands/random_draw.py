@@ -10,7 +10,7 @@ NAME = 30  # letters of a system
 RANDOM = "drawn at random"
 
 
-def draw_said(draw: RandomDraw, then: str) -> str:
+def draw_remark(draw: RandomDraw, then: str) -> str:
     """One sentence on how rated rows differ from the others, and what follows; else nothing.
 
     Args:
@@ -43,22 +43,22 @@ def _column(column: Differing) -> str:
         names = labels(column.systems, NAME)
         most, least = (names[name] for name in column.systems)
         return (
-            f"of '{most}' {percent(column.rated)} are rated, of '{least}' {percent(column.others)}"
+            f"of '{most}' {percent(column.rated)} are rated, of '{least}' {percent(column.unrated)}"
         )
     name = "number of words" if column.by == "words" else f"'{clipped(column.name)}'"
-    mine = f"{column.rated:.3g}"
-    theirs = f"{column.others:.3g}"
-    if mine == theirs:
+    rated = f"{column.rated:.3g}"
+    unrated = f"{column.unrated:.3g}"
+    if rated == unrated:
         return f"{name} is spread differently among rated rows and the others"
-    return f"the mean {name} is {mine} for rated rows, {theirs} for the others"
+    return f"the mean {name} is {rated} for rated rows, {unrated} for the others"
 
 
 def _order(draw: RandomDraw, column: Differing) -> str:
     """Where rated rows stand in the file."""
     if draw.end:
         return f"the rated rows are the {draw.end} {draw.n_rated:,} of {draw.n:,} in the file"
-    apart = abs(column.rated - column.others)
+    apart = abs(column.rated - column.unrated)
     if apart < draw.n / 10:
         return "the rated rows stand in blocks"
-    where = "before" if column.rated < column.others else "after"
+    where = "before" if column.rated < column.unrated else "after"
     return f"the rated rows mostly stand {where} the others in the file"

@@ -1,5 +1,6 @@
 """Were the rated rows drawn at random from all? What would tell that they were not."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,27 +13,27 @@ from refless.stats.clusters import numbered
 from refless.stats.random_draw import KIND, LEVEL, PLACE, DrawnRows, draw_p
 from refless.text.words import words
 
-Told = Literal["order", "score", "words", "system"]
+Column = Literal["order", "score", "words", "system"]
 WORDS = "words"
 SCORE = "score "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differing:
-    """A column in which rated rows differ from the others.
+    """A column in which rated rows differ from the unrated.
 
     Attributes:
         name: of the score column; else what `by` says.
         by: order in the file, a score, words of a text, or the system.
-        rated, others: means, within systems if these may be rated unlike; of systems the highest
+        rated, unrated: means, within systems if these may be rated unlike; of systems the highest
             and the lowest share of rows that are rated, of which `systems` tells the names.
         p: corrected for the number of columns.
     """
 
     name: str
-    by: Told
+    by: Column
     rated: float
-    others: float
+    unrated: float
     p: float
     systems: tuple[str, ...] = ()
 
@@ -57,35 +58,31 @@ class RandomDraw:
         """Whether rated rows differ in more than their place in the file."""
         return any(column.by != "order" for column in self.differing)
 
-    def by_score(self, name: str) -> bool:
-        """Whether rated rows differ from the others in this score."""
-        return any(column.by == "score" and column.name == name for column in self.differing)
-
 
 def random_draw(
     rated: Texts,
-    others: Texts,
+    unrated: Texts,
     first_rows: tuple[IntArray, IntArray] | None,
     *,
     by_system: bool,
     labels: tuple[Sequence[str], Sequence[str]] = ((), ()),
 ) -> RandomDraw:
-    """Compares rated rows with the others: place in the file, scores, words, systems.
+    """Compares rated rows with the unrated: place in the file, scores, words, systems.
 
     Rows of one label, source or item may have been drawn together: see `draw_p`.
 
     Args:
-        rated, others: the rows; scores that both have are compared.
+        rated, unrated: the rows; scores that both have are compared.
         first_rows: [n] where in the file each is; None if that tells nothing.
         by_system: whether another share of each system may be rated. If not, that is looked at.
         labels: of each row, what is drawn as a whole besides sources and items.
     """
-    n = len(rated) + len(others)
+    n = len(rated) + len(unrated)
     if len(rated) in {0, n}:
         return RandomDraw(n=n, n_rated=len(rated), differing=())
     drawn = np.arange(n) < len(rated)
-    systems = _numbers(rated.systems, others.systems, n)
-    together = [labels, (rated.sources, others.sources), (rated.items, others.items)]
+    systems = _numbers(rated.systems, unrated.systems, n)
+    together = [labels, (rated.sources, unrated.sources), (rated.items, unrated.items)]
     place = np.zeros(0, dtype=np.int64)
     if first_rows is not None and all(map(len, first_rows)):
         place = np.concatenate(first_rows)
@@ -93,13 +90,14 @@ def random_draw(
         drawn=drawn,
         strata=systems if by_system else np.zeros(n, dtype=np.int64),
         levels=[_branches(mine, theirs) for mine, theirs in together if mine and theirs],
-        numbers=_columns(rated, others),
+        numbers=_columns(rated, unrated),
         place=place,
         kinds=np.zeros(0, dtype=np.int64) if by_system else systems,
     )
-    differing = [_differing(rows, name, p) for name, p in draw_p(rows).items() if p <= LEVEL]
-    if any(column.by == "system" for column in differing):
-        differing = [_named(column, rated, others) for column in differing]
+    small = {name: p for name, p in draw_p(rows).items() if p <= LEVEL}
+    differing = [_differing(rows, name, p) for name, p in small.items() if name != KIND]
+    if KIND in small:
+        differing.append(_of_systems(rated, unrated, small[KIND]))
     return RandomDraw(
         n=n,
         n_rated=len(rated),
@@ -120,13 +118,13 @@ def _branches(mine: Sequence[str], theirs: Sequence[str]) -> IntArray:
     return numbered([*mine, *theirs], len(mine) + len(theirs))
 
 
-def _columns(rated: Texts, others: Texts) -> dict[str, FloatArray]:
+def _columns(rated: Texts, unrated: Texts) -> dict[str, FloatArray]:
     """[n] scores that both have, and words of the texts, by name."""
-    shared = [name for name in rated.score_names if name in others.score_names]
+    shared = [name for name in rated.score_names if name in unrated.score_names]
     columns = {
-        SCORE + name: np.concatenate([rated.score(name), others.score(name)]) for name in shared
+        SCORE + name: np.concatenate([rated.score(name), unrated.score(name)]) for name in shared
     }
-    lengths = [float(len(words(text))) for text in (*rated.texts, *others.texts)]
+    lengths = [float(len(words(text))) for text in (*rated.texts, *unrated.texts)]
     return columns | {WORDS: np.array(lengths)}
 
 
@@ -134,16 +132,14 @@ def _differing(rows: DrawnRows, name: str, p: float) -> Differing:
     """What is said of a column whose p-value is small."""
     if name == PLACE:
         mine, theirs = _means(rows, rows.place.astype(np.float64))
-        return Differing(name="order", by="order", rated=mine, others=theirs, p=p)
-    if name == KIND:
-        return Differing(name="system", by="system", rated=np.nan, others=np.nan, p=p)
+        return Differing(name="order", by="order", rated=mine, unrated=theirs, p=p)
     mine, theirs = _means(rows, rows.numbers[name])
-    by: Told = "words" if name == WORDS else "score"
-    return Differing(name=name.removeprefix(SCORE), by=by, rated=mine, others=theirs, p=p)
+    by: Column = "words" if name == WORDS else "score"
+    return Differing(name=name.removeprefix(SCORE), by=by, rated=mine, unrated=theirs, p=p)
 
 
 def _means(rows: DrawnRows, values: FloatArray) -> tuple[float, float]:
-    """Means of drawn rows and of others, over strata that have both, in the drawn rows' shares."""
+    """Means of drawn rows and of the others, over strata that have both, as drawn rows share."""
     there = ~np.isnan(values)
     sums = np.zeros(3)
     for stratum in np.unique(rows.strata).tolist():
@@ -155,23 +151,19 @@ def _means(rows: DrawnRows, values: FloatArray) -> tuple[float, float]:
     return float(sums[1] / sums[0]), float(sums[2] / sums[0])
 
 
-def _named(column: Differing, rated: Texts, others: Texts) -> Differing:
-    """The column of systems with the ones that are rated most and least."""
-    if column.by != "system":
-        return column
-    names = sorted({*rated.systems, *others.systems})
-    shares: dict[str, float] = {}
-    for name in names:
-        mine = rated.systems.count(name)
-        shares[name] = mine / (mine + others.systems.count(name))
-    most = max(names, key=shares.__getitem__)
-    least = min(names, key=shares.__getitem__)
+def _of_systems(rated: Texts, unrated: Texts, p: float) -> Differing:
+    """The systems of which the largest and the smallest share of rows is rated."""
+    counts = Counter(rated.systems)
+    all_counts = counts + Counter(unrated.systems)
+    shares = {name: counts[name] / all_counts[name] for name in sorted(all_counts)}
+    most = max(shares, key=shares.__getitem__)
+    least = min(shares, key=shares.__getitem__)
     return Differing(
-        name=column.name,
-        by=column.by,
+        name="system",
+        by="system",
         rated=shares[most],
-        others=shares[least],
-        p=column.p,
+        unrated=shares[least],
+        p=p,
         systems=(most, least),
     )
 

@@ -91,14 +91,14 @@ def draw_p(rows: DrawnRows, seed: int = 0) -> dict[str, float]:
     spread = spread[telling]
     names = [name for (name, _), tells in zip(statistics, telling, strict=True) if tells]
     statistics = [entry for entry, tells in zip(statistics, telling, strict=True) if tells]
-    seen = (_values(statistics, observed)[0] - centre) / spread
+    extremes = (_values(statistics, observed)[0] - centre) / spread
     reached = np.zeros(len(names), dtype=np.int64)
     draws = 0
-    while draws < DRAWS and reached[seen.argmax()] < ENOUGH:
+    while draws < DRAWS and reached[extremes.argmax()] < ENOUGH:
         size = min(BLOCK, DRAWS - draws)
         values = _values(statistics, exchange.masks(size, rng))
         largest = ((values - centre) / spread).max(axis=1)
-        reached += (largest[:, None] >= seen - TIE).sum(axis=0)
+        reached += (largest[:, None] - extremes >= -TIE).sum(axis=0)
         draws += size
     p_values = (reached + 1) / (draws + 1)
     result: dict[str, float] = {}
@@ -183,16 +183,19 @@ def few_runs(place: IntArray, strata: IntArray) -> Statistic:
 
 
 def uneven(kinds: IntArray, strata: IntArray) -> Statistic:
-    """How unlike the shares of kinds are: the sum of squared surpluses, each over its rows."""
+    """How unlike the shares of kinds are: the root of their squared surpluses, each over its rows.
+
+    As the root of Pearson's chi squared it has no long tail, which would outweigh other columns.
+    """
     codes = np.unique(kinds, return_inverse=True)[1]
     of_kind = np.eye(int(codes.max()) + 1)[codes]
     sizes = of_kind.sum(axis=0)
 
-    def squares(masks: FloatArray) -> FloatArray:
+    def root(masks: FloatArray) -> FloatArray:
         surplus = _less_share(masks, strata) @ of_kind
-        return np.asarray((np.square(surplus) / sizes).sum(axis=1))
+        return np.asarray(np.sqrt((np.square(surplus) / sizes).sum(axis=1)))
 
-    return squares
+    return root
 
 
 def _less_share(masks: FloatArray, strata: IntArray) -> FloatArray:
@@ -235,8 +238,8 @@ def _branch_codes(levels: Sequence[IntArray], leaves: IntArray) -> list[IntArray
         for branch, child, code in rows:
             children.setdefault(branch, {})[child] = code
         shapes = {branch: tuple(sorted(mine.values())) for branch, mine in children.items()}
-        known = {shape: code for code, shape in enumerate(sorted({*shapes.values()}))}
-        parts = np.array([known[shapes[branch]] for branch in level.tolist()], dtype=np.int64)
+        numbers = {shape: code for code, shape in enumerate(sorted({*shapes.values()}))}
+        parts = np.array([numbers[shapes[branch]] for branch in level.tolist()], dtype=np.int64)
         whole = level
         codes.insert(0, parts)
     return codes
@@ -287,5 +290,5 @@ def _thinned(rows: DrawnRows, rng: np.random.Generator) -> DrawnRows:
     branch = rows.levels[0] if rows.levels else np.arange(len(rows.drawn))
     order = rng.permutation(int(branch.max()) + 1)
     up_to = np.cumsum(np.bincount(branch)[order])
-    kept = order[: max(1, int((up_to <= MOST_ROWS).sum()))]
-    return rows.take(np.flatnonzero(np.isin(branch, kept)))
+    branches = order[: max(1, int((up_to <= MOST_ROWS).sum()))]
+    return rows.take(np.flatnonzero(np.isin(branch, branches)))

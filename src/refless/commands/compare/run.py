@@ -29,7 +29,7 @@ from refless.commands.parameters import (
     command,
     names_in,
 )
-from refless.commands.random_draw import draw_said
+from refless.commands.random_draw import draw_remark
 from refless.commands.rows import (
     ScoredRows,
     check_standard_input,
@@ -265,7 +265,7 @@ def note_draw(inputs: Inputs, group: str | None, then: str) -> None:
         by_system=True,
         labels=(picked(labels, rated), picked(labels, others)),
     )
-    if line := draw_said(draw, then):
+    if line := draw_remark(draw, then):
         note(line)
 
 

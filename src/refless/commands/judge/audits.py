@@ -12,7 +12,7 @@ import numpy as np
 from refless.commands.judge.document import NAMES
 from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
-from refless.commands.random_draw import draw_said
+from refless.commands.random_draw import draw_remark
 from refless.commands.rows import ScoredRows, note_codes, note_equal, outputs_of
 from refless.commands.warnings import note
 from refless.data.human import unscaled
@@ -149,7 +149,7 @@ def audits_of(
     if split and question.passing is None and {*rated.ratings.values.tolist()} <= VERDICTS:
         note(f"{split} texts, on which annotators are split evenly, pass; --pass 0.51 fails them")
     draw = _draw(question, rated)
-    if line := draw_said(draw, SELECTED):
+    if line := draw_remark(draw, SELECTED):
         note(line)
     audits = []
     for shift in judge_shifts(unrated.scores, unrated.sources, rated):

@@ -22,7 +22,7 @@ from refless.commands.parameters import (
     Threads,
     command,
 )
-from refless.commands.random_draw import draw_said
+from refless.commands.random_draw import draw_remark
 from refless.commands.rows import (
     ScoredRows,
     both_of,
@@ -222,7 +222,7 @@ def _note_draw(rated: PoolRead, outputs: OutputsRead) -> None:
         return
     first_rows = (rated.first_rows, outputs.first_rows)
     draw = random_draw(rated.pool, outputs.outputs, first_rows, by_system=True)
-    if line := draw_said(draw, SELECTED):
+    if line := draw_remark(draw, SELECTED):
         note(line)
 
 
