@@ -44,7 +44,7 @@ def study(n: int, rng: np.random.Generator, *, by_system: bool, sort: str = "") 
         strata=system if by_system else np.zeros(n, dtype=np.int64),
         levels=[item],
         numbers={
-            "grade": np.clip(np.round(3 + quality / 2), 1, 5),
+            "grade": np.rint(np.clip(3 + quality / 2, 1, 5)),
             "fine": fine,
             "length": np.round(length),
         },

@@ -108,35 +108,34 @@ def draw_p(rows: DrawnRows, seed: int = 0) -> dict[str, float]:
 
 
 class _Exchange:
-    """Draws masks: branches of equal shape change places, at each level, and then rows."""
+    """Draws masks: branches of equal shape change places, at each level, and then rows.
+
+    Which masks are drawn depends on what is drawn of each branch, and not of which one, so that
+    each mask that may have been seen is held against the same draws.
+    """
 
     def __init__(self, rows: DrawnRows) -> None:
+        order = _tree_order(rows.levels, rows.strata, rows.drawn.astype(np.int64))
+        rows = rows.take(order)
         self.drawn = rows.drawn.astype(np.float64)
-        self.strata = np.unique(rows.strata, return_inverse=True)[1]
+        self.strata = _codes(rows.strata)
         self.nodes: list[IntArray] = []  # [n] branch of each row, by level
         self.shapes: list[IntArray] = []  # [branches] code of each branch's shape, by level
         for level, shape in zip(rows.levels, _branch_codes(rows.levels, self.strata), strict=True):
-            _, first, node = np.unique(level, return_index=True, return_inverse=True)
-            self.nodes.append(node)
+            _, first = np.unique(level, return_index=True)
+            first.sort()
+            self.nodes.append(_by_appearance(level))
             self.shapes.append(shape[first])
 
     def masks(self, size: int, rng: np.random.Generator) -> FloatArray:
-        """[size, n] masks, each from one exchange that is drawn uniformly from all."""
+        """[size, n] masks in the order of `_tree_order`, all of them as likely."""
         place = np.zeros((size, len(self.drawn)))
-        standing = np.zeros(len(self.drawn))
         for node, shape in zip(self.nodes, self.shapes, strict=True):
-            count = len(shape)
-            keys = shape + rng.random((size, count))
+            keys = shape + rng.random((size, len(shape)))
             ranks = keys.argsort(axis=1).argsort(axis=1)
-            ranks_now = np.lexsort((np.arange(count), shape)).argsort()
-            place = place * count + ranks[:, node]
-            standing = standing * count + ranks_now[node]
-        strata = int(self.strata.max()) + 1
-        place = place * strata + self.strata + rng.random(place.shape)
-        standing = standing * strata + self.strata
-        masks = np.empty_like(place)
-        masks[:, np.argsort(standing, kind="stable")] = self.drawn[place.argsort(axis=1)]
-        return masks
+            place = place * len(shape) + ranks[:, node]
+        place = place * (int(self.strata.max()) + 1) + self.strata + rng.random(place.shape)
+        return np.asarray(self.drawn[place.argsort(axis=1)])
 
 
 def distance(values: FloatArray, strata: IntArray) -> Statistic:
@@ -246,19 +245,28 @@ def _branch_codes(levels: Sequence[IntArray], leaves: IntArray) -> list[IntArray
 
 
 def _canonical(rows: DrawnRows) -> DrawnRows:
-    """The rows in an order that depends on what is in them alone, so that draws do too."""
+    """The rows in the order of `_tree_order`, by all columns."""
     nested = _nested(rows.levels)
-    columns: list[Column] = [rows.strata, rows.drawn]
+    columns: list[Column] = [rows.strata]
     columns += [rows.numbers[name] for name in sorted(rows.numbers)]
     columns += [column for column in (rows.place, rows.kinds) if len(column)]
     table = np.stack([_codes(column) for column in columns], axis=1)
     leaves = np.unique(table, axis=0, return_inverse=True)[1].reshape(-1)
+    return replace(rows, levels=nested).take(_tree_order(nested, rows.strata, leaves))
+
+
+def _tree_order(levels: Sequence[IntArray], strata: IntArray, leaves: IntArray) -> IntArray:
+    """[n] rows, branch by branch: by the shape of a branch, and then by the codes of its rows.
+
+    So the order depends on no number of a branch, and places have the same shape whatever the codes
+    are.
+    """
     keys: list[IntArray] = []
-    for level, code in zip(nested, _branch_codes(nested, leaves), strict=True):
-        keys += [code, level]
-    order = np.lexsort([leaves, *reversed(keys)])
-    rows = replace(rows, levels=nested).take(order)
-    return replace(rows, levels=[_by_appearance(level) for level in rows.levels])
+    shapes = _branch_codes(levels, _codes(strata))
+    contents = _branch_codes(levels, _codes(leaves))
+    for level, shape, content in zip(levels, shapes, contents, strict=True):
+        keys += [shape, content, level]
+    return np.lexsort([leaves, strata, *reversed(keys)])
 
 
 def _nested(levels: Sequence[IntArray]) -> list[IntArray]:
@@ -287,7 +295,7 @@ def _by_appearance(level: IntArray) -> IntArray:
 
 def _thinned(rows: DrawnRows, rng: np.random.Generator) -> DrawnRows:
     """About the most rows that are looked at, in whole branches of the outermost level."""
-    branch = rows.levels[0] if rows.levels else np.arange(len(rows.drawn))
+    branch = _by_appearance(rows.levels[0]) if rows.levels else np.arange(len(rows.drawn))
     order = rng.permutation(int(branch.max()) + 1)
     up_to = np.cumsum(np.bincount(branch)[order])
     branches = order[: max(1, int((up_to <= MOST_ROWS).sum()))]
