@@ -46,7 +46,7 @@ def study(n: int, rng: np.random.Generator, *, by_system: bool, sort: str = "") 
         numbers={
             "grade": np.rint(np.clip(3 + quality / 2, 1, 5)),
             "fine": fine,
-            "length": np.round(length),
+            "length": np.asarray(np.rint(length), dtype=np.float64),
         },
         place=place,
         kinds=NONE if by_system else system,
