@@ -20,6 +20,11 @@ def unit_column(texts: Texts) -> str:
     return next(iter(several or present), "")
 
 
+def unit_name(texts: Texts) -> str:
+    """`source` or `item`, as people call what belongs together; `text` if each stands alone."""
+    return unit_column(texts).removesuffix("s") or "text"
+
+
 def units_of(texts: Texts, groups: Sequence[str] = (), like: Texts | None = None) -> tuple[str, ...]:
     """[n] label of what each text belongs to; () if each stands alone.
 

@@ -160,8 +160,8 @@ class Estimator(ABC):
 
     def _units_of(self, outputs: Outputs) -> tuple[str, ...]:
         """[n] the same of outputs; () if only `fit` was told what belongs together."""
-        own = self._labels(self.rated) == units_of(self.rated)
-        return units_of(outputs, like=self.rated) if own else ()
+        by_column = self._labels(self.rated) == units_of(self.rated)
+        return units_of(outputs, like=self.rated) if by_column else ()
 
     @abstractmethod
     def _learn(self, pool: RatedPool) -> object:

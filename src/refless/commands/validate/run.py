@@ -1,6 +1,7 @@
 """validate: does anything automatic agree with these raters?"""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from refless.commands import function_of
@@ -24,9 +25,11 @@ from refless.commands.warnings import note, note_repeated, progress
 from refless.data.choices import are_choices
 from refless.data.records import RatedPool, picked
 from refless.estimators import ESTIMATORS, Estimator
+from refless.estimators.cross_validated import CrossValidated
 from refless.evaluation.groups import codes, drawn_rows, group_labels
 from refless.evaluation.jackknife import split
 from refless.evaluation.judge_shift import leaks
+from refless.evaluation.source_study import source_study
 from refless.evaluation.validation import validation
 from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
@@ -107,18 +110,28 @@ def _result(
     with progress("comparing"):
         result = validation(pool, parts, methods, group=group, twins=twins, seed=seed)
     best = names[result.side_by_side.reference]
+    with progress("rated sources and new ones"):
+        sources = source_study(pool, partial(_crossed, best, pool), seed)
     signatures = {
         name: estimator.signature(pool).plus(**signs) for name, estimator in names.items()
     }
     signature = signatures[result.side_by_side.reference]
     return ValidateResult(
         validation=result,
+        sources=sources,
         estimator=best,
         signatures={name: str(signed) for name, signed in signatures.items()},
         seed=seed,
         next_command=scoring(best),
         signature=signature.plus(ci=result.estimator.interval_method, seed=seed),
     )
+
+
+def _crossed(
+    estimator: Estimator, pool: RatedPool, groups: IntArray, blocks: IntArray
+) -> CrossValidated:
+    """Held-out estimates of one estimator, without its progress."""
+    return estimator.clone().cross_validated(pool, groups, blocks)[1]
 
 
 def _twins(names: dict[str, Estimator]) -> dict[str, str]:

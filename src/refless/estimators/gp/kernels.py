@@ -162,20 +162,20 @@ class _Components:
         """[n, k] components of texts with these TF-IDF vectors, without what their units taught."""
         parts = np.asarray(vectors @ self.terms)
         numbers = np.array([self.units.get(name, -1) for name in units], dtype=np.int64)
-        known = np.flatnonzero(numbers >= 0)
-        for begin in range(0, len(known), BLOCK):
-            texts = known[begin : begin + BLOCK]
-            parts[texts] -= self._taught(vectors[texts], numbers[texts])
-        taught_by = np.bincount(self.rows, minlength=1)[numbers[known]]
+        familiar = np.flatnonzero(numbers >= 0)
+        for begin in range(0, len(familiar), BLOCK):
+            texts = familiar[begin : begin + BLOCK]
+            parts[texts] -= self._unit_part(vectors[texts], numbers[texts])
         size = len(self.rows)
-        parts[known] *= (size / np.maximum(1, size - taught_by))[:, None]
+        counts = np.bincount(self.rows, minlength=1)[numbers[familiar]]
+        parts[familiar] *= (size / np.maximum(1, size - counts))[:, None]
         return parts
 
-    def _taught(self, vectors: csr_array, numbers: IntArray) -> FloatArray:
-        """[n, k] what the texts of the same units add, row by row, so that company is no matter."""
+    def _unit_part(self, vectors: csr_array, numbers: IntArray) -> FloatArray:
+        """[n, k] what the sample's texts of each one's unit add to it, to the last digit."""
         alike = (vectors @ self.sample.T).tocoo()
-        own = numbers[alike.row] == self.rows[alike.col]
-        entries = (alike.data[own], (alike.row[own], alike.col[own]))
+        within = numbers[alike.row] == self.rows[alike.col]
+        entries = (alike.data[within], (alike.row[within], alike.col[within]))
         return np.asarray(csr_array(entries, shape=alike.shape) @ self.directions)
 
 

@@ -73,12 +73,12 @@ def _drawn(data: Data, rows: IntArray) -> IntArray:
 
     Neither ratings nor the labels of users' groups decide.
     """
-    most = data.config.tune_on
+    limit = data.config.tune_on
     units = np.unique(data.inputs.units, return_inverse=True)[1][rows]
-    drawn = whole(units, most, np.random.default_rng(0))
+    drawn = whole(units, limit, np.random.default_rng(0))
     if len(np.unique(units[drawn])) >= FEWEST_WHOLE:
         return drawn
-    return whole(copies_of(data.rated)[rows], most, np.random.default_rng(0))
+    return whole(copies_of(data.rated)[rows], limit, np.random.default_rng(0))
 
 
 def conditioned(data: Data, amplitudes: Amplitudes) -> Model:

@@ -64,8 +64,8 @@ class Learned:
             return []
         if self.near is None or self.near is self.model:
             return [(self.model, np.arange(len(inputs)))]
-        known = {*self.data.inputs.units}
-        rated = np.array([unit in known for unit in inputs.units], dtype=np.bool_)
+        units = {*self.data.inputs.units}
+        rated = np.array([unit in units for unit in inputs.units], dtype=np.bool_)
         parts = ((self.model, np.flatnonzero(~rated)), (self.near, np.flatnonzero(rated)))
         return [(model, rows) for model, rows in parts if len(rows)]
 
@@ -95,19 +95,19 @@ def _errors(
     """
     units = np.unique(data.inputs.units, return_inverse=True)[1]
     precision = model.posterior.precision()
-    other = None if near is None or near is model else near.posterior.precision()
+    near_precision = None if near is None or near is model else near.posterior.precision()
     errors, ratios = {}, {}
     for way, groups in held_out_ways(data.rated, labels).items():
         means, variances = precision.held_out(groups)
-        known = np.flatnonzero(_remaining(units, groups))
-        if other is not None and len(known):
-            means[known], variances[known] = other.held_out(groups, known)
+        rows = np.flatnonzero(_has_remaining(units, groups))
+        if near_precision is not None and len(rows):
+            means[rows], variances[rows] = near_precision.held_out(groups, rows)
         errors[way] = (data.y - means) * data.unit
         ratios[way] = (data.y - means) / np.sqrt(variances)
     return errors, ratios
 
 
-def _remaining(units: IntArray, groups: IntArray) -> BoolArray:
+def _has_remaining(units: IntArray, groups: IntArray) -> BoolArray:
     """[n] whether a text of the same unit is left where each text's group is left out."""
     pairs = np.unique(np.stack([units, groups]), axis=1, return_inverse=True)[1].ravel()
     return np.asarray(np.bincount(units)[units] > np.bincount(pairs)[pairs])
