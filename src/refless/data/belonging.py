@@ -25,7 +25,9 @@ def unit_name(texts: Texts) -> str:
     return unit_column(texts).removesuffix("s") or "text"
 
 
-def units_of(texts: Texts, groups: Sequence[str] = (), like: Texts | None = None) -> tuple[str, ...]:
+def units_of(
+    texts: Texts, groups: Sequence[str] = (), like: Texts | None = None
+) -> tuple[str, ...]:
     """[n] label of what each text belongs to; () if each stands alone.
 
     Args:

@@ -75,7 +75,7 @@ class PointEstimator(Estimator):
         return np.asarray(np.clip(values, *ends_of(rated.scale)), dtype=np.float64)
 
     def residuals(self) -> Residuals:
-        """Human rating minus held-out estimate of the rated texts; sources (or items) are held out whole."""
+        """Human rating minus held-out estimate of the rated texts; see `held_out_ways`."""
         learned: Learned = self._state()
         if not learned.errors:
             rated = learned.rated

@@ -8,7 +8,7 @@ alike too, so outputs stand beside the rated texts, which hold texts of other so
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from unicodedata import normalize
 

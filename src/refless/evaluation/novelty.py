@@ -176,7 +176,7 @@ def _least(distance: float) -> FloatArray:
 
 
 def _numbers(outputs: Outputs, rated: RatedPool) -> tuple[_Numbers, _Numbers]:
-    """The numbers of outputs and of rated texts; no text is compared with those of its source or item."""
+    """The numbers of outputs and of rated texts; none is compared with those of its own unit."""
     groups, rated_groups = groups_of(outputs, rated)
     labels = units_of(rated)
     if labels and not units_of(outputs, like=rated):

@@ -148,7 +148,10 @@ def source_sections(study: SourceStudy | None) -> tuple[Section, ...]:
     """The estimator on rated sources and on new ones; nothing where that was not measured."""
     if study is None:
         return ()
-    fits = ((f"{study.unit}s that are rated already", study.rated), (f"new {study.unit}s", study.new))
+    fits = (
+        (f"{study.unit}s that are rated already", study.rated),
+        (f"new {study.unit}s", study.new),
+    )
     rows = tuple(
         (
             name,
