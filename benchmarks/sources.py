@@ -109,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--most", type=int, help="texts a pool, of whole sources")
     parser.add_argument("--quick", action="store_true", help="self-made ratings, for tests")
     options = parser.parse_args(arguments)
-    made = [("self-made", simulate(90, seed=1).pool)]
+    made = [("self-made ratings", simulate(90, seed=1).pool)]
     print(f"| pool | texts | sources | {' | '.join(WAYS)} |\n|---|---:|---:|{'---:|' * len(WAYS)}")
     for name, pool in made if options.quick else several(options.data):
         if options.pool in name:
