@@ -1,8 +1,9 @@
 """validate: does anything automatic agree with these raters?"""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Annotated, Any
+
+import numpy as np
 
 from refless.commands import function_of
 from refless.commands.estimating import by_title, chosen, cross_validated, with_twins
@@ -109,13 +110,20 @@ def _result(
     twins = _twins(names) if pool.score_names else {}
     with progress("comparing"):
         result = validation(pool, parts, methods, group=group, twins=twins, seed=seed)
-    best = names[result.side_by_side.reference]
-    with progress("rated sources and new ones"):
-        sources = source_study(pool, partial(_crossed, best, pool), seed)
+    reference = result.side_by_side.reference
+    best = names[reference]
+
+    def crossed(groups: IntArray, blocks: IntArray) -> CrossValidated:
+        """Held-out estimates of the estimator to use; those that are there are taken."""
+        if _are_same(groups, parts.groups):
+            return methods[reference][1]
+        return cross_validated(best, pool, groups, blocks)[1]
+
+    sources = source_study(pool, crossed, seed)
     signatures = {
         name: estimator.signature(pool).plus(**signs) for name, estimator in names.items()
     }
-    signature = signatures[result.side_by_side.reference]
+    signature = signatures[reference]
     return ValidateResult(
         validation=result,
         sources=sources,
@@ -127,11 +135,10 @@ def _result(
     )
 
 
-def _crossed(
-    estimator: Estimator, pool: RatedPool, groups: IntArray, blocks: IntArray
-) -> CrossValidated:
-    """Held-out estimates of one estimator, without its progress."""
-    return estimator.clone().cross_validated(pool, groups, blocks)[1]
+def _are_same(groups: IntArray, others: IntArray) -> bool:
+    """Whether both put the same texts together, whatever the numbers."""
+    pairs = len(np.unique(np.stack([groups, others]), axis=1).T)
+    return len(np.unique(groups)) == pairs == len(np.unique(others))
 
 
 def _twins(names: dict[str, Estimator]) -> dict[str, str]:

@@ -48,7 +48,8 @@ class Learned:
             return cls(data, None, None, nothing, nothing)
         with single_threaded_blas():
             models = [conditioned(data, chosen) for chosen in amplitudes]
-            model, near = models[0], models[-1] if is_own(data, labels) else None
+            model = models[0]
+            near = models[-1] if is_own(data, labels) else None
             errors, ratios = _errors(data, labels, model, near)
         residuals = (residuals_in(data.rated, labels, **by_way) for by_way in (errors, ratios))
         return cls(data, model, near, *residuals)
@@ -81,9 +82,9 @@ def weight_ways(data: Data, labels: tuple[str, ...]) -> list[IntArray]:
     The second, single texts, is only there if it is another, and outputs' units are known.
     """
     n = len(data.rated)
-    alone, together = np.arange(n), numbered(labels, n)
+    together = numbered(labels, n)
     several = FEWEST_GROUPS <= len(np.unique(together)) < n
-    return [together, alone] if several and is_own(data, labels) else [together]
+    return [together, np.arange(n)] if several and is_own(data, labels) else [together]
 
 
 def _errors(
