@@ -149,20 +149,20 @@ def source_sections(study: SourceStudy | None) -> tuple[Section, ...]:
     if study is None:
         return ()
     fits = (
-        (f"{study.unit}s that are rated already", study.rated),
+        (f"rated {study.unit}s", study.rated),
         (f"new {study.unit}s", study.new),
     )
     rows = tuple(
         (
             name,
-            counted(fit.n, "text"),
+            f"{fit.n:,}",
             with_interval(fit.spearman, fit.spearman_interval),
             with_interval(fit.r2, fit.r2_interval),
         )
         for name, fit in fits
     )
     table = Table(
-        header=("outputs on", "", "Spearman [95 %]", "R² [95 %]"),
+        header=("outputs on", "texts", "Spearman [95 %]", "R² [95 %]"),
         rows=rows,
         numeric=(False, True, True, True),
     )
