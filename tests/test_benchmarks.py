@@ -14,7 +14,12 @@ import pytest
 from refless.metrics.matching import cores
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "matching.py"
-SAID = {"metrics": "SIMULATED texts: 300", "stress": "Peak memory", "pairs": "| self-made |"}
+SAID = {
+    "metrics": "SIMULATED texts: 300",
+    "stress": "Peak memory",
+    "pairs": "| self-made |",
+    "sources": "| texts |",
+}
 ROW = re.compile(r"(\S.*?) {2,}([\d,]+) +[\d.]+ +[\d.]+ +[\d,]+ +[\d,.]+")
 
 

@@ -207,10 +207,10 @@ def test_numbers_of_the_surface_by_hand() -> None:
 def test_a_rated_text_lies_where_it_would_without_its_source(rows: list[tuple[str, str]]) -> None:
     """Components of what texts of different sources share; each from the others' texts alone."""
     texts, sources = zip(*rows, strict=True)
-    inputs = inputs_of(texts, sources)
+    groups = sources if len(set(sources)) > 1 else texts
+    inputs = inputs_of(texts, sources, units=groups)
     kernel, points = learned_with_points("joint", inputs)
     words, n = learned_with_points("words", inputs)[0], len(rows)
-    groups = sources if len(set(sources)) > 1 else texts
     alike = values(words, inputs, inputs)
     for i, j in np.ndindex(n, n):
         alike[i, j] *= groups[i] != groups[j]
@@ -225,3 +225,4 @@ def test_a_rated_text_lies_where_it_would_without_its_source(rows: list[tuple[st
     wanted = np.exp(-0.5 * squares / NEAR**2 / max(1, everything.shape[1]))
     found = kernel.between(points, kernel.anchors(points))
     np.testing.assert_allclose(found, wanted, atol=1e-6)
+    np.testing.assert_array_equal(kernel.points(inputs), points)  # copies lie where rated texts lie

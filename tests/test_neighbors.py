@@ -244,7 +244,7 @@ def test_residuals_are_held_out_errors() -> None:
     assert sorted(found.values.tolist()) == sorted(errors[~np.isnan(errors)].tolist())
     assert set(found.systems) == set(rated.systems)
     assert len(found.sources) == len(found)
-    few = replace(pool, sources=("one",) * 90)
+    few = replace(pool, sources=("one",) * 90, items=())
     errors = pool.human - model.held_out(few).values
     alone = model.fit(few).residuals().values
     assert sorted(alone.tolist()) == sorted(errors[~np.isnan(errors)].tolist())

@@ -277,3 +277,18 @@ def test_real_ratings() -> None:
     assert found is not None
     assert found.overall.p < LEVEL
     assert found.overall.share > 0.2
+
+
+def test_items_are_what_sources_are() -> None:
+    """The same rows with an item in the source's place: mean, interval, copies and odd texts."""
+    pool = simulate(120, seed=4).pool
+    found = []
+    for names in ({"sources": pool.sources, "items": ()}, {"sources": (), "items": pool.sources}):
+        texts = replace(pool, **names)
+        rated, out = texts.take(np.arange(80)), as_outputs(texts.take(np.arange(80, 120)))
+        fitted = BLEUNeighbors(min_neighbors=1, max_fraction=1.0).fit(rated)
+        mean = scored(out, fitted.estimate(out), fitted.residuals())
+        odd = guards(mean, fitted.rated, fitted.residuals())
+        assert odd.unlike is not None
+        found.append((mean.overall, mean.systems, odd.unlike.overall, odd.copies.overall))
+    assert found[0] == found[1]

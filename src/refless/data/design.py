@@ -1,7 +1,7 @@
 """The sampling design: who is independent of whom, decided once for every interval.
 
 Texts were drawn as a whole with those of their item, their source, or a column that the user names:
-such a whole is a unit. What a shared label connects is one unit, so items that share sources, and
+such a whole is a unit, for intervals, for what is held out, for weights of estimators, for guards. What a shared label connects is one unit, so items that share sources, and
 sources that share items, are one. Raters cross the units.
 """
 
@@ -76,32 +76,24 @@ class Design:
             labels = _labels(texts, group, column)
             unit = numbers_of(labels)
             return cls(unit=unit, item=item, level=group, paired=paired, labels=labels)
-        given = {name: getattr(texts, COLUMNS[name]) for name in JOINED}
-        if texts.items == texts.sources:  # which stand in for items
-            del given["item"]
-        varied = {name: labels for name, labels in given.items() if len({*labels}) > 1}
-        constant = [name for name, labels in given.items() if labels and name not in varied]
-        if not varied:
+        whole = _wholes(texts)
+        if not whole.column:
             unit = numbers_of(_copies(texts))
             return cls(
                 unit=unit,
                 item=item,
                 level="text",
-                paired=paired and not constant,
+                paired=paired and not whole.constant,
                 copies=n - len(np.unique(unit)),
-                constant=tuple(constant),
+                constant=whole.constant,
             )
-        unit = connected([numbers_of(labels) for labels in varied.values()])
-        sizes = {name: len(np.unique(numbers_of(labels))) for name, labels in varied.items()}
-        coarsest = min(sizes, key=sizes.__getitem__)
-        holds_others = sizes[coarsest] == len(np.unique(unit))
         return cls(
-            unit=unit,
+            unit=whole.unit,
             item=item,
-            level=coarsest if holds_others else LINKED,
+            level=whole.level,
             paired=paired,
-            labels=_named(unit, varied[coarsest]),
-            constant=tuple(constant),
+            labels=whole.labels,
+            constant=whole.constant,
         )
 
     def __len__(self) -> int:
@@ -155,6 +147,84 @@ class Design:
         if self.level == "text" or not self.together:
             return f"{counted(n, 'text')}, each drawn by itself"
         return f"{counted(n, 'text')} of {units}, each drawn as a whole"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Wholes:
+    """What items and sources make one.
+
+    Attributes:
+        column: the coarsest of them, "" if neither tells texts apart; level: what a whole is.
+        unit: [n] number of each text's whole; labels: [n] its name.
+        constant: columns that are the same throughout.
+    """
+
+    column: str = ""
+    level: str = "text"
+    unit: IntArray
+    labels: tuple[str, ...] = ()
+    constant: tuple[str, ...] = ()
+
+
+def _wholes(texts: Texts) -> _Wholes:
+    """What items and sources connect; the coarsest of them if they connect everything."""
+    given = {name: getattr(texts, COLUMNS[name]) for name in JOINED}
+    if texts.items == texts.sources:  # which stand in for items
+        del given["item"]
+    varied = {name: labels for name, labels in given.items() if len({*labels}) > 1}
+    constant = tuple(name for name, labels in given.items() if labels and name not in varied)
+    if not varied:
+        return _Wholes(unit=np.arange(len(texts)), constant=constant)
+    numbers = {name: numbers_of(labels) for name, labels in varied.items()}
+    sizes = {name: len(np.unique(column)) for name, column in numbers.items()}
+    coarsest = min(sizes, key=sizes.__getitem__)
+    unit = connected([*numbers.values()])
+    count = len(np.unique(unit))
+    if count == 1:
+        unit = numbers[coarsest]
+    return _Wholes(
+        column=coarsest,
+        level=coarsest if count in {1, sizes[coarsest]} else LINKED,
+        unit=unit,
+        labels=_named(unit, varied[coarsest]),
+        constant=constant,
+    )
+
+
+def unit_name(texts: Texts) -> str:
+    """`source` or `item`, as people call what belongs together; `text` if each stands alone."""
+    return _wholes(texts).column or "text"
+
+
+def units_of(
+    texts: Texts, groups: Sequence[str] = (), like: Texts | None = None
+) -> tuple[str, ...]:
+    """[n] label of what each text belongs to; () if each stands alone.
+
+    Args:
+        texts: n texts.
+        groups: [n] what belongs together, if the user says it.
+        like: texts whose columns decide, so that labels of both can be compared; by default these.
+    """
+    if groups:
+        return tuple(groups)
+    reference = texts if like is None else like
+    whole = _wholes(reference)
+    if not whole.column:
+        return ()
+    of_reference = getattr(reference, COLUMNS[whole.column])
+    names = dict(zip(of_reference, whole.labels, strict=True))
+    return tuple(names.get(label, label) for label in getattr(texts, COLUMNS[whole.column]))
+
+
+def units_or_texts(texts: Texts, like: Texts) -> tuple[str, ...]:
+    """[n] the same; a text without a label belongs with equal texts alone.
+
+    Args:
+        texts: n texts; like: rated texts, as of `units_of`.
+    """
+    labels = units_of(texts, like=like) or ("",) * len(texts)
+    return tuple(label or f"\0{text}" for label, text in zip(labels, texts.texts, strict=True))
 
 
 def joined(first: Texts, second: Texts) -> Texts:

@@ -288,10 +288,10 @@ class Residuals(Columns):
     """Human rating minus held-out estimate of rated texts: what intervals are made of.
 
     Attributes:
-        values: [m], finite: each text held out with those of its source, or of its group.
-        sources, systems: [m] sources (or groups) and systems of these texts, or empty.
-        alone: [m] held out alone, for outputs on these sources if they are few; afar: [m] held out
-            with its whole system, for outputs of others. Empty if there is none, NaN undefined.
+        values: [m], finite: each text held out with those of its source, item or group.
+        sources, systems: [m] sources (or items, or groups) and systems of these texts, or empty.
+        alone: [m] held out alone, for outputs on these sources; afar: [m] held out with its whole
+            system, for outputs of others. Empty if there is none, NaN undefined.
         human: [m] the ratings, or empty; ends: the lowest and highest that there are.
     """
 

@@ -9,19 +9,20 @@ from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.clusters import numbered, unseen, width
 from refless.stats.intervals import LEVEL, conformal_radius, quantile
 
-FEWEST_SOURCES = 20  # sources among rated texts from which on each output counts as on a new one
+FEWEST_SOURCES = 20  # rated sources that tell well how far estimates for others lie off
 
 
 def held_out_ways(rated: RatedPool, labels: Sequence[str]) -> dict[str, IntArray]:
     """What is left out together to measure errors, by the name that `Residuals` has for it.
 
-    New outputs mostly answer new sources, so texts of one source (or what `labels` say) go
-    together. If there are few sources, outputs may well be on these same ones: their errors are
-    those of texts that are left out alone. Outputs of other systems err as whole systems do.
+    Outputs on new sources err as texts that are left out with their source (or what `labels` say).
+    Outputs on sources that are rated already err as texts that are left out alone. Outputs of other
+    systems err as whole systems do.
     """
-    count, n = len(set(labels)), len(rated)
-    ways = {"values": numbered(labels if count > 1 else (), n)}
-    if 1 < count < FEWEST_SOURCES:
+    n = len(rated)
+    together = numbered(labels if len(set(labels)) > 1 else (), n)
+    ways = {"values": together}
+    if len(np.unique(together)) < n:
         ways["alone"] = np.arange(n)
     if len({*rated.systems} - {""}) > 1:
         ways["afar"] = numbered(rated.systems, n)
@@ -30,6 +31,7 @@ def held_out_ways(rated: RatedPool, labels: Sequence[str]) -> dict[str, IntArray
 
 def half_widths(
     outputs: Outputs,
+    labels: Sequence[str],
     errors: Residuals,
     standardized: Residuals | None = None,
     sd: FloatArray | float = 1.0,
@@ -38,6 +40,7 @@ def half_widths(
 
     Args:
         outputs: the texts that are judged.
+        labels: [n] what they belong to, as the errors' `sources` name it; () if unknown.
         errors: held-out errors.
         standardized: the same in standard deviations; None if all estimates are alike.
         sd: standard deviations of the estimates.
@@ -49,8 +52,8 @@ def half_widths(
     if len(scores):
         radius[:] = conformal_radius(scores.values) * width(scores.values, scores.sources)
     if len(scores.alone):
-        rated, alone = {*scores.sources}, scores.alone[~np.isnan(scores.alone)]
-        radius[[source in rated for source in outputs.sources]] = conformal_radius(alone)
+        rated, alone = {*scores.sources} - {""}, scores.alone[~np.isnan(scores.alone)]
+        radius[[label in rated for label in labels]] = conformal_radius(alone)
     rated_systems = {"", *errors.systems}
     new = [name not in rated_systems for name in outputs.systems]
     if errors.systems and any(new):

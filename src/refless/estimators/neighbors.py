@@ -108,7 +108,7 @@ class BLEUNeighbors(Estimator):
         """
         outputs, state = outputs_in(X), self._state()
         values, support, reasons = self._matched(state, outputs)
-        widths = half_widths(outputs, self.residuals())
+        widths = half_widths(outputs, self._units_of(outputs), self.residuals())
         return estimates_of(outputs, values, state.rated.scale, reasons, support, widths)
 
     def predict(self, X: Any) -> FloatArray:  # noqa: ANN401, N803

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from refless.data.design import units_of
 from refless.data.human import canonical_order, fingerprint
 from refless.data.records import Estimates, Outputs, RatedPool, Residuals
 from refless.estimators.cross_validated import CrossValidated
@@ -83,8 +84,9 @@ class Estimator(ABC):
             X: a pool, texts, or anything with a column `text` (and `source`).
             y: [n] ratings, or lists of ratings; None for a pool, which has its own.
             sources: [n] what the texts answer, where X is texts.
-            groups: [n] what is held out together where errors are measured, which intervals are
-                made of; by default the sources. No estimate depends on it.
+            groups: [n] what belongs together, and is held out together where errors are measured
+                and weights are chosen; by default texts of one source, or of one item. Outputs
+                then count as of other groups.
 
         Raises:
             UsageError: ratings missing or given twice, or lengths that differ.
@@ -152,9 +154,14 @@ class Estimator(ABC):
         return ordered, self._labels(ordered) if self._together else ()
 
     def _labels(self, rated: RatedPool) -> tuple[str, ...]:
-        """[n] what is held out together where errors are measured: given groups, or sources."""
+        """[n] what each rated text belongs to: the group that was given, or see `units_of`."""
         together = self._together
-        return tuple(together[name] for name in rated.ids) if together else rated.sources
+        return units_of(rated, tuple(together[name] for name in rated.ids) if together else ())
+
+    def _units_of(self, outputs: Outputs) -> tuple[str, ...]:
+        """[n] the same of outputs; () if only `fit` was told what belongs together."""
+        by_column = self._labels(self.rated) == units_of(self.rated)
+        return units_of(outputs, like=self.rated) if by_column else ()
 
     @abstractmethod
     def _learn(self, pool: RatedPool) -> object:

@@ -56,7 +56,7 @@ class PointEstimator(Estimator):
         outputs, learned = outputs_in(X), self._state()
         scale = learned.rated.scale
         values = np.clip(self._values(learned.model, outputs), *ends_of(scale))
-        widths = half_widths(outputs, self.residuals())
+        widths = half_widths(outputs, self._units_of(outputs), self.residuals())
         return estimates_of(outputs, values, scale, widths=widths)
 
     def held_out(self, pool: RatedPool, groups: IntArray | None = None) -> Estimates:
@@ -75,7 +75,7 @@ class PointEstimator(Estimator):
         return np.asarray(np.clip(values, *ends_of(rated.scale)), dtype=np.float64)
 
     def residuals(self) -> Residuals:
-        """Human rating minus held-out estimate of the rated texts; sources are held out whole."""
+        """Human rating minus held-out estimate of the rated texts; see `held_out_ways`."""
         learned: Learned = self._state()
         if not learned.errors:
             rated = learned.rated

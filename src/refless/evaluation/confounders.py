@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.data.design import unit_name, units_of
 from refless.data.records import RatedPool
 from refless.evaluation.baselines import lengths_of
 from refless.evaluation.groups import codes
@@ -46,7 +47,7 @@ class Confounders:
 
     Attributes:
         whole: Spearman's, of all texts with an estimate; whole_interval: 95 %.
-        within: by `system`, `source` and `length`, if texts have them and they differ.
+        within: by `system`, `source` (or `item`) and `length`, if texts have them and they differ.
     """
 
     whole: float
@@ -59,7 +60,7 @@ def confounders(pool: RatedPool, method: Replicates) -> Confounders:
     split = method.split
     whole = method.table(_within(split, split.blocks))
     within = {}
-    for name, labels in (("system", pool.systems), ("source", pool.sources)):
+    for name, labels in (("system", pool.systems), (unit_name(pool), units_of(pool))):
         if 1 < len({*labels}) < len(pool):
             cell = cells(split, labels)
             freedom = _freedom(cell[~np.isnan(method.at()[WITHOUT_BLOCK])])

@@ -8,13 +8,14 @@ alike too, so outputs stand beside the rated texts, which hold texts of other so
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from unicodedata import normalize
 
 import numpy as np
 import scipy
 
+from refless.data.design import units_of
 from refless.data.records import Outputs, RatedPool, picked
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.fisher import Marked, Marks, by_name, marked
@@ -102,14 +103,15 @@ def _itself(outputs: Outputs, rated: RatedPool) -> int:
 
 
 def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
-    """Numbers of what outputs and rated texts belong to: their sources, or each text alone.
+    """Numbers of what outputs and rated texts belong to: their source or item, or each text alone.
 
     An output that has the id and the words of a rated text is that text.
     """
     texts, n = (*rated.texts, *outputs.texts), len(rated)
-    if outputs.sources and rated.sources:
-        labels: Sequence[str] = (*rated.sources, *outputs.sources)
-        names = [name or (i, "") for i, name in enumerate(labels)]
+    rated_labels = units_of(rated)
+    labels = units_of(outputs, like=rated)
+    if rated_labels and labels:
+        names = [name or (i, "") for i, name in enumerate((*rated_labels, *labels))]
     else:
         own = dict(zip(rated.ids, rated.texts, strict=True))
         ids = (*rated.ids, *outputs.ids)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.data.design import units_of
 from refless.data.records import RatedPool, Residuals, picked
 from refless.evaluation.copies import Copies, copies
 from refless.evaluation.groups import canonical, mean_of_others
@@ -52,7 +53,7 @@ def guards(
     Args:
         found: outputs with their estimates; rated: what they rest on, in an order of its own.
         errors: held-out errors, for the mean without copies.
-        groups: [n] what the outputs belong to, if these errors are told by other than sources.
+        groups: [n] what the outputs belong to; by default their source or item.
         judges: whether the estimates read scores of others.
         seed: of what is drawn.
     """
@@ -64,7 +65,7 @@ def guards(
         copies=copied,
         without_copies=_without(found, rest, errors, groups, seed) if many else None,
         unlike=unlike(outputs, rated, seed),
-        judges=judge_shifts(outputs.scores, outputs.sources, rated) if judges else (),
+        judges=judge_shifts(outputs.scores, units_of(outputs), rated) if judges else (),
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from refless.data.design import units_of
 from refless.data.records import RatedPool, picked
 from refless.registry.arrays import FloatArray
 from refless.stats.clusters import independent
@@ -68,7 +69,8 @@ def judge_shifts(
     """Each judge of the rated texts, with its scores for some outputs.
 
     Args:
-        scores: [n, k] of the outputs, NaN where there is none; labels: [n] their sources, or empty.
+        scores: [n, k] of the outputs, NaN where there is none.
+        labels: [n] what the outputs belong to, or ().
         rated: what estimates rest on, with the same columns of scores.
     """
     return tuple(
@@ -78,7 +80,7 @@ def judge_shifts(
 
 def _shift(name: str, column: FloatArray, labels: Sequence[str], rated: RatedPool) -> JudgeShift:
     theirs = rated.score(name)
-    (mine, m), (known, n) = _counted(column, labels), _counted(theirs, rated.sources)
+    (mine, m), (known, n) = _counted(column, labels), _counted(theirs, units_of(rated))
     equal = float(mine[0]) if len(mine) >= FEWEST and mine[0] == mine[-1] else np.nan
     ends = (float(known[0]), float(known[-1])) if len(known) else (np.nan, np.nan)
     outside = (mine < ends[0], mine > ends[1])

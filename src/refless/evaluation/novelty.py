@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from refless.data.design import units_of
 from refless.data.records import Outputs, RatedPool
 from refless.evaluation.copies import groups_of
 from refless.metrics.kernels.bleu import PreparedBleu
@@ -175,10 +176,11 @@ def _least(distance: float) -> FloatArray:
 
 
 def _numbers(outputs: Outputs, rated: RatedPool) -> tuple[_Numbers, _Numbers]:
-    """The numbers of outputs and of rated texts; no text is compared with those of its source."""
+    """The numbers of outputs and of rated texts; none is compared with those of its own unit."""
     groups, rated_groups = groups_of(outputs, rated)
-    if rated.sources and not outputs.sources:
-        rated_groups = numbered(rated.sources, len(rated))
+    labels = units_of(rated)
+    if labels and not units_of(outputs, like=rated):
+        rated_groups = numbered(labels, len(rated))
         groups = np.arange(len(outputs)) + len(rated)
     if len(np.unique(rated_groups)) < 2:
         rated_groups, groups = np.arange(len(rated)), np.arange(len(outputs)) + len(rated)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from refless.data.design import units_of
 from refless.data.records import Estimates, Outputs, Residuals, picked, residuals_of
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.clusters import (
@@ -142,12 +143,12 @@ def scored(
         outputs: the texts that were judged.
         estimates: one for each.
         residuals: human rating minus held-out estimate of rated texts.
-        groups: [n] what the outputs belong to, if these errors are told by other than sources.
+        groups: [n] what the outputs belong to; by default their source or item.
         seed: of the bootstrap behind the intervals.
         resamples: its size.
         these: whether the question is about these outputs, and not about outputs like them.
     """
-    errors, labels, names = residuals_of(residuals), groups or outputs.sources, outputs.systems
+    errors, labels, names = residuals_of(residuals), units_of(outputs, groups), outputs.systems
     apart, near, rated = _HeldOut.of(errors), _HeldOut.of(errors, errors.alone), {*errors.sources}
     outside = unseen(errors.afar, errors.values, errors.systems)
 

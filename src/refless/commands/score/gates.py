@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from refless.commands.warnings import note
+from refless.data.design import unit_name
 from refless.data.records import Residuals, Scale
 from refless.estimators import Estimator
 from refless.estimators.intervals import FEWEST_SOURCES
@@ -93,7 +94,8 @@ def note_groups(estimator: Estimator, group: str | None, *, known: bool) -> None
         estimator: fitted; group: what was held out together, if not the source.
         known: whether all outputs are of rated sources.
     """
-    errors, name = estimator.residuals(), group or "source"
+    errors = estimator.residuals()
+    name = group or unit_name(estimator.rated)
     if group is not None and len(errors.values) and not errors.sources:
         note(
             f"--group {group} changes nothing here: intervals of {estimator.title} come from texts "

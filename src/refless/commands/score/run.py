@@ -38,6 +38,7 @@ from refless.commands.score.guards import said
 from refless.commands.score.result import ScoreResult
 from refless.commands.warnings import note
 from refless.data.choices import are_choices
+from refless.data.design import units_of
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.tables import OutputsRead, PoolRead
 from refless.data.tables.columns import OF_ROWS
@@ -94,9 +95,9 @@ def score(
             In the raters' units.
         at_most_wrong: With --accept-above: the share of accepted outputs that may lie below, kept
             with 90 % confidence.
-        group: What belongs together where errors are measured, so that intervals hold for outputs
-            of other groups: source (the default), item, task, system, text, id (each text alone) or
-            a column's name.
+        group: What belongs together where weights are chosen and errors are measured, so that
+            estimates and intervals hold for outputs of other groups: source (the default, or item
+            without sources), task, system, text, id (each text alone) or a column's name.
         judged_by: JSON of 'refless judge': refuses the scores of another judge or another rubric,
             and says if the ratings are others or its gate did not pass.
         rubric: With --judged-by: the rubric that the judge followed.
@@ -119,22 +120,23 @@ def score(
     note_unread([fit], texts.rated)
     fit = fit if model else fitted(fit, texts.rated, texts.labels)
     errors = fit.residuals().on(scale)
+    labels = units_of(texts.outputs, texts.groups, like=fit.rated)
     estimates = scored(
         texts.outputs,
         estimated(fit, texts.outputs).on(scale),
         errors,
-        texts.groups,
+        labels,
         seed=seed,
         these=these_items,
     )
-    known = {*errors.sources}.issuperset(texts.groups or texts.outputs.sources)
+    known = {*errors.sources}.issuperset(labels)
     note_groups(fit, group, known=known)
     note_systems({*texts.outputs.systems}, fit)
     found = guards(
         estimates,
         fit.rated,
         errors,
-        groups=texts.groups,
+        groups=labels,
         judges=fit.without_scores() is not None,
         seed=seed,
     )

@@ -11,6 +11,7 @@ from refless.data.records import Estimates, RatedPool
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import MOST_REFITTED
 from refless.evaluation.leaderboard import Leaderboard
+from refless.evaluation.source_study import SourceStudy
 from refless.evaluation.validation import Validation
 from refless.registry.arrays import IntArray
 from refless.registry.plural import counted
@@ -141,6 +142,37 @@ def agreement_sections(result: Validation, signature: Signature) -> tuple[Sectio
         lines.insert(0, FIXED.format(estimator_name(signature)))
     section = Section(title="Agreement with people", table=table, folded=True)
     return section, Section(lines=(*lines, *filter(None, [no_annotators(result)])))
+
+
+def source_sections(study: SourceStudy | None) -> tuple[Section, ...]:
+    """The estimator on rated sources and on new ones; nothing where that was not measured."""
+    if study is None:
+        return ()
+    fits = (
+        (f"rated {study.unit}s", study.rated),
+        (f"new {study.unit}s", study.new),
+    )
+    rows = tuple(
+        (
+            name,
+            f"{fit.n:,}",
+            with_interval(fit.spearman, fit.spearman_interval),
+            with_interval(fit.r2, fit.r2_interval),
+        )
+        for name, fit in fits
+    )
+    table = Table(
+        header=("outputs on", "texts", "Spearman [95 %]", "R² [95 %]"),
+        rows=rows,
+        numeric=(False, True, True, True),
+    )
+    line = (
+        f"On a {study.unit} that is rated already an estimate rests on its other rated texts too: "
+        f"each text was left out alone. For new {study.unit}s all texts of its {study.unit} were "
+        "left out with it."
+    )
+    title = f"Rated {study.unit}s and new ones"
+    return (Section(title=title, table=table, lines=(line,), folded=True),)
 
 
 def no_annotators(result: Validation) -> str:

@@ -16,11 +16,13 @@ CONFOUNDERS = "What the correlation is made of"
 NAMES = {
     "system": "which system wrote the text",
     "source": "which source the text answers",
+    "item": "which item the text answers",
     "length": "how long the text is",
 }
 FIXED = {
     "system": "within systems",
     "source": "within sources",
+    "item": "within items",
     "length": "given length",
 }
 SMALL = 0.1  # share of the correlation that is not worth a sentence

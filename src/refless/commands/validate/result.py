@@ -10,6 +10,7 @@ from refless.commands.validate.document import (
     no_annotators,
     scatter_section,
     side_by_side_section,
+    source_sections,
     store_of,
     undefined_sections,
     worst_section,
@@ -36,6 +37,7 @@ from refless.evaluation.drift import Drift
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.judges import VersusJudges
 from refless.evaluation.leaderboard import Leaderboard
+from refless.evaluation.source_study import SourceStudy
 from refless.evaluation.validation import Validation
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, caveats
@@ -72,6 +74,8 @@ class ValidateRecord(Record):
         findings: what is shown of both, in sentences.
         in_scale: null without a scale.
         signatures: of each estimator, by name.
+        sources: how well estimates do on sources that are rated already and on new ones; null
+            where too few rated texts share a source or an item.
         beside_scores: what texts add to scores of others; null without --score-column, and where no
             estimator reads them. texts_and_scores: the same in sentences.
     """
@@ -89,6 +93,7 @@ class ValidateRecord(Record):
     in_scale: ErrorsInScale | None
     side_by_side: Leaderboard
     signatures: dict[str, str]
+    sources: SourceStudy | None
     beside_scores: VersusJudges | None
     texts_and_scores: tuple[str, ...]
 
@@ -114,6 +119,7 @@ class ValidateResult(Result):
 
     Attributes:
         validation: of the estimator to use, and of all methods side by side.
+        sources: the estimator to use on sources that are rated already, and on new ones; or None.
         estimator: the estimator to use, not fitted.
         signatures: of each estimator, by name.
         seed: of what is drawn.
@@ -122,6 +128,7 @@ class ValidateResult(Result):
 
     record = ValidateRecord
     validation: Validation
+    sources: SourceStudy | None
     estimator: Estimator
     signatures: dict[str, str]
     seed: int
@@ -164,6 +171,7 @@ class ValidateResult(Result):
                 side_by_side_section(result),
                 *(() if versus is None else (judge_section(versus, table),)),
                 *((Section(title=f"{name} and one annotator", lines=people),) if people else ()),
+                *source_sections(self.sources),
                 *agreement_sections(result, self.signature),
                 *confounder_sections(result.made_of),
                 *drift_sections(result.drift, result.pool.scale),
@@ -185,6 +193,7 @@ class ValidateResult(Result):
             result,
             verdict=verdict(table),
             n=len(result.pool),
+            sources=self.sources,
             annotators_reason=no_annotators(result),
             findings=(*confounder_lines(result.made_of), *drift_lines(result.drift, scale)),
             in_scale=in_scale(result.estimator, scale),

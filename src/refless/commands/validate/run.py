@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
+import numpy as np
+
 from refless.commands import function_of
 from refless.commands.estimating import by_title, chosen, cross_validated, with_twins
 from refless.commands.pairs.judged import JudgedResult
@@ -24,9 +26,11 @@ from refless.commands.warnings import note, note_repeated, progress
 from refless.data.choices import are_choices
 from refless.data.records import RatedPool, picked
 from refless.estimators import ESTIMATORS, Estimator
+from refless.estimators.cross_validated import CrossValidated
 from refless.evaluation.groups import codes, drawn_rows, group_labels
 from refless.evaluation.jackknife import split
 from refless.evaluation.judge_shift import leaks
+from refless.evaluation.source_study import source_study
 from refless.evaluation.validation import validation
 from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
@@ -106,19 +110,35 @@ def _result(
     twins = _twins(names) if pool.score_names else {}
     with progress("comparing"):
         result = validation(pool, parts, methods, group=group, twins=twins, seed=seed)
-    best = names[result.side_by_side.reference]
+    reference = result.side_by_side.reference
+    best = names[reference]
+
+    def crossed(groups: IntArray, blocks: IntArray) -> CrossValidated:
+        """Held-out estimates of the estimator to use; those that are there are taken."""
+        if _are_same(groups, parts.groups):
+            return methods[reference][1]
+        return cross_validated(best, pool, groups, blocks)[1]
+
+    sources = source_study(pool, crossed, seed)
     signatures = {
         name: estimator.signature(pool).plus(**signs) for name, estimator in names.items()
     }
-    signature = signatures[result.side_by_side.reference]
+    signature = signatures[reference]
     return ValidateResult(
         validation=result,
+        sources=sources,
         estimator=best,
         signatures={name: str(signed) for name, signed in signatures.items()},
         seed=seed,
         next_command=scoring(best),
         signature=signature.plus(ci=result.estimator.interval_method, seed=seed),
     )
+
+
+def _are_same(groups: IntArray, others: IntArray) -> bool:
+    """Whether both put the same texts together, whatever the numbers."""
+    pairs = len(np.unique(np.stack([groups, others]), axis=1).T)
+    return len(np.unique(groups)) == pairs == len(np.unique(others))
 
 
 def _twins(names: dict[str, Estimator]) -> dict[str, str]:

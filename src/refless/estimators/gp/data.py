@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from refless.data.design import units_or_texts
 from refless.data.human import canonical_order, copies_in_order, fingerprint
 from refless.data.records import NO_SCORES, Outputs, RatedPool, Texts
 from refless.estimators.folds import whole
@@ -57,13 +58,14 @@ class Config:
         return (*names, *score_kernels(rated.score_names if self.scores else ()))
 
     def inputs_of(
-        self, texts: Texts, names: Iterable[str], progress: Progress | None = None
+        self, texts: Texts, names: Iterable[str], rated: RatedPool, progress: Progress | None = None
     ) -> Inputs:
-        """What the kernels of these names read of texts."""
+        """What the kernels of these names read of texts; `rated` says what belongs together."""
         names = {*names}
         return inputs_of(
             texts.texts,
             texts.sources if SOURCE[0] in names else (),
+            units=units_or_texts(texts, rated),
             systems=texts.systems if SYSTEM[0] in names else (),
             encoder=self.encoder,
             scores=texts.scores if self.scores else NO_SCORES,
@@ -102,7 +104,7 @@ class Data:
     def inputs_of(self, outputs: Outputs, progress: Progress | None = None) -> Inputs:
         """What the kernels read of outputs, as they read the rated texts; see `check_outputs`."""
         check_outputs(self, outputs)
-        inputs = self.config.inputs_of(outputs, self.kernels, progress)
+        inputs = self.config.inputs_of(outputs, self.kernels, self.rated, progress)
         columns, name = self.inputs.columns, MEANING[0]
         if name in columns and inputs.columns[name].shape[1] != columns[name].shape[1]:
             raise UsageError("the encoder gives other vectors than those of the rated texts")
@@ -130,7 +132,7 @@ def read(
     ordered = pool.take(canonical_order(pool, groups))
     rated = config.drawn(ordered)
     names = config.kernels_of(rated) if len(rated) else ()
-    inputs = config.inputs_of(rated, names, progress)
+    inputs = config.inputs_of(rated, names, rated, progress)
     pairs = {name: learned(name, inputs, config.threads) for name in names}
     offset, unit = _units(rated.human)
     return Data(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -24,7 +25,7 @@ from refless.estimators.folds import FEWEST, folds_in, group_numbers, rows_in
 from refless.estimators.gp.data import Config, Data, check_outputs, read
 from refless.estimators.gp.model import doubted, estimated, parts, shares, together, tuned
 from refless.estimators.gp.nested_cv import Nested, nested
-from refless.estimators.gp.state import Learned, restored, stored
+from refless.estimators.gp.state import Learned, is_own, restored, stored, weight_ways
 from refless.estimators.inputs import outputs_in
 from refless.estimators.intervals import estimates_of, half_widths, reasons_of
 from refless.estimators.protocol import (
@@ -41,6 +42,7 @@ from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.signature import Signature
 from refless.registry.spec import About
 from refless.registry.version import __version__
+from refless.stats.clusters import numbered
 from refless.stats.intervals import conformal_radius
 from refless.text.embed import BUILT_IN, Encoder
 from refless.text.ngrams import Shape
@@ -103,11 +105,13 @@ class GaussianProcess(Estimator):
 
     def _learn(self, pool: RatedPool) -> Learned:
         """Reads the rated texts, chooses the amplitudes, conditions on the ratings."""
-        data, amplitudes = self._read(pool), None
+        data = self._read(pool)
+        labels = self._labels(data.rated)
+        amplitudes = []
         if len(data.y) >= FEWEST:
             with single_threaded_blas():
-                amplitudes = tuned(data, np.arange(len(data.y)))
-        return Learned.of(data, amplitudes, self._labels(data.rated))
+                amplitudes = tuned(data, np.arange(len(data.y)), weight_ways(data, labels))
+        return Learned.of(data, amplitudes, labels)
 
     def learned(self) -> tuple[dict[str, object], Arrays]:
         """Amplitudes of the kernels, and vectors of an encoder."""
@@ -153,15 +157,20 @@ class GaussianProcess(Estimator):
         """
         outputs = outputs_in(X)
         state: Learned = self._state()
-        data, model = state.data, state.model
+        data = state.data
         check_outputs(data, outputs)
         y, variances = np.full(len(outputs), np.nan), np.full(len(outputs), np.nan)
-        if model is not None:
+        if state.model is not None:
             inputs = data.inputs_of(outputs, self._progress_between(0.0, READING))
-            progress = self._progress_between(READING if data.config.encoder else 0.0)
-            y, variances = estimated(data, model, inputs, progress)
+            begin = READING if data.config.encoder else 0.0
+            for model, rows in state.parts(inputs):
+                end = begin + (1.0 - READING) * len(rows) / len(inputs)
+                progress = self._progress_between(begin, end)
+                y[rows], variances[rows] = estimated(data, model, inputs.take(rows), progress)
+                begin = end
         values, sd = data.offset + data.unit * y, data.unit * np.sqrt(variances)
-        widths = half_widths(outputs, state.errors, state.standardized, sd)
+        labels = self._units_of(outputs)
+        widths = half_widths(outputs, labels, state.errors, state.standardized, sd)
         return self._answer(data, outputs, values, sd, widths, len(data.rated))
 
     def held_out(self, pool: RatedPool, groups: IntArray | None = None) -> Estimates:
@@ -240,13 +249,19 @@ class GaussianProcess(Estimator):
         return self._state().errors  # type: ignore[no-any-return]
 
     def together(self, outputs: Outputs, doubt: int = 0) -> Together | None:
-        """What outputs share, out of the posterior covariance; None without a model."""
+        """What outputs share, out of the posterior covariance; None without a model.
+
+        If some outputs are of rated sources and some are not, all count as of new ones.
+        """
         state: Learned = self._state()
-        data, model = state.data, state.model
-        if model is None:
+        data = state.data
+        if state.model is None:
             return None
+        inputs = data.inputs_of(outputs)
+        parts = state.parts(inputs)
+        model = parts[0][0] if len(parts) == 1 else state.model
         model = doubted(data, model, doubt) if doubt else model
-        covariance, noise = together(data, model, data.inputs_of(outputs))
+        covariance, noise = together(data, model, inputs)
         return Together(covariance * data.unit**2, noise * data.unit**2)
 
     def explain(
@@ -257,11 +272,12 @@ class GaussianProcess(Estimator):
         if hide is not None:
             return self._without(hide).explain(outputs, most=most)
         state: Learned = self._state()
-        data, model = state.data, state.model
+        data = state.data
         explanation = Explanation.of(self.estimate(outputs), len(data.rated))
-        if model is None:
+        if state.model is None:
             return explanation
         inputs = data.inputs_of(outputs)
+        model = state.parts(inputs)[0][0]
         explanation = replace(explanation, neighbors=shares(data, model, inputs, most))
         if explanation.reason:
             return explanation
@@ -298,4 +314,12 @@ class GaussianProcess(Estimator):
             signed = self._with_pool(
                 signed.plus(k=tuple(data.kernels)), data.pool, data.fingerprint
             )
+            labels = self._labels(data.rated)
+            if not is_own(data, labels):
+                signed = signed.plus(groups=_digest(labels))
         return signed.plus(v=__version__)
+
+
+def _digest(labels: Sequence[str]) -> str:
+    """Twelve hexadecimal digits of what belongs together, whatever it is called."""
+    return sha256(numbered(labels, len(labels)).astype("<i8").tobytes()).hexdigest()[:12]

@@ -34,6 +34,7 @@ class Inputs:
 
     texts: tuple[str, ...]
     sources: tuple[str, ...]  # () if they are not read
+    units: tuple[str, ...]  # labels of what belongs together
     columns: Mapping[str, Any]  # [n, ...] numbers or vectors, by the kernel that compares them
 
     def __len__(self) -> int:
@@ -45,6 +46,7 @@ class Inputs:
         return Inputs(
             tuple(self.texts[i] for i in index),
             tuple(self.sources[i] for i in index) if self.sources else (),
+            tuple(self.units[i] for i in index),
             {name: column[index] for name, column in self.columns.items()},
         )
 
@@ -53,6 +55,7 @@ def inputs_of(
     texts: Sequence[str],
     sources: Sequence[str] = (),
     *,
+    units: Sequence[str] = (),
     systems: Sequence[str] = (),
     encoder: Encoder | None = None,
     scores: FloatArray = NO_SCORES,
@@ -61,7 +64,10 @@ def inputs_of(
 ) -> Inputs:
     """What the kernels read of [n] texts, their sources, systems, and [n, k] scores of judges.
 
-    progress: called with the share of the encoder's vectors that is computed.
+    Args:
+        texts, sources, systems, encoder, scores, score_names: what is read.
+        units: [n] what belongs together; by default texts of one source, or equal texts.
+        progress: called with the share of the encoder's vectors that is computed.
     """
     numbers = surface(texts)
     shape, lexis, marks = np.split(numbers, [len(SHAPE), len(SHAPE + LEXIS)], axis=1)
@@ -83,7 +89,7 @@ def inputs_of(
     columns |= {f"score {name}": scores[:, [i]] for i, name in enumerate(score_names)}
     if score_names:
         columns |= dict.fromkeys(("scores", "judges"), scores)
-    return Inputs(tuple(texts), tuple(sources), columns)
+    return Inputs(tuple(texts), tuple(sources), tuple(units or sources or texts), columns)
 
 
 def _digest(name: str) -> int:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from refless.estimators.gp.features import TERMS, Inputs, Tfidf
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
-from refless.registry.arrays import FloatArray
-from refless.stats.clusters import numbered
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.scaling import Composite, NormalRanks, Standardized
 from refless.text.ngrams import Shape
 from refless.text.tokenize import token_counts
@@ -133,43 +133,81 @@ class _Bell(_Scaled):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Components:
+    """Main components of the words, of what texts of different units share.
+
+    A text of a unit that taught some of them lies where it would without its unit's texts, whether
+    it is rated itself or not.
+    """
+
+    sample: csr_array  # [rows, terms] TF-IDF of the texts that taught them
+    directions: FloatArray  # [rows, k] what each of these adds to each component
+    terms: FloatArray  # [terms, k] the same of each term
+    units: Mapping[str, int]  # number of each unit of the sample
+    rows: IntArray  # [rows] these numbers
+
+    @classmethod
+    def of(cls, sample: csr_array, units: Sequence[str]) -> _Components:
+        """The largest components of these texts; units: [rows] labels."""
+        names = {name: i for i, name in enumerate(dict.fromkeys(units))}
+        rows = np.array([names[name] for name in units], dtype=np.int64)
+        alike = (sample @ sample.T).toarray() * (rows[:, None] != rows)
+        with single_threaded_blas():
+            sizes, directions = np.linalg.eigh(alike)
+        largest = sizes[::-1][:COMPONENTS] > LEAST_SIZE
+        directions = directions[:, ::-1][:, :COMPONENTS][:, largest]
+        return cls(sample, directions, np.asarray(sample.T @ directions), names, rows)
+
+    def parts(self, vectors: csr_array, units: Sequence[str]) -> FloatArray:
+        """[n, k] components of texts with these TF-IDF vectors, without what their units taught."""
+        parts = np.asarray(vectors @ self.terms)
+        numbers = np.array([self.units.get(name, -1) for name in units], dtype=np.int64)
+        familiar = np.flatnonzero(numbers >= 0)
+        for begin in range(0, len(familiar), BLOCK):
+            texts = familiar[begin : begin + BLOCK]
+            parts[texts] -= self._unit_part(vectors[texts], numbers[texts])
+        size = len(self.rows)
+        counts = np.bincount(self.rows, minlength=1)[numbers[familiar]]
+        parts[familiar] *= (size / np.maximum(1, size - counts))[:, None]
+        return parts
+
+    def _unit_part(self, vectors: csr_array, numbers: IntArray) -> FloatArray:
+        """[n, k] what the sample's texts of each one's unit add to it, to the last digit."""
+        alike = (vectors @ self.sample.T).tocoo()
+        within = numbers[alike.row] == self.rows[alike.col]
+        entries = (alike.data[within], (alike.row[within], alike.col[within]))
+        return np.asarray(csr_array(entries, shape=alike.shape) @ self.directions)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Joint(_Bell):
     """`_Bell` over the surface and, equally, the main components of the words.
 
-    Components are of what texts of different sources share, and a rated text lies where it would
-    without its source's: a new text, whose words nobody has learned from, lies among its likes.
+    A text whose words nobody has learned from lies among its likes, and a copy of a rated text
+    where that one lies; see `_Components`.
     """
 
     words: Tfidf
-    terms: FloatArray  # [terms, k] what each adds to each component
+    components: _Components
+    size: float  # of a component
     middle: FloatArray  # [k]
 
     @classmethod
     def learned(cls, inputs: Inputs) -> tuple[_Joint, FloatArray]:
         """The components of at most `MOST_ROWS` of these texts, and where the texts lie."""
         words, vectors = Tfidf.learned("words", inputs)
-        several = len({*inputs.sources}) > 1
-        groups = numbered(inputs.sources if several else inputs.texts, len(inputs))
         rows = np.sort(np.random.default_rng(5).permutation(len(inputs))[:MOST_ROWS])
-        sample, drawn = vectors[rows], groups[rows]
-        alike = (sample @ sample.T).toarray() * (drawn[:, None] != drawn)
-        with single_threaded_blas():
-            sizes, directions = np.linalg.eigh(alike)
-        directions = directions[:, ::-1][:, :COMPONENTS][:, sizes[::-1][:COMPONENTS] > LEAST_SIZE]
-        terms = np.asarray(sample.T @ directions)
-        parts = np.asarray(vectors @ terms)
-        for group in np.unique(drawn):
-            texts, anchors = np.flatnonzero(groups == group), np.flatnonzero(drawn == group)
-            parts[texts] -= (vectors[texts] @ sample[anchors].T) @ directions[anchors]
-            parts[texts] *= len(rows) / max(1, len(rows) - len(anchors))
+        components = _Components.of(vectors[rows], inputs.take(rows).units)
+        parts = components.parts(vectors, inputs.units)
         total = parts.var(axis=0).sum()
-        size = np.sqrt(parts.shape[1] / total) if total > LEAST_SIZE else 0.0
+        size = float(np.sqrt(parts.shape[1] / total)) if total > LEAST_SIZE else 0.0
         scale, middle = NormalRanks.of(inputs.columns["joint"]), size * parts.mean(axis=0)
-        kernel = cls("joint", scale, NEAR, words, size * terms, middle)
+        kernel = cls("joint", scale, NEAR, words, components, size, middle)
         return kernel, kernel._placed(size * parts, inputs)
 
     def points(self, inputs: Inputs) -> FloatArray:
-        return self._placed(np.asarray(self.words.points(inputs) @ self.terms), inputs)
+        parts = self.components.parts(self.words.points(inputs), inputs.units)
+        return self._placed(self.size * parts, inputs)
 
     def _placed(self, parts: FloatArray, inputs: Inputs) -> FloatArray:
         numbers = self.scale.mapped(inputs.columns[self.name])

@@ -4,6 +4,9 @@ What texts of one source share is not known of a new source, but the likelihood 
 (restricted marginal likelihood; Patterson and Thompson 1971). The log score on the texts of each
 source given those of the others does not (Dubrule 1983; Sundararajan and Keerthi 2001 of single
 texts), but with few sources it is noisier. So weights are a mean of both answers and a third.
+
+Outputs on a source that is rated already are another question, to which single texts that are left
+out are the answer: there the other texts of the source do tell.
 """
 
 from __future__ import annotations
@@ -49,6 +52,7 @@ def shrunk_amplitudes(
     details: BoolArray,
     beliefs: Sequence[tuple[BoolArray, float]],
     blocks: Sequence[IntArray],
+    likely: Amplitudes | None = None,
 ) -> Amplitudes:
     """The mean of three answers, and what is believed before any rating.
 
@@ -63,6 +67,7 @@ def shrunk_amplitudes(
         kernels, y, noise, blocks: as of `fitted_amplitudes`.
         details: [kernels] which see a single side of texts.
         beliefs: see `believed`.
+        likely: what the likelihood says, if it is known already; it knows of no blocks.
     """
 
     def answer(columns: BoolArray, blocks: Sequence[IntArray]) -> Amplitudes:
@@ -74,7 +79,9 @@ def shrunk_amplitudes(
 
     every = np.ones(len(kernels), dtype=np.bool_)
     full = answer(every, blocks).mixed(answer(~details, blocks), 0.5)
-    likely, nothing = answer(every, ()), answer(~every, blocks)
+    nothing = answer(~every, blocks)
+    if likely is None:
+        likely = answer(every, ())
     misfits = [
         loss_of(np.append(fitted.weights, fitted.nugget), kernels, y, noise, blocks)[0]
         - RATE * float(fitted.weights.sum())
@@ -143,9 +150,14 @@ def _varied(kernels: Sequence[FloatArray]) -> BoolArray:
 
 
 def left_out(groups: IntArray) -> list[IntArray]:
-    """The blocks of these groups, or single rows if there are fewer than three groups."""
-    few = len(np.unique(groups)) < FEWEST_GROUPS
-    return blocks_of(np.arange(len(groups)) if few else groups)
+    """The blocks of these groups, or single rows if there are fewer than three groups.
+
+    Groups are in the order of rows, whatever their numbers.
+    """
+    _, first, codes = np.unique(groups, return_index=True, return_inverse=True)
+    if len(first) < FEWEST_GROUPS:
+        return blocks_of(np.arange(len(groups)))
+    return blocks_of(np.argsort(np.argsort(first))[codes])
 
 
 def blocks_of(groups: IntArray) -> list[IntArray]:

@@ -1,5 +1,6 @@
 """Kernels with their amplitudes, conditioned on the ratings; estimates and shares out of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,17 +13,23 @@ from refless.estimators.folds import whole
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.features import Inputs
 from refless.estimators.gp.kernels import DETAILS, JUDGES, LABELS, Covariance, is_score
-from refless.estimators.gp.likelihood import TRUST, Amplitudes, left_out, shrunk_amplitudes
+from refless.estimators.gp.likelihood import (
+    TRUST,
+    Amplitudes,
+    fitted_amplitudes,
+    left_out,
+    shrunk_amplitudes,
+)
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.progress import Progress
-from refless.stats.clusters import numbered
 from refless.stats.posterior import Exact, exact
 from refless.text.ngrams import Shape
 
 ROWS = 64  # outputs estimated at a time, always so many
+FEWEST_WHOLE = 20  # units that weights come from, if they are drawn whole
 USUAL = 1_000  # rated texts whose mean parts are what is usual
 
 
@@ -35,23 +42,43 @@ class Model:
     posterior: Exact
 
 
-def tuned(data: Data, rows: IntArray) -> Amplitudes:
-    """Amplitudes from these rated texts, or from a part of them."""
-    copies, rng = copies_of(data.rated)[rows], np.random.default_rng(0)
-    rows = rows[whole(copies, data.config.tune_on, rng)]
+def tuned(data: Data, rows: IntArray, ways: Sequence[IntArray]) -> list[Amplitudes]:
+    """Amplitudes from these rated texts, or from a part of them, for each way to leave texts out.
+
+    Args:
+        data: the rated texts; rows: which of them are used.
+        ways: [rated] number of what is left out together, each.
+    """
+    rows = rows[_drawn(data, rows)]
     points = data.at(rows)
     kernels = [
         kernel.between(points[name], kernel.anchors(points[name]))
         for name, kernel in data.kernels.items()
     ]
-    blocks = left_out(numbered(data.rated.sources, len(data.rated))[rows])
     details = np.array([name in DETAILS for name in data.kernels])
     judges = np.array([name in JUDGES for name in data.kernels])
     texts = ~np.array([is_score(name) for name in data.kernels])
     beliefs = ((texts, 1.0 - TRUST), (judges, TRUST))
     y, noise = data.y[rows], data.noise[rows]
     with single_threaded_blas():
-        return shrunk_amplitudes(kernels, y, noise, details, beliefs, blocks)
+        likely = fitted_amplitudes(kernels, y, noise)
+        return [
+            shrunk_amplitudes(kernels, y, noise, details, beliefs, left_out(way[rows]), likely)
+            for way in ways
+        ]
+
+
+def _drawn(data: Data, rows: IntArray) -> IntArray:
+    """Places of at most `tune_on` of these rows: whole units if 20 fit, else texts with copies.
+
+    Neither ratings nor the labels of users' groups decide.
+    """
+    limit = data.config.tune_on
+    units = np.unique(data.inputs.units, return_inverse=True)[1][rows]
+    drawn = whole(units, limit, np.random.default_rng(0))
+    if len(np.unique(units[drawn])) >= FEWEST_WHOLE:
+        return drawn
+    return whole(copies_of(data.rated)[rows], limit, np.random.default_rng(0))
 
 
 def conditioned(data: Data, amplitudes: Amplitudes) -> Model:
@@ -73,7 +100,8 @@ def estimated(
     """
     columns = [inputs.columns[name] for name in ("system", "scores") if name in inputs.columns]
     rows = ([row.tobytes() for row in column] for column in columns)
-    keys = list(zip(inputs.texts, inputs.sources or inputs.texts, *rows, strict=True))
+    sources = inputs.sources or inputs.texts
+    keys = list(zip(inputs.texts, sources, inputs.units, *rows, strict=True))
     place = {key: i for i, key in enumerate(sorted(set(keys)))}
     index = np.array([place[key] for key in keys], dtype=np.int64)
     unique = inputs.take(np.unique(index, return_index=True)[1])

@@ -93,7 +93,14 @@ def nested(
 ) -> tuple[Nested, tuple[HeldOut, ...]]:
     """Models whose amplitudes are those that all folds but one ask for, and their estimates.
 
-    fold: [n] number of each text from 0, groups whole; labels: ways to hold out, [n] groups each.
+    Amplitudes come from leaving out what is held out: single texts tell how outputs of rated
+    sources are estimated, whole sources how those of new ones are.
+
+    Args:
+        data: the rated texts; fold: [n] number of each text from 0, groups whole.
+        labels: ways to hold out, [n] groups each; amplitudes go by the first.
+        progress: called with the share that is done.
+
     Of more than 1,500 texts the models are not returned.
     """
     rated, count, n = rows_in(data.pool, data.rated), int(fold.max(initial=-1)) + 1, len(fold)
@@ -104,7 +111,7 @@ def nested(
         outside, inside = np.flatnonzero(fold[rated] != number), fold == number
         if len(outside) < FEWEST or not inside.any():
             return
-        model = _fold(data, rated, inside, outside)
+        model = _fold(data, rated, labels[0][rated], inside, outside)
         for column, groups in zip(columns, labels, strict=True):
             answers = Nested(n, rated, (model,)).held_out(groups)
             for total, part in zip(column, answers, strict=True):
@@ -118,9 +125,11 @@ def nested(
     return Nested(n, rated, tuple(folds[number] for number in sorted(folds))), tuple(columns)
 
 
-def _fold(data: Data, rated: IntArray, fold: BoolArray, outside: IntArray) -> _Fold:
+def _fold(
+    data: Data, rated: IntArray, groups: IntArray, fold: BoolArray, outside: IntArray
+) -> _Fold:
     data = data.in_units_of(outside)
-    amplitudes = tuned(data, outside)
+    amplitudes = tuned(data, outside, [groups])[0]
     unused, judged = np.setdiff1d(np.flatnonzero(fold), rated), (np.zeros(0), np.zeros(0))
     if len(unused):
         model = conditioned(data.take(outside), amplitudes)

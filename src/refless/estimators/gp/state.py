@@ -8,14 +8,18 @@ from typing import cast
 
 import numpy as np
 
+from refless.data.design import units_of
 from refless.data.records import RatedPool, Residuals
 from refless.estimators.gp.data import Config, Data, read
-from refless.estimators.gp.likelihood import LEAST_NUGGET, MOST, Amplitudes
+from refless.estimators.gp.features import Inputs
+from refless.estimators.gp.likelihood import FEWEST_GROUPS, LEAST_NUGGET, MOST, Amplitudes
 from refless.estimators.gp.model import Model, conditioned
 from refless.estimators.intervals import held_out_ways, residuals_in
 from refless.files.arrays import Array, Arrays, array_of, require
 from refless.loops.threads import single_threaded_blas
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.progress import Progress
+from refless.stats.clusters import numbered
 from refless.text.embed import Encoder, VectorArray
 
 VECTORS = "meaning", "source_meaning"
@@ -27,38 +31,98 @@ class Learned:
 
     data: Data
     model: Model | None  # none of fewer than five rated texts
+    near: Model | None  # for outputs of units that are rated already; None if no output is known to
     errors: Residuals  # human rating minus held-out estimate of the rated texts
     standardized: Residuals  # the same in standard deviations
 
     @classmethod
-    def of(cls, data: Data, amplitudes: Amplitudes | None, labels: tuple[str, ...]) -> Learned:
-        """Conditions on the ratings; labels: [n] what texts of one group have in common."""
-        if amplitudes is None:
+    def of(cls, data: Data, amplitudes: Sequence[Amplitudes], labels: tuple[str, ...]) -> Learned:
+        """Conditions on the ratings.
+
+        Args:
+            data: the rated texts; amplitudes: one for each of `weight_ways`, or none.
+            labels: [n] what belongs together.
+        """
+        if not amplitudes:
             nothing = Residuals(values=np.zeros(0))
-            return cls(data, None, nothing, nothing)
-        errors, ratios = {}, {}
+            return cls(data, None, None, nothing, nothing)
         with single_threaded_blas():
-            model = conditioned(data, amplitudes)
-            precision = model.posterior.precision()
-            for way, groups in held_out_ways(data.rated, labels).items():
-                means, variances = precision.held_out(groups)
-                errors[way] = (data.y - means) * data.unit
-                ratios[way] = (data.y - means) / np.sqrt(variances)
+            models = [conditioned(data, chosen) for chosen in amplitudes]
+            model = models[0]
+            near = models[-1] if is_own(data, labels) else None
+            errors, ratios = _errors(data, labels, model, near)
         residuals = (residuals_in(data.rated, labels, **by_way) for by_way in (errors, ratios))
-        return cls(data, model, *residuals)
+        return cls(data, model, near, *residuals)
 
     @property
     def rated(self) -> RatedPool:
         """The rated texts in use."""
         return self.data.rated
 
+    def parts(self, inputs: Inputs) -> list[tuple[Model, IntArray]]:
+        """The models, and the rows of the outputs that each of them estimates."""
+        if self.model is None:
+            return []
+        if self.near is None or self.near is self.model:
+            return [(self.model, np.arange(len(inputs)))]
+        units = {*self.data.inputs.units}
+        rated = np.array([unit in units for unit in inputs.units], dtype=np.bool_)
+        parts = ((self.model, np.flatnonzero(~rated)), (self.near, np.flatnonzero(rated)))
+        return [(model, rows) for model, rows in parts if len(rows)]
+
+
+def is_own(data: Data, labels: tuple[str, ...]) -> bool:
+    """Whether labels are the texts' own source or item, by which outputs are known too."""
+    return labels == units_of(data.rated)
+
+
+def weight_ways(data: Data, labels: tuple[str, ...]) -> list[IntArray]:
+    """What is left out together to choose amplitudes: for outputs of new units, and of rated ones.
+
+    The second, single texts, is only there if it is another, and outputs' units are known.
+    """
+    n = len(data.rated)
+    together = numbered(labels, n)
+    several = FEWEST_GROUPS <= len(np.unique(together)) < n
+    return [together, np.arange(n)] if several and is_own(data, labels) else [together]
+
+
+def _errors(
+    data: Data, labels: tuple[str, ...], model: Model, near: Model | None
+) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+    """Held-out errors, and these in standard deviations, of each way; see `held_out_ways`.
+
+    A text with others of its unit left is estimated as an output of a rated unit is.
+    """
+    units = np.unique(data.inputs.units, return_inverse=True)[1]
+    precision = model.posterior.precision()
+    near_precision = None if near is None or near is model else near.posterior.precision()
+    errors, ratios = {}, {}
+    for way, groups in held_out_ways(data.rated, labels).items():
+        means, variances = precision.held_out(groups)
+        rows = np.flatnonzero(_has_remaining(units, groups))
+        if near_precision is not None and len(rows):
+            means[rows], variances[rows] = near_precision.held_out(groups, rows)
+        errors[way] = (data.y - means) * data.unit
+        ratios[way] = (data.y - means) / np.sqrt(variances)
+    return errors, ratios
+
+
+def _has_remaining(units: IntArray, groups: IntArray) -> BoolArray:
+    """[n] whether a text of the same unit is left where each text's group is left out."""
+    pairs = np.unique(np.stack([units, groups]), axis=1, return_inverse=True)[1].ravel()
+    return np.asarray(np.bincount(units)[units] > np.bincount(pairs)[pairs])
+
 
 def stored(state: Learned) -> Arrays:
     """What takes long to learn: amplitudes and vectors; nothing without a model."""
     if state.model is None:
         return {}
-    amplitudes, columns = state.model.amplitudes, state.data.inputs.columns
-    arrays: Arrays = {"amplitudes": np.append(amplitudes.weights, amplitudes.nugget)}
+    models = dict.fromkeys((state.model, state.near or state.model))
+    chosen = [model.amplitudes for model in models]
+    columns = state.data.inputs.columns
+    rows = [np.append(amplitudes.weights, amplitudes.nugget) for amplitudes in chosen]
+    arrays: Arrays = {"amplitudes": np.stack(rows)}
     return arrays | {name: columns[name] for name in VECTORS if name in columns}
 
 
@@ -74,10 +138,12 @@ def restored(
     data = replace(read(pool, replace(config, encoder=encoder)), config=config)
     names = {"amplitudes", *(name for name in VECTORS if name in data.kernels)}
     require(names == {*arrays}, "the arrays are not those of its kernels")
-    amplitudes = array_of(arrays, "amplitudes", (len(data.kernels) + 1,))
-    require(bool(((amplitudes >= 0) & (amplitudes <= MOST)).all()), "an amplitude is out of range")
-    require(bool(amplitudes[-1] >= LEAST_NUGGET), "the nugget is too small")
-    return Learned.of(data, Amplitudes(amplitudes[:-1], float(amplitudes[-1])), labels)
+    shape = (len(weight_ways(data, labels)), len(data.kernels) + 1)
+    numbers = array_of(arrays, "amplitudes", shape)
+    require(bool(((numbers >= 0) & (numbers <= MOST)).all()), "an amplitude is out of range")
+    require(bool((numbers[:, -1] >= LEAST_NUGGET).all()), "the nugget is too small")
+    amplitudes = [Amplitudes(row[:-1], float(row[-1])) for row in numbers]
+    return Learned.of(data, amplitudes, labels)
 
 
 @dataclass(frozen=True)

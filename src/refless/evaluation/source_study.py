@@ -1,0 +1,105 @@
+"""How well estimates do for outputs on sources that are rated already, and for those on new ones.
+
+A new version of a system mostly answers prompts that have rated texts, and then the other texts of
+a source tell more than those of other sources do. So both are measured: single texts that leave
+with their source still rated, and whole sources that leave. Items count if there are no sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.data.design import unit_name, units_of
+from refless.data.records import RatedPool
+from refless.estimators.cross_validated import CrossValidated
+from refless.evaluation.jackknife import (
+    FEWEST,
+    MOST_REFITTED,
+    Replicates,
+    measured,
+    replicates,
+    split,
+)
+from refless.registry.arrays import IntArray
+from refless.stats.clusters import numbered
+from refless.stats.intervals import Interval
+
+CrossValidate = Callable[[IntArray, IntArray], CrossValidated]  # groups, blocks -> estimates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldOutFit:
+    """Agreement of held-out estimates with people.
+
+    Attributes:
+        n: texts.
+        spearman, spearman_interval: within folds, each estimated by one model; 95 %.
+        r2, r2_interval: 1 less the mean squared error over the variance of these texts' ratings.
+    """
+
+    n: int
+    spearman: float
+    spearman_interval: Interval
+    r2: float
+    r2_interval: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceStudy:
+    """One estimator on rated sources and on new ones.
+
+    Attributes:
+        unit: `source` or `item`; n_units: how many have rated texts.
+        rated: each text of a unit with other rated texts, left out alone.
+        new: each text, left out with its unit.
+    """
+
+    unit: str
+    n_units: int
+    rated: HeldOutFit
+    new: HeldOutFit
+
+
+def source_study(
+    pool: RatedPool, cross_validate: CrossValidate, seed: int = 0
+) -> SourceStudy | None:
+    """Both numbers; None if too few texts share a source, or if learning anew takes long.
+
+    Args:
+        pool: the rated texts; cross_validate: the estimator's `cross_validated` on them.
+        seed: of the parts that intervals come from.
+    """
+    n = len(pool)
+    units = numbered(units_of(pool), n)
+    sizes = np.bincount(units, minlength=1)
+    several = sizes[units] > 1 if n else np.zeros(0, dtype=np.bool_)
+    if n > MOST_REFITTED or len(sizes) < FEWEST or int(several.sum()) < FEWEST:
+        return None
+    fits = []
+    ways = ((np.arange(n), several), (units, np.ones(n, dtype=np.bool_)))
+    for groups, rows in ways:
+        parts = split(pool, groups, seed)
+        method = cross_validate(groups, parts.blocks)
+        if method.without is None:
+            return None
+        fits.append(_fit(replicates(method, parts).on(rows)))
+    return SourceStudy(unit=unit_name(pool), n_units=len(sizes), rated=fits[0], new=fits[1])
+
+
+def _fit(method: Replicates) -> HeldOutFit:
+    """The numbers of the texts that have an estimate."""
+    scored = ~np.isnan(method.at()).any(axis=0)
+    rho, rho_ends = measured("spearman", method)
+    mse, (low, high) = measured("mse", method)
+    variance = float(np.sort(method.split.human[scored]).var())
+    variance = variance if variance > 0 else np.nan
+    return HeldOutFit(
+        n=int(scored.sum()),
+        spearman=rho,
+        spearman_interval=rho_ends,
+        r2=1.0 - mse / variance,
+        r2_interval=(1.0 - high / variance, 1.0 - low / variance),
+    )
