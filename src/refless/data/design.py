@@ -1,8 +1,9 @@
 """The sampling design: who is independent of whom, decided once for every interval.
 
 Texts were drawn as a whole with those of their item, their source, or a column that the user names:
-such a whole is a unit, for intervals, for what is held out, for weights of estimators, for guards. What a shared label connects is one unit, so items that share sources, and
-sources that share items, are one. Raters cross the units.
+such a whole is a unit, for intervals, for what is held out, for weights of estimators, for guards.
+What a shared label connects is one unit, so items that share sources, and sources that share items,
+are one. Raters cross the units.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ COLUMNS = {
     "system": "systems",
     "task": "tasks",
 }
-JOINED = ("item", "source")  # columns that make units, the coarsest one last
+JOINED = ("source", "item")  # columns that make units; of two as coarse the first one says it
 LINKED = "linked-items"  # what connects is both: items share sources, and sources items
 FEWEST_WORDS = 5  # of a text that is not often written twice
 
