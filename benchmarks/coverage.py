@@ -18,7 +18,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -32,9 +32,9 @@ from refless.evaluation.repeated import drift_of
 from refless.evaluation.uses import as_annotator
 from refless.evaluation.wins import rate
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.contrast import contrast, mean_of
+from refless.stats.contrast import contrast
 from refless.stats.intervals import UNDEFINED, Interval
-from refless.stats.samples import FEWEST_RATERS, NOBODY, Sample, Shares
+from refless.stats.samples import FEWEST_RATERS, Sample
 
 Study = Callable[..., dict[str, "Found"]]
 PASSING = {f"pass .{p}": p / 100 for p in (50, 80, 95, 98)}
@@ -116,7 +116,7 @@ def rated(kind: str, latent: FloatArray) -> FloatArray:
     if kind in PASSING:
         bar = SPREAD * stats.norm.ppf(1 - PASSING[kind])
         return (latent > bar).astype(np.float64)
-    return np.clip(np.rint(latent + CENTRES[kind]), 1.0, 5.0)
+    return np.asarray(np.clip(np.rint(latent + CENTRES[kind]), 1.0, 5.0))
 
 
 def scale_of(kind: str) -> Interval:
@@ -306,7 +306,7 @@ def _simplest(
     nested: bool,
 ) -> Interval:
     """The simplest valid interval of a difference."""
-    both = np.intersect1d(*chosen)
+    both = np.intersect1d(chosen[0], chosen[1])
     differences = ratings[1, both] - ratings[0, both]
     if nested:
         return student_t(means_by(differences, source[both])) if len(both) else UNDEFINED
@@ -339,9 +339,7 @@ def one(
     return {"mean": Found(ends, truth_of(kind, design)[1], simple)}
 
 
-def unlike(
-    rng: np.random.Generator, k: int, spread: float, *, apart: bool
-) -> dict[str, Found]:
+def unlike(rng: np.random.Generator, k: int, spread: float, *, apart: bool) -> dict[str, Found]:
     """A new system whose ratings vary more, or less, than the old one's; no scale ends them."""
     item = rng.normal(0, 0.5, 40)
     old = item + rng.normal(0, 0.8, 40)
@@ -358,7 +356,7 @@ def by_raters(
     rng: np.random.Generator, raters: int, each: int, strict: float, *, nested: bool
 ) -> dict[str, Found]:
     """Two systems on 40 of 60 items, each answer rated by some; nested: raters of their own."""
-    ratings, latent, _ = drawn(rng, "1-5", 60, ALONE)
+    latent = drawn(rng, "1-5", 60, ALONE)[1]
     severity = strict * rng.normal(size=raters)
     items = rng.permutation(60)[:40]
     panels = np.array_split(np.arange(raters), 2) if nested else [np.arange(raters)] * 2
@@ -462,6 +460,7 @@ def judge_truth(kind: str, each: int, strict: float) -> dict[str, float]:
     error = math.hypot(0.7, strict)
     single = rated(kind, quality[:, None] + error * rng.normal(size=(n, each)))
     labels = labels_of(kind, single.mean(axis=1), scores, np.arange(n) // 1000, None)
+    labels = replace(labels, passes=single.mean(axis=1)) if kind in PASSING else labels
     return {name: estimate.value for name, estimate in measured(labels).items()}
 
 
@@ -474,12 +473,12 @@ def audit(rng: np.random.Generator, kind: str, shape: Judged) -> dict[str, Found
     for name, estimate in measured(labels).items():
         simple = UNDEFINED
         if shape.per == 1 and raters is None:
-            simple = _simple_number(kind, name, human, scores)
+            simple = _simple_number(name, human, scores)
         found[name] = Found(estimate.interval, true[name], simple)
     return found
 
 
-def _simple_number(kind: str, name: str, human: FloatArray, scores: FloatArray) -> Interval:
+def _simple_number(name: str, human: FloatArray, scores: FloatArray) -> Interval:
     """The simplest valid interval of a judge's number, if there is one."""
     if name in SIMPLE_RATES:
         columns = {"base_rate": human, "judge_rate": scores, "accuracy": human == scores}
@@ -489,10 +488,10 @@ def _simple_number(kind: str, name: str, human: FloatArray, scores: FloatArray) 
     if name == "mae":
         return student_t(np.abs(scores - human))
     if name in ("pearson", "spearman"):
-        columns = (human, scores)
+        x, y = human, scores
         if name == "spearman":
-            columns = (stats.rankdata(human), stats.rankdata(scores))
-        r = float(np.corrcoef(*columns)[0, 1]) if np.ptp(human) * np.ptp(scores) else math.nan
+            x, y = stats.rankdata(human), stats.rankdata(scores)
+        r = float(np.corrcoef(x, y)[0, 1]) if np.ptp(human) * np.ptp(scores) else math.nan
         return fisher(r, len(human), ranked=name == "spearman")
     return UNDEFINED
 
@@ -511,7 +510,7 @@ def bias(
     human = single.mean(axis=1)
     text = np.repeat(np.arange(rows), each)
     people = Raters(text=text, rater=who.ravel(), rating=single.ravel())
-    labels = labels_of("1-5", human, 3.0 + error, unit, people)
+    labels = replace(labels_of("1-5", human, 3.0 + error, unit, people), scale=(-7.0, 13.0))
     truth = 0.4
     simple = student_t(means_by((3.0 + error)[text] - single.ravel(), who.ravel()))
     if raters < FEWEST_RATERS:
@@ -576,24 +575,45 @@ def compared_rows(rng: np.random.Generator, kind: str, n: int, per: int) -> dict
     }
 
 
-def equals(
-    rng: np.random.Generator, rows: int, annotators: int, strict: float
-) -> dict[str, Found]:
-    """A judge who is one of the annotators: how much nearer it is to the others."""
+def equals(rng: np.random.Generator, rows: int, annotators: int, strict: float) -> dict[str, Found]:
+    """A judge of usual strictness: how much nearer it is to annotators than they are.
+
+    The truth is about people like them, or of fewer than four about these.
+    """
+    severity = strict * rng.normal(size=annotators)
+    gain = _nearness(strict, annotators)
+    if annotators < FEWEST_RATERS:
+        gain = _gain_of(np.random.default_rng(2), severity[:, None], 20_000)
     quality = 3.3 + ITEM * rng.normal(size=rows)
-    severity = strict * rng.normal(size=annotators + 1)
-    noise = 0.7 * rng.normal(size=(annotators + 1, rows))
-    marks = np.clip(np.rint(quality + severity[:, None] + noise), 1, 5)
-    people, scores = marks[:-1], marks[-1]
-    total = people.sum(axis=0)
+    marks = _marks(rng, quality, severity[:, None])
     place = np.arange(rows)
-    beside = [(place, (total - mine) / (annotators - 1), mine) for mine in people]
-    labels = labels_of("1-5", people.mean(axis=0), scores, place, None)
-    labels = Labels(
-        **{name: getattr(labels, name) for name in labels.__dataclass_fields__ if name != "people"},
-        people=beside,
-    )
-    return {"nearness": Found(as_annotator(labels).interval, 0.0, UNDEFINED, zero=True)}
+    total = marks[:-1].sum(axis=0)
+    beside = [(place, (total - mine) / (annotators - 1), mine) for mine in marks[:-1]]
+    labels = labels_of("1-5", marks[:-1].mean(axis=0), marks[-1], place, None)
+    nearer = as_annotator(replace(labels, people=beside)).interval
+    return {"nearness": Found(nearer, gain, UNDEFINED, zero=True)}
+
+
+def _marks(rng: np.random.Generator, quality: FloatArray, severity: FloatArray) -> FloatArray:
+    """[annotators + 1, rows] what annotators say, and last a judge of usual strictness."""
+    strictness = np.vstack([severity, np.zeros((1, severity.shape[1]))])
+    noise = 0.7 * rng.normal(size=(len(strictness), len(quality)))
+    return np.clip(np.rint(quality + strictness + noise), 1, 5)
+
+
+def _gain_of(rng: np.random.Generator, severity: FloatArray, rows: int) -> float:
+    """By how much the judge is nearer to the others than annotators are, of very many rows."""
+    marks = _marks(rng, 3.3 + ITEM * rng.normal(size=rows), severity)
+    people = marks[:-1]
+    others = (people.sum(axis=0) - people) / (len(people) - 1)
+    return float((np.abs(people - others) - np.abs(marks[-1] - others)).mean())
+
+
+@cache
+def _nearness(strict: float, annotators: int) -> float:
+    """The same for annotators who are drawn anew for each row."""
+    rng = np.random.default_rng(3)
+    return _gain_of(rng, strict * rng.normal(size=(annotators, LARGE)), LARGE)
 
 
 # --- Cells
@@ -773,7 +793,7 @@ def tried(work: tuple[Cell, int]) -> tuple[Cell, dict[str, Counts]]:
 def shown(counts: Counts) -> str:
     """`.951 (1.02)`: coverage, and width beside the simplest method; faults in bold."""
     if not counts.told:
-        return "–"
+        return "-"
     parts = [_marked(counts.coverage, counts.coverage < COVERS)]
     if counts.false_share > FALSE:
         parts.append(f"false **{_digits(counts.false_share)}**")
@@ -800,9 +820,8 @@ def tables(found: Sequence[tuple[Cell, dict[str, Counts]]]) -> Iterator[str]:
     for cell, counts in found:
         for number, each in counts.items():
             row, column = (cell.row, cell.column) if cell.row else (number, cell.column)
-            grid.setdefault(cell.part, {}).setdefault(row, {})[
-                column if len(counts) == 1 or not cell.row else f"{column}: {number}"
-            ] = each
+            name = column if len(counts) == 1 or not cell.row else f"{column}: {number}"
+            grid.setdefault(cell.part, {}).setdefault(row, {})[name] = each
     yield "| part | cells | below .93 (lowest) | false above .06 (highest) | ratio: median, highest |"
     yield "|---|---:|---:|---:|---:|"
     for part, rows in grid.items():
@@ -844,11 +863,10 @@ def _summary(part: str, counts: Sequence[Counts]) -> str:
     ratios = [each.ratio for each in counts if not math.isnan(each.ratio)]
     below = sum(share < COVERS for share in low)
     above = sum(share > FALSE for share in wrong)
-    lowest = _digits(min(low)) if low else "–"
-    wide = f"{np.median(ratios):.2f}, {max(ratios):.2f}" if ratios else "–"
-    return (
-        f"| {part} | {len(counts)} | {below} ({lowest}) | {above} ({_digits(max(wrong))}) | {wide} |"
-    )
+    lowest = _digits(min(low)) if low else "-"
+    wide = f"{np.median(ratios):.2f}, {max(ratios):.2f}" if ratios else "-"
+    highest = _digits(max(wrong))
+    return f"| {part} | {len(counts)} | {below} ({lowest}) | {above} ({highest}) | {wide} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

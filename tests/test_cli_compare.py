@@ -308,6 +308,22 @@ def test_selection() -> None:
     assert equal.comparison.pairs[0].powered.alone == alone
 
 
+def test_item_by_item() -> None:
+    """Beside the mean: on how many items the second system is higher, by hand."""
+    scores = [(1, 2), (2, 2), (3, 2), (1, 4), (2, 3), (5, 4), (2, 2), (1, 3)]
+    rows = [
+        {"item": f"i{i}", "system": name, "text": f"{name} says {i}", "rating": pair[place]}
+        for i, pair in enumerate(scores)
+        for place, name in enumerate(("old", "new"))
+    ]
+    found = refless.compare(rows, system=["old", "new"], scale=(1, 5), estimator="bleu-neighbors")
+    wins = found.comparison.pairs[0].item_wins
+    assert (wins.items, wins.higher, wins.equal, wins.lower) == (8, 0.5, 0.25, 0.25)
+    told = " ".join(str(found).split())
+    assert "of 8 items with ratings for both, new is higher on 50 %, equal on 25 %, lower" in told
+    assert found.rows()[0]["higher"] == 0.5
+
+
 def test_several_systems() -> None:
     """All pairs, corrected by Holm; ranks that shown differences allow."""
     rows = outputs() + [
@@ -320,7 +336,11 @@ def test_several_systems() -> None:
     ranks = {one.name: one.ranks for one in found.comparison.standings}
     assert ranks == {"new": (1, 2), "third": (1, 2), "old": (3, 3)}
     assert all(pair.p_holm >= pair.difference.p for pair in found.comparison.pairs)
-    assert "The best is one of 2" in str(found)
+    told = " ".join(str(found).split())
+    assert "The best is one of 2" in told
+    assert "shown for 2 of 3 pairs (Holm): " in told
+    named = told.split("(Holm): ")[1].split(".")[0].split(", ")
+    assert sorted(named) == ["new over old", "third over old"]
     two = compared(partly(rows, 30), system=["old", "third"], fail_if_worse=True)
     (pair,) = two.comparison.pairs
     assert (pair.first, pair.second, two.exit_status) == ("old", "third", 0)

@@ -283,6 +283,8 @@ def test_verdicts_in_words(tmp_path: Path) -> None:
         (0.9, "kappa>=0.6", 4, "undecided"),
         (0.9, "kappa>=0.2,tnr>=0.99", 3, "failed"),
         (0.9, "mae<=1", 4, "undecided"),
+        (0.9, "bias>=0.1", 2, "the size of the bias is what counts"),
+        (0.9, "bias<=-0.1", 2, "the size of the bias is what counts"),
         (0.9, "cappa>=0.6", 2, "measures: base_rate"),
         (0.9, "kappa=0.6", 2, "measures: base_rate"),
     ],
@@ -292,6 +294,30 @@ def test_gate_on_measures(tmp_path: Path, right: float, wanted: str, code: int, 
     path = table(tmp_path / "words.csv", verdicts(right))
     ran = run("judge", path, *VERDICTS, "--require", wanted)
     assert (ran.code, gate in ran.err) == (code, True), ran.err
+
+
+@pytest.mark.parametrize(("shift", "code"), [(-1.0, 3), (1.0, 3), (0.0, 0)])
+def test_gate_on_the_size_of_the_bias(tmp_path: Path, shift: float, code: int) -> None:
+    """A judge that is a point too strict misses bias<=0.2 as one that is a point too kind does."""
+    noise = np.random.default_rng(0).normal(0, 0.1, 60)
+    rows = [
+        {"id": i, "rating": 2 + i % 3, "judge": 2 + i % 3 + shift + noise[i]} for i in range(60)
+    ]
+    path = table(tmp_path / "grades.csv", rows)
+    ran = run("judge", path, "--score-column", "judge", "--scale", 0, 6,
+              "--require", "bias<=0.2", *QUICK)  # fmt: skip
+    assert (ran.code, "judge: size of the bias" in ran.err) == (code, True), ran.err
+
+
+def test_one_share_of_pairs_of_systems(graded: Path) -> None:
+    """The number by which it is told whether a judge may rank systems stands in the table too."""
+    words = ("--score-column", "judge", *QUICK, "--format", "json")
+    document = run("judge", graded, *words).json
+    rank = document["judges"][0]["uses"][0]
+    (metric,) = document["systems"]["metrics"]
+    assert rank["purpose"] == "rank systems"
+    assert rank["estimate"]["value"] == metric["accuracy"]
+    assert rank["estimate"]["interval"] == metric["accuracy_interval"]
 
 
 def test_slices_that_are_named(tmp_path: Path) -> None:
@@ -337,7 +363,10 @@ def test_runs_of_one_judge(graded: Path, passing: tuple[str, ...]) -> None:
     assert runs["flips"]["value"] == pytest.approx(np.mean([len({*row}) > 1 for row in verdict]))
     assert runs["sd"] == pytest.approx(np.sqrt(np.var(each, axis=1, ddof=1).mean()))
     assert runs["measure"] == ("kappa" if passing else "spearman")
-    assert 0.6 < runs["single"] < runs["together"] < 1
+    single, together = runs["single"], runs["together"]
+    assert 0.6 < single["value"] < together["value"] < 1
+    for number in (single, together):
+        assert number["interval"][0] < number["value"] < number["interval"][1]
     ran = run("judge", graded, "--score-column", "judge", "--runs", *QUICK)
     assert (ran.code, "--runs needs a --score-column for each run" in ran.err) == (2, True)
 

@@ -319,8 +319,8 @@ def test_plan_on_a_scale() -> None:
     assert [found[0]["aim"], found[0]["within"], found[0]["failures"]] == ["mean rating", 0.2, None]
     assert [found[-1]["within"], found[-1]["failures"]] == [pytest.approx(0.4), None]
     wider = run("next", "--plan", "--within", 5, "--difference", 10, "--scale", 0, 100)
-    assert "mean rating ±5.000" in wider.out
-    assert f"{found[0]['ratings']} " in wider.out.split("mean rating ±5.000")[1].splitlines()[0]
+    assert "mean rating ±5.00" in wider.out
+    assert f"{found[0]['ratings']} " in wider.out.split("mean rating ±5.00")[1].splitlines()[0]
 
 
 def test_plan_saves_its_goals(tmp_path: Path) -> None:

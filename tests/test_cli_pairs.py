@@ -86,6 +86,24 @@ def test_compare(folder: Path) -> None:
     assert one["by_item"]["rate"] == pytest.approx(1 - back["by_item"]["rate"])
 
 
+def test_choices_of_the_systems_that_are_compared(folder: Path) -> None:
+    """Of two systems their own choices count, of all systems all; what is shown comes first."""
+    every = run("compare", folder / "pairs.jsonl", "--format", "json").json
+    words = ("compare", folder / "pairs.jsonl", "--system", "careful", "--system", "broken")
+    two = run(*words, "--format", "json").json
+    assert every["choices"] == sum(pair["by_item"]["choices"] for pair in every["wins"])
+    assert two["choices"] == two["wins"][0]["by_item"]["choices"] < every["choices"]
+    told = " ".join(run("compare", folder / "pairs.jsonl").out.split())
+    shown = sum(pair["shown"] for pair in every["wins"])
+    assert told.startswith(f"A preference is shown in {shown} of {len(every['wins'])} pairs (Holm)")
+    clearest = min(
+        every["wins"], key=lambda pair: (pair["p_holm"], -abs(pair["by_item"]["rate"] - 0.5))
+    )
+    first = told.split("(Holm). ")[1].split(".")[0]
+    assert clearest["first"] in first
+    assert clearest["second"] in first
+
+
 def test_meta(folder: Path) -> None:
     """The score that the choices were made by is right most often; words may be turned."""
     words = ("judge", folder / "pairs.jsonl", "--score-column", "words", "--score-column", "truth")

@@ -160,7 +160,7 @@ def test_choosing_is_counted_by_source(papers: Any) -> None:
     assert found["share_interval"] == pytest.approx([(1 - half) / 2, 1.0])
     section = tables.choosing_section("T", [{"name": "rounded"}, found | {"name": "x", "seeds": 2}])
     assert section.table is not None
-    assert section.table.rows == (("x", "0.500 [-1.984, 2.984]", "0.500 [-1.984, 1.000]", "2"),)
+    assert section.table.rows == (("x", "0.50 [-1.98, 2.98]", "0.500 [-1.984, 1.000]", "2"),)
 
 
 def test_a_small_run_prints_its_table(

@@ -296,7 +296,7 @@ def agreeing(name: str, spearman: float, low: float) -> Agreeing:
     return Agreeing(
         name=name, n_scored=50, pearson=math.nan, pearson_interval=UNDEFINED, spearman=spearman,
         spearman_interval=(low, spearman + 0.1),
-        accuracy=0.5, tie_threshold=0.0,
+        accuracy=0.5, accuracy_interval=UNDEFINED, tie_threshold=0.0,
         tie_accuracy=0.5, chance=0.5, undefined="",
     )  # fmt: skip
 

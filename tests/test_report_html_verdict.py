@@ -99,7 +99,7 @@ def test_worth_of_outputs() -> None:
         "The Gaussian process expects your raters to give these 40 outputs 3.00 [2.60, 3.40] on "
         "average on a scale of 1 to 5; it abstains on 10 %."
     )
-    assert "3.000 [2.600, 3.400] on average;" in worth("The Gaussian process", mean, None)
+    assert "3.00 [2.60, 3.40] on average;" in worth("The Gaussian process", mean, None)
     nothing = Mean(mean=math.nan, mean_interval=(math.nan, math.nan), n=40, n_scored=0)
     assert worth("The Gaussian process", nothing, None) == (
         "The Gaussian process has no estimate for these 40 outputs."

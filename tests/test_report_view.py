@@ -7,20 +7,53 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from refless.report.wording import clipped, labels, number, p_value, percent, with_interval
+from refless.report.wording import (
+    clipped,
+    fact,
+    labels,
+    number,
+    numbers,
+    p_value,
+    percent,
+    with_interval,
+    with_intervals,
+)
 
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(None, "-"), (math.nan, "-"), (0.3164, "0.316"), (-2.0, "-2.000"), (1.5e6, "1.5000e+06")],
+    [
+        (None, "-"),
+        (math.nan, "-"),
+        (0.3164, "0.316"),
+        (1.0, "1.000"),
+        (-1.0354, "-1.035"),
+        (-2.0, "-2.00"),
+        (4.343, "4.34"),
+        (72.345, "72.3"),
+        (231.4, "231"),
+        (1.5e6, "1.5000e+06"),
+    ],
 )
 def test_number(value: float | None, shown: str) -> None:
-    """A dash for what is undefined; large numbers keep tables narrow."""
+    """Three digits, or a dash for what is undefined; large numbers keep tables narrow."""
     assert number(value) == shown
 
 
+def test_numbers_of_a_column_are_cut_alike() -> None:
+    """The largest decides, so that points stay below each other."""
+    assert numbers([0.5, 72.345, math.nan]) == ("0.5", "72.3", "-")
+    assert with_intervals([0.5, 72.3], [(-1, 2), (math.nan, math.nan)]) == (
+        "0.5 [-1.0, 2.0]",
+        "72.3",
+    )
+    assert fact(4.343, (3.806, 14.779)) == ("4.3", "95 % interval 3.8 to 14.8")
+    assert fact(4.343, (math.nan, math.nan)) == ("4.34", "no interval")
+
+
 def test_with_interval() -> None:
-    """No empty brackets where there is no interval."""
+    """No empty brackets where there is no interval; all three numbers are cut alike."""
+    assert with_interval(0.5, (-0.25, 2.25)) == "0.50 [-0.25, 2.25]"
     assert with_interval(0.5, (0.25, 0.75), 2) == "0.50 [0.25, 0.75]"
     assert with_interval(0.5, (math.nan, math.nan), 2) == "0.50"
     assert with_interval(math.nan, (math.nan, math.nan)) == "-"

@@ -60,7 +60,7 @@ def test_a_text_is_rated_if_any_of_its_rows_is() -> None:
     assert "2 rows merged into 1 text on id" in outputs.notes
     nameless = [{name: value for name, value in row.items() if name != "id"} for row in rows]
     pool, outputs = read_both(nameless)
-    assert (pool.pool.texts, outputs.outputs.texts) == (("a",), ("b", "b"))
+    assert (pool.pool.texts, outputs.outputs.texts) == (("a",), ("b",))
     rows[0]["text"] = "other"
     with pytest.raises(
         InputError, match=r"the rows, row 3: id '1' has two texts: here and on row 1"
@@ -94,6 +94,32 @@ def test_rows_apart() -> None:
     assert read_outputs(rows, apart=True).outputs.texts == ("a", "b")
     with pytest.raises(InputError, match="id '1' has two texts"):
         read_outputs(rows)
+
+
+def test_outputs_with_a_row_for_each_rater() -> None:
+    """Rows of one text merge as rated texts do if each is somebody's rating; else they stay."""
+    rows = [
+        {"source": source, "text": text, "rater": rater, "rating": 3}
+        for source, text in (("q", "yes"), ("q", "no"), ("r", "yes"))
+        for rater in "abc"
+    ]
+    read = read_outputs(rows)
+    assert read.outputs.texts == ("yes", "no", "yes")
+    assert read.outputs.sources == ("q", "q", "r")
+    assert "9 rows merged into 3 texts on task, system, source and text" in read.notes
+    assert read_pool(rows).pool.texts == read.outputs.texts
+    for missing in ("rater", "rating"):
+        alone = [{name: row[name] for name in row if name != missing} for row in rows]
+        assert len(read_outputs(alone).outputs) == 9
+    assert len(read_outputs(rows, apart=True).outputs) == 9
+
+
+def test_rows_for_raters_who_have_not_rated_yet() -> None:
+    """An output that waits for two raters is one; without annotators equal rows stay apart."""
+    rows = [{"text": "a", "annotator": "p", "rating": 1}]
+    rows += [{"text": "b", "annotator": name, "rating": None} for name in "pq"]
+    rows += [{"text": "c", "annotator": "", "rating": None} for _ in range(2)]
+    assert read_both(rows)[1].outputs.texts == ("b", "c", "c")
 
 
 def test_nothing_or_everything_rated() -> None:

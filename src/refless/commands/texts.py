@@ -1,6 +1,6 @@
 """Single texts in a report: which are shown, with which estimate, and why some have none."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from refless.data.records import Estimates
 from refless.registry.arrays import IntArray
 from refless.report.document import Section, Table
 from refless.report.export import Cell
-from refless.report.wording import REASONS, percent, with_interval
+from refless.report.wording import REASONS, percent, with_interval, with_intervals
 
 MOST_POINTS = 2_000  # texts in a scatter plot; more are drawn from at random
 HEADER = ("people", "estimate", "support", "no estimate")  # of the stored texts
@@ -24,7 +24,9 @@ def drawn(order: IntArray, seed: int) -> IntArray:
 
 def estimate_cells(estimates: Estimates, i: int) -> tuple[str, str, str]:
     """A stored text's cells under `HEADER`, after what people gave."""
-    return _value(estimates, i, 3), str(estimates.support[i]), estimates.reasons[i]
+    ends = float(estimates.low[i]), float(estimates.high[i])
+    value = with_interval(float(estimates.values[i]), ends)
+    return value, str(estimates.support[i]), estimates.reasons[i]
 
 
 def estimate_columns(estimates: Estimates, i: int) -> dict[str, Cell]:
@@ -39,14 +41,11 @@ def estimate_columns(estimates: Estimates, i: int) -> dict[str, Cell]:
     }
 
 
-def estimate_or_reason(estimates: Estimates, i: int) -> str:
-    """An estimate with its interval, or the reason why there is none."""
-    return estimates.reasons[i] or _value(estimates, i, 2)
-
-
-def _value(estimates: Estimates, i: int, digits: int) -> str:
-    ends = float(estimates.low[i]), float(estimates.high[i])
-    return with_interval(float(estimates.values[i]), ends, digits)
+def estimates_or_reasons(estimates: Estimates, rows: Sequence[int]) -> tuple[str, ...]:
+    """A column of estimates with their intervals, or the reasons why there are none."""
+    ends = [(float(estimates.low[i]), float(estimates.high[i])) for i in rows]
+    values = with_intervals([float(estimates.values[i]) for i in rows], ends)
+    return tuple(estimates.reasons[i] or value for i, value in zip(rows, values, strict=True))
 
 
 def reasons_sections(reasons: Mapping[str, int], n: int) -> tuple[Section, ...]:

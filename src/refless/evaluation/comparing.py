@@ -12,6 +12,7 @@ import numpy as np
 
 from refless.data.records import Residuals
 from refless.evaluation.entries import Field, Table
+from refless.evaluation.item_wins import ItemWins, item_wins
 from refless.registry.arrays import IntArray
 from refless.stats.answers import UNKNOWN, Answer, Powered
 from refless.stats.assurance import SURE as SHOWING
@@ -41,6 +42,7 @@ class Pair:
         needed: rated items that should show a difference four times out of five, as differences
             usually are; None where all of them would not, or it is not known.
         chance: that ratings of all items show one; NaN where it is not known.
+        item_wins: on how many items rated for both the second is higher, equal, lower.
     """
 
     first: str
@@ -57,6 +59,7 @@ class Pair:
     p_holm: float
     needed: int | None
     chance: float
+    item_wins: ItemWins
     shown: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -168,6 +171,17 @@ def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str])
         p_holm=answer.p,
         needed=None if result.apart else needed,
         chance=math.nan if result.apart else chance,
+        item_wins=_item_wins(table, rows),
+    )
+
+
+def _item_wins(table: Table, rows: Sequence[IntArray]) -> ItemWins:
+    """On how many items that both answered each of the two arms is rated higher."""
+    first, second = ({table.item[row]: table.human[row] for row in arm.tolist()} for arm in rows)
+    common = sorted(first.keys() & second.keys())
+    return item_wins(
+        np.array([first[item] for item in common], dtype=np.float64),
+        np.array([second[item] for item in common], dtype=np.float64),
     )
 
 

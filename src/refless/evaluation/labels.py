@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from refless.evaluation.raters import Raters, Votes
+from refless.evaluation.raters import Raters, Votes, extra_of
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.answers import Answer, Estimate
+from refless.stats.answers import Answer, Estimate, Extra
 from refless.stats.contrast import VERDICTS, contrast
 from refless.stats.correlation import ranks
 from refless.stats.intervals import Interval
-from refless.stats.left_out import correlated, root_mean_square
+from refless.stats.left_out import COEFFICIENTS, correlated, root_mean_square
 from refless.stats.samples import NOBODY, Sample
 from refless.stats.verdicts import ac1, alpha, cells_of, kappa, of_table
 
@@ -20,6 +20,7 @@ OTHER_UNITS = "the judge's scores are not in the units of the ratings"
 ALARM = 0.05
 
 Numbers = Callable[[FloatArray, FloatArray], FloatArray]  # human [k], judge [k] -> [k]
+Measure = Callable[[FloatArray], FloatArray]  # shares [..., 4] of the table of verdicts -> [...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -217,36 +218,57 @@ def measured(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
     return result
 
 
+RATES = {  # cells of the table that count, and those among which they are counted
+    "judge_rate": ((0, 1), (0, 1, 2, 3)),
+    "accuracy": ((0, 3), (0, 1, 2, 3)),
+    "tpr": ((0,), (0, 2)),
+    "tnr": ((3,), (1, 3)),
+    "precision": ((0,), (0, 1)),
+}
+
+
 def _of_verdicts(labels: Labels, bar: float, seed: int) -> dict[str, Estimate]:
     """Rates, and agreement beyond chance."""
     n = len(labels)
-    human = labels.human >= bar
-    judge = labels.judge >= bar
-    outcomes: dict[str, tuple[Numbers, BoolArray | None]] = {
-        "judge_rate": (lambda _, scores: scores, None),
-        "accuracy": (lambda people, scores: people == scores, None),
-        "tpr": (lambda _, scores: scores, human),
-        "tnr": (lambda _, scores: 1 - scores, ~human),
-        "precision": (lambda people, _: people, judge),
+    tables: dict[str, Measure] = {
+        "kappa": kappa,
+        "ac1": ac1,
+        "alpha": lambda shares: alpha(shares, n),
     }
-    rates = {
+    cells = cells_of(labels.human >= bar, labels.judge >= bar)
+    return {
         "base_rate": Estimate.of(share_of_passes(labels), n),
+        **{name: _rate(labels, cells, bar, *RATES[name]) for name in RATES},
         **{
-            name: mean_number(labels, _by_verdicts(of, bar), scale=VERDICTS, where=where)
-            for name, (of, where) in outcomes.items()
+            name: of_table(measure, cells, labels.unit, seed, _extra(labels, measure, bar))
+            for name, measure in tables.items()
         },
     }
-    cells = cells_of(human, judge)
-    return rates | {
-        "kappa": of_table(kappa, cells, labels.unit, seed),
-        "ac1": of_table(ac1, cells, labels.unit, seed),
-        "alpha": of_table(lambda shares: alpha(shares, n), cells, labels.unit, seed),
-    }
 
 
-def _by_verdicts(of: Numbers, bar: float) -> Numbers:
-    """The same number of ratings and scores, by whether they pass."""
-    return lambda people, scores: of(passed(people, bar), passed(scores, bar)).astype(np.float64)
+def _rate(
+    labels: Labels, cells: IntArray, bar: float, hits: Sequence[int], among: Sequence[int]
+) -> Estimate:
+    """The share of some cells of the table among others."""
+    rows = np.flatnonzero(np.isin(cells, among))
+    values = np.isin(cells[rows], hits).astype(np.float64)
+    answer = mean_answer(values, labels.unit[rows], VERDICTS)
+
+    def share(shares: FloatArray) -> FloatArray:
+        below = shares[list(among)].sum()
+        return np.asarray(shares[list(hits)].sum() / below if below > 0 else math.nan)
+
+    return Estimate.of(answer.with_extra(_extra(labels, share, bar)), len(rows))
+
+
+def _extra(labels: Labels, measure: Measure, bar: float) -> Extra:
+    """What raters add to the variance of a measure of the table of verdicts."""
+
+    def number(human: FloatArray, judge: FloatArray) -> float:
+        counts = np.bincount(cells_of(human >= bar, judge >= bar), minlength=4)
+        return float(measure(counts / len(human)))
+
+    return extra_of(labels.raters, labels.judge, number)
 
 
 def share_of_passes(labels: Labels) -> Answer:
@@ -282,14 +304,27 @@ def _on_scale(labels: Labels) -> dict[str, Estimate]:
         span = labels.span
         result["bias"] = mean_number(labels, lambda y, x: x - y, scale=(-span, span))
         result["mae"] = mean_number(labels, lambda y, x: np.abs(x - y), scale=(0.0, span))
-        result["rmse"] = root_mean_square(judge - human, labels.unit, span)
-        result["quadratic_kappa"] = correlated("quadratic_kappa", human, judge, labels.unit)
+        extra = extra_of(labels.raters, judge, lambda y, x: float(np.square(x - y).mean()))
+        result["rmse"] = root_mean_square(judge - human, labels.unit, span, extra)
+        result["quadratic_kappa"] = _coefficient(labels, "quadratic_kappa")
     for name in ("spearman", "pearson"):
-        result[name] = correlated(name, human, judge, labels.unit)
+        result[name] = _coefficient(labels, name)
     for name, values in labels.within.items():
         if 2 * len({*values}) <= n:
             result[f"within_{name}"] = _within(labels, values)
     return result
+
+
+def _coefficient(labels: Labels, name: str) -> Estimate:
+    """A coefficient of scores and ratings, with units and raters as what was drawn."""
+    value_of = COEFFICIENTS[name].value
+
+    def number(human: FloatArray, judge: FloatArray) -> float:
+        value = value_of(human, judge)
+        return math.atanh(value) if abs(value) < 1 else math.nan
+
+    extra = extra_of(labels.raters, labels.judge, number)
+    return correlated(name, labels.human, labels.judge, labels.unit, extra)
 
 
 def _within(labels: Labels, values: Sequence[str]) -> Estimate:
@@ -331,25 +366,18 @@ def raters_of_people(
     )
 
 
-def mean_number(
-    labels: Labels, of: Numbers, *, scale: Interval, where: BoolArray | None = None
-) -> Estimate:
+def mean_number(labels: Labels, of: Numbers, scale: Interval) -> Estimate:
     """The mean of a number of each row, with units and raters as what was drawn.
 
     Args:
         labels: the rows.
         of: the number of a rating and a score; of single ratings it tells how raters differ.
         scale: lowest and highest number that there can be.
-        where: [n] rows of which the mean is, or None for all.
     """
-    rows = np.arange(len(labels)) if where is None else np.flatnonzero(where)
-    values = of(labels.human, labels.judge)[rows]
-    unit = labels.unit[rows]
-    if labels.raters is None:
-        return Estimate.of(mean_answer(values, unit, scale), len(rows))
-    raters = labels.raters.among(rows, len(labels))
-    single = of(raters.rating, labels.judge[rows][raters.text])
-    return Estimate.of(mean_answer(values, unit, scale, raters, single), len(rows))
+    values = of(labels.human, labels.judge)
+    raters = labels.raters
+    single = None if raters is None else of(raters.rating, labels.judge[raters.text])
+    return Estimate.of(mean_answer(values, labels.unit, scale, raters, single), len(labels))
 
 
 def mean_answer(

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from refless.data.records import Predictions
 from refless.evaluation.differences import difference
 from refless.evaluation.groups import codes
 from refless.evaluation.jackknife import PERFECT
-from refless.evaluation.systems import system_table
+from refless.evaluation.systems import SystemTable, ranked_by, system_table
 from refless.metrics.references.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
@@ -20,14 +21,16 @@ from refless.stats.answers import Estimate
 from refless.stats.clusters import numbered
 from refless.stats.corrections import holm
 from refless.stats.correlation import spearman
-from refless.stats.intervals import UNDEFINED, Interval, of_best, percentile_interval
+from refless.stats.intervals import UNDEFINED, Interval, around, of_best, percentile_interval
 from refless.stats.left_out import COEFFICIENTS, correlated
+from refless.stats.pair_influence import accuracy_influence
 from refless.stats.pairs import chance_accuracy, pairwise_accuracy, tie_threshold
 from refless.stats.permutation import PERMUTATIONS, permutation_p
-from refless.stats.resampling import RESAMPLES
+from refless.stats.resampling import RESAMPLES, influence_error
 
 LEVEL = 0.05
 FEWEST_SYSTEMS = 3  # two systems correlate perfectly, one way or the other
+COIN = 0.5  # share of pairs of systems that chance has in order
 MOST_ROWS = 20_000  # beyond this, pairs of all rows are too many to be looked at one by one
 
 
@@ -39,9 +42,11 @@ class Agreeing:
         name: of the metric.
         n_scored: rows that it scored.
         pearson, spearman: correlations, with 95 % intervals.
-        accuracy: share of pairs that it orders as people do, ties included.
-        tie_threshold: difference up to which its scores best tie where people do.
-        tie_accuracy: accuracy with that threshold, chosen on the same rows.
+        accuracy: share of pairs that it orders as people do, with a 95 % interval. A pair of texts
+            is right if both tie, too (Deutsch et al. 2023); a tie of systems is half a pair, as
+            where it is told whether the metric may rank them.
+        tie_threshold: difference up to which its scores best tie where people do; of texts.
+        tie_accuracy: accuracy with that threshold, chosen on the same rows; of texts.
         chance: what knowing nothing would give there, with as many ties.
         undefined: why a correlation is NaN, or "".
     """
@@ -53,6 +58,7 @@ class Agreeing:
     spearman: float
     spearman_interval: Interval
     accuracy: float
+    accuracy_interval: Interval
     tie_threshold: float
     tie_accuracy: float
     chance: float
@@ -170,8 +176,7 @@ def _segments(human: Predictions, scores: Mapping[str, Scores], how: How) -> Lev
             measure: correlated(measure, *judged, drawn) for measure in ("spearman", "pearson")
         }
         groups = None if items is None else items[rows]
-        undefined = estimates["spearman"].undefined
-        metrics[name] = _described(name, *judged, estimates, groups, undefined)
+        metrics[name] = _described(name, *judged, estimates, groups, drawn)
 
     units = len(human) if clusters is None else len(np.unique(clusters))
     compared = _comparisons(human.human, columns, metrics, how, clusters)
@@ -188,16 +193,36 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
     for name, column in table.columns.items():
         scored = ~np.isnan(column)
         judged = table.human[scored], column[scored]
-        estimates = {}
+        estimates = {"accuracy": _in_order(table, name, len(human))}
         for measure in ("spearman", "pearson"):
             value = COEFFICIENTS[measure].value(*judged)
             drawn = percentile_interval(table.drawn(name, measure))
             estimates[measure] = Estimate(value=value, interval=reflected(value, drawn))
-        few = "" if scored.sum() >= FEWEST_SYSTEMS else "it scored too few systems"
-        metrics[name] = _described(name, *judged, estimates, None, few)
+        metrics[name] = Agreeing(
+            name=name,
+            n_scored=int(scored.sum()),
+            **_values_of(estimates),
+            tie_threshold=math.nan,
+            tie_accuracy=math.nan,
+            chance=COIN,
+            undefined="" if scored.sum() >= FEWEST_SYSTEMS else "it scored too few systems",
+        )
 
     units = len({*(human.group or human.id)})
     return _level("system", n, metrics, (), units)
+
+
+def _in_order(table: SystemTable, name: str, n: int) -> Estimate:
+    """The share of pairs of systems that a metric has in people's order, a tie half a pair."""
+    people = np.vstack([table.human, table.human_drawn])
+    return ranked_by(people, np.vstack([table.columns[name], table.columns_drawn[name]]), n)
+
+
+def _values_of(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
+    """Numbers and their intervals as `Agreeing` names them."""
+    values = {name: estimate.value for name, estimate in estimates.items()}
+    ends = {f"{name}_interval": estimate.interval for name, estimate in estimates.items()}
+    return values | ends
 
 
 def reflected(value: float, ends: Interval) -> Interval:
@@ -217,28 +242,42 @@ def _described(
     column: FloatArray,
     estimates: Mapping[str, Estimate],
     groups: IntArray | None,
-    undefined: str,
+    clusters: IntArray | None,
 ) -> Agreeing:
     """The agreement with people of a metric's scores; of pairs within groups, if there are any."""
-    accuracy = threshold = best = chance = math.nan
+    accuracy = Estimate(value=math.nan)
+    threshold = best = chance = math.nan
     if groups is not None or len(human) <= MOST_ROWS:
-        accuracy = pairwise_accuracy(human, column, groups=groups)
+        accuracy = _pairs_right(human, column, groups, clusters)
         threshold, best = tie_threshold(human, column, groups=groups)
         ties = 0.0 if math.isnan(threshold) else threshold
         chance = chance_accuracy(human, column, groups=groups, threshold=ties)
     return Agreeing(
         name=name,
         n_scored=len(human),
-        pearson=estimates["pearson"].value,
-        pearson_interval=estimates["pearson"].interval,
-        spearman=estimates["spearman"].value,
-        spearman_interval=estimates["spearman"].interval,
-        accuracy=accuracy,
+        **_values_of({**estimates, "accuracy": accuracy}),
         tie_threshold=threshold,
         tie_accuracy=best,
         chance=chance,
-        undefined=undefined,
+        undefined=estimates["spearman"].undefined,
     )
+
+
+def _pairs_right(
+    human: FloatArray, column: FloatArray, groups: IntArray | None, clusters: IntArray | None
+) -> Estimate:
+    """`pairwise_accuracy` with the jackknife's interval, normal in Fisher's z of 2 A - 1.
+
+    That is Kendall's tau where nothing ties. Where all pairs are right, or all wrong, nothing tells
+    how far that may be chance, so there is no interval.
+    """
+    value = pairwise_accuracy(human, column, groups=groups)
+    tau = 2 * value - 1
+    error = 2 * influence_error(accuracy_influence(human, column, groups=groups), clusters)
+    if not error > 0 or not abs(tau) < 1:
+        return Estimate(value=value, n=len(human))
+    low, high = around(tau, error / (1 - tau * tau))
+    return Estimate(value=value, interval=((1 + low) / 2, (1 + high) / 2), n=len(human))
 
 
 def _level(

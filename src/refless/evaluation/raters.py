@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,8 +12,11 @@ from refless.data.records import RatedPool
 from refless.evaluation.groups import codes
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.raters import Severity, severity
-from refless.stats.samples import Shares
+from refless.stats.answers import NOTHING_MORE, Extra
+from refless.stats.raters import MOST_RATERS, Severity, severity
+from refless.stats.samples import FEWEST_RATERS, Shares
+
+PARTS = 50  # of single ratings, that are left out in turn
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -66,6 +70,51 @@ class Raters:
         with single_threaded_blas():
             found = [severity(block, self.rater, values) for block in (self.text, larger)]
         return max(found, key=lambda each: each.freedom)
+
+
+def extra_of(
+    raters: Raters | None, judge: FloatArray, number: Callable[[FloatArray, FloatArray], float]
+) -> Extra:
+    """What raters add to the variance of a number that is no mean, beyond what units know.
+
+    The number is computed again without each rater (the jackknife); what it scatters then, beyond
+    what as large a part of single ratings does that are left out whoever gave them, is the raters'.
+
+    Args:
+        raters: with ratings as the number reads them; None, or fewer than four, add nothing.
+        judge: [n] scores.
+        number: of the mean ratings [k] of rows and their scores, on a scale on which it is normal.
+    """
+    if raters is None:
+        return NOTHING_MORE
+    rater = np.unique(raters.rater, return_inverse=True)[1] % MOST_RATERS
+    count = int(rater.max(initial=-1)) + 1
+    if count < FEWEST_RATERS:
+        return NOTHING_MORE
+    dealt = np.arange(len(rater)) % min(PARTS, len(rater))
+    variance = _left_out(raters, judge, number, rater) - _left_out(raters, judge, number, dealt)
+    if not variance > 0:
+        return NOTHING_MORE
+    return Extra(variance=variance, freedom=max(count - 1.5, 1.0))
+
+
+def _left_out(
+    raters: Raters,
+    judge: FloatArray,
+    number: Callable[[FloatArray, FloatArray], float],
+    part: IntArray,
+) -> float:
+    """The jackknife's variance of a number without each part of the ratings; NaN if undefined."""
+    n = len(judge)
+    values = []
+    for left_out in np.unique(part):
+        kept = part != left_out
+        counts = np.bincount(raters.text[kept], minlength=n)
+        sums = np.bincount(raters.text[kept], raters.rating[kept], n)
+        rows = np.flatnonzero(counts)
+        values.append(number(sums[rows] / counts[rows], judge[rows]))
+    scatter = np.array(values)
+    return (len(scatter) - 1) * float(scatter.var())
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -9,9 +9,9 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.answers import Estimate
 from refless.stats.contrast import contrast
 from refless.stats.intervals import Interval
-from refless.stats.measures import MEASURES
+from refless.stats.left_out import correlated
 from refless.stats.samples import Sample
-from refless.stats.verdicts import cells_of, kappa, proportion
+from refless.stats.verdicts import proportion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class Runs:
         flips: share of rows on which not all runs say the same.
         sd: standard deviation of a row's scores from run to run, root mean square over rows.
         measure: kappa or Spearman, with people; single: its mean over runs; together: of the
-            majority's verdict or the mean score.
+            majority's verdict or the mean score; both with intervals.
     """
 
     runs: int
@@ -31,8 +31,8 @@ class Runs:
     flips: Estimate
     sd: float
     measure: str
-    single: float
-    together: float
+    single: Estimate
+    together: Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,25 +66,19 @@ def runs_of(
     judged = scores
     if bars is not None:
         human, judged = (human >= bars[0]).astype(float), (scores >= bars[1]).astype(float)
-    k = scores.shape[1]
-    agreement = MEASURES["spearman"].value if bars is None else _kappa
-    single = [agreement(human, judged[:, run]) for run in range(k)]
-    majority = judged.mean(axis=1) if bars is None else (judged.mean(axis=1) > 0.5).astype(float)
+    majority = judged.mean(axis=1)
+    if bars is not None:
+        majority = (majority > 0.5).astype(float)
+    coefficient = "spearman" if bars is None else "quadratic_kappa"  # of verdicts it is kappa
     return Runs(
-        runs=k,
+        runs=scores.shape[1],
         n=len(human),
         flips=proportion(np.ptp(judged, axis=1) > 0, clusters),
         sd=math.sqrt(float(scores.var(axis=1, ddof=1).mean())) if len(human) else math.nan,
         measure="spearman" if bars is None else "kappa",
-        single=float(np.mean(single)),
-        together=agreement(human, majority),
+        single=correlated(coefficient, human, judged, clusters),
+        together=correlated(coefficient, human, majority, clusters),
     )
-
-
-def _kappa(human: FloatArray, judge: FloatArray) -> float:
-    """Cohen's kappa of two columns [n] of 1 and 0; NaN without rows."""
-    counts = np.bincount(cells_of(human > 0, judge > 0), minlength=4)
-    return float(kappa(counts / counts.sum())) if len(human) else math.nan
 
 
 def drift_of(

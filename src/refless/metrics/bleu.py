@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.errors import UsageError
 
 SMOOTHINGS: dict[str, float | None] = {  # name -> its default value
@@ -56,17 +56,28 @@ def gram_counts(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
 
-def bleu_of_sums(sums: FloatArray, smoothing: Smoothing) -> FloatArray:
+def bleu_of_sums(sums: FloatArray, smoothing: Smoothing, *, single: bool = False) -> FloatArray:
     """[...] BLEU, 0 to 100, out of sums of statistics [..., 2 + 2 * order].
 
     An order whose weighted sum of matches is negative counts as without a match.
+
+    Args:
+        sums: length, closest reference length, matches and totals by order.
+        smoothing: how precisions become a score.
+        single: whether each is one text by itself. Orders that are longer than the text are then
+            left out, as sacrebleu does for sentences (its effective order); with them a text of
+            three words could have no score but 0.
     """
     order = (sums.shape[-1] - 2) // 2
     matched = np.where(sums[..., 2 : 2 + order] > NOTHING, sums[..., 2 : 2 + order], 0.0)
     total = sums[..., 2 + order :]
     if smoothing.name == "coco":
         return _coco(sums[..., 0], sums[..., 1], matched, total)
-    mean = log_precisions(matched, total, smoothing).sum(axis=-1) / order
+    logs = log_precisions(matched, total, smoothing)
+    counted = np.ones(total.shape, dtype=np.bool_)
+    if single:
+        counted = _defined(total, smoothing)
+    mean = np.where(counted, logs, 0.0).sum(axis=-1) / np.maximum(counted.sum(axis=-1), 1)
     score = 100 * brevity_penalty(sums[..., 0], sums[..., 1]) * np.exp(mean)
     return np.asarray(np.where((matched > 0).any(axis=-1), score, 0.0))
 
@@ -81,10 +92,9 @@ def brevity_penalty(length: FloatArray | IntArray, reference: FloatArray | IntAr
 def log_precisions(matched: FloatArray, total: FloatArray, smoothing: Smoothing) -> FloatArray:
     """Logarithms of the precisions, -inf for 0."""
     amount = smoothing.amount
-    if smoothing.name == "add-k" and amount is not None:
-        added = np.where(np.arange(matched.shape[-1]) > 0, amount, 0.0)
-        matched, total = matched + added, total + added
-    defined = np.logical_and.accumulate(total > 0, axis=-1)
+    defined = _defined(total, smoothing)
+    matched = matched + _added(matched.shape[-1], smoothing)
+    total = total + _added(total.shape[-1], smoothing)
     none = defined & (matched == 0)
     if smoothing.name == "exp":
         matched = np.where(none, 0.5 ** np.cumsum(none, axis=-1), matched)
@@ -92,6 +102,20 @@ def log_precisions(matched: FloatArray, total: FloatArray, smoothing: Smoothing)
         matched = np.where(none, amount, matched)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(defined, np.log(matched) - np.log(total), -np.inf)
+
+
+def _added(order: int, smoothing: Smoothing) -> FloatArray:
+    """[order] what `add-k` adds to matches and totals of every order above 1; 0 of others."""
+    added = np.zeros(order)
+    if smoothing.name == "add-k" and smoothing.amount is not None:
+        added[1:] = smoothing.amount
+    return added
+
+
+def _defined(total: FloatArray, smoothing: Smoothing) -> BoolArray:
+    """[..., order] whether this order, and every lower one, has an n-gram to be right about."""
+    totals = total + _added(total.shape[-1], smoothing)
+    return np.asarray(np.logical_and.accumulate(totals > 0, axis=-1))
 
 
 def _coco(

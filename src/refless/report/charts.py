@@ -19,7 +19,7 @@ from refless.report.plot import (
     axis_over,
 )
 from refless.report.templates import rendered
-from refless.report.wording import labels, number, with_interval
+from refless.report.wording import labels, number, with_intervals
 from refless.stats.intervals import UNDEFINED, Interval
 
 ROW = 34  # height of a line of a row chart
@@ -189,11 +189,13 @@ def charted(
         width: columns that a name has at most.
     """
     names = labels([line.name for line, _ in entries], width)
+    drawn = [line for line, _ in entries]
+    values = with_intervals([line.value for line in drawn], [line.interval for line in drawn])
     rows = tuple(
-        (names[line.name], with_interval(line.value, line.interval), *cells)
-        for line, cells in entries
+        (names[line.name], value, *cells)
+        for (line, cells), value in zip(entries, values, strict=True)
     )
     table = Table(header=header, rows=rows, numeric=numeric)
-    svg = row_chart([line for line, _ in entries], axis, label, zero=zero)
+    svg = row_chart(drawn, axis, label, zero=zero)
     figure = Figure(svg=svg, caption=caption, table=table)
     return Section(title=title, figures=(figure,), table=table, lines=lines)

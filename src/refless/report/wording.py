@@ -1,8 +1,10 @@
 """Numbers and texts as people read them: digits, intervals, shares, names cut to fit."""
 
+import math
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, Literal
 
 from rich.cells import cell_len, set_cell_size
@@ -11,6 +13,7 @@ from refless.registry.plural import counted
 from refless.registry.signature import Signature
 
 Looks = Literal["one", "any"]
+BELOW = 2.0  # all digits stand after the point
 WIDEST = 1e5  # numbers from here on are shown with five digits in all, so that tables keep fitting
 MEASURES = {"mse": 4, "mae": 4, "pearson": 3, "spearman": 3, "kendall": 3, "auc": 3}  # digits
 NAMES = {"bleu-neighbors": "BLEU Neighbors", "gp": "the Gaussian process", "ratpred": "RatPred"}
@@ -24,13 +27,29 @@ REASONS = {
 }
 
 
-def number(value: float | None, digits: int = 3) -> str:
-    """A number for a table; a dash where it is undefined."""
+def decimals(values: Iterable[float], digits: int = 3) -> int:
+    """Digits after the point with which the largest of some numbers has so many in all.
+
+    Numbers below 2, as shares, correlations and differences of these are, have them all after the
+    point: 0.882 and 1.000, but 4.34, 72.3 and 100. This is the only place that decides it.
+    """
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    return digits if largest < BELOW else max(digits - len(str(int(largest))), 0)
+
+
+def number(value: float | None, digits: int = 3, among: Sequence[float] = ()) -> str:
+    """A number for a table; a dash where it is undefined.
+
+    Args:
+        value: the number.
+        digits: how many it has in all, see `decimals`.
+        among: numbers that stand in one column, or one bracket, with it, and so are cut alike.
+    """
     if value is None or value != value:
         return "-"
     if abs(value) >= WIDEST:
         return f"{value:.4e}"
-    text = f"{value:.{digits}f}"
+    text = f"{value:.{decimals([value, *among], digits)}f}"
     return text.removeprefix("-") if float(text) == 0 else text  # -0.000 is 0.000
 
 
@@ -46,20 +65,44 @@ def percent(share: float) -> str:
     return ">99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
 
 
-def with_interval(value: float, interval: Sequence[float], digits: int = 3) -> str:
-    """`0.316 [0.181, 0.440]`, or a dash; without the interval where there is none."""
+def with_interval(
+    value: float, interval: Sequence[float], digits: int = 3, among: Sequence[float] = ()
+) -> str:
+    """`0.316 [0.181, 0.440]`, or a dash; without the interval where there is none.
+
+    Args:
+        value, interval: the number and its ends; all have as many decimals.
+        digits, among: as of `number`.
+    """
     low, high = interval
     if value != value or low != low:
-        return number(value, digits)
-    return f"{number(value, digits)} [{number(low, digits)}, {number(high, digits)}]"
+        return number(value, digits, among)
+    together = (value, low, high, *among)
+    value_text, low_text, high_text = (number(x, digits, together) for x in (value, low, high))
+    return f"{value_text} [{low_text}, {high_text}]"
 
 
-def interval(ends: Sequence[float], digits: int = 3) -> str:
-    """`95 % interval 0.193 to 0.440`, or that there is none."""
-    low, high = ends
+def numbers(values: Sequence[float], digits: int = 3) -> tuple[str, ...]:
+    """A column of numbers, all with as many decimals, so that their points stay aligned."""
+    return tuple(number(value, digits, values) for value in values)
+
+
+def with_intervals(
+    values: Sequence[float], intervals: Sequence[Sequence[float]], digits: int = 3
+) -> tuple[str, ...]:
+    """A column of numbers with their intervals, all with as many decimals."""
+    column = [*values, *chain.from_iterable(intervals)]
+    pairs = zip(values, intervals, strict=True)
+    return tuple(with_interval(value, ends, digits, column) for value, ends in pairs)
+
+
+def fact(value: float, interval: Sequence[float], digits: int = 3) -> tuple[str, str]:
+    """`0.316` and `95 % interval 0.193 to 0.440`, or that there is no interval."""
+    low, high = interval
     if low != low:
-        return "no interval"
-    return f"95 % interval {number(low, digits)} to {number(high, digits)}"
+        return number(value, digits), "no interval"
+    value_text, low_text, high_text = numbers([value, low, high], digits)
+    return value_text, f"95 % interval {low_text} to {high_text}"
 
 
 def abstains(share: float) -> str:

@@ -85,6 +85,13 @@ class Answer:
             bounds=(low - least, high - least),
         )
 
+    def with_extra(self, extra: Extra) -> Answer:
+        """The same with a variance that comes on top."""
+        if not self.error > 0:
+            return self
+        variance, freedom = extra.joined(self.error**2, self.freedom)
+        return replace(self, error=math.sqrt(variance), freedom=freedom)
+
     def at_any_look(self, n: int, reach: float) -> Answer:
         """The same with an interval that holds however often one looks: see `always_interval`."""
         if not self.error > 0:
@@ -129,6 +136,30 @@ class Powered:
         worth = self.rated * (self.alone.error / self.both.error) ** 2 if exact else math.nan
         object.__setattr__(self, "worth", worth)
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extra:
+    """What raters add to a variance, beyond what units know; nothing by default.
+
+    Attributes:
+        variance: that is added; freedom: degrees of freedom by which it is known.
+    """
+
+    variance: float = 0.0
+    freedom: float = math.inf
+
+    def times(self, factor: float) -> Extra:
+        """The same in other units, of which one of these is so many."""
+        return replace(self, variance=self.variance * factor**2)
+
+    def joined(self, variance: float, freedom: float) -> tuple[float, float]:
+        """The sum of a variance and this one, and its degrees of freedom after Satterthwaite."""
+        total = variance + self.variance
+        below = variance**2 / freedom + self.variance**2 / self.freedom
+        return total, total**2 / below if below > 0 else freedom
+
+
+NOTHING_MORE = Extra()
 
 SAID: dict[Untold, str] = {
     "": "",

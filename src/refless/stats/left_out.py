@@ -16,13 +16,13 @@ import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats import correlation, influence, weighted
-from refless.stats.answers import Estimate
+from refless.stats.answers import NOTHING_MORE, Estimate, Extra
 from refless.stats.contrast import equal_units, mean_of
 from refless.stats.intervals import CELLS, Interval, student
 from refless.stats.samples import numbers_of
 from refless.stats.weighted import Prepare
 
-FEWEST = 5  # units, of which fewer tell no spread
+FEWEST = 5  # units, of which fewer tell no spread, and of them unlike the commonest
 MOST_WEIGHTS = 2**20  # units times rows; beyond this derivatives stand for leaving out
 LIMIT = 1e-9  # an error below this is none
 TOO_EVEN = "the rows are too few, or too even, to tell"
@@ -54,36 +54,61 @@ COEFFICIENTS = {
 
 
 def correlated(
-    name: str, human: FloatArray, judge: FloatArray, unit: IntArray | None = None
+    name: str,
+    human: FloatArray,
+    judge: FloatArray,
+    unit: IntArray | None = None,
+    extra: Extra = NOTHING_MORE,
 ) -> Estimate:
-    """A coefficient of two columns [n] with its 95 % interval, by leaving out units.
+    """A coefficient of ratings and scores with its 95 % interval, by leaving out units.
 
     Args:
-        name: one of COEFFICIENTS; human, judge: [n].
+        name: one of COEFFICIENTS; human: [n].
+        judge: [n], or [n, k] for the mean coefficient of k columns.
         unit: [n] what was drawn as a whole; None for each row.
+        extra: what raters add to the variance, in Fisher's z.
     """
     n = len(human)
+    columns = judge.reshape(n, -1).T
     coefficient = COEFFICIENTS[name]
-    value = coefficient.value(human, judge) if n > 1 else math.nan
-    if math.isnan(value) or not np.ptp(human) * np.ptp(judge):
+    value = math.nan
+    if n > 1:
+        value = float(np.mean([coefficient.value(human, column) for column in columns]))
+    if math.isnan(value) or not np.ptp(human) * np.ptp(columns, axis=1).min():
         return Estimate(value=value, n=n, undefined=CONSTANT)
     unit = np.arange(n) if unit is None else numbers_of(unit)
-    units = int(unit.max()) + 1
-    if units < FEWEST or abs(value) >= 1:
+    uneven = min(_uneven(column, unit) for column in (human, *columns))
+    if abs(value) >= 1 or uneven < FEWEST:
+        return Estimate(value=value, n=n, undefined=TOO_EVEN)
+    deviations = _deviations(coefficient, human, columns, unit, value)
+    if deviations is None:
         return Estimate(value=value, n=n, undefined=TOO_EVEN)
     middle = math.atanh(value)
-    if units * n <= MOST_WEIGHTS:
-        left = without_each(coefficient.weighted(human, judge), unit)
-        if np.isnan(left).any() or (np.abs(left) >= 1).any():
-            return Estimate(value=value, n=n, undefined=TOO_EVEN)
-        deviations = np.arctanh(left)
-        deviations = deviations - deviations.mean()
-    else:
-        slopes = coefficient.influence(human, judge)
-        deviations = np.bincount(unit, slopes, units) / (1 - value**2)
-    half = _half_width(deviations)
+    half = _half_width(deviations, extra)
     ends = math.tanh(middle - half), math.tanh(middle + half)
     return Estimate(value=value, interval=ends, n=n)
+
+
+def _deviations(
+    coefficient: Coefficient, human: FloatArray, columns: FloatArray, unit: IntArray, value: float
+) -> FloatArray | None:
+    """[units] what leaving out each unit does in Fisher's z; None where that is undefined."""
+    units = int(unit.max()) + 1
+    if units * len(human) > MOST_WEIGHTS:
+        slopes = [coefficient.influence(human, column) for column in columns]
+        return np.asarray(np.bincount(unit, np.mean(slopes, axis=0), units) / (1 - value**2))
+    prepared = [coefficient.weighted(human, column) for column in columns]
+    left = without_each(lambda weights: np.mean([of(weights) for of in prepared], axis=0), unit)
+    if np.isnan(left).any() or (np.abs(left) >= 1).any():
+        return None
+    moved = np.arctanh(left)
+    return np.asarray(moved - moved.mean())
+
+
+def _uneven(column: FloatArray, unit: IntArray) -> int:
+    """How many units have a value that is not the commonest one."""
+    values, counts = np.unique(column, return_counts=True)
+    return len(np.unique(unit[column != values[counts.argmax()]]))
 
 
 def without_each(of_weights: Callable[[FloatArray], FloatArray], unit: IntArray) -> FloatArray:
@@ -98,19 +123,21 @@ def without_each(of_weights: Callable[[FloatArray], FloatArray], unit: IntArray)
     return np.concatenate(parts)
 
 
-def _half_width(deviations: FloatArray) -> float:
+def _half_width(deviations: FloatArray, extra: Extra) -> float:
     """Half the width of a 95 % interval, from what leaving out each of the units does."""
     units = len(deviations)
     squares = np.square(deviations)
-    error = math.sqrt((units - 1) / units * float(squares.sum()))
-    if error < LIMIT:
-        return 0.0
+    variance = (units - 1) / units * float(squares.sum())
     weighty = 3 * equal_units(squares)
     freedom = max(min(weighty - 1, units - 2), (units - 2) / 2)
-    return student(freedom) * error
+    variance, freedom = extra.joined(variance, freedom)
+    error = math.sqrt(variance)
+    return student(freedom) * error if error > LIMIT else 0.0
 
 
-def root_mean_square(errors: FloatArray, unit: IntArray, reach: float) -> Estimate:
+def root_mean_square(
+    errors: FloatArray, unit: IntArray, reach: float, extra: Extra = NOTHING_MORE
+) -> Estimate:
     """The root of the mean of squared errors [n] with its 95 % interval.
 
     The low end comes from leaving out units, on the scale of the power -2/3. The high end is that
@@ -119,22 +146,24 @@ def root_mean_square(errors: FloatArray, unit: IntArray, reach: float) -> Estima
     Args:
         errors: [n]; unit: [n] what was drawn as a whole.
         reach: the largest error that there can be.
+        extra: what raters add to the variance of the mean of squares.
     """
     n = len(errors)
     squares = np.square(errors)
     value = math.sqrt(float(squares.mean()))
-    mean = Estimate.of(mean_of(squares, unit, scale=(0.0, reach**2)), n)
+    answer = mean_of(squares, unit, scale=(0.0, reach**2)).with_extra(extra)
+    mean = Estimate.of(answer, n)
     if mean.undefined:
         return Estimate(value=value, n=n, undefined=mean.undefined)
     high = max(math.sqrt(mean.interval[1]), value)
-    low = _low_end(squares, numbers_of(unit))
+    low = _low_end(squares, numbers_of(unit), extra)
     if low is None:
         low = math.sqrt(max(mean.interval[0], 0.0))
     ends: Interval = (min(low, value), high)
     return Estimate(value=value, interval=ends, n=n)
 
 
-def _low_end(squares: FloatArray, unit: IntArray) -> float | None:
+def _low_end(squares: FloatArray, unit: IntArray, extra: Extra) -> float | None:
     """The low end of the root of a mean of squares; None if too few units are there to tell."""
     units = int(unit.max()) + 1
     sums = np.bincount(unit, squares, units)
@@ -142,6 +171,8 @@ def _low_end(squares: FloatArray, unit: IntArray) -> float | None:
     if units < FEWEST or left.min() <= 0:
         return None
     powers = -(left ** (-1 / 3))
-    middle = -(float(squares.mean()) ** (-1 / 3))
-    end = middle - _half_width(powers - powers.mean())
+    square = float(squares.mean())
+    slope = square ** (-4 / 3) / 3
+    half = _half_width(powers - powers.mean(), extra.times(slope))
+    end = -(square ** (-1 / 3)) - half
     return float((-end) ** -1.5)

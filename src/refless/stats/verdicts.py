@@ -1,7 +1,8 @@
 """Two columns of verdicts, people's and a judge's: rates, and agreement beyond chance.
 
-What a table of two by two gives has the middle of what such tables give under Jeffreys' prior as
-its interval, at an effective size: rows that were drawn as a whole count as fewer.
+What a table of two by two gives has as its interval the middle of what such tables give under
+Jeffreys' prior, and under a weaker one, at an effective size: rows that were drawn as a whole count
+as fewer.
 """
 
 import math
@@ -11,13 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.answers import SAID, Estimate
+from refless.stats.answers import NOTHING_MORE, SAID, Estimate, Extra
 from refless.stats.clusters import effective_size
 from refless.stats.contrast import VERDICTS, mean_of
 from refless.stats.intervals import LEVEL, quantile, student
 
 DRAWS = 4_000
-CELL_PRIOR = 0.5  # Jeffreys', for each of the four cells
+CELL_PRIORS = (
+    0.5,
+    0.2,
+)  # for each of the four cells: Jeffreys', and one that believes in rare cells
 Shares = FloatArray  # [..., 4] of true positives, false positives, false negatives, true negatives
 
 
@@ -91,30 +95,41 @@ def proportion(outcome: BoolArray, unit: IntArray) -> Estimate:
 def of_table(
     measure: Callable[[Shares], FloatArray],
     cells: IntArray,
-    clusters: IntArray,
+    unit: IntArray,
     seed: int = 0,
+    extra: Extra = NOTHING_MORE,
 ) -> Estimate:
     """A measure of a table of two by two, with its interval.
 
     Args:
         measure: shares [..., 4] -> [...].
-        cells: [n] in 0 to 3; clusters: [n] labels of rows that belong together.
+        cells: [n] in 0 to 3; unit: [n] what was drawn as a whole.
         seed: of the tables that are drawn.
+        extra: what raters add to the variance of the measure.
     """
     n = len(cells)
-    shares = np.bincount(cells, minlength=4) / max(n, 1)
-    value = float(measure(shares)) if n else math.nan
+    if not n:
+        return Estimate(value=math.nan, undefined="empty")
+    shares = np.bincount(cells, minlength=4) / n
+    value = float(measure(shares))
     if math.isnan(value):
-        return Estimate(
-            value=math.nan, n=n, undefined="all verdicts are the same" if n else "empty"
-        )
-    size = effective_size(_slope(measure, shares)[cells], clusters)
-    size *= (quantile(LEVEL) / student(max(n - 1, 1))) ** 2
+        return Estimate(value=math.nan, n=n, undefined="all verdicts are the same")
+    slopes = _slope(measure, shares)[cells]
+    size = effective_size(slopes, unit)
+    single = float(np.var(slopes))
+    freedom = float(max(n - 1, 1))
+    if single > 0:
+        variance, freedom = extra.joined(single / size, freedom)
+        size = single / variance
+    size *= (quantile(LEVEL) / student(freedom)) ** 2
     rng = np.random.default_rng(seed)
-    drawn = measure(rng.dirichlet(shares * size + CELL_PRIOR, DRAWS))
     tail = (1 - LEVEL) / 2
-    low, high = np.nanquantile(drawn, [tail, 1 - tail]).tolist()
-    return Estimate(value=value, interval=(min(low, value), max(high, value)), n=n)
+    ends = [value, value]
+    for prior in CELL_PRIORS:
+        drawn = measure(rng.dirichlet(shares * size + prior, DRAWS))
+        low, high = np.nanquantile(drawn, [tail, 1 - tail]).tolist()
+        ends = [min(low, ends[0]), max(high, ends[1])]
+    return Estimate(value=value, interval=(ends[0], ends[1]), n=n)
 
 
 def _slope(measure: Callable[[Shares], FloatArray], shares: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from refless.registry.plural import counted
 from refless.report.charts import Line, charted
 from refless.report.document import Section, Table
 from refless.report.wording import (
-    interval,
+    fact,
     labels,
     number,
     p_value,
@@ -20,7 +20,8 @@ from refless.stats.confidence_sequence import FEWEST
 from refless.stats.intervals import Interval
 
 NAME = 24  # columns of a terminal
-MOST_PAIRS = 28  # of eight systems; of more, those whose difference is shown come first
+MOST_PAIRS = 28  # of eight systems; of more, the clearest come first
+MOST_NAMED = 3  # pairs that the first sentences name
 ASSUMED = {
     "random": (
         "This assumes that the rated outputs were drawn at random from all of them. If they were "
@@ -54,6 +55,7 @@ def turned(pair: Pair, by: Pair | None = None) -> Pair:
         independent=pair.independent[::-1],
         powered=powered,
         difference=pair.difference.turned(),
+        item_wins=pair.item_wins.turned(),
     )
 
 
@@ -62,7 +64,7 @@ def facts(pair: Pair) -> tuple[tuple[str, str, str], ...]:
     pair = turned(pair)
     name, answer = labels([pair.second], NAME)[pair.second], pair.difference
     return (
-        ("Difference", number(answer.value), interval(answer.interval)),
+        ("Difference", *fact(answer.value, answer.interval)),
         (f"{name} is better", percent(answer.above), f"p {p_value(answer.p)}"),
     )
 
@@ -79,7 +81,8 @@ def judges_section(
     if not judges:
         return ()
     names, rows = labels([*judges], NAME), []
-    for k, pair in enumerate(pairs[:MOST_PAIRS]):
+    for k in clearest(pairs)[:MOST_PAIRS]:
+        pair = pairs[k]
         better, title = turned(pair), f"{turned(pair).second} over {turned(pair).first}"
         answers = {"people": better, **{names[by]: turned(judges[by][k], pair) for by in judges}}
         for i, (name, each) in enumerate(answers.items()):
@@ -120,7 +123,23 @@ def _of_pairs(comparison: Comparison) -> str:
     lead = f"{names} {verb} the best"
     if len(best) > 1:
         lead = f"The best {verb} one of {len(best)}: {names}{', ...' if len(best) > 5 else ''}"
-    return f"{lead}. A difference is shown for {shown} of {counted(len(pairs), 'pair')} (Holm)."
+    count = f"{shown} of {counted(len(pairs), 'pair')} (Holm)"
+    return f"{lead}. A difference is shown for {count}: {_shown_pairs(pairs, short)}."
+
+
+def _shown_pairs(pairs: Sequence[Pair], names: Mapping[str, str]) -> str:
+    """The pairs whose difference is shown; of many the clearest."""
+    differences = [turned(pairs[k]) for k in clearest(pairs) if pairs[k].shown]
+    titles = [f"{names[pair.second]} over {names[pair.first]}" for pair in differences]
+    if len(titles) > MOST_NAMED:
+        return f"the clearest is {titles[0]}"
+    return ", ".join(titles)
+
+
+def clearest(pairs: Sequence[Pair]) -> list[int]:
+    """Places of the pairs, from the smallest p-value on; of equal ones the largest difference."""
+    keys = [(pair.p_holm, -abs(pair.difference.value)) for pair in pairs]
+    return sorted(range(len(pairs)), key=keys.__getitem__)
 
 
 def of_pair(pair: Pair) -> str:
@@ -234,14 +253,16 @@ def _rated(pair: Pair) -> str:
 def _needed(pair: Pair, *, all_rated: bool) -> str:
     if all_rated or pair.both_rated == pair.items:
         return "All items are rated, so only more items could show a difference."
+    size = number(abs(pair.difference.value), among=pair.difference.interval)
+    meant = f"The difference meant is the {size} seen so far, drawn towards 0 as most are smaller."
     if pair.needed is not None:
         return (
             f"Ratings of about {counted(pair.needed, 'item')} in all should show a difference four "
-            "times out of five."
+            f"times out of five. {meant}"
         )
     return (
         f"Ratings of all {counted(pair.items, 'item')} should show a difference with a chance of "
-        f"{percent(pair.chance)}; a higher chance takes more items."
+        f"{percent(pair.chance)}; a higher chance takes more items. {meant}"
     )
 
 
@@ -249,14 +270,13 @@ def differences_section(comparison: Comparison) -> Section:
     """Each pair; of two systems also by ratings alone."""
     if len(comparison.pairs) == 1:
         return _one_pair(comparison.pairs[0])
-    ranked = sorted(comparison.pairs, key=lambda pair: (pair.p_holm, -abs(pair.difference.value)))
+    ranked = [comparison.pairs[k] for k in clearest(comparison.pairs)]
     names = labels([standing.name for standing in comparison.standings], 18)
     entries = []
     for pair in map(turned, ranked[:MOST_PAIRS]):
         name, answer = f"{names[pair.second]} over {names[pair.first]}", pair.difference
         line = Line(name=name, value=answer.value, interval=answer.interval)
         entries.append((line, (p_value(pair.p_holm), MADE_OF[pair.method])))
-    more = len(ranked) - len(entries)
     return charted(
         "Differences",
         ("pair", "difference [95 %]", "p (Holm)", "made of"),
@@ -266,9 +286,16 @@ def differences_section(comparison: Comparison) -> Section:
         label="Differences of systems",
         zero=True,
         numeric=(False, True, True, False),
-        lines=(MADE, *((f"{counted(more, 'more pair')}: add -o pairs.csv",) if more else ())),
+        lines=(MADE, *part_of(len(entries), len(ranked))),
         width=42,
     )
+
+
+def part_of(rows: int, every: int) -> tuple[str, ...]:
+    """That a table has not all pairs, if it has not."""
+    if rows == every:
+        return ()
+    return (f"The {rows} clearest of {every} pairs, smallest p first; -o pairs.csv writes all.",)
 
 
 MADE = "Made of ratings, of estimates, or of both where these make it more exact."
@@ -310,7 +337,21 @@ def _one_pair(pair: Pair) -> Section:
         axis="difference",
         label="The difference",
         zero=True,
+        lines=_item_by_item(pair, second),
     )
+
+
+def _item_by_item(pair: Pair, second: str) -> tuple[str, ...]:
+    """On how many items the second system is rated higher, which a mean does not tell."""
+    wins = pair.item_wins
+    if not wins.items:
+        return ()
+    items = counted(wins.items, "item")
+    shares = (
+        f"higher on {percent(wins.higher)}, equal on {percent(wins.equal)}, "
+        f"lower on {percent(wins.lower)}"
+    )
+    return (f"Item by item: of {items} with ratings for both, {second} is {shares}.",)
 
 
 def systems_section(comparison: Comparison, scale: Interval | None) -> Section:

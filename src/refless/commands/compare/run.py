@@ -60,6 +60,7 @@ from refless.registry.plural import counted
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
 from refless.report.result import GateRecord
+from refless.report.wording import numbers
 from refless.stats.intervals import Interval
 from refless.stats.proxies import FEWEST
 
@@ -186,14 +187,16 @@ def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -
         few = "the choices are of one source"
         gate = _gate(rates[0].second, "win rate", ends, 0.5 - margin, worse, few)
     choices = choices_in(pool)
+    among = np.isin(np.array(pool.systems, dtype=object), order)
+    rows = among[choices.first] & among[choices.second]
     signed = Signature("wins").plus(ties="half", systems=tuple(order), ci="contrast")
     signed = signed.plus(
         drawn="source", pool=fingerprint(pool.take(canonical_order(pool))), v=__version__
     )
     return WinsResult(
         wins=rates,
-        choices=int(choices.votes.sum()),
-        groups=len(np.unique(choices.groups)),
+        choices=int(choices.votes[rows].sum()),
+        groups=len(np.unique(choices.groups[rows])),
         gate=gate,
         signature=signed.plus(margin=margin) if gated else signed,
     )
@@ -396,7 +399,7 @@ def _gate(
         none: why there is no interval, if there is none.
     """
     low, high = interval
-    ends = f"the interval of the {measure}, {low:.3f} to {high:.3f},"
+    ends = f"the interval of the {measure}, {' to '.join(numbers(interval))},"
     if math.isnan(low):
         gate = GateRecord.of("undecided", f"the {measure} has no interval: {none}")
     elif high < least:

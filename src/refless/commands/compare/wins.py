@@ -1,9 +1,11 @@
 """Which system people preferred: `refless compare` on choices of people."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from refless.commands.compare.document import MOST_NAMED, MOST_PAIRS, part_of
 from refless.evaluation.wins import Wins
 from refless.registry.plural import counted
 from refless.report.charts import Line, charted
@@ -22,7 +24,8 @@ class WinsRecord(Record):
 
     Attributes:
         of: the kind of ratings.
-        choices, groups: how many; groups are sources, or what shared texts connect.
+        choices: between the systems compared; groups: sources, or what shared texts connect, that
+            these are of.
     """
 
     command: Literal["compare"] = "compare"
@@ -40,7 +43,7 @@ class WinsResult(Result):
 
     Attributes:
         wins: of every two systems that people chose between.
-        choices, groups: how many.
+        choices, groups: as in `WinsRecord`.
         gate: what became of the gate.
     """
 
@@ -50,19 +53,21 @@ class WinsResult(Result):
     groups: int
 
     def _shown(self) -> Document:
-        choices, sources = counted(self.choices, "choice"), counted(self.groups, "source")
+        sources = counted(self.groups, "source")
+        choices = f"{counted(self.choices, 'choice')} by people"
+        if len(self.wins) > 1:
+            choices += f", in all {len(self.wins)} pairs of systems,"
         return Document(
             title="Which system people preferred",
-            verdict=" ".join(map(verdict, self.wins[:3])),
-            notes=(
-                f"{choices} by people on {sources}, which are drawn as a whole. Ties count half.",
-            ),
+            verdict=lead(self.wins),
+            notes=(f"{choices} on {sources}, which are drawn as a whole. Ties count half.",),
             sections=(self._table(), caveats()),
         )
 
     def _table(self) -> Section:
+        ranked = clearest_first(self.wins)
         entries = []
-        for wins in self.wins:
+        for wins in ranked[:MOST_PAIRS]:
             name, result = f"{wins.second} over {wins.first}", wins.by_item
             cells = f"{result.choices:,}", f"{wins.ties:,}", p_value(wins.p_holm)
             entries.append((Line(name=name, value=result.rate, interval=result.interval), cells))
@@ -73,6 +78,7 @@ class WinsResult(Result):
             "Win rates with 95 % intervals; 0.5 is no preference.",
             axis="win rate, ties half",
             label="Win rates",
+            lines=part_of(len(entries), len(ranked)),
             width=NAME,
         )
 
@@ -93,12 +99,33 @@ class WinsResult(Result):
         ]
 
 
+def clearest_first(wins: Sequence[Wins]) -> list[Wins]:
+    """The pairs from the smallest p-value on; of equal ones the rate that is farthest from half."""
+
+    def key(pair: Wins) -> tuple[bool, float, float]:
+        return math.isnan(pair.p_holm), pair.p_holm, -abs(pair.by_item.rate - 0.5)
+
+    return sorted(wins, key=key)
+
+
+def lead(wins: Sequence[Wins]) -> str:
+    """The pairs of systems between which a preference is shown, the clearest first."""
+    if len(wins) == 1:
+        return verdict(wins[0])
+    preferences = [pair for pair in clearest_first(wins) if pair.shown]
+    if not preferences:
+        return f"No preference is shown in any of {len(wins)} pairs of systems."
+    named = " ".join(map(verdict, preferences[:MOST_NAMED]))
+    return f"A preference is shown in {len(preferences)} of {len(wins)} pairs (Holm). {named}"
+
+
 def verdict(wins: Wins) -> str:
     """Which of two systems people prefer, in a sentence."""
     first, second, result = wins.first, wins.second, wins.by_item
-    rate = with_interval(result.rate, result.interval)
+    choices = counted(result.choices, "choice")
+    rate = f"{with_interval(result.rate, result.interval)} of {choices}"
     if math.isnan(result.interval[0]):
-        return f"{second} wins {rate} of its choices over {first}; one source has no interval."
+        return f"{second} wins {rate} between it and {first}; one source has no interval."
     if not wins.shown:
         return f"No preference between {first} and {second} is shown: {second} wins {rate}."
     if result.rate > 0.5:

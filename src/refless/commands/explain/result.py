@@ -1,6 +1,7 @@
 """One estimate and its evidence: the result of `refless explain`."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -21,6 +22,7 @@ from refless.report.wording import (
     clipped,
     estimator_name,
     number,
+    numbers,
     with_interval,
 )
 from refless.stats.intervals import Interval
@@ -49,15 +51,16 @@ def _evidence(
 ) -> tuple[Section, ...]:
     """The rated texts behind the estimate; with shares where these have a sign."""
     room = room or (34 if signed else 42)
+    ratings = numbers([n.rating for n in found.neighbors[:most]])
     rows = tuple(
         (
             *((f"{n.share:+.3f}",) if signed else ()),
             number(n.similarity),
-            number(n.rating),
+            rating,
             clipped(n.id, 10),
             f"{clipped(n.text, room)}\n{clipped('shares ' + ', '.join(map(repr, n.shared)), room)}",
         )
-        for n in found.neighbors[:most]
+        for n, rating in zip(found.neighbors, ratings, strict=False)
     )
     if not rows:
         return ()
@@ -84,20 +87,22 @@ def _added(found: Explanation, scale: Scale | None, ratings: FloatArray) -> tupl
     shown = [part for part in found.parts if abs(part.addition) >= little]
     remainder = math.fsum(part.addition for part in found.parts if abs(part.addition) < little)
     shown += [Part("other", remainder)] if len(shown) < len(found.parts) else []
-    digits = 2 if scale else 3
-    average = f"Rated texts have {number(found.mean, digits)} on average"
+    total = math.fsum([found.mean, *(part.addition for part in shown)])
+    average = f"Rated texts have {number(found.mean, among=[total])} on average"
     if not any(part.addition and abs(part.addition) >= little for part in shown):
         line = f"{average}, and nothing sets this one apart."
         return (Section(title="What adds up to it", lines=(line,)),)
-    words = [f"{clipped(part.name, 40)} {_signed(part.addition, digits)}" for part in shown]
-    total = math.fsum([found.mean, *(part.addition for part in shown)])
-    line = f"{average}. Here: {', '.join(words)}; together {number(total, digits)}"
+    words = [
+        f"{clipped(part.name, 40)} {_signed(part.addition, [found.mean, total])}" for part in shown
+    ]
+    line = f"{average}. Here: {', '.join(words)}; together {number(total, among=[found.mean])}"
     cut = "" if low <= total <= high else ", cut to the scale"
     return (Section(title="What adds up to it", lines=(f"{line}{cut}.",)),)
 
 
-def _signed(value: float, digits: int) -> str:
-    shown = number(value, digits)
+def _signed(value: float, among: Sequence[float]) -> str:
+    """The number with its sign, cut as those that it is added to."""
+    shown = number(value, among=among)
     return shown if shown.startswith("-") else f"+{shown}"
 
 

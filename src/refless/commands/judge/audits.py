@@ -24,17 +24,18 @@ from refless.evaluation.audit import Audit, audit
 from refless.evaluation.groups import codes
 from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.labels import OTHER_UNITS, AllRows, Labels, bars_of
-from refless.evaluation.meta import FEWEST_SYSTEMS
+from refless.evaluation.meta import Level
 from refless.evaluation.raters import Raters, votes_of
 from refless.evaluation.repeated import Drift, Runs, drift_of, runs_of
-from refless.evaluation.systems import ranked_by, system_table
 from refless.metrics.references import Scores
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.report.result import Gated, GateRecord
+from refless.report.wording import with_interval
 from refless.stats.answers import Estimate
 from refless.stats.contrast import VERDICTS
 
+BIAS = "bias"
 MISSING = "it is not measured here; verdicts need --pass"
 LENGTHS = ("short", "middling", "long")
 
@@ -135,10 +136,10 @@ def with_scores(read: ScoredRead) -> RatedPool:
 
 
 def audits_of(
-    question: Question, scores: Mapping[str, Scores], resamples: int
+    question: Question, scores: Mapping[str, Scores], systems: Level
 ) -> tuple[Audit, ...]:
     """Each score column's audit; those of metrics that were computed here are compared only."""
-    ranked = _ranked(question, scores, resamples)
+    ranked = _ranked(question.human, systems)
     rated, unrated = with_scores(question.read), question.read.unrated
     note_equal(rated)
     note_codes(rated, unrated)
@@ -155,7 +156,8 @@ def audits_of(
             note(line)
         column = scores[shift.name].segments
         labels = replace(labels_of(question, shift.name, column), shifted=shift.outside)
-        audits.append(audit(labels, ranked[shift.name], question.seed))
+        order = ranked.get(shift.name, _no_order(question.human))
+        audits.append(audit(labels, order, question.seed))
         kappa = audits[-1].measures.get("kappa")
         if kappa is not None and kappa.interval[1] < 0:
             note(f"{shift.name} passes what people fail: --lower-is-better {shift.name} turns it")
@@ -258,20 +260,24 @@ def _slices(question: Question) -> dict[str, Sequence[str]]:
     return slices
 
 
-def _ranked(
-    question: Question, scores: Mapping[str, Scores], resamples: int
-) -> dict[str, Estimate]:
-    """By name, the share of pairs of systems that a judge has in people's order."""
-    human = question.human
-    if (n := len({*human.system})) < FEWEST_SYSTEMS:
-        why = f"there {'is' if n == 1 else 'are'} {n or 'no'} system{'' if n == 1 else 's'}"
-        return dict.fromkeys(scores, Estimate(value=math.nan, undefined=why))
-    table = system_table(human, scores, question.seed, resamples)
-    people = np.vstack([table.human, table.human_drawn])
+def _ranked(human: Predictions, systems: Level) -> dict[str, Estimate]:
+    """By name, the share of pairs of systems that a judge has in people's order, if it has any."""
     return {
-        name: ranked_by(people, np.vstack([table.columns[name], drawn]), len(human))
-        for name, drawn in table.columns_drawn.items()
+        metric.name: Estimate(
+            value=metric.accuracy,
+            interval=metric.accuracy_interval,
+            n=len(human),
+            undefined="a system has no score" if math.isnan(metric.accuracy) else "",
+        )
+        for metric in systems.metrics
     }
+
+
+def _no_order(human: Predictions) -> Estimate:
+    """That there are too few systems to be in any order."""
+    n = len({*human.system})
+    why = f"there {'is' if n == 1 else 'are'} {n or 'no'} system{'' if n == 1 else 's'}"
+    return Estimate(value=math.nan, undefined=why)
 
 
 def _people(pool: RatedPool, rows: IntArray) -> list[tuple[IntArray, FloatArray, FloatArray]]:
@@ -348,7 +354,12 @@ def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
         if match is None or match[1] not in NAMES:
             known = ", ".join(NAMES)
             raise UsageError(f"--require needs MEASURE>=NUMBER, got '{part}'; measures: {known}")
-        result.append((match[1], match[2], float(match[3])))
+        name = match[1]
+        sign = match[2]
+        bar = float(match[3])
+        if name == BIAS and (sign == ">=" or bar < 0):
+            raise UsageError(f"--require {part}: the size of the bias is what counts; bias<=0.2")
+        result.append((name, sign, bar))
     return tuple(result)
 
 
@@ -363,14 +374,14 @@ def gated(
     for each in audits:
         for name, sign, bar in required:
             value = each.measures.get(name, Estimate(value=math.nan, undefined=MISSING))
-            gates.append(_reached(f"{each.name}: {name}", value, sign, bar))
+            measure = name
+            if name == BIAS:  # too strict is as bad as too kind
+                value = _size_of(value)
+                measure = "size of the bias"
+            gates.append(_reached(f"{each.name}: {measure}", value, sign, bar))
     for name, drift in drifts.items() if most is not None else ():
-        low, high = drift.change.interval
-        ends = (0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high)))
-        moved = Estimate(value=abs(drift.change.value), interval=ends)
-        gates.append(
-            _reached(f"{name}: size of the change of the mean score", moved, "<=", most or 0.0)
-        )
+        moved = f"{name}: size of the change of the mean score"
+        gates.append(_reached(moved, _size_of(drift.change), "<=", most or 0.0))
     worst_first: tuple[Gated, ...] = ("failed", "undecided", "passed")
     for verdict in worst_first:
         reasons = [reason for kind, reason in gates if kind == verdict]
@@ -381,6 +392,14 @@ def gated(
     return GateRecord()
 
 
+def _size_of(estimate: Estimate) -> Estimate:
+    """The same number without its sign, and the interval of its size."""
+    low, high = estimate.interval
+    least = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+    ends = least, max(abs(low), abs(high))
+    return replace(estimate, value=abs(estimate.value), interval=ends)
+
+
 def _reached(name: str, estimate: Estimate, sign: str, bar: float) -> tuple[str, str]:
     """Whether the whole interval is on the right side of the bar, or all of it on the wrong one."""
     low, high = estimate.interval
@@ -388,4 +407,5 @@ def _reached(name: str, estimate: Estimate, sign: str, bar: float) -> tuple[str,
         return "undecided", f"{name} has no interval ({estimate.undefined or 'too few rows'})"
     right, wrong = (low >= bar, high < bar) if sign == ">=" else (high <= bar, low > bar)
     verdict = "passed" if right else "failed" if wrong else "undecided"
-    return verdict, f"{name} {estimate.value:.3f} [{low:.3f}, {high:.3f}], wanted {sign} {bar:g}"
+    value = with_interval(estimate.value, estimate.interval)
+    return verdict, f"{name} {value}, wanted {sign} {bar:g}"

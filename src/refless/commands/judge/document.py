@@ -11,7 +11,16 @@ from refless.evaluation.repeated import Drift, Runs
 from refless.evaluation.uses import Use
 from refless.registry.plural import counted
 from refless.report.document import Section, Store, Stored, Table
-from refless.report.wording import clipped, labels, number, p_value, percent, with_interval
+from refless.report.wording import (
+    clipped,
+    labels,
+    number,
+    numbers,
+    p_value,
+    percent,
+    with_interval,
+    with_intervals,
+)
 from refless.stats.answers import Estimate
 from refless.stats.verdicts import Confusion
 
@@ -79,7 +88,7 @@ def _too(bias: Estimate, audit: Audit) -> str:
     kind = "too kind" if bias.value > 0 else "too strict"
     if audit.passing is not None:
         return f"{kind}, by {percent(value)} [{percent(ends[0])}, {percent(ends[1])}] of all rows"
-    return f"{with_interval(value, ends, 2)} {kind}"
+    return f"{with_interval(value, ends)} {kind}"
 
 
 def matrix_section(audits: Sequence[Audit]) -> Section:
@@ -175,7 +184,10 @@ def _means(audit: Audit) -> tuple[Section, ...]:
         return ()
     what = "Share of passes" if audit.passing is not None else "Mean rating"
     order = sorted(audit.means, key=lambda name: name != audit.first)
-    rows = tuple((name, _cell(audit.means[name]), audit.means[name].undefined) for name in order)
+    means = [audit.means[name] for name in order]
+    values = with_intervals([mean.value for mean in means], [mean.interval for mean in means])
+    reasons = [mean.undefined for mean in means]
+    rows = tuple(zip(order, values, reasons, strict=True))
     every = counted(audit.n + audit.unlabelled, "row")
     header, numeric = ("method", "value [95 %]", "why no interval"), (False, True, False)
     table = Table(header=header, rows=rows, numeric=numeric)
@@ -192,9 +204,16 @@ def _slices(audit: Audit) -> tuple[Section, ...]:
     if not audit.slices:
         return (Section(title=f"Where {audit.name} errs", lines=(*lines,)),) if lines else ()
     names = labels([part.name for part in audit.slices], NAME)
+    gaps = [part.gap for part in audit.slices]
     rows = tuple(
-        (names[part.name], str(part.n), number(part.error), _cell(part.gap), p_value(part.p_holm))
-        for part in audit.slices
+        zip(
+            [names[part.name] for part in audit.slices],
+            [str(part.n) for part in audit.slices],
+            numbers([part.error for part in audit.slices]),
+            with_intervals([gap.value for gap in gaps], [gap.interval for gap in gaps]),
+            [p_value(part.p_holm) for part in audit.slices],
+            strict=True,
+        )
     )
     differs = "Nowhere is its error shown to differ."
     if shown := [part.name for part in audit.slices if part.shown]:
@@ -211,8 +230,8 @@ def runs_lines(runs: Runs) -> tuple[str, str]:
         f"{runs.runs} runs over {counted(runs.n, 'row')}: not all the same on {_cell(runs.flips)} "
         f"of them; standard deviation from run to run {number(runs.sd)}."
     ), (
-        f"{NAMES[runs.measure]} with people: {number(runs.single)} by one run, "
-        f"{number(runs.together)} by all {runs.runs} together."
+        f"{NAMES[runs.measure]} with people: {_cell(runs.single)} by one run, "
+        f"{_cell(runs.together)} by all {runs.runs} together."
     )
 
 

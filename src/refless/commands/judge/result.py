@@ -35,6 +35,11 @@ SHOWN = 15  # pairs of metrics shown to people; JSON has all
 NAMED = 3  # metrics in the verdict
 NAME, PAIR = 22, 14  # columns of a terminal for a name
 ANNOTATOR = "one annotator"
+OF_TEXTS = (
+    "Pairs right: of texts that the metric orders, or ties, as people do; with ties: if its scores "
+    "tie that differ by little; by chance: of a metric that ties as often and knows nothing."
+)
+OF_SYSTEMS = "A tie of two systems is half a pair."
 CAUTION = (
     "A high correlation is not enough: it holds for these texts and systems, and a small "
     "difference between two metrics says little."
@@ -247,21 +252,38 @@ def _level_sections(level: Level, heading: str) -> tuple[Section, ...]:
             for m in level.metrics
         ),
     )
-    second = Table(
-        header=("metric", "pairs right", "with ties", "by chance"),
-        rows=tuple(
-            (names[m.name], *map(number, (m.accuracy, m.tie_accuracy, m.chance)))
-            for m in level.metrics
-        ),
-    )
+    second = _pairs_of_systems(level, names)
+    if heading == "Segments":
+        second = _pairs_of_texts(level, names)
     charts = () if heading == "Segments" else (_figure(level, "systems"),)
     reasons = sorted({metric.undefined for metric in level.metrics if metric.undefined})
     lines = tuple(f"Undefined where {reason}." for reason in reasons)
     return (
         Section(title=heading, figures=charts, table=first, lines=lines),
-        Section(table=second),
+        second,
         *_comparisons(level, names),
     )
+
+
+def _pairs_of_texts(level: Level, names: Mapping[str, str]) -> Section:
+    """Shares of pairs of texts, as they are and with ties where people tie."""
+    table = Table(
+        header=("metric", "pairs right [95 %]", "with ties", "by chance"),
+        rows=tuple(
+            (names[m.name], _with(m, "accuracy"), number(m.tie_accuracy), number(m.chance))
+            for m in level.metrics
+        ),
+    )
+    return Section(table=table, lines=(OF_TEXTS,))
+
+
+def _pairs_of_systems(level: Level, names: Mapping[str, str]) -> Section:
+    """Shares of pairs of systems: the numbers by which it is told whether a judge may rank them."""
+    table = Table(
+        header=("metric", "pairs in people's order [95 %]"),
+        rows=tuple((names[m.name], _with(m, "accuracy")) for m in level.metrics),
+    )
+    return Section(table=table, lines=(OF_SYSTEMS,))
 
 
 def _with(result: object, measure: str) -> str:

@@ -111,8 +111,8 @@ def judge(
             epoch: how often they differ, and what several bring together.
         before: Files with the same judge's scores of the same texts before a change.
         max_drift: Gate: exit 3 if the mean score has moved by more, 4 if that cannot be told.
-        require: Gate on the ends of intervals: "kappa>=0.6,tnr>=0.8,mae<=0.5"; exit 3 if one is
-            missed, 4 if that cannot be told.
+        require: Gate on the ends of intervals: "kappa>=0.6,tnr>=0.8,mae<=0.5"; of bias its size
+            counts, "bias<=0.2"; exit 3 if one is missed, 4 if that cannot be told.
         rubric: What the judge was told; its digest names the judge in the JSON, for 'refless score
             --judged-by'.
         lower_is_better: A score column that is to be turned, verdicts too; repeatable.
@@ -161,12 +161,13 @@ def judge(
             mass=mass,
         )
         paired = bool(human.system and human.item and len(set(human.system)) > 1)
-        audits = audits_of(question, scores, resamples) if read.scores else ()
+        meta = study.meta(human, scores, how)
+        audits = audits_of(question, scores, meta.systems) if read.scores else ()
         drifts = drifts_in(question, before, rows) if before is not None else {}
         return JudgeResult(
             pool=read.pool,
             scores=scores,
-            meta=study.meta(human, scores, how),
+            meta=meta,
             units=units_of(human, scores, unit=unit, seed=seed) if paired else {},
             metrics={name: metric.signature() for name, metric in chosen.items()},
             audits=audits,

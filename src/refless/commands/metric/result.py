@@ -11,7 +11,7 @@ from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.result import Result
-from refless.report.wording import clipped, labels, number, with_interval
+from refless.report.wording import clipped, labels, numbers, with_interval
 
 SHOWN = 10  # outputs shown to people; files and other formats have all
 ADVICE = (
@@ -153,8 +153,12 @@ def _systems(runs: Sequence[Run]) -> tuple[Section, ...]:
 def _segments(runs: Sequence[Run], outputs: Outputs) -> Section:
     n = min(len(outputs), SHOWN)
     rows = tuple(
-        (clipped(outputs.ids[i], 12), *(number(run.segments[i]) for run in runs), clipped(text))
-        for i, text in enumerate(outputs.texts[:n])
+        zip(
+            [clipped(name, 12) for name in outputs.ids[:n]],
+            *(numbers(run.segments[:n].tolist()) for run in runs),
+            [clipped(text) for text in outputs.texts[:n]],
+            strict=True,
+        )
     )
     header = ("id", *(run.label for run in runs), "text")
     numeric = (False, *(True for _ in runs), False)

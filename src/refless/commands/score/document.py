@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from refless.commands.texts import estimate_or_reason
+from refless.commands.texts import estimates_or_reasons
 from refless.data.records import Residuals, Scale, picked
 from refless.evaluation.guards import alike
 from refless.evaluation.scoring import Mean, Scored
@@ -15,9 +15,10 @@ from refless.report.document import Section, Table
 from refless.report.wording import (
     abstains,
     clipped,
-    interval,
+    fact,
     labels,
     number,
+    numbers,
     percent,
     sentence,
     with_interval,
@@ -49,7 +50,7 @@ def verdict(name: str, mean: Mean, scale: Scale | None) -> str:
     outputs = these(mean.n, "output")
     if not mean.n_scored:
         return f"{sentence(name)} has no estimate for {outputs}."
-    value = with_interval(mean.mean, mean.mean_interval, 3 if scale is None else 2)
+    value = with_interval(mean.mean, mean.mean_interval)
     ends = "" if scale is None else f" on a scale of {scale[0]:g} to {scale[1]:g}"
     return (
         f"{sentence(name)} expects your raters to give {outputs} {value} on average"
@@ -60,7 +61,7 @@ def verdict(name: str, mean: Mean, scale: Scale | None) -> str:
 def facts(mean: Mean) -> tuple[tuple[str, str, str], ...]:
     """Numbers that stand out."""
     return (
-        ("Mean estimate", number(mean.mean), interval(mean.mean_interval)),
+        ("Mean estimate", *fact(mean.mean, mean.mean_interval)),
         ("Coverage", number(mean.coverage), f"{mean.n_scored:,} of {counted(mean.n, 'output')}"),
     )
 
@@ -159,7 +160,7 @@ def items_sections(scored: Scored, errors: Residuals, room: int) -> tuple[Sectio
     if len(defined) < 2 * ENDS:
         return ()
     if alike(scored.estimates.values, errors):
-        low, high = number(defined[0][0]), number(defined[-1][0])
+        low, high = numbers([defined[0][0], defined[-1][0]])
         ends = low if low == high else f"{low} to {high}"
         return (Section(lines=(f"The estimates hardly differ ({ends}): {NO_ENDS}",)), WHERE)
     lowest, highest = defined[:ENDS], defined[: -ENDS - 1 : -1]
@@ -185,8 +186,8 @@ def every_output(scored: Scored) -> tuple[Section, ...]:
 def _items_table(scored: Scored, which: Sequence[int], room: int) -> Table:
     e, texts = scored.estimates, scored.outputs.texts
     rows = []
-    for i in which:
+    for i, value in zip(which, estimates_or_reasons(e, which), strict=True):
         name, text = clipped(e.ids[i], 12), clipped(texts[i], room)
-        rows.append((name, estimate_or_reason(e, i), str(e.support[i]), text))
+        rows.append((name, value, str(e.support[i]), text))
     header = ("id", "estimate", "support", "text")
     return Table(header=header, rows=tuple(rows), numeric=(False, False, True, False))

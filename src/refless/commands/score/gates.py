@@ -14,6 +14,7 @@ from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.report.result import GateRecord
+from refless.report.wording import number, numbers
 
 UNPROVEN = (
     "held-out estimates of the rated texts are not shown to err less than a constant, the mean of "
@@ -63,7 +64,7 @@ def gate(
 
 def _measured(mean: Mean, min_mean: float | None, min_coverage: float | None) -> GateRecord:
     """What the numbers say, as if nothing were in doubt."""
-    coverage = f"coverage {mean.coverage:.3f} is"
+    coverage = f"coverage {number(mean.coverage)} is"
     if min_coverage is not None and not mean.coverage >= min_coverage:
         return GateRecord.of("failed", f"{coverage} below {min_coverage:g}")
     if min_mean is None:
@@ -72,7 +73,8 @@ def _measured(mean: Mean, min_mean: float | None, min_coverage: float | None) ->
     if mean.n_scored < mean.n and min_coverage is None:
         over = f"the mean is over {mean.n_scored} of {mean.n} outputs, those that have an estimate"
         return GateRecord.of("undecided", f"{over}; --min-coverage says how many are enough")
-    low, high, least = (f"{number:.3f}" for number in (*mean.mean_interval, min_mean))
+    low, high = numbers(mean.mean_interval)
+    least = f"{min_mean:g}"
     if math.isnan(mean.mean_interval[0]):
         more = "that takes more outputs with an estimate"
         return GateRecord.of("undecided", f"the mean has no interval; {more}")

@@ -21,7 +21,7 @@ from refless.report.plot import axis_over
 from refless.report.wording import (
     MEASURES,
     estimator_name,
-    interval,
+    fact,
     measure,
     number,
     percent,
@@ -122,11 +122,11 @@ def facts(result: Validation) -> tuple[tuple[str, str, str], ...]:
     covered = f"{agreement.n_scored:,} of {counted(agreement.n, 'text')}"
     rows = [
         ("Coverage", number(agreement.coverage), covered),
-        ("Spearman", number(agreement.spearman), interval(agreement.spearman_interval)),
-        ("Mean squared error", number(agreement.mse, 4), interval(agreement.mse_interval, 4)),
+        ("Spearman", *fact(agreement.spearman, agreement.spearman_interval)),
+        ("Mean squared error", *fact(agreement.mse, agreement.mse_interval, 4)),
     ]
     if not math.isnan(annotator):
-        rows.append(("One annotator's Spearman", number(annotator), interval(ends)))
+        rows.append(("One annotator's Spearman", *fact(annotator, ends)))
     return tuple(rows)
 
 

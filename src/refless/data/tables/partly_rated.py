@@ -12,7 +12,7 @@ from refless.data.human import human_ratings
 from refless.data.records import COLUMNS, Outputs, RatedPool, Ratings, Texts, as_outputs, columns_of
 from refless.data.tables.columns import COMPARED_ROLES, missing
 from refless.data.tables.memory import Rows
-from refless.data.tables.rated import has_ratings, rated_of
+from refless.data.tables.rated import has_ratings, keys_of_unrated, rated_of
 from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.table import Read, Table, numbers_of, read_table
 from refless.data.tables.views import outputs_of_rows
@@ -79,7 +79,8 @@ def read_partly(
     rated = rated_of(table, reading, both=True) if has_ratings(table) else None
     unrated = range(len(table)) if rated is None else rated.unrated
     unrated = [row for row in unrated if row not in table.rows.bad]
-    read = outputs_of_rows(table, unrated, table.roles.notes if rated is None else ())
+    notes = table.roles.notes if rated is None else ()
+    read = outputs_of_rows(table, unrated, notes, keys_of_unrated(table))
     reads: list[Read] = [read] if rated is None else [rated.read, read]
     texts, pool, n = read.outputs, None, 0
     if rated is not None:

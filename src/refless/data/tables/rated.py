@@ -74,7 +74,7 @@ def rated_of(table: Table, reading: Reading, *, both: bool = False) -> Rated:
     if not rated:
         first = next(iter(table.rows.bad.values()))
         raise InputError("no usable row is left", path=table.rows.name, remedy=str(first))
-    keys = _keys(table)
+    keys = keys_of(table, several="annotator" in table.names)
     groups = table.merged(good, keys)
     groups = groups if len(rated) == len(good) else table.merged(rated, keys)
     ratings, nameless = _ratings(table, groups, cells, times)
@@ -197,15 +197,24 @@ def _check_any(table: Table, rated: Sequence[bool], *, both: bool) -> None:
         table.rows.refuse(row, "no rating", "rate the text or drop the row", only)
 
 
-def _keys(table: Table) -> Keys:
-    """What makes rows one text: the id, else with annotators task, system, source and text."""
+def keys_of(table: Table, *, several: bool) -> Keys:
+    """What makes rows one text: the id, else with several raters task, system, source and text."""
     names = table.names
     if "id" in names:
         return names["id"]
-    if "annotator" not in names:
+    if not several:
         return None
     parts = (names.get("task"), names.get("system"), names.get("source", names.get("item")))
     return list(zip(*(part for part in parts if part is not None), table.texts, strict=True))
+
+
+def keys_of_unrated(table: Table) -> Keys:
+    """What makes rows that nobody rated one output: the same, but each without annotator is one."""
+    keys = keys_of(table, several="annotator" in table.names)
+    if keys is None or "id" in table.names:
+        return keys
+    pairs = zip(keys, table.names["annotator"], strict=True)
+    return [key if name else row for row, (key, name) in enumerate(pairs)]
 
 
 def _ratings(

@@ -8,9 +8,19 @@ import numpy as np
 
 from refless.data.records import Outputs, RatedPool, Texts, as_outputs
 from refless.data.tables.cells import name_of_cell, references_of_cells, weights_of_cell
-from refless.data.tables.columns import BOTH_ROLES, OUTPUT_ROLES, POOL_ROLES, missing, scores_among
+from refless.data.tables.columns import (
+    ALIASES,
+    BOTH_ROLES,
+    OUTPUT_ROLES,
+    POOL_ROLES,
+    Columns,
+    flagged,
+    folded,
+    missing,
+    scores_among,
+)
 from refless.data.tables.memory import Rows
-from refless.data.tables.rated import PoolRead, rated_of
+from refless.data.tables.rated import Keys, PoolRead, keys_of, keys_of_unrated, rated_of
 from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.table import NEEDED, Merged, Read, Table, read_table
 from refless.registry.arrays import FloatArray
@@ -22,9 +32,14 @@ T = TypeVar("T", bound=Texts)
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OutputsRead(Read):
-    """Outputs and what there is to say about how they were read."""
+    """Outputs and what there is to say about how they were read.
+
+    Attributes:
+        outputs: the outputs; first: [n] the number of each one's first row, from 0.
+    """
 
     outputs: Outputs
+    first: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -80,8 +95,9 @@ def read_pool(rows: Rows, reading: Reading = PLAIN) -> PoolRead:
 def read_outputs(rows: Rows, reading: Reading = PLAIN, *, apart: bool = False) -> OutputsRead:
     """The outputs in rows from anywhere; Outputs pass through, a RatedPool gives its texts.
 
-    Rows with one id and equal contents are one output. Under `skip_bad` a bad row keeps its place
-    with the text "" and `bad` set.
+    Rows with one id and equal contents are one output. So are, without ids, rows of one task,
+    system, source and text where each is a rating by an annotator. Under `skip_bad` a bad row keeps
+    its place with the text "" and `bad` set.
 
     Args:
         rows: as for `read_pool`.
@@ -95,7 +111,8 @@ def read_outputs(rows: Rows, reading: Reading = PLAIN, *, apart: bool = False) -
         outputs = as_outputs(rows) if isinstance(rows, RatedPool) else rows
         return OutputsRead(outputs=with_scores(outputs, reading.columns.score, "outputs"))
     table = read_table(rows, reading, OUTPUT_ROLES)
-    return outputs_of_rows(table, range(len(table)), table.roles.notes, apart=apart)
+    keys = None if apart else keys_of(table, several=are_ratings(table, reading.columns))
+    return outputs_of_rows(table, range(len(table)), table.roles.notes, keys)
 
 
 def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRead]:
@@ -114,10 +131,10 @@ def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRe
         remedy = f"leave the rating of texts to estimate blank, or {APART}"
         problem = "every text has a rating, so there is none to estimate"
         raise InputError(problem, path=table.rows.name, remedy=remedy)
-    read = outputs_of_rows(table, rated.unrated, ())
+    read = outputs_of_rows(table, rated.unrated, (), keys_of_unrated(table))
     if "id" in table.names:
         return rated.read, read
-    ids, others = ([str(row + 1) for row in rows] for rows in (rated.groups.first, rated.unrated))
+    ids, others = ([str(row + 1) for row in rows] for rows in (rated.groups.first, read.first))
     pool = replace(rated.read.pool, ids=tuple(ids))
     return replace(rated.read, pool=pool), replace(
         read, outputs=replace(read.outputs, ids=tuple(others))
@@ -154,7 +171,7 @@ def read_scored(
 
     pool = read.pool.with_scores(())
     others = [row for row in unrated if row not in table.rows.bad]
-    rest = outputs_of_rows(table, others, ())
+    rest = outputs_of_rows(table, others, (), keys_of_unrated(table))
     return ScoredRead(
         pool=pool,
         outputs=replace(as_outputs(pool), **_of_texts(columns, groups)),
@@ -197,14 +214,30 @@ def runs_apart(table: Table) -> Table:
     return replace(table, scores=scores)
 
 
+def are_ratings(table: Table, columns: Columns) -> bool:
+    """Whether there are columns of ratings and of annotators, so that outputs have several rows."""
+    header = {*table.rows.header}
+    folded_names = {folded(name) for name in header}
+    return all(
+        not header.isdisjoint(flagged(columns, role)) or not folded_names.isdisjoint(ALIASES[role])
+        for role in ("rating", "annotator")
+    )
+
+
 def outputs_of_rows(
-    table: Table, rows: Sequence[int], notes: Sequence[str], *, apart: bool = False
+    table: Table, rows: Sequence[int], notes: Sequence[str], keys: Keys
 ) -> OutputsRead:
-    """The outputs on some rows; arguments and errors as of `read_outputs`."""
+    """The outputs on some rows; errors as of `read_outputs`.
+
+    Args:
+        table: all rows; rows: numbers of those that are outputs.
+        notes: what there is to say already.
+        keys: [n] rows with equal ones are one output; None if each is one.
+    """
     columns = metric_columns(table, rows)
     bad = [row for row in rows if row in table.rows.bad]
     table = _with_place_holders(table, bad) if bad else table
-    groups = table.merged(rows, None if apart else table.names.get("id"), columns)
+    groups = table.merged(rows, keys, columns)
     outputs = Outputs(
         **table.about(groups),
         **_of_texts(columns, groups),
@@ -212,7 +245,7 @@ def outputs_of_rows(
     )
     notes = (*notes, *table.merged_note(groups))
     summary = table.summary(groups, notes, bad, "kept as empty place holders")
-    return OutputsRead(outputs=outputs, **summary)
+    return OutputsRead(outputs=outputs, first=tuple(groups.first), **summary)
 
 
 def metric_columns(table: Table, rows: Sequence[int]) -> dict[str, list[tuple[Any, ...]]]:

@@ -16,7 +16,7 @@ from refless.report.document import Document, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import MEASURES, interval, measure, number, title, with_interval
+from refless.report.wording import MEASURES, fact, measure, number, title, with_interval
 
 FEWEST = 20  # texts that a verdict needs
 OPTIMISTIC = (
@@ -152,9 +152,9 @@ class TrainResult(Result):
         if others:
             kept = ("Networks", str(1 + len(others)), "whose mean is the estimate")
         return (
-            ("Spearman", number(found.spearman), interval(found.spearman_interval)),
-            ("Pearson", number(found.pearson), interval(found.pearson_interval)),
-            ("Mean squared error", number(found.mse, 4), interval(found.mse_interval, 4)),
+            ("Spearman", *fact(found.spearman, found.spearman_interval)),
+            ("Pearson", *fact(found.pearson, found.pearson_interval)),
+            ("Mean squared error", *fact(found.mse, found.mse_interval, 4)),
             kept,
         )
 

@@ -1,7 +1,6 @@
 """BLEU (Papineni et al. 2002) and sentence-level BLEU."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, ClassVar
@@ -26,11 +25,13 @@ SMOOTH = About("smoothing", choices=tuple(SMOOTHINGS))
 
 @dataclass(frozen=True, kw_only=True)
 class BLEU(Metric):
-    """Corpus BLEU, 0 to 100, equal to sacrebleu's; a segment is scored with the same settings.
+    """Corpus BLEU, 0 to 100, equal to sacrebleu's; each segment equals its `sentence_bleu`.
+
+    A segment leaves out orders that are longer than the output; the corpus score never does.
 
     Attributes:
         order: highest n-gram order.
-        tokenize: a name of `refless.text.tokenize`.
+        tokenize: a name of `refless.text.tokenize`; `char` skips white space, as sacrebleu's does.
         lowercase: whether case is ignored.
         smooth: exp, none, floor, add-k (sacrebleu's), or coco: coco-caption's BLEU.
         value: what floor puts and add-k adds; None for 0.1 and 1.
@@ -58,7 +59,7 @@ class BLEU(Metric):
         """
         check_references(outputs)
         counts = statistics(replace(outputs, weights=()), self._counting())
-        return scores_of(counts, partial(bleu_of_sums, smoothing=self._smoothing()))
+        return scores_of(counts, self._smoothing())
 
     def signature(self) -> Signature:
         """Everything that can change the scores."""
@@ -88,11 +89,15 @@ class SentenceBLEU(BLEU):
         return averaged(super().score(outputs).segments)
 
 
-def scores_of(counts: FloatArray, combine: Callable[[FloatArray], FloatArray]) -> Scores:
+def scores_of(counts: FloatArray, smoothing: Smoothing) -> Scores:
     """Scores out of statistics [n, k]; the corpus score does not depend on the order of rows."""
     sums = np.array([math.fsum(column) for column in counts.T.tolist()])
+    combine = partial(bleu_of_sums, smoothing=smoothing)
     return Scores(
-        segments=combine(counts), corpus=float(combine(sums)), statistics=counts, combine=combine
+        segments=bleu_of_sums(counts, smoothing, single=True),
+        corpus=float(combine(sums)),
+        statistics=counts,
+        combine=combine,
     )
 
 

@@ -70,9 +70,14 @@ class Counting:
     by_code: bool = False
 
     def fold(self, text: str) -> str:
-        """What sacrebleu tokenizes: lower case if asked for, without space at the end."""
-        lower = text.lower() if self.lowercase else text
-        return lower.rstrip() if self.tokenize in SACREBLEU else lower
+        """The text as sacrebleu tokenizes it: lower case if asked for, no space at the end.
+
+        Of characters no white space is left at all, as sacrebleu counts none; `BLEU*` does.
+        """
+        folded = text.lower() if self.lowercase else text
+        if self.tokenize == "char":
+            return "".join(folded.split())
+        return folded.rstrip() if self.tokenize in SACREBLEU else folded
 
 
 def statistics(outputs: Outputs, counting: Counting) -> FloatArray:

@@ -1,11 +1,9 @@
 """Discriminative BLEU, delta-BLEU (Galley et al. 2015): references weighted by people."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Annotated, ClassVar
 
 from refless.data.records import Outputs
-from refless.metrics.bleu import bleu_of_sums
 from refless.metrics.references.bleu import BLEU, scores_of, signature_of
 from refless.metrics.references.counting import Counting, statistics
 from refless.metrics.references.protocol import Scores, check_weights
@@ -53,7 +51,7 @@ class DeltaBLEU(BLEU):
                 remedy="rate more references, or leave such outputs out",
             )
         counts = statistics(outputs, self._counting())
-        return scores_of(counts, partial(bleu_of_sums, smoothing=self._smoothing()))
+        return scores_of(counts, self._smoothing())
 
     def signature(self) -> Signature:
         """Everything that can change the scores."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from refless.registry.errors import UsageError
+from refless.report.wording import with_interval
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
@@ -52,8 +53,8 @@ class Judged:
         """The estimate, or why there is none, as a sentence without a full stop."""
         if self.reason:
             return f"refless has no estimate: {self.reason}"
-        ends = "" if math.isnan(self.low) else f" [{self.low:.3f}, {self.high:.3f}]"
-        return f"estimated human rating {self.value:.3f}{ends}, from {self.support} rated texts"
+        value = with_interval(self.value, (self.low, self.high))
+        return f"estimated human rating {value}, from {self.support} rated texts"
 
     def details(self) -> dict[str, Any]:
         """What goes beside the number; undefined numbers are None."""

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from refless.data.records import Outputs
 from refless.metrics.references.bleu import BLEU
+from refless.metrics.references.counting import Counting
 from refless.registry.arrays import FloatArray, IntArray
 from refless.text.ngrams import Features, Shape, learn, look_up
 from refless.text.tokenize import SACREBLEU, distinct, tokenizer
@@ -56,12 +57,12 @@ class ConstantBLEU:
 
     def read(self, texts: Sequence[str]) -> list[str]:
         """Texts as the metric sees them, with a space between tokens unless they are characters."""
-        if self.metric.lowercase:
-            texts = [text.lower() for text in texts]
+        counting = Counting(tokenize=self.metric.tokenize, lowercase=self.metric.lowercase)
+        folded = [counting.fold(text) for text in texts]
         if self.metric.tokenize not in SACREBLEU:
-            return list(texts)
+            return folded
         split = tokenizer(self.metric.tokenize)
-        return [" ".join(split(text.rstrip())) for text in texts]  # as sacrebleu cuts the end
+        return [" ".join(split(text)) for text in folded]
 
     def scores(self, texts: Sequence[str]) -> FloatArray:
         """[texts] corpus BLEU of each as the output for every item; texts as `read` gave them."""

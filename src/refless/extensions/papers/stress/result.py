@@ -11,7 +11,7 @@ from refless.report.document import Document, Section, Table
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.result import Result
-from refless.report.wording import clipped, labels, number, sentence, with_interval
+from refless.report.wording import clipped, labels, numbers, sentence, with_intervals
 
 TITLES = {
     "references": "People or systems",
@@ -149,15 +149,19 @@ def _section(probe: Probe) -> Section:
     shares = any(row.share == row.share for row in probe.rows)
     names = labels([row.label for row in probe.rows], 34)
     header = ("", *(("words",) if shares else ()), "score, 95 % interval", "change", "in %")
+    scores = with_intervals(
+        [row.score for row in probe.rows], [row.score_interval for row in probe.rows]
+    )
+    changes = numbers([row.change for row in probe.rows])
     rows = tuple(
         (
             names[row.label],
             *((percent_of(row.share) if row.share == row.share else "",) if shares else ()),
-            with_interval(row.score, row.score_interval),
-            number(row.change) if row.change == row.change else "",
+            score,
+            change if row.change == row.change else "",
             _percent(relative(row, base)),
         )
-        for row in probe.rows
+        for row, score, change in zip(probe.rows, scores, changes, strict=True)
     )
     numeric = (False, *((True,) if shares else ()), True, True, True)
     return Section(

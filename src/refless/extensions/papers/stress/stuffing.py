@@ -16,6 +16,7 @@ from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.rows import NAN, Probe, Row, percent_of
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
+from refless.report.wording import numbers
 from refless.stats.intervals import UNDEFINED, Interval, quantile
 
 TOP = 0.1  # share of the rated texts that count as highly rated
@@ -168,10 +169,11 @@ def _verdict(honest: FloatArray, base: Row, attacked: Row, sampled: Row) -> tupl
     if attacked.score != attacked.score:
         return "The estimator abstains from what the attacker could build.", False
     beaten = float((known < attacked.score).mean())
-    rest = "none" if sampled.score != sampled.score else f"{sampled.score:.3f}"
+    stuffed, mean, rest = numbers([attacked.score, base.score, sampled.score])
+    rest = "none" if sampled.score != sampled.score else rest
     verdict = (
-        f"A stuffed output gets {attacked.score:.3f}, above {percent_of(beaten)} of the honest "
-        f"ones (mean {base.score:.3f}); from sub-samples {rest}"
+        f"A stuffed output gets {stuffed}, above {percent_of(beaten)} of the honest "
+        f"ones (mean {mean}); from sub-samples {rest}"
     )
     if beaten < 0.9:
         return f"{verdict}: it is not fooled.", False
