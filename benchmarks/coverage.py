@@ -822,7 +822,8 @@ def tables(found: Sequence[tuple[Cell, dict[str, Counts]]]) -> Iterator[str]:
             row, column = (cell.row, cell.column) if cell.row else (number, cell.column)
             name = column if len(counts) == 1 or not cell.row else f"{column}: {number}"
             grid.setdefault(cell.part, {}).setdefault(row, {})[name] = each
-    yield "| part | cells | below .93 (lowest) | false above .06 (highest) | ratio: median, highest |"
+    columns = ("part", "cells", "below .93 (lowest)", "false above .06 (highest)")
+    yield f"| {' | '.join(columns)} | ratio: median, highest |"
     yield "|---|---:|---:|---:|---:|"
     for part, rows in grid.items():
         yield _summary(part, [each for columns in rows.values() for each in columns.values()])

@@ -703,14 +703,14 @@ def test_gates_that_cannot_be_answered_are_refused(graded: Path, tmp_path: Path)
 
 
 def test_other_rows_on_another_scale_correct_nothing(tmp_path: Path) -> None:
-    """No corrected mean, where scores of rows without a rating lie beyond the others."""
+    """No mean is the one to print: the scale is another one, or the rated rows were selected."""
     mixed = [
         row | ({} if i < 40 else {"rating": None, "judge": 100}) for i, row in enumerate(grades())
     ]
     path = table(tmp_path / "mixed.csv", mixed)
     ran = run("judge", path, "--score-column", "judge", *JSON)
     (one,) = ran.json["judges"]
-    assert (one["first"], one["means"]["ratings and scores"]["value"]) == ("ratings alone", None)
+    assert (one["first"], one["means"]["ratings and scores"]["value"]) == ("", None)
     assert "40 of 40 scores of the outputs lie outside" in ran.err
 
 

@@ -5,8 +5,14 @@ from refless.registry.plural import counted
 from refless.report.wording import clipped, p_value
 
 
-def judge_said(result: JudgeShift) -> str:
-    """What is shown of a judge's scores; nothing if they are like those of the rated texts."""
+def judge_said(result: JudgeShift, *, one_file: bool = False) -> str:
+    """What is shown of a judge's scores; nothing if they are like those of the rated texts.
+
+    Args:
+        result: the scores beside those of the rated texts.
+        one_file: whether outputs and rated texts are rows of one file. The first thing that may
+            make scores differ is then which rows were rated.
+    """
     name = f"'{clipped(result.name)}'"
     if result.leaks:
         return (
@@ -28,6 +34,11 @@ def judge_said(result: JudgeShift) -> str:
         )
     elif result.equal == result.equal:
         said = f"all {result.n:,} scores of the outputs are {result.equal:.4g}"
+    if one_file:
+        return (
+            f"{name}: {said}. Either the rated rows are no random draw from all, or another judge, "
+            "prompt or scale scored the others."
+        )
     return (
         f"{name}: {said}. Estimates mean nothing unless the same judge, prompt and scale scored "
         "both; if they did, rate some of these outputs."

@@ -36,7 +36,7 @@ WORST = 20
 BOTH, RATINGS, SCORES = "ratings and scores", "ratings alone", "scores alone"
 FIRST = (BOTH, RATINGS)  # chosen before the data are seen
 UNCORRECTED = "its errors are in no interval"
-OTHER_SCALE = "rows without a rating have scores on another scale"
+OUT_OF_RANGE = "rows without a rating have scores beyond those of rated rows"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +139,7 @@ def audit(labels: Labels, ranked: Estimate, seed: int = 0) -> Audit:
         usual_share=float(counts.max() / len(scores)) if len(values) else math.nan,
         uses=uses,
         means=means,
-        first=sound[0] if sound else "",
+        first=sound[0] if sound and not labels.selected else "",
         slices=slices,
         few=few,
         worst=worst,
@@ -180,7 +180,7 @@ def corrected_means(labels: Labels) -> dict[str, Estimate]:
         return means
     means[BOTH] = Estimate.of(answers.both, n)
     if labels.shifted:
-        means[BOTH] = Estimate(value=math.nan, undefined=OTHER_SCALE)
+        means[BOTH] = Estimate(value=math.nan, undefined=OUT_OF_RANGE)
     if labels.same_units and not labels.shifted and len(scores):
         value = float(np.average(scores, weights=mass))
         means[SCORES] = Estimate(value=value, n=len(scores), undefined=UNCORRECTED)

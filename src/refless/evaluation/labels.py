@@ -69,7 +69,8 @@ class Labels:
         slices: [n] values by column; ids: [n] names of the texts.
         within: [n] systems or sources, inside which ranks are compared too.
         people: of each annotator the rows, the others' mean rating there, and the own ratings.
-        shifted: whether scores of rows without a rating are shown to be on another scale.
+        shifted: whether scores of rows without a rating lie beyond those of rated rows.
+        selected: whether the rated rows are shown to be no random draw from all.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Labels:
     within: Mapping[str, Sequence[str]] = field(default_factory=dict)
     people: Sequence[tuple[IntArray, FloatArray, FloatArray]] = ()
     shifted: bool = False
+    selected: bool = False
 
     @property
     def unlabelled(self) -> FloatArray:

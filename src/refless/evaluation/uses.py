@@ -121,7 +121,11 @@ def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
             "That the judge does as well on other texts, with another prompt, rubric or model: ask "
             "again after each change, with --before."
         ),
-        "That the ratings stand for all rows, unless they were drawn at random.",
+        (
+            "That the ratings stand for all rows: they do not look drawn at random."
+            if labels.selected
+            else "That the ratings stand for all rows, unless they were drawn at random."
+        ),
         *_of_few_raters(labels),
     ]
     if labels.passing is not None:

@@ -30,6 +30,7 @@ from refless.commands.parameters import (
     command,
     names_in,
 )
+from refless.commands.random_draw import draw_remark
 from refless.commands.rows import (
     ScoredRows,
     check_standard_input,
@@ -43,7 +44,7 @@ from refless.commands.warnings import note
 from refless.data.choices import are_choices, choices_in
 from refless.data.design import Design
 from refless.data.human import canonical_order, fingerprint, unscaled
-from refless.data.records import RatedPool, Residuals
+from refless.data.records import RatedPool, Residuals, picked
 from refless.data.tables import PartlyRated
 from refless.data.tables.columns import NEEDED, OF_RATINGS
 from refless.data.tables.partly_rated import read_partly, with_ratings
@@ -52,6 +53,7 @@ from refless.estimators.crossfit import crossed, folds_for
 from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field
 from refless.evaluation.judge_shift import judge_shifts
+from refless.evaluation.random_draw import random_draw
 from refless.evaluation.raters import Raters, severity_in
 from refless.evaluation.wins import wins
 from refless.registry.arrays import FloatArray
@@ -65,6 +67,11 @@ from refless.stats.intervals import Interval
 from refless.stats.proxies import FEWEST
 
 Selection = Literal["random", "active", "unknown"]
+
+SELECTED = (
+    "Ratings then do not stand for the outputs without one: --selection unknown lets them teach "
+    "estimates, and no more."
+)
 
 
 @command
@@ -123,6 +130,8 @@ def compare(
             raise UsageError(f"{refused[0]} is about ratings, and these are choices of people")
         return _won(inputs.pool, systems, margin, gated=fail_if_worse)
     how = _selection(selection, inputs.outputs)
+    if how == "random":
+        note_draw(inputs, group, SELECTED)
     errors = _errors(inputs, learner, drawn=how != "unknown")
     field = replace(
         _field(inputs, learner, seed, how),
@@ -248,8 +257,31 @@ def inputs_of(outputs: PartlyRated, rated: PartlyRated | None, group: str | None
     if pool.score_names == others.score_names:
         for shift in judge_shifts(others.scores, others.sources, pool):
             if shift.outside:
-                note(judge_said(shift))
+                note(judge_said(shift, one_file=rated is None))
     return _labelled(outputs, pool, group)
+
+
+def note_draw(inputs: Inputs, group: str | None, then: str) -> None:
+    """Says if rated outputs do not look drawn at random within their systems.
+
+    With chances of being drawn they were drawn as these say, and nothing is asked.
+    """
+    outputs = inputs.outputs
+    if not np.isnan(outputs.probability).all():
+        return
+    rated = np.sort(outputs.place)
+    others = np.setdiff1d(np.arange(len(outputs.texts)), rated)
+    labels = inputs.labels if group is not None else ()
+    first_rows = outputs.first_rows
+    draw = random_draw(
+        outputs.texts.take(rated),
+        outputs.texts.take(others),
+        (first_rows[rated], first_rows[others]) if len(first_rows) else None,
+        by_system=True,
+        labels=(picked(labels, rated), picked(labels, others)),
+    )
+    if line := draw_remark(draw, then):
+        note(line)
 
 
 def pair_of(

@@ -12,6 +12,7 @@ import numpy as np
 from refless.commands.judge.document import NAMES
 from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
+from refless.commands.random_draw import draw_remark
 from refless.commands.rows import ScoredRows, note_codes, note_equal, outputs_of
 from refless.commands.warnings import note
 from refless.data.design import Design, joined
@@ -25,6 +26,7 @@ from refless.evaluation.groups import codes
 from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.labels import OTHER_UNITS, AllRows, Labels, bars_of
 from refless.evaluation.meta import Level
+from refless.evaluation.random_draw import RandomDraw, random_draw
 from refless.evaluation.raters import Raters, votes_of
 from refless.evaluation.repeated import Drift, Runs, drift_of, runs_of
 from refless.metrics.references import Scores
@@ -37,6 +39,10 @@ from refless.stats.contrast import VERDICTS
 
 BIAS = "bias"
 MISSING = "it is not measured here; verdicts need --pass"
+SELECTED = (
+    "Agreement and errors then hold for rows like the rated ones, and corrected means of all rows "
+    "do not hold: rate rows that are drawn at random."
+)
 LENGTHS = ("short", "middling", "long")
 
 
@@ -146,22 +152,35 @@ def audits_of(
     split = int((question.ratings == 0.5).sum())
     if split and question.passing is None and {*rated.ratings.values.tolist()} <= {*VERDICTS}:
         note(f"{split} texts, on which annotators are split evenly, pass; --pass 0.51 fails them")
+    draw = _draw(question, rated)
+    if line := draw_remark(draw, SELECTED):
+        note(line)
     audits = []
     for shift in judge_shifts(unrated.scores, unrated.sources, rated):
         if shift.name not in scores:  # of no rated text
             continue
         if shift.leaks:
             note(f"{shift.name} orders the texts just as people do: it may be the rating itself")
-        elif line := judge_said(shift):
+        elif line := judge_said(shift, one_file=True):
             note(line)
         column = scores[shift.name].segments
-        labels = replace(labels_of(question, shift.name, column), shifted=shift.outside)
+        labels = labels_of(question, shift.name, column)
+        labels = replace(labels, shifted=shift.outside, selected=draw.by_content)
         order = ranked.get(shift.name, _no_order(question.human))
         audits.append(audit(labels, order, question.seed))
         kappa = audits[-1].measures.get("kappa")
         if kappa is not None and kappa.interval[1] < 0:
             note(f"{shift.name} passes what people fail: --lower-is-better {shift.name} turns it")
     return tuple(audits)
+
+
+def _draw(question: Question, rated: RatedPool) -> RandomDraw:
+    """Whether the rated rows look drawn at random from all; not asked if rows count unlike."""
+    read = question.read
+    if question.mass is not None:
+        return RandomDraw(n=len(rated), n_rated=len(rated), differing=())
+    first_rows = (read.first_rows, read.unrated_rows)
+    return random_draw(rated, read.unrated, first_rows, by_system=False)
 
 
 def labels_of(question: Question, name: str, column: FloatArray) -> Labels:

@@ -191,7 +191,10 @@ def _means(audit: Audit) -> tuple[Section, ...]:
     every = counted(audit.n + audit.unlabelled, "row")
     header, numeric = ("method", "value [95 %]", "why no interval"), (False, True, False)
     table = Table(header=header, rows=rows, numeric=numeric)
-    line = f"Of all {every}, {audit.n} of them rated; the first line is the one to print."
+    to_print = "the first line is the one to print"
+    if not audit.first:
+        to_print = "none is the one to print: see what is not claimed"
+    line = f"Of all {every}, {audit.n} of them rated; {to_print}."
     return (Section(title=f"{what} of all rows by {audit.name}", table=table, lines=(line,)),)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from refless.commands.compare.run import Inputs, inputs_of, pair_of
+from refless.commands.compare.run import Inputs, inputs_of, note_draw, pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.plan import PlanResult, check_plan, planned
 from refless.commands.next.result import NextResult
@@ -55,6 +55,7 @@ from refless.registry.signature import Signature
 from refless.registry.version import __version__
 
 TO_RATE = "to-rate.csv"
+FORETOLD = "What ratings should bring is foretold as if they were."
 ROLES = ("id", "item", "system", "source", "text")  # columns of the file for raters
 
 
@@ -193,6 +194,7 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
     if goal == "compare" and pool is not None:
         with silenced():
             compared = inputs_of(read, ratings)
+        note_draw(compared, None, FORETOLD)
     done = np.zeros(len(read.texts), dtype=np.bool_)
     done[read.place if compared is None else compared.outputs.place] = True
     if rated is not None and pool is not None and read.named:

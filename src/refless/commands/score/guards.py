@@ -15,14 +15,14 @@ NAMED = 3  # names in a sentence
 LONGEST = 200  # characters of an id, which is of no use in part
 
 
-def said(result: Guards, mean: Mean) -> tuple[str, ...]:
-    """One sentence for each guard that fired."""
+def said(result: Guards, mean: Mean, *, one_file: bool = False) -> tuple[str, ...]:
+    """One sentence for each guard that fired; one_file: see `judge_said`."""
     odd = result.unlike
     lines = (
         _itself(result.copies, mean.n),
         _copies(result, mean),
         "" if odd is None else _unlike(odd),
-        *map(judge_said, result.judges),
+        *(judge_said(judge, one_file=one_file) for judge in result.judges),
     )
     return tuple(filter(None, lines))
 

@@ -39,6 +39,7 @@ class ScoreResult(Result):
         estimator: fitted.
         accepted: which estimates need no person, where that was asked for.
         gate: what became of the gates.
+        one_file: whether rated texts and outputs are rows of one file.
     """
 
     record = ScoreRecord
@@ -46,6 +47,12 @@ class ScoreResult(Result):
     guards: Guards
     estimator: Estimator
     accepted: Accepting | None
+    one_file: bool = False
+
+    @property
+    def _warnings(self) -> tuple[str, ...]:
+        """What the guards say."""
+        return said(self.guards, self.scored.overall, one_file=self.one_file)
 
     def _shown(self) -> Document:
         return self._document(NARROW)
@@ -74,7 +81,7 @@ class ScoreResult(Result):
             sections=(
                 *accepted_sections(scored, self.accepted),
                 *systems_sections(scored.systems, systems),
-                *(Section(lines=(line,), warning=True) for line in said(self.guards, mean)),
+                *(Section(lines=(line,), warning=True) for line in self._warnings),
                 *reasons_sections(scored.reasons, mean.n),
                 *items_sections(scored, self.estimator.residuals(), room),
             ),
@@ -88,7 +95,7 @@ class ScoreResult(Result):
             scale=self.estimator.rated.scale,
             items=estimates_of(scored.estimates),
             these_items=scored.these,
-            warnings=said(self.guards, scored.overall),
+            warnings=self._warnings,
         )
 
     def exported(self, tool: str) -> str:

@@ -22,6 +22,7 @@ from refless.commands.parameters import (
     Threads,
     command,
 )
+from refless.commands.random_draw import draw_remark
 from refless.commands.rows import (
     ScoredRows,
     both_of,
@@ -36,16 +37,24 @@ from refless.commands.score.gates import check_on, doubted, gate, note_groups, n
 from refless.commands.score.guards import said
 from refless.commands.score.result import ScoreResult
 from refless.commands.warnings import note
+from refless.data.choices import are_choices
 from refless.data.records import Outputs, RatedPool, Residuals
+from refless.data.tables import OutputsRead, PoolRead
 from refless.data.tables.columns import OF_ROWS
 from refless.estimators.saved import Saved
 from refless.evaluation.groups import group_labels, output_groups
 from refless.evaluation.guards import guards
+from refless.evaluation.random_draw import random_draw
 from refless.evaluation.scoring import Scored, scored
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.stats.accepting import Accepting, accepting
 from refless.stats.clusters import numbered
+
+SELECTED = (
+    "Estimates and their intervals then hold for outputs like the rated ones: have some rated that "
+    "are drawn at random."
+)
 
 
 @command
@@ -129,13 +138,15 @@ def score(
         judges=fit.without_scores() is not None,
         seed=seed,
     )
-    doubts = [*doubted(errors, estimates.estimates.values), *said(found, estimates.overall)]
+    warnings = said(found, estimates.overall, one_file=texts.one_file)
+    doubts = [*doubted(errors, estimates.estimates.values), *warnings]
     verdict = gate(estimates.overall, min_mean, min_coverage, doubts)
     if verdict.reason:
         note(verdict.reason)
     return ScoreResult(
         scored=estimates,
         guards=found,
+        one_file=texts.one_file,
         estimator=fit,
         accepted=_accepted(errors, accept_above, at_most_wrong),
         gate=verdict,
@@ -170,18 +181,24 @@ def _check_group(saved: Saved, group: str | None) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Texts:
-    """The rated texts and the outputs, with the groups of each if these are not the sources."""
+    """The rated texts and the outputs, with the groups of each if these are not the sources.
+
+    Attributes:
+        one_file: whether both are rows of one file.
+    """
 
     rated: RatedPool
     outputs: Outputs
     labels: Sequence[str] = ()
     groups: Sequence[str] = ()
+    one_file: bool = False
 
 
 def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _Texts:
     """The rated texts and the outputs, from two places or from one."""
     check_standard_input(outputs, rated)
     by = group or "id"
+    one_file = rated is None
     if rated is not None:
         pool, labels = rated_of(rated, rows, by)
         texts, groups = grouped_outputs_of(outputs, rows, OF_ROWS, group=column_of(by))
@@ -190,11 +207,23 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _T
     else:
         both, new = both_of(outputs, rows, by)
         pool, labels, texts, groups = both.pool, both.group, new.outputs, new.group
+        _note_draw(both, new)
     note_codes(pool, texts)
     if group is None:
-        return _Texts(pool, texts)
+        return _Texts(pool, texts, one_file=one_file)
     labels = group_labels(pool, group, labels)
-    return _Texts(pool, texts, labels, output_groups(texts, groups, group))
+    of_outputs = output_groups(texts, groups, group)
+    return _Texts(pool, texts, labels, of_outputs, one_file=one_file)
+
+
+def _note_draw(rated: PoolRead, outputs: OutputsRead) -> None:
+    """Says if the rated rows of a file do not look drawn at random within their systems."""
+    if are_choices(rated.pool):
+        return
+    first_rows = (rated.first_rows, outputs.first_rows)
+    draw = random_draw(rated.pool, outputs.outputs, first_rows, by_system=True)
+    if line := draw_remark(draw, SELECTED):
+        note(line)
 
 
 def _read_for(saved: Saved, outputs: Rows, rows: ScoredRows) -> _Texts:

@@ -101,6 +101,7 @@ def read_partly(
         skipped=tuple(fault for part in reads for fault in part.skipped),
         n_skipped=sum(part.n_skipped for part in reads),
         group=tuple(label for part in reads for label in part.group),
+        first_rows=np.concatenate([part.first_rows for part in reads]),
     )
 
 
@@ -153,6 +154,7 @@ def with_ratings(outputs: PartlyRated, more: PartlyRated) -> tuple[PartlyRated, 
         pool=own if len(own) else None,
         place=np.array([place[name] for name in own.ids], dtype=np.int64),
         probability=probability,
+        first_rows=np.zeros(0, dtype=np.int64),  # in a file that holds no ratings
     )
     return rated, _one_pool(own, pool.take(np.flatnonzero(at < 0))), len(indices)
 

@@ -45,6 +45,8 @@ class Read:
         skipped: what was wrong with the first bad rows.
         n_skipped: number of bad rows.
         group: [n] values of the group column, or empty.
+        first_rows: [n] number of each text's first row; empty if rows of one system are in several
+            files, whose order tells nothing.
         columns: role -> what the rows call its columns.
     """
 
@@ -52,6 +54,7 @@ class Read:
     skipped: tuple[InputError, ...] = ()
     n_skipped: int = 0
     group: tuple[str, ...] = ()
+    first_rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -171,7 +174,17 @@ class Table:
             "skipped": tuple(faults[:FAULTS_KEPT]),
             "n_skipped": len(bad),
             "group": self.picked("group", groups),
+            "first_rows": self.first_rows(groups),
         }
+
+    def first_rows(self, groups: Merged) -> IntArray:
+        """[n] number of each text's first row; empty if files divide the rows of a system."""
+        if len(self.rows.parts) > 1:
+            systems = self.names.get("system", [""] * len(self))
+            files = [self.rows.part(row).first for row in range(len(self))]
+            if len({*zip(systems, files, strict=True)}) > len({*systems}):
+                return np.zeros(0, dtype=np.int64)
+        return np.array(groups.first, dtype=np.int64)
 
     def merged_note(self, groups: Merged) -> tuple[str, ...]:
         """How many rows are how many texts, if some were merged."""

@@ -23,7 +23,7 @@ from refless.data.tables.memory import Rows
 from refless.data.tables.rated import Keys, PoolRead, keys_of, keys_of_unrated, rated_of
 from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.table import NEEDED, Merged, Read, Table, read_table
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import InputError, UsageError
 
 APART = "give the rated texts with --rated"
@@ -53,7 +53,7 @@ class ScoredRead(PoolRead):
         numbers: by role (`logprob`, `length`), the same, if there is such a column.
         labels, rationales: [n] values of these columns, or empty.
         unrated: the rows that nobody rated, with their scores; unrated_group: [m] values of the
-            group column there, or empty.
+            group column there, or empty; unrated_rows: see `first_rows`.
         slices: [n] values of further columns, by name.
         texts: whether the files have texts.
     """
@@ -65,6 +65,7 @@ class ScoredRead(PoolRead):
     labels: tuple[str, ...] = ()
     unrated: Outputs
     unrated_group: tuple[str, ...] = ()
+    unrated_rows: IntArray
     rationales: tuple[str, ...] = ()
     slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -187,10 +188,12 @@ def read_scored(
         },
         unrated=rest.outputs,
         unrated_group=rest.group,
+        unrated_rows=rest.first_rows,
         notes=read.notes,
         skipped=read.skipped,
         n_skipped=read.n_skipped,
         group=read.group,
+        first_rows=read.first_rows,
     )
 
 

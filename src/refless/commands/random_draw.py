@@ -1,0 +1,64 @@
+"""Rated rows that do not look drawn at random, in words."""
+
+from refless.evaluation.random_draw import Differing, RandomDraw
+from refless.registry.plural import counted
+from refless.report.wording import clipped, labels, percent
+from refless.stats.random_draw import LEVEL
+
+NAMED = 3  # columns in a sentence
+NAME = 30  # letters of a system
+RANDOM = "drawn at random"
+
+
+def draw_remark(draw: RandomDraw, then: str) -> str:
+    """One sentence on how rated rows differ from the others, and what follows; else nothing.
+
+    Args:
+        draw: what was found.
+        then: what follows for the command, as sentences.
+    """
+    if not draw.differing:
+        return ""
+    if not draw.by_content:
+        order = _order(draw, draw.differing[0])
+        return (
+            f"{order[:1].upper()}{order[1:]}, and nothing else tells them from the others. If the "
+            f"order means something (a date, a score), they are not {RANDOM}. {then}"
+        )
+    columns = [column for column in draw.differing if column.by != "order"]
+    parts = [_column(column) for column in columns[:NAMED]]
+    left = len(columns) - len(parts)
+    if left:
+        parts.append(f"{counted(left, 'column')} more differ")
+    parts += [_order(draw, column) for column in draw.differing if column.by == "order"]
+    return (
+        f"The {draw.n_rated:,} rated of {counted(draw.n, 'row')} do not look {RANDOM} "
+        f"(p at most {LEVEL:g}): {'; '.join(parts)}. {then}"
+    )
+
+
+def _column(column: Differing) -> str:
+    """`the mean 'judge' is 0.2 for rated rows, 0.6 for the others`."""
+    if column.by == "system":
+        names = labels(column.systems, NAME)
+        most, least = (names[name] for name in column.systems)
+        return (
+            f"of '{most}' {percent(column.rated)} are rated, of '{least}' {percent(column.unrated)}"
+        )
+    name = "number of words" if column.by == "words" else f"'{clipped(column.name)}'"
+    rated = f"{column.rated:.3g}"
+    unrated = f"{column.unrated:.3g}"
+    if rated == unrated:
+        return f"{name} is spread differently among rated rows and the others"
+    return f"the mean {name} is {rated} for rated rows, {unrated} for the others"
+
+
+def _order(draw: RandomDraw, column: Differing) -> str:
+    """Where rated rows stand in the file."""
+    if draw.end:
+        return f"the rated rows are the {draw.end} {draw.n_rated:,} of {draw.n:,} in the file"
+    apart = abs(column.rated - column.unrated)
+    if apart < draw.n / 10:
+        return "the rated rows stand in blocks"
+    where = "before" if column.rated < column.unrated else "after"
+    return f"the rated rows mostly stand {where} the others in the file"

@@ -1,0 +1,176 @@
+"""Rated rows that were not drawn at random: what judge, compare, score and next say of them."""
+
+import csv
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command_line import headlines, run
+
+Row = dict[str, object]
+SCORED = ("--score-column", "judge", "--scale", "1", "5")
+LOOKS = "do not look drawn at random"
+ORDER = "nothing else tells them from the others"
+COMMANDS = {
+    "judge": "corrected means of all rows do not hold",
+    "compare": "--selection unknown lets them teach estimates, and no more",
+    "score": "have some rated that are drawn at random",
+    "next": "foretold as if they were",
+}
+
+
+def rows_of(n: int = 160) -> list[Row]:
+    """Two systems on the same items, all rated, with a judge of grades; the same at each call."""
+    rng = np.random.default_rng(3)
+    rows: list[Row] = []
+    for i, text in enumerate(headlines(n)):
+        human = int(rng.integers(1, 6))
+        judge = int(np.clip(human + rng.integers(-1, 2), 1, 5))
+        row = {"id": i, "item": i // 2, "system": "ab"[i % 2], "text": text}
+        rows.append({**row, "rating": human, "judge": judge})
+    return rows
+
+
+def grade(row: Row) -> int:
+    """The judge's grade."""
+    return int(str(row["judge"]))
+
+
+def rated_if(rows: Sequence[Row], rated: Callable[[int, Row], bool]) -> list[Row]:
+    """The rows, of which these alone keep their rating."""
+    return [row if rated(i, row) else {**row, "rating": ""} for i, row in enumerate(rows)]
+
+
+def written(path: Path, rows: Sequence[Row]) -> Path:
+    """A CSV file."""
+    with path.open("w", newline="") as file:
+        lines = csv.DictWriter(file, [*rows[0]])
+        lines.writeheader()
+        lines.writerows(rows)
+    return path
+
+
+def noted(command: str, *words: object) -> str:
+    """What a command says on standard error."""
+    flags = ("--goal", "compare", "-n", "5") if command == "next" else ()
+    flags = ("--resamples", "40") if command == "judge" else flags
+    ran = run(command, *words, *SCORED, *flags)
+    assert ran.code == 0, ran.err
+    return ran.err
+
+
+@pytest.fixture(scope="module")
+def disliked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the judge gave 1 to 3 is rated, but for one in six."""
+    rows = rated_if(rows_of(), lambda i, row: (grade(row) <= 3) != (i % 6 == 5))
+    return written(tmp_path_factory.mktemp("rows") / "disliked.csv", rows)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_labels_of_what_the_judge_disliked(command: str, disliked: Path) -> None:
+    """The draw is named first, with what follows; the judge alone is not blamed."""
+    notes = noted(command, disliked)
+    assert LOOKS in notes
+    assert "the mean 'judge' is 2." in notes
+    assert COMMANDS[command] in notes
+    assert "unless the same judge, prompt and scale scored both" not in notes
+
+
+def test_no_corrected_mean_is_the_one_to_print(disliked: Path) -> None:
+    """Nor are the labels alone; what is not claimed says why."""
+    ran = run("judge", disliked, *SCORED, "--resamples", "40", "--format", "json")
+    (judge,) = ran.json["judges"]
+    assert judge["first"] == ""
+    assert "the ratings stand for all rows: they do not look drawn at random." in ran.out
+    assert "none is the one to print: see what is" in run("judge", disliked, *SCORED).out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_random_labels_are_no_matter(command: str, tmp_path: Path) -> None:
+    """Rows at random; whole items at random; another share of each system."""
+    rng = np.random.default_rng(0)
+    draws = {
+        "rows": rng.random(160) < 0.4,
+        "items": np.repeat(rng.random(80) < 0.4, 2),
+        "systems": rng.random(160) < np.tile([1.0, 0.25], 80),
+    }
+    if command == "judge":
+        del draws["systems"]
+    for name, drawn in draws.items():
+        rows = rated_if(rows_of(), lambda i, _, drawn=drawn: bool(drawn[i]))
+        notes = noted(command, written(tmp_path / f"{name}.csv", rows))
+        assert LOOKS not in notes
+        assert ORDER not in notes
+
+
+def test_a_judge_hears_of_systems_that_are_rated_unlike(tmp_path: Path) -> None:
+    """Its means are about all rows; what compare says is about each system, so it says nothing."""
+    rows = rated_if(rows_of(), lambda i, row: row["system"] == "a" or i % 10 == 1)
+    path = written(tmp_path / "rows.csv", rows)
+    assert "of 'a' 100 % are rated, of 'b' 20 %" in noted("judge", path)
+    assert LOOKS not in noted("compare", path)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_first_rows_of_a_file(command: str, tmp_path: Path) -> None:
+    """If nothing but their place tells them, the remark is milder, and a mean is to be printed."""
+    path = written(tmp_path / "rows.csv", rated_if(rows_of(), lambda i, _: i < 60))
+    notes = noted(command, path)
+    assert "The rated rows are the first 60 of 160 in the file" in notes
+    assert ORDER in notes
+    assert LOOKS not in notes
+    if command == "judge":
+        ran = run("judge", path, *SCORED, "--resamples", "40", "--format", "json")
+        assert ran.json["judges"][0]["first"] == "as compare does"
+
+
+def test_the_order_changes_the_remark_and_no_number(tmp_path: Path) -> None:
+    """The same rows in the order of the file and in another."""
+    rows = rated_if(rows_of(), lambda i, _: i < 60)
+    order = np.random.default_rng(0).permutation(len(rows)).tolist()
+    files = {"sorted": rows, "mixed": [rows[i] for i in order]}
+    found: dict[str, str] = {}
+    for name, content in files.items():
+        path = written(tmp_path / f"{name}.csv", content)
+        ran = run("judge", path, *SCORED, "--resamples", "40", "--format", "json")
+        assert (ORDER in ran.err) == (name == "sorted")
+        found[name] = json.dumps(
+            {key: value for key, value in ran.json.items() if key != "notes"}, sort_keys=True
+        )
+    assert found["sorted"] == found["mixed"]
+
+
+def test_ratings_of_another_file_have_no_place(tmp_path: Path) -> None:
+    """With --rated, or in files that divide the rows of a system, the order tells nothing."""
+    rows = rows_of()
+    new = written(tmp_path / "new.csv", rated_if(rows, lambda *_: False))
+    old = written(tmp_path / "old.csv", rows[:60])
+    rest = written(tmp_path / "rest.csv", rated_if(rows[60:], lambda *_: False))
+    assert ORDER not in noted("compare", new, "--rated", old)
+    for command in ("judge", "compare", "score"):
+        assert ORDER not in noted(command, old, rest)
+
+
+def test_a_file_for_each_system_has_places(tmp_path: Path) -> None:
+    """The first rows of each are rated."""
+    rows = rows_of()
+    files: list[Path] = []
+    for system in "ab":
+        mine = [row for row in rows if row["system"] == system]
+        files.append(written(tmp_path / f"{system}.csv", rated_if(mine, lambda i, _: i < 30)))
+    assert "rated rows mostly stand before the others" in noted("compare", *files)
+
+
+def test_where_nothing_is_asked(disliked: Path, tmp_path: Path) -> None:
+    """With chances of being drawn, or if nobody says that the draw was random."""
+    assert LOOKS not in noted("compare", disliked, "--selection", "unknown")
+    rows = list(csv.DictReader(disliked.read_text().splitlines()))
+    chances = [{**row, "probability": "0.5" if row["rating"] else ""} for row in rows]
+    path = written(tmp_path / "chances.csv", chances)
+    assert LOOKS not in noted("compare", path)
+    mixed = [{**row, "use": 1 + int(row["id"]) % 2} for row in rows]
+    path = written(tmp_path / "mix.csv", mixed)
+    assert LOOKS not in noted("judge", path, "--column", "mix=use")
