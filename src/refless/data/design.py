@@ -76,11 +76,11 @@ class Design:
             labels = _labels(texts, group, column)
             unit = numbers_of(labels)
             return cls(unit=unit, item=item, level=group, paired=paired, labels=labels)
-        given = {name: getattr(texts, COLUMNS[name]) for name in JOINED}
+        columns = {name: getattr(texts, COLUMNS[name]) for name in JOINED}
         if texts.items == texts.sources:  # which stand in for items
-            del given["item"]
-        varied = {name: labels for name, labels in given.items() if len({*labels}) > 1}
-        constant = [name for name, labels in given.items() if labels and name not in varied]
+            del columns["item"]
+        varied = {name: labels for name, labels in columns.items() if len({*labels}) > 1}
+        constant = [name for name, labels in columns.items() if labels and name not in varied]
         if not varied:
             unit = numbers_of(_copies(texts))
             return cls(
@@ -94,11 +94,11 @@ class Design:
         unit = connected([numbers_of(labels) for labels in varied.values()])
         sizes = {name: len(np.unique(numbers_of(labels))) for name, labels in varied.items()}
         coarsest = min(sizes, key=sizes.__getitem__)
-        holds_others = sizes[coarsest] == len(np.unique(unit))
+        is_level = sizes[coarsest] == len(np.unique(unit))
         return cls(
             unit=unit,
             item=item,
-            level=coarsest if holds_others else LINKED,
+            level=coarsest if is_level else LINKED,
             paired=paired,
             labels=_named(unit, varied[coarsest]),
             constant=tuple(constant),
@@ -163,9 +163,9 @@ def joined(first: Texts, second: Texts) -> Texts:
         parts = first if len(first) else second
         return Texts(**columns_of(parts))
     columns = {name: (getattr(first, name), getattr(second, name)) for name in COLUMNS_OF_TEXTS}
-    whole: dict[str, Any] = {name: a + b if a and b else () for name, (a, b) in columns.items()}
-    whole["ids"] = tuple(map(str, range(len(first) + len(second))))
-    return Texts(**whole)
+    values: dict[str, Any] = {name: a + b if a and b else () for name, (a, b) in columns.items()}
+    values["ids"] = tuple(map(str, range(len(first) + len(second))))
+    return Texts(**values)
 
 
 def raters_said(ratings: Ratings) -> str:
@@ -188,8 +188,8 @@ def _named(unit: IntArray, labels: Sequence[str]) -> tuple[str, ...]:
     """[n] the first label of each unit in the order of the alphabet, whatever that of rows."""
     first: dict[int, str] = {}
     for number, label in zip(unit.tolist(), labels, strict=True):
-        known = first.get(number, "")
-        first[number] = min(known, label) if known and label else known or label
+        earlier = first.get(number, "")
+        first[number] = min(earlier, label) if earlier and label else earlier or label
     return tuple(first[number] for number in unit.tolist())
 
 
@@ -222,5 +222,5 @@ def connected(columns: Sequence[IntArray]) -> IntArray:
     names = np.concatenate([end + column for end, column in zip(ends, columns, strict=False)])
     size = (int(ends[-1]), int(ends[-1]))
     graph = coo_matrix((np.ones(len(rows)), (rows, names)), shape=size)
-    found = connected_components(graph, directed=False)[1][:n]
-    return numbers_of(found.tolist())
+    number = connected_components(graph, directed=False)[1][:n]
+    return numbers_of(number.tolist())
