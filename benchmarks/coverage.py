@@ -115,7 +115,7 @@ def rated(kind: str, latent: FloatArray) -> FloatArray:
     """Ratings of latent values around 0."""
     if kind in PASSING:
         bar = SPREAD * stats.norm.ppf(1 - PASSING[kind])
-        return (latent > bar).astype(np.float64)
+        return np.asarray(latent > bar, dtype=np.float64)
     return np.asarray(np.clip(np.rint(latent + CENTRES[kind]), 1.0, 5.0))
 
 

@@ -26,11 +26,13 @@ from typing import Any
 
 import numpy as np
 
+from refless.data.design import Design
 from refless.data.records import Outputs, RatedPool, Ratings, Residuals
 from refless.evaluation.comparing import Pair, compared
-from refless.evaluation.entries import Field, Raters
+from refless.evaluation.entries import Field
+from refless.evaluation.raters import Raters, severity_in
 from refless.registry.arrays import FloatArray
-from refless.stats.prediction_powered import Answer
+from refless.stats.answers import Answer
 
 OTHERS = 300  # rated texts of other systems
 REPLAYED = (20, 60)  # rated items
@@ -196,7 +198,11 @@ def _drawn(rng: np.random.Generator, gap: float, n: int, kind: str) -> Field:
     )
     nothing = np.full(2 * size, np.nan)
     return Field(
-        outputs=outputs, human=human.ravel(), estimates=estimates.ravel(), probability=nothing
+        outputs=outputs,
+        design=Design.of(outputs),
+        human=human.ravel(),
+        estimates=estimates.ravel(),
+        probability=nothing,
     )
 
 
@@ -224,9 +230,9 @@ def people(runs: int, seed: int) -> None:
         for _ in range(runs):
             field = _by_people(rng, first, second, each)
             (pair,) = compared(field, NONE, ("a", "b")).pairs
-            (plain,) = compared(replace(field, raters=None), NONE, ("a", "b")).pairs
+            (plain,) = compared(replace(field, raters=None, severity=None), NONE, ("a", "b")).pairs
             tally.add("without names", plain.difference.value, plain.difference.interval, 0.0)
-            if not pair.untold:
+            if not pair.difference.untold:
                 tally.add("refless compare", pair.difference.value, pair.difference.interval, 0.0)
         told = len(tally.rows.get("refless compare", ()))
         print(f"{first} and {second}, ratings a text: {each}; told in {told} of {runs} runs")
@@ -258,9 +264,14 @@ def _by_people(rng: np.random.Generator, first: str, second: str, each: int) -> 
         ratings=Ratings(text=text, annotator=rater - 97, values=np.array(values), annotators=WHO),
     )
     nothing = np.full(2 * n, np.nan)
-    raters = Raters.of(pool, np.arange(2 * n), pool)
     return Field(
-        outputs=outputs, human=pool.human, estimates=nothing, probability=nothing, raters=raters
+        outputs=outputs,
+        design=Design.of(outputs),
+        human=pool.human,
+        estimates=nothing,
+        probability=nothing,
+        raters=Raters.of(pool),
+        severity=severity_in(pool),
     )
 
 

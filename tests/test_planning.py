@@ -67,7 +67,8 @@ def test_other_studies_agree(aim: Aim, passing: float) -> None:
     asked = goal(aim, 0.1, passing, scale=aim == "mean rating")
     n, reached = ratings_for(asked)
     assert 0.8 <= reached == share_reached(asked, n)
-    assert 0.74 <= share_reached(asked, n, seed=1) <= 0.93
+    anew = [share_reached(asked, n, seed=seed) for seed in (1, 2, 3)]
+    assert 0.74 <= np.mean(anew) <= 0.93
     assert share_reached(asked, int(0.8 * n)) < reached
 
 

@@ -113,7 +113,8 @@ def made_up(side: Side, scale: Interval | None, *, verdicts: bool, alone: bool) 
     sums: Counter[int] = Counter()
     for (unit, *_), each in zip(side.rows, off, strict=True):
         sums[unit] += each
-    wide = most = max(side.size / len(sums), 1.0)
+    most = max(side.size / len(sums), 1.0)
+    wide = 1 + 0.2 * (most - 1)
     if any(off):
         wide = sum(each**2 for each in sums.values()) / sum(each**2 for each in off)
         wide = min(max(wide, 1.0), most)

@@ -40,15 +40,16 @@ def test_rates_by_hand() -> None:
 
 
 def test_a_system_that_always_wins() -> None:
-    """Ten clusters of two agree: 1.92 made-up successes, and failures, count for two rows each.
+    """Ten clusters of two agree: 1.92 made-up successes, and failures, count for 1.2 rows each.
 
-    By hand: share (20 + 3.84) / (20 + 7.68), and Student's t with 9 degrees of freedom.
+    By hand: share (20 + 2.3) / (20 + 4.6), and Student's t with 9 degrees of freedom.
     """
     found = rate(np.ones(20), np.repeat(np.arange(10).astype(str), 2))
-    made = 1.959963984540054**2
+    wide = 1.2
+    made = wide * 1.959963984540054**2 / 2
     n = 20 + 2 * made
     share = (20 + made) / n
-    squares = 10 * (2 * (1 - share)) ** 2 + 2 * made * ((1 - share) ** 2 + share**2)
+    squares = 10 * (2 * (1 - share)) ** 2 + wide * made * ((1 - share) ** 2 + share**2)
     half = 2.262157162740992 * np.sqrt(squares) / n
     assert found.interval == (pytest.approx(share - half), 1.0)
     assert found.p < 0.05

@@ -177,12 +177,11 @@ def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str])
 
 def _item_wins(table: Table, rows: Sequence[IntArray]) -> ItemWins:
     """On how many items that both answered each of the two arms is rated higher."""
-    first, second = ({table.item[row]: table.human[row] for row in arm.tolist()} for arm in rows)
+    first, second = ({table.item[row]: row for row in arm.tolist()} for arm in rows)
     common = sorted(first.keys() & second.keys())
-    return item_wins(
-        np.array([first[item] for item in common], dtype=np.float64),
-        np.array([second[item] for item in common], dtype=np.float64),
-    )
+    before = np.array([first[item] for item in common], dtype=np.int64)
+    after = np.array([second[item] for item in common], dtype=np.int64)
+    return item_wins(table.human[before], table.human[after], table.unit[before])
 
 
 def _answered(

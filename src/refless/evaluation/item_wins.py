@@ -1,16 +1,21 @@
 """On how many items one system is rated higher than another, as high, or lower."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.answers import Estimate
 from refless.stats.correlation import settled
+from refless.stats.verdicts import proportion
+
+NONE = Estimate(value=math.nan, undefined="no item has ratings of both")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemWins:
-    """Shares of the items with ratings of both systems; NaN if there is none.
+    """Shares of the items with ratings of both systems.
 
     Attributes:
         items: how many have ratings of both.
@@ -18,27 +23,31 @@ class ItemWins:
     """
 
     items: int
-    higher: float
-    equal: float
-    lower: float
+    higher: Estimate
+    equal: Estimate
+    lower: Estimate
 
     def turned(self) -> "ItemWins":
         """The shares with the other system second."""
         return ItemWins(items=self.items, higher=self.lower, equal=self.equal, lower=self.higher)
 
 
-def item_wins(first: FloatArray, second: FloatArray) -> ItemWins:
+def item_wins(first: FloatArray, second: FloatArray, unit: IntArray) -> ItemWins:
     """On how many items the second system is rated higher, as high, and lower.
 
     Args:
         first, second: [n] mean ratings of the same items, NaN where there is none.
+        unit: [n] what each item was drawn with.
     """
     rated = ~np.isnan(first + second)
     n = int(rated.sum())
+    if not n:
+        return ItemWins(items=0, higher=NONE, equal=NONE, lower=NONE)
     both = settled(np.concatenate([first[rated], second[rated]]))
     gaps = both[n:] - both[:n]
-    if not n:
-        return ItemWins(items=0, higher=np.nan, equal=np.nan, lower=np.nan)
-    higher = int((gaps > 0).sum())
-    lower = int((gaps < 0).sum())
-    return ItemWins(items=n, higher=higher / n, equal=(n - higher - lower) / n, lower=lower / n)
+    return ItemWins(
+        items=n,
+        higher=proportion(gaps > 0, unit[rated]),
+        equal=proportion(gaps == 0, unit[rated]),
+        lower=proportion(gaps < 0, unit[rated]),
+    )

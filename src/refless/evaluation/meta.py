@@ -189,11 +189,12 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
         few = f"{n} systems are too few to correlate"
         return Level(name="system", undefined=few if human.system else "there is no system column")
     table = system_table(human, scores, how.seed, how.resamples)
+    units = len({*(human.group or human.id)})
     metrics = {}
     for name, column in table.columns.items():
         scored = ~np.isnan(column)
         judged = table.human[scored], column[scored]
-        estimates = {"accuracy": _in_order(table, name, len(human))}
+        estimates = {"accuracy": _in_order(table, name, len(human), units)}
         for measure in ("spearman", "pearson"):
             value = COEFFICIENTS[measure].value(*judged)
             drawn = percentile_interval(table.drawn(name, measure))
@@ -208,14 +209,14 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
             undefined="" if scored.sum() >= FEWEST_SYSTEMS else "it scored too few systems",
         )
 
-    units = len({*(human.group or human.id)})
     return _level("system", n, metrics, (), units)
 
 
-def _in_order(table: SystemTable, name: str, n: int) -> Estimate:
+def _in_order(table: SystemTable, name: str, n: int, units: int) -> Estimate:
     """The share of pairs of systems that a metric has in people's order, a tie half a pair."""
     people = np.vstack([table.human, table.human_drawn])
-    return ranked_by(people, np.vstack([table.columns[name], table.columns_drawn[name]]), n)
+    judge = np.vstack([table.columns[name], table.columns_drawn[name]])
+    return ranked_by(people, judge, n, units)
 
 
 def _values_of(estimates: Mapping[str, Estimate]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from refless.metrics.references.protocol import Scores, averaged
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.answers import Estimate
 from refless.stats.corrections import holm
-from refless.stats.intervals import UNDEFINED, percentile_interval
+from refless.stats.intervals import UNDEFINED, percentile_interval, student
 from refless.stats.measures import MEASURES
 from refless.stats.resampling import weights_of
 
@@ -104,7 +104,7 @@ def _gaps(means: FloatArray) -> FloatArray:
     return np.asarray(means[:, first] - means[:, second])
 
 
-def ranked_by(human: FloatArray, judge: FloatArray, n: int) -> Estimate:
+def ranked_by(human: FloatArray, judge: FloatArray, n: int, units: int) -> Estimate:
     """`pairs_in_order`, and what it may be for ratings without noise.
 
     Noise in people's means hides order, so the low end of the bootstrap is a cautious one, and its
@@ -113,12 +113,17 @@ def ranked_by(human: FloatArray, judge: FloatArray, n: int) -> Estimate:
 
     Args:
         human, judge: [1 + b, s] means of systems: of all rows, then of resampled ones.
-        n: rated texts.
+        n: rated texts; units: what is drawn as a whole, of which few scatter more than a bootstrap
+            of them says.
     """
+    from scipy.special import ndtr
+
     shares = pairs_in_order(human, judge)
     if math.isnan(shares[0]) or len(shares) < 2:
         return Estimate(value=math.nan, interval=UNDEFINED, undefined="a system has no score")
-    value, low = float(shares[0]), percentile_interval(shares[1:])[0]
+    value = float(shares[0])
+    tail = float(ndtr(-student(max(units - 1, 1))))
+    low = percentile_interval(shares[1:], 1 - 2 * tail)[0]
     wrong = opposite(human, judge)
     return Estimate(value=value, interval=(min(low, value), max(1 - wrong, value)), n=n)
 

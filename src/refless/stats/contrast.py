@@ -38,6 +38,7 @@ MADE_UP = quantile(LEVEL) ** 2 / 2  # successes, and failures, of Agresti and Co
 NORMAL = 1e9  # degrees of freedom of a normal distribution
 EXTRA = 4  # units that are made up: two in each arm
 FEWEST_APART = 2  # degrees of freedom of severity, for raters who share no arm
+ALIKE = 0.2  # intraclass correlation of rows of one unit, if none of them differ
 DECIMALS = 12  # decimals to which two values are equal
 ROUNDING = 1e-12  # of a variance: less is rounding
 VERDICTS: Interval = (0.0, 1.0)
@@ -215,7 +216,7 @@ def _made_up(
     sums = np.bincount(np.unique(arm.unit, return_inverse=True)[1], off)
     single = float(off @ off)
     most_wide = max(arm.size / len(sums), 1.0)
-    wide = most_wide  # equal values do not tell how far rows of a unit go together
+    wide = 1 + ALIKE * (most_wide - 1)  # equal values do not tell how far rows go together
     if single > 0:
         wide = min(max(float(sums @ sums) / single, 1.0), most_wide)
     spread = 1.0

@@ -16,6 +16,7 @@ from refless.report.wording import (
     percent,
     with_interval,
 )
+from refless.stats.answers import Estimate
 from refless.stats.confidence_sequence import FEWEST
 from refless.stats.intervals import Interval
 
@@ -347,11 +348,16 @@ def _item_by_item(pair: Pair, second: str) -> tuple[str, ...]:
     if not wins.items:
         return ()
     items = counted(wins.items, "item")
-    shares = (
-        f"higher on {percent(wins.higher)}, equal on {percent(wins.equal)}, "
-        f"lower on {percent(wins.lower)}"
-    )
-    return (f"Item by item: of {items} with ratings for both, {second} is {shares}.",)
+    shares = {"higher": wins.higher, "equal": wins.equal, "lower": wins.lower}
+    parts = [f"{word} on {_share_said(share)}" for word, share in shares.items()]
+    return (f"Item by item: of {items} with ratings for both, {second} is {', '.join(parts)}.",)
+
+
+def _share_said(share: Estimate) -> str:
+    """`30 % [18 %, 45 %]`, or the share alone if it has no interval."""
+    low, high = share.interval
+    ends = "" if math.isnan(low) else f" [{percent(low)}, {percent(high)}]"
+    return f"{percent(share.value)}{ends}"
 
 
 def systems_section(comparison: Comparison, scale: Interval | None) -> Section:

@@ -124,9 +124,9 @@ class CompareResult(Result):
                 "items": pair.items,
                 "both_rated": pair.both_rated,
                 "one_rated": pair.one_rated,
-                "higher": pair.item_wins.higher,
-                "equal": pair.item_wins.equal,
-                "lower": pair.item_wins.lower,
+                "higher": pair.item_wins.higher.value,
+                "equal": pair.item_wins.equal.value,
+                "lower": pair.item_wins.lower.value,
                 "worth": pair.powered.worth if pair.method == "ratings and estimates" else math.nan,
             }
             for pair in self.comparison.pairs
