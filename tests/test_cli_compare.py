@@ -55,7 +55,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_two_systems(file: Path) -> None:
-    """Ratings alone are the paired t-test; a judge makes the answer worth more ratings.
+    """Ratings alone are the paired t-test and what equal differences add; a judge is worth more.
 
     Its own difference is the paired t-test of its scores; other systems' are not asked.
     """
@@ -67,12 +67,16 @@ def test_two_systems(file: Path) -> None:
     rated = [row for row in outputs() if row["item"] < "i024"]
     new, old = ([r["rating"] for r in rated if r["system"] == name] for name in ("new", "old"))
     true = ttest_rel(old, new)
-    assert pair["powered"]["alone"]["interval"] == pytest.approx([*true.confidence_interval()])
-    assert pair["powered"]["alone"]["p"] == pytest.approx(true.pvalue)
+    low, high = true.confidence_interval()
+    alone = pair["powered"]["alone"]
+    assert alone["value"] == pytest.approx(np.mean(old) - np.mean(new))
+    assert alone["interval"][0] < low < high < alone["interval"][1]
+    assert np.ptp(alone["interval"]) < 1.05 * (high - low)
     assert pair["method"] == "ratings and estimates"
-    assert pair["powered"]["worth"] > 30 > pair["both_rated"] == 24
+    assert pair["powered"]["worth"] > 27 > pair["both_rated"] == 24
     assert pair["difference"]["error"] < pair["powered"]["alone"]["error"]
     assert pair["shown"]
+    by = f"by {-pair['difference']['value']:.3f} [0."
     assert pair["difference"]["above"] == pytest.approx(pair["difference"]["p"] / 2)
     best, other = ran.json["systems"]
     assert (best["name"], best["ranks"]) == ("new", [1, 1])
@@ -84,7 +88,7 @@ def test_two_systems(file: Path) -> None:
     )
     shown = run(*words).out
     assert not too_wide(shown)
-    assert "new is rated higher than old, by 1.035 [0." in " ".join(shown.split())
+    assert f"new is rated higher than old, {by}" in " ".join(shown.split())
     assert "Judges alone" in shown
 
 
@@ -134,7 +138,7 @@ def test_own_ratings_are_held_out() -> None:
     def estimates(rows: Rows) -> Any:
         given = _read(rows, None, ScoredRows(), None)
         texts = given.outputs.texts
-        found = _field(given, estimator_of("gp"), 0, "random", None).estimates
+        found = _field(given, estimator_of("gp"), 0, "random").estimates
         return dict(zip(texts.ids, found, strict=True))
 
     rows = partly(outputs(), 20)
@@ -363,14 +367,16 @@ def test_other_items() -> None:
 
 
 def test_a_sheet_without_items() -> None:
-    """Repeated rows are noted; with all rated, no assumption is made about others."""
+    """Repeated rows count with those they repeat; with all rated, nothing is assumed of others."""
     rows = without(outputs(40), "id", "item")
     rows = [{**row, "text": f"{row['text']} and {i}"} for i, row in enumerate(rows)]
     result = compared([*rows, *rows[:30]])
-    assert "60 of 110 texts occur more than once" in " ".join(result.notes)
+    assert "30 texts repeat others and count with them" in " ".join(str(result).split())
     once = compared(rows)
     assert "--selection" not in str(once)
-    assert "more than once" not in " ".join(once.notes)
+    assert "80 texts, each drawn by itself." in " ".join(str(once).split())
+    widths = [np.ptp(one.comparison.pairs[0].difference.interval) for one in (once, result)]
+    assert widths[1] > 0.95 * widths[0]
     level = compared(without(outputs(20, gap=0.0), "id", "item"))
     assert "All items are rated, so only more items could show" in " ".join(str(level).split())
 
@@ -522,7 +528,7 @@ def test_one_rater_a_system() -> None:
     rows = rated_by("a", "b", gap=1.0)
     found = refless.compare(rows, scale=(1, 5), system=ORDER, fail_if_worse=True)
     (pair,) = found.comparison.pairs
-    assert pair.untold
+    assert pair.difference.untold == "raters are apart"
     assert math.isnan(pair.difference.interval[0])
     assert found.exit_status == 4
     said = " ".join(str(found).split())
@@ -531,7 +537,7 @@ def test_one_rater_a_system() -> None:
         "strict each rater is."
     )
     assert "Have the same people rate both systems" in said
-    assert found.to_dict()["pairs"][0]["apart"]
+    assert found.to_dict()["pairs"][0]["powered"]["apart"]
     more = [
         {"text": f"more {i}", "system": "another", "item": f"j{i}", "annotator": who, "rating": r}
         for i in range(20)

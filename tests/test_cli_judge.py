@@ -100,7 +100,7 @@ def test_annotators_and_groups(tmp_path: Path) -> None:
     fits(found)
     assert found["n"] == 48
     assert found["judges"][0]["annotator"]["spearman"]["n"] == 144
-    assert "group:item" in found["signature"]
+    assert "drawn:item|units:12" in found["signature"]
     text = run("judge", path, *flags).out
     assert "One annotator: each against the mean of the others." in " ".join(text.split())
     assert too_wide(text) == []
@@ -188,10 +188,13 @@ def test_one_metric_is_not_the_best(rated: Path) -> None:
     assert "best" not in told.split("Segments")[0]
 
 
-def test_few_items_are_told(rated: Path) -> None:
-    """Twelve items, four outputs each: intervals draw items."""
-    ran = run("judge", rated, "--score-column", "good", *QUICK)
-    assert "intervals are drawn over 12 items; with fewer than 20 they are too narrow" in ran.err
+def test_items_are_drawn_as_a_whole(rated: Path) -> None:
+    """Twelve items, four outputs each: no --group is needed, and --group id takes it back."""
+    flags = ("--score-column", "good", *JSON)
+    together, alone = (run("judge", rated, *flags, *more).json for more in ((), ("--group", "id")))
+    assert "drawn:item|units:12" in together["signature"]
+    assert "drawn:text|units:48" in alone["signature"]
+    assert together == run("judge", rated, *flags, "--group", "item").json
 
 
 WORDS = ("fail", "pass")
@@ -261,12 +264,15 @@ def test_verdicts_in_words(tmp_path: Path) -> None:
     fits(found)
     (one,) = found["judges"]
     assert one["table"] == {"tp": 26, "fp": 8, "fn": 5, "tn": 21}
-    assert (one["n"], one["unlabelled"], one["first"]) == (60, 60, "by verdict")
+    assert (one["n"], one["unlabelled"], one["first"]) == (60, 60, "ratings and scores")
     assert one["measures"]["tpr"]["value"] == pytest.approx(26 / 31)
     share = sum(row["judge"] == "pass" for row in verdicts()) / 120
-    value = share * 26 / 34 + (1 - share) * 5 / 26
-    assert one["means"]["by verdict"]["value"] == pytest.approx(value)
-    assert one["means"]["judge alone"]["value"] == pytest.approx(share)
+    means = {name: mean["value"] for name, mean in one["means"].items()}
+    assert means["ratings alone"] == pytest.approx(31 / 60)
+    assert means["scores alone"] == pytest.approx(share)
+    per_pass = 26 / 34 - 5 / 26  # by which passes of people differ, drawn to 0
+    kept = (means["ratings and scores"] - 31 / 60) / (share - 34 / 60) / per_pass
+    assert 0.75 < kept < 1
 
 
 @pytest.mark.parametrize(
@@ -445,13 +451,17 @@ def test_scores_of_a_judge_that_was_judged(graded: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("moved", "most", "code"), [(0, "0.1", 0), (1, "0.1", 3), (0.1, "0.1", 4), (1, "1.5", 0)]
+    ("moved", "most", "code"),
+    [(0, "0.2", 0), (0, "0.1", 4), (1, "0.1", 3), (0.1, "0.1", 4), (1, "1.5", 0)],
 )
 @pytest.mark.parametrize("unrated", [0, 20])
 def test_drift(
     tmp_path: Path, graded: Path, moved: float, most: str, code: int, unrated: int
 ) -> None:
-    """A mean that moved fails, one that may have moved is undecided; unrated rows count too."""
+    """A mean that moved fails, one that may have moved is undecided; unrated rows count too.
+
+    That no score of 20 items moved leaves open that one of twenty others does: no proof of 0.1.
+    """
     rng = np.random.default_rng(1)
     noise = rng.normal(size=80) / 3 if moved else np.zeros(80)
     before = [row | {"judge": row["judge"] - moved + noise[i]} for i, row in enumerate(grades())]
@@ -507,7 +517,7 @@ def test_turned_scores_of_rows_without_a_rating(tmp_path: Path) -> None:
     flags = (*QUICK, "--format", "json")
     plain = run("judge", path, "--score-column", "judge", *flags).json
     turned = run("judge", path, "--score-column", "faults", "--lower-is-better", "faults", *flags)
-    for name in ("PPI++", "as compare does"):
+    for name in ("ratings alone", "ratings and scores"):
         assert turned.json["judges"][0]["means"][name] == plain["judges"][0]["means"][name]
 
 
@@ -548,8 +558,9 @@ def test_rows_stand_for_many_outputs_in_use(tmp_path: Path) -> None:
             ("often.csv", often, ()),
         )
     )  # fmt: skip
-    for name in ("labels alone", "by verdict", "Rogan-Gladen"):
+    for name in ("ratings alone", "scores alone"):
         assert weighted[name]["value"] == pytest.approx(repeated[name]["value"], abs=1e-12)
+    for name in ("ratings alone", "ratings and scores"):
         widths = [np.ptp(means[name]["interval"]) for means in (weighted, repeated)]
         assert widths[0] > widths[1]  # as the same row twice is no new evidence
     once[7]["n"] = -1
@@ -699,7 +710,7 @@ def test_other_rows_on_another_scale_correct_nothing(tmp_path: Path) -> None:
     path = table(tmp_path / "mixed.csv", mixed)
     ran = run("judge", path, "--score-column", "judge", *JSON)
     (one,) = ran.json["judges"]
-    assert (one["first"], one["means"]["as compare does"]["value"]) == ("", None)
+    assert (one["first"], one["means"]["ratings and scores"]["value"]) == ("", None)
     assert "40 of 40 scores of the outputs lie outside" in ran.err
 
 
@@ -727,11 +738,21 @@ def test_equal_texts_are_told_apart_by_their_ids(tmp_path: Path) -> None:
     assert run("judge", path, *words).json["drifts"]["judge"]["n"] == 1
 
 
-def test_repeated_rows_are_noted(tmp_path: Path) -> None:
-    """Each counts by itself; --group text counts equal texts together, which widens intervals."""
-    words = ("--score-column", "judge", *JSON)
-    rows = [{**row, "id": i, "text": f"Then {row['text']}"} for i, row in enumerate(grades() * 2)]
-    path = table(tmp_path / "rows.csv", rows)
-    single, together = (run("judge", path, *words, *more) for more in ((), ("--group", "text")))
-    assert "160 of 160 texts occur more than once. If rows were repeated" in single.err
-    assert "more than once" not in together.err
+def test_repeated_rows_count_once(tmp_path: Path) -> None:
+    """Rows that stand twice are no new evidence, unless --group id says that they are."""
+    rows = [
+        {key: row[key] for key in ("rating", "judge")} | {"id": i, "text": f"Then {row['text']}"}
+        for i, row in enumerate(grades() * 2)
+    ]
+    once, twice = (
+        table(tmp_path / name, part) for name, part in (("a.csv", rows[:80]), ("b.csv", rows))
+    )
+    found = [
+        run("judge", path, "--score-column", "judge", *JSON, *more).json
+        for path, more in ((once, ()), (twice, ()), (twice, ("--group", "id")))
+    ]
+    assert ["drawn:text|units:80" in one["signature"] for one in found] == [True, True, False]
+    biases = [one["judges"][0]["measures"]["bias"] for one in found]
+    widths = [np.ptp(bias["interval"]) for bias in biases]
+    assert widths[1] == pytest.approx(widths[0], rel=0.02)
+    assert widths[2] < 0.75 * widths[0]

@@ -8,32 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
-from refless.evaluation.labels import Labels, mean_of, shift_of
-from refless.evaluation.uses import as_annotator, may_estimate
+from refless.evaluation.audit import corrected_means
+from refless.evaluation.labels import AllRows, Labels, measured
+from refless.evaluation.raters import Raters, Votes
+from refless.evaluation.uses import as_annotator, may_estimate, refusals
+from refless.stats.answers import Estimate
 from refless.stats.clusters import effective_size
-from refless.stats.corrected import (
-    Sample,
-    as_compared,
-    by_ppi_plus,
-    by_verdict,
-    ppi_plus,
-    rogan_gladen,
-)
+from refless.stats.contrast import mean_of
 from refless.stats.permutation import exchange_p
-from refless.stats.verdicts import (
-    Confusion,
-    Estimate,
-    ac1,
-    alpha,
-    cells_of,
-    clopper_pearson,
-    kappa,
-    of_table,
-    proportion,
-)
+from refless.stats.verdicts import Confusion, ac1, alpha, cells_of, kappa, of_table, proportion
 
 # Counts (tp, fp, fn, tn); kappa by scikit-learn 1.9.1 (cohen_kappa_score), AC1 by irrCAC 0.4.4
 # (CAC(...).gwet()), nominal alpha by krippendorff 0.9.0.
@@ -46,24 +31,6 @@ AGREEMENT = [
     ((12, 0, 0, 0), [math.nan, 1.0, math.nan]),
     ((9, 4, 0, 0), [0.0, 0.584, -0.13636363636363646]),
 ]
-# Counts of labelled rows, then the judge's passes and fails among rows without a label; the value
-# by truescore 0.7.4 (rogan_gladen_estimate), the ends by hand as in Lang & Reiczigel (2014).
-CORRECTED = [
-    ((31, 8, 5, 16), (300, 200), (0.5154135338345864, 0.2737581602965006, 0.7326008020584326)),
-    ((3, 1, 1, 45), (40, 460), (0.07999999999999997, 0.0, 0.17916895362097054)),
-    ((18, 9, 12, 21), (90, 10), (1.0, 0.618994706441917, 1.0)),
-    ((9, 0, 1, 10), (5, 1), (0.5982905982905982, 0.33011679146333694, 0.9380017657671615)),
-]
-# Value and standard error by ppi_python 0.2.3: ppi_mean_pointestimate, and the half width of
-# ppi_mean_ci(alpha=0.05) over 1.96, both with lam=None.
-HUMAN = [5, 4, 4, 2, 1, 3, 5, 2, 4, 1]
-JUDGES = {
-    "near": ([4, 4, 5, 2, 2, 3, 4, 2, 4, 1], (3.009142857142857, 0.3398501662647881)),
-    "turned": ([1, 2, 1, 4, 5, 3, 2, 4, 2, 4], (3.1, 0.4571651780264983)),
-    "narrow": ([3, 2.5, 2.5, 1.5, 1, 2, 3, 1.5, 2.5, 1], (3.4608143322475575, 0.3902818490938942)),
-}
-UNLABELLED = [4, 4, 2, 1, 5, 3, 3, 2, 5, 4, 1, 1, 2, 4, 3]
-
 tables = st.tuples(*[st.integers(0, 30)] * 4).filter(lambda counts: sum(counts) > 0)
 MEASURES = (kappa, ac1, lambda shares: alpha(shares, 50))
 
@@ -74,24 +41,41 @@ def columns(counts):
     return (cells == 0) | (cells == 2), cells <= 1
 
 
-def sample(human, judge, others, clusters=None, later=None, mass=None) -> Sample:
-    """Verdicts or ratings as numbers; every row alone, unless it is said."""
-    human, judge, others = (
-        np.asarray(column, dtype=np.float64) for column in (human, judge, others)
+def alone(n):
+    """Rows that are units."""
+    return np.arange(n)
+
+
+def labels_of(human, judge, *, others=(), unit=None, raters=None, **more) -> Labels:
+    """What a judge and people said, NaN for nothing; `others` are scores without a rating."""
+    human, judge, others = (np.asarray(column, dtype=float) for column in (human, judge, others))
+    unit = alone(len(human)) if unit is None else unit
+    later = unit.max(initial=0) + 1 + alone(len(others))
+    text, rating = (alone(len(human)), human) if raters is None else (raters.text, raters.rating)
+    votes = Votes(text=text, rating=rating)
+    every = AllRows(
+        human=np.append(human, np.full(len(others), math.nan)),
+        judge=np.append(judge, others),
+        unit=np.append(unit, later),
+        votes=votes,
+        raters=raters,
     )
-    n, m = len(human), len(others)
-    clusters, later = (
-        (alone(n) if clusters is None else clusters),
-        (alone(m, n) if later is None else later),
-    )
-    return Sample(
-        human=human, judge=judge, unlabelled=others, clusters=clusters, later=later, mass=mass
+    scored = np.flatnonzero(~np.isnan(judge))
+    return Labels(
+        name="judge",
+        human=human[scored],
+        judge=judge[scored],
+        unit=unit[scored],
+        votes=votes,
+        every=every,
+        raters=raters,
+        **more,
     )
 
 
-def alone(n, start=0):
-    """Rows of clusters of their own."""
-    return np.arange(start, start + n)
+def verdicts_of(human, judge, **more) -> Labels:
+    """The same of ones and zeros."""
+    return labels_of(human, judge, **more).as_verdicts((0.5, 0.5))
 
 
 def holds(found: Estimate) -> bool:
@@ -118,9 +102,9 @@ def test_rates_equal_scikit_learn(counts):
     assert (table.tp, table.fp, table.fn, table.tn) == tuple(counts)
     nothing = {"zero_division": math.nan}
     pairs = [
-        (proportion(judge, rows, human), recall_score(human, judge, **nothing)),
-        (proportion(~judge, rows, ~human), recall_score(~human, ~judge, **nothing)),
-        (proportion(human, rows, judge), precision_score(human, judge, **nothing)),
+        (proportion(judge[human], rows[human]), recall_score(human, judge, **nothing)),
+        (proportion(~judge[~human], rows[~human]), recall_score(~human, ~judge, **nothing)),
+        (proportion(human[judge], rows[judge]), precision_score(human, judge, **nothing)),
     ]
     if len({*human.tolist(), *judge.tolist()}) > 1:
         cells = cells_of(human, judge)
@@ -145,14 +129,6 @@ def test_symmetry_order_and_own_interval(counts, random, size):
         assert holds(found)
 
 
-@given(st.integers(1, 400), st.data())
-def test_clopper_pearson_equals_scipy(trials, data):
-    """The exact interval of a binomial share."""
-    successes = data.draw(st.integers(0, trials))
-    expected = binomtest(successes, trials).proportion_ci(method="exact")
-    assert clopper_pearson(successes, trials) == pytest.approx(tuple(expected), abs=1e-10)
-
-
 @given(st.lists(st.booleans(), min_size=1, max_size=60), st.integers(1, 9))
 def test_clusters_never_tell_more(outcome, size):
     """An effective size lies between 1 and n; rows of their own count in full."""
@@ -162,166 +138,194 @@ def test_clusters_never_tell_more(outcome, size):
     assert 1 <= effective_size(influence, alone(n) // size) <= n + 1e-9
 
 
-@pytest.mark.parametrize(("counts", "later", "expected"), CORRECTED)
-def test_rogan_gladen_equals_other_tools(counts, later, expected):
-    """The point of truescore, the ends of the formula."""
-    human, judge = columns(counts)
-    others = np.repeat([True, False], later)
-    found = rogan_gladen(sample(human, judge, others))
-    assert (found.value, *found.interval) == pytest.approx(expected, abs=1e-10)
-
-
-@given(tables, st.integers(0, 200), st.integers(1, 200))
+@given(tables, st.integers(0, 200), st.integers(0, 200))
 @example((1, 0, 0, 42), 157, 30)
+@example((60, 0, 0, 0), 1, 0)
 def test_corrected_shares_hold_themselves(counts, passed, failed):
-    """Every method is inside its interval in [0, 1], or says why it has none."""
+    """Every mean is inside its interval in [0, 1], or says why it has none."""
     human, judge = columns(counts)
-    others = np.repeat([True, False], (passed, failed))
-    rows = alone(len(human)), alone(len(others), len(human))
-    for method in (rogan_gladen, by_verdict):
-        found = method(sample(human, judge, others, *rows))
-        assert holds(found)
+    others = np.repeat([1.0, 0.0], (passed, failed))
+    for found in corrected_means(verdicts_of(human, judge, others=others)).values():
+        assert math.isfinite(found.value)
         if not found.undefined:
+            assert holds(found)
             assert 0 <= found.interval[0] <= found.interval[1] <= 1
 
 
-@pytest.mark.parametrize(("counts", "method", "why"), [
-    ((10, 0, 5, 0), rogan_gladen, "one verdict only"),
-    ((2, 6, 6, 2), rogan_gladen, "no better than chance"),
-    ((10, 5, 0, 0), by_verdict, "one verdict only"),
-])  # fmt: skip
-def test_undefined_for_a_reason(counts, method, why):
-    """Nothing is corrected by what the labels do not tell."""
-    human, judge = columns(counts)
-    found = method(sample(human, judge, judge))
-    assert math.isnan(found.value)
-    assert math.isnan(found.interval[0])
-    assert why in found.undefined
-
-
-@pytest.mark.parametrize(("judge", "expected"), JUDGES.values(), ids=JUDGES)
-def test_ppi_plus_equals_ppi_python(judge, expected):
-    """Lambda inside and at both ends of [0, 1]."""
-    found = ppi_plus(*(np.array(column, float) for column in (HUMAN, judge, UNLABELLED)))
-    assert found == pytest.approx(expected, abs=1e-10)
-
-
-def test_few_labels_and_clusters_have_no_interval():
-    """PPI++ says no to rows that belong together, Student's t to a few of one verdict."""
-    human, judge = (column.astype(float) for column in columns((20, 3, 2, 4)))
-    others, rows = np.tile([1.0, 0.0], 50), alone(29)
-    assert "fewer than 15" in by_ppi_plus(sample(human, judge, others)).undefined
-    assert "belong together" in by_ppi_plus(sample(human, judge, others, rows // 2, rows)).undefined
-    labels, both = as_compared(sample(human, judge, others))
-    assert labels.value == pytest.approx(22 / 29)
-    assert math.isnan(both.interval[0])
+def test_all_verdicts_alike_are_no_proof() -> None:
+    """Sixty of sixty: by hand, (60 + 1.92) / (60 + 3.84) less 1.96 standard errors."""
+    found = corrected_means(verdicts_of(np.ones(60), np.ones(60)))["ratings alone"]
+    share = (60 + 1.92073) / 63.84146
+    half = 1.95996 * math.sqrt(share * (1 - share) / 63.84146)
+    assert found.interval == pytest.approx((share - half, 1.0), abs=1e-5)
 
 
 def test_rows_count_by_their_mass() -> None:
-    """Rows of mass 2 count as two; the interval is that of fewer rows than there are."""
+    """Rows of mass 2 count as two, and the interval is that of fewer rows than there are."""
     human, judge = columns((20, 3, 2, 4))
-    others, rows = np.tile([1.0, 0.0], 50), alone(29)
+    labels = verdicts_of(human, judge, others=np.tile([1.0, 0.0], 50))
     mass = np.ones(129)
-    mass[human.nonzero()[0]] = 2.0  # 22 passes of mass 2, 7 fails of mass 1
-    assert proportion(human, rows, mass=mass[:29]).value == pytest.approx(44 / 51)
-    even = np.ones(129)
-    for method in (rogan_gladen, by_verdict):
-        once, thrice, plain, alike = (
-            method(sample(human, judge, others, mass=each)) for each in (mass, 3 * mass, None, even)
-        )
-        assert alike.value == pytest.approx(plain.value)
-        assert thrice.interval == pytest.approx(once.interval)
-    # The judge passes 20 * 2 + 3 of 51 labelled and 50 of 100 others; 40 of its 43 passes are
-    # passes of people's, 4 of its 8 fails.
-    rate = (43 + 50) / 151
-    value = rate * 40 / 43 + (1 - rate) * 4 / 8
-    assert by_verdict(sample(human, judge, others, mass=mass)).value == pytest.approx(value)
-    assert "count unlike" in by_ppi_plus(sample(human, judge, others, mass=mass)).undefined
+    mass[:29] += human  # 22 passes of mass 2, 7 fails of mass 1
+
+    def means(mass):
+        return corrected_means(replace(labels, every=replace(labels.every, mass=mass)))
+
+    once, thrice, plain, even = map(means, (mass, 3 * mass, None, np.ones(129)))
+    assert once["ratings alone"].value == pytest.approx(44 / 51)
+    assert once["scores alone"].value == pytest.approx((20 * 2 + 3 + 50) / 151)
+    for name in ("ratings alone", "ratings and scores"):
+        assert even[name].interval == pytest.approx(plain[name].interval)
+        assert thrice[name].interval == pytest.approx(once[name].interval)
+        assert np.ptp(once[name].interval) != pytest.approx(np.ptp(plain[name].interval))
     assert effective_size(np.arange(4.0), np.arange(4), np.array([1.0, 1.0, 1.0, 9.0])) < 4
 
 
-def test_few_clusters_have_no_interval_by_students_t() -> None:
-    """Thirty labels of the rarer verdict that lie in nine clusters are nine."""
-    human = np.repeat([1.0, 0.0], [90, 30])
-    judge, later = np.roll(human, 5), np.zeros(40)
-    alone = np.arange(160)
-    together = np.concatenate([np.arange(90), 90 + np.arange(30) % 9, 200 + np.arange(40)])
-    for clusters, defined in ((alone, True), (together, False)):
-        for each in as_compared(sample(human, judge, later, clusters[:120], clusters[120:])):
-            assert math.isfinite(each.interval[0]) == defined
-            assert ("fewer than 15 independent labels" in each.undefined) != defined
+def test_rows_without_a_score_stay_in() -> None:
+    """A judge that is blank where people rate 1 and 2: the mean is that of all ratings."""
+    rng = np.random.default_rng(4)
+    human = rng.integers(1, 6, 200).astype(float)
+    judge = np.clip(human + rng.integers(-1, 2, 200), 1, 5).astype(float)
+    judge[human <= 2] = math.nan
+    labels = labels_of(human, judge, scale=(1.0, 5.0))
+    means = corrected_means(labels)
+    assert labels.human.mean() > 3.9
+    assert means["ratings alone"].value == pytest.approx(human.mean())
+    assert means["ratings alone"].n == 200
+    for name in ("ratings alone", "ratings and scores"):
+        low, high = means[name].interval
+        assert low < human.mean() < high < 3.5
+
+
+def test_blank_scores_by_simulation() -> None:
+    """Scores of the others are blank in the same way: held in 93 % of 300 runs or more."""
+    rng, held = np.random.default_rng(5), 0
+    for _ in range(300):
+        quality = rng.integers(1, 6, 240).astype(float)
+        judge = np.clip(quality + rng.integers(-1, 2, 240), 1, 5).astype(float)
+        judge[quality <= 2] = math.nan
+        scored = ~np.isnan(judge[60:])
+        labels = labels_of(
+            np.append(quality[:60], np.full((~scored).sum(), math.nan)),
+            np.append(judge[:60], np.full((~scored).sum(), math.nan)),
+            others=judge[60:][scored],
+            scale=(1.0, 5.0),
+        )
+        low, high = corrected_means(labels)["ratings and scores"].interval
+        held += low <= 3.0 <= high
+    assert held >= 0.93 * 300
 
 
 def test_verdicts_of_one_class_are_in_the_units_of_a_judge() -> None:
     """All people pass: a judge that fails some still gives verdicts."""
-    nothing = np.zeros(0)
-    human, judge, rows = np.ones(20), np.repeat([0.0, 1.0], 10), np.arange(20)
-    labels = Labels(
-        name="judge", human=human, judge=judge, clusters=rows, unlabelled=nothing,
-        later=nothing.astype(np.int64), passing=0.5,
-    )  # fmt: skip
+    judge = np.repeat([0.0, 1.0], 10)
+    labels = verdicts_of(np.ones(20), judge)
     assert (labels.span, labels.same_units) == (1.0, True)
-    percent = replace(labels, judge=100 * judge)
-    assert not percent.same_units
+    assert not replace(labels, judge=100 * judge).same_units
 
 
-def test_a_mean_of_few_groups_has_no_interval() -> None:
-    """Forty rows in nine groups tell no error of their mean; in ten they do."""
-    values = np.arange(40.0) % 7
-    few, enough = (mean_of(values, np.arange(40) % groups) for groups in (9, 10))
-    assert few.value == enough.value == values.mean()
-    assert (math.isnan(few.interval[0]), few.undefined) == (True, "fewer than 10 groups of rows")
-    assert enough.interval[0] < values.mean() < enough.interval[1]
-
-
-def test_means_of_few_uneven_clusters_are_covered() -> None:
-    """Two clusters of 30 rows beside eight of 3: 1,000 runs, standard error .007."""
+def test_means_of_few_uneven_units_are_covered() -> None:
+    """Two units of 30 rows beside eight of 3: 1,000 runs, standard error .007."""
     sizes, rng, inside = [3] * 8 + [30] * 2, np.random.default_rng(5), 0
-    clusters = np.repeat(np.arange(10), sizes)
+    unit = np.repeat(np.arange(10), sizes)
     for _ in range(1000):
-        effects = rng.normal(0.0, np.sqrt(0.2), 10)[clusters]
-        low, high = mean_of(effects + rng.normal(0.0, np.sqrt(0.8), 84), clusters).interval
+        effects = rng.normal(0.0, np.sqrt(0.2), 10)[unit]
+        low, high = mean_of(effects + rng.normal(0.0, np.sqrt(0.8), 84), unit).interval
         inside += low <= 0 <= high
     assert inside >= 930
 
 
-def test_few_differences_of_one_sign_are_no_proof() -> None:
-    """Twenty texts with a mean of 0, of which few differ at all: 1,000 runs, standard error .007.
+def test_few_errors_of_one_sign_are_no_proof() -> None:
+    """Twenty texts with a bias of 0, of which few differ at all: 1,000 runs, standard error .007.
 
-    Where the rare large difference is not among them, Student's t alone takes the others for one.
+    Where the rare large error is not among them, Student's t alone takes the others for one.
     """
-    rng, rows, wrong, alone = np.random.default_rng(6), np.arange(20), 0, 0
+    rng, wrong, alone_ = np.random.default_rng(6), 0, 0
     for _ in range(1000):
-        values = rng.choice([-3.0, 0.0, 1.0], 20, p=[0.05, 0.8, 0.15])
-        low, high = shift_of(values, rows).interval
+        errors = rng.choice([-3.0, 0.0, 1.0], 20, p=[0.05, 0.8, 0.15])
+        labels = labels_of(np.full(20, 4.0), 4 + errors, scale=(1.0, 7.0))
+        low, high = measured(labels)["bias"].interval
         wrong += low > 0 or high < 0
-        low, high = mean_of(values, rows).interval
-        alone += low > 0 or high < 0
-    assert wrong <= 65 < alone
+        t = errors.mean() / max(errors.std(ddof=1) / math.sqrt(20), 1e-12)
+        alone_ += abs(t) > 2.093
+    assert wrong <= 65 < alone_
+
+
+def test_a_bias_lies_in_the_middle_of_its_interval() -> None:
+    """A judge that is a point or two too strict, and never too kind, as on stories (HANNA).
+
+    No bias is larger than the mean absolute error, and neither is its far end by much.
+    """
+    rng = np.random.default_rng(8)
+    human = rng.integers(3, 6, 150).astype(float)
+    judge = human - rng.choice([1.0, 2.0, 2.0, 0.0], 150)
+    measures = measured(labels_of(human, judge, scale=(1.0, 5.0)))
+    bias, mae = measures["bias"], measures["mae"]
+    low, high = bias.interval
+    assert bias.value - low == pytest.approx(high - bias.value, rel=0.05)
+    assert bias.value == pytest.approx(-mae.value)
+    plain = 1.976 * (judge - human).std(ddof=1) / math.sqrt(150)
+    assert plain < high - bias.value < 1.15 * plain
+    assert -low == pytest.approx(mae.interval[1], abs=0.05)
+
+
+def crossed(rng, raters: int, each: int, sd: float, n: int = 150) -> Raters:
+    """Ratings of texts by some of the raters, who are as strict as they are; a mean of 3."""
+    who = np.stack([rng.permutation(raters)[:each] for _ in range(n)])
+    quality = 3 + 0.8 * rng.normal(size=(n, 1)) + 0.5 * rng.normal(size=(n, each))
+    rating = quality + sd * rng.normal(size=raters)[who]
+    return Raters(text=np.repeat(alone(n), each), rater=who.ravel(), rating=rating.ravel())
+
+
+@pytest.mark.parametrize("sd", [0.0, 0.5])
+def test_a_bias_knows_raters(sd: float) -> None:
+    """Six raters, two on a text, a true bias of 0: held in 93 % of 300 runs or more.
+
+    Without raters it was in .54 at a standard deviation of .5.
+    """
+    rng, held, widths = np.random.default_rng(9), 0, []
+    for _ in range(300):
+        raters = crossed(rng, 6, 2, sd)
+        human = np.bincount(raters.text, raters.rating) / 2
+        judge = 3 + 0.8 * rng.normal(size=150)
+        known, unknown = (
+            measured(labels_of(human, judge, raters=who))["bias"].interval for who in (raters, None)
+        )
+        held += known[0] <= 0 <= known[1]
+        widths.append(np.ptp(known) / np.ptp(unknown))
+    assert held >= 0.93 * 300
+    assert np.median(widths) < 1.1 if sd == 0 else np.median(widths) > 2
+
+
+@pytest.mark.parametrize(("raters", "words"), [
+    (1, "this rater rates"), (2, "these 2 raters rate"), (3, "these 3 raters rate"), (4, None)
+])  # fmt: skip
+def test_few_raters_are_named(raters: int, words: str | None) -> None:
+    """With fewer than four, nothing is said of other people, and nothing is added."""
+    people = crossed(np.random.default_rng(10), raters, 1, 0.5)
+    human = np.bincount(people.text, people.rating)
+    labels = labels_of(human, human + 0.1 * np.arange(150) % 1, raters=people)
+    said = [line for line in refusals(labels, ()) if "raters rate" in line or "rater rates" in line]
+    assert said == ([] if words is None else [
+        f"That other people would rate as {words}: fewer than 4 do not tell how strict others are."
+    ])  # fmt: skip
+    plain = measured(replace(labels, raters=None))["bias"]
+    assert (measured(labels)["bias"].interval == plain.interval) == (words is not None)
 
 
 def test_what_changes_places_is_no_proof() -> None:
     """Three annotators and a judge who are alike, of whom few differ: 500 runs, error .01.
 
-    Who differs alone is farther from the others than they from each other, so gains are skewed:
-    an interval by Student's t takes judges who happened not to differ for better ones.
+    Who differs alone is farther from the others than they from each other, so gains are skewed.
     """
-    rng, rows, wrong, alone = np.random.default_rng(7), np.arange(20), 0, 0
-    nothing = np.zeros(0)
+    rng, rows, wrong = np.random.default_rng(7), np.arange(20), 0
     for _ in range(500):
         *people, judge = (rng.random((4, 20)) < 0.9).astype(float)
         total = np.sum(people, axis=0)
-        labels = Labels(
-            name="judge", human=total / 3, judge=judge, clusters=rows, unlabelled=nothing,
-            later=nothing.astype(np.int64), passing=0.5,
-            people=[(rows, (total - mine) / 2, mine) for mine in people],
-        )  # fmt: skip
+        people = [(rows, (total - mine) / 2, mine) for mine in people]
+        labels = replace(verdicts_of(total / 3, judge), human=total / 3, people=people)
         low, high = as_annotator(labels).interval
         wrong += low > 0 or high < 0
-        gains = [np.abs(mine - rest) - np.abs(judge - rest) for _, rest, mine in labels.people]
-        low, high = shift_of(np.concatenate(gains), np.tile(rows, 3)).interval
-        alone += low > 0 or high < 0
-    assert wrong <= 25 < alone
+    assert wrong <= 25
 
 
 def test_exchanges_equal_their_enumeration() -> None:
@@ -337,10 +341,6 @@ def test_exchanges_equal_their_enumeration() -> None:
 @pytest.mark.parametrize(("errors", "answer"), [(4, "unknown"), (7, "correct")])
 def test_few_errors_of_one_kind_are_no_bias(errors: int, answer: str) -> None:
     """Of 40 verdicts a judge passes four that people fail, and fails none: chance can do that."""
-    human, nothing = np.repeat([0.0, 1.0], 20), np.zeros(0)
-    labels = Labels(
-        name="judge", human=human, judge=np.where(np.arange(40) < errors, 1.0, human),
-        clusters=np.arange(40), unlabelled=nothing, later=nothing.astype(np.int64), passing=0.5,
-    )  # fmt: skip
-    use = may_estimate(labels, {})
-    assert (use.answer, use.estimate.value) == (answer, errors / 40)
+    human = np.repeat([0.0, 1.0], 20)
+    use = may_estimate(verdicts_of(human, np.where(np.arange(40) < errors, 1.0, human)), {})
+    assert (use.answer, use.estimate.value) == (answer, pytest.approx(errors / 40))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import beta, binom, nct, t
+from scipy.stats import binom, nct, t
 
 from refless.stats.planning import MOST, Aim, Goal, ratings_for, share_reached
 from refless.stats.verdicts import kappa
@@ -27,12 +27,14 @@ def test_expected_table() -> None:
 
 
 def test_ratings_for_a_pass_rate_are_exact() -> None:
-    """At the planned size four of five studies tell it: the sum over all counts of passes."""
+    """At the planned size four of five studies tell it: the sum over all counts of passes.
+
+    By Agresti and Coull's interval: 1.96 roots of p (1 - p) / (n + 3.84), p of two passes more.
+    """
     n, _ = ratings_for(goal("pass rate", 0.05))
-    passes = np.arange(n + 1)
-    low = np.nan_to_num(beta.ppf(0.025, passes, n - passes + 1), nan=0.0)
-    high = np.nan_to_num(beta.ppf(0.975, passes + 1, n - passes), nan=1.0)
-    chance = binom.pmf(passes, n, 0.8)[(high - low) / 2 <= 0.05].sum()
+    share = (np.arange(n + 1) + 1.92) / (n + 3.84)
+    half = 1.96 * np.sqrt(share * (1 - share) / (n + 3.84))
+    chance = binom.pmf(np.arange(n + 1), n, 0.8)[half <= 0.05].sum()
     assert 0.76 <= chance <= 0.88
 
 
@@ -65,7 +67,8 @@ def test_other_studies_agree(aim: Aim, passing: float) -> None:
     asked = goal(aim, 0.1, passing, scale=aim == "mean rating")
     n, reached = ratings_for(asked)
     assert 0.8 <= reached == share_reached(asked, n)
-    assert 0.74 <= share_reached(asked, n, seed=1) <= 0.93
+    anew = [share_reached(asked, n, seed=seed) for seed in (1, 2, 3)]
+    assert 0.74 <= np.mean(anew) <= 0.93
     assert share_reached(asked, int(0.8 * n)) < reached
 
 

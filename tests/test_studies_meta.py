@@ -11,7 +11,7 @@ from fixed_estimates import predictions
 from published import DATA, needed
 from refless.commands.judge.result import nearest_to_people
 from refless.data.records import Outputs, Predictions
-from refless.evaluation.meta import How, meta, together_of
+from refless.evaluation.meta import How, meta
 from refless.metrics.references.bleu import BLEU
 from refless.metrics.references.protocol import averaged
 from refless.registry.errors import UsageError
@@ -28,9 +28,11 @@ def judged(n: int = 120, systems: int = 4, *, seed: int = 0) -> Predictions:
     rng = np.random.default_rng(seed)
     place = np.arange(n)
     human = (place % systems) / systems + rng.normal(size=n)
+    items = tuple(f"i{i // systems}" for i in place)
     return predictions(
         np.round(human, 1),
-        item=tuple(f"i{i // systems}" for i in place),
+        item=items,
+        group=items if systems > 1 else (),
         system=tuple(f"s{i % systems}" for i in place),
     )
 
@@ -185,18 +187,16 @@ def test_novikova_columns() -> None:
     assert pearson == pytest.approx(expected, abs=0.0006)
 
 
-def test_outputs_of_one_item_are_drawn_together() -> None:
-    """Items that repeat are groups, unless others are given; items that do not repeat are none."""
+def test_what_was_drawn_as_a_whole_is_compared_as_a_whole() -> None:
+    """Of items that are groups, and of rows that are none; the correlations are the same."""
     human = judged()
     scores = {"a": noisy(human, 1, 1), "b": noisy(human, 1.2, 2)}
-    found = meta(human, scores, HOW)
-    alone = replace(human, item=())
-    assert found.segments.comparisons != meta(alone, scores, HOW).segments.comparisons
-    single = replace(human, item=human.id)
-    assert together_of(human) == human.item
-    assert together_of(alone) == together_of(single) == ()
-    assert together_of(replace(human, item=("one",) * len(human))) == ()
-    assert together_of(replace(human, group=human.system)) == human.system
+    single = replace(human, group=())
+    together, alone = (meta(rows, scores, HOW).segments for rows in (human, single))
+    assert together.comparisons != alone.comparisons
+    for first, second in zip(together.metrics, alone.metrics, strict=True):
+        assert first.spearman == second.spearman
+        assert first.spearman_interval != second.spearman_interval
 
 
 def test_equal_metrics_whose_errors_items_share() -> None:
@@ -212,15 +212,6 @@ def test_equal_metrics_whose_errors_items_share() -> None:
         }
         better += meta(human, scores, HOW).segments.comparisons[0].better
     assert better <= 5
-
-
-def test_blank_items_stand_alone() -> None:
-    """They are no item of their own with many outputs."""
-    human = judged(12, 2)
-    blanked = replace(human, item=("i", "i", *[""] * 10))
-    labels = together_of(blanked)
-    assert labels[:2] == ("i", "i")
-    assert len(set(labels)) == 11
 
 
 def test_ten_random_metrics_have_no_best() -> None:

@@ -234,9 +234,9 @@ def joined(first: Texts, second: Texts) -> Texts:
         parts = first if len(first) else second
         return Texts(**columns_of(parts))
     columns = {name: (getattr(first, name), getattr(second, name)) for name in COLUMNS_OF_TEXTS}
-    whole: dict[str, Any] = {name: a + b if a and b else () for name, (a, b) in columns.items()}
-    whole["ids"] = tuple(map(str, range(len(first) + len(second))))
-    return Texts(**whole)
+    values: dict[str, Any] = {name: a + b if a and b else () for name, (a, b) in columns.items()}
+    values["ids"] = tuple(map(str, range(len(first) + len(second))))
+    return Texts(**values)
 
 
 def raters_said(ratings: Ratings) -> str:
@@ -259,8 +259,8 @@ def _named(unit: IntArray, labels: Sequence[str]) -> tuple[str, ...]:
     """[n] the first label of each unit in the order of the alphabet, whatever that of rows."""
     first: dict[int, str] = {}
     for number, label in zip(unit.tolist(), labels, strict=True):
-        known = first.get(number, "")
-        first[number] = min(known, label) if known and label else known or label
+        earlier = first.get(number, "")
+        first[number] = min(earlier, label) if earlier and label else earlier or label
     return tuple(first[number] for number in unit.tolist())
 
 
@@ -293,5 +293,5 @@ def connected(columns: Sequence[IntArray]) -> IntArray:
     names = np.concatenate([end + column for end, column in zip(ends, columns, strict=False)])
     size = (int(ends[-1]), int(ends[-1]))
     graph = coo_matrix((np.ones(len(rows)), (rows, names)), shape=size)
-    found = connected_components(graph, directed=False)[1][:n]
-    return numbers_of(found.tolist())
+    number = connected_components(graph, directed=False)[1][:n]
+    return numbers_of(number.tolist())

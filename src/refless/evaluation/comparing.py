@@ -18,7 +18,7 @@ from refless.stats.answers import UNKNOWN, Answer, Powered
 from refless.stats.assurance import SURE as SHOWING
 from refless.stats.assurance import USUAL, chance_shown, variance_after
 from refless.stats.clusters import PRIOR_SPREAD, Unseen, group_effects, unseen
-from refless.stats.contrast import MANY, contrast
+from refless.stats.contrast import NORMAL, contrast
 from refless.stats.corrections import holm
 
 Method = Literal["ratings and estimates", "ratings", "estimates", "none"]
@@ -154,8 +154,8 @@ def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str])
     rated = [{*table.item[arm].tolist()} for arm in marked]
     units = [len(np.unique(table.unit[arm])) for arm in marked]
     items = len(common) if paired else len(every)
-    drawn_whole = len({*table.unit[np.concatenate(rows)].tolist()})
-    needed, chance = _outlook(result, answer, errors, items, drawn_whole, these=field.these)
+    units_drawn = len({*table.unit[np.concatenate(rows)].tolist()})
+    needed, chance = _outlook(result, answer, errors, items, units_drawn, these=field.these)
     return Pair(
         first=names[0],
         second=names[1],
@@ -244,7 +244,7 @@ def _expected(
     spread = 0.0 if these else spread
     error = math.sqrt(known + outside.error(unknown) ** 2 + noise + spread)
     value = math.fsum(sign * mean for sign, mean in zip(signs, means, strict=True)) + shift
-    return Answer(value=value, error=error, freedom=MANY)
+    return Answer(value=value, error=error, freedom=NORMAL)
 
 
 def _outside(errors: Residuals) -> Unseen:
@@ -273,18 +273,19 @@ def _outlook(
     rated = result.rated if not math.isnan(result.both.error) else 0
     if rated:
         share = min(rated / clusters, 1.0)
-        whole, left = (estimate.error**2 * rated for estimate in (result.alone, result.both))
+        answers = (result.alone, result.both)
+        plain_variance, variance = (estimate.error**2 * rated for estimate in answers)
         if these and share < 1:
-            whole, left = whole / (1 - share), left / (1 - share)
+            plain_variance, variance = plain_variance / (1 - share), variance / (1 - share)
         elif share < 1:
-            left = (left - share * whole) / (1 - share)
+            variance = (variance - share * plain_variance) / (1 - share)
     elif len(errors.values) > 1:
-        left = whole = 2 * float(np.var(errors.values))
+        variance = plain_variance = 2 * float(np.var(errors.values))
     else:
         return None, math.nan
     n = np.arange(max(rated, 2), clusters + 1).astype(np.float64)
-    then = variance_after(n, clusters, left, 0.0 if these else whole)
-    prior, more = USUAL**2 * whole, rated > 0
+    then = variance_after(n, clusters, variance, 0.0 if these else plain_variance)
+    prior, more = USUAL**2 * plain_variance, rated > 0
     wide, now = answer.wide, answer.error**2
     chances = chance_shown(answer.value, now, then, prior, n - 1, more=more, wide=wide)
     enough = np.flatnonzero(chances >= SHOWING)

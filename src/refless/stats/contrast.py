@@ -35,11 +35,11 @@ PRIOR_UNITS = 4.0  # of both arms, by which a small arm's variance is drawn up
 PRIOR_FREEDOM = 2.0  # degrees of freedom that a small arm borrows from the other
 USUAL = 0.3  # of the scale: how far ratings differ if those that there are do not vary
 MADE_UP = quantile(LEVEL) ** 2 / 2  # successes, and failures, of Agresti and Coull
-MANY = 1e9  # degrees of freedom of a normal distribution
+NORMAL = 1e9  # degrees of freedom of a normal distribution
 EXTRA = 4  # units that are made up: two in each arm
 FEWEST_APART = 2  # degrees of freedom of severity, for raters who share no arm
 ALIKE = 0.2  # intraclass correlation of rows of one unit, if none of them differ
-SAME = 12  # decimals to which two values are equal
+DECIMALS = 12  # decimals to which two values are equal
 ROUNDING = 1e-12  # of a variance: less is rounding
 VERDICTS: Interval = (0.0, 1.0)
 KINDS = (1, 2, 3)  # of units: with a rating in the first arm, in the second, in both
@@ -84,7 +84,7 @@ def contrast(
     if not fewest:
         return _without_interval(math.nan, "nothing is rated", rated, fewest)
     if these and all(arm.whole for arm in arms):
-        exact = Answer(value=value, error=0.0, freedom=MANY)
+        exact = Answer(value=value, error=0.0, freedom=NORMAL)
         return Powered(alone=exact, both=exact, rated=rated, fewest=fewest)
     if fewest < 2:
         return _without_interval(value, "one unit is rated", rated, fewest)
@@ -106,13 +106,13 @@ class _Influences:
 
     Attributes:
         by_arm: [2, units + 4] influence, the last four of made-up units.
-        held: [2, units + 4] share of an arm that a unit has.
+        unit_weight: [2, units + 4] share of an arm that a unit has.
         kind: [units + 4] in which arms a unit has a rating: see KINDS.
         shift: how far the made-up units move the middle.
     """
 
     by_arm: FloatArray
-    held: FloatArray
+    unit_weight: FloatArray
     kind: IntArray
     shift: float
 
@@ -144,7 +144,7 @@ def _plain_answer(sample: Sample, arms: Sequence[Arm], scale: Interval | None) -
         return None
     freedom = variance**2 / float((np.square(variances) / freedoms).sum())
     if verdicts and sample.units == len(np.unique(sample.item)):
-        freedom = MANY  # a share tells its variance itself
+        freedom = NORMAL  # a share tells its variance itself
     value = math.fsum(arm.sign * arm.mean for arm in arms)
     answer = Answer(
         value=value,
@@ -176,10 +176,10 @@ def _influences(
         kind[np.unique(arm.unit)] |= 1 << place
     paired = bool((kind == KINDS[-1]).any())
     by_arm = np.zeros((2, units + EXTRA))
-    held = np.zeros((2, units + EXTRA))
+    unit_weight = np.zeros((2, units + EXTRA))
     shift = 0.0
     for place, arm in enumerate(arms):
-        held[place] = np.bincount(arm.unit, arm.weight, units + EXTRA)
+        unit_weight[place] = np.bincount(arm.unit, arm.weight, units + EXTRA)
         mass, wide = _made_up(arm, scale, verdicts=verdicts, alone=len(arms) == 1)
         middle = arm.mean
         if mass and scale is not None:
@@ -190,12 +190,13 @@ def _influences(
             opposed = ends if arm.sign > 0 else ends[::-1]  # made-up pairs differ all they can
             by_arm[place, first : first + 2] = math.sqrt(mass * wide) * opposed / arm.size
             kind[first : first + 2] |= 1 << place
-        lost = 1.0 if verdicts else np.sqrt(1 - held[place])  # a unit draws the mean to itself
+        # a unit draws the mean to itself
+        lost = 1.0 if verdicts else np.sqrt(1 - unit_weight[place])
         off = arm.weight * arm.open * (arm.rating - middle)
         by_arm[place] *= math.sqrt(1 - arm.known)
         by_arm[place] += np.bincount(arm.unit, off, units + EXTRA) / lost
         by_arm[place] *= arm.sign * arm.size / (arm.size + 2 * mass)
-    return _Influences(by_arm=by_arm, held=held, kind=kind, shift=shift)
+    return _Influences(by_arm=by_arm, unit_weight=unit_weight, kind=kind, shift=shift)
 
 
 def _made_up(
@@ -238,54 +239,56 @@ def _by_kind(
         verdicts: whether ratings are 0 and 1, whose made-up units do what else is added here.
     """
     masks = [influences.kind == kind for kind in KINDS]
-    own = np.array([np.square(influences.by_arm[:, mask]).sum(axis=1) for mask in masks])
+    arm_variances = np.array([np.square(influences.by_arm[:, mask]).sum(axis=1) for mask in masks])
     products = influences.by_arm[0] * influences.by_arm[1]
     cross = np.array([2 * float(products[mask].sum()) for mask in masks])
-    parts = np.array([np.square(influences.held[:, mask]).sum(axis=1) for mask in masks])
+    parts = np.array([np.square(influences.unit_weight[:, mask]).sum(axis=1) for mask in masks])
     weight = np.maximum(parts.sum(axis=0), 1e-300)
     borrowed = np.minimum(PRIOR_UNITS, [masks[1].sum(), masks[0].sum()])  # of the other arm alone
     if borrowed.any() and not verdicts:
-        own = own + parts * _drawn_up(own.sum(axis=0) / weight, 1 / weight - 1, borrowed)
-    variances = own.sum(axis=1) + cross
-    variances[variances < ROUNDING * own.sum(axis=1)] = 0.0
-    held = influences.held.sum(axis=0)
-    freedoms = np.array([equal_units(held[mask]) - 1 for mask in masks])
-    freedoms += (variances > 0) * _lent(own, borrowed)
+        unit_variances = arm_variances.sum(axis=0) / weight
+        added = _drawn_up(unit_variances, 1 / weight - 1, borrowed)
+        arm_variances = arm_variances + parts * added
+    variances = arm_variances.sum(axis=1) + cross
+    variances[variances < ROUNDING * arm_variances.sum(axis=1)] = 0.0
+    unit_weight = influences.unit_weight.sum(axis=0)
+    freedoms = np.array([equal_units(unit_weight[mask]) - 1 for mask in masks])
+    freedoms += (variances > 0) * _lent(arm_variances, borrowed)
     if not verdicts:
         total = influences.by_arm.sum(axis=0)
         least = usual * np.array([weight[0], weight[1], weight.max()])
         equal = [_of_equal(total[mask], low) for mask, low in zip(masks, least, strict=True)]
         variances = variances + np.array(equal)
-    there = np.array([bool(mask.any()) for mask in masks])
-    return variances[there], np.maximum(freedoms[there], 1.0)
+    present = np.array([bool(mask.any()) for mask in masks])
+    return variances[present], np.maximum(freedoms[present], 1.0)
 
 
-def _lent(own: FloatArray, borrowed: FloatArray) -> FloatArray:
+def _lent(arm_variances: FloatArray, borrowed: FloatArray) -> FloatArray:
     """[kinds] degrees of freedom that the arm that varies most borrows; of two such the fewer.
 
     Args:
-        own: [kinds, 2] variance; borrowed: [2] units of the other arm alone.
+        arm_variances: [kinds, 2] variance; borrowed: [2] units of the other arm alone.
     """
-    varies_most = own >= own.max(axis=1, keepdims=True) * (1 - ROUNDING)
+    varies_most = arm_variances >= arm_variances.max(axis=1, keepdims=True) * (1 - ROUNDING)
     lent = np.minimum(borrowed, PRIOR_FREEDOM)
     return np.asarray(np.where(varies_most, lent, PRIOR_FREEDOM).min(axis=1))
 
 
-def _drawn_up(each: FloatArray, spare: FloatArray, borrowed: FloatArray) -> FloatArray:
+def _drawn_up(unit_variances: FloatArray, spare: FloatArray, borrowed: FloatArray) -> FloatArray:
     """[2] what is added to the variance of one unit of each arm, at least 0.
 
     Args:
-        each: [2] variance of a unit; spare: [2] degrees of freedom behind it.
+        unit_variances: [2] variance of a unit; spare: [2] degrees of freedom behind it.
         borrowed: [2] units of both arms that count for this one.
     """
-    pooled = float(each @ spare) / max(float(spare.sum()), 1e-300)
-    drawn = (each * spare + borrowed * pooled) / np.maximum(spare + borrowed, 1e-300)
-    return np.asarray(np.maximum(drawn - each, 0.0))
+    pooled = float(unit_variances @ spare) / max(float(spare.sum()), 1e-300)
+    drawn = (unit_variances * spare + borrowed * pooled) / np.maximum(spare + borrowed, 1e-300)
+    return np.asarray(np.maximum(drawn - unit_variances, 0.0))
 
 
-def equal_units(held: FloatArray) -> float:
+def equal_units(unit_weight: FloatArray) -> float:
     """As how many units of one weight these count: (sum)² / sum of squares; 0 without weight."""
-    return float(held.sum() ** 2 / max(float(held @ held), 1e-300))
+    return float(unit_weight.sum() ** 2 / max(float(unit_weight @ unit_weight), 1e-300))
 
 
 def _of_equal(off: FloatArray, least: float) -> float:
@@ -296,10 +299,10 @@ def _of_equal(off: FloatArray, least: float) -> float:
     """
     if len(off) < 2:
         return 0.0
-    values, counts = np.unique(np.round(off, SAME), return_counts=True)
+    values, counts = np.unique(np.round(off, DECIMALS), return_counts=True)
     commonest = values[counts == counts.max()]
     nearest = commonest[np.abs(commonest).argmin()]  # also if the difference is turned round
-    others = off[np.abs(off - nearest) > 10.0 ** (1 - SAME)]
+    others = off[np.abs(off - nearest) > 10.0 ** (1 - DECIMALS)]
     square = float(np.square(others).mean()) if len(others) else least**2
     return float(counts.max() - 1) / (len(off) - 1) * square
 
@@ -314,9 +317,9 @@ def _with_proxies(
 ) -> Powered:
     """The answer with estimates of all outputs, with items rated in part, and with raters."""
     crossed = strangers(sample, arms)
-    told = by_estimates(sample, arms, plain.influences.real, fewest)
+    gain = by_estimates(sample, arms, plain.influences.real, fewest)
     answers = []
-    for slope, ratio, moved in ((0.0, 1.0, 0.0), (told.slope, told.ratio, told.moved)):
+    for slope, ratio, moved in ((0.0, 1.0, 0.0), (gain.slope, gain.ratio, gain.moved)):
         pairs = by_pairs(sample, arms, slope)
         answer = plain.answer
         spare = answer.freedom - (ratio != 1) - (pairs.ratio != 1)
@@ -332,8 +335,8 @@ def _with_proxies(
     return Powered(
         alone=alone,
         both=both,
-        share=told.slope,
-        correlation=told.correlation,
+        share=gain.slope,
+        correlation=gain.correlation,
         rated=rated,
         fewest=fewest,
         strange=0.0 if severity is None else crossed.strange,

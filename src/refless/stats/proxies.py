@@ -39,9 +39,9 @@ def kept_of(r2: float, n: int) -> tuple[float, float]:
     Positive-part James and Stein: an estimate that knows nothing does next to no harm.
     """
     t2 = r2 * (n - 2) / max(1 - r2, 1e-12)
-    kept = max(0.0, 1 - (1 + STEADY / n) / max(t2, 1e-12))
+    factor = max(0.0, 1 - (1 + STEADY / n) / max(t2, 1e-12))
     lost = (n - 1) / (n - 2) * (1 + 1 / (n - 3))
-    return kept, lost
+    return factor, lost
 
 
 def by_estimates(sample: Sample, arms: Sequence[Arm], influence: FloatArray, fewest: int) -> Gain:
@@ -66,12 +66,12 @@ def by_estimates(sample: Sample, arms: Sequence[Arm], influence: FloatArray, few
     r = product / math.sqrt(squares * of_ratings)
     if fewest < FEWEST or product <= 0:
         return Gain(correlation=r)
-    kept, lost = kept_of(r * r, fewest)
-    slope = kept * product / squares
+    factor, lost = kept_of(r * r, fewest)
+    slope = factor * product / squares
     if not slope:
         return Gain(correlation=r)
-    left = float(np.square(influence - slope * off).sum()) / of_ratings
-    return Gain(slope=slope, ratio=left * lost, moved=slope * moved, correlation=r)
+    residuals = float(np.square(influence - slope * off).sum()) / of_ratings
+    return Gain(slope=slope, ratio=residuals * lost, moved=slope * moved, correlation=r)
 
 
 def _estimates_off(sample: Sample, arms: Sequence[Arm]) -> tuple[FloatArray, float]:
@@ -80,10 +80,10 @@ def _estimates_off(sample: Sample, arms: Sequence[Arm]) -> tuple[FloatArray, flo
     moved = 0.0
     for arm in arms:
         mass = sample.mass[arm.every]
-        whole = float(np.average(sample.proxy[arm.every], weights=mass))
+        overall = float(np.average(sample.proxy[arm.every], weights=mass))
         rated = float(arm.weight @ sample.proxy_labelled[arm.rows])
-        moved += arm.sign * (rated - whole)
-        centre = rated if arm.known else whole
+        moved += arm.sign * (rated - overall)
+        centre = rated if arm.known else overall
         mine = arm.weight * arm.open * (sample.proxy_labelled[arm.rows] - centre)
         off += arm.sign * np.bincount(arm.unit, mine, sample.units)
         if not arm.known:  # all entries are a sample themselves
@@ -103,27 +103,28 @@ def by_pairs(sample: Sample, arms: Sequence[Arm], slope: float) -> Gain:
     """
     if len(arms) < 2 or sample.weighted or sample.units < len(np.unique(sample.item)):
         return Gain()
-    left = sample.rating - slope * sample.proxy_labelled
+    residuals = sample.rating - slope * sample.proxy_labelled
     first, second = (sample.item[arm.rows] for arm in arms)
     pairs = np.intersect1d(first, second)
     twice = [np.isin(sample.item[arm.rows], pairs) for arm in arms]
-    rest = np.array([int((~both).sum()) for both in twice])
+    unpaired = np.array([int((~both).sum()) for both in twice])
     n = len(pairs)
-    if n < FEWEST or not rest.any():
+    if n < FEWEST or not unpaired.any():
         return Gain()
-    ratings = [left[arm.rows] for arm in arms]
-    paired = [_in_order(sample, arm, both, left) for arm, both in zip(arms, twice, strict=True)]
+    ratings = [residuals[arm.rows] for arm in arms]
+    sides = zip(arms, twice, strict=True)
+    paired = [_in_order(sample, arm, both, residuals) for arm, both in sides]
     if not np.ptp(paired[0]) * np.ptp(paired[1]):
         return Gain()
     spread = np.array([float(np.var(column, ddof=1)) for column in ratings])
     r = _correlation(paired, spread, USUAL * float(np.ptp(np.concatenate(ratings))))
-    kept, lost = kept_of(r * r, n)
-    shared = kept * r * math.sqrt(float(spread.prod())) / n
+    factor, lost = kept_of(r * r, n)
+    shared = factor * r * math.sqrt(float(spread.prod())) / n
     if not shared:
         return Gain()
     inner = spread / n
-    outer = spread / np.maximum(rest, 1e-6)
-    plain = n / (n + rest)
+    outer = spread / np.maximum(unpaired, 1e-6)
+    plain = n / (n + unpaired)
     best = np.linalg.solve(np.diag(inner + outer) - shared * np.array([[0, 1], [1, 0]]), outer)
     gaps = np.array([_gap(column, both) for column, both in zip(ratings, twice, strict=True)])
     signs = np.array([arm.sign for arm in arms])
@@ -132,10 +133,10 @@ def by_pairs(sample: Sample, arms: Sequence[Arm], slope: float) -> Gain:
     return Gain(slope=shared, ratio=new / old * lost, moved=moved)
 
 
-def _in_order(sample: Sample, arm: Arm, both: BoolArray, left: FloatArray) -> FloatArray:
+def _in_order(sample: Sample, arm: Arm, both: BoolArray, residuals: FloatArray) -> FloatArray:
     """[pairs] what is left of an arm's ratings of the items that both have, by item."""
     rows = arm.rows[both]
-    return np.asarray(left[rows[np.argsort(sample.item[rows], kind="stable")]])
+    return np.asarray(residuals[rows[np.argsort(sample.item[rows], kind="stable")]])
 
 
 def _correlation(paired: Sequence[FloatArray], spread: FloatArray, usual: float) -> float:
@@ -153,5 +154,5 @@ def _gap(ratings: FloatArray, both: BoolArray) -> float:
 
 def _variance(share: FloatArray, inner: FloatArray, outer: FloatArray, shared: float) -> float:
     """Of a difference in which paired items have these shares of each arm."""
-    own = float(np.square(share) @ inner + np.square(1 - share) @ outer)
-    return own - 2 * float(share.prod()) * shared
+    apart = float(np.square(share) @ inner + np.square(1 - share) @ outer)
+    return apart - 2 * float(share.prod()) * shared
