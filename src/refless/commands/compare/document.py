@@ -212,9 +212,11 @@ def _needed(pair: Pair, *, all_rated: bool) -> str:
     if all_rated or pair.both_rated == pair.items:
         return "All items are rated, so only more items could show a difference."
     if pair.needed is not None:
+        items = counted(pair.needed, "item")
+        asked = "both answers to " if pair.paired and pair.one_rated else ""
         return (
-            f"Ratings of about {counted(pair.needed, 'item')} in all should show a difference four "
-            "times out of five."
+            f"Ratings of {asked}about {items} in all should show a difference four times out of "
+            "five."
         )
     return (
         f"Ratings of all {counted(pair.items, 'item')} should show a difference with a chance of "
