@@ -8,8 +8,11 @@ widths: of two systems on the same items some ratings are known, drawn at random
 have one of two. How wide does `next` say that the interval will be when all are rated, how wide is
 it, how often is it within the range that is told, and what chance to show a difference is told?
 
-    python benchmarks/plans.py plans --data ../shared/data [--pool NAME] [--repetitions 40]
-    python benchmarks/plans.py widths --data ../shared/data [--pool NAME] [--repetitions 10]
+alike: how far do the ratings of two answers to one item go together?
+
+    python benchmarks/plans.py plans --data ../shared/data [--pool NAME] [--repetitions 30]
+    python benchmarks/plans.py widths --data ../shared/data --repetitions 10
+    python benchmarks/plans.py alike --data ../shared/data
     python benchmarks/plans.py plans --quick  # self-made ratings: does it run?
 """
 
@@ -143,6 +146,12 @@ def widths(pool: RatedPool, repetitions: int) -> list[str]:
     return [str(len(found)), *(f"{number:.2f}" for number in numbers)]
 
 
+def likeness(pool: RatedPool, repetitions: int) -> list[str]:  # noqa: ARG001 - of other studies
+    """Pairs of systems, and the mean correlation of their ratings of one item."""
+    found = [np.corrcoef(human)[0, 1] for human in pairs_of(pool) if human.std(axis=1).all()]
+    return [str(len(found)), f"{np.mean(found):.2f}" if found else "-"]
+
+
 def known_of(shape: tuple[int, ...], rng: np.random.Generator) -> BoolArray:
     """[2, n] which ratings are known: a share of all, drawn at random."""
     every = math.prod(shape)
@@ -195,9 +204,10 @@ def compare(human: FloatArray) -> Pair:
 HEADS = {
     "plans": "spread | mean: ratings | kept | with a pilot | kept "
     "| difference: ratings | kept | with a pilot | kept",
+    "alike": "pairs | mean correlation",
     "widths": "draws | forecast / true | within a quarter | in the range | chance told | shown",
 }
-STUDIES_OF = {"plans": planning, "widths": widths}
+STUDIES_OF = {"plans": planning, "widths": widths, "alike": likeness}
 
 
 def chosen(options: argparse.Namespace) -> Iterator[tuple[str, RatedPool]]:
@@ -206,7 +216,7 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[str, RatedPool]]:
         yield "self-made", simulate(120).pool
         return
     for name, pool in every_pool(options.data):
-        if options.what == "widths" or name in PLANNED:
+        if options.what != "plans" or name in PLANNED:
             yield name, pool
 
 
@@ -216,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("what", choices=list(STUDIES_OF))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--pool", default="", help="only pools whose name holds this")
-    parser.add_argument("--repetitions", type=int, default=40)
+    parser.add_argument("--repetitions", type=int, default=30)
     parser.add_argument("--quick", action="store_true", help="self-made ratings")
     options = parser.parse_args(arguments)
     head = f"| pool | {HEADS[options.what]} |"
