@@ -37,6 +37,7 @@ from refless.data.tables import Reading, read_pool
 from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field
 from refless.registry.arrays import BoolArray, FloatArray
+from refless.stats.correlation import pearson
 from refless.stats.planning import Goal, Pilot, interval_of, ratings_for
 
 MEAN = Goal(aim="mean rating", within=0.05, passing=0.8, agreement=0.6, scale=True)
@@ -132,10 +133,10 @@ def widths(pool: RatedPool, repetitions: int) -> list[str]:
         true = (high - low) / 2
         for _ in range(repetitions):
             pair = compare(np.where(known_of(human.shape, rng), human, np.nan))
-            known = pair.known(these=False)
-            if known is None or not true > 0:
+            today = pair.today(these=False)
+            if today is None or not true > 0:
                 continue
-            then = known.after(1.0)
+            then = today.after(1.0)
             inside = then.range[0] <= true <= then.range[1]
             found.append((then.half_width / true, inside, pair.chance, low > 0 or high < 0))
     if not found:
@@ -148,7 +149,7 @@ def widths(pool: RatedPool, repetitions: int) -> list[str]:
 
 def likeness(pool: RatedPool, repetitions: int) -> list[str]:  # noqa: ARG001 - of other studies
     """Pairs of systems, and the mean correlation of their ratings of one item."""
-    found = [np.corrcoef(human)[0, 1] for human in pairs_of(pool) if human.std(axis=1).all()]
+    found = [pearson(*human) for human in pairs_of(pool) if human.std(axis=1).all()]
     return [str(len(found)), f"{np.mean(found):.2f}" if found else "-"]
 
 

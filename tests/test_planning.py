@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom, nct, t
 
-from refless.stats.planning import MOST, Aim, Goal, Pilot, ratings_for, share_reached, told_by
+from refless.stats.planning import MOST, Aim, Goal, Pilot, ratings_for, reach_of, share_reached
 from refless.stats.verdicts import kappa
 
 AIMS: tuple[Aim, ...] = ("pass rate", "mean rating", "kappa", "TPR", "TNR", "difference")
@@ -132,7 +132,7 @@ def test_pilots_keep_the_promise_on_average(shape: float) -> None:
 def test_what_so_many_ratings_tell(aim: Aim) -> None:
     """The least width, or difference, that four of five studies with so many ratings reach."""
     asked = goal(aim, 0.1, scale=aim == "mean rating")
-    within, reached = told_by(asked, 100)
+    within, reached = reach_of(asked, 100)
     assert 0.8 <= reached == share_reached(replace(asked, within=within), 100)
     assert share_reached(replace(asked, within=0.97 * within), 100) < reached
     n, _ = ratings_for(replace(asked, within=within))
@@ -141,7 +141,7 @@ def test_what_so_many_ratings_tell(aim: Aim) -> None:
 
 def test_what_too_few_ratings_tell() -> None:
     """12 ratings where 99 % pass: no failure in most studies, and so no true negative rate."""
-    assert math.isnan(told_by(goal("TNR", 0.1, 0.99), 12)[0])
+    assert math.isnan(reach_of(goal("TNR", 0.1, 0.99), 12)[0])
 
 
 def test_beyond_what_is_tried() -> None:

@@ -300,7 +300,7 @@ def test_so_many_more_settle_it() -> None:
     """
     from refless.extensions.serve.analysis_worker import more_to_settle
     from refless.stats.assurance import USUAL
-    from refless.stats.forecast import Known, Progress
+    from refless.stats.forecast import Progress, Today
 
     rng, n = np.random.default_rng(1), 20
     kept = []
@@ -308,7 +308,7 @@ def test_so_many_more_settle_it() -> None:
         values = rng.normal(USUAL * rng.normal(), 1, 500)
         error = float(values[:n].std(ddof=1)) / math.sqrt(n)
         progress = Progress(rated=(n,), every=(500,))
-        known = Known(progress=progress, error=error, freedom=n - 1)
+        known = Today(progress=progress, error=error, freedom=n - 1)
         more = more_to_settle(float(values[:n].mean()), known, 1)
         if more is None:
             continue

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from refless.stats.forecast import (
     SPREAD_ALIKE,
     USUAL_ALIKE,
-    Expected,
-    Known,
     Progress,
+    Prospect,
+    Today,
     drawn_alike,
     progress_of,
     variance_by,
@@ -64,7 +64,7 @@ def test_few_items_with_both_ratings_tell_little() -> None:
 def test_today_is_today_and_nothing_is_left_of_these() -> None:
     """Forecasts begin where the answer stands; if these items are all, their ratings are exact."""
     for these in (False, True):
-        known = Known.of(HALF, alone=0.3, error=0.25, freedom=30.0, these=these)
+        known = Today.of(HALF, alone=0.3, error=0.25, freedom=30.0, these=these)
         today = known.after(0.0)
         assert today.error == pytest.approx(0.25)
         assert today.range == pytest.approx((today.half_width, today.half_width))
@@ -83,7 +83,7 @@ def test_more_ratings_make_no_interval_wider(n: list[int], both: int, steps: int
         rated=(float(n[0]), float(n[1])), every=(60.0, 60.0), both=float(both), common=60.0,
         alike=0.4, shared=0.4 if both else 0.0,
     )  # fmt: skip
-    known = Known(progress=progress, error=0.2, freedom=float(max(min(n) - 1, 1)))
+    known = Today(progress=progress, error=0.2, freedom=float(max(min(n) - 1, 1)))
     found = [known.after(part / steps) for part in range(steps + 1)]
     errors = [forecast.error for forecast in found]
     assert errors == sorted(errors, reverse=True) or errors[0] == pytest.approx(errors[-1])
@@ -118,7 +118,7 @@ def test_half_rated_items_by_drawing() -> None:
         a, b = (arm[~np.isnan(arm)] for arm in part)
         square = a.var(ddof=1) / 20 + b.var(ddof=1) / 20
         square -= 2 * progress.shared * a.std(ddof=1) * b.std(ddof=1) * progress.both / 400
-        known = Known(progress=progress, error=math.sqrt(square), freedom=38.0)
+        known = Today(progress=progress, error=math.sqrt(square), freedom=38.0)
         forecast = known.after(1.0)
         true = student(99.0) * (human[1] - human[0]).std(ddof=1) / 10
         near += abs(forecast.half_width / true - 1) <= 0.25
@@ -129,7 +129,7 @@ def test_half_rated_items_by_drawing() -> None:
 
 def test_before_the_first_rating() -> None:
     """The formula with Student's t; two ratings tell their own width badly."""
-    expected = Expected(every=30, left=4.0, whole=9.0, freedom=40.0)
+    expected = Prospect(every=30, residual=4.0, total=9.0, freedom=40.0)
     found = expected.after(10)
     assert found.error**2 == pytest.approx((2 / 3 * 4 + 1 / 3 * 9) / 10)
     assert found.half_width == pytest.approx(student(9) * found.error)

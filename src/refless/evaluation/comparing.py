@@ -16,7 +16,7 @@ from refless.evaluation.outlook import Outlook, outlook, outlook_anew
 from refless.registry.arrays import IntArray
 from refless.stats.clusters import PRIOR_SPREAD, Unseen, group_effects, unseen
 from refless.stats.corrections import holm
-from refless.stats.forecast import Forecast, Known, Progress, progress_of
+from refless.stats.forecast import Forecast, Progress, Today, progress_of
 from refless.stats.prediction_powered import UNKNOWN, Answer, Powered, powered, with_raters
 from refless.stats.raters import Severity
 
@@ -77,13 +77,13 @@ class Pair:
         done = self.both_rated if self.paired else self.rated
         return max(self.needed - done, 0) if self.needed else 0
 
-    def known(self, *, these: bool) -> Known | None:
+    def today(self, *, these: bool) -> Today | None:
         """The difference by ratings, for forecasts of its interval; None if they tell none."""
         alone = self.powered.alone
         both = self.powered.both
         if not both.error > 0:
             return None
-        return Known.of(
+        return Today.of(
             self.progress, alone=alone.error, error=both.error, freedom=both.freedom, these=these
         )
 
@@ -184,10 +184,10 @@ def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str])
     )
     if apart:
         return pair
-    found = _outlook(pair, errors, these=field.these)
+    prospects = _outlook(pair, errors, these=field.these)
     units = progress.common if progress.paired else sum(progress.every)
-    scaled = None if found.needed is None else math.ceil(found.needed * pair.items / units)
-    return replace(pair, needed=scaled, chance=found.chance)
+    scaled = None if prospects.needed is None else math.ceil(prospects.needed * pair.items / units)
+    return replace(pair, needed=scaled, chance=prospects.chance)
 
 
 def _strictness(
@@ -276,13 +276,13 @@ def _outside(errors: Residuals) -> Unseen:
 def _outlook(pair: Pair, errors: Residuals, *, these: bool) -> Outlook:
     """What more ratings should show; by ratings if they tell the difference, else by errors."""
     answer = pair.difference
-    known = pair.known(these=these)
-    if known is not None:
+    today = pair.today(these=these)
+    if today is not None:
 
         def half_width(forecast: Forecast) -> float:
             return answer.wide * forecast.half_width
 
-        return outlook(answer.value, known, half_width)
+        return outlook(answer.value, today, half_width)
     if answer.error == 0 or len(errors.values) < 2:
         return Outlook()
     units = round(pair.progress.done + pair.progress.missing)

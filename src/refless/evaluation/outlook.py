@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from refless.stats.assurance import USUAL, fewest_shown
-from refless.stats.forecast import Expected, Forecast, Known
+from refless.stats.forecast import Forecast, Prospect, Today
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,26 +25,26 @@ class Outlook:
 
 
 def outlook(
-    value: float, known: Known, half_width: Callable[[Forecast], float] | None = None
+    value: float, today: Today, half_width: Callable[[Forecast], float] | None = None
 ) -> Outlook:
     """What more ratings should show, on top of those that there are.
 
     Args:
         value: the difference as it looks.
-        known: how exactly it is told, and how much is rated.
+        today: how exactly it is told, and how much is rated.
         half_width: of an interval by its forecast; None for one look.
     """
-    progress = known.progress
+    progress = today.progress
     missing = math.ceil(progress.missing)
-    if not known.error > 0:
+    if not today.error > 0:
         return Outlook()  # all there is to ask is rated
     needed, chance = fewest_shown(
         value,
-        known.error,
+        today.error,
         range(missing + 1),
-        lambda more: known.after(min(more / progress.missing, 1.0) if missing else 0.0),
+        lambda more: today.after(min(more / progress.missing, 1.0) if missing else 0.0),
         half_width or (lambda forecast: forecast.half_width),
-        USUAL**2 * known.of_unit,
+        USUAL**2 * today.of_unit,
     )
     return Outlook(needed=None if needed is None else progress.done + needed, chance=chance)
 
@@ -60,12 +60,14 @@ def outlook_anew(value: float, error: float, of_unit: float, units: int, *, thes
     """
     if units < 2 or not of_unit > 0:
         return Outlook()
-    expected = Expected(every=units, left=of_unit, whole=of_unit, freedom=units - 1, these=these)
+    prospect = Prospect(
+        every=units, residual=of_unit, total=of_unit, freedom=units - 1, these=these
+    )
     needed, chance = fewest_shown(
         value,
         error,
         range(2, units + 1),
-        expected.after,
+        prospect.after,
         lambda forecast: forecast.half_width,
         USUAL**2 * of_unit,
         more=False,

@@ -20,7 +20,7 @@ from refless.evaluation.groups import canonical
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.stats.clusters import intraclass
-from refless.stats.forecast import Expected, Forecast, Known
+from refless.stats.forecast import Forecast, Prospect, Today
 
 WITHIN = 0.05  # of the range of ratings: half width that settles it, if none is asked for
 FURTHER = 16  # times what is asked for the curve goes
@@ -40,7 +40,7 @@ class Units:
         freedom: degrees of freedom behind these two.
         systems: the two that are compared.
         already: units of the same kind that were drawn at random and rated before.
-        known: the difference by the ratings that there are; None without any.
+        today: the difference by the ratings that there are; None without any.
         most: half width of the interval by estimates alone, which ratings do not widen.
         these: whether the question is about these units, and not about others like them.
     """
@@ -52,25 +52,25 @@ class Units:
     freedom: float = 1.0
     systems: tuple[str, ...] = ()
     already: int = 0
-    known: Known | None = None
+    today: Today | None = None
     most: float = math.inf
     these: bool = False
 
     def forecast(self, n: int) -> Forecast | None:
         """What the interval should be like by n more of them; None by fewer than two ratings."""
-        if self.known is not None:
-            return self.known.after(n / len(self.members))
+        if self.today is not None:
+            return self.today.after(n / len(self.members))
         rated = n + self.already
         if rated < FEWEST:
             return None
-        expected = Expected(
+        prospect = Prospect(
             every=len(self.members) + self.already,
-            left=self.spread**2,
-            whole=self.variance,
+            residual=self.spread**2,
+            total=self.variance,
             freedom=self.freedom,
             these=self.these,
         )
-        return expected.after(rated)
+        return prospect.after(rated)
 
     def half_width(self, n: int) -> float:
         """Expected half width of the 95 % interval by n more of them; NaN if that is unknown."""
@@ -234,11 +234,11 @@ def _sides(outputs: Outputs, order: list[int], systems: tuple[str, str]) -> dict
 
 def beside_pair(units: Units, pair: Pair, size: float) -> Units:
     """The units beside the difference by the ratings that there are, in units of so many."""
-    known = pair.known(these=units.these)
-    if known is None:
+    today = pair.today(these=units.these)
+    if today is None:
         return units
-    known = replace(known, error=known.error / size)
-    return replace(units, known=known, already=pair.rated)
+    today = replace(today, error=today.error / size)
+    return replace(units, today=today, already=pair.rated)
 
 
 def draw(units: Units, n: int, seed: int, within: float) -> Choice:
@@ -258,7 +258,7 @@ def draw(units: Units, n: int, seed: int, within: float) -> Choice:
     if units.variance > 0:
         needed = units.needed(within)
         sizes = sizes_of(n, size, max(FURTHER * n, needed))
-        if units.known is not None or units.most < math.inf:
+        if units.today is not None or units.most < math.inf:
             sizes = [0, *sizes]
     return Choice(
         units.goal,

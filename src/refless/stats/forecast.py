@@ -1,8 +1,8 @@
 """How wide an interval will be once more is rated, how sure that is, and what it should show.
 
 One formula tells the variance of a mean, or of a difference of two arms, by how much of each arm is
-rated (`variance_by`). What is rated today says how large it is per rating (`Known`); before the
-first rating the errors of estimates do (`Expected`).
+rated (`variance_by`). What is rated today says how large it is per rating (`Today`); before the
+first rating the errors of estimates do (`Prospect`).
 
 Two ratings of one item go together, and a difference is told so much better by items with both. A
 few such items tell badly how much, so their correlation is drawn to a usual one unless they show
@@ -146,20 +146,20 @@ def _tails(means: Sequence[dict[int, float]]) -> float:
 def drawn_alike(alike: float, both: float) -> tuple[float, float]:
     """A correlation by so many units with both ratings, drawn to what is usual; its standard error.
 
-    Fisher's z is drawn by the positive-part rule of James and Stein: all the way if it lies near the
-    usual in its standard errors, not much if it lies far off; further if few units tell it.
+    Fisher's z is drawn by the positive-part rule of James and Stein: all the way if it lies near
+    the usual in its standard errors, not much if it lies far off; further if few units tell it.
     """
     usual = math.atanh(USUAL_ALIKE)
     off = math.atanh(alike) - usual
-    told = max(both - LOST, 0.0)
+    freedom = max(both - LOST, 0.0)
     steady = 1 + STEADY / max(both, 1.0)
-    kept = max(1 - steady / (off**2 * told), 0.0) if off and told else 0.0
-    drawn = math.tanh(usual + kept * off)
-    variance = (1 - kept) * SPREAD_ALIKE**2 + (kept / told if kept else 0.0)
-    return drawn, (1 - drawn**2) * math.sqrt(variance)
+    weight = max(1 - steady / (off**2 * freedom), 0.0) if off and freedom else 0.0
+    correlation = math.tanh(usual + weight * off)
+    variance = (1 - weight) * SPREAD_ALIKE**2 + (weight / freedom if weight else 0.0)
+    return correlation, (1 - correlation**2) * math.sqrt(variance)
 
 
-def variance_by(progress: Progress, left: float, whole: float) -> float:
+def variance_by(progress: Progress, residual: float, total: float) -> float:
     """The variance of the mean of one arm, or of the difference of two, by so much that is rated.
 
     That of the units that are not rated, and that all units are a sample themselves (Zrnic and
@@ -167,13 +167,13 @@ def variance_by(progress: Progress, left: float, whole: float) -> float:
 
     Args:
         progress: how much is rated.
-        left: variance of what estimates miss of a unit, or of its rating without estimates.
-        whole: variance of ratings over units, 0 if these units are all that is asked about.
+        residual: variance of what estimates miss of a unit, or of its rating without estimates.
+        total: variance of ratings over units, 0 if these units are all that is asked about.
     """
     parts = []
     for rated, every in zip(progress.rated, progress.every, strict=True):
         share = min(rated / every, 1.0)
-        parts.append(math.sqrt(((1 - share) * left + share * whole) / rated))
+        parts.append(math.sqrt(((1 - share) * residual + share * total) / rated))
     own = math.fsum(part**2 for part in parts)
     if len(parts) == 1 or not progress.both:
         return own
@@ -210,41 +210,41 @@ class Forecast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class Today:
     """A mean or a difference by what is rated today.
 
     Attributes:
         progress: how much that is.
         error: standard error; freedom: degrees of freedom behind it.
-        left: variance with estimates over that without, among units that nobody rated.
+        residual: variance with estimates over that without, among units that nobody rated.
         these: whether the question is about these units, and not about others like them.
     """
 
     progress: Progress
     error: float
     freedom: float
-    left: float = 1.0
+    residual: float = 1.0
     these: bool = False
 
     @classmethod
     def of(
         cls, progress: Progress, *, alone: float, error: float, freedom: float, these: bool
-    ) -> Known:
+    ) -> Today:
         """The same from the standard errors by ratings alone, and with estimates."""
         ratio = (error / alone) ** 2
         share = min(sum(progress.rated) / sum(progress.every), 1.0)
         if these:
-            left = ratio
+            residual = ratio
         elif share < 1:
-            left = max((ratio - share) / (1 - share), 0.0)
+            residual = max((ratio - share) / (1 - share), 0.0)
         else:
-            left = 1.0
-        return cls(progress=progress, error=error, freedom=freedom, left=left, these=these)
+            residual = 1.0
+        return cls(progress=progress, error=error, freedom=freedom, residual=residual, these=these)
 
     @property
     def of_rating(self) -> float:
         """Variance of one rating."""
-        now = variance_by(self.progress, self.left, 0.0 if self.these else 1.0)
+        now = variance_by(self.progress, self.residual, 0.0 if self.these else 1.0)
         return self.error**2 / now if now > 0 else 0.0
 
     @property
@@ -260,7 +260,7 @@ class Known:
         """Once a part of what is missing is rated, at random; 0 is today, 1 is all."""
         progress = self.progress
         later = progress.after(part)
-        whole = 0.0 if self.these else 1.0
+        total = 0.0 if self.these else 1.0
         alike, unsure = drawn_alike(progress.alike, progress.both)
         new = later.both - progress.both
         if later.both:
@@ -268,11 +268,11 @@ class Known:
             later = replace(later, shared=shared)
         last = progress.done + progress.missing - (1 if progress.paired else len(progress.every))
         freedom = self.freedom + part * max(last - self.freedom, 0.0)
-        variance = self.of_rating * variance_by(later, self.left, whole)
+        variance = self.of_rating * variance_by(later, self.residual, total)
         doubt = 0.5 * progress.tails * max(1 / self.freedom - 1 / freedom, 0.0)
         if new and variance > 0:
             other = replace(later, shared=later.shared - new / later.both)  # alike less 1
-            steep = self.of_rating * variance_by(other, self.left, whole) / variance - 1
+            steep = self.of_rating * variance_by(other, self.residual, total) / variance - 1
             doubt += (steep / 2 * unsure) ** 2
         return Forecast(
             error=math.sqrt(variance),
@@ -283,26 +283,26 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class Prospect:
     """A mean, or a difference by items of both answers, before the first rating.
 
     Attributes:
         every: units that there are.
-        left: variance of what estimates miss of a unit; whole: of ratings over units.
+        residual: variance of what estimates miss of a unit; total: of ratings over units.
         freedom: degrees of freedom behind these.
         these: whether the question is about these units, and not about others like them.
     """
 
     every: float
-    left: float
-    whole: float
+    residual: float
+    total: float
     freedom: float
     these: bool = False
 
     def after(self, rated: float) -> Forecast:
         """Once so many units are rated, two or more."""
         progress = Progress(rated=(rated,), every=(self.every,))
-        variance = variance_by(progress, self.left, 0.0 if self.these else self.whole)
+        variance = variance_by(progress, self.residual, 0.0 if self.these else self.total)
         doubt = 0.5 * (1 / self.freedom + 1 / (rated - 1))
         return Forecast(
             error=math.sqrt(variance), freedom=rated - 1, doubt=math.sqrt(doubt), units=rated

@@ -130,7 +130,7 @@ def ratings_for(goal: Goal, seed: int = 0) -> tuple[int, float]:
     return 0, math.nan
 
 
-def told_by(goal: Goal, ratings: int, seed: int = 0) -> tuple[float, float]:
+def reach_of(goal: Goal, ratings: int, seed: int = 0) -> tuple[float, float]:
     """What four of five studies with so many ratings reach, and the share that do.
 
     Half the width of the interval, or the difference that is shown; NaN and NaN if there is none.

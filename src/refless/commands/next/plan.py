@@ -30,7 +30,7 @@ from refless.stats.planning import (
     Goal,
     Pilot,
     ratings_for,
-    told_by,
+    reach_of,
 )
 
 NEAR = 0.1  # half width of kappa, TPR and TNR
@@ -133,8 +133,8 @@ class PlanResult(Result):
             first, last = self.goals[0], self.goals[-1]
             parts = [] if math.isnan(first.within) else [f"tell the {first.aim} to {first.size}"]
             parts += [] if math.isnan(last.within) else [f"show a difference {last.size}"]
-            shown = " and ".join(parts) or "show nothing"
-            return f"{most.ratings:,} ratings ({minutes} minutes) {shown}, in 4 of 5 studies."
+            answers = " and ".join(parts) or "show nothing"
+            return f"{most.ratings:,} ratings ({minutes} minutes) {answers}, in 4 of 5 studies."
         if beyond := [goal.cells[0] for goal in self.goals if not goal.ratings]:
             return f"More than {MOST:,} ratings are needed for: {', '.join(beyond)}."
         return f"{ratings} ratings ({minutes} minutes) reach each goal in 4 of 5 studies."
@@ -218,8 +218,8 @@ def pilot_read(pool: RatedPool) -> Pilot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What a plan is asked, in the raters' units.
+class Study:
+    """What a study is planned for, in the raters' units.
 
     Attributes:
         n: ratings that there will be; None if goals are given.
@@ -243,59 +243,59 @@ class Asked:
         return 1.0 if self.scale is None else self.scale[1] - self.scale[0]
 
 
-def planned(asked: Asked, pilot: Pilot | None, seed: int) -> PlanResult:
+def planned(study: Study, pilot: Pilot | None, seed: int) -> PlanResult:
     """The plan, from ratings that there are already if there are any."""
-    check_scale(asked.scale)
-    _check_numbers(asked)
-    goals = _goals(asked, pilot)
+    check_scale(study.scale)
+    _check_numbers(study)
+    goals = _goals(study, pilot)
     signed = Signature("plan").plus(v=__version__)
-    if asked.n is None:
+    if study.n is None:
         signed = signed.plus(within=goals[0].within, difference=goals[-1].within)
     else:
-        signed = signed.plus(n=asked.n)
-    signed = signed.plus(base=float(f"{goals[0].passing:.12g}"), scale=asked.scale)
-    if asked.scale is not None:
+        signed = signed.plus(n=study.n)
+    signed = signed.plus(base=float(f"{goals[0].passing:.12g}"), scale=study.scale)
+    if study.scale is not None:
         signed = signed.plus(sd=float(f"{goals[0].spread:.12g}"))
     if pilot is not None:
         signed = signed.plus(pilot=pilot.texts)
     return PlanResult(
-        goals=tuple(_planned(goal, asked, seed) for goal in goals),
-        of_ratings=asked.n is not None,
-        assumed=_assumed(goals[0], asked.span),
+        goals=tuple(_planned(goal, study, seed) for goal in goals),
+        of_ratings=study.n is not None,
+        assumed=_assumed(goals[0], study.span),
         signature=signed.plus(seed=seed),
     )
 
 
-def _check_numbers(asked: Asked) -> None:
+def _check_numbers(study: Study) -> None:
     """Raises UsageError for a width, a spread or a number of ratings that cannot be."""
-    span = asked.span
-    within = 0.05 * span if asked.within is None else asked.within
+    span = study.span
+    within = 0.05 * span if study.within is None else study.within
     if not 0 < within < span / 2:
         what = f"{within:g}; half the scale is {span / 2:g}"
         raise UsageError(f"--within must be above 0 and below half the scale, got {what}")
-    if asked.spread is not None and asked.scale is None:
+    if study.spread is not None and study.scale is None:
         raise UsageError("--sd goes with --scale: passes and failures have --base-rate")
-    if asked.spread is not None and not 0 < asked.spread <= WIDEST * span:
-        what = f"{asked.spread:g}; half the scale is {span / 2:g}"
+    if study.spread is not None and not 0 < study.spread <= WIDEST * span:
+        what = f"{study.spread:g}; half the scale is {span / 2:g}"
         raise UsageError(f"--sd must be above 0 and below half the scale, got {what}")
-    if asked.n is not None and not FEWEST <= asked.n <= MOST:
-        raise UsageError(f"-n must lie between {FEWEST} and {MOST:,} with --plan, got {asked.n}")
+    if study.n is not None and not FEWEST <= study.n <= MOST:
+        raise UsageError(f"-n must lie between {FEWEST} and {MOST:,} with --plan, got {study.n}")
 
 
-def _goals(asked: Asked, pilot: Pilot | None) -> list[Goal]:
+def _goals(study: Study, pilot: Pilot | None) -> list[Goal]:
     """What ratings are to tell: the mean or the share, a judge, and a difference; as shares."""
-    span = asked.span
-    on_scale = asked.scale is not None
-    passing = asked.passing
-    spread = USUAL_SPREAD if asked.spread is None else asked.spread / span
+    span = study.span
+    on_scale = study.scale is not None
+    passing = study.passing
+    spread = USUAL_SPREAD if study.spread is None else study.spread / span
     if pilot is not None and on_scale:
         spread = pilot.spread
     elif pilot is not None:
         passing = (pilot.mean * pilot.texts + 1) / (pilot.texts + 2)  # Laplace
-    first: Aim = "mean rating" if on_scale else "pass rate"
-    width = 0.05 if asked.within is None else asked.within / span
-    one = Goal(
-        aim=first,
+    aim: Aim = "mean rating" if on_scale else "pass rate"
+    width = 0.05 if study.within is None else study.within / span
+    first_goal = Goal(
+        aim=aim,
         within=width,
         passing=passing,
         agreement=AGREES,
@@ -303,31 +303,35 @@ def _goals(asked: Asked, pilot: Pilot | None) -> list[Goal]:
         spread=spread,
         pilot=pilot,
     )
-    difference = min(0.1, one.room / 2) if asked.difference is None else asked.difference / span
-    if not difference < one.room:
+    difference = min(0.1, first_goal.room / 2)
+    if study.difference is not None:
+        difference = study.difference / span
+    if not difference < first_goal.room:
         where = "on the scale" if on_scale else f"around --base-rate {passing:g}"
-        what = f"{difference * span:g}; give less than {one.room * span:g}"
+        what = f"{difference * span:g}; give less than {first_goal.room * span:g}"
         raise UsageError(f"--difference has no room {where}: got {what}")
-    of_judges: tuple[Aim, ...] = ("kappa", "TPR", "TNR")
-    judged = [replace(one, aim=aim, within=NEAR, scale=False, pilot=None) for aim in of_judges]
-    return [one, *judged, replace(one, aim="difference", within=difference)]
+    judge_aims: tuple[Aim, ...] = ("kappa", "TPR", "TNR")
+    judge_goals = [
+        replace(first_goal, aim=aim, within=NEAR, scale=False, pilot=None) for aim in judge_aims
+    ]
+    return [first_goal, *judge_goals, replace(first_goal, aim="difference", within=difference)]
 
 
-def _planned(goal: Goal, asked: Asked, seed: int) -> Planned:
+def _planned(goal: Goal, study: Study, seed: int) -> Planned:
     """What a goal takes, or what so many ratings show of it, in the raters' units."""
-    if asked.n is None:
+    if study.n is None:
         within = goal.within
         ratings, reached = ratings_for(goal, seed)
     else:
-        ratings = asked.n
-        within, reached = told_by(goal, asked.n, seed)
+        ratings = study.n
+        within, reached = reach_of(goal, study.n, seed)
     return Planned(
         aim=goal.aim,
-        within=within * (asked.span if goal.scale else 1.0),
+        within=within * (study.span if goal.scale else 1.0),
         ratings=ratings,
         failures=None if goal.scale else round(ratings * (1 - goal.passing)),
         reached=reached,
-        minutes=ratings * asked.minutes if ratings else math.nan,
+        minutes=ratings * study.minutes if ratings else math.nan,
     )
 
 
@@ -336,10 +340,10 @@ def _assumed(goal: Goal, span: float) -> str:
     tp, fp, fn, tn = goal.shares.tolist()
     rates = f"(TPR {number(tp / (tp + fn))}, TNR {number(tn / (tn + fp))})"
     judge = f"the judge passes as many, with kappa {goal.agreement:g} {rates}."
-    told = "--base-rate"
+    source = "--base-rate"
     if goal.pilot is not None and not goal.scale:
-        told = f"by {counted(goal.pilot.texts, 'rated text')}"
-    passes = f"Assumed: {percent(goal.passing)} of outputs pass ({told}); {judge}"
+        source = f"by {counted(goal.pilot.texts, 'rated text')}"
+    passes = f"Assumed: {percent(goal.passing)} of outputs pass ({source}); {judge}"
     return f"{passes} {_spread(goal, span)}" if goal.scale else passes
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from refless.commands.compare.run import Inputs, inputs_of, pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
-from refless.commands.next.plan import Asked, PlanResult, check_plan, pilot_read, planned
+from refless.commands.next.plan import PlanResult, Study, check_plan, pilot_read, planned
 from refless.commands.next.result import NextResult
 from refless.commands.parameters import (
     About,
@@ -112,7 +112,7 @@ def next(  # noqa: A001 - the command's name
     check_plan(this_call(), plan=plan)
     if plan:
         pool = None if outputs is None else rated_of(outputs, rows)[0]
-        asked = Asked(
+        study = Study(
             n=n,
             within=within,
             difference=difference,
@@ -121,7 +121,7 @@ def next(  # noqa: A001 - the command's name
             spread=sd,
             scale=rows.to_reading().scale if pool is None else pool.scale,
         )
-        return planned(asked, None if pool is None else pilot_read(pool), seed)
+        return planned(study, None if pool is None else pilot_read(pool), seed)
     n = USUAL if n is None else n
     _check(goal, n, within, system)
     if these_items and goal == "learn":

@@ -50,7 +50,7 @@ from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.report.export import as_jsonl
 from refless.stats.confidence_sequence import always_interval
-from refless.stats.forecast import Forecast, Known, Progress
+from refless.stats.forecast import Forecast, Progress, Today
 from refless.stats.prediction_powered import UNKNOWN, Answer
 
 WITHOUT = "careful.jsonl"  # what is compared without careless raters
@@ -163,8 +163,8 @@ def _compared(job: Job, result: dict[str, Any]) -> None:
         row = pair | {"difference": answer.value, "interval": answer.interval}
         values.append(row)
         result["systems"].append({**row, "always": always.interval})
-        known = couple.known(these=False) if complete else None
-        missing = more_to_settle(answer.value, known, len(pairs), reach)
+        today = couple.today(these=False) if complete else None
+        missing = more_to_settle(answer.value, today, len(pairs), reach)
         result["said"].append(_settled(pair, missing, job))
     if job["until"].startswith("every"):
         means = [
@@ -255,25 +255,25 @@ def _settled(pair: Mapping[str, Any], missing: int | None, job: Job) -> str:
 
 
 def more_to_settle(
-    value: float, known: Known | None, questions: int, reach: float = 0.0
+    value: float, today: Today | None, questions: int, reach: float = 0.0
 ) -> int | None:
     """Items to rate that should show a difference at any look, four times out of five.
 
     As differences usually are; None where all items would not do, or nothing is known.
 
     Args:
-        value: the difference as it looks; known: how exactly it is told, and how much is rated.
+        value: the difference as it looks; today: how exactly it is told, and how much is rated.
         questions, reach: as for `always_interval`.
     """
-    if known is None:
+    if today is None:
         return None
 
     def half_width(then: Forecast) -> float:
         n = int(then.units)
         return always_interval(0.0, then.error, n, then.freedom, questions, reach)[1]
 
-    needed = outlook(value, known, half_width).needed
-    return None if needed is None else max(math.ceil(needed - known.progress.done), 1)
+    needed = outlook(value, today, half_width).needed
+    return None if needed is None else max(math.ceil(needed - today.progress.done), 1)
 
 
 def _chosen(job: Job, result: dict[str, Any]) -> None:
@@ -315,8 +315,8 @@ def _preferred(job: Job, result: dict[str, Any]) -> None:
             pair[name] = tuple(np.clip(pair[name], -1, 1).tolist())
         result["systems"].append(pair)
         progress = Progress(rated=(n,), every=(max(job["items"], n),))
-        known = Known(progress=progress, error=error, freedom=answer.freedom)
-        missing = more_to_settle(answer.value, known, len(wins))
+        today = Today(progress=progress, error=error, freedom=answer.freedom)
+        missing = more_to_settle(answer.value, today, len(wins))
         result["said"].append(_settled(pair, missing, job))
     if not job["folder"] or not wins:
         return
