@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from refless.commands.parameters import OutputRows, RatedRows, Rows, SeveralColumns, names_in
-from refless.commands.warnings import note, note_repeated
+from refless.commands.warnings import note
+from refless.data.design import column_of
 from refless.data.records import Outputs, RatedPool, Texts
 from refless.data.tables import (
     OutputsRead,
@@ -29,8 +30,6 @@ LIKELY_SCALES = {  # lowest and highest rating
 FEWEST_RATINGS = 20  # that tell where a scale ends
 CODES = (-1.0, -9.0, -99.0, -999.0)  # that stand for a failure among scores
 TOLD = 3  # bad rows that are told in full
-FEWEST_WORDS = 5  # of a text that is not often written twice
-NAMED_GROUPS = ("id", "text", "source", "system", "item", "task")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +60,7 @@ def tell(*reads: Read) -> None:
 
 
 def rated_of(
-    rows: Rows, options: RatedRows, group: str = "id"
+    rows: Rows, options: RatedRows, group: str | None = None
 ) -> tuple[RatedPool, tuple[str, ...]]:
     """Rated texts, and the values of the group's column.
 
@@ -74,7 +73,7 @@ def rated_of(
     return read.pool, read.group
 
 
-def told_pool(rows: Rows, options: RatedRows, group: str = "id") -> PoolRead:
+def told_pool(rows: Rows, options: RatedRows, group: str | None = None) -> PoolRead:
     """Rated texts, with what was noticed while reading told."""
     read = read_pool(rows, options.to_reading(group=column_of(group)))
     tell(read)
@@ -94,17 +93,6 @@ def note_missing(texts: Texts) -> None:
     for name, column in zip(texts.score_names, texts.scores.T, strict=True):
         if missing := int((column != column).sum()):
             note(f"{name}: {missing} of {len(texts)} texts have no score")
-
-
-def note_copies(texts: Texts) -> None:
-    """Says so where many texts of one system and source are equal; short ones often are."""
-    blank = ("",) * len(texts)
-    rows = zip(texts.texts, texts.systems or blank, texts.sources or blank, strict=True)
-    note_repeated(
-        [row if len(row[0].split()) >= FEWEST_WORDS else place for place, row in enumerate(rows)],
-        "If rows were repeated by mistake, delete them, or say --group text: as they are, each "
-        "counts by itself, and intervals are too narrow",
-    )
 
 
 def note_equal(pool: Texts) -> None:
@@ -165,7 +153,7 @@ def grouped_outputs_of(
     return read.outputs, read.group
 
 
-def both_of(rows: Rows, options: RatedRows, group: str) -> tuple[PoolRead, OutputsRead]:
+def both_of(rows: Rows, options: RatedRows, group: str | None) -> tuple[PoolRead, OutputsRead]:
     """Rows with a rating as rated texts, rows without one as outputs."""
     note("without --rated: rows with a rating are the rated texts, rows without one the outputs")
     pool, outputs = read_both(rows, options.to_reading(group=column_of(group)))
@@ -173,11 +161,6 @@ def both_of(rows: Rows, options: RatedRows, group: str) -> tuple[PoolRead, Outpu
     note_pool(pool.pool)
     note_missing(outputs.outputs)
     return pool, outputs
-
-
-def column_of(group: str | None) -> str | None:
-    """The column of a group that is not one of the known ones."""
-    return None if group is None or group in NAMED_GROUPS else group
 
 
 def check_standard_input(*rows: Rows) -> None:

@@ -192,6 +192,28 @@ def _wholes(texts: Texts) -> _Wholes:
     )
 
 
+def group_names(
+    texts: Texts, group: str | None = None, column: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """[n] the name of what each text is held out with; its id if it stands alone.
+
+    Args:
+        texts, group, column: as of `Design.of`.
+
+    Raises:
+        UsageError: as `Design.of`.
+    """
+    design = Design.of(texts, group, column)
+    if group is None:
+        return design.apart(texts) or texts.ids
+    return design.labels or texts.ids
+
+
+def column_of(group: str | None) -> str | None:
+    """The user's own column that a group is; None for the known ones."""
+    return None if group in {None, ALONE, *COLUMNS} else group
+
+
 def unit_name(texts: Texts) -> str:
     """`source` or `item`, as people call what belongs together; `text` if each stands alone."""
     return _wholes(texts).column or "text"

@@ -8,33 +8,9 @@ from refless.data.human import canonical_order, copies_in_order
 from refless.data.records import Outputs, RatedPool, sortable
 from refless.estimators.folds import whole
 from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.errors import UsageError
 from refless.stats.clusters import numbered
 
 FEWEST_WHOLE = 20  # groups
-GROUPS = ("text", "source", "system", "item", "task")
-
-
-def group_labels(pool: RatedPool, group: str, column: Sequence[str] = ()) -> tuple[str, ...]:
-    """The label by which each text is held out.
-
-    Args:
-        pool: the rated texts.
-        group: `id`, `text` (equal texts together), `source`, `system`, `item`, `task`, or a column
-            whose values are given.
-        column: values of that column.
-
-    Raises:
-        UsageError: a pool without that column, or with one group only.
-    """
-    if group == "id":
-        return pool.ids
-    labels = tuple(column) or (getattr(pool, f"{group}s") if group in GROUPS else ())
-    if not labels:
-        raise UsageError(f"--group {group}: the rated texts have no {group} column")
-    if len(set(labels)) < 2:
-        raise UsageError(f"--group {group}: all texts are of one {group}; nothing would be left")
-    return labels
 
 
 def drawn_rows(pool: RatedPool, labels: Sequence[str], most: int, seed: int) -> IntArray:
@@ -63,15 +39,6 @@ def canonical(outputs: Outputs) -> IntArray:
     columns = (outputs.texts, outputs.sources or blank, outputs.systems or blank, outputs.ids)
     keys = [*zip(*columns, scores, strict=True)]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
-
-
-def output_groups(outputs: Outputs, column: Sequence[str], group: str) -> Sequence[str]:
-    """[n] what each output belongs to; raises UsageError if there is no such column."""
-    labels = column or (getattr(outputs, f"{group}s") if group in GROUPS else ())
-    labels = outputs.ids if group == "id" else labels
-    if len(labels) != len(outputs):
-        raise UsageError(f"--group {group}: the outputs have no {group} column")
-    return labels
 
 
 def codes(labels: Sequence[str]) -> IntArray:

@@ -34,7 +34,6 @@ from refless.commands.random_draw import draw_remark
 from refless.commands.rows import (
     ScoredRows,
     check_standard_input,
-    column_of,
     note_codes,
     note_missing,
     note_scale,
@@ -42,7 +41,7 @@ from refless.commands.rows import (
 )
 from refless.commands.warnings import note
 from refless.data.choices import are_choices, choices_in
-from refless.data.design import Design
+from refless.data.design import Design, column_of
 from refless.data.human import canonical_order, fingerprint, unscaled
 from refless.data.records import RatedPool, Residuals, picked
 from refless.data.tables import PartlyRated

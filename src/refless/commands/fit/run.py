@@ -7,8 +7,8 @@ from refless.commands.fit.result import FitResult
 from refless.commands.models import check_saving
 from refless.commands.parameters import Argument, Chosen, SavedAs, Seed, Threads, command
 from refless.commands.rows import ScoredRows, note_unread, rated_of
+from refless.data.design import group_names
 from refless.estimators.saved import Saved, save
-from refless.evaluation.groups import group_labels
 
 
 @command
@@ -33,8 +33,8 @@ def fit(
     """
     check_saving(to)
     unfitted = chosen(estimator, threads, seed)
-    pool, column = rated_of(rated, rows, group or "id")
-    labels = () if group is None else tuple(group_labels(pool, group, column))
+    pool, column = rated_of(rated, rows, group)
+    labels = () if group is None else group_names(pool, group, column)
     note_unread([unfitted], pool)
     result = Saved(fitted(unfitted, pool, labels), group)
     save(result.estimator, to, group=group)

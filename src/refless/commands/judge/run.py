@@ -36,10 +36,10 @@ from refless.commands.parameters import (
     command,
     names_in,
 )
-from refless.commands.rows import ScoredRows, column_of, note_missing, tell
+from refless.commands.rows import ScoredRows, note_missing, tell
 from refless.commands.warnings import note, progress
 from refless.data.choices import are_choices
-from refless.data.design import Design, joined
+from refless.data.design import Design, column_of, joined
 from refless.data.records import Predictions
 from refless.data.tables import ScoredRead
 from refless.data.tables.columns import JUDGED_ROLES, OWN
@@ -144,7 +144,7 @@ def judge(
             _check_choices({"--pass": passing, "--by": by, "--own": own, "--runs": runs or None,
                             "--before": before, "--require": require})  # fmt: skip
             segments = {name: metric.segments for name, metric in scores.items()}
-            return tested(read.pool, segments, group or "source", seed, resamples)
+            return tested(read.pool, segments, group, seed, resamples)
         design = Design.of(
             joined(read.pool, read.unrated), group, (*read.group, *read.unrated_group)
         )

@@ -8,6 +8,7 @@ from refless.commands.estimating import by_title, held_out_of, with_twins
 from refless.commands.pairs.judged import JudgedResult
 from refless.commands.warnings import note_few, progress
 from refless.data.choices import Choices, choices_in, group_numbers
+from refless.data.design import ALONE
 from refless.data.human import canonical_order, fingerprint
 from refless.data.records import RatedPool
 from refless.estimators import Estimator
@@ -56,7 +57,7 @@ def validated(
     pool: RatedPool,
     estimators: Sequence[Estimator],
     next_command: str,
-    group: str,
+    group: str | None,
     seed: int,
 ) -> JudgedResult:
     """Held-out choices of estimators side by side with baselines, scores of others and people.
@@ -86,7 +87,7 @@ def validated(
 
 
 def tested(
-    pool: RatedPool, scores: Mapping[str, FloatArray], group: str, seed: int, resamples: int
+    pool: RatedPool, scores: Mapping[str, FloatArray], group: str | None, seed: int, resamples: int
 ) -> JudgedResult:
     """How often the higher of two scores is that of the text which people preferred.
 
@@ -120,7 +121,7 @@ def tested(
     )
 
 
-def _check_group(group: str) -> None:
+def _check_group(group: str | None) -> None:
     """Raises UsageError for another group than the source."""
-    if group not in {"id", "source"}:
+    if group not in {None, ALONE, "source"}:
         raise UsageError(f"--group {group}: choices between two texts are held out by source")

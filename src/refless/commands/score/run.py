@@ -27,7 +27,6 @@ from refless.commands.rows import (
     ScoredRows,
     both_of,
     check_standard_input,
-    column_of,
     grouped_outputs_of,
     note_codes,
     note_unread,
@@ -38,12 +37,11 @@ from refless.commands.score.guards import said
 from refless.commands.score.result import ScoreResult
 from refless.commands.warnings import note
 from refless.data.choices import are_choices
-from refless.data.design import units_of
+from refless.data.design import column_of, group_names, units_of
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.tables import OutputsRead, PoolRead
 from refless.data.tables.columns import OF_ROWS
 from refless.estimators.saved import Saved
-from refless.evaluation.groups import group_labels, output_groups
 from refless.evaluation.guards import guards
 from refless.evaluation.random_draw import random_draw
 from refless.evaluation.scoring import Scored, scored
@@ -199,22 +197,21 @@ class _Texts:
 def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _Texts:
     """The rated texts and the outputs, from two places or from one."""
     check_standard_input(outputs, rated)
-    by = group or "id"
     one_file = rated is None
     if rated is not None:
-        pool, labels = rated_of(rated, rows, by)
-        texts, groups = grouped_outputs_of(outputs, rows, OF_ROWS, group=column_of(by))
+        pool, labels = rated_of(rated, rows, group)
+        texts, groups = grouped_outputs_of(outputs, rows, OF_ROWS, group=column_of(group))
     elif isinstance(outputs, RatedPool | Outputs):
         raise UsageError("rated is needed: estimates come from rated texts")
     else:
-        both, new = both_of(outputs, rows, by)
+        both, new = both_of(outputs, rows, group)
         pool, labels, texts, groups = both.pool, both.group, new.outputs, new.group
         _note_draw(both, new)
     note_codes(pool, texts)
     if group is None:
         return _Texts(pool, texts, one_file=one_file)
-    labels = group_labels(pool, group, labels)
-    of_outputs = output_groups(texts, groups, group)
+    labels = group_names(pool, group, labels)
+    of_outputs = group_names(texts, group, groups)
     return _Texts(pool, texts, labels, of_outputs, one_file=one_file)
 
 
@@ -231,7 +228,7 @@ def _note_draw(rated: PoolRead, outputs: OutputsRead) -> None:
 def _read_for(saved: Saved, outputs: Rows, rows: ScoredRows) -> _Texts:
     """The outputs, and the rated texts of a fitted estimator."""
     reading = with_scores_of(saved.estimator, rows)
-    texts, groups = grouped_outputs_of(outputs, reading, group=column_of(saved.group or "id"))
+    texts, groups = grouped_outputs_of(outputs, reading, group=column_of(saved.group))
     note_codes(saved.estimator.rated, texts)
-    labels = () if saved.group is None else output_groups(texts, groups, saved.group)
+    labels = () if saved.group is None else group_names(texts, saved.group, groups)
     return _Texts(saved.estimator.rated, texts, (), labels)

@@ -24,10 +24,11 @@ from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.commands.validate.result import ValidateResult
 from refless.commands.warnings import note, note_repeated, progress
 from refless.data.choices import are_choices
+from refless.data.design import ALONE, Design, group_names
 from refless.data.records import RatedPool, picked
 from refless.estimators import ESTIMATORS, Estimator
 from refless.estimators.cross_validated import CrossValidated
-from refless.evaluation.groups import codes, drawn_rows, group_labels
+from refless.evaluation.groups import codes, drawn_rows
 from refless.evaluation.jackknife import split
 from refless.evaluation.judge_shift import leaks
 from refless.evaluation.source_study import source_study
@@ -45,7 +46,7 @@ def validate(
     rated: Argument,
     *,
     estimator: Annotated[Any, About(metavar="ESTIMATOR", kind=Many)] = None,
-    group: str = "id",
+    group: str | None = None,
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
@@ -63,12 +64,16 @@ def validate(
         estimator: An estimator, with parameters if any: gp:max_sd=0.2. Repeatable. Without it: gp
             and bleu-neighbors.
         group: What is held out together: id (each text alone), text (equal texts), source, system,
-            item, task or a column's name.
+            item, task or a column's name. Without it: what items and sources connect, so that the
+            numbers are about new ones.
     """
     specs = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
     candidates = [chosen(spec, threads, seed) for spec in specs or CANDIDATES]
     pool, column = rated_of(rated, rows, group)
-    labels = group_labels(pool, group, column)
+    labels = group_names(pool, group, column)
+    held_out = group or _level(pool)
+    if held_out != ALONE and len({*labels}) < 2:
+        raise UsageError(f"--group {held_out}: all texts are of one; nothing would be left")
     drawn: dict[str, object] = {}
     if len(pool) > AT_MOST:
         drawn = {"drawnfrom": len(pool), "drawseed": seed}
@@ -87,7 +92,7 @@ def validate(
     _note_leaks(pool)
     if pool.score_names:
         candidates = with_twins(candidates)
-    signs = {**drawn, "heldout": group}
+    signs = {**drawn, "heldout": held_out}
     return _result(candidates, pool, labels, seed, signs)
 
 
@@ -163,12 +168,18 @@ def scoring(estimator: Estimator, **changes: Any) -> str:
     return Call("score", parameters_of(function_of("score")), values).line(**changes)
 
 
+def _level(pool: RatedPool) -> str:
+    """What is held out together if nobody says it."""
+    design = Design.of(pool)
+    return design.level if design.together else ALONE
+
+
 def _check_apart(blocks: IntArray, group: str) -> None:
     """Raises UsageError where no group differs from the others, so that all are held out at once.
 
     Copies of a text are held out together, and here each group has a copy of each.
     """
-    if group != "id" and len(set(blocks.tolist())) == 1:
+    if group not in {ALONE, "text"} and len(set(blocks.tolist())) == 1:
         raise UsageError(
             f"--group {group}: each {group} holds the same texts, and copies of a text are held "
             "out together, so nothing would be left to estimate them from. Use --group text; or "
@@ -176,9 +187,9 @@ def _check_apart(blocks: IntArray, group: str) -> None:
         )
 
 
-def _note_repeated(pool: RatedPool, group: str) -> None:
+def _note_repeated(pool: RatedPool, group: str | None) -> None:
     """Says so where texts are estimated from their own copies."""
-    if group == "id":
+    if group == ALONE:
         more = "" if pool.named else "; an id or an annotator column makes rows of one text one"
         note_repeated(
             pool.texts,
