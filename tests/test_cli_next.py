@@ -323,6 +323,67 @@ def test_plan_on_a_scale() -> None:
     assert f"{found[0]['ratings']} " in wider.out.split("mean rating ±5.00")[1].splitlines()[0]
 
 
+def pilot_rows(ratings: list[int]) -> list[dict[str, object]]:
+    """A rated text for each rating."""
+    return [{"id": f"{i}", "text": f"text number {i}", "rating": r} for i, r in enumerate(ratings)]
+
+
+PILOT = [1, 2, 3, 4, 5, 5, 4, 3, 4, 5] * 4
+
+
+def test_plan_by_ratings(tmp_path: Path) -> None:
+    """Rated rows tell the spread, in whatever order they are; --sd and the usual third do else."""
+    words = ("--plan", *SCALE, "--format", "json")
+    one, other = (
+        run("next", jsonl(tmp_path / f"{way}.jsonl", pilot_rows(PILOT[::way])), *words).json
+        for way in (1, -1)
+    )
+    assert one["goals"] == other["goals"]
+    assert "standard deviation of 1.297, by 40 rated texts" in one["assumed"]  # by hand: statistics
+    narrow = run("next", *words, "--sd", 0.9).json
+    usual = run("next", *words).json
+    needed = [result["goals"][0]["ratings"] for result in (narrow, usual, one)]
+    assert needed[0] < needed[1] < needed[2] < 2 * needed[1]
+    assert "standard deviation of 1.320, 33 % of the scale" in usual["assumed"]
+
+
+def test_plan_by_verdicts(tmp_path: Path) -> None:
+    """The share of passes is that of the rated rows, drawn to one half: (36 + 1) / (40 + 2)."""
+    file = jsonl(tmp_path / "pilot.jsonl", pilot_rows(([1] * 9 + [0]) * 4))
+    found = run("next", file, "--plan")
+    assert "Assumed: 88 % of outputs pass (by 40 rated texts)" in found.out
+    assert not too_wide(found.out)
+
+
+@pytest.mark.parametrize(
+    ("ratings", "said"),
+    [([1, 5] * 4, "--plan learns how far ratings differ from 10 rated texts or more"),
+     ([3] * 20, "all ratings of 20 texts in FILE are equal; give --sd")],
+)  # fmt: skip
+def test_ratings_that_tell_no_spread(tmp_path: Path, ratings: list[int], said: str) -> None:
+    """Too few of them, or all equal; without a scale only 0 and 1 are read."""
+    file = jsonl(tmp_path / "pilot.jsonl", pilot_rows(ratings))
+    ran = run("next", file, "--plan", *SCALE)
+    assert ran.code == 2
+    assert said in " ".join(ran.err.split())
+    many = jsonl(tmp_path / "many.jsonl", pilot_rows(PILOT))
+    assert "--scale is needed" in run("next", many, "--plan").err
+
+
+def test_what_n_ratings_show() -> None:
+    """The width and the difference of four of five studies with so many ratings."""
+    ran = run("next", "--plan", "-n", 100)
+    assert ran.out.startswith("100 ratings (50 minutes) tell the pass rate to ±0.0")
+    found = refless.next(plan=True, n=100).to_dict()
+    assert found["of_ratings"] is True
+    assert {goal["ratings"] for goal in found["goals"]} == {100}
+    for goal in found["goals"]:
+        assert goal["reached"] >= 0.8
+    wide = refless.next(plan=True, n=100, scale=(1, 5)).to_dict()["goals"]
+    assert wide[0]["aim"] == "mean rating"
+    assert 4 * 0.05 < wide[0]["within"] < 4 * 0.1  # by hand: 1.98 x .33 / 10 = .065 of the scale
+
+
 def test_plan_saves_its_goals(tmp_path: Path) -> None:
     """A row a goal, and a page."""
     out = tmp_path / "plan.csv", tmp_path / "plan.html"
@@ -339,7 +400,17 @@ def test_plan_saves_its_goals(tmp_path: Path) -> None:
     [
         ((), "no outputs: name a FILE, or - for standard input; without any: --plan"),
         (("--difference", 0.2), "--difference: for --plan alone"),
-        (("--plan", "x.csv", "--goal", "mean"), "leave out FILE, --goal"),
+        (("--plan", "x.csv", "--goal", "mean"), "--plan rates nothing: leave out --goal"),
+        (("--plan", "--column", "text=x"), "--plan rates nothing: leave out --column"),
+        (("--plan", "x.csv", "--sd", 1), "FILE tells how far ratings differ: leave out --sd"),
+        (("--plan", "-n", 50, "--within", 0.1), "-n says what so many ratings show: leave out"),
+        (("--plan", "-n", 5), "-n must lie between 10 and 20,000 with --plan, got 5"),
+        (("--plan", "--sd", 1), "--sd goes with --scale"),
+        (
+            ("--plan", "--sd", 3, "--scale", 1, 5),
+            "below half the scale, got 3; half the scale is 2",
+        ),
+        (("--sd", 1), "--sd: for --plan alone"),
         (("--plan", "--within", 0.7), "below half the scale, got 0.7; half the scale is 0.5"),
         (("--plan", "--within", 2, "--scale", 1, 5), "got 2; half the scale is 2"),
         (("--plan", "--difference", 0.5), "--base-rate 0.8: got 0.5; give less than 0.4"),

@@ -1,6 +1,7 @@
 """How many ratings a study needs: against what is known."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, nct, t
 
-from refless.stats.planning import MOST, Aim, Goal, ratings_for, share_reached
+from refless.stats.planning import MOST, Aim, Goal, Pilot, ratings_for, reach_of, share_reached
 from refless.stats.verdicts import kappa
 
 AIMS: tuple[Aim, ...] = ("pass rate", "mean rating", "kappa", "TPR", "TNR", "difference")
@@ -48,16 +49,21 @@ def test_ratings_for_a_difference() -> None:
     n = ratings_for(goal("difference", 0.1, scale=True))[0] // 2
 
     def power(n: int) -> float:
-        freedom, far = 2 * n - 2, 0.1 / (0.25 * math.sqrt(2 / n))
+        freedom, far = 2 * n - 2, 0.1 / (0.33 * math.sqrt(2 / n))
         return float(nct.sf(t.ppf(0.975, freedom), freedom, far))
 
     assert 0.76 <= power(n) <= 0.86
 
 
 def test_ratings_for_a_mean() -> None:
-    """By hand: (1.96 x .25 / .05)² = 96 on average; a tenth more for four of five studies."""
+    """By hand: (1.96 x .25 / .05)² = 96 on average; a tenth more for four of five studies.
+
+    Without a spread a third of the scale is expected: (1.96 x .33 / .05)² = 167.
+    """
     assert math.ceil((1.96 * 0.25 / 0.05) ** 2) == 97
-    assert 97 < ratings_for(goal("mean rating", 0.05, scale=True))[0] <= 112
+    on_scale = goal("mean rating", 0.05, scale=True)
+    assert 97 < ratings_for(replace(on_scale, spread=0.25))[0] <= 112
+    assert 167 < ratings_for(on_scale)[0] <= 184
 
 
 @pytest.mark.parametrize("passing", [0.3, 0.9])
@@ -89,6 +95,56 @@ def test_rare_failures_take_more() -> None:
     needed = [ratings_for(goal("TNR", 0.1, 1 - few))[0] for few in (0.4, 0.2, 0.1, 0.05, 0.001)]
     assert needed[:-1] == sorted(needed[:-1])
     assert needed[-1] == 0
+
+
+def test_the_spread_of_a_pilot() -> None:
+    """By hand: texts rated 0 and 1, .5 and .5: variance (.25 + 0) / 2 x 2 / 1 = .25."""
+    pilot = Pilot(values=np.array([0.0, 1.0, 0.5, 0.5]), text=np.array([0, 0, 1, 1]))
+    assert (pilot.texts, pilot.mean) == (2, 0.5)
+    assert pilot.spread == pytest.approx(math.sqrt(0.25 / 2 * 2))
+    rng = np.random.default_rng(0)
+    values = rng.beta(0.7, 0.7, 30)
+    pilot = Pilot(values=values, text=np.arange(30))
+    assert pilot.spread == pytest.approx(values.std(ddof=1))
+    squares = [np.square(pilot.drawn(500, 1, rng) - pilot.mean).mean() for _ in range(2_000)]
+    means = [pilot.drawn(2_000, 1, rng).mean() for _ in range(500)]
+    assert np.mean(means) == pytest.approx(pilot.mean, abs=0.01)
+    assert np.mean(squares) == pytest.approx(pilot.spread**2 * 31 / 30, rel=0.03)
+
+
+@pytest.mark.parametrize("shape", [0.7, 2.0])
+def test_pilots_keep_the_promise_on_average(shape: float) -> None:
+    """20 pilots of 40: four of five studies reach the goal, and not two of three.
+
+    So many reach it if the spread of a pilot is taken for the true one: by 5 % too small a spread
+    nearly all studies miss it.
+    """
+    rng = np.random.default_rng(2)
+    kept = []
+    for _ in range(20):
+        pilot = Pilot(values=rng.beta(shape, shape, 40), text=np.arange(40))
+        asked = replace(goal("mean rating", 0.05, scale=True), pilot=pilot)
+        n, _ = ratings_for(asked)
+        spreads = rng.beta(shape, shape, (100, n)).std(axis=1, ddof=1)
+        halves = t.ppf(0.975, n - 1) * spreads / math.sqrt(n)
+        kept.append(float((halves <= 0.05).mean()))
+    assert 0.7 <= np.mean(kept) <= 0.95
+
+
+@pytest.mark.parametrize("aim", AIMS)
+def test_what_so_many_ratings_tell(aim: Aim) -> None:
+    """The least width, or difference, that four of five studies with so many ratings reach."""
+    asked = goal(aim, 0.1, scale=aim == "mean rating")
+    within, reached = reach_of(asked, 100)
+    assert 0.8 <= reached == share_reached(replace(asked, within=within), 100)
+    assert share_reached(replace(asked, within=0.97 * within), 100) < reached
+    n, _ = ratings_for(replace(asked, within=within))
+    assert 80 <= n <= 120
+
+
+def test_what_too_few_ratings_tell() -> None:
+    """12 ratings where 99 % pass: no failure in most studies, and so no true negative rate."""
+    assert math.isnan(reach_of(goal("TNR", 0.1, 0.99), 12)[0])
 
 
 def test_beyond_what_is_tried() -> None:

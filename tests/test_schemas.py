@@ -161,6 +161,7 @@ BY_OTHERS = [  # without --estimator, with others, with several; of commands wit
     "next --plan",
     "next --plan --scale 1 5 --within 0.4",
     "next --plan --within 0.001",
+    "next --plan -n 12 --base-rate 0.99",
     "huse systems.jsonl --human-label a",
     "stress systems.jsonl -m bleu --probe frequent --probe rare --resamples 40",
     "mine corpus.jsonl --seeds seeds.jsonl --out-dir mined",

@@ -21,7 +21,7 @@ from refless.extensions.serve.exports import COMPARED
 from refless.extensions.serve.rate import rate
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
-from refless.stats.confidence_sequence import MADE_UP, always_interval
+from refless.stats.confidence_sequence import always_interval
 from serving import client, event, exported, joined, opened, owner_of, rate_all
 
 JOB: dict[str, Any] = {
@@ -294,33 +294,31 @@ def test_choices_are_covered_at_every_look(share: float) -> None:
 
 
 def test_so_many_more_settle_it() -> None:
-    """Told numbers of ratings do it four times out of five: 300 runs, standard error .023."""
-    from refless.extensions.serve.analysis_worker import more_to_settle
-    from refless.stats.prediction_powered import Answer
+    """Told numbers of items do it four times out of five, of differences that are as is usual.
 
-    rng, n, true = np.random.default_rng(1), 20, 0.5
-    answer = Answer(value=true, error=1 / math.sqrt(n), freedom=n - 1)
-    more = more_to_settle(answer, n, 500, 1)
-    assert more is not None
-    values = rng.normal(true, 1, (300, n + more))
-    error = values.std(axis=1, ddof=1) / math.sqrt(n + more)
-    half = always_interval(0.0, 1.0, n + more, n + more - 1)[1]
-    assert abs((values.mean(axis=1) > half * error).mean() - 0.8) < 0.08
-    assert more_to_settle(answer, n, n + more - 1, 1) is None
-
-
-def test_interval_that_always_holds_is_the_papers() -> None:
-    """Waudby-Smith et al. (2021), theorem 2.2.
-
-    Their rho for n = 60 by hand: rho^2 = (2 log 20 + log(2 log 20 + 1)) / 60 = 7.936 / 60.
+    300 rounds; with the difference as it looks, .6 to .7 of the numbers did it.
     """
-    low, high = always_interval(0.0, 1.0, 60, 1e9)
-    spread = 7.9370 + 1
-    expected = math.sqrt(2 * spread / 7.9370 * math.log(math.sqrt(spread) / 0.05))
-    assert high == pytest.approx(expected, abs=1e-3)
-    assert low == -high
-    assert math.isnan(always_interval(0.0, 1.0, 9, 8)[0])
-    assert always_interval(0.0, 1.0, 60, 1e9, 3)[1] > high
+    from refless.extensions.serve.analysis_worker import more_to_settle
+    from refless.stats.assurance import USUAL
+    from refless.stats.forecast import Progress, Today
+
+    rng, n = np.random.default_rng(1), 20
+    kept = []
+    for _ in range(300):
+        values = rng.normal(USUAL * rng.normal(), 1, 500)
+        error = float(values[:n].std(ddof=1)) / math.sqrt(n)
+        progress = Progress(rated=(n,), every=(500,))
+        known = Today(progress=progress, error=error, freedom=n - 1)
+        more = more_to_settle(float(values[:n].mean()), known, 1)
+        if more is None:
+            continue
+        later = values[: n + more]
+        error = float(later.std(ddof=1)) / math.sqrt(n + more)
+        low, high = always_interval(float(later.mean()), error, n + more, n + more - 1)
+        kept.append(low > 0 or high < 0)
+    assert len(kept) > 40
+    assert abs(np.mean(kept) - 0.8) < 0.12
+    assert more_to_settle(1.0, None, 1) is None
 
 
 @pytest.mark.parametrize("steps", [False, True], ids=["normal", "steps"])
@@ -338,40 +336,6 @@ def test_settled_is_said_of_nothing_in_at_most_5_percent(steps: bool) -> None:
     assert shown.mean() <= 0.05
     once = (np.abs(means) > 1.96 * errors)[:, 9:].any(axis=1)
     assert once.mean() > 0.2  # what looking again and again does to an interval of one look
-
-
-def _skewed(rng: np.random.Generator, kind: str) -> tuple[np.ndarray, float]:
-    """[500, 300] differences of ratings from 1 to 5 with few far off on one side; their mean."""
-    shape = (500, 300)
-    if kind == "exponential":
-        return np.minimum(rng.exponential(size=shape), 4), 1 - math.exp(-4)
-    low = rng.choice([-1, 0, 1], shape, p=[0.05, 0.9, 0.05])
-    low -= np.where(rng.random(shape) < 0.05, rng.integers(1, 5, shape), 0)
-    return low, -0.125
-
-
-@pytest.mark.parametrize("kind", ["exponential", "nearly all at the top"])
-def test_intervals_hold_at_any_look_if_differences_are_skewed(kind: str) -> None:
-    """From 10 to 300 of them: outside at some look in at most 7 %, where it was 12 to 20 %."""
-    values, true = _skewed(np.random.default_rng(6), kind)
-    n = np.arange(1, 301)
-    means = np.cumsum(values, axis=1) / n
-    with np.errstate(invalid="ignore", divide="ignore"):
-        spread = (np.cumsum(np.square(values), axis=1) / n - means**2) / (n - 1)
-    errors = np.sqrt(np.maximum(spread, 0))
-
-    def outside(reach: float) -> float:
-        rows = [always_interval(0.0, 1.0, k, max(1, k - 1))[1] for k in n]
-        made_up = 2 * (MADE_UP * reach) ** 2 / (n * (n + 1))
-        half = np.array(rows) * np.sqrt(errors**2 + made_up)
-        assert half[0, 59] == pytest.approx(
-            always_interval(0.0, errors[0, 59], 60, 59, reach=reach)[1]
-        )
-        off = (np.abs(means - true) > half) & (errors > 1e-9)
-        return float(off[:, 9:].any(axis=1).mean())
-
-    assert outside(4.0) <= 0.07
-    assert outside(0.0) > 0.1
 
 
 def test_alike_raters_are_seldom_called_odd() -> None:

@@ -218,8 +218,10 @@ def test_other_halves_are_asked_and_widths_come_true() -> None:
     ratios = []
     for seed in range(40):
         left, done, pair = rated_in_part(np.random.default_rng(seed), 0)
-        units = replace(items_to_draw(None, left, ("a", "b"), done), alike=0.5)
-        assert (units.rated, len(units.members)) == ((28, 28, 16), 64)
+        units = items_to_draw(None, left, ("a", "b"), done)
+        assert (units.already, len(units.members)) == (16, 64)
+        assert pair.progress.rated == (28, 28)
+        assert (pair.progress.both, pair.progress.common) == (16, 80)
         assert sorted(map(len, units.members)) == [1] * 24 + [2] * 40
         today = beside_pair(units, pair, 1.0)
         low, high = pair.difference.interval

@@ -74,20 +74,20 @@ def test_promises_are_kept() -> None:
 def test_the_chance_by_drawing() -> None:
     """The closed form is the share of drawn studies that show a difference."""
     rng = np.random.default_rng(0)
-    prior, now, then, value, freedom = 0.09, 1 / 20, 1 / 80, 0.3, 79.0
+    prior, now, then, value = 0.09, 1 / 20, 1 / 80, 0.3
     truth = rng.normal(0, np.sqrt(prior), 1_000_000)
     final = truth + rng.normal(0, np.sqrt(then), len(truth))
     looked = final + rng.normal(0, np.sqrt(now - then), len(truth))
     alike = np.abs(looked - value) < 0.01
     shown = np.abs(final) > 1.99045 * np.sqrt(then)
-    args = (np.array([then]), prior, np.array([freedom]))
-    found = chance_shown(value, now, *args, more=True)[0]
+    half = 1.99045 * np.sqrt(then)
+    found = chance_shown(value, now, then, prior, half, more=True)
     assert found == pytest.approx(shown[alike].mean(), abs=0.02)
     anew = truth + rng.normal(0, np.sqrt(now), len(truth))
     alike = np.abs(anew - value) < 0.01
-    found = chance_shown(value, now, *args, more=False)[0]
+    found = chance_shown(value, now, then, prior, half, more=False)
     assert found == pytest.approx(shown[alike].mean(), abs=0.02)
-    assert chance_shown(0.9, now, np.array([now]), prior, np.array([19.0]), more=True)[0] > 0.999
+    assert chance_shown(0.9, now, now, prior, 2.093 * np.sqrt(now), more=True) > 0.999
 
 
 def test_what_is_known_already() -> None:

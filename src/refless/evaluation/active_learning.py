@@ -34,10 +34,17 @@ class Step:
     Attributes:
         n: outputs that are rated; with goal compare items, both answers of each.
         width: half the width of a 95 % interval.
+        low, high: between which that will lie in nine of ten cases.
     """
 
     n: int
     width: float
+    low: float
+    high: float
+
+    def times(self, size: float) -> Step:
+        """The same in units of which one of these is so many."""
+        return Step(self.n, size * self.width, size * self.low, size * self.high)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +80,7 @@ class Choice:
 
     def times(self, size: float) -> Choice:
         """The same with widths in units of which one of these is so many."""
-        curve = tuple(Step(step.n, size * step.width) for step in self.curve)
+        curve = tuple(step.times(size) for step in self.curve)
         return replace(self, curve=curve, within=size * self.within)
 
 

@@ -13,13 +13,13 @@ import numpy as np
 from refless.data.records import Residuals
 from refless.evaluation.entries import Field, Table
 from refless.evaluation.item_wins import ItemWins, item_wins
+from refless.evaluation.outlook import Outlook, outlook, outlook_anew
 from refless.registry.arrays import IntArray
 from refless.stats.answers import UNKNOWN, Answer, Powered
-from refless.stats.assurance import SURE as SHOWING
-from refless.stats.assurance import USUAL, chance_shown, variance_after
 from refless.stats.clusters import PRIOR_SPREAD, Unseen, group_effects, unseen
 from refless.stats.contrast import NORMAL, contrast
 from refless.stats.corrections import holm
+from refless.stats.forecast import Forecast, Progress, Today, progress_of
 
 Method = Literal["ratings and estimates", "ratings", "estimates", "none"]
 SURE = 0.05  # a p-value below this shows a difference
@@ -39,8 +39,9 @@ class Pair:
         method: what the answer is made of.
         difference: the answer.
         p_holm: its p-value, corrected for the number of pairs; shown: whether it is below .05.
-        needed: rated items that should show a difference four times out of five, as differences
-            usually are; None where all of them would not, or it is not known.
+        progress: how much of either is rated, counted in what was drawn as a whole.
+        needed: items with all their ratings that should show a difference four times out of five,
+            as differences usually are; None where all of them would not, or it is not known.
         chance: that ratings of all items show one; NaN where it is not known.
         item_wins: on how many items rated for both the second is higher, equal, lower.
     """
@@ -57,6 +58,7 @@ class Pair:
     method: Method
     difference: Answer
     p_holm: float
+    progress: Progress
     needed: int | None
     chance: float
     item_wins: ItemWins
@@ -73,7 +75,18 @@ class Pair:
     @property
     def further(self) -> int:
         """Items to rate, beside those rated, that should show a difference; 0 if unknown."""
-        return max(self.needed - self.rated, 0) if self.needed else 0
+        done = self.both_rated if self.paired else self.rated
+        return max(self.needed - done, 0) if self.needed else 0
+
+    def today(self, *, these: bool) -> Today | None:
+        """The difference by ratings, for forecasts of its interval; None if they tell none."""
+        alone = self.powered.alone
+        both = self.powered.both
+        if not both.error > 0:
+            return None
+        return Today.of(
+            self.progress, alone=alone.error, error=both.error, freedom=both.freedom, these=these
+        )
 
     @property
     def apart(self) -> bool:
@@ -153,14 +166,12 @@ def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str])
     marked = [arm[~np.isnan(table.human[arm])] for arm in rows]
     rated = [{*table.item[arm].tolist()} for arm in marked]
     units = [len(np.unique(table.unit[arm])) for arm in marked]
-    items = len(common) if paired else len(every)
-    units_drawn = len({*table.unit[np.concatenate(rows)].tolist()})
-    needed, chance = _outlook(result, answer, errors, items, units_drawn, these=field.these)
-    return Pair(
+    progress = progress_of([table.unit[arm] for arm in rows], [table.human[arm] for arm in rows])
+    pair = Pair(
         first=names[0],
         second=names[1],
         paired=paired,
-        items=items,
+        items=len(common) if paired else len(every),
         left_out=len(every) - len(common) if paired else 0,
         both_rated=len(rated[0] & rated[1]),
         one_rated=len(rated[0] ^ rated[1]),
@@ -169,10 +180,19 @@ def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str])
         method=method,
         difference=answer,
         p_holm=answer.p,
-        needed=None if result.apart else needed,
-        chance=math.nan if result.apart else chance,
+        progress=progress,
+        needed=None,
+        chance=math.nan,
         item_wins=_item_wins(table, rows),
     )
+    if result.apart:
+        return pair
+    prospects = _outlook(pair, errors, these=field.these)
+    drawn = progress.common if progress.paired else sum(progress.every)
+    needed = prospects.needed
+    if needed is not None:
+        needed = math.ceil(needed * pair.items / drawn)
+    return replace(pair, needed=needed, chance=prospects.chance)
 
 
 def _item_wins(table: Table, rows: Sequence[IntArray]) -> ItemWins:
@@ -255,42 +275,21 @@ def _outside(errors: Residuals) -> Unseen:
     return Unseen(spread=PRIOR_SPREAD * float(np.std(errors.values)), groups=1)
 
 
-def _outlook(
-    result: Powered,
-    answer: Answer,
-    errors: Residuals,
-    items: int,
-    clusters: int,
-    *,
-    these: bool,
-) -> tuple[int | None, float]:
-    """Rated items that should show a difference, and the chance that all items do.
+def _outlook(pair: Pair, errors: Residuals, *, these: bool) -> Outlook:
+    """What more ratings should show; by ratings if they tell the difference, else by errors."""
+    answer = pair.difference
+    today = pair.today(these=these)
+    if today is not None:
 
-    A cluster has as many items as it has on average.
-    """
-    if answer.error == 0:
-        return None, math.nan  # all there is to ask is rated
-    rated = result.rated if not math.isnan(result.both.error) else 0
-    if rated:
-        share = min(rated / clusters, 1.0)
-        answers = (result.alone, result.both)
-        plain_variance, variance = (estimate.error**2 * rated for estimate in answers)
-        if these and share < 1:
-            plain_variance, variance = plain_variance / (1 - share), variance / (1 - share)
-        elif share < 1:
-            variance = (variance - share * plain_variance) / (1 - share)
-    elif len(errors.values) > 1:
-        variance = plain_variance = 2 * float(np.var(errors.values))
-    else:
-        return None, math.nan
-    n = np.arange(max(rated, 2), clusters + 1).astype(np.float64)
-    then = variance_after(n, clusters, variance, 0.0 if these else plain_variance)
-    prior, more = USUAL**2 * plain_variance, rated > 0
-    wide, now = answer.wide, answer.error**2
-    chances = chance_shown(answer.value, now, then, prior, n - 1, more=more, wide=wide)
-    enough = np.flatnonzero(chances >= SHOWING)
-    needed = math.ceil(n[enough[0]] * items / clusters) if len(enough) else None
-    return needed, float(chances[-1]) if len(chances) else math.nan
+        def half_width(forecast: Forecast) -> float:
+            return answer.wide * forecast.half_width
+
+        return outlook(answer.value, today, half_width)
+    if answer.error == 0 or len(errors.values) < 2:
+        return Outlook()
+    units = round(pair.progress.done + pair.progress.missing)
+    of_unit = 2 * float(np.var(errors.values))
+    return outlook_anew(answer.value, answer.error, of_unit, units, these=these)
 
 
 def _standing(

@@ -3,7 +3,7 @@
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,32 +17,15 @@ from refless.evaluation.active_learning import (
 )
 from refless.evaluation.comparing import Pair
 from refless.evaluation.groups import canonical
-from refless.registry.arrays import BoolArray, FloatArray
+from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
-from refless.stats.assurance import variance_after
 from refless.stats.clusters import intraclass
-from refless.stats.intervals import student
+from refless.stats.forecast import Forecast, Prospect, Today
 
 WITHIN = 0.05  # of the range of ratings: half width that settles it, if none is asked for
 FURTHER = 16  # times what is asked for the curve goes
-MOST_ALIKE = 0.95  # correlation of the ratings of two answers to one item, at most
+FEWEST = 2  # ratings that have an interval
 _Sides = tuple[list[int], list[int]]  # answers of two systems to one item
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Today:
-    """A difference as `compare` has it today.
-
-    Attributes:
-        error, freedom: of the difference with estimates.
-        items: all that both systems answered.
-        left: variance with estimates over that without, among items that nobody rated.
-    """
-
-    error: float
-    freedom: float
-    items: int
-    left: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -54,12 +37,10 @@ class Units:
         members: [N] places of the outputs of each unit.
         spread: standard deviation of what estimates miss, NaN if that is unknown.
         variance: of ratings, or of their differences, over units; NaN if unknown.
+        freedom: degrees of freedom behind these two.
         systems: the two that are compared.
         already: units of the same kind that were drawn at random and rated before.
         today: the difference by the ratings that there are; None without any.
-        rated: items that both answered with a rating of the first, of the second, and of both.
-        fresh: [N, 2] whether a unit has no rating of the first, and of the second, as yet.
-        alike: correlation of the ratings of two answers to one item, by what is estimated.
         most: half width of the interval by estimates alone, which ratings do not widen.
         these: whether the question is about these units, and not about others like them.
     """
@@ -68,34 +49,40 @@ class Units:
     members: tuple[tuple[int, ...], ...]
     spread: float
     variance: float = math.nan
+    freedom: float = 1.0
     systems: tuple[str, ...] = ()
     already: int = 0
     today: Today | None = None
-    rated: tuple[int, int, int] = (0, 0, 0)
-    fresh: BoolArray = field(default_factory=lambda: np.ones((0, 2), dtype=np.bool_))
-    alike: float = 0.0
     most: float = math.inf
     these: bool = False
 
+    def forecast(self, n: int) -> Forecast | None:
+        """What the interval should be like by n more of them; None by fewer than two ratings."""
+        if self.today is not None:
+            return self.today.after(n / len(self.members))
+        rated = n + self.already
+        if rated < FEWEST:
+            return None
+        prospect = Prospect(
+            every=len(self.members) + self.already,
+            residual=self.spread**2,
+            total=self.variance,
+            freedom=self.freedom,
+            these=self.these,
+        )
+        return prospect.after(rated)
+
     def half_width(self, n: int) -> float:
         """Expected half width of the 95 % interval by n more of them; NaN if that is unknown."""
-        if self.today is not None:
-            now, then = self._variance(0, self.today), self._variance(n, self.today)
-            return student(self.today.freedom + n) * self.today.error * math.sqrt(then / now)
-        rated, every = n + self.already, len(self.members) + self.already
-        if rated < 2:
-            return self.most
-        whole = 0.0 if self.these else self.variance
-        error = math.sqrt(variance_after(float(rated), every, self.spread**2, whole))
-        return min(student(rated - 1) * error, self.most)
+        return self.step(n).width
 
-    def _variance(self, n: int, today: Today) -> float:
-        """Of the difference after n more items, in that of one rating."""
-        first, second = (self.rated[k] + float(self.fresh[:, k].mean()) * n for k in (0, 1))
-        both, untouched = self.rated[2] + n, float(self.fresh.all(axis=1).mean())
-        share = min((sum(self.rated[:2]) - self.rated[2] + untouched * n) / today.items, 1.0)
-        alone = 1 / first + 1 / second - 2 * self.alike * both / (first * second)
-        return alone * (today.left * (1 - share) + (0.0 if self.these else share))
+    def step(self, n: int) -> Step:
+        """The same with the range in which it will lie in nine of ten cases."""
+        forecast = self.forecast(n)
+        if forecast is None:
+            return Step(n, self.most, self.most, self.most)
+        low, high = forecast.range
+        return Step(n, *(min(width, self.most) for width in (forecast.half_width, low, high)))
 
     def needed(self, wanted: float) -> int:
         """Least number whose half width is no larger than wanted; 0 if none is."""
@@ -118,7 +105,8 @@ def outputs_to_draw(estimator: Estimator | None, outputs: Outputs) -> Units:
     estimates = estimator.estimate(outputs.take(order))
     spread, _ = typical_error(estimator, estimates)
     variance = _variance(estimates.values[estimates.defined]) + spread**2
-    return replace(units, spread=spread, variance=variance)
+    freedom = max(len(estimator.residuals().values) - 1, 1)
+    return replace(units, spread=spread, variance=variance, freedom=freedom)
 
 
 def typical_error(
@@ -179,31 +167,29 @@ def items_to_draw(
     new = _sides(outputs, order.tolist(), systems)
     old = {} if rated is None else _sides(rated, [*range(len(rated))], systems)
     items: list[_Sides] = []
-    counts = np.zeros(4, dtype=np.int64)  # rated: the first, the second, both; and of all
+    already = 0
     for name in sorted({*new} | {*old}):
-        (a, b), (a_rated, b_rated) = new.get(name, ([], [])), old.get(name, ([], []))
+        a, b = new.get(name, ([], []))
+        a_rated, b_rated = old.get(name, ([], []))
         if not ((a or a_rated) and (b or b_rated)):
             continue
-        done = bool(a_rated), bool(b_rated)
-        counts += [*done, all(done), True]
-        if not all(done):
+        if a_rated and b_rated:
+            already += 1
+        else:
             items.append(([] if a_rated else a, [] if b_rated else b))
-    if not counts[3]:
+    if not items and not already:
         raise UsageError(
             f"no item was answered by both '{systems[0]}' and '{systems[1]}': items are told by "
             "the column item, else by the source"
         )
     if not items:
         raise UsageError("both answers to every item have a rating already")
-    first, second, both, _ = counts.tolist()
     units = Units(
         goal="compare",
         members=tuple(tuple(order[[*a, *b]].tolist()) for a, b in items),
         spread=math.nan,
         systems=systems,
-        already=both,
-        rated=(first, second, both),
-        fresh=np.array([[bool(a), bool(b)] for a, b in items]),
+        already=already,
     )
     return (
         units if estimator is None else _with_spread(units, items, estimator, outputs.take(order))
@@ -217,20 +203,22 @@ def _with_spread(
     estimates = estimator.estimate(outputs)
     values = estimates.values
     spread, alike = typical_error(estimator, estimates, of_differences=True)
+    freedom = max(len(estimator.residuals().values) - 1, 1)
     gaps, missed = [], []
-    for a, b in (item for item, fresh in zip(items, units.fresh, strict=True) if fresh.all()):
+    for a, b in items:
+        if not (a and b):
+            continue
         gaps.append(values[b].mean() - values[a].mean())
         equal = {outputs.texts[i] for i in a} == {outputs.texts[i] for i in b}
         apart = 1 / len(a) + 1 / len(b) - 2 * alike / math.sqrt(len(a) * len(b))
         missed.append(0.0 if equal else spread**2 * apart)
-    single = _variance(values[estimates.defined]) + spread**2
     if not gaps:  # no item with both answers to ask
-        return replace(units, variance=2 * single)
-    differences, square = np.array(gaps), float(np.mean(missed))
+        single = _variance(values[estimates.defined]) + spread**2
+        return replace(units, variance=2 * single, freedom=freedom)
+    differences = np.array(gaps)
+    square = float(np.mean(missed))
     variance = _variance(differences[~np.isnan(differences)]) + square
-    related = 1 - variance / (2 * single) if single > 0 else 0.0
-    alike = min(related, MOST_ALIKE)
-    return replace(units, spread=math.sqrt(square), variance=variance, alike=alike)
+    return replace(units, spread=math.sqrt(square), variance=variance, freedom=freedom)
 
 
 def _sides(outputs: Outputs, order: list[int], systems: tuple[str, str]) -> dict[str, _Sides]:
@@ -246,20 +234,11 @@ def _sides(outputs: Outputs, order: list[int], systems: tuple[str, str]) -> dict
 
 def beside_pair(units: Units, pair: Pair, size: float) -> Units:
     """The units beside the difference by the ratings that there are, in units of so many."""
-    powered, rated = pair.powered, pair.rated
-    if not powered.both.error > 0 or not all(units.rated[:2]):
+    today = pair.today(these=units.these)
+    if today is None:
         return units
-    share = min(rated / pair.items, 1.0)
-    left = (powered.both.error / powered.alone.error) ** 2
-    if not units.these:
-        left = (left - share) / (1 - share) if share < 1 else 1.0
-    today = Today(
-        error=powered.both.error / size,
-        freedom=powered.both.freedom,
-        items=pair.items,
-        left=max(left, 0.0),
-    )
-    return replace(units, today=today, already=rated)
+    today = replace(today, error=today.error / size)
+    return replace(units, today=today, already=pair.rated)
 
 
 def draw(units: Units, n: int, seed: int, within: float) -> Choice:
@@ -281,14 +260,13 @@ def draw(units: Units, n: int, seed: int, within: float) -> Choice:
         sizes = sizes_of(n, size, max(FURTHER * n, needed))
         if units.today is not None or units.most < math.inf:
             sizes = [0, *sizes]
-    widths = [units.half_width(k) for k in sizes]
     return Choice(
         units.goal,
         np.array(rows, dtype=np.int64),
         size,
         n,
         "random",
-        curve=tuple(Step(k, width) for k, width in zip(sizes, widths, strict=True)),
+        curve=tuple(units.step(k) for k in sizes),
         within=within,
         needed=needed,
         systems=units.systems,

@@ -14,6 +14,8 @@ from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.clusters import effective_size
 
 SURE = 0.9  # chance that the promise holds
+LIKELY = 0.75  # chance that a share is below the bar, if a number of ratings is told
+EVEN = 0.5  # chance that a share is no higher than what such a number counts with
 STARTS = 5
 STEPS = 20  # thresholds that are tried
 MOST = 100  # times the ratings that there are; beyond this no number is told
@@ -43,7 +45,8 @@ class Accepting:
         above: the bar for a good text; at_most_wrong: share of bad ones among the accepted.
         sure: chance of the promise; steps: thresholds that were tried, the highest first.
         chosen: the one that accepts most and is believed, or None.
-        needed: rated texts that should do, where there is none; None if it is not known.
+        needed: rated texts that should do, where there is none; None if more may not help, as the
+            held-out share above no threshold shows that so few are bad.
     """
 
     above: float
@@ -81,7 +84,7 @@ def accepting(
         np.unique(np.geomspace(max(1, min(least, n)), max(1, n), STEPS).round().astype(int)) - 1
     )
     thresholds = np.unique(estimates[places])[::-1] if n else np.zeros(0)
-    steps, believed = [], []
+    steps, believed, sizes = [], [], []
     for threshold in thresholds.tolist():
         accepted = estimates >= threshold
         share = float(bad[accepted].mean())
@@ -90,6 +93,7 @@ def accepting(
         coverage = float(accepted.mean())
         steps.append(Step(threshold=threshold, coverage=coverage, wrong=share, highest=highest))
         believed.append(_highest(share, size, (1 - SURE) / STARTS) <= at_most_wrong)
+        sizes.append(size)
     last = max((_reached(believed, start) for start in _starts(len(steps))), default=-1)
     return Accepting(
         above=above,
@@ -97,7 +101,7 @@ def accepting(
         sure=SURE,
         steps=tuple(steps),
         chosen=steps[last] if last >= 0 else None,
-        needed=_needed(steps, n, at_most_wrong) if last < 0 else None,
+        needed=_needed(steps, sizes, n, at_most_wrong) if last < 0 else None,
     )
 
 
@@ -123,12 +127,20 @@ def _reached(believed: list[bool], start: int) -> int:
     return last
 
 
-def _needed(steps: list[Step], n: int, at_most_wrong: float) -> int | None:
-    """Rated texts with which one of these thresholds should be believed, its share as it is."""
-    sizes = []
-    for step in steps:
+def _needed(steps: list[Step], sizes: list[float], n: int, at_most_wrong: float) -> int | None:
+    """Rated texts with which one of these thresholds should be believed; None if none may be.
+
+    A threshold counts if its share is likely to be below the bar, whichever of the starts it is
+    tested from. Of many shares the lowest is often low by chance.
+    """
+    told = []
+    for step, size in zip(steps, sizes, strict=True):
+        if _highest(step.wrong, size, (1 - LIKELY) / STARTS) > at_most_wrong:
+            continue
+        share = _highest(step.wrong, size, EVEN)
         for ratings in np.unique(np.geomspace(n, MOST * n, 60).astype(int)).tolist():
-            if _highest(step.wrong, step.coverage * ratings, (1 - SURE) / STARTS) <= at_most_wrong:
-                sizes.append(ratings)
+            later = size * ratings / n
+            if _highest(share, later, (1 - SURE) / STARTS) <= at_most_wrong:
+                told.append(ratings)
                 break
-    return min(sizes, default=None)
+    return min(told, default=None)

@@ -5,56 +5,67 @@ what differences usually are (Spiegelhalter, Freedman & Blackburn 1986; O'Hagan,
 2005). Powers for the difference as it looks were reached in .54 to .72 where .8 was promised.
 """
 
-from typing import TypeVar
+import math
+from bisect import bisect_left
+from collections.abc import Callable
 
-import numpy as np
-
-from refless.registry.arrays import FloatArray
-from refless.stats.intervals import LEVEL
+from refless.stats.forecast import Forecast
 
 SURE = 0.8  # chance with which enough ratings show a difference
-N = TypeVar("N", float, FloatArray)
 USUAL = 0.3  # standard deviation of differences of systems, in those of their items' differences
 
 
-def variance_after(n: N, every: int, left: float, whole: float) -> N:
-    """Variance of a mean, or a difference, by ratings of n units out of so many.
-
-    That of the units that are not rated, and that all units are a sample themselves (Zrnic and
-    Candes 2024, section 2).
-
-    Args:
-        n: a number of units, or an array of them.
-        every: units that there are, rated or not.
-        left: variance of what estimates miss of a unit; whole: of units, 0 if these are all.
-    """
-    return (1 - n / every) * left / n + whole / every
-
-
 def chance_shown(
-    value: float,
-    now: float,
-    then: FloatArray,
-    prior: float,
-    freedom: FloatArray,
-    *,
-    more: bool,
-    wide: float = 1.0,
-) -> FloatArray:
-    """[k] chance that ratings will show a difference, on either side.
+    value: float, now: float, then: float, prior: float, half_width: float, *, more: bool
+) -> float:
+    """The chance that ratings will show a difference, on either side.
 
     Args:
         value: the difference as it looks; now: its variance.
-        then: [k] its variance after further ratings, no more than now if `more`.
+        then: its variance after further ratings, no more than now if `more`.
         prior: variance of differences, around 0.
-        freedom: [k] degrees of freedom of the test.
+        half_width: of the interval after further ratings.
         more: whether these ratings come on top of those behind the value, or are all new.
-        wide: by what intervals are wider than those of one look.
     """
-    from scipy.special import ndtr, stdtrit
+    from scipy.special import ndtr
 
     shared = prior + (then if more else 0.0)
     mean = value * shared / (prior + now)
-    spread = np.sqrt(np.maximum(prior + then - shared**2 / (prior + now), 1e-12 * (prior + now)))
-    ends = wide * stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(then)
-    return np.asarray(ndtr((mean - ends) / spread) + ndtr((-mean - ends) / spread))
+    left = prior + then - shared**2 / (prior + now)
+    spread = math.sqrt(max(left, 1e-12 * (prior + now)))
+    above = float(ndtr((mean - half_width) / spread))
+    return above + float(ndtr((-mean - half_width) / spread))
+
+
+def fewest_shown(
+    value: float,
+    error: float,
+    sizes: range,
+    forecast: Callable[[int], Forecast],
+    half_width: Callable[[Forecast], float],
+    prior: float,
+    *,
+    more: bool = True,
+) -> tuple[int | None, float]:
+    """The fewest ratings that should show a difference, and the chance that all show one.
+
+    Args:
+        value: the difference as it looks; error: its standard error.
+        sizes: numbers of ratings, not empty; forecast: of the interval after so many.
+        half_width: of an interval by its forecast.
+        prior: variance of differences, around 0.
+        more: whether these ratings come on top of those behind the value, or are all new.
+
+    Returns:
+        The first of the sizes with a chance of SURE, None if none has it; the chance of the last.
+    """
+
+    def chance(size: int) -> float:
+        then = forecast(size)
+        half = half_width(then)
+        if math.isnan(half):
+            return 0.0
+        return chance_shown(value, error**2, then.error**2, prior, half, more=more)
+
+    place = bisect_left(sizes, SURE, key=chance)
+    return sizes[place] if place < len(sizes) else None, chance(sizes[-1])

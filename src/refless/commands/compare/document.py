@@ -257,9 +257,11 @@ def _needed(pair: Pair, *, all_rated: bool) -> str:
     size = number(abs(pair.difference.value), among=pair.difference.interval)
     meant = f"The difference meant is the {size} seen so far, drawn towards 0 as most are smaller."
     if pair.needed is not None:
+        items = counted(pair.needed, "item")
+        asked = "both answers to " if pair.paired and pair.one_rated else ""
         return (
-            f"Ratings of about {counted(pair.needed, 'item')} in all should show a difference four "
-            f"times out of five. {meant}"
+            f"Ratings of {asked}about {items} in all should show a difference four times out of "
+            f"five. {meant}"
         )
     return (
         f"Ratings of all {counted(pair.items, 'item')} should show a difference with a chance of "

@@ -1,14 +1,18 @@
-"""How many ratings a study needs, before the first one: `refless next --plan`."""
+"""How many ratings a study needs, or what so many show: `refless next --plan`."""
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Literal, NoReturn
+
+import numpy as np
 
 from refless.commands.calls import Call
 from refless.data.human import check_scale
-from refless.data.records import Scale
+from refless.data.records import RatedPool, Scale
 from refless.evaluation.uses import AGREES
 from refless.registry.errors import UsageError
+from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 from refless.report.document import Document, Section, Table
@@ -16,12 +20,24 @@ from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import number, percent
-from refless.stats.planning import MOST, STUDIES, Aim, Goal, ratings_for
+from refless.stats.planning import (
+    FEWEST,
+    MOST,
+    STUDIES,
+    USUAL_SPREAD,
+    WIDEST,
+    Aim,
+    Goal,
+    Pilot,
+    ratings_for,
+    reach_of,
+)
 
 NEAR = 0.1  # half width of kappa, TPR and TNR
-PARAMETERS = (  # of a plan, the first three of nothing else
-    "difference", "base_rate", "minutes_per_rating", "plan", "within", "scale", "seed",
-)  # fmt: skip
+OF_PLANS = ("difference", "base_rate", "minutes_per_rating", "sd")  # and of nothing else
+WITHOUT_FILE = (*OF_PLANS, "plan", "n", "within", "scale", "seed")
+NOT_OF_PLANS = ("rated", "goal", "system", "these_items", "blind", "estimator", "threads")
+VERDICTS = (0.0, 1.0)
 NOTES = (
     "The difference is unpaired: half of the ratings for each of two systems. It takes fewer if "
     "both answer the same items and their ratings go together. All take more if outputs share "
@@ -35,7 +51,7 @@ class Planned:
 
     Attributes:
         aim: the number; within: half the width of its 95 % interval, or the difference to show, in
-            the raters' units.
+            the raters' units; null if so many ratings tell none.
         ratings: of both systems for a difference; 0 if more than are tried.
         failures: how many of them are expected to fail; null on a scale.
         reached: share of simulated studies with so many ratings that reach the goal.
@@ -50,9 +66,14 @@ class Planned:
     minutes: float
 
     @property
+    def size(self) -> str:
+        """`±0.2`, or `of 0.4` for a difference."""
+        return f"{'of ' if self.aim == 'difference' else '±'}{number(self.within)}"
+
+    @property
     def cells(self) -> tuple[str, ...]:
         """The row of the table."""
-        goal = f"{self.aim} {'of ' if self.aim == 'difference' else '±'}{number(self.within)}"
+        goal = self.aim if math.isnan(self.within) else f"{self.aim} {self.size}"
         if not self.ratings:
             return goal, f">{MOST:,}", "-", "-", "-"
         failures = "-" if self.failures is None else f"{self.failures:,}"
@@ -62,36 +83,61 @@ class Planned:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanRecord(Record):
-    """How many ratings a study needs: what each goal takes, and what that rests on."""
+    """How many ratings a study needs, or what so many show, and what that rests on.
+
+    Attributes:
+        of_ratings: whether the number of ratings was given, and not the goals.
+    """
 
     command: Literal["next"] = "next"
     of: Literal["plan"] = "plan"
     signature: Signed
     goals: tuple[Planned, ...]
+    of_ratings: bool
     assumed: str
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class PlanResult(Result):
-    """How many ratings a study needs: what each goal takes, and what that rests on."""
+    """How many ratings a study needs, or what so many show, and what that rests on.
+
+    Attributes:
+        of_ratings: whether the number of ratings was given, and not the goals.
+    """
 
     record = PlanRecord
     goals: tuple[Planned, ...]
+    of_ratings: bool
     assumed: str
 
     def _shown(self) -> Document:
         most = max(self.goals, key=lambda goal: goal.ratings)
-        _, ratings, _, _, minutes = most.cells
-        verdict = f"{ratings} ratings ({minutes} minutes) reach each goal in 4 of 5 studies."
-        if beyond := [goal.cells[0] for goal in self.goals if not goal.ratings]:
-            verdict = f"More than {MOST:,} ratings are needed for: {', '.join(beyond)}."
         header = ("goal", "ratings", "failures", "by simulation", "minutes")
         table = Table(header=header, rows=tuple(goal.cells for goal in self.goals))
         draw = f"  refless next outputs.jsonl --goal mean -n {most.ratings} -o to-rate.csv"
-        goals = Section(title="What each goal takes", table=table)
+        title = f"What {most.ratings:,} ratings show" if self.of_ratings else "How many ratings"
+        what = "What they show" if self.of_ratings else "What each goal takes"
+        goals = Section(title=what, table=table)
         then = Section(title="Then", lines=("Draw outputs to rate at random:", draw))
-        notes, title = (self.assumed, NOTES), "How many ratings"
-        return Document(title=title, verdict=verdict, notes=notes, sections=(goals, then))
+        return Document(
+            title=title,
+            verdict=self._verdict(most),
+            notes=(self.assumed, NOTES),
+            sections=(goals, then),
+        )
+
+    def _verdict(self, most: Planned) -> str:
+        """How many ratings reach each goal, or what so many show."""
+        _, ratings, _, _, minutes = most.cells
+        if self.of_ratings:
+            first, last = self.goals[0], self.goals[-1]
+            parts = [] if math.isnan(first.within) else [f"tell the {first.aim} to {first.size}"]
+            parts += [] if math.isnan(last.within) else [f"show a difference {last.size}"]
+            answers = " and ".join(parts) or "show nothing"
+            return f"{most.ratings:,} ratings ({minutes} minutes) {answers}, in 4 of 5 studies."
+        if beyond := [goal.cells[0] for goal in self.goals if not goal.ratings]:
+            return f"More than {MOST:,} ratings are needed for: {', '.join(beyond)}."
+        return f"{ratings} ratings ({minutes} minutes) reach each goal in 4 of 5 studies."
 
     def _rows(self) -> Rows:
         """One mapping a goal."""
@@ -109,67 +155,204 @@ def check_plan(call: Call, *, plan: bool) -> None:
         for each in call.parameters
         if call.values.get(each.name) is not each.default
     }
-    if plan and (surplus := [flag for name, flag in flags.items() if name not in PARAMETERS]):
-        raise UsageError(f"--plan reads no file and rates nothing: leave out {', '.join(surplus)}")
-    if not plan and (alone := [flags[name] for name in PARAMETERS[:3] if name in flags]):
+    file = "outputs" in flags
+    if plan:
+        surplus = [
+            flag
+            for name, flag in flags.items()
+            if name in NOT_OF_PLANS or not (file or name in WITHOUT_FILE)
+        ]
+        if surplus:
+            raise UsageError(f"--plan rates nothing: leave out {', '.join(surplus)}")
+        check_together(flags, "n", ("within", "difference"), "says what so many ratings show")
+        check_together(flags, "outputs", ("sd", "base_rate"), "tells how far ratings differ")
+    if not plan and (alone := [flags[name] for name in OF_PLANS if name in flags]):
         raise UsageError(f"{', '.join(alone)}: for --plan alone, which is not there")
-    if not plan and "outputs" not in flags:
+    if not plan and not file:
         raise UsageError("no outputs: name a FILE, or - for standard input; without any: --plan")
 
 
-def planned(
-    within: float | None,
-    difference: float | None,
-    passing: float,
-    minutes: float,
-    scale: Scale | None,
-    seed: int,
-) -> PlanResult:
-    """The plan; `within` and the difference are in the raters' units."""
-    check_scale(scale)
-    span = 1.0 if scale is None else scale[1] - scale[0]
-    room = 1.0 if scale else round(2 * min(passing, 1 - passing), 12)
-    within = 0.05 if within is None else within / span
-    difference = min(0.1, room / 2) if difference is None else difference / span
-    if not 0 < within < 0.5:
-        what = f"{within * span:g}; half the scale is {span / 2:g}"
-        raise UsageError(f"--within must be above 0 and below half the scale, got {what}")
-    if not difference < room:
-        where = "on the scale" if scale else f"around --base-rate {passing:g}"
-        what = f"{difference * span:g}; give less than {room * span:g}"
-        raise UsageError(f"--difference has no room {where}: got {what}")
-    first: Aim = "mean rating" if scale else "pass rate"
-    widths: dict[Aim, float] = {first: within, "kappa": NEAR, "TPR": NEAR, "TNR": NEAR}
-    goals = [
-        Goal(aim=aim, within=width, passing=passing, agreement=AGREES, scale=on_scale)
-        for aim, width in {**widths, "difference": difference}.items()
-        for on_scale in [scale is not None and aim in (first, "difference")]
-    ]
-    signature = Signature("plan").plus(v=__version__, within=within, difference=difference)
-    return PlanResult(
-        goals=tuple(_planned(goal, span if goal.scale else 1.0, minutes, seed) for goal in goals),
-        assumed=_assumed(goals[0]),
-        signature=signature.plus(base=passing, scale=scale, seed=seed),
+def check_together(flags: Mapping[str, str], name: str, others: Sequence[str], what: str) -> None:
+    """Raises UsageError if what answers a question is there together with other answers to it."""
+    surplus = [flags[other] for other in others if other in flags]
+    if name in flags and surplus:
+        raise UsageError(f"{flags[name]} {what}: leave out {', '.join(surplus)}")
+
+
+def pilot_of(pool: RatedPool) -> Pilot:
+    """The single ratings of rated texts, as shares of the scale if there is one.
+
+    Texts are in the order of their ratings, so that of rows changes nothing.
+    """
+    low, high = pool.scale or VERDICTS
+    values = (pool.ratings.values - low) / (high - low)
+    texts: dict[int, list[float]] = {}
+    for text, value in sorted(zip(pool.ratings.text.tolist(), values.tolist(), strict=True)):
+        texts.setdefault(text, []).append(value)
+    ordered = sorted(texts.values())
+    sizes = [len(ratings) for ratings in ordered]
+    return Pilot(
+        values=np.concatenate(ordered) if ordered else np.zeros(0),
+        text=np.repeat(np.arange(len(ordered)), sizes),
     )
 
 
-def _planned(goal: Goal, span: float, minutes: float, seed: int) -> Planned:
-    """What a goal takes, in the raters' units."""
-    n, reached = ratings_for(goal, seed)
+def pilot_read(pool: RatedPool) -> Pilot:
+    """The same of texts that the user gave.
+
+    Raises:
+        UsageError: too few of them, a rating that is neither 0 nor 1 without a scale, all equal.
+    """
+    pilot = pilot_of(pool)
+    rated = f"{counted(pilot.texts, 'text')} in FILE"
+    if pilot.texts < FEWEST:
+        raise UsageError(
+            f"--plan learns how far ratings differ from {FEWEST} rated texts or more, and there "
+            f"are {rated}; give --sd instead of the file"
+        )
+    if pool.scale is None and not {*pilot.values.tolist()} <= {*VERDICTS}:
+        raise UsageError("--scale is needed: ratings in FILE are not only 0 and 1")
+    if pool.scale is not None and not pilot.spread > 0:
+        raise UsageError(f"all ratings of {rated} are equal; give --sd instead of the file")
+    return pilot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """What a study is planned for, in the raters' units.
+
+    Attributes:
+        n: ratings that there will be; None if goals are given.
+        within, difference: half a width and a difference, None for the usual ones.
+        passing: expected share of passes; minutes: for a rating.
+        spread: standard deviation of ratings; None if it is not known.
+        scale: of the ratings; None for passes and failures.
+    """
+
+    n: int | None
+    within: float | None
+    difference: float | None
+    passing: float
+    minutes: float
+    spread: float | None
+    scale: Scale | None
+
+    @property
+    def span(self) -> float:
+        """How far ratings can lie apart."""
+        return 1.0 if self.scale is None else self.scale[1] - self.scale[0]
+
+
+def planned(study: Study, pilot: Pilot | None, seed: int) -> PlanResult:
+    """The plan, from ratings that there are already if there are any."""
+    check_scale(study.scale)
+    _check_numbers(study)
+    goals = _goals(study, pilot)
+    signed = Signature("plan").plus(v=__version__)
+    if study.n is None:
+        signed = signed.plus(within=goals[0].within, difference=goals[-1].within)
+    else:
+        signed = signed.plus(n=study.n)
+    signed = signed.plus(base=float(f"{goals[0].passing:.12g}"), scale=study.scale)
+    if study.scale is not None:
+        signed = signed.plus(sd=float(f"{goals[0].spread:.12g}"))
+    if pilot is not None:
+        signed = signed.plus(pilot=pilot.texts)
+    return PlanResult(
+        goals=tuple(_planned(goal, study, seed) for goal in goals),
+        of_ratings=study.n is not None,
+        assumed=_assumed(goals[0], study.span),
+        signature=signed.plus(seed=seed),
+    )
+
+
+def _check_numbers(study: Study) -> None:
+    """Raises UsageError for a width, a spread or a number of ratings that cannot be."""
+    span = study.span
+    within = 0.05 * span if study.within is None else study.within
+    if not 0 < within < span / 2:
+        what = f"{within:g}; half the scale is {span / 2:g}"
+        raise UsageError(f"--within must be above 0 and below half the scale, got {what}")
+    if study.spread is not None and study.scale is None:
+        raise UsageError("--sd goes with --scale: passes and failures have --base-rate")
+    if study.spread is not None and not 0 < study.spread <= WIDEST * span:
+        what = f"{study.spread:g}; half the scale is {span / 2:g}"
+        raise UsageError(f"--sd must be above 0 and below half the scale, got {what}")
+    if study.n is not None and not FEWEST <= study.n <= MOST:
+        raise UsageError(f"-n must lie between {FEWEST} and {MOST:,} with --plan, got {study.n}")
+
+
+def _goals(study: Study, pilot: Pilot | None) -> list[Goal]:
+    """What ratings are to tell: the mean or the share, a judge, and a difference; as shares."""
+    span = study.span
+    on_scale = study.scale is not None
+    passing = study.passing
+    spread = USUAL_SPREAD if study.spread is None else study.spread / span
+    if pilot is not None and on_scale:
+        spread = pilot.spread
+    elif pilot is not None:
+        passing = (pilot.mean * pilot.texts + 1) / (pilot.texts + 2)  # Laplace
+    aim: Aim = "mean rating" if on_scale else "pass rate"
+    width = 0.05 if study.within is None else study.within / span
+    first_goal = Goal(
+        aim=aim,
+        within=width,
+        passing=passing,
+        agreement=AGREES,
+        scale=on_scale,
+        spread=spread,
+        pilot=pilot,
+    )
+    difference = min(0.1, first_goal.room / 2)
+    if study.difference is not None:
+        difference = study.difference / span
+    if not difference < first_goal.room:
+        where = "on the scale" if on_scale else f"around --base-rate {passing:g}"
+        what = f"{difference * span:g}; give less than {first_goal.room * span:g}"
+        raise UsageError(f"--difference has no room {where}: got {what}")
+    judge_aims: tuple[Aim, ...] = ("kappa", "TPR", "TNR")
+    judge_goals = [
+        replace(first_goal, aim=aim, within=NEAR, scale=False, pilot=None) for aim in judge_aims
+    ]
+    return [first_goal, *judge_goals, replace(first_goal, aim="difference", within=difference)]
+
+
+def _planned(goal: Goal, study: Study, seed: int) -> Planned:
+    """What a goal takes, or what so many ratings show of it, in the raters' units."""
+    if study.n is None:
+        within = goal.within
+        ratings, reached = ratings_for(goal, seed)
+    else:
+        ratings = study.n
+        within, reached = reach_of(goal, study.n, seed)
     return Planned(
         aim=goal.aim,
-        within=goal.within * span,
-        ratings=n,
-        failures=None if goal.scale else round(n * (1 - goal.passing)),
+        within=within * (study.span if goal.scale else 1.0),
+        ratings=ratings,
+        failures=None if goal.scale else round(ratings * (1 - goal.passing)),
         reached=reached,
-        minutes=n * minutes if n else math.nan,
+        minutes=ratings * study.minutes if ratings else math.nan,
     )
 
 
-def _assumed(goal: Goal) -> str:
+def _assumed(goal: Goal, span: float) -> str:
     """What the numbers rest on."""
     tp, fp, fn, tn = goal.shares.tolist()
     rates = f"(TPR {number(tp / (tp + fn))}, TNR {number(tn / (tn + fp))})"
     judge = f"the judge passes as many, with kappa {goal.agreement:g} {rates}."
-    scale = " Ratings have a standard deviation of a quarter of the scale." if goal.scale else ""
-    return f"Assumed: {percent(goal.passing)} of outputs pass (--base-rate); {judge}{scale}"
+    source = "--base-rate"
+    if goal.pilot is not None and not goal.scale:
+        source = f"by {counted(goal.pilot.texts, 'rated text')}"
+    passes = f"Assumed: {percent(goal.passing)} of outputs pass ({source}); {judge}"
+    return f"{passes} {_spread(goal, span)}" if goal.scale else passes
+
+
+def _spread(goal: Goal, span: float) -> str:
+    """How far ratings differ, and what says so."""
+    spread = f"Ratings have a standard deviation of {number(goal.spread * span)}"
+    if goal.pilot is not None:
+        texts = counted(goal.pilot.texts, "rated text")
+        return f"{spread}, by {texts}: that few do not tell it exactly, which is reckoned with."
+    if goal.spread == USUAL_SPREAD:
+        return f"{spread}, {percent(USUAL_SPREAD)} of the scale: --sd, or rated rows, say better."
+    return f"{spread} (--sd)."

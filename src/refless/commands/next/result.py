@@ -52,8 +52,8 @@ class NextRecord(Record):
         way: telling (the estimator chose), or random.
         n: outputs (with goal compare items) that are chosen; units: that there are to choose from.
         n_outputs, n_rated: outputs without a rating, and rated texts.
-        curve: half the width of a 95 % interval after n ratings (items); empty with goal learn,
-            and if it is unknown.
+        curve: half the width of a 95 % interval after n ratings (items), with the range in which it
+            will lie in nine of ten cases; empty with goal learn, and if it is unknown.
         within: the half width that settles it; null with goal learn.
         needed: ratings (items) that settle it; 0 where all there are do not, or it is unknown.
         pair: the two systems as `compare` has them today; null with other goals.
@@ -191,7 +191,10 @@ class NextResult(Result):
             if choice.already:
                 rated = counted(choice.already, self._unit)
                 now = f", together with {rated} rated already{now}"
-        return f"With estimates they should tell {aim} to ±{number(step.width)}{now}."
+        width = f"±{number(step.width)}"
+        if step.n and number(step.low) != number(step.high):
+            width += f" ({number(step.low)} to {number(step.high)})"
+        return f"With estimates they should tell {aim} to {width}{now}."
 
     def _unknown(self) -> str:
         """Why nothing can be foretold."""
@@ -243,12 +246,18 @@ class NextResult(Result):
             return ()
         unit = "items" if choice.goal == "compare" else "ratings"
         table = Table(
-            header=(unit, "at random"),
-            rows=tuple((f"{step.n:,}", number(step.width)) for step in choice.curve),
-            numeric=(True, True),
+            header=(unit, "at random", "from", "to"),
+            rows=tuple(
+                (f"{step.n:,}", *map(number, (step.width, step.low, step.high)))
+                for step in choice.curve
+            ),
+            numeric=(True,) * 4,
         )
         after = f"in the raters' units, after so many {self._more}{unit}:"
-        lines = (f"Expected half width of the 95 % interval, {after}",)
+        lines = (
+            f"Expected half width of the 95 % interval, {after}",
+            "Nine of ten will lie between the last two columns.",
+        )
         title = "What ratings should bring"
         return (Section(title=title, lines=lines, table=table),)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from refless.commands.compare.run import Inputs, inputs_of, note_draw, pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
-from refless.commands.next.plan import PlanResult, check_plan, planned
+from refless.commands.next.plan import PlanResult, Study, check_plan, pilot_read, planned
 from refless.commands.next.result import NextResult
 from refless.commands.parameters import (
     About,
@@ -31,6 +31,7 @@ from refless.commands.rows import (
     ScoredRows,
     check_standard_input,
     note_missing,
+    rated_of,
     tell,
     told_pool,
 )
@@ -56,6 +57,7 @@ from refless.registry.version import __version__
 
 TO_RATE = "to-rate.csv"
 FORETOLD = "What ratings should bring is foretold as if they were."
+USUAL = 50  # outputs, or items
 ROLES = ("id", "item", "system", "source", "text")  # columns of the file for raters
 
 
@@ -66,10 +68,11 @@ def next(  # noqa: A001 - the command's name
     *,
     plan: bool = False,
     goal: Annotated[str | None, About(metavar="learn|mean|compare")] = None,
-    n: Annotated[int, About(names=("-n",))] = 50,
+    n: Annotated[int | None, About(names=("-n",))] = None,
     system: Annotated[Names, About(metavar="NAME", kind=Many)] = None,
     within: float | None = None,
     difference: Annotated[float | None, About(above=0)] = None,
+    sd: Annotated[float | None, About(above=0)] = None,
     base_rate: Annotated[float, About(above=0, below=1)] = 0.8,
     minutes_per_rating: Annotated[float, About(above=0)] = 0.5,
     these_items: TheseItems = False,
@@ -84,30 +87,43 @@ def next(  # noqa: A001 - the command's name
     -o to-rate.csv writes the file for raters: the chosen outputs in a drawn order, an empty
     column for the rating, and no estimates. Once it is filled in, give
     it to 'refless score', 'validate' or 'compare' with --rated. Before the first rating, --plan
-    says how many are needed.
+    says how many are needed, or with -n what so many show.
 
     Args:
         outputs: Files of outputs; - is standard input. Without --rated: rows with a rating are
-            rated texts, rows without one can be chosen.
+            rated texts, rows without one can be chosen. With --plan: rated rows, which tell how
+            far ratings differ.
         rated: Files of rated texts.
-        plan: How many ratings a study needs, without any file: for a pass rate (with --scale a mean
-            rating), a judge's kappa, TPR and TNR, and a difference of two systems.
+        plan: How many ratings a study needs, or with -n what so many show: of a pass rate (with
+            --scale a mean rating), a judge's kappa, TPR and TNR, and a difference of two systems.
         goal: What the ratings are for. learn: better estimates of all these outputs; mean: the mean
             rating of these outputs; compare: how far two systems differ.
-        n: Outputs to have rated; with --goal compare items, both answers of each.
+        n: Outputs to have rated; with --goal compare items, both answers of each. Without it: 50.
         system: With --goal compare: the two systems, where there are more. Repeatable.
         within: How exact is enough, in the raters' units: half the width of a 95 % interval.
             Without it: 5 % of the range of the ratings.
         difference: With --plan: the difference of two systems to show. Without it: 10 % of the
             range, or half of what the base rate leaves.
+        sd: With --plan --scale: expected standard deviation of ratings, in the raters' units.
+            Without it, and without rated rows: 33 % of the scale.
         base_rate: With --plan: expected share of passes.
         minutes_per_rating: With --plan: how long a rating takes.
         blind: Leave the system out of the file for raters.
     """
     check_plan(this_call(), plan=plan)
     if plan:
-        scale = rows.to_reading().scale
-        return planned(within, difference, base_rate, minutes_per_rating, scale, seed)
+        pool = None if outputs is None else rated_of(outputs, rows)[0]
+        study = Study(
+            n=n,
+            within=within,
+            difference=difference,
+            passing=base_rate,
+            minutes=minutes_per_rating,
+            spread=sd,
+            scale=rows.to_reading().scale if pool is None else pool.scale,
+        )
+        return planned(study, None if pool is None else pilot_read(pool), seed)
+    n = USUAL if n is None else n
     _check(goal, n, within, system)
     if these_items and goal == "learn":
         raise UsageError("--these-items goes with --goal mean or compare")
@@ -276,7 +292,7 @@ def _then(outputs: Rows, rated: Rows, read: _Inputs, goal: str | None, *, partly
     compares = goal == "compare" or (goal == "mean" and several)
     files = [TO_RATE] if rated is None else [*words_of(rated), TO_RATE]
     dropped = dict.fromkeys(("goal", "system", "within"), None)
-    changes = {"n": 50, "blind": False, "rated": files, **dropped}
+    changes = {"n": None, "blind": False, "rated": files, **dropped}
     if partly and not compares:  # rows of one id are one text
         changes |= {"outputs": [*words_of(outputs), TO_RATE], "rated": None}
     return replace(this_call(), name="compare" if compares else "score").line(**changes)

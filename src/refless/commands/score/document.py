@@ -96,10 +96,12 @@ def _accepted_sentence(scored: Scored, accepted: Accepting) -> str:
             f"{share} lie below {bar}, with {percent(accepted.sure)} confidence, if they are like "
             "the rated texts."
         )
-    more = "" if accepted.needed is None else f" About {accepted.needed:,} rated texts would."
+    more = "More ratings may not help."
+    if accepted.needed is not None:
+        more = f"About {accepted.needed:,} rated texts should."
     return (
         f"No output can do without a person: the rated texts do not show that of any part at most "
-        f"{share} lie below {bar}.{more}"
+        f"{share} lie below {bar}. {more}"
     )
 
 

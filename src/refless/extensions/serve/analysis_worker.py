@@ -30,6 +30,7 @@ from refless.data.tables import Reading, read_pool
 from refless.evaluation.drift import Drift, drift
 from refless.evaluation.groups import codes, drawn_rows
 from refless.evaluation.jackknife import measured, replicates, split
+from refless.evaluation.outlook import outlook
 from refless.evaluation.rater_agreement import rater_agreement
 from refless.extensions.serve.careless import Answer as Given
 from refless.extensions.serve.careless import answers_of, careless
@@ -50,9 +51,9 @@ from refless.registry.signature import Signature
 from refless.report.export import as_jsonl
 from refless.stats.answers import UNKNOWN, Answer
 from refless.stats.confidence_sequence import always_interval
+from refless.stats.forecast import Forecast, Progress, Today
 
 WITHOUT = "careful.jsonl"  # what is compared without careless raters
-POWER = 0.84  # standard errors more, for four times out of five
 LIMIT = 1_000  # rated texts that are held out
 AHEAD = 60  # items that are chosen ahead of their being rated
 LOOKS = 10  # at raters, of twice as many ratings each
@@ -162,7 +163,8 @@ def _compared(job: Job, result: dict[str, Any]) -> None:
         row = pair | {"difference": answer.value, "interval": answer.interval}
         values.append(row)
         result["systems"].append({**row, "always": always.interval})
-        missing = more_to_settle(answer, n, couple.items, len(pairs), reach) if complete else None
+        today = couple.today(these=False) if complete else None
+        missing = more_to_settle(answer.value, today, len(pairs), reach)
         result["said"].append(_settled(pair, missing, job))
     if job["until"].startswith("every"):
         means = [
@@ -249,25 +251,29 @@ def _settled(pair: Mapping[str, Any], missing: int | None, job: Job) -> str:
     if job["answers"]:
         seconds = median(row[-1] for row in job["answers"])
         time = f" ({counted(math.ceil(missing * seconds / 60), 'minute')} of rating)"
-    return (
-        f"{first} and {second}: about {items}{time} should settle it, if they differ as it looks."
-    )
+    return f"{first} and {second}: about {items}{time} should settle it, four times out of five."
 
 
 def more_to_settle(
-    answer: Answer, n: int, items: int, questions: int, reach: float = 0.0
+    value: float, today: Today | None, questions: int, reach: float = 0.0
 ) -> int | None:
-    """Rated items beyond n after which the interval should leave 0 four times out of five.
+    """Items to rate that should show a difference at any look, four times out of five.
 
-    If the difference is what it looks like and errors fall with the root of what is rated; None
-    where all items would not do.
+    As differences usually are; None where all items would not do, or nothing is known.
+
+    Args:
+        value: the difference as it looks; today: how exactly it is told, and how much is rated.
+        questions, reach: as for `always_interval`.
     """
-    for m in range(n + 1, items + 1):
-        error = answer.error * math.sqrt(n / m)
-        low, high = always_interval(0.0, error, m, answer.freedom + m - n, questions, reach)
-        if (high - low) / 2 + POWER * error <= abs(answer.value):
-            return m - n
-    return None
+    if today is None:
+        return None
+
+    def half_width(then: Forecast) -> float:
+        n = int(then.units)
+        return always_interval(0.0, then.error, n, then.freedom, questions, reach)[1]
+
+    needed = outlook(value, today, half_width).needed
+    return None if needed is None else max(math.ceil(needed - today.progress.done), 1)
 
 
 def _chosen(job: Job, result: dict[str, Any]) -> None:
@@ -308,7 +314,9 @@ def _preferred(job: Job, result: dict[str, Any]) -> None:
         for name in ("interval", "always"):
             pair[name] = tuple(np.clip(pair[name], -1, 1).tolist())
         result["systems"].append(pair)
-        missing = more_to_settle(answer, n, job["items"], len(wins))
+        progress = Progress(rated=(n,), every=(max(job["items"], n),))
+        today = Today(progress=progress, error=error, freedom=answer.freedom)
+        missing = more_to_settle(answer.value, today, len(wins))
         result["said"].append(_settled(pair, missing, job))
     if not job["folder"] or not wins:
         return

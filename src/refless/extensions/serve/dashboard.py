@@ -247,7 +247,7 @@ def certificate(task: Task, results: Mapping[str, Any]) -> dict[str, Any] | None
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "confidence": 0.95,
         "method": "intervals of the items drawn at random that hold together and however often "
-        "one looks: asymptotic confidence sequences (Waudby-Smith et al. 2021), Bonferroni",
+        "one looks: asymptotic confidence sequences (Robbins 1970), Bonferroni",
         "dimensions": reached,
     }
 

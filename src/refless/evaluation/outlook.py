@@ -1,0 +1,75 @@
+"""What ratings of more items should show of a difference of two systems."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from refless.stats.assurance import USUAL, fewest_shown
+from refless.stats.forecast import Forecast, Prospect, Today
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What more ratings should show.
+
+    Attributes:
+        needed: units that are rated by then, both answers of paired ones; None if all of them
+            would not do, or it is not known.
+        chance: that ratings of all units show a difference; NaN if it is not known.
+    """
+
+    needed: float | None = None
+    chance: float = math.nan
+
+
+def outlook(
+    value: float, today: Today, half_width: Callable[[Forecast], float] | None = None
+) -> Outlook:
+    """What more ratings should show, on top of those that there are.
+
+    Args:
+        value: the difference as it looks.
+        today: how exactly it is told, and how much is rated.
+        half_width: of an interval by its forecast; None for one look.
+    """
+    progress = today.progress
+    missing = math.ceil(progress.missing)
+    if not today.error > 0:
+        return Outlook()  # all there is to ask is rated
+    needed, chance = fewest_shown(
+        value,
+        today.error,
+        range(missing + 1),
+        lambda more: today.after(min(more / progress.missing, 1.0) if missing else 0.0),
+        half_width or (lambda forecast: forecast.half_width),
+        USUAL**2 * today.of_unit,
+    )
+    return Outlook(needed=None if needed is None else progress.done + needed, chance=chance)
+
+
+def outlook_anew(value: float, error: float, of_unit: float, units: int, *, these: bool) -> Outlook:
+    """What ratings of items should show if none is behind the difference, but estimates alone.
+
+    Args:
+        value: the difference; error: its standard error.
+        of_unit: variance of an item's difference of ratings.
+        units: items that there are.
+        these: whether the question is about these items, and not about others like them.
+    """
+    if units < 2 or not of_unit > 0:
+        return Outlook()
+    prospect = Prospect(
+        every=units, residual=of_unit, total=of_unit, freedom=units - 1, these=these
+    )
+    needed, chance = fewest_shown(
+        value,
+        error,
+        range(2, units + 1),
+        prospect.after,
+        lambda forecast: forecast.half_width,
+        USUAL**2 * of_unit,
+        more=False,
+    )
+    return Outlook(needed=needed, chance=chance)
