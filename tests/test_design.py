@@ -66,9 +66,9 @@ def linked(columns: Sequence[Sequence[str]]) -> list[list[int]]:
     ("aabb", "", "item", [[0, 1], [2, 3]]),
     ("", "xxyy", "source", [[0, 1], [2, 3]]),
     ("aabb", "aabb", "source", [[0, 1], [2, 3]]),  # sources stand in for items
-    ("aabb", "xxyy", "item", [[0, 1], [2, 3]]),
+    ("aabb", "xxyy", "source", [[0, 1], [2, 3]]),
     ("aabb", "xxxx", "item", [[0, 1], [2, 3]]),  # one source: the answer is about it
-    ("abcd", "wxyz", "item", [[0], [1], [2], [3]]),
+    ("abcd", "wxyz", "source", [[0], [1], [2], [3]]),
     ("abbc", "xxyz", LINKED, [[0, 1, 2], [3]]),
     ("abbcd", "xxyzz", LINKED, [[0, 1, 2], [3, 4]]),
 ])  # fmt: skip
