@@ -66,9 +66,9 @@ def linked(columns: Sequence[Sequence[str]]) -> list[list[int]]:
     ("aabb", "", "item", [[0, 1], [2, 3]]),
     ("", "xxyy", "source", [[0, 1], [2, 3]]),
     ("aabb", "aabb", "source", [[0, 1], [2, 3]]),  # sources stand in for items
-    ("aabb", "xxyy", "item", [[0, 1], [2, 3]]),
+    ("aabb", "xxyy", "source", [[0, 1], [2, 3]]),  # of two as coarse the source says it
     ("aabb", "xxxx", "item", [[0, 1], [2, 3]]),  # one source: the answer is about it
-    ("abcd", "wxyz", "item", [[0], [1], [2], [3]]),
+    ("abcd", "wxyz", "source", [[0], [1], [2], [3]]),
     ("abbc", "xxyz", LINKED, [[0, 1, 2], [3]]),
     ("abbcd", "xxyzz", LINKED, [[0, 1, 2], [3, 4]]),
 ])  # fmt: skip
@@ -108,7 +108,10 @@ def test_what_a_label_connects(rows: list[tuple[str, str]]) -> None:
     whole = Design.of(texts(items=columns[0], sources=columns[1]))
     usable = [column for column in columns if len({*column}) > 1]
     if usable and columns[0] != columns[1]:
-        assert parts(whole) == linked(usable)
+        expected = linked(usable)
+        if len(expected) == 1:  # labels connect everything: the coarser column alone
+            expected = min((linked([column]) for column in usable[::-1]), key=len)
+        assert parts(whole) == expected
     again = Design.of(texts(items=columns[0][::-1], sources=columns[1][::-1]))
     last = len(rows) - 1
     turned = [sorted(last - row for row in unit) for unit in parts(again)]
@@ -173,11 +176,11 @@ def ratings_of(pairs: Sequence[tuple[int, int]]) -> Ratings:
     (Design.of(texts(("one", "two"))), "2 texts, each drawn by itself."),
     (
         Design.of(texts(items=tuple("aabbcc"), sources=tuple("xxxxyy"))),
-        "6 texts of 2 sources, each drawn as a whole.",
+        "6 texts from 2 sources, which were drawn whole.",
     ),
     (
         Design.of(texts(items=tuple("aabb"), sources=tuple("xxxx"))),
-        "4 texts of 2 items, each drawn as a whole; all are of one source.",
+        "4 texts from 2 items, which were drawn whole; all are of one source.",
     ),
     (
         Design.of(texts(("here are the same five words",) * 2 + ("no",))),
@@ -188,14 +191,24 @@ def ratings_of(pairs: Sequence[tuple[int, int]]) -> Ratings:
         "3 texts, each drawn by itself; 2 texts repeat others and count with them.",
     ),
     (
+        Design.of(texts(("yes", "yes", "no")), "text"),
+        "3 texts, each drawn by itself; 1 text repeats another and counts with it.",
+    ),
+    (
+        Design.of(texts(systems=tuple("aaaa")), "system"),
+        "4 texts from 1 system, which was drawn whole.",
+    ),
+    (
         Design.of(texts(items=tuple("abbc"), sources=tuple("xxyz"))),
-        "4 texts of 2 groups of items that share sources, each drawn as a whole.",
+        "4 texts from 2 groups of items that share sources, which were drawn whole.",
     ),
 ])  # fmt: skip
 def test_it_is_said(design: Design, sentence: str) -> None:
     """On a page, in a sentence, with raters if they are known."""
     assert design.said() == sentence
     named = ratings_of([(0, 0), (0, 1), (1, 2), (1, 3)])
-    assert design.said(named) == f"{sentence[:-1]}; 4 raters, 2 on a text."
+    assert design.said(named) == f"{sentence[:-1]}; 4 raters, 2 on each text."
+    unlike = ratings_of([(0, 0), (0, 1), (0, 1), (1, 2)])  # the second one rated twice
+    assert design.said(unlike) == f"{sentence[:-1]}; 3 raters, 1.5 on a text on average."
     nobody = Ratings(text=np.array([0]), annotator=np.array([0]), values=np.ones(1))
     assert design.said(nobody) == sentence
