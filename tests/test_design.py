@@ -206,9 +206,13 @@ def ratings_of(pairs: Sequence[tuple[int, int]]) -> Ratings:
 def test_it_is_said(design: Design, sentence: str) -> None:
     """On a page, in a sentence, with raters if they are known."""
     assert design.said() == sentence
-    named = ratings_of([(0, 0), (0, 1), (1, 2), (1, 3)])
-    assert design.said(named) == f"{sentence[:-1]}; 4 raters, 2 on each text."
+    every = ratings_of([(text, text % 3) for text in range(len(design))])
+    raters = min(len(design), 3)
+    assert design.said(every) == f"{sentence[:-1]}; {raters} raters, 1 on each text."
+    some = ratings_of([(0, 0), (0, 1)])
+    assert design.said(some) == f"{sentence[:-1]}; 2 raters, 2 on each rated text."
     unlike = ratings_of([(0, 0), (0, 1), (0, 1), (1, 2)])  # the second one rated twice
-    assert design.said(unlike) == f"{sentence[:-1]}; 3 raters, 1.5 on a text on average."
+    noun = "text" if len(design) == 2 else "rated text"
+    assert design.said(unlike) == f"{sentence[:-1]}; 3 raters, 1.5 on a {noun} on average."
     nobody = Ratings(text=np.array([0]), annotator=np.array([0]), values=np.ones(1))
     assert design.said(nobody) == sentence

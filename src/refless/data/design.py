@@ -100,6 +100,13 @@ class Design:
             constant=whole.constant,
         )
 
+    @classmethod
+    def labelled(cls, texts: Texts, level: str, labels: Sequence[str]) -> Design:
+        """The design of texts with the labels of their units; () if each text is one."""
+        if not labels:
+            return cls.of(texts, ALONE)
+        return cls.of(texts, level, labels)
+
     def __len__(self) -> int:
         return len(self.unit)
 
@@ -145,7 +152,7 @@ class Design:
             parts.append(f"{counted(self.copies, noun)} {words}")
         parts += [f"all are of one {name}" for name in self.constant]
         if ratings is not None and ratings.annotators:
-            parts.append(raters_said(ratings))
+            parts.append(raters_said(ratings, len(self)))
         return "; ".join(filter(None, parts)) + "."
 
     def _drawn(self, noun: str) -> str:
@@ -271,14 +278,15 @@ def joined(first: Texts, second: Texts) -> Texts:
     return Texts(**values)
 
 
-def raters_said(ratings: Ratings) -> str:
-    """How many raters there are, and how many rated a text."""
+def raters_said(ratings: Ratings, n: int) -> str:
+    """How many raters there are, and how many rated a text, of n texts that need not be rated."""
     raters = counted(len(np.unique(ratings.annotator)), "rater")
     pairs = np.unique(np.stack([ratings.text, ratings.annotator]), axis=1)
     of_text = np.unique(pairs[0], return_counts=True)[1]
+    noun = "text" if len(of_text) == n else "rated text"
     if len(np.unique(of_text)) == 1:
-        return f"{raters}, {of_text[0]} on each text"
-    return f"{raters}, {of_text.mean():.2g} on a text on average"
+        return f"{raters}, {of_text[0]} on each {noun}"
+    return f"{raters}, {of_text.mean():.2g} on a {noun} on average"
 
 
 def _labels(texts: Texts, group: str, column: Sequence[str]) -> tuple[str, ...]:

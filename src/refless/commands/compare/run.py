@@ -150,8 +150,7 @@ def compare(
         gate = _gate(pair.second, "difference", ends, 0.0 - margin, worse, why_not(pair))
     signature = _signature(inputs, learner).plus(
         rated=how,
-        drawn=inputs.design.level,
-        units=inputs.design.units,
+        **inputs.design.signs,
         crossed=folds_for(inputs.pool),
         seed=seed,
     )
@@ -197,14 +196,14 @@ def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -
     choices = choices_in(pool)
     among = np.isin(np.array(pool.systems, dtype=object), order)
     rows = among[choices.first] & among[choices.second]
+    groups = len(np.unique(choices.groups[rows]))
     signed = Signature("wins").plus(ties="half", systems=tuple(order), ci="contrast")
-    signed = signed.plus(
-        drawn="source", pool=fingerprint(pool.take(canonical_order(pool))), v=__version__
-    )
+    signed = signed.plus(drawn="source", units=groups)
+    signed = signed.plus(pool=fingerprint(pool.take(canonical_order(pool))), v=__version__)
     return WinsResult(
         wins=rates,
         choices=int(choices.votes[rows].sum()),
-        groups=len(np.unique(choices.groups[rows])),
+        groups=groups,
         gate=gate,
         signature=signed.plus(margin=margin) if gated else signed,
     )

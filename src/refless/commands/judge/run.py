@@ -166,6 +166,7 @@ def judge(
         drifts = drifts_in(question, before, rows) if before is not None else {}
         return JudgeResult(
             pool=read.pool,
+            design=design.said(read.pool.ratings),
             scores=scores,
             meta=meta,
             units=units_of(human, scores, unit=unit, seed=seed) if paired else {},
@@ -229,8 +230,7 @@ def _signature(
     return Signature("judge").plus(
         metrics=tuple(sorted(scores)),
         scores=digest_of(columns),
-        drawn=question.design.level,
-        units=question.design.units,
+        **question.design.signs,
         unit=unit,
         assignments=ASSIGNMENTS,
         permutations=PERMUTATIONS,

@@ -37,10 +37,11 @@ from refless.commands.score.guards import said
 from refless.commands.score.result import ScoreResult
 from refless.commands.warnings import note
 from refless.data.choices import are_choices
-from refless.data.design import column_of, group_names, units_of
+from refless.data.design import Design, column_of, group_names, units_of
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.tables import OutputsRead, PoolRead
 from refless.data.tables.columns import OF_ROWS
+from refless.estimators import Estimator
 from refless.estimators.saved import Saved
 from refless.evaluation.guards import guards
 from refless.evaluation.random_draw import random_draw
@@ -143,6 +144,8 @@ def score(
     verdict = gate(estimates.overall, min_mean, min_coverage, doubts)
     if verdict.reason:
         note(verdict.reason)
+    rated_design = _rated_design(fit, group)
+    design = Design.labelled(texts.outputs, rated_design.level, labels)
     return ScoreResult(
         scored=estimates,
         guards=found,
@@ -150,10 +153,20 @@ def score(
         estimator=fit,
         accepted=_accepted(errors, accept_above, at_most_wrong),
         gate=verdict,
+        design=design.said(noun="output"),
+        rated_design=rated_design.said(fit.given[0].ratings, "rated text"),
         signature=_signature(Saved(fit, group), estimates, seed).plus(
-            **({} if accept_above is None else {"accept": accept_above, "wrong": at_most_wrong})
+            **rated_design.signs,
+            **({} if accept_above is None else {"accept": accept_above, "wrong": at_most_wrong}),
         ),
     )
+
+
+def _rated_design(fit: Estimator, group: str | None) -> Design:
+    """What belongs together among the rated texts, as errors were measured."""
+    pool, labels = fit.given
+    level = group or ("group" if labels else Design.of(pool).level)
+    return Design.labelled(pool, level, units_of(pool, labels))
 
 
 def _accepted(errors: Residuals, above: float | None, wrong: float) -> Accepting | None:

@@ -71,7 +71,8 @@ def validate(
     candidates = [chosen(spec, threads, seed) for spec in specs or CANDIDATES]
     pool, column = rated_of(rated, rows, group)
     labels = group_names(pool, group, column)
-    held_out = group or _level(pool)
+    design = Design.of(pool, group, column)
+    held_out = group or (design.level if design.together else ALONE)
     if held_out != ALONE and len({*labels}) < 2:
         raise UsageError(f"--group {held_out}: all texts are of one; nothing would be left")
     drawn: dict[str, object] = {}
@@ -83,6 +84,7 @@ def validate(
             "from the others of these; with all of them an estimator may do better"
         )
         pool, labels = pool.take(sample), picked(labels, sample)
+        design = design.take(sample)
     if specs:
         note_unread(candidates, pool)
     if are_choices(pool):
@@ -92,8 +94,8 @@ def validate(
     _note_leaks(pool)
     if pool.score_names:
         candidates = with_twins(candidates)
-    signs = {**drawn, "heldout": held_out}
-    return _result(candidates, pool, labels, seed, signs)
+    signs = {**drawn, "heldout": held_out, **design.signs}
+    return _result(candidates, pool, labels, seed, signs, design.said(pool.ratings))
 
 
 def _result(
@@ -102,6 +104,7 @@ def _result(
     labels: tuple[str, ...],
     seed: int,
     signs: dict[str, object],
+    design: str,
 ) -> ValidateResult:
     """Splits, held-out estimates of each candidate, and what they are worth."""
     group = str(signs["heldout"])
@@ -132,6 +135,7 @@ def _result(
     return ValidateResult(
         validation=result,
         sources=sources,
+        design=design,
         estimator=best,
         signatures={name: str(signed) for name, signed in signatures.items()},
         seed=seed,
@@ -166,12 +170,6 @@ def scoring(estimator: Estimator, **changes: Any) -> str:
     if estimator.without_scores() is None:
         values["score_column"] = None
     return Call("score", parameters_of(function_of("score")), values).line(**changes)
-
-
-def _level(pool: RatedPool) -> str:
-    """What is held out together if nobody says it."""
-    design = Design.of(pool)
-    return design.level if design.together else ALONE
 
 
 def _check_apart(blocks: IntArray, group: str) -> None:
