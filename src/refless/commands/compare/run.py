@@ -20,6 +20,7 @@ from refless.commands.parameters import (
     Argument,
     Chosen,
     Files,
+    Group,
     Looks,
     Many,
     Names,
@@ -83,7 +84,7 @@ def compare(
     selection: Literal["random", "unknown"] | None = None,
     fail_if_worse: bool = False,
     margin: Annotated[float, About("", at_least=0)] = 0.0,
-    group: str | None = None,
+    group: Group = None,
     these_items: TheseItems = False,
     looks: Looks = "one",
     threads: Threads = None,
@@ -112,8 +113,6 @@ def compare(
         fail_if_worse: Gate: exit 3 if the second system is worse than the first, 4 if that cannot
             be told.
         margin: By how much it may be worse, in the raters' units.
-        group: What is drawn as a whole: id (each output alone), item, source, task or a column's
-            name. Without it: what items and sources connect.
     """
     if margin and not fail_if_worse:
         raise UsageError("--margin goes with --fail-if-worse")

@@ -13,6 +13,7 @@ from refless.commands.parameters import (
     Chosen,
     Files,
     Folder,
+    Group,
     Model,
     Rows,
     Rubric,
@@ -68,7 +69,7 @@ def score(
     min_coverage: Share[float | None] = None,
     accept_above: float | None = None,
     at_most_wrong: Share[float] = 0.05,
-    group: str | None = None,
+    group: Group = None,
     judged_by: Annotated[Folder | None, About(kind=str | None, metavar="FILE")] = None,
     rubric: Rubric = None,
     these_items: TheseItems = False,
@@ -94,9 +95,6 @@ def score(
             In the raters' units.
         at_most_wrong: With --accept-above: the share of accepted outputs that may lie below, kept
             with 90 % confidence.
-        group: What belongs together where weights are chosen and errors are measured, so that
-            estimates and intervals hold for outputs of other groups: source (the default, or item
-            without sources), task, system, text, id (each text alone) or a column's name.
         judged_by: JSON of 'refless judge': refuses the scores of another judge or another rubric,
             and says if the ratings are others or its gate did not pass.
         rubric: With --judged-by: the rubric that the judge followed.

@@ -13,6 +13,7 @@ from refless.commands.parameters import (
     About,
     Argument,
     Call,
+    Group,
     Many,
     Seed,
     Threads,
@@ -46,7 +47,7 @@ def validate(
     rated: Argument,
     *,
     estimator: Annotated[Any, About(metavar="ESTIMATOR", kind=Many)] = None,
-    group: str | None = None,
+    group: Group = None,
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
@@ -63,9 +64,6 @@ def validate(
         rated: Files of rated texts, or of preference pairs.
         estimator: An estimator, with parameters if any: gp:max_sd=0.2. Repeatable. Without it: gp
             and bleu-neighbors.
-        group: What is held out together: id (each text alone), text (equal texts), source, system,
-            item, task or a column's name. Without it: what items and sources connect, so that the
-            numbers are about new ones.
     """
     specs = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
     candidates = [chosen(spec, threads, seed) for spec in specs or CANDIDATES]
@@ -90,7 +88,7 @@ def validate(
     if are_choices(pool):
         candidates = candidates if specs else candidates[:1]
         return validated(pool, candidates, scoring(candidates[0], group=None), group, seed)
-    _note_repeated(pool, group)
+    _note_repeated(pool, held_out)
     _note_leaks(pool)
     if pool.score_names:
         candidates = with_twins(candidates)
@@ -185,7 +183,7 @@ def _check_apart(blocks: IntArray, group: str) -> None:
         )
 
 
-def _note_repeated(pool: RatedPool, group: str | None) -> None:
+def _note_repeated(pool: RatedPool, group: str) -> None:
     """Says so where texts are estimated from their own copies."""
     if group == ALONE:
         more = "" if pool.named else "; an id or an annotator column makes rows of one text one"
