@@ -32,6 +32,7 @@ from estimators import newer, pools, summeval
 from simulate import simulate
 
 from refless.commands.next.plan import pilot_of
+from refless.data.design import Design
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.tables import Reading, read_pool
 from refless.evaluation.comparing import Pair, compared
@@ -198,7 +199,13 @@ def compare(human: FloatArray) -> Pair:
         items=tuple(f"i{i:04}" for i in range(n)) * 2,
     )
     nothing = np.full(2 * n, np.nan)
-    field = Field(outputs=outputs, human=human.ravel(), estimates=nothing, probability=nothing)
+    field = Field(
+        outputs=outputs,
+        human=human.ravel(),
+        estimates=nothing,
+        probability=nothing,
+        design=Design.of(outputs),
+    )
     return compared(field, Residuals(values=np.zeros(0)), ["a", "b"]).pairs[0]
 
 

@@ -31,14 +31,14 @@ def rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_published_numbers() -> None:
-    """HUSE summarization (docs/estimating.md): BLEU Neighbors, to the last digit.
+    """HUSE summarization (docs/estimating.md): BLEU Neighbors, each text held out alone.
 
     Ethayarajh & Sadigh 2020, Table 1, print 0.0213, 0.325 and 0.99; exact means and the character
     n-grams that reproduce them give these.
     """
     needed("huse-summarization")
     path = DATA / "huse-summarization" / "judgements.tsv"
-    ran = validated(path, "--scale", 1, 6, "--format", "json")
+    ran = validated(path, "--scale", 1, 6, "--group", "id", "--format", "json")
     found = ran.json["estimator"]
     assert found["mse"] == pytest.approx(0.0214, abs=0.0002)
     assert found["spearman"] == pytest.approx(0.345, abs=0.004)  # within folds; published 0.316
@@ -65,8 +65,29 @@ def test_groups(tmp_path: Path, group: str) -> None:
     found = validated(jsonl(tmp_path / "r.jsonl", rows), "--group", group, "--format", "json")
     assert found.code == 0
     assert Signature.parse(found.json["signature"]).get("heldout") == group
-    single = validated(tmp_path / "r.jsonl", "--format", "json")
+    single = validated(tmp_path / "r.jsonl", "--group", "id", "--format", "json")
     assert single.json["estimator"]["mse"] != found.json["estimator"]["mse"]
+
+
+def test_what_belongs_together_is_held_out(tmp_path: Path) -> None:
+    """Sources by default; items if there are no sources, with the same numbers."""
+    rows = rated_rows()
+    for row in rows:
+        row["item"] = row.pop("source")
+    of_items = known(jsonl(tmp_path / "items.jsonl", rows), *SCALE, "--format", "json").json
+    for row in rows:
+        row["source"] = row.pop("item")
+    of_sources = known(jsonl(tmp_path / "sources.jsonl", rows), *SCALE, "--format", "json").json
+    assert of_sources["estimator"] == of_items["estimator"]
+    assert of_sources["side_by_side"]["n_drawn"] == of_items["side_by_side"]["n_drawn"] == 12
+    for name, result in {"source": of_sources, "item": of_items}.items():
+        signed = Signature.parse(result["signature"])
+        assert (signed.get("heldout"), signed.get("drawn"), signed.get("units")) == (
+            name, name, "12",
+        )  # fmt: skip
+        line = f"48 texts from 12 {name}s, which were drawn whole; 3 raters, 3 on each text."
+        assert result["design"] == line
+        assert line in " ".join(known(tmp_path / f"{name}s.jsonl", *SCALE).out.split())
 
 
 def test_the_fair_annotator_is_told(rated: Path) -> None:
@@ -108,7 +129,8 @@ def test_groups_that_are_not_there(tmp_path: Path) -> None:
 
 def test_seeds(rated: Path) -> None:
     """Only intervals hang on them, and the signature names the seed."""
-    runs = (validated(rated, "--format", "json", "--seed", seed).json for seed in (0, 0, 7))
+    alone = ("--group", "id", "--format", "json")  # more texts than parts of the jackknife
+    runs = (validated(rated, *alone, "--seed", seed).json for seed in (0, 0, 7))
     first, again, other = runs
     assert first == again
     assert first["estimator"]["mse"] == other["estimator"]["mse"]
@@ -172,14 +194,20 @@ def test_pools_that_teach_nothing(tmp_path: Path, ratings: list[float], n: int) 
 
 
 def test_copies_are_told(tmp_path: Path) -> None:
-    """Texts that stand more than once judge each other; --group text holds them out together."""
+    """Copies are held out together unless --group id has them judge each other."""
     rows = [{"text": text, "rating": i % 5} for i, text in enumerate(headlines(30))]
     path = jsonl(tmp_path / "copies.jsonl", rows * 3)
-    ran = validated(path, "--format", "json", estimator="gp")
+    ran = validated(path, "--group", "id", "--format", "json", estimator="gp")
     assert "90 of 90 texts occur more than once" in ran.err
-    apart = validated(path, "--group", "text", "--format", "json", estimator="gp")
+    apart = validated(path, "--format", "json", estimator="gp")
     assert "more than once" not in apart.err
+    assert apart.json["design"].endswith("60 texts repeat others and count with them.")
     assert apart.json["estimator"]["mse"] > 5 * ran.json["estimator"]["mse"]
+    named = validated(path, "--group", "text", "--format", "json", estimator="gp")
+    assert named.json["estimator"] == apart.json["estimator"]
+    short = [{"text": ["yes", "no"][i % 2], "rating": i % 5} for i in range(40)]
+    ran = validated(jsonl(tmp_path / "short.jsonl", short))
+    assert "40 of 40 texts occur more than once" in ran.err  # too short to be called copies
 
 
 def test_bad_rows_by_what_is_wrong(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def linked(columns: Sequence[Sequence[str]]) -> list[list[int]]:
     ("aabb", "", "item", [[0, 1], [2, 3]]),
     ("", "xxyy", "source", [[0, 1], [2, 3]]),
     ("aabb", "aabb", "source", [[0, 1], [2, 3]]),  # sources stand in for items
-    ("aabb", "xxyy", "source", [[0, 1], [2, 3]]),
+    ("aabb", "xxyy", "source", [[0, 1], [2, 3]]),  # of two as coarse the source says it
     ("aabb", "xxxx", "item", [[0, 1], [2, 3]]),  # one source: the answer is about it
     ("abcd", "wxyz", "source", [[0], [1], [2], [3]]),
     ("abbc", "xxyz", LINKED, [[0, 1, 2], [3]]),
@@ -111,11 +111,10 @@ def test_what_a_label_connects(rows: list[tuple[str, str]]) -> None:
     whole = Design.of(texts(items=columns[0], sources=columns[1]))
     usable = [column for column in columns if len({*column}) > 1]
     if usable and columns[0] != columns[1]:
-        sizes = [len(linked([column])) for column in usable]
-        coarsest = [column for column, n in zip(usable, sizes, strict=True) if n == min(sizes)]
-        joint = linked(usable)
-        possible = [joint] if len(joint) > 1 else [linked([column]) for column in coarsest]
-        assert parts(whole) in possible
+        expected = linked(usable)
+        if len(expected) == 1:  # labels connect everything: the coarser column alone
+            expected = min((linked([column]) for column in usable[::-1]), key=len)
+        assert parts(whole) == expected
     again = Design.of(texts(items=columns[0][::-1], sources=columns[1][::-1]))
     last = len(rows) - 1
     turned = [sorted(last - row for row in unit) for unit in parts(again)]
@@ -180,11 +179,11 @@ def ratings_of(pairs: Sequence[tuple[int, int]]) -> Ratings:
     (Design.of(texts(("one", "two"))), "2 texts, each drawn by itself."),
     (
         Design.of(texts(items=tuple("aabbcc"), sources=tuple("xxxxyy"))),
-        "6 texts of 2 sources, each drawn as a whole.",
+        "6 texts from 2 sources, which were drawn whole.",
     ),
     (
         Design.of(texts(items=tuple("aabb"), sources=tuple("xxxx"))),
-        "4 texts of 2 items, each drawn as a whole; all are of one source.",
+        "4 texts from 2 items, which were drawn whole; all are of one source.",
     ),
     (
         Design.of(texts(("here are the same five words",) * 2 + ("no",))),
@@ -195,14 +194,28 @@ def ratings_of(pairs: Sequence[tuple[int, int]]) -> Ratings:
         "3 texts, each drawn by itself; 2 texts repeat others and count with them.",
     ),
     (
+        Design.of(texts(("yes", "yes", "no")), "text"),
+        "3 texts, each drawn by itself; 1 text repeats another and counts with it.",
+    ),
+    (
+        Design.of(texts(systems=tuple("aaaa")), "system"),
+        "4 texts from 1 system, which was drawn whole.",
+    ),
+    (
         Design.of(texts(items=tuple("abbc"), sources=tuple("xxyz"))),
-        "4 texts of 2 groups of items that share sources, each drawn as a whole.",
+        "4 texts from 2 groups of items that share sources, which were drawn whole.",
     ),
 ])  # fmt: skip
 def test_it_is_said(design: Design, sentence: str) -> None:
     """On a page, in a sentence, with raters if they are known."""
     assert design.said() == sentence
-    named = ratings_of([(0, 0), (0, 1), (1, 2), (1, 3)])
-    assert design.said(named) == f"{sentence[:-1]}; 4 raters, 2 on a text."
+    every = ratings_of([(text, text % 3) for text in range(len(design))])
+    raters = min(len(design), 3)
+    assert design.said(every) == f"{sentence[:-1]}; {raters} raters, 1 on each text."
+    some = ratings_of([(0, 0), (0, 1)])
+    assert design.said(some) == f"{sentence[:-1]}; 2 raters, 2 on each rated text."
+    unlike = ratings_of([(0, 0), (0, 1), (0, 1), (1, 2)])  # the second one rated twice
+    noun = "text" if len(design) == 2 else "rated text"
+    assert design.said(unlike) == f"{sentence[:-1]}; 3 raters, 1.5 on a {noun} on average."
     nobody = Ratings(text=np.array([0]), annotator=np.array([0]), values=np.ones(1))
     assert design.said(nobody) == sentence

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from refless.data.design import group_names
 from refless.data.human import copies_of, pool_of
 from refless.data.records import RatedPool, scored
 from refless.estimators import Estimator, estimator_of
 from refless.estimators.folds import folds_in, folds_of, whole
 from refless.evaluation import baselines
-from refless.evaluation.groups import codes, group_labels
+from refless.evaluation.groups import codes
 from refless.evaluation.judges import judges
 from refless.registry.arrays import FloatArray, IntArray
 
@@ -81,7 +82,7 @@ def built(drawn: dict[str, Any]) -> tuple[RatedPool, IntArray]:
     if group == "id" or (group == "source" and not drawn["sources"]) or len(set(pool.texts)) < 2:
         return pool, np.arange(len(pool))
     waves = [f"w{i % 4}" for i in range(len(pool))]
-    labels = waves if group == "wave" else group_labels(pool, "text")
+    labels = waves if group == "wave" else group_names(pool, "text")
     if group == "source":
         labels = pool.sources
     return pool, codes(labels)

@@ -8,8 +8,9 @@ import pytest
 from benchmarks.simulate import simulate
 
 from refless.commands.validate.run import validate
+from refless.data.design import group_names
 from refless.estimators.neighbors import BLEUNeighbors
-from refless.evaluation.groups import codes, group_labels
+from refless.evaluation.groups import codes
 from refless.evaluation.jackknife import split
 from refless.evaluation.validation import Validation, validation
 from refless.registry.errors import UsageError
@@ -21,7 +22,7 @@ POOL = simulate(60, seed=3).pool
 
 def validated(pool: RatedPool, group: str = "id") -> Validation:
     estimator = BLEUNeighbors()
-    labels = group_labels(pool, group)
+    labels = group_names(pool, group)
     parts = split(pool, codes(labels))
     estimates = estimator.cross_validated(pool, parts.groups, parts.blocks)
     return validation(pool, parts, {"it": estimates}, group=group)
@@ -32,25 +33,26 @@ def test_codes_are_numbers_from_zero() -> None:
     assert codes(["b", "a", "b", "c"]).tolist() == [1, 0, 1, 2]
 
 
-def test_group_labels() -> None:
+def test_group_names() -> None:
     """Ids, a role of the pool, or a column that the user names."""
-    assert group_labels(POOL, "id") == POOL.ids
-    assert group_labels(POOL, "system") == POOL.systems
+    assert group_names(POOL, "id") == POOL.ids
+    assert group_names(POOL, "system") == POOL.systems
     column = ["x", "y"] * 30
-    assert group_labels(POOL, "mood", column) == tuple(column)
+    assert group_names(POOL, "mood", column) == tuple(column)
+    assert group_names(POOL) == POOL.sources  # what belongs together, if nobody says it
 
 
 @pytest.mark.parametrize("group", ["task", "mood"])
 def test_groups_that_are_not_there(group: str) -> None:
     """A missing column is named."""
     with pytest.raises(UsageError, match=f"no {group} column"):
-        group_labels(replace(POOL, tasks=()), group)
+        group_names(replace(POOL, tasks=()), group)
 
 
 def test_one_group_only() -> None:
     """Nothing would be left to judge by."""
     with pytest.raises(UsageError, match="nothing would be left"):
-        group_labels(POOL, "mood", ["same"] * 60)
+        validate(replace(POOL, systems=("same",) * 60), group="system")
 
 
 def test_agreement_is_that_of_the_estimates() -> None:

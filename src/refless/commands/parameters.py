@@ -212,6 +212,13 @@ Seed = Annotated[
 Resamples = Annotated[  # the outermost 2.5 % of 40 are one
     int, About("Bootstrap resamples behind intervals.", at_least=40), About(panel=RESULT)
 ]
+Group = Annotated[
+    str | None,
+    About(
+        help="What is drawn, and held out, as a whole: id (each text alone), text (equal texts), "
+        "item, source, system, task or a column's name. Without it: what items and sources connect."
+    ),
+]
 TheseItems = Annotated[
     bool,
     About(

@@ -76,7 +76,10 @@ class Design:
         if group is not None:
             labels = _labels(texts, group, column)
             unit = numbers_of(labels)
-            return cls(unit=unit, item=item, level=group, paired=paired, labels=labels)
+            copies = n - len(np.unique(unit)) if group == "text" else 0
+            return cls(
+                unit=unit, item=item, level=group, paired=paired, labels=labels, copies=copies
+            )
         whole = _wholes(texts)
         if not whole.column:
             unit = numbers_of(_copies(texts))
@@ -96,6 +99,13 @@ class Design:
             labels=whole.labels,
             constant=whole.constant,
         )
+
+    @classmethod
+    def labelled(cls, texts: Texts, level: str, labels: Sequence[str]) -> Design:
+        """The design of texts with the labels of their units; () if each text is one."""
+        if not labels:
+            return cls.of(texts, ALONE)
+        return cls.of(texts, level, labels)
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -122,32 +132,39 @@ class Design:
         names = self.labels or ("",) * len(self)
         return tuple(label or f"\0{text}" for label, text in zip(names, texts.texts, strict=True))
 
-    def said(self, ratings: Ratings | None = None) -> str:
+    @property
+    def signs(self) -> dict[str, object]:
+        """The design in a signature."""
+        return {"drawn": self.level, "units": self.units}
+
+    def said(self, ratings: Ratings | None = None, noun: str = "text") -> str:
         """The design in a sentence, for a page.
 
         Args:
             ratings: of rated texts among these; None to leave raters out.
+            noun: what the texts are called.
         """
-        parts = [self._drawn()]
+        parts = [self._drawn(noun)]
         if self.copies:
             words = "repeats another and counts with it"
             if self.copies > 1:
                 words = "repeat others and count with them"
-            parts.append(f"{counted(self.copies, 'text')} {words}")
+            parts.append(f"{counted(self.copies, noun)} {words}")
         parts += [f"all are of one {name}" for name in self.constant]
         if ratings is not None and ratings.annotators:
-            parts.append(raters_said(ratings))
+            parts.append(raters_said(ratings, len(self)))
         return "; ".join(filter(None, parts)) + "."
 
-    def _drawn(self) -> str:
+    def _drawn(self, noun: str) -> str:
         """What was drawn at random."""
-        n = len(self)
+        texts = counted(len(self), noun)
+        if self.level == "text" or not self.together:
+            return f"{texts}, each drawn by itself"
         units = counted(self.units, self.level)
         if self.level == LINKED:
             units = f"{counted(self.units, 'group')} of items that share sources"
-        if self.level == "text" or not self.together:
-            return f"{counted(n, 'text')}, each drawn by itself"
-        return f"{counted(n, 'text')} of {units}, each drawn as a whole"
+        verb = "was" if self.units == 1 else "were"
+        return f"{texts} from {units}, which {verb} drawn whole"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -261,12 +278,15 @@ def joined(first: Texts, second: Texts) -> Texts:
     return Texts(**values)
 
 
-def raters_said(ratings: Ratings) -> str:
-    """How many raters there are, and how many rated a text."""
-    raters = len(np.unique(ratings.annotator))
-    texts = len(np.unique(ratings.text))
-    each = len(np.unique(np.stack([ratings.text, ratings.annotator]), axis=1).T) / max(texts, 1)
-    return f"{counted(raters, 'rater')}, {each:.2g} on a text"
+def raters_said(ratings: Ratings, n: int) -> str:
+    """How many raters there are, and how many rated a text, of n texts that need not be rated."""
+    raters = counted(len(np.unique(ratings.annotator)), "rater")
+    pairs = np.unique(np.stack([ratings.text, ratings.annotator]), axis=1)
+    of_text = np.unique(pairs[0], return_counts=True)[1]
+    noun = "text" if len(of_text) == n else "rated text"
+    if len(np.unique(of_text)) == 1:
+        return f"{raters}, {of_text[0]} on each {noun}"
+    return f"{raters}, {of_text.mean():.2g} on a {noun} on average"
 
 
 def _labels(texts: Texts, group: str, column: Sequence[str]) -> tuple[str, ...]:

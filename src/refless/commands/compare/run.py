@@ -20,6 +20,7 @@ from refless.commands.parameters import (
     Argument,
     Chosen,
     Files,
+    Group,
     Looks,
     Many,
     Names,
@@ -83,7 +84,7 @@ def compare(
     selection: Literal["random", "unknown"] | None = None,
     fail_if_worse: bool = False,
     margin: Annotated[float, About("", at_least=0)] = 0.0,
-    group: str | None = None,
+    group: Group = None,
     these_items: TheseItems = False,
     looks: Looks = "one",
     threads: Threads = None,
@@ -112,8 +113,6 @@ def compare(
         fail_if_worse: Gate: exit 3 if the second system is worse than the first, 4 if that cannot
             be told.
         margin: By how much it may be worse, in the raters' units.
-        group: What is drawn as a whole: id (each output alone), item, source, task or a column's
-            name. Without it: what items and sources connect.
     """
     if margin and not fail_if_worse:
         raise UsageError("--margin goes with --fail-if-worse")
@@ -150,8 +149,7 @@ def compare(
         gate = _gate(pair.second, "difference", ends, 0.0 - margin, worse, why_not(pair))
     signature = _signature(inputs, learner).plus(
         rated=how,
-        drawn=inputs.design.level,
-        units=inputs.design.units,
+        **inputs.design.signs,
         crossed=folds_for(inputs.pool),
         seed=seed,
     )
@@ -197,14 +195,14 @@ def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -
     choices = choices_in(pool)
     among = np.isin(np.array(pool.systems, dtype=object), order)
     rows = among[choices.first] & among[choices.second]
+    groups = len(np.unique(choices.groups[rows]))
     signed = Signature("wins").plus(ties="half", systems=tuple(order), ci="contrast")
-    signed = signed.plus(
-        drawn="source", pool=fingerprint(pool.take(canonical_order(pool))), v=__version__
-    )
+    signed = signed.plus(drawn="source", units=groups)
+    signed = signed.plus(pool=fingerprint(pool.take(canonical_order(pool))), v=__version__)
     return WinsResult(
         wins=rates,
         choices=int(choices.votes[rows].sum()),
-        groups=len(np.unique(choices.groups[rows])),
+        groups=groups,
         gate=gate,
         signature=signed.plus(margin=margin) if gated else signed,
     )

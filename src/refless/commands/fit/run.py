@@ -5,7 +5,7 @@ from os import fspath
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.fit.result import FitResult
 from refless.commands.models import check_saving
-from refless.commands.parameters import Argument, Chosen, SavedAs, Seed, Threads, command
+from refless.commands.parameters import Argument, Chosen, Group, SavedAs, Seed, Threads, command
 from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.data.design import group_names
 from refless.estimators.saved import Saved, save
@@ -17,7 +17,7 @@ def fit(
     *,
     to: SavedAs,
     estimator: Chosen = DEFAULT,
-    group: str | None = None,
+    group: Group = None,
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
@@ -29,7 +29,6 @@ def fit(
 
     Args:
         rated: Files of rated texts.
-        group: What belongs together where errors are measured, as of 'refless score'.
     """
     check_saving(to)
     unfitted = chosen(estimator, threads, seed)

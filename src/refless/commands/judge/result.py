@@ -52,6 +52,7 @@ class JudgeRecord(Record):
 
     Attributes:
         n: rated texts.
+        design: what belongs together, and what was drawn at random.
         metrics: each metric by name; its signature where it was computed here.
         judges: the audit of each score column; `worst` are ids.
         runs: the columns as runs of one judge; drifts: by name, what changed since before.
@@ -60,6 +61,7 @@ class JudgeRecord(Record):
     command: Literal["judge"] = "judge"
     signature: Signed
     n: Count
+    design: str
     metrics: dict[str, str | None]
     judges: tuple[Audit, ...]
     runs: Runs | None
@@ -76,6 +78,7 @@ class JudgeResult(Result):
 
     Attributes:
         pool: the rated texts; scores: by name, of each text.
+        design: what belongs together, in a sentence.
         audits: of each score column; runs, drifts: as in `JudgeRecord`.
         rationales: [n] why the judge said so, or ().
         meta: agreement and comparisons.
@@ -85,6 +88,7 @@ class JudgeResult(Result):
 
     record = JudgeRecord
     pool: RatedPool
+    design: str
     scores: Mapping[str, Scores]
     audits: tuple[Audit, ...]
     meta: Meta
@@ -117,6 +121,7 @@ class JudgeResult(Result):
                 f"{rated}{by}, {metrics}.",
                 *((best,) if runs or (len(advice) == 1 and not verdicts) else ()),
                 *allowed(len(self.scores), "metric"),
+                self.design,
             ),
             sections=(
                 *((matrix_section(best_first),) if len(advice) > 1 else ()),

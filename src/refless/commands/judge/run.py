@@ -25,6 +25,7 @@ from refless.commands.parameters import (
     About,
     Argument,
     Files,
+    Group,
     Many,
     Metrics,
     Names,
@@ -86,7 +87,7 @@ def judge(
     rubric: Rubric = None,
     lower_is_better: SeveralColumns = None,
     metrics: Metrics = None,
-    group: str | None = None,
+    group: Group = None,
     unit: Natural = 100,
     resamples: Resamples = 1000,
     seed: Seed = 0,
@@ -116,8 +117,6 @@ def judge(
         rubric: What the judge was told; its digest names the judge in the JSON, for 'refless score
             --judged-by'.
         lower_is_better: A score column that is to be turned, verdicts too; repeatable.
-        group: What is drawn as a whole: id (each text alone), item, source, system, task or a
-            column's name. Without it: what items and sources connect.
         unit: Items a unit, for differences between pairs of systems.
     """
     columns, lower = names_in(rows.score_column), names_in(lower_is_better)
@@ -166,6 +165,7 @@ def judge(
         drifts = drifts_in(question, before, rows) if before is not None else {}
         return JudgeResult(
             pool=read.pool,
+            design=design.said(read.pool.ratings),
             scores=scores,
             meta=meta,
             units=units_of(human, scores, unit=unit, seed=seed) if paired else {},
@@ -229,8 +229,7 @@ def _signature(
     return Signature("judge").plus(
         metrics=tuple(sorted(scores)),
         scores=digest_of(columns),
-        drawn=question.design.level,
-        units=question.design.units,
+        **question.design.signs,
         unit=unit,
         assignments=ASSIGNMENTS,
         permutations=PERMUTATIONS,

@@ -52,6 +52,7 @@ class NextRecord(Record):
         way: telling (the estimator chose), or random.
         n: outputs (with goal compare items) that are chosen; units: that there are to choose from.
         n_outputs, n_rated: outputs without a rating, and rated texts.
+        design: what belongs together among all outputs, rated or not.
         curve: half the width of a 95 % interval after n ratings (items), with the range in which it
             will lie in nine of ten cases; empty with goal learn, and if it is unknown.
         within: the half width that settles it; null with goal learn.
@@ -69,6 +70,7 @@ class NextRecord(Record):
     units: Count
     n_outputs: Count
     n_rated: Count
+    design: str
     curve: tuple[Step, ...]
     within: float
     needed: Count
@@ -86,6 +88,7 @@ class NextResult(Result):
         choice: what is chosen, and what it should bring, in the raters' units.
         outputs: those without a rating.
         n_rated: rated texts.
+        design: what belongs together among all outputs, in a sentence.
         then: the command line that reads the ratings.
         columns: names of the columns of the file for raters, by role.
         rating_columns: those to be filled in.
@@ -96,6 +99,7 @@ class NextResult(Result):
     choice: Choice
     outputs: Outputs
     n_rated: int
+    design: str
     then: str
     columns: dict[str, str]
     rating_columns: tuple[str, ...]
@@ -144,7 +148,7 @@ class NextResult(Result):
         return Document(
             title="What to have rated next",
             verdict=f"{self._what()} {self._brings()}".strip(),
-            notes=(*self._settles(), *self._shows(), *self._about()),
+            notes=(*self._settles(), *self._shows(), *self._about(), self.design),
             facts=(("To rate", count, f"of {len(self.outputs):,} outputs"),),
             sections=(*self._curve(), *self._texts(most, room), self._next()),
         )

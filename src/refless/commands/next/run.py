@@ -36,6 +36,7 @@ from refless.commands.rows import (
     told_pool,
 )
 from refless.commands.warnings import note, silenced
+from refless.data.design import Design
 from refless.data.records import Outputs, RatedPool, numbered
 from refless.data.tables.columns import OF_RATINGS
 from refless.data.tables.partly_rated import read_partly
@@ -149,11 +150,12 @@ def next(  # noqa: A001 - the command's name
             units = beside_pair(units, pair, size)
         choice = replace(draw(units, n, seed, enough), pair=pair)
     _note_choice(choice, read.outputs, fit, n, blind=blind)
-    signed = _signature(fit, read.outputs, choice, seed)
+    signed = _signature(fit, read.outputs, choice, seed).plus(**read.design.signs)
     return NextResult(
         choice=choice.times(size),
         outputs=read.outputs,
         n_rated=0 if fit is None else len(fit.rated),
+        design=read.design.said(noun="output"),
         these_items=these_items,
         then=_then(outputs, rated, read, goal, partly=rated is None and fit is not None),
         columns=_columns(read.called, read.outputs, blind=blind),
@@ -181,6 +183,7 @@ class _Inputs:
 
     Attributes:
         pool: the rated texts, if any; outputs, done: outputs without and with a rating.
+        design: of all outputs, rated or not.
         called: names of columns by role, which the file for raters takes over: those of the rated
             texts, beside which it will stand, before those of the outputs.
         compared: the same as `compare` has it; None for other goals, or if nothing is rated.
@@ -189,6 +192,7 @@ class _Inputs:
     pool: RatedPool | None
     outputs: Outputs
     done: Outputs
+    design: Design
     called: Mapping[str, tuple[str, ...]]
     compared: Inputs | None = None
 
@@ -221,7 +225,7 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
         remedy = "give outputs that nobody has rated"
         raise InputError("every output has a rating already", remedy=remedy)
     new, old = (read.texts.take(np.flatnonzero(rows)) for rows in (~done, done))
-    return _Inputs(pool, new, old, called, compared)
+    return _Inputs(pool, new, old, Design.of(read.texts), called, compared)
 
 
 def _outputs(estimator: Estimator | None, read: _Inputs, seed: int, *, these: bool) -> Units:

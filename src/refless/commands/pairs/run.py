@@ -13,7 +13,7 @@ from refless.data.human import canonical_order, fingerprint
 from refless.data.records import RatedPool
 from refless.estimators import Estimator
 from refless.evaluation.baselines import length_only, lengths_of, tfidf_ridge
-from refless.evaluation.pairwise import COIN, pairwise
+from refless.evaluation.pairwise import COIN, Pairwise, pairwise
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
@@ -72,17 +72,18 @@ def validated(
     names = by_title(with_twins(estimators) if scored else estimators, scores=scored)
     choices = choices_in(pool)
     differences = held_out_differences(names, pool, choices)
-    signature = estimators[0].signature(pool)
+    found = pairwise(pool, choices, differences, seed=seed)
+    signature = estimators[0].signature(pool).plus(heldout="source", **_signs(found))
     return JudgedResult(
         pool=pool,
         choices=choices,
-        pairwise=pairwise(pool, choices, differences, seed=seed),
+        pairwise=found,
         differences=differences,
         baselines=tuple(differences)[len(names) :],
         scores=pool.score_names,
         estimator=estimators[0],
         next_command=next_command,
-        signature=signature.plus(heldout="source", ci="boot-1000", seed=seed),
+        signature=signature.plus(ci="boot-1000", seed=seed),
     )
 
 
@@ -105,6 +106,7 @@ def tested(
         pool=fingerprint(pool.take(canonical_order(pool))),
         choices=first.choices,
         metrics=tuple(ordered),
+        **_signs(first),
         ci=f"boot-{resamples}",
         seed=seed,
         v=__version__,
@@ -119,6 +121,11 @@ def tested(
         estimator=None,
         signature=signed,
     )
+
+
+def _signs(found: Pairwise) -> dict[str, object]:
+    """What was drawn as a whole, as in other signatures."""
+    return {"drawn": "source", "units": found.groups}
 
 
 def _check_group(group: str | None) -> None:

@@ -43,6 +43,7 @@ class ScoreRecord(Mean, Record):
     Attributes:
         reasons: how often each reason of having no estimate occurs.
         systems: the mean of each system; empty without a system column.
+        design: what belongs together among the outputs; rated_design: among the rated texts.
         scale: of the raters, in whose units all estimates are; null without one.
         accepted: null without --accept-above; those outputs whose estimates reach the threshold.
         these_items: whether the means are of these outputs alone, and not of outputs like them.
@@ -54,6 +55,8 @@ class ScoreRecord(Mean, Record):
     signature: Signed
     reasons: dict[str, int]
     systems: dict[str, Mean]
+    design: str
+    rated_design: str
     scale: Scale | None
     items: tuple[EstimateRecord, ...]
     accepted: Accepting | None

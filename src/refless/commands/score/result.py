@@ -38,6 +38,8 @@ class ScoreResult(Result):
         guards: copies of rated texts, outputs unlike all rated texts.
         estimator: fitted.
         accepted: which estimates need no person, where that was asked for.
+        design: what belongs together among the outputs, in a sentence; rated_design: among the
+            rated texts.
         gate: what became of the gates.
         one_file: whether rated texts and outputs are rows of one file.
     """
@@ -47,6 +49,8 @@ class ScoreResult(Result):
     guards: Guards
     estimator: Estimator
     accepted: Accepting | None
+    design: str
+    rated_design: str
     one_file: bool = False
 
     @property
@@ -76,7 +80,11 @@ class ScoreResult(Result):
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
             verdict=verdict(name, mean, scale),
-            notes=(f"The answer is about {about('output', these=scored.these)}.", WHETHER),
+            notes=(
+                f"The answer is about {about('output', these=scored.these)}.",
+                f"{self.design} {self.rated_design}",
+                WHETHER,
+            ),
             facts=facts(mean),
             sections=(
                 *accepted_sections(scored, self.accepted),

@@ -13,6 +13,7 @@ from refless.commands.parameters import (
     Chosen,
     Files,
     Folder,
+    Group,
     Model,
     Rows,
     Rubric,
@@ -37,10 +38,11 @@ from refless.commands.score.guards import said
 from refless.commands.score.result import ScoreResult
 from refless.commands.warnings import note
 from refless.data.choices import are_choices
-from refless.data.design import column_of, group_names, units_of
+from refless.data.design import Design, column_of, group_names, units_of
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.tables import OutputsRead, PoolRead
 from refless.data.tables.columns import OF_ROWS
+from refless.estimators import Estimator
 from refless.estimators.saved import Saved
 from refless.evaluation.guards import guards
 from refless.evaluation.random_draw import random_draw
@@ -67,7 +69,7 @@ def score(
     min_coverage: Share[float | None] = None,
     accept_above: float | None = None,
     at_most_wrong: Share[float] = 0.05,
-    group: str | None = None,
+    group: Group = None,
     judged_by: Annotated[Folder | None, About(kind=str | None, metavar="FILE")] = None,
     rubric: Rubric = None,
     these_items: TheseItems = False,
@@ -93,9 +95,6 @@ def score(
             In the raters' units.
         at_most_wrong: With --accept-above: the share of accepted outputs that may lie below, kept
             with 90 % confidence.
-        group: What belongs together where weights are chosen and errors are measured, so that
-            estimates and intervals hold for outputs of other groups: source (the default, or item
-            without sources), task, system, text, id (each text alone) or a column's name.
         judged_by: JSON of 'refless judge': refuses the scores of another judge or another rubric,
             and says if the ratings are others or its gate did not pass.
         rubric: With --judged-by: the rubric that the judge followed.
@@ -143,6 +142,8 @@ def score(
     verdict = gate(estimates.overall, min_mean, min_coverage, doubts)
     if verdict.reason:
         note(verdict.reason)
+    rated_design = _rated_design(fit, group)
+    design = Design.labelled(texts.outputs, rated_design.level, labels)
     return ScoreResult(
         scored=estimates,
         guards=found,
@@ -150,10 +151,20 @@ def score(
         estimator=fit,
         accepted=_accepted(errors, accept_above, at_most_wrong),
         gate=verdict,
+        design=design.said(noun="output"),
+        rated_design=rated_design.said(fit.given[0].ratings, "rated text"),
         signature=_signature(Saved(fit, group), estimates, seed).plus(
-            **({} if accept_above is None else {"accept": accept_above, "wrong": at_most_wrong})
+            **rated_design.signs,
+            **({} if accept_above is None else {"accept": accept_above, "wrong": at_most_wrong}),
         ),
     )
+
+
+def _rated_design(fit: Estimator, group: str | None) -> Design:
+    """What belongs together among the rated texts, as errors were measured."""
+    pool, labels = fit.given
+    level = group or ("group" if labels else Design.of(pool).level)
+    return Design.labelled(pool, level, units_of(pool, labels))
 
 
 def _accepted(errors: Residuals, above: float | None, wrong: float) -> Accepting | None:

@@ -67,6 +67,7 @@ class ValidateRecord(Record):
 
     Attributes:
         verdict: which estimator to use, and whether it is worth it, in a sentence or two.
+        design: what belongs together, and what was drawn at random.
         beside: Spearman of the average annotator and of the estimates with the other annotators'
             mean; null, with a reason, where no two annotators rated the same texts.
         made_of: what is left of Spearman within systems and sources, and given length.
@@ -83,6 +84,7 @@ class ValidateRecord(Record):
     command: Literal["validate"] = "validate"
     signature: Signed
     verdict: str
+    design: str
     n: Count
     estimator: Agreement
     annotators_reason: str
@@ -120,6 +122,7 @@ class ValidateResult(Result):
     Attributes:
         validation: of the estimator to use, and of all methods side by side.
         sources: the estimator to use on sources that are rated already, and on new ones; or None.
+        design: what belongs together, in a sentence.
         estimator: the estimator to use, not fitted.
         signatures: of each estimator, by name.
         seed: of what is drawn.
@@ -129,6 +132,7 @@ class ValidateResult(Result):
     record = ValidateRecord
     validation: Validation
     sources: SourceStudy | None
+    design: str
     estimator: Estimator
     signatures: dict[str, str]
     seed: int
@@ -165,7 +169,7 @@ class ValidateResult(Result):
         return Document(
             title=title + counted(len(result.pool), "rated text"),
             verdict=verdict(table),
-            notes=(f"  {self.next_command}",) if worth_using(table) else self._instead(),
+            notes=(*self._then(), self.design),
             facts=facts(result),
             sections=(
                 side_by_side_section(result),
@@ -180,8 +184,10 @@ class ValidateResult(Result):
             ),
         )
 
-    def _instead(self) -> tuple[str, ...]:
-        """What to try if the system's name is ahead of an estimator that does not read it."""
+    def _then(self) -> tuple[str, ...]:
+        """The next command, or what to try if the system's name is ahead and was not read."""
+        if worth_using(self.side_by_side):
+            return (f"  {self.next_command}",)
         rival = self.side_by_side.rival
         reads = getattr(self.estimator, "use_system", False)
         return (READS_SYSTEM,) if rival.name == SYSTEM and rival.gain > 0 and not reads else ()

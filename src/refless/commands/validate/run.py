@@ -13,6 +13,7 @@ from refless.commands.parameters import (
     About,
     Argument,
     Call,
+    Group,
     Many,
     Seed,
     Threads,
@@ -46,7 +47,7 @@ def validate(
     rated: Argument,
     *,
     estimator: Annotated[Any, About(metavar="ESTIMATOR", kind=Many)] = None,
-    group: str | None = None,
+    group: Group = None,
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
@@ -63,15 +64,13 @@ def validate(
         rated: Files of rated texts, or of preference pairs.
         estimator: An estimator, with parameters if any: gp:max_sd=0.2. Repeatable. Without it: gp
             and bleu-neighbors.
-        group: What is held out together: id (each text alone), text (equal texts), source, system,
-            item, task or a column's name. Without it: what items and sources connect, so that the
-            numbers are about new ones.
     """
     specs = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
     candidates = [chosen(spec, threads, seed) for spec in specs or CANDIDATES]
     pool, column = rated_of(rated, rows, group)
     labels = group_names(pool, group, column)
-    held_out = group or _level(pool)
+    design = Design.of(pool, group, column)
+    held_out = group or (design.level if design.together else ALONE)
     if held_out != ALONE and len({*labels}) < 2:
         raise UsageError(f"--group {held_out}: all texts are of one; nothing would be left")
     drawn: dict[str, object] = {}
@@ -83,17 +82,18 @@ def validate(
             "from the others of these; with all of them an estimator may do better"
         )
         pool, labels = pool.take(sample), picked(labels, sample)
+        design = design.take(sample)
     if specs:
         note_unread(candidates, pool)
     if are_choices(pool):
         candidates = candidates if specs else candidates[:1]
         return validated(pool, candidates, scoring(candidates[0], group=None), group, seed)
-    _note_repeated(pool, group)
+    _note_repeated(pool, held_out)
     _note_leaks(pool)
     if pool.score_names:
         candidates = with_twins(candidates)
-    signs = {**drawn, "heldout": held_out}
-    return _result(candidates, pool, labels, seed, signs)
+    signs = {**drawn, "heldout": held_out, **design.signs}
+    return _result(candidates, pool, labels, seed, signs, design.said(pool.ratings))
 
 
 def _result(
@@ -102,6 +102,7 @@ def _result(
     labels: tuple[str, ...],
     seed: int,
     signs: dict[str, object],
+    design: str,
 ) -> ValidateResult:
     """Splits, held-out estimates of each candidate, and what they are worth."""
     group = str(signs["heldout"])
@@ -132,6 +133,7 @@ def _result(
     return ValidateResult(
         validation=result,
         sources=sources,
+        design=design,
         estimator=best,
         signatures={name: str(signed) for name, signed in signatures.items()},
         seed=seed,
@@ -168,12 +170,6 @@ def scoring(estimator: Estimator, **changes: Any) -> str:
     return Call("score", parameters_of(function_of("score")), values).line(**changes)
 
 
-def _level(pool: RatedPool) -> str:
-    """What is held out together if nobody says it."""
-    design = Design.of(pool)
-    return design.level if design.together else ALONE
-
-
 def _check_apart(blocks: IntArray, group: str) -> None:
     """Raises UsageError where no group differs from the others, so that all are held out at once.
 
@@ -187,7 +183,7 @@ def _check_apart(blocks: IntArray, group: str) -> None:
         )
 
 
-def _note_repeated(pool: RatedPool, group: str | None) -> None:
+def _note_repeated(pool: RatedPool, group: str) -> None:
     """Says so where texts are estimated from their own copies."""
     if group == ALONE:
         more = "" if pool.named else "; an id or an annotator column makes rows of one text one"
