@@ -318,9 +318,10 @@ def test_item_by_item() -> None:
     ]
     found = refless.compare(rows, system=["old", "new"], scale=(1, 5), estimator="bleu-neighbors")
     wins = found.comparison.pairs[0].item_wins
-    assert (wins.items, wins.higher, wins.equal, wins.lower) == (8, 0.5, 0.25, 0.25)
+    shares = [share.value for share in (wins.higher, wins.equal, wins.lower)]
+    assert (wins.items, shares) == (8, [0.5, 0.25, 0.25])
     told = " ".join(str(found).split())
-    assert "of 8 items with ratings for both, new is higher on 50 %, equal on 25 %, lower" in told
+    assert "new is higher on 50 % [22 %, 78 %], equal on 25 % [6 %, 60 %], lower" in told
     assert found.rows()[0]["higher"] == 0.5
 
 

@@ -79,9 +79,9 @@ def verdicts_of(human, judge, **more) -> Labels:
 
 
 def holds(found: Estimate) -> bool:
-    """Undefined with a reason, or inside its own interval."""
-    if math.isnan(found.value):
-        return bool(found.undefined) and math.isnan(found.interval[0])
+    """Without an interval, and then with a reason; or inside it."""
+    if math.isnan(found.interval[0]):
+        return bool(found.undefined)
     return found.interval[0] <= found.value <= found.interval[1]
 
 

@@ -13,11 +13,11 @@ from refless.evaluation.labels import (
     Labels,
     mean_answer,
     rate_gap,
-    raters_of_people,
     verdicts,
 )
+from refless.registry.arrays import FloatArray
 from refless.registry.plural import counted
-from refless.stats.answers import Estimate
+from refless.stats.answers import NOTHING_MORE, Estimate, Extra
 from refless.stats.correlation import is_constant
 from refless.stats.permutation import exchange_p
 from refless.stats.samples import FEWEST_RATERS
@@ -174,9 +174,9 @@ def as_annotator(labels: Labels) -> Estimate:
         [np.abs(mine - others) - np.abs(judge[rows] - others) for rows, others, mine in parts]
     )
     rows = np.concatenate([rows for rows, _, _ in parts])
-    raters = raters_of_people(parts, rows, gains)
     scale = (-labels.span, labels.span)
-    answer = mean_answer(gains, labels.unit[rows], scale, raters, gains)
+    answer = mean_answer(gains, labels.unit[rows], scale)
+    answer = answer.with_extra(_extra_of_annotators(_ratings_of(labels), judge))
     estimate = Estimate.of(answer, len(gains))
     low, high = estimate.interval
     if _p_of_equals(labels) < ALARM:
@@ -184,16 +184,45 @@ def as_annotator(labels: Labels) -> Estimate:
     return replace(estimate, interval=(min(low, -low), max(high, -high)))  # 0 is in it
 
 
-def _p_of_equals(labels: Labels) -> float:
-    """The p-value of a judge who is one of the annotators: any of them may have its place."""
+def _ratings_of(labels: Labels) -> FloatArray:
+    """[n, annotators] ratings by those who rated enough, NaN where there is none."""
     parts = [(rows, own) for rows, _, own in labels.people if len(rows) >= FEWEST]
-    ratings = np.full((len(labels), len(parts) + 1), math.nan)
-    ratings[:, -1] = labels.judge
+    ratings = np.full((len(labels), len(parts)), math.nan)
     for place, (rows, own) in enumerate(parts):
         ratings[rows, place] = own
+    return ratings
+
+
+def _extra_of_annotators(ratings: FloatArray, judge: FloatArray) -> Extra:
+    """What the draw of annotators adds to the variance of the gain: the jackknife over them.
+
+    Args:
+        ratings: [n, annotators], NaN where there is none; judge: [n].
+    """
+    count = ratings.shape[1]
+    if count < FEWEST_RATERS:
+        return NOTHING_MORE
+    gains = [_gain(np.delete(ratings, place, axis=1), judge) for place in range(count)]
+    return Extra(variance=(count - 1) * float(np.nanvar(gains)), freedom=count - 1.5)
+
+
+def _gain(ratings: FloatArray, judge: FloatArray) -> float:
+    """How much nearer the judge is to the others' mean than annotators are; NaN without others."""
+    given = ~np.isnan(ratings)
+    counts = given.sum(axis=1, keepdims=True)
+    total = np.where(given, ratings, 0.0).sum(axis=1, keepdims=True)
+    others = (total - ratings) / np.maximum(counts - 1, 1)
+    gains = np.abs(ratings - others) - np.abs(judge[:, None] - others)
+    usable = given & (counts > 1)
+    return float(gains[usable].mean()) if usable.any() else math.nan
+
+
+def _p_of_equals(labels: Labels) -> float:
+    """The p-value of a judge who is one of the annotators: any of them may have its place."""
+    ratings = np.column_stack([_ratings_of(labels), labels.judge])
     counts = (~np.isnan(ratings)).sum(axis=1)
     several = np.flatnonzero(counts > 2)
-    turns = np.zeros((len(several), len(parts) + 1))
+    turns = np.zeros((len(several), ratings.shape[1]))
     for turn, row in zip(turns, several.tolist(), strict=True):
         marks = ratings[row][~np.isnan(ratings[row])]
         means = (marks.sum() - marks[:, None] - marks) / (len(marks) - 2)

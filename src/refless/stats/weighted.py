@@ -13,6 +13,7 @@ import numpy as np
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.correlation import balances, settled
 
+ROUNDING = 1e-12  # of a mean of squares: less is rounding
 OfWeights = Callable[[FloatArray], FloatArray]
 Prepare = Callable[[FloatArray, FloatArray], OfWeights]
 
@@ -77,7 +78,8 @@ def concordance(human: FloatArray, predicted: FloatArray) -> OfWeights:
         x_means, y_means = (_ratio((weights * column).sum(axis=1), totals) for column in (x, y))
         squares = _ratio((weights * (x * x + y * y)).sum(axis=1), totals)
         by_chance = squares - 2 * x_means * y_means
-        return 1 - _ratio(error(weights), by_chance)
+        varied = by_chance > ROUNDING * squares  # else both are one number throughout
+        return np.where(varied, 1 - _ratio(error(weights), by_chance), np.nan)
 
     return of
 
