@@ -131,14 +131,15 @@ def test_rows_in_any_order() -> None:
 
 def test_own_ratings_are_held_out() -> None:
     """An estimate knows no rating of its item: what moves them all moves no estimate of it."""
-    from refless.commands.compare.run import _field, _read
+    from refless.commands.compare.field import field_of
+    from refless.commands.compare.inputs import read_inputs
     from refless.commands.rows import ScoredRows
     from refless.estimators import estimator_of
 
     def estimates(rows: Rows) -> Any:
-        given = _read(rows, None, ScoredRows(), None)
+        given = read_inputs(rows, None, ScoredRows(), None)
         texts = given.outputs.texts
-        found = _field(given, estimator_of("gp"), 0, "random").estimates
+        found = field_of(given, estimator_of("gp"), 0, "random").estimates
         return dict(zip(texts.ids, found, strict=True))
 
     rows = partly(outputs(), 20)

@@ -237,7 +237,8 @@ def test_means_of_few_uneven_units_are_covered() -> None:
 def test_few_errors_of_one_sign_are_no_proof() -> None:
     """Twenty texts with a bias of 0, of which few differ at all: 1,000 runs, standard error .007.
 
-    Where the rare large error is not among them, Student's t alone takes the others for one.
+    Where the rare large error is not among them, Student's t alone takes the others for one; usual
+    errors at both ends of the scale halve that, and no interval knows an error that nobody saw.
     """
     rng, wrong, alone_ = np.random.default_rng(6), 0, 0
     for _ in range(1000):
@@ -247,7 +248,8 @@ def test_few_errors_of_one_sign_are_no_proof() -> None:
         wrong += low > 0 or high < 0
         t = errors.mean() / max(errors.std(ddof=1) / math.sqrt(20), 1e-12)
         alone_ += abs(t) > 2.093
-    assert wrong <= 65 < alone_
+    assert 2 * wrong <= alone_
+    assert wrong <= 80
 
 
 def test_a_bias_lies_in_the_middle_of_its_interval() -> None:

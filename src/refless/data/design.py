@@ -8,6 +8,7 @@ are one. Raters cross the units.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -129,8 +130,16 @@ class Design:
         """[n] a name of each text's unit, also if it has none; () if each text is one."""
         if not self.together:
             return ()
+        systems = texts.systems or ("",) * len(self)
+        content = [*zip(texts.texts, systems, strict=True)]
         names = self.labels or ("",) * len(self)
-        return tuple(label or f"\0{text}" for label, text in zip(names, texts.texts, strict=True))
+        unit_names: dict[int, str] = {}
+        counts: Counter[tuple[str, str]] = Counter()
+        for number, label, words in zip(self.unit.tolist(), names, content, strict=True):
+            if number not in unit_names:
+                counts[words] += 1
+                unit_names[number] = label or "\0".join(("", *words, str(counts[words])))
+        return tuple(unit_names[number] for number in self.unit.tolist())
 
     @property
     def signs(self) -> dict[str, object]:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import numpy as np
 
-from refless.commands.compare.run import Inputs, inputs_of, note_draw, pair_of
+from refless.commands.compare.inputs import Inputs, inputs_of, note_draw
+from refless.commands.compare.run import pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.plan import PlanResult, Study, check_plan, pilot_read, planned
 from refless.commands.next.result import NextResult

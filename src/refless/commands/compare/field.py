@@ -1,0 +1,67 @@
+"""The outputs that are compared, with ratings and estimates in the raters' units."""
+
+from collections import Counter
+
+import numpy as np
+
+from refless.commands.compare.inputs import Inputs, Selection
+from refless.commands.estimating import estimated, fitted, shown
+from refless.commands.warnings import note
+from refless.data.human import unscaled
+from refless.data.records import Residuals
+from refless.estimators import Estimator
+from refless.estimators.crossfit import crossed
+from refless.evaluation.entries import Field
+from refless.evaluation.raters import Raters, severity_in
+from refless.registry.arrays import FloatArray
+from refless.registry.plural import counted
+from refless.stats.proxies import FEWEST
+
+
+def field_of(inputs: Inputs, estimator: Estimator, seed: int, selection: Selection) -> Field:
+    """The outputs with ratings and estimates, in the raters' units."""
+    outputs, scale, drawn = inputs.outputs, inputs.pool.scale, selection != "unknown"
+    texts, pool = outputs.texts, outputs.pool
+    raters = None if pool is None else Raters.of(pool)
+    severity = None
+    if pool is not None and raters is not None:
+        told = [severity_in(pool), severity_in(inputs.pool)]
+        severity = max(told, key=lambda each: each.freedom)
+    return Field(
+        outputs=texts,
+        design=inputs.design,
+        human=unscaled(outputs.human, scale),
+        estimates=unscaled(_estimates(inputs, estimator, seed, drawn=drawn), scale),
+        probability=outputs.probability if selection == "active" else np.full(len(texts), np.nan),
+        scale=scale,
+        drawn=drawn,
+        raters=None if raters is None else raters.placed(outputs.place),
+        severity=severity,
+    )
+
+
+def _estimates(inputs: Inputs, estimator: Estimator, seed: int, *, drawn: bool) -> FloatArray:
+    """[n] estimates by ratings of other items; NaN if they would not be used."""
+    outputs, labels, pool = inputs.outputs, inputs.labels, inputs.pool
+    rated = {labels[i] for i in outputs.place.tolist()}
+    if drawn and not np.isnan(outputs.human).any():
+        return np.full(len(labels), np.nan)  # every output is rated
+    if not rated and {*outputs.texts.texts}.isdisjoint(pool.texts):
+        return estimated(estimator, outputs.texts).values  # it was fitted for its errors
+    fewest = FEWEST if drawn else 2
+    if len(pool) == len(outputs.place) and len(rated) < fewest:
+        items = counted(len(rated), "item")
+        note(f"{items} with ratings, fewer than {fewest}: estimates are not used")
+        return np.full(len(labels), np.nan)
+    with shown(estimator, "estimating each output without ratings of its item"):
+        return crossed(estimator, pool, inputs.rated_labels, outputs.texts, labels, seed).values
+
+
+def errors_of(inputs: Inputs, estimator: Estimator, *, drawn: bool) -> Residuals:
+    """What estimates alone are judged by, if some system has to be; in the raters' units."""
+    systems = inputs.outputs.texts.systems
+    rated = Counter(systems[i] for i in inputs.outputs.place.tolist())
+    if drawn and all(rated[name] > 1 for name in {*systems}):
+        return Residuals(values=np.zeros(0))
+    errors = fitted(estimator, inputs.pool, inputs.rated_labels).residuals()
+    return errors.on(inputs.pool.scale)

@@ -1,0 +1,183 @@
+"""What is compared: the outputs, their ratings, their systems, and how these were chosen."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from pathlib import PurePath
+from typing import Literal
+
+import numpy as np
+
+from refless.commands.judge_shift import judge_said
+from refless.commands.parameters import Names, Rows
+from refless.commands.random_draw import draw_remark
+from refless.commands.rows import (
+    ScoredRows,
+    check_standard_input,
+    note_codes,
+    note_missing,
+    tell,
+)
+from refless.commands.warnings import note
+from refless.data.design import Design, column_of
+from refless.data.records import RatedPool, picked
+from refless.data.tables import PartlyRated
+from refless.data.tables.columns import NEEDED, OF_RATINGS
+from refless.data.tables.partly_rated import read_partly, with_ratings
+from refless.evaluation.judge_shift import judge_shifts
+from refless.evaluation.random_draw import random_draw
+from refless.registry.errors import InputError, UsageError
+from refless.registry.plural import counted
+
+Selection = Literal["random", "active", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inputs:
+    """The outputs, with the ratings that they have, and all rated texts.
+
+    Attributes:
+        outputs: what is compared; design: what belongs together among it.
+        pool: all rated texts, those among the outputs too.
+        labels, rated_labels: what each output, and each rated text, is held out with.
+    """
+
+    outputs: PartlyRated
+    design: Design
+    pool: RatedPool
+    labels: tuple[str, ...]
+    rated_labels: tuple[str, ...]
+
+
+def read_inputs(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> Inputs:
+    """All outputs as one, and all rated texts as one pool."""
+    check_standard_input(outputs, rated)
+    reading = rows.to_reading(group=column_of(group))
+    reading = replace(reading, lacking=() if rated is None else OF_RATINGS)
+    read = read_partly(outputs, reading, needed=NEEDED if rated is None else NEEDED[:1])
+    tell(read)
+    note_missing(read.texts)
+    ratings = None
+    if rated is not None:
+        ratings = read_partly(rated, rows.to_reading(), system=None, needed=NEEDED)
+        tell(ratings)
+    return inputs_of(read, ratings, group)
+
+
+def inputs_of(outputs: PartlyRated, rated: PartlyRated | None, group: str | None = None) -> Inputs:
+    """The outputs with all that is rated; raises InputError if nothing is."""
+    pool = outputs.pool
+    if rated is not None:
+        outputs, pool, same = with_ratings(outputs, rated)
+        _note_same(outputs, pool, same)
+    if pool is None:
+        remedy = "rate some outputs, or give rated texts with --rated"
+        raise InputError("no text has a rating", remedy=remedy)
+    others = outputs.texts.take(np.setdiff1d(np.arange(len(outputs.texts)), outputs.place))
+    note_codes(pool, others)
+    if pool.score_names == others.score_names:
+        for shift in judge_shifts(others.scores, others.sources, pool):
+            if shift.outside:
+                note(judge_said(shift, one_file=rated is None))
+    return _labelled(outputs, pool, group)
+
+
+def note_draw(inputs: Inputs, group: str | None, then: str) -> None:
+    """Says if rated outputs do not look drawn at random within their systems.
+
+    With chances of being drawn they were drawn as these say, and nothing is asked.
+    """
+    outputs = inputs.outputs
+    if not np.isnan(outputs.probability).all():
+        return
+    rated = np.sort(outputs.place)
+    others = np.setdiff1d(np.arange(len(outputs.texts)), rated)
+    labels = inputs.labels if group is not None else ()
+    first_rows = outputs.first_rows
+    draw = random_draw(
+        outputs.texts.take(rated),
+        outputs.texts.take(others),
+        (first_rows[rated], first_rows[others]) if len(first_rows) else None,
+        by_system=True,
+        labels=(picked(labels, rated), picked(labels, others)),
+    )
+    if line := draw_remark(draw, then):
+        note(line)
+
+
+def _note_same(outputs: PartlyRated, pool: RatedPool, same: int) -> None:
+    """Says which further rated texts are outputs, or only read like them."""
+    if same:
+        note(f"{counted(same, 'rated text')} are outputs compared here: their ratings count")
+    alike = sum(map({*outputs.texts.texts}.__contains__, pool.texts)) - len(outputs.place)
+    if alike and not same:
+        note(
+            f"{counted(alike, 'rated text')} read like outputs compared here, but neither an id "
+            "nor system and item say that they are: they only teach the estimates. If they are "
+            "ratings of these outputs, give both files a column id"
+        )
+
+
+def _labelled(outputs: PartlyRated, pool: RatedPool, group: str | None) -> Inputs:
+    """With what is held out together; UsageError for a group that no column is about."""
+    texts = outputs.texts
+    design = Design.of(texts, group, outputs.group)
+    labels = design.labels or texts.texts  # ids may be numbers of rows
+    of_id = dict(zip(texts.ids, labels, strict=True))
+    of_item = dict(zip(texts.sources, labels, strict=False))  # if one side has no items
+    of_item |= dict(zip(texts.items, labels, strict=False))
+    of_text = dict(zip(texts.texts, labels, strict=True))
+    items, sources = pool.items or pool.texts, pool.sources or pool.texts
+    columns = zip(pool.ids, items, sources, pool.texts, strict=True)
+    rated = (
+        of_id.get(a) or of_item.get(b) or of_item.get(c) or of_text.get(d, b)
+        for a, b, c, d in columns
+    )
+    return Inputs(
+        outputs=outputs, design=design, pool=pool, labels=labels, rated_labels=tuple(rated)
+    )
+
+
+def _stems(outputs: Rows) -> list[str]:
+    """What the files are called, without their endings if that tells them apart."""
+    files = outputs if isinstance(outputs, list | tuple) else []
+    paths = [fspath(file) for file in files if isinstance(file, str | PathLike)]
+    stems = [PurePath(path).stem for path in paths]
+    return stems if len({*stems}) == len(stems) else paths
+
+
+def systems_of(systems: Sequence[str], outputs: Rows, named: Sequence[str]) -> list[str]:
+    """The systems as named, else in the files' order, or by name; UsageError for one, or a typo."""
+    names, stems = sorted({*systems}), _stems(outputs)
+    if wrong := [name for name in named if name not in names]:
+        raise UsageError(f"--system '{wrong[0]}' is none of the systems: {', '.join(names)}")
+    names = [*dict.fromkeys(named)] or (stems if sorted(stems) == names else names)
+    if len(names) < 2:
+        raise UsageError(f"there is one system, '{names[0]}'; a comparison needs two")
+    return names
+
+
+def check_gate(systems: Sequence[str], outputs: Rows, named: Names) -> None:
+    """Raises UsageError unless there are two systems, and it is clear which one is the old one."""
+    if not named and sorted(_stems(outputs)) != sorted(systems):
+        remedy = "Name the old one first: --system OLD --system NEW"
+        raise UsageError(f"--fail-if-worse: worse than which system? {remedy}")
+    if len(systems) != 2:
+        raise UsageError(
+            f"--fail-if-worse is about two systems; there are {len(systems)}: name two with "
+            "--system"
+        )
+
+
+def selection_of(selection: Literal["random", "unknown"] | None, outputs: PartlyRated) -> Selection:
+    """How the rated outputs were chosen, as far as is known."""
+    known = ~np.isnan(outputs.probability[outputs.place])
+    if selection is not None or not known.any():
+        return selection or "random"
+    if not known.all():
+        raise UsageError(
+            f"{counted(int((~known).sum()), 'rated output')} of {len(known)} have no "
+            "probability, the others do: were these drawn at random? Give all their chance, or "
+            "say --selection random or unknown"
+        )
+    return "active"
