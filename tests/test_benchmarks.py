@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 
@@ -33,6 +34,14 @@ def rows_of(text: str) -> dict[str, int]:
     """Method and number of pairs of each row."""
     found = (ROW.fullmatch(line) for line in text.splitlines())
     return {row[1]: int(row[2].replace(",", "")) for row in found if row}
+
+
+def test_no_script_hides_a_library() -> None:
+    """The folder of a script comes first where Python looks, so a name may be taken by it alone."""
+    scripts = [path.stem for path in SCRIPT.parent.glob("*.py")]
+    elsewhere = [folder for folder in sys.path if Path(folder) != SCRIPT.parent]
+    taken = {name for name in scripts if PathFinder.find_spec(name, elsewhere)}
+    assert taken | ({*scripts} & sys.stdlib_module_names) == set()
 
 
 @pytest.fixture(scope="module")

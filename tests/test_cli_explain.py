@@ -66,7 +66,8 @@ def test_a_rated_text_is_held_out(folder: Path) -> None:
     found = explained(folder, "--most", "99", "--id", "t005")
     assert "t005" not in {neighbor["id"] for neighbor in found["neighbors"]}
     assert found["size"] == 47
-    held = run("validate", folder / "rated.jsonl", *NEIGHBORS, "--format", "jsonl")
+    alone = ("--group", "id", "--format", "jsonl")
+    held = run("validate", folder / "rated.jsonl", *NEIGHBORS, *alone)
     held = next(row for row in map(json.loads, held.out.splitlines()) if row["id"] == "t005")
     assert (found["estimate"], found["support"]) == (held["estimate"], held["support"])
 

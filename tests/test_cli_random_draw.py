@@ -124,7 +124,7 @@ def test_the_first_rows_of_a_file(command: str, tmp_path: Path) -> None:
     assert LOOKS not in notes
     if command == "judge":
         ran = run("judge", path, *SCORED, "--resamples", "40", "--format", "json")
-        assert ran.json["judges"][0]["first"] == "as compare does"
+        assert ran.json["judges"][0]["first"] == "ratings and scores"
 
 
 def test_the_order_changes_the_remark_and_no_number(tmp_path: Path) -> None:

@@ -268,4 +268,4 @@ def test_a_judge_that_says_one_thing(tmp_path: Path) -> None:
     assert "judge: all scores of the rated texts are 3" in ran.err
     assert "The texts cannot be compared with 'judge'" in ran.out
     assert "--score-column" not in ran.out
-    assert "Spearman minus that\nof the Gaussian process," in ran.out
+    assert "Spearman minus that of the Gaussian process," in " ".join(ran.out.split())

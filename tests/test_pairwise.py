@@ -95,14 +95,16 @@ def test_one_source_cannot_be_held_out() -> None:
 
 def test_no_text_is_estimated_from_its_rival() -> None:
     """Errors of noise are no smaller because the rival's rating, 1 less its own, is known."""
-    rng = np.random.default_rng(0)
-    rows = [
-        {"output_a": f"a {i} text", "output_b": f"a {i} word", "winner": "ab"[rng.integers(2)]}
-        for i in range(40)
-    ]
-    pool = pool_of(rows)
-    errors = fitted(GaussianProcess(), pool).residuals()
-    assert float(np.square(errors.values).mean()) > 0.24
+    squares = []
+    for seed in range(6):  # of a coin: a quarter, and more by what was learned from noise
+        rng = np.random.default_rng(seed)
+        rows = [
+            {"output_a": f"a {i} text", "output_b": f"a {i} word", "winner": "ab"[rng.integers(2)]}
+            for i in range(40)
+        ]
+        errors = fitted(GaussianProcess(), pool_of(rows)).residuals()
+        squares.append(float(np.square(errors.values).mean()))
+    assert np.mean(squares) > 0.24
 
 
 def ahead_of(n: int, shares: dict[str, FloatArray], per_source: int = 1) -> Pairwise:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from benchmarks.simulate import simulate
 
+from refless.data.design import Design
 from refless.data.human import pool_of
 from refless.data.records import Outputs, Residuals, as_outputs
 from refless.estimators.gp import GaussianProcess
@@ -179,6 +180,7 @@ def test_two_equal_systems_are_not_said_to_be_told_apart() -> None:
             human=np.full(60, np.nan),
             estimates=fitted.estimate(outputs).values,
             probability=np.full(60, np.nan),
+            design=Design.of(outputs),
         )
         pair = compared(field, fitted.residuals(), ["a", "b"]).pairs[0]
         said += 0 < pair.further <= 30
@@ -207,6 +209,7 @@ def rated_in_part(rng: np.random.Generator, asked: int) -> tuple[Outputs, Output
         human=np.where(rated, human, np.nan),
         estimates=human + rng.normal(size=2 * n),
         probability=np.full(2 * n, np.nan),
+        design=Design.of(outputs),
     )
     pair = compared(field, Residuals(values=np.zeros(0)), ["a", "b"]).pairs[0]
     parts = (outputs.take(np.flatnonzero(one)) for one in (~rated, rated))

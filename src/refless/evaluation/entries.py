@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.data.design import Design
+from refless.data.design import Design, numbers_of
 from refless.data.records import Outputs, Scale
 from refless.evaluation.groups import codes
 from refless.evaluation.raters import Raters
@@ -84,7 +84,7 @@ class Table:
         return cls(
             system=np.array([name for name, _ in names], dtype=object),
             item=codes([item for _, item in names]),
-            unit=field.design.unit[first],
+            unit=numbers_of(field.design.unit[first].tolist()),  # in the order of entries
             human=_averaged(field.human, at, rated, len(names)),
             proxy_labelled=_averaged(estimates, at, rated, len(names)),
             proxy=_averaged(estimates, at, np.arange(len(outputs)), len(names)),

@@ -94,8 +94,8 @@ def _fit(method: Replicates) -> HeldOutFit:
     scored = ~np.isnan(method.at()).any(axis=0)
     rho, rho_ends = measured("spearman", method)
     mse, (low, high) = measured("mse", method)
-    variance = float(np.sort(method.split.human[scored]).var())
-    variance = variance if variance > 0 else np.nan
+    human = np.sort(method.split.human[scored])
+    variance = float(human.var()) if len(human) and human[0] < human[-1] else np.nan
     return HeldOutFit(
         n=int(scored.sum()),
         spearman=rho,

@@ -62,7 +62,7 @@ class DemoResult(Result):
         folder = Path(self.out_dir or ".")
         rated, outputs = (shlex.quote(str(folder / name)) for name in self.files)
         lines = (
-            f"  refless validate {rated} --scale 1 5 --group source",
+            f"  refless validate {rated} --scale 1 5",
             f"  refless score {outputs} --rated {rated} --scale 1 5",
             f"  refless compare {rated} --scale 1 5",
         )

@@ -42,7 +42,7 @@ def demo(
     rows = msgspec.json.Decoder().decode_lines
     rated = read_pool(rows(lines[RATED]), Reading(scale=SCALE)).pool
     outputs = read_outputs(rows(lines[OUTPUTS])).outputs
-    validated, scored = validate(rated, group="source"), score(outputs, rated)
+    validated, scored = validate(rated), score(outputs, rated)
     ratings = shlex.quote(str(folder / RATED))
     command = f"{validated.next_command.replace('FILE', ratings, 1)} --scale 1 5"
     return DemoResult(

@@ -169,7 +169,7 @@ class ValidateResult(Result):
         return Document(
             title=title + counted(len(result.pool), "rated text"),
             verdict=verdict(table),
-            notes=(*self._then(), self.design),
+            notes=(self.design, *self._then()),
             facts=facts(result),
             sections=(
                 side_by_side_section(result),

@@ -7,7 +7,7 @@ difference is shown that is none or has the other sign, and how wide the interva
 the simplest valid method: Student's t over pairs or over means of sources or raters, Welch's,
 Wilson's and Newcombe's intervals of shares, Fisher's z.
 
-    python benchmarks/coverage.py [--runs 1000] [--part arms ...] [--quick]
+    python benchmarks/designs.py [--runs 1000] [--part arms ...] [--quick]
 """
 
 from __future__ import annotations
