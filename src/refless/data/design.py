@@ -199,7 +199,7 @@ def _wholes(texts: Texts) -> _Wholes:
     if texts.items == texts.sources:  # which stand in for items
         del given["item"]
     varied = {name: labels for name, labels in given.items() if len({*labels}) > 1}
-    constant = tuple(name for name, labels in given.items() if labels and name not in varied)
+    constant = tuple(name for name, labels in given.items() if any(labels) and name not in varied)
     if not varied:
         return _Wholes(unit=np.arange(len(texts)), constant=constant)
     numbers = {name: numbered(labels, len(texts)) for name, labels in varied.items()}

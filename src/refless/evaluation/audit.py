@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,11 +24,13 @@ from refless.evaluation.uses import (
     may_replace,
     refusals,
 )
-from refless.registry.arrays import BoolArray, FloatArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.answers import Estimate
 from refless.stats.contrast import VERDICTS, contrast
 from refless.stats.corrections import holm
-from refless.stats.samples import NOBODY, Sample
+from refless.stats.intervals import Interval
+from refless.stats.raters import Severity
+from refless.stats.samples import NOBODY, Sample, Shares
 from refless.stats.verdicts import Confusion
 
 FEWEST_IN_SLICE = 10
@@ -161,7 +163,8 @@ def corrected_means(labels: Labels) -> dict[str, Estimate]:
     scores = every.judge[scored]
     mass = None if every.mass is None else every.mass[scored]
     proxy = None
-    if more and scored.any() and not labels.shifted:
+    weighty = scored if every.mass is None else scored & (every.mass > 0)
+    if more and weighty.any() and not labels.shifted:
         proxy = np.where(scored, every.judge, np.average(scores, weights=mass))
     raters = every.raters
     sample = Sample.of(
@@ -181,7 +184,7 @@ def corrected_means(labels: Labels) -> dict[str, Estimate]:
     means[BOTH] = Estimate.of(answers.both, n)
     if labels.shifted:
         means[BOTH] = Estimate(value=math.nan, undefined=OUT_OF_RANGE)
-    if labels.same_units and not labels.shifted and len(scores):
+    if labels.same_units and not labels.shifted and weighty.any():
         value = float(np.average(scores, weights=mass))
         means[SCORES] = Estimate(value=value, n=len(scores), undefined=UNCORRECTED)
     return means
@@ -190,46 +193,62 @@ def corrected_means(labels: Labels) -> dict[str, Estimate]:
 def sliced(labels: Labels) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
     """Where the judge's error differs from elsewhere, and the slices with too few labels."""
     error = errors_of(labels)
-    parts, few = [], []
+    gaps = _Gaps.of(labels, error)
+    parts: list[tuple[Slice, float]] = []
+    few: list[str] = []
     for column, values in labels.slices.items():
-        names = np.array(values, dtype=object)
-        for value in sorted({*values} - {""}):
-            inside = names == value
-            if min(inside.sum(), (~inside).sum()) < FEWEST_IN_SLICE:
-                few += [f"{column} {value}"] if inside.sum() < FEWEST_IN_SLICE else []
+        names, codes = np.unique(np.array(values, dtype=object).astype(str), return_inverse=True)
+        counts = np.bincount(codes)
+        for number, value in enumerate(names.tolist()):
+            if not value:
                 continue
-            parts.append((column, value, inside, *_gap(labels, error, inside)))
-    corrected_p = holm(np.array([p for *_, p in parts])).tolist()
-    slices = [
-        Slice(
-            column=column,
-            value=value,
-            n=int(inside.sum()),
-            error=float(error[inside].mean()),
-            gap=gap,
-            p_holm=p,
-        )
-        for (column, value, inside, gap, _), p in zip(parts, corrected_p, strict=True)
-    ]
+            if counts[number] < FEWEST_IN_SLICE:
+                few.append(f"{column} {value}")
+            elif len(error) - counts[number] >= FEWEST_IN_SLICE:
+                inside = codes == number
+                mean = float(error[inside].mean())
+                gap, p = gaps.at(inside)
+                n = int(counts[number])
+                parts.append((Slice(column=column, value=value, n=n, error=mean, gap=gap), p))
+    corrected_p = holm(np.array([p for _, p in parts])).tolist()
+    slices = [replace(part, p_holm=p) for (part, _), p in zip(parts, corrected_p, strict=True)]
     return tuple(sorted(slices, key=lambda part: (part.p_holm, part.column, part.value))), (*few,)
 
 
-def _gap(labels: Labels, error: FloatArray, inside: BoolArray) -> tuple[Estimate, float]:
-    """The mean error [n] inside less that outside, and the p-value of none."""
-    raters = labels.raters
-    reach = labels.span if labels.same_units or labels.passing is not None else None
-    sample = Sample.of(
-        error,
-        labels.unit,
-        arm=np.where(inside, 1, -1),
-        shares=NOBODY if raters is None else raters.shares,
-    )
-    severity = None
-    if raters is not None:
-        severity = raters.severity(single_errors(labels, error))
-    scale = None if reach is None else (-reach, reach)
-    answer = contrast(sample, scale=scale, severity=severity).alone
-    return Estimate.of(answer, int(inside.sum())), answer.p
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Gaps:
+    """Errors [n], and what their means inside and outside a slice rest on."""
+
+    error: FloatArray
+    unit: IntArray
+    scale: Interval | None
+    shares: Shares
+    severity: Severity | None
+
+    @classmethod
+    def of(cls, labels: Labels, error: FloatArray) -> "_Gaps":
+        """The errors of a judge."""
+        raters = labels.raters
+        reach = labels.reach
+        if labels.passing is None and not labels.same_units:
+            reach = None
+        severity = None
+        if raters is not None:
+            severity = raters.severity(single_errors(labels, error))
+        return cls(
+            error=error,
+            unit=labels.unit,
+            scale=None if reach is None else (-reach, reach),
+            shares=NOBODY if raters is None else raters.shares,
+            severity=severity,
+        )
+
+    def at(self, inside: BoolArray) -> tuple[Estimate, float]:
+        """The mean error inside less that outside, and the p-value of none."""
+        arm = np.where(inside, 1, -1)
+        sample = Sample.of(self.error, self.unit, arm=arm, shares=self.shares)
+        answer = contrast(sample, scale=self.scale, severity=self.severity).alone
+        return Estimate.of(answer, int(inside.sum())), answer.p
 
 
 def worst_of(labels: Labels) -> tuple[tuple[str, ...], tuple[float, ...]]:

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from refless.evaluation.raters import Raters, Votes, extra_of
+from refless.evaluation.raters import Raters, Votes, extra_of, rated_coefficient
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.answers import Answer, Estimate, Extra
+from refless.stats.answers import NOTHING_MORE, Answer, Estimate, Extra
 from refless.stats.contrast import VERDICTS, contrast
 from refless.stats.correlation import ranks
 from refless.stats.intervals import Interval
-from refless.stats.left_out import COEFFICIENTS, correlated, root_mean_square
+from refless.stats.left_out import correlated, root_mean_square
 from refless.stats.samples import NOBODY, Sample
 from refless.stats.verdicts import ac1, alpha, cells_of, kappa, of_table
 
@@ -136,6 +136,14 @@ class Labels:
         return self.ends[1] - self.ends[0]
 
     @property
+    def reach(self) -> float | None:
+        """The largest error that there can be; None if no scale is known and all are equal."""
+        if self.scale is not None:
+            return self.span
+        seen = float(np.abs(self.judge - self.human).max(initial=0.0))
+        return max(self.span, seen) or None
+
+    @property
     def same_units(self) -> bool:
         """Whether scores could be ratings."""
         return are_ratings(self.human, np.concatenate([self.judge, self.unlabelled]), self.scale)
@@ -227,6 +235,7 @@ RATES = {  # cells of the table that count, and those among which they are count
     "tnr": ((3,), (1, 3)),
     "precision": ((0,), (0, 1)),
 }
+JUDGED = ({0, 1, 2, 3}, {0, 1})  # all rows, and what the judge passes
 
 
 def _of_verdicts(labels: Labels, bar: float, seed: int) -> dict[str, Estimate]:
@@ -254,13 +263,20 @@ def _rate(
     """The share of some cells of the table among others."""
     rows = np.flatnonzero(np.isin(cells, among))
     values = np.isin(cells[rows], hits).astype(np.float64)
-    answer = mean_answer(values, labels.unit[rows], VERDICTS)
+    unit = labels.unit[rows]
+    if {*among} in JUDGED and labels.raters is not None:  # whoever rates a row, it is in or out
+        raters = labels.raters.among(rows, len(labels))
+        judge = labels.judge[rows][raters.text]
+        single = np.isin(cells_of(raters.rating >= bar, judge >= bar), hits)
+        answer = mean_answer(values, unit, VERDICTS, raters, single.astype(np.float64))
+        return Estimate.of(answer, len(rows))
 
     def share(shares: FloatArray) -> FloatArray:
         below = shares[list(among)].sum()
         return np.asarray(shares[list(hits)].sum() / below if below > 0 else math.nan)
 
-    return Estimate.of(answer.with_extra(_extra(labels, share, bar)), len(rows))
+    answer = mean_answer(values, unit, VERDICTS).with_extra(_extra(labels, share, bar))
+    return Estimate.of(answer, len(rows))
 
 
 def _extra(labels: Labels, measure: Measure, bar: float) -> Extra:
@@ -298,16 +314,17 @@ def rate_gap(labels: Labels) -> Answer:
 
 def _on_scale(labels: Labels) -> dict[str, Estimate]:
     """Errors in the raters' units, and correlations."""
-    human, judge, n = labels.human, labels.judge, len(labels)
+    n = len(labels)
     result: dict[str, Estimate] = {}
     for name in ("bias", "mae", "rmse", "quadratic_kappa"):
         result[name] = Estimate(value=math.nan, undefined=OTHER_UNITS, n=n)
     if labels.same_units and n:
-        span = labels.span
-        result["bias"] = mean_number(labels, lambda y, x: x - y, scale=(-span, span))
-        result["mae"] = mean_number(labels, lambda y, x: np.abs(x - y), scale=(0.0, span))
-        extra = extra_of(labels.raters, judge, lambda y, x: float(np.square(x - y).mean()))
-        result["rmse"] = root_mean_square(judge - human, labels.unit, span, extra)
+        reach = labels.reach
+        both_ways = None if reach is None else (-reach, reach)
+        one_way = None if reach is None else (0.0, reach)
+        result["bias"] = mean_number(labels, lambda y, x: x - y, scale=both_ways)
+        result["mae"] = mean_number(labels, lambda y, x: np.abs(x - y), scale=one_way)
+        result["rmse"] = _rmse(labels)
         result["quadratic_kappa"] = _coefficient(labels, "quadratic_kappa")
     for name in ("spearman", "pearson"):
         result[name] = _coefficient(labels, name)
@@ -317,16 +334,28 @@ def _on_scale(labels: Labels) -> dict[str, Estimate]:
     return result
 
 
+def _rmse(labels: Labels) -> Estimate:
+    """The root of the mean squared error, with units and raters as what was drawn."""
+    error = labels.judge - labels.human
+    squares = np.square(error)
+    reach = labels.reach
+    scale = None if reach is None else (0.0, reach**2)
+    plain = mean_answer(squares, labels.unit, scale)
+    if labels.raters is None:
+        return root_mean_square(error, labels.unit, plain)
+    raters = labels.raters
+    single = np.square(labels.judge[raters.text] - raters.rating)
+    mean = mean_answer(squares, labels.unit, scale, raters, single)
+    added = max(mean.error**2 - plain.error**2, 0.0)
+    extra = NOTHING_MORE
+    if added > 0:
+        extra = Extra(variance=added, freedom=max(raters.severity(single).freedom - 0.5, 1.0))
+    return root_mean_square(error, labels.unit, mean, extra)
+
+
 def _coefficient(labels: Labels, name: str) -> Estimate:
     """A coefficient of scores and ratings, with units and raters as what was drawn."""
-    value_of = COEFFICIENTS[name].value
-
-    def number(human: FloatArray, judge: FloatArray) -> float:
-        value = value_of(human, judge)
-        return math.atanh(value) if abs(value) < 1 else math.nan
-
-    extra = extra_of(labels.raters, labels.judge, number)
-    return correlated(name, labels.human, labels.judge, labels.unit, extra)
+    return rated_coefficient(name, labels.human, labels.judge, labels.unit, labels.raters)
 
 
 def _within(labels: Labels, values: Sequence[str]) -> Estimate:
@@ -368,13 +397,13 @@ def raters_of_people(
     )
 
 
-def mean_number(labels: Labels, of: Numbers, scale: Interval) -> Estimate:
+def mean_number(labels: Labels, of: Numbers, scale: Interval | None) -> Estimate:
     """The mean of a number of each row, with units and raters as what was drawn.
 
     Args:
         labels: the rows.
         of: the number of a rating and a score; of single ratings it tells how raters differ.
-        scale: lowest and highest number that there can be.
+        scale: lowest and highest number that there can be, if that is known.
     """
     values = of(labels.human, labels.judge)
     raters = labels.raters
@@ -422,12 +451,12 @@ def single_errors(labels: Labels, errors: FloatArray) -> FloatArray:
 def errors_of(labels: Labels) -> FloatArray:
     """[n] score less rating; of scores in other units, after a straight line through the ratings.
 
-    Where something passes, both are 1 or 0.
+    Where something passes: 1 or 0 less the share of single ratings that pass.
     """
     human, judge = labels.human, labels.judge
     if labels.passing is not None:
-        human, judge = (column.astype(np.float64) for column in verdicts(labels)[:2])
-    elif not labels.same_units:
+        return passed(judge, labels.passing) - labels.passes
+    if not labels.same_units:
         spread = float(np.var(judge))
         slope = float(np.mean((judge - judge.mean()) * human)) / spread if spread > 0 else 0.0
         judge = human.mean() + slope * (judge - judge.mean())

@@ -13,6 +13,7 @@ from refless.data.records import Predictions
 from refless.evaluation.differences import difference
 from refless.evaluation.groups import codes
 from refless.evaluation.jackknife import PERFECT
+from refless.evaluation.raters import Raters, rated_coefficient
 from refless.evaluation.systems import SystemTable, ranked_by, system_table
 from refless.metrics.references.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray, numbered
@@ -21,7 +22,7 @@ from refless.stats.answers import Estimate
 from refless.stats.corrections import holm
 from refless.stats.correlation import spearman
 from refless.stats.intervals import UNDEFINED, Interval, around, of_best, percentile_interval
-from refless.stats.left_out import COEFFICIENTS, correlated
+from refless.stats.left_out import COEFFICIENTS
 from refless.stats.pair_influence import accuracy_influence
 from refless.stats.pairs import chance_accuracy, pairwise_accuracy, tie_threshold
 from refless.stats.permutation import PERMUTATIONS, permutation_p
@@ -133,7 +134,12 @@ class How:
     permutations: int = PERMUTATIONS
 
 
-def meta(human: Predictions, scores: Mapping[str, Scores], how: How | None = None) -> Meta:
+def meta(
+    human: Predictions,
+    scores: Mapping[str, Scores],
+    how: How | None = None,
+    raters: Raters | None = None,
+) -> Meta:
     """How far metrics agree with people, at segment and at system level.
 
     A system's human score is the mean over its segments, a metric's what its statistics combine to.
@@ -146,6 +152,7 @@ def meta(human: Predictions, scores: Mapping[str, Scores], how: How | None = Non
         human: ratings, systems, items and groups of the segments; its predictions are not read.
         scores: by name, [n] segments with NaN if there is none; higher is better.
         how: settings.
+        raters: who rated the segments, None if that is not known.
 
     Raises:
         UsageError: no metric, or lengths that differ.
@@ -156,13 +163,16 @@ def meta(human: Predictions, scores: Mapping[str, Scores], how: How | None = Non
     order = _canonical(human, scores)
     human = human.take(order)
     scores = {name: metric.take(order) for name, metric in sorted(scores.items())}
+    ordered = None if raters is None else raters.among(order, len(order))
     return Meta(
-        segments=_segments(human, scores, how),
+        segments=_segments(human, scores, how, ordered),
         systems=_systems(human, scores, how),
     )
 
 
-def _segments(human: Predictions, scores: Mapping[str, Scores], how: How) -> Level:
+def _segments(
+    human: Predictions, scores: Mapping[str, Scores], how: How, raters: Raters | None
+) -> Level:
     columns = {name: metric.segments for name, metric in scores.items()}
     items = _items(human)
     clusters = codes(human.group) if human.group else None
@@ -171,8 +181,10 @@ def _segments(human: Predictions, scores: Mapping[str, Scores], how: How) -> Lev
         rows = np.flatnonzero(~np.isnan(column))
         judged = human.human[rows], column[rows]
         drawn = None if clusters is None else clusters[rows]
+        known = None if raters is None else raters.among(rows, len(human))
         estimates = {
-            measure: correlated(measure, *judged, drawn) for measure in ("spearman", "pearson")
+            measure: rated_coefficient(measure, *judged, drawn, known)
+            for measure in ("spearman", "pearson")
         }
         groups = None if items is None else items[rows]
         metrics[name] = _described(name, *judged, estimates, groups, drawn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -12,7 +13,8 @@ from refless.data.records import RatedPool
 from refless.evaluation.groups import codes
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.answers import NOTHING_MORE, Extra
+from refless.stats.answers import NOTHING_MORE, Estimate, Extra
+from refless.stats.left_out import COEFFICIENTS, correlated
 from refless.stats.raters import MOST_RATERS, Severity, severity
 from refless.stats.samples import FEWEST_RATERS, Shares
 
@@ -87,15 +89,49 @@ def extra_of(
     """
     if raters is None:
         return NOTHING_MORE
-    rater = np.unique(raters.rater, return_inverse=True)[1] % MOST_RATERS
+    rater = _by_content(raters) % MOST_RATERS
     count = int(rater.max(initial=-1)) + 1
-    if count < FEWEST_RATERS:
+    if count < FEWEST_RATERS or np.bincount(raters.rater).max() < 2:
         return NOTHING_MORE
-    dealt = np.arange(len(rater)) % min(PARTS, len(rater))
+    order = np.lexsort((raters.rating, judge[raters.text]))  # whoever rated
+    dealt = np.empty(len(rater), dtype=np.int64)
+    dealt[order] = np.arange(len(rater)) % min(PARTS, len(rater))
     variance = _left_out(raters, judge, number, rater) - _left_out(raters, judge, number, dealt)
     if not variance > 0:
         return NOTHING_MORE
     return Extra(variance=variance, freedom=max(count - 1.5, 1.0))
+
+
+def _by_content(raters: Raters) -> IntArray:
+    """[k] number of each rating's rater, by how many ratings there are of whom, and their sum."""
+    _, rater = np.unique(raters.rater, return_inverse=True)
+    order = np.lexsort((raters.rating, rater))
+    sums = np.bincount(rater[order], raters.rating[order])
+    place = np.empty(len(sums), dtype=np.int64)
+    place[np.lexsort((sums, np.bincount(rater)))] = np.arange(len(sums))
+    return np.asarray(place[rater])
+
+
+def rated_coefficient(
+    name: str,
+    human: FloatArray,
+    judge: FloatArray,
+    unit: IntArray | None,
+    raters: Raters | None,
+) -> Estimate:
+    """A coefficient of scores and ratings, with units and raters as what was drawn.
+
+    Args:
+        name: one of COEFFICIENTS; human, judge: [n]; unit: [n] what was drawn as a whole.
+        raters: who gave the ratings, None if that is not known.
+    """
+    value_of = COEFFICIENTS[name].value
+
+    def number(human: FloatArray, judge: FloatArray) -> float:
+        value = value_of(human, judge)
+        return math.atanh(value) if abs(value) < 1 else math.nan
+
+    return correlated(name, human, judge, unit, extra_of(raters, judge, number))
 
 
 def _left_out(

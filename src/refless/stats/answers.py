@@ -115,6 +115,7 @@ class Powered:
         rated: units with a rating; worth: how many would be as exact without estimates, NaN if
             undefined.
         fewest: units with a rating in the arm that has the fewest.
+        asked: units that are asked about, if these are the question; 0 if others like them are.
         strange: what raters' severity adds to the variance, in units of its own variance.
         raters: how many there are, if they are too few to stand for others and yet matter; else 0.
         apart: whether nobody rated in both arms.
@@ -126,15 +127,22 @@ class Powered:
     correlation: float = math.nan
     rated: int = 0
     fewest: int = 0
+    asked: int = 0
     strange: float = 0.0
     raters: int = 0
     apart: bool = False
     worth: float = field(init=False)
 
     def __post_init__(self) -> None:
-        exact = self.both.error > 0
-        worth = self.rated * (self.alone.error / self.both.error) ** 2 if exact else math.nan
-        object.__setattr__(self, "worth", worth)
+        object.__setattr__(self, "worth", self._worth())
+
+    def _worth(self) -> float:
+        """Units that tell as much without estimates; never more than are asked about."""
+        if not self.both.error > 0:
+            return math.nan
+        share = (self.both.error / self.alone.error) ** 2
+        rest = 1 / self.asked if self.asked else 0.0
+        return 1 / (share * (1 / self.rated - rest) + rest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ import numpy as np
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.answers import ANYWHERE, Answer, Powered, Untold
 from refless.stats.intervals import LEVEL, Interval, quantile
-from refless.stats.proxies import by_estimates, by_pairs
+from refless.stats.proxies import Gain, by_estimates, by_pairs
 from refless.stats.raters import Severity, with_severity
 from refless.stats.samples import Arm, Sample, Strangers, arms_of, strangers
 
@@ -80,7 +80,7 @@ def contrast(
     arms = arms_of(sample, these=these)
     fewest = min(arm.units for arm in arms)
     rated = len(np.unique(sample.unit[sample.rated]))
-    value = math.fsum(arm.sign * arm.mean for arm in arms)
+    value = _value_of(arms)
     if not fewest:
         return _without_interval(math.nan, "nothing is rated", rated, fewest)
     if these and all(arm.whole for arm in arms):
@@ -91,7 +91,15 @@ def contrast(
     plain = _plain_answer(sample, arms, scale)
     if plain is None:
         return _without_interval(value, "all are equal", rated, fewest)
-    return _with_proxies(sample, arms, plain, severity, rated, fewest)
+    powered = _with_proxies(sample, arms, plain, severity, rated, fewest)
+    return replace(powered, asked=sample.units) if these else powered
+
+
+def _value_of(arms: Sequence[Arm]) -> float:
+    """The mean, or the difference; 0 if that is all but rounding, as of equal thirds."""
+    value = math.fsum(arm.sign * arm.mean for arm in arms)
+    size = math.fsum(abs(arm.mean) for arm in arms)
+    return value if abs(value) > ROUNDING * size else 0.0
 
 
 def _without_interval(value: float, why: Untold, rated: int, fewest: int) -> Powered:
@@ -133,7 +141,7 @@ class _Plain:
 def _plain_answer(sample: Sample, arms: Sequence[Arm], scale: Interval | None) -> _Plain | None:
     """The answer by ratings; None if nothing varies and no scale is known."""
     ratings = np.unique(sample.rating[sample.rated])
-    verdicts = {*ratings.tolist()} <= {*VERDICTS} and scale in (None, VERDICTS)
+    verdicts = _are_verdicts(ratings, scale)
     scale = VERDICTS if verdicts else scale
     reach = scale[1] - scale[0] if scale else float(np.ptp(ratings))
     asked = max(1 - arm.known for arm in arms)
@@ -145,7 +153,7 @@ def _plain_answer(sample: Sample, arms: Sequence[Arm], scale: Interval | None) -
     freedom = variance**2 / float((np.square(variances) / freedoms).sum())
     if verdicts and sample.units == len(np.unique(sample.item)):
         freedom = NORMAL  # a share tells its variance itself
-    value = math.fsum(arm.sign * arm.mean for arm in arms)
+    value = _value_of(arms)
     answer = Answer(
         value=value,
         error=math.sqrt(variance),
@@ -154,6 +162,14 @@ def _plain_answer(sample: Sample, arms: Sequence[Arm], scale: Interval | None) -
         bounds=_bounds(scale, arms),
     )
     return _Plain(answer=answer, influences=influences)
+
+
+def _are_verdicts(ratings: FloatArray, scale: Interval | None) -> bool:
+    """Whether different ratings are 0 and 1; without a scale both have to be there."""
+    values = {*ratings.tolist()}
+    if scale is None:
+        return values == {*VERDICTS}
+    return scale == VERDICTS and values <= {*VERDICTS}
 
 
 def _bounds(scale: Interval | None, arms: Sequence[Arm]) -> Interval:
@@ -225,7 +241,7 @@ def _made_up(
         most = arm.size * (middle - low) * (high - middle)
         equal = _of_equal(arm.rating - arm.mean, USUAL * (high - low))
         squares = float(counts @ np.square(arm.rating - arm.mean))
-        spread = min((squares + equal) / most, 1.0)
+        spread = min((squares + equal) / most, 1.0) if most > 0 else 1.0
     return wide * spread * (MADE_UP if alone else 1.0), wide
 
 
@@ -318,20 +334,12 @@ def _with_proxies(
     """The answer with estimates of all outputs, with items rated in part, and with raters."""
     crossed = strangers(sample, arms)
     gain = by_estimates(sample, arms, plain.influences.real, fewest)
-    answers = []
-    for slope, ratio, moved in ((0.0, 1.0, 0.0), (gain.slope, gain.ratio, gain.moved)):
-        pairs = by_pairs(sample, arms, slope)
-        answer = plain.answer
-        spare = answer.freedom - (ratio != 1) - (pairs.ratio != 1)
-        answer = replace(
-            answer,
-            value=answer.value - moved - pairs.moved,
-            centre=answer.centre - moved - pairs.moved,
-            error=answer.error * math.sqrt(ratio * pairs.ratio),
-            freedom=max(spare, 1.0),
-        )
-        answers.append(_with_raters(answer, crossed, severity))
-    alone, both = answers
+    pairs = by_pairs(sample, arms, 0.0)
+    alone = _with_raters(_gained(plain.answer, Gain(), pairs), crossed, severity)
+    both = alone
+    if gain.slope:
+        pairs = by_pairs(sample, arms, gain.slope)
+        both = _with_raters(_gained(plain.answer, gain, pairs), crossed, severity)
     return Powered(
         alone=alone,
         both=both,
@@ -342,6 +350,18 @@ def _with_proxies(
         strange=0.0 if severity is None else crossed.strange,
         raters=0 if severity is None else crossed.few,
         apart=crossed.apart,
+    )
+
+
+def _gained(answer: Answer, gain: Gain, pairs: Gain) -> Answer:
+    """The answer with what estimates, and items that are rated in part, add to it."""
+    spare = answer.freedom - (gain.ratio != 1) - (pairs.ratio != 1)
+    return replace(
+        answer,
+        value=answer.value - gain.moved - pairs.moved,
+        centre=answer.centre - gain.moved - pairs.moved,
+        error=answer.error * math.sqrt(gain.ratio * pairs.ratio),
+        freedom=max(spare, 1.0),
     )
 
 

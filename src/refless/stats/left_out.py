@@ -16,9 +16,9 @@ import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats import correlation, influence, weighted
-from refless.stats.answers import NOTHING_MORE, Estimate, Extra
-from refless.stats.contrast import equal_units, mean_of
-from refless.stats.intervals import CELLS, Interval, student
+from refless.stats.answers import NOTHING_MORE, SAID, Answer, Estimate, Extra
+from refless.stats.contrast import equal_units
+from refless.stats.intervals import CELLS, student
 from refless.stats.samples import numbers_of
 from refless.stats.weighted import Prepare
 
@@ -69,6 +69,8 @@ def correlated(
         extra: what raters add to the variance, in Fisher's z.
     """
     n = len(human)
+    if not n:
+        return Estimate(value=math.nan, undefined=SAID["nothing is rated"])
     columns = judge.reshape(n, -1).T
     coefficient = COEFFICIENTS[name]
     value = math.nan
@@ -136,7 +138,7 @@ def _half_width(deviations: FloatArray, extra: Extra) -> float:
 
 
 def root_mean_square(
-    errors: FloatArray, unit: IntArray, reach: float, extra: Extra = NOTHING_MORE
+    errors: FloatArray, unit: IntArray, mean: Answer, extra: Extra = NOTHING_MORE
 ) -> Estimate:
     """The root of the mean of squared errors [n] with its 95 % interval.
 
@@ -145,22 +147,20 @@ def root_mean_square(
 
     Args:
         errors: [n]; unit: [n] what was drawn as a whole.
-        reach: the largest error that there can be.
-        extra: what raters add to the variance of the mean of squares.
+        mean: of the squared errors.
+        extra: what raters add to the variance of this mean.
     """
     n = len(errors)
     squares = np.square(errors)
     value = math.sqrt(float(squares.mean()))
-    answer = mean_of(squares, unit, scale=(0.0, reach**2)).with_extra(extra)
-    mean = Estimate.of(answer, n)
-    if mean.undefined:
-        return Estimate(value=value, n=n, undefined=mean.undefined)
-    high = max(math.sqrt(mean.interval[1]), value)
+    ends = mean.interval
+    if math.isnan(ends[0]):
+        return Estimate(value=value, n=n, undefined=SAID[mean.untold])
+    high = max(math.sqrt(ends[1]), value)
     low = _low_end(squares, numbers_of(unit), extra)
     if low is None:
-        low = math.sqrt(max(mean.interval[0], 0.0))
-    ends: Interval = (min(low, value), high)
-    return Estimate(value=value, interval=ends, n=n)
+        low = math.sqrt(max(ends[0], 0.0))
+    return Estimate(value=value, interval=(min(low, value), high), n=n)
 
 
 def _low_end(squares: FloatArray, unit: IntArray, extra: Extra) -> float | None:

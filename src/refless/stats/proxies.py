@@ -80,6 +80,8 @@ def _estimates_off(sample: Sample, arms: Sequence[Arm]) -> tuple[FloatArray, flo
     moved = 0.0
     for arm in arms:
         mass = sample.mass[arm.every]
+        if not mass.any():
+            return off, 0.0
         overall = float(np.average(sample.proxy[arm.every], weights=mass))
         rated = float(arm.weight @ sample.proxy_labelled[arm.rows])
         moved += arm.sign * (rated - overall)
@@ -102,6 +104,8 @@ def by_pairs(sample: Sample, arms: Sequence[Arm], slope: float) -> Gain:
         sample: the entries; arms: its sides; slope: by which estimates are used already.
     """
     if len(arms) < 2 or sample.weighted or sample.units < len(np.unique(sample.item)):
+        return Gain()
+    if len(np.unique(sample.item)) == len(sample.item):
         return Gain()
     residuals = sample.rating - slope * sample.proxy_labelled
     first, second = (sample.item[arm.rows] for arm in arms)

@@ -70,7 +70,7 @@ def severity(block: IntArray, rater: IntArray, values: FloatArray) -> Severity:
         block: [m] what was rated alike but for its raters: a text, or the texts of a system.
         rater, values: [m] single ratings.
     """
-    busy = np.argsort(-np.bincount(rater), kind="stable")[:MOST_RATERS]
+    busy = np.lexsort((_sums(values, rater), -np.bincount(rater)))[:MOST_RATERS]
     usable = np.isin(rater, busy) & (np.bincount(block)[block] > 1)
     block, rater = (np.unique(labels[usable], return_inverse=True)[1] for labels in (block, rater))
     values = values[usable]

@@ -164,6 +164,8 @@ def _arm_of(sample: Sample, sign: int, *, these: bool) -> Arm:
     total = float(counts.sum())
     weight = counts / total if total > 0 else np.zeros(len(rows))
     known = np.minimum(chance, 1.0) if these else np.zeros(len(rows))
+    if these and len(rows) < len(every) and known.min(initial=1.0) >= 1:  # not all that is asked
+        known = np.full(len(rows), len(rows) / len(every))
     squares = float(weight @ weight)
     least = float(sample.rating[rows].min(initial=math.inf))
     off = sample.rating[rows] - least  # equal ratings are their mean, to the last bit

@@ -114,6 +114,8 @@ def of_table(
     value = float(measure(shares))
     if math.isnan(value):
         return Estimate(value=math.nan, n=n, undefined="all verdicts are the same")
+    if len(np.unique(unit)) < 2:
+        return Estimate(value=value, n=n, undefined=SAID["one unit is rated"])
     slopes = _slope(measure, shares)[cells]
     size = effective_size(slopes, unit)
     single = float(np.var(slopes))

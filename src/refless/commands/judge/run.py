@@ -160,7 +160,7 @@ def judge(
             mass=mass,
         )
         paired = bool(human.system and human.item and len(set(human.system)) > 1)
-        meta = study.meta(human, scores, how)
+        meta = study.meta(human, scores, how, question.raters)
         audits = audits_of(question, scores, meta.systems) if read.scores else ()
         drifts = drifts_in(question, before, rows) if before is not None else {}
         return JudgeResult(
