@@ -352,6 +352,34 @@ def unlike(rng: np.random.Generator, k: int, spread: float, *, apart: bool) -> d
     return {"difference": Found(ends, 0.0, simple, zero=True)}
 
 
+def by_chance(
+    rng: np.random.Generator, kind: str, expected: int, *, estimate: float | None
+) -> dict[str, Found]:
+    """Two systems on 200 items, each drawn to be rated with a chance of its own."""
+    n = 200
+    ratings, latent, _ = drawn(rng, kind, n, ALONE)
+    size = np.exp(0.6 * rng.normal(size=n) + 0.4 * np.abs(latent[0]))
+    chance = np.minimum(expected * size / size.sum(), 1.0)
+    human = np.where(rng.random(n) < chance, ratings, math.nan)
+    proxy = None
+    if estimate is not None:
+        proxy = latent + estimate * rng.normal(size=(2, n))
+    found = {}
+    for name, arms, truth in (("mean", 1, truth_of(kind, ALONE)[1]), ("difference", 2, 0.0)):
+        item = np.tile(np.arange(n), arms)
+        sample = Sample.of(
+            human[:arms].ravel(),
+            item,
+            arm=np.repeat(np.array([-1, 1][-arms:]), n),
+            item=item,
+            proxy=None if proxy is None else proxy[:arms].ravel(),
+            chance=np.tile(chance, arms),
+        )
+        ends = contrast(sample, scale=scale_of(kind)).both.interval
+        found[name] = Found(ends, truth, UNDEFINED, zero=arms > 1)
+    return found
+
+
 def by_raters(
     rng: np.random.Generator, raters: int, each: int, strict: float, *, nested: bool
 ) -> dict[str, Found]:
@@ -639,6 +667,7 @@ def cells() -> Iterator[Cell]:
         if kind != "pass .50":
             yield from _of_sources(kind)
             yield from _of_estimates(kind)
+        yield from _of_chances(kind)
         yield from _of_judge(kind)
     yield from _of_raters()
     for spread, k, apart in _product((0.4, 1.6), (2, 3, 5, 10), (False, True)):
@@ -730,6 +759,15 @@ def _of_estimates(kind: str) -> Iterator[Cell]:
         name = "60 of 200 rated, 20 sources" if second == 60 else "60 beside 12 of 200"
         yield Cell("estimates", f"{name}, good estimates", kind, two,
                    {**settings, "design": design})  # fmt: skip
+
+
+def _of_chances(kind: str) -> Iterator[Cell]:
+    """Items that are drawn with unequal chances."""
+    for expected, estimate in _product((20, 60), (None, 0.4)):
+        words = "no estimates" if estimate is None else "good estimates"
+        settings = {"kind": kind, "expected": expected, "estimate": estimate}
+        name = f"about {expected} of 200 rated, {words}"
+        yield Cell("unequal chances", name, kind, by_chance, settings)
 
 
 def _of_judge(kind: str) -> Iterator[Cell]:
