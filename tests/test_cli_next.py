@@ -10,9 +10,9 @@ import pytest
 from benchmarks.simulate import simulate
 
 import refless
-from refless.registry.signature import Signature
 from command_line import ANY_NEIGHBOR, NEIGHBORS, Ran, jsonl, run, too_wide
 from refless.data.tables import read_pool
+from refless.registry.signature import Signature
 
 POOL = simulate(120, seed=3).pool
 SCALE = ("--scale", 1, 5)

@@ -69,13 +69,13 @@ def test_json(folder: Path) -> None:
 
 @pytest.mark.parametrize(("group", "drawn"), [
     ((), ("12 outputs from 6 sources, which were drawn whole.", "12 sources, which were", "12")),
-    (("--group", "system"), ("12 outputs from 2 systems, which were", "4 systems, which were", "4")),
+    (("--group", "system"), ("12 outputs from 2 systems, which", "4 systems, which were", "4")),
     (("--group", "id"), ("12 outputs, each drawn by itself.", "each drawn by itself", "48")),
 ])  # fmt: skip
 def test_the_design_is_told(
     folder: Path, tmp_path: Path, group: tuple[str, ...], drawn: tuple[str, str, str]
 ) -> None:
-    """Of outputs and of rated texts, on the page and in JSON; signed with its units; if saved too."""
+    """Of outputs and of rated texts, on the page and in JSON; signed; if saved too."""
     outputs, rated, units = drawn
     ran = scored(folder, *group, "--format", "json")
     assert outputs in ran.json["design"]
