@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.data.design import LINKED, Design, connected, joined, numbers_of
+from refless.data.design import LINKED, Design, connected, joined
 from refless.data.records import Ratings, Texts
+from refless.registry.arrays import numbered
 from refless.registry.errors import UsageError
 
 
@@ -79,7 +80,7 @@ def test_items_and_sources(items: str, sources: str, level: str, units: list[lis
     assert design.constant == (("source",) if {*sources} == {"x"} else ())
     assert design.paired == bool(items)
     if items:
-        assert design.item.tolist() == numbers_of(items).tolist()
+        assert design.item.tolist() == numbered(items, len(items)).tolist()
     assert design.units == len(units)
     assert design.together == (len(units) < len(design))
 
@@ -105,8 +106,8 @@ def test_what_a_label_connects(rows: list[tuple[str, str]]) -> None:
     If that is everything, units are what the column with the fewest values says.
     """
     columns = [*zip(*rows, strict=True)]
-    numbered = connected([numbers_of(column) for column in columns])
-    design = Design(unit=numbered, item=numbered, level="item", paired=True)
+    unit = connected([numbered(column, len(column)) for column in columns])
+    design = Design(unit=unit, item=unit, level="item", paired=True)
     assert parts(design) == linked(columns)
     whole = Design.of(texts(items=columns[0], sources=columns[1]))
     usable = [column for column in columns if len({*column}) > 1]

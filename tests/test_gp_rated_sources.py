@@ -19,8 +19,7 @@ from refless.estimators.gp.model import conditioned, estimated
 from refless.estimators.gp.state import weight_ways
 from refless.estimators.saved import load, save
 from refless.evaluation.source_study import source_study
-from refless.registry.arrays import FloatArray
-from refless.stats.clusters import numbered
+from refless.registry.arrays import FloatArray, numbered
 
 SOURCES = 24
 ENDINGS = ("", " !", " again", " , so they say", " and it rained")

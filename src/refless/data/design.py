@@ -9,7 +9,7 @@ are one. Raters cross the units.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from refless.data.records import COLUMNS as COLUMNS_OF_TEXTS
 from refless.data.records import Ratings, Texts, columns_of, picked
-from refless.registry.arrays import IntArray
+from refless.registry.arrays import IntArray, numbered
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 
@@ -71,19 +71,19 @@ class Design:
         """
         n = len(texts)
         paired = bool(texts.items)
-        item = numbers_of(texts.items) if paired else np.arange(n)
+        item = numbered(texts.items, n) if paired else np.arange(n)
         if group == ALONE:
             return cls(unit=np.arange(n), item=item, level="text", paired=paired)
         if group is not None:
             labels = _labels(texts, group, column)
-            unit = numbers_of(labels)
+            unit = numbered(labels, n)
             copies = n - len(np.unique(unit)) if group == "text" else 0
             return cls(
                 unit=unit, item=item, level=group, paired=paired, labels=labels, copies=copies
             )
         whole = _wholes(texts)
         if not whole.column:
-            unit = numbers_of(_copies(texts))
+            unit = numbered(_copies(texts), n)
             return cls(
                 unit=unit,
                 item=item,
@@ -202,7 +202,7 @@ def _wholes(texts: Texts) -> _Wholes:
     constant = tuple(name for name, labels in given.items() if labels and name not in varied)
     if not varied:
         return _Wholes(unit=np.arange(len(texts)), constant=constant)
-    numbers = {name: numbers_of(labels) for name, labels in varied.items()}
+    numbers = {name: numbered(labels, len(texts)) for name, labels in varied.items()}
     sizes = {name: len(np.unique(column)) for name, column in numbers.items()}
     coarsest = min(sizes, key=sizes.__getitem__)
     unit = connected([*numbers.values()])
@@ -324,13 +324,6 @@ def _copies(texts: Texts) -> list[Hashable]:
     ]
 
 
-def numbers_of(labels: Iterable[Hashable]) -> IntArray:
-    """[n] labels as numbers in the order in which they occur first; each blank one has its own."""
-    place: dict[Hashable, int] = {}
-    names = [("", row) if label == "" else label for row, label in enumerate(labels)]
-    return np.array([place.setdefault(name, len(place)) for name in names], dtype=np.int64)
-
-
 def connected(columns: Sequence[IntArray]) -> IntArray:
     """[n] number of what a shared label of any of the columns connects."""
     if len(columns) == 1:
@@ -345,4 +338,4 @@ def connected(columns: Sequence[IntArray]) -> IntArray:
     size = (int(ends[-1]), int(ends[-1]))
     graph = coo_matrix((np.ones(len(rows)), (rows, names)), shape=size)
     number = connected_components(graph, directed=False)[1][:n]
-    return numbers_of(number.tolist())
+    return numbered(number.tolist(), len(number))

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from refless.data.records import Estimates, Outputs, RatedPool, Reason, Residuals, ends_of, picked
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.clusters import numbered, unseen, width
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
+from refless.stats.clusters import unseen, width
 from refless.stats.intervals import LEVEL, conformal_radius, quantile
 
 FEWEST_SOURCES = 20  # rated sources that tell well how far estimates for others lie off

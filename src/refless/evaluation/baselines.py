@@ -17,8 +17,7 @@ from refless.data.records import RatedPool
 from refless.estimators.cross_validated import CrossValidated, Within
 from refless.evaluation.groups import label_means, mean_of_others, sum_of_others
 from refless.loops.threads import single_threaded_blas
-from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.clusters import numbered
+from refless.registry.arrays import FloatArray, IntArray, numbered
 from refless.stats.posterior import Precision, exact
 
 # Below this share of the lengths' whole variation, what is left of it is rounding.

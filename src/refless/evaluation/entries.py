@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.data.design import Design, numbers_of
+from refless.data.design import Design
 from refless.data.records import Outputs, Scale
 from refless.evaluation.groups import codes
 from refless.evaluation.raters import Raters
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.raters import Severity
-from refless.stats.samples import NOBODY, Sample, Shares
+from refless.stats.samples import NOBODY, Sample, Shares, numbers_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -86,7 +86,7 @@ class Table:
         return cls(
             system=np.array([name for name, _ in names], dtype=object),
             item=codes([item for _, item in names]),
-            unit=numbers_of(field.design.unit[first].tolist()),  # in the order of entries
+            unit=numbers_of(field.design.unit[first]),  # in the order of entries
             human=_averaged(field.human, at, rated, len(names)),
             proxy_labelled=_averaged(estimates, at, rated, len(names)),
             proxy=_averaged(estimates, at, np.arange(len(outputs)), len(names)),

@@ -7,8 +7,7 @@ import numpy as np
 from refless.data.human import canonical_order, copies_in_order
 from refless.data.records import Outputs, RatedPool, sortable
 from refless.estimators.folds import whole
-from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.clusters import numbered
+from refless.registry.arrays import FloatArray, IntArray, numbered
 
 FEWEST_WHOLE = 20  # groups
 

@@ -12,8 +12,8 @@ from refless.evaluation.groups import canonical, mean_of_others
 from refless.evaluation.judge_shift import JudgeShift, judge_shifts
 from refless.evaluation.novelty import Unlike, unlike
 from refless.evaluation.scoring import Mean, Scored, scored
-from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.clusters import independent, numbered
+from refless.registry.arrays import FloatArray, IntArray, numbered
+from refless.stats.clusters import independent
 from refless.stats.fisher import Marked
 from refless.stats.intervals import student
 

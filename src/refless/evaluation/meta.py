@@ -15,10 +15,9 @@ from refless.evaluation.groups import codes
 from refless.evaluation.jackknife import PERFECT
 from refless.evaluation.systems import SystemTable, ranked_by, system_table
 from refless.metrics.references.protocol import Scores
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, numbered
 from refless.registry.errors import UsageError
 from refless.stats.answers import Estimate
-from refless.stats.clusters import numbered
 from refless.stats.corrections import holm
 from refless.stats.correlation import spearman
 from refless.stats.intervals import UNDEFINED, Interval, around, of_best, percentile_interval

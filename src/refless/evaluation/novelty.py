@@ -19,8 +19,8 @@ from refless.data.records import Outputs, RatedPool
 from refless.evaluation.copies import groups_of
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work, hold_out
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.clusters import independent, numbered
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
+from refless.stats.clusters import independent
 from refless.stats.corrections import holm
 from refless.stats.fisher import Marked, gap
 from refless.text.ngrams import Shape

@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 
 from refless.data.records import Texts
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.clusters import numbered
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
 from refless.stats.random_draw import KIND, LEVEL, PLACE, DrawnRows, draw_p
 from refless.text.words import words
 

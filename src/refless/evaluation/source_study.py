@@ -23,8 +23,7 @@ from refless.evaluation.jackknife import (
     replicates,
     split,
 )
-from refless.registry.arrays import IntArray
-from refless.stats.clusters import numbered
+from refless.registry.arrays import IntArray, numbered
 from refless.stats.intervals import Interval
 
 CrossValidate = Callable[[IntArray, IntArray], CrossValidated]  # groups, blocks -> estimates

@@ -29,6 +29,7 @@ SMALL = 0.05  # share of the scale by which a mean may be off
 FEWEST = 10  # labels, to say anything
 MOST_FORECAST = 100  # times the labels that there are; beyond this no number is told
 TOO_FEW = "too few labels"
+NOT_DRAWN = "the ratings do not look drawn at random"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,11 @@ def may_replace(labels: Labels, advantage: Estimate) -> Use:
 
 
 def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
-    """By how much a mean is off: small for certain, off for certain, or unknown."""
+    """By how much a mean is off: small for certain, off for certain, or unknown.
+
+    It is unknown if rated rows were chosen: of rows that the judge disliked, it disliked more by
+    mistake than of all, so that it looks too strict whoever it is.
+    """
     purpose, bar = "estimate a mean", SMALL * labels.span
     estimate, name = measures.get("bias"), "bias"
     if labels.passing is not None:
@@ -78,6 +83,9 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
         )
         none = estimate or Estimate(value=math.nan, undefined=TOO_FEW)
         return Use(purpose=purpose, answer=answer, measure=name, estimate=none, bar=bar)
+    if labels.selected:
+        chosen = replace(estimate, undefined=NOT_DRAWN)
+        return Use(purpose=purpose, answer="unknown", measure=name, estimate=chosen, bar=bar)
     low, high = estimate.interval
     inside, off = -bar <= low and high <= bar, low > 0 or high < 0
     answer = "yes" if inside else "correct" if off else "unknown"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, numbered
 from refless.stats.intervals import LEVEL, student
 
 PRIOR_GROUPS, PRIOR_SPREAD = 2, 0.4  # docs/estimating.md tells how they were chosen
@@ -101,13 +101,6 @@ def freedom_of(squares: FloatArray) -> float:
     """
     weighty = 3 * float(squares.sum()) ** 2 / max(float(squares @ squares), 1e-300)
     return max(min(weighty, len(squares)) - 1, 1.0)
-
-
-def numbered(labels: Sequence[str], n: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """[n] number of each row's group; blank labels, and rows without labels, stand alone."""
-    place: dict[object, int] = {}
-    names = [name or i for i, name in enumerate(labels)] if labels else range(n)
-    return np.array([place.setdefault(name, len(place)) for name in names], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,10 +47,10 @@ from refless.estimators.saved import Saved
 from refless.evaluation.guards import guards
 from refless.evaluation.random_draw import random_draw
 from refless.evaluation.scoring import Scored, scored
+from refless.registry.arrays import numbered
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.stats.accepting import Accepting, accepting
-from refless.stats.clusters import numbered
 
 SELECTED = (
     "Estimates and their intervals then hold for outputs like the rated ones: have some rated that "

@@ -38,11 +38,10 @@ from refless.estimators.protocol import (
 )
 from refless.files.arrays import Array, Arrays, require
 from refless.loops.threads import single_threaded_blas
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
 from refless.registry.signature import Signature
 from refless.registry.spec import About
 from refless.registry.version import __version__
-from refless.stats.clusters import numbered
 from refless.stats.intervals import conformal_radius
 from refless.text.embed import BUILT_IN, Encoder
 from refless.text.ngrams import Shape

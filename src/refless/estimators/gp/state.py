@@ -17,9 +17,8 @@ from refless.estimators.gp.model import Model, conditioned
 from refless.estimators.intervals import held_out_ways, residuals_in
 from refless.files.arrays import Array, Arrays, array_of, require
 from refless.loops.threads import single_threaded_blas
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
 from refless.registry.progress import Progress
-from refless.stats.clusters import numbered
 from refless.text.embed import Encoder, VectorArray
 
 VECTORS = "meaning", "source_meaning"
