@@ -12,6 +12,7 @@ from benchmarks.simulate import simulate
 import refless
 from command_line import ANY_NEIGHBOR, NEIGHBORS, Ran, jsonl, run, too_wide
 from refless.data.tables import read_pool
+from refless.registry.signature import Signature
 
 POOL = simulate(120, seed=3).pool
 SCALE = ("--scale", 1, 5)
@@ -49,6 +50,16 @@ def chosen(folder: Path, goal: str, *more: object) -> Ran:
     words = ("next", folder / "outputs.jsonl", "--rated", folder / "rated.jsonl", *SCALE)
     pair = ("--system", "careful", "--system", "hasty") if goal == "compare" else ()
     return run(*words, "--goal", goal, "-n", 6, *pair, *more)
+
+
+def test_the_design_is_told(folder: Path) -> None:
+    """Of all outputs, rated or not, on the page, in JSON and in the signature."""
+    ran = chosen(folder, "mean", *NEIGHBORS, "--format", "json")
+    design = ran.json["design"]
+    assert design in " ".join(chosen(folder, "mean", *NEIGHBORS).out.split())
+    signed = Signature.parse(ran.json["signature"])
+    assert design == f"60 outputs from {signed.get('units')} sources, which were drawn whole."
+    assert signed.get("drawn") == "source"
 
 
 @pytest.mark.parametrize("goal", ["learn", "mean", "compare"])

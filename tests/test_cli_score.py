@@ -67,6 +67,31 @@ def test_json(folder: Path) -> None:
     assert sum(found["reasons"].values()) == 12 - len(estimates)
 
 
+@pytest.mark.parametrize(("group", "drawn"), [
+    ((), ("12 outputs from 6 sources, which were drawn whole.", "12 sources, which were", "12")),
+    (("--group", "system"), ("12 outputs from 2 systems, which", "4 systems, which were", "4")),
+    (("--group", "id"), ("12 outputs, each drawn by itself.", "each drawn by itself", "48")),
+])  # fmt: skip
+def test_the_design_is_told(
+    folder: Path, tmp_path: Path, group: tuple[str, ...], drawn: tuple[str, str, str]
+) -> None:
+    """Of outputs and of rated texts, on the page and in JSON; signed; if saved too."""
+    outputs, rated, units = drawn
+    ran = scored(folder, *group, "--format", "json")
+    assert outputs in ran.json["design"]
+    assert ran.json["rated_design"].startswith("48 rated texts")
+    assert rated in ran.json["rated_design"]
+    assert "; 3 raters, 3 on each text." in ran.json["rated_design"]
+    page = " ".join(scored(folder, *group).out.split())
+    assert f"{ran.json['design']} {ran.json['rated_design']}" in page
+    assert Signature.parse(ran.json["signature"]).get("units") == units
+    model = tmp_path / "fitted.safetensors"
+    assert run("fit", folder / "rated.jsonl", *NEIGHBORS, *group, "--to", model).code == 0
+    saved = run("score", folder / "outputs.jsonl", "--model", model, "--format", "json").json
+    for name in ("design", "rated_design", "signature"):
+        assert saved[name] == ran.json[name]
+
+
 def test_many_outputs_show_the_ends(tmp_path: Path, folder: Path) -> None:
     """Beyond twenty outputs only the lowest and the highest are shown, and how to get all."""
     outputs = jsonl(tmp_path / "many.jsonl", output_rows(60))

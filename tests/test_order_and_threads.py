@@ -88,7 +88,18 @@ def files() -> dict[str, Rows]:
         ],
         "given": [{name: row[name] for name in ("id", "annotator", "rating")} for row in rated()],
     }
-    return {**found, **apart, "partly": partly}
+    crossed = [  # several outputs of a system for an item, of several days
+        {
+            "system": system,
+            "item": f"i{i % 12}",
+            "text": texts[(i * step) % 40],
+            "day": f"d{i * step % 7}",
+            "rating": 1 + i * step % 5,
+        }
+        for i in range(48)
+        for system, step in (("a", 3), ("b", 11))
+    ]
+    return {**found, **apart, "partly": partly, "crossed": crossed}
 
 
 def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
@@ -96,7 +107,7 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     pool, outputs, pairs = (at / f"{name}.jsonl" for name in ("rated", "outputs", "pairs"))
     few = ("--resamples", 50)
     yield "validate", (pool, "--scale", 1, 5)
-    yield "validate", (pool, "--scale", 1, 5, "--group", "source")
+    yield "validate", (pool, "--scale", 1, 5, "--group", "id")
     yield "validate", (pool, "--estimator", "gp:max_rated=20,tune_on=20")
     judge = ("--score-column", "good")
     yield "validate", (pool, "--scale", 1, 5, *judge)
@@ -112,6 +123,7 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "compare", (pool, "--scale", 1, 5, *judge)
     yield "compare", (outputs, "--rated", pool, "--scale", 1, 5)
     yield "compare", (at / "partly.jsonl", "--estimator", NEAR)
+    yield "compare", (at / "crossed.jsonl", "--estimator", NEAR, "--group", "day")
     for goal in ("learn", "mean", "compare"):
         pair = ("--system", "m0", "--system", "m1") if goal == "compare" else ()
         yield "next", (outputs, "--rated", pool, "--goal", goal, "-n", 9, *pair)

@@ -35,13 +35,13 @@ def chosen(estimator: Any, threads: int | None = None, seed: int | None = None) 
 
 def with_twins(tried: Sequence[E]) -> list[E]:
     """The estimators, and each that reads scores of others also without them."""
-    given = {spec_of(one, ESTIMATORS) for one in tried}
-    found: list[E] = []
-    for one in tried:
-        twin = one.without_scores()
+    given = {spec_of(estimator, ESTIMATORS) for estimator in tried}
+    estimators: list[E] = []
+    for estimator in tried:
+        twin = estimator.without_scores()
         new = twin is not None and spec_of(twin, ESTIMATORS) not in given
-        found += [one, twin] if twin is not None and new else [one]
-    return found
+        estimators += [estimator, twin] if twin is not None and new else [estimator]
+    return estimators
 
 
 def by_title(tried: Sequence[E], *, scores: bool) -> dict[str, E]:

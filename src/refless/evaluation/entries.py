@@ -79,7 +79,9 @@ class Table:
         names = sorted({*pairs})
         place = {name: i for i, name in enumerate(names)}
         at = np.array([place[pair] for pair in pairs], dtype=np.int64)
-        first = np.unique(at, return_index=True)[1]
+        labels = codes(field.design.labels or outputs.ids)
+        order = np.lexsort((labels, at))  # an entry that groups share belongs to the first by name
+        first = order[np.unique(at[order], return_index=True)[1]]
         rated = np.flatnonzero(~np.isnan(field.human))
         return cls(
             system=np.array([name for name, _ in names], dtype=object),

@@ -11,13 +11,12 @@ import numpy as np
 
 from refless.data.design import units_of
 from refless.data.records import Estimates, Outputs, Residuals, picked, residuals_of
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, numbered
 from refless.stats.clusters import (
     Effect,
     design_effect,
     group_effects,
     intraclass,
-    numbered,
     unseen,
     widened,
 )

@@ -1,6 +1,6 @@
 """Types of arrays, and labels as numbers."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -16,5 +16,7 @@ def numbered(labels: Sequence[Hashable], n: int) -> IntArray:
     Blank labels, and rows without labels, have a number each.
     """
     place: dict[Hashable, int] = {}
-    names = [label or ("", row) for row, label in enumerate(labels)] if labels else range(n)
+    names: Iterable[Hashable] = range(n)
+    if labels:
+        names = [("", row) if label == "" else label for row, label in enumerate(labels)]
     return np.array([place.setdefault(name, len(place)) for name in names], dtype=np.int64)

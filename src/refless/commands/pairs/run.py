@@ -72,12 +72,12 @@ def validated(
     names = by_title(with_twins(estimators) if scored else estimators, scores=scored)
     choices = choices_in(pool)
     differences = held_out_differences(names, pool, choices)
-    found = pairwise(pool, choices, differences, seed=seed)
-    signature = estimators[0].signature(pool).plus(heldout="source", **_signs(found))
+    study = pairwise(pool, choices, differences, seed=seed)
+    signature = estimators[0].signature(pool).plus(heldout="source", **_signs(study))
     return JudgedResult(
         pool=pool,
         choices=choices,
-        pairwise=found,
+        pairwise=study,
         differences=differences,
         baselines=tuple(differences)[len(names) :],
         scores=pool.score_names,
@@ -123,9 +123,9 @@ def tested(
     )
 
 
-def _signs(found: Pairwise) -> dict[str, object]:
+def _signs(study: Pairwise) -> dict[str, object]:
     """What was drawn as a whole, as in other signatures."""
-    return {"drawn": "source", "units": found.groups}
+    return {"drawn": "source", "units": study.groups}
 
 
 def _check_group(group: str | None) -> None:

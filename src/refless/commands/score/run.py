@@ -129,7 +129,7 @@ def score(
     known = {*errors.sources}.issuperset(labels)
     note_groups(fit, group, known=known)
     note_systems({*texts.outputs.systems}, fit)
-    found = guards(
+    alarms = guards(
         estimates,
         fit.rated,
         errors,
@@ -137,7 +137,7 @@ def score(
         judges=fit.without_scores() is not None,
         seed=seed,
     )
-    warnings = said(found, estimates.overall, one_file=texts.one_file)
+    warnings = said(alarms, estimates.overall, one_file=texts.one_file)
     doubts = [*doubted(errors, estimates.estimates.values), *warnings]
     verdict = gate(estimates.overall, min_mean, min_coverage, doubts)
     if verdict.reason:
@@ -146,7 +146,7 @@ def score(
     design = Design.labelled(texts.outputs, rated_design.level, labels)
     return ScoreResult(
         scored=estimates,
-        guards=found,
+        guards=alarms,
         one_file=texts.one_file,
         estimator=fit,
         accepted=_accepted(errors, accept_above, at_most_wrong),
