@@ -183,7 +183,7 @@ def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str])
         progress=progress,
         needed=None,
         chance=math.nan,
-        item_wins=_item_wins(table, rows),
+        item_wins=_item_wins(table, field, rows),
     )
     if result.apart:
         return pair
@@ -195,13 +195,19 @@ def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str])
     return replace(pair, needed=needed, chance=prospects.chance)
 
 
-def _item_wins(table: Table, rows: Sequence[IntArray]) -> ItemWins:
+def _item_wins(table: Table, field: Field, rows: Sequence[IntArray]) -> ItemWins:
     """On how many items that both answered each of the two arms is rated higher."""
     first, second = ({table.item[row]: row for row in arm.tolist()} for arm in rows)
     common = sorted(first.keys() & second.keys())
     before = np.array([first[item] for item in common], dtype=np.int64)
     after = np.array([second[item] for item in common], dtype=np.int64)
-    return item_wins(table.human[before], table.human[after], table.unit[before])
+    return item_wins(
+        table.human[before],
+        table.human[after],
+        table.unit[before],
+        these=field.these,
+        looks=field.reach > 0,
+    )
 
 
 def _answered(

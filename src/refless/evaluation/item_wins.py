@@ -7,8 +7,9 @@ import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.answers import Estimate
+from refless.stats.contrast import VERDICTS, contrast
 from refless.stats.correlation import settled
-from refless.stats.verdicts import proportion
+from refless.stats.samples import Sample
 
 NONE = Estimate(value=math.nan, undefined="no item has ratings of both")
 
@@ -32,22 +33,36 @@ class ItemWins:
         return ItemWins(items=self.items, higher=self.lower, equal=self.equal, lower=self.higher)
 
 
-def item_wins(first: FloatArray, second: FloatArray, unit: IntArray) -> ItemWins:
+def item_wins(
+    first: FloatArray,
+    second: FloatArray,
+    unit: IntArray,
+    *,
+    these: bool = False,
+    looks: bool = False,
+) -> ItemWins:
     """On how many items the second system is rated higher, as high, and lower.
 
     Args:
         first, second: [n] mean ratings of the same items, NaN where there is none.
         unit: [n] what each item was drawn with.
+        these: whether the question is about these items, and not about items like them.
+        looks: whether the intervals are to hold however often one looks.
     """
     rated = ~np.isnan(first + second)
     n = int(rated.sum())
     if not n:
         return ItemWins(items=0, higher=NONE, equal=NONE, lower=NONE)
     both = settled(np.concatenate([first[rated], second[rated]]))
-    gaps = both[n:] - both[:n]
-    return ItemWins(
-        items=n,
-        higher=proportion(gaps > 0, unit[rated]),
-        equal=proportion(gaps == 0, unit[rated]),
-        lower=proportion(gaps < 0, unit[rated]),
-    )
+    gaps = np.full(len(first), math.nan)
+    gaps[rated] = np.sign(both[n:] - both[:n])
+
+    def share(sign: int) -> Estimate:
+        outcome = np.where(rated, gaps == sign, math.nan)
+        result = contrast(Sample.of(outcome, unit), scale=VERDICTS, these=these)
+        answer = result.alone
+        if looks:
+            answer = answer.at_any_look(result.rated, reach=1.0)
+        return Estimate.of(answer, n)
+
+    return ItemWins(items=n, higher=share(1), equal=share(0), lower=share(-1))

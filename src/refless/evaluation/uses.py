@@ -51,19 +51,22 @@ class Use:
 
 
 def may_rank(ranked: Estimate) -> Use:
+    """Whether enough pairs of systems are in people's order."""
     return _held_against("rank systems", "pairs of systems in people's order", ranked, IN_ORDER)
 
 
 def may_filter(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
+    """Whether it agrees with people on single outputs: kappa of verdicts, else Spearman."""
     name = "kappa" if "kappa" in measures else "spearman"
     use = _held_against("filter single outputs", name, measures[name], AGREES)
-    return _forecast(use, len(labels))
+    return _forecast(use, labels)
 
 
 def may_replace(labels: Labels, advantage: Estimate) -> Use:
+    """Whether it lies as near to the other annotators as an annotator does."""
     measure = "nearness to the other annotators, minus an annotator's"
     use = _held_against("replace an annotator", measure, advantage, 0.0)
-    return _forecast(use, len(labels))
+    return _forecast(use, labels)
 
 
 def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
@@ -92,7 +95,7 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
     if answer == "yes" and _is_constant(labels):
         answer, estimate = "unknown", replace(estimate, undefined="it says the same of every row")
     use = Use(purpose=purpose, answer=answer, measure=name, estimate=estimate, bar=bar)
-    return _forecast(use, len(labels), distance=max(bar - abs(estimate.value), abs(estimate.value)))
+    return _forecast(use, labels, distance=max(bar - abs(estimate.value), abs(estimate.value)))
 
 
 def _is_constant(labels: Labels) -> bool:
@@ -110,8 +113,14 @@ def _held_against(purpose: str, measure: str, estimate: Estimate, bar: float) ->
     return Use(purpose=purpose, answer=answer, measure=measure, estimate=estimate, bar=bar)
 
 
-def _forecast(use: Use, n: int, distance: float | None = None) -> Use:
-    """With the labels that should tell: the half width falls with their root."""
+def _forecast(use: Use, labels: Labels, distance: float | None = None) -> Use:
+    """With the labels that should tell: the half width falls with their root.
+
+    No number is told if raters are known, as more labels by the same raters tell no more of others.
+    """
+    if labels.raters is not None:
+        return use
+    n = len(labels)
     low, high = use.estimate.interval
     value = use.estimate.value
     distance = abs(value - use.bar) if distance is None else distance
@@ -210,19 +219,27 @@ def _extra_of_annotators(ratings: FloatArray, judge: FloatArray) -> Extra:
     count = ratings.shape[1]
     if count < FEWEST_RATERS:
         return NOTHING_MORE
-    gains = [_gain(np.delete(ratings, place, axis=1), judge) for place in range(count)]
-    return Extra(variance=(count - 1) * float(np.nanvar(gains)), freedom=count - 1.5)
+    total, pairs = _gains(ratings, judge)
+    means = []
+    for place in range(count):
+        rows = np.flatnonzero(~np.isnan(ratings[:, place]))  # no other row changes
+        with_all = _gains(ratings[rows], judge[rows])
+        without = _gains(np.delete(ratings[rows], place, axis=1), judge[rows])
+        left = pairs - with_all[1] + without[1]
+        if left:
+            means.append((total - with_all[0] + without[0]) / left)
+    return Extra(variance=(count - 1) * float(np.var(means)), freedom=count - 1.5)
 
 
-def _gain(ratings: FloatArray, judge: FloatArray) -> float:
-    """How much nearer the judge is to the others' mean than annotators are; NaN without others."""
+def _gains(ratings: FloatArray, judge: FloatArray) -> tuple[float, int]:
+    """How much nearer the judge is to the others' mean than annotators are, summed; how many."""
     given = ~np.isnan(ratings)
     counts = given.sum(axis=1, keepdims=True)
     total = np.where(given, ratings, 0.0).sum(axis=1, keepdims=True)
     others = (total - ratings) / np.maximum(counts - 1, 1)
     gains = np.abs(ratings - others) - np.abs(judge[:, None] - others)
     usable = given & (counts > 1)
-    return float(gains[usable].mean()) if usable.any() else math.nan
+    return float(gains[usable].sum()), int(usable.sum())
 
 
 def _p_of_equals(labels: Labels) -> float:
@@ -230,7 +247,7 @@ def _p_of_equals(labels: Labels) -> float:
     ratings = np.column_stack([_ratings_of(labels), labels.judge])
     counts = (~np.isnan(ratings)).sum(axis=1)
     several = np.flatnonzero(counts > 2)
-    turns = np.zeros((len(several), ratings.shape[1]))
+    turns = np.zeros((len(several), int(counts[several].max(initial=1))))
     for turn, row in zip(turns, several.tolist(), strict=True):
         marks = ratings[row][~np.isnan(ratings[row])]
         means = (marks.sum() - marks[:, None] - marks) / (len(marks) - 2)

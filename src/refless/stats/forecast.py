@@ -275,7 +275,7 @@ class Today:
             steep = self.of_rating * variance_by(other, self.residual, total) / variance - 1
             doubt += (steep / 2 * unsure) ** 2
         return Forecast(
-            error=math.sqrt(variance),
+            error=min(math.sqrt(variance), self.error),  # further ratings tell no less
             freedom=freedom,
             doubt=math.sqrt(doubt),
             units=later.units,

@@ -225,6 +225,8 @@ def _made_of(pair: Pair, estimator: str) -> str:
     if pair.method == "none":
         return f"It rests on {rated}."
     if pair.method == "ratings":
+        if pair.both_rated == pair.items:
+            return f"It rests on the ratings of {rated}."
         why = "estimates would not make it more exact" if pair.powered.rated >= 10 else "too few"
         return f"It rests on ratings alone, of {rated} ({why})."
     worth = math.floor(pair.powered.worth)
@@ -252,6 +254,8 @@ def _rated(pair: Pair) -> str:
 
 
 def _needed(pair: Pair, *, all_rated: bool) -> str:
+    if pair.difference.error == 0:
+        return "All items that are asked about are rated: nothing is left to rate."
     if all_rated or pair.both_rated == pair.items:
         return "All items are rated, so only more items could show a difference."
     size = number(abs(pair.difference.value), among=pair.difference.interval)
@@ -347,7 +351,7 @@ def _one_pair(pair: Pair) -> Section:
 def _item_by_item(pair: Pair, second: str) -> tuple[str, ...]:
     """On how many items the second system is rated higher, which a mean does not tell."""
     wins = pair.item_wins
-    if not wins.items:
+    if wins.items < 2:
         return ()
     items = counted(wins.items, "item")
     shares = {"higher": wins.higher, "equal": wins.equal, "lower": wins.lower}

@@ -8,13 +8,14 @@ from refless.commands.compare.inputs import Inputs, Selection
 from refless.commands.estimating import estimated, fitted, shown
 from refless.commands.warnings import note
 from refless.data.human import unscaled
-from refless.data.records import Residuals
+from refless.data.records import RatedPool, Residuals, Scale
 from refless.estimators import Estimator
 from refless.estimators.crossfit import crossed
 from refless.evaluation.entries import Field
 from refless.evaluation.raters import Raters, severity_in
 from refless.registry.arrays import FloatArray
 from refless.registry.plural import counted
+from refless.stats.contrast import VERDICTS
 from refless.stats.proxies import FEWEST
 
 
@@ -33,11 +34,16 @@ def field_of(inputs: Inputs, estimator: Estimator, seed: int, selection: Selecti
         human=unscaled(outputs.human, scale),
         estimates=unscaled(_estimates(inputs, estimator, seed, drawn=drawn), scale),
         probability=outputs.probability if selection == "active" else np.full(len(texts), np.nan),
-        scale=scale,
+        scale=scale or _verdicts(inputs.pool),
         drawn=drawn,
         raters=None if raters is None else raters.placed(outputs.place),
         severity=severity,
     )
+
+
+def _verdicts(pool: RatedPool) -> Scale | None:
+    """The ends 0 and 1 of ratings without a scale of which all are one of the two."""
+    return VERDICTS if {*np.unique(pool.human)} == {*VERDICTS} else None
 
 
 def _estimates(inputs: Inputs, estimator: Estimator, seed: int, *, drawn: bool) -> FloatArray:
