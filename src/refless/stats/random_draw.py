@@ -115,8 +115,8 @@ class _Exchange:
     """
 
     def __init__(self, rows: DrawnRows) -> None:
-        order = _tree_order(rows.levels, rows.strata, rows.drawn.astype(np.int64))
-        rows = rows.take(order)
+        leaves = 2 * _codes(rows.strata) + rows.drawn  # branches alike in both are alike
+        rows = rows.take(_tree_order(rows.levels, rows.strata, leaves))
         self.drawn = rows.drawn.astype(np.float64)
         self.strata = _codes(rows.strata)
         self.nodes: list[IntArray] = []  # [n] branch of each row, by level
