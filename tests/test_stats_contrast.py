@@ -151,7 +151,7 @@ def twin(sample: Sample, scale: Interval | None, *, these: bool) -> tuple[float,
     """Error, degrees of freedom and centre of the answer by ratings alone."""
     sides = sides_of(sample, these=these)
     values = {rating for side in sides for _, rating, _, _ in side.rows}
-    verdicts = values <= {0.0, 1.0} and scale in (None, VERDICTS)
+    verdicts = values == {0.0, 1.0} if scale is None else scale == VERDICTS and values <= {0.0, 1.0}
     scale = VERDICTS if verdicts else scale
     reach = scale[1] - scale[0] if scale else max(values) - min(values)
     alone = len(sides) == 1
@@ -352,7 +352,8 @@ def test_a_small_arm_is_drawn_up_and_never_down() -> None:
 def test_verdicts_of_one_arm_are_agresti_and_coulls() -> None:
     """By hand: 1.92 successes and failures more, and the quantile of a normal distribution."""
     for passed, n in ((7, 10), (0, 12), (19, 20)):
-        answer = mean_of((np.arange(n) < passed).astype(float), np.arange(n))
+        outcomes = (np.arange(n) < passed).astype(float)
+        answer = mean_of(outcomes, np.arange(n), scale=VERDICTS)
         share = (passed + Z**2 / 2) / (n + Z**2)
         half = Z * math.sqrt(share * (1 - share) / (n + Z**2))
         assert answer.value == passed / n
@@ -612,7 +613,9 @@ def test_estimates_by_regression(n: int, others: int, seed: int, these: bool, tw
     lost = (n - 1) / (n - 2) * (1 + 1 / (n - 3))
     assert answers.both.error**2 == pytest.approx(answers.alone.error**2 * left * lost)
     assert answers.both.freedom == pytest.approx(n - 2)
-    assert answers.worth == pytest.approx(n / (left * lost))
+    of_these = 1 / (n + others) if these else 0.0  # no number of ratings is worth more than all
+    worth = 1 / (left * lost * (1 / n - of_these) + of_these)
+    assert answers.worth == pytest.approx(worth)
 
 
 def test_the_value_of_the_paper() -> None:

@@ -15,6 +15,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats import correlation, influence, left_out, weighted
+from refless.stats.answers import Estimate
 from refless.stats.contrast import mean_of
 from refless.stats.left_out import correlated, root_mean_square, without_each
 
@@ -169,6 +170,12 @@ def square_errors(rng: np.random.Generator, n: int) -> FloatArray:
     return np.clip(np.round(rng.normal(0.2, 0.9, n)), -4, 4)
 
 
+def rmse(errors: FloatArray, unit: IntArray) -> Estimate:
+    """Of errors on a scale of 1 to 5."""
+    mean = mean_of(np.square(errors), unit, scale=(0.0, 16.0))
+    return root_mean_square(errors, unit, mean)
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.integers(12, 60), st.integers(1, 3), st.integers(0, 2**32 - 1))
 def test_root_mean_square_by_loop(n: int, size: int, seed: int) -> None:
@@ -176,7 +183,7 @@ def test_root_mean_square_by_loop(n: int, size: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     errors = square_errors(rng, n) + 0.01 * rng.normal(size=n)
     unit: IntArray = rng.permutation(n) // size
-    answer = root_mean_square(errors, unit, 4.0)
+    answer = rmse(errors, unit)
     squares = np.square(errors)
     assert answer.value == pytest.approx(math.sqrt(squares.mean()))
     high = mean_of(squares, unit, scale=(0.0, 16.0)).interval[1]
@@ -187,7 +194,7 @@ def test_root_mean_square_by_loop(n: int, size: int, seed: int) -> None:
         end = squares.mean() ** (-1 / 3) + half_by_loop(left)
         assert answer.interval[0] == pytest.approx(min(end**-1.5, answer.value))
     order = rng.permutation(n)
-    again = root_mean_square(errors[order], unit[order], 4.0)
+    again = rmse(errors[order], unit[order])
     assert again.interval == pytest.approx(answer.interval)
 
 
@@ -200,14 +207,14 @@ def test_intervals_of_rmse_hold(n: int) -> None:
     true = math.sqrt(float(mass @ np.square(np.arange(-4, 5))))
     held = 0
     for _ in range(1000):
-        low, high = root_mean_square(square_errors(rng, n), np.arange(n), 4.0).interval
+        low, high = rmse(square_errors(rng, n), np.arange(n)).interval
         held += low <= true <= high
     assert held >= 0.92 * 1000
 
 
 def test_errors_that_are_all_equal() -> None:
     """No error at all is no proof of none; of one unit nothing is said."""
-    low, high = root_mean_square(np.zeros(20), np.arange(20), 4.0).interval
+    low, high = rmse(np.zeros(20), np.arange(20)).interval
     assert low == 0
     assert 0.3 < high < 2
-    assert "one independent row" in root_mean_square(np.ones(3), np.zeros(3), 4.0).undefined
+    assert "one independent row" in rmse(np.ones(3), np.zeros(3, dtype=np.int64)).undefined

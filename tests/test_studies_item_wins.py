@@ -37,3 +37,17 @@ def test_shares_sum_to_one_and_turn(ratings) -> None:
     assert shares.higher.value == pytest.approx(sum(b > a for a, b in each) / len(each))
     assert sum(one.value for one in (shares.higher, shares.equal, shares.lower)) == pytest.approx(1)
     assert repr(shares.turned()) == repr(other)
+
+
+def test_of_these_items_and_looks() -> None:
+    """If all that is asked about is rated the shares are known; more looks make them wider."""
+    first, second = np.array([1.0, 2, 3, 4, 5]), np.array([2.0, 3, 3, 1, 5])
+    unit = np.arange(5)
+    known = item_wins(first, second, unit, these=True)
+    assert known.higher.interval == (0.4, 0.4)
+    once = item_wins(first, second, unit).higher.interval
+    partly = item_wins(np.append(first, NAN), np.append(second, 2), np.arange(6), these=True)
+    assert known.higher.interval[1] < partly.higher.interval[1] < once[1]
+    many = np.tile(first, 20), np.tile(second, 20), np.arange(100)
+    low, high = item_wins(*many, looks=True).higher.interval
+    assert low < item_wins(*many).higher.interval[0] < item_wins(*many).higher.interval[1] < high

@@ -48,6 +48,7 @@ LEGEND = "Yes and no need the whole interval on one side of the bar."
 NOTHING = Estimate(value=math.nan)
 CLIPPED = 200  # letters of a rationale in a table
 NAME, NAMED = 30, 20  # columns of a terminal for a name; slices that are named
+MOST_SLICES = 28  # of more, the clearest are in the table
 
 
 def use_of(audit: Audit) -> str:
@@ -158,7 +159,7 @@ def audit_sections(audit: Audit) -> tuple[Section, ...]:
     header = ("", "value [95 %]", *(("one annotator",) if people else ()), "rows")
     return (
         Section(title=audit.name, lines=(usual, *undefined), table=Table(header=header, rows=rows)),
-        *_confusion(audit.table),
+        *_confusion(audit.table, several=bool(audit.annotator)),
         *_means(audit),
         *_slices(audit),
         Section(title=f"What is not claimed of {audit.name}", lines=audit.refusals),
@@ -169,14 +170,16 @@ def _cell(estimate: Estimate) -> str:
     return with_interval(estimate.value, estimate.interval)
 
 
-def _confusion(table: Confusion | None) -> tuple[Section, ...]:
+def _confusion(table: Confusion | None, *, several: bool) -> tuple[Section, ...]:
     if table is None:
         return ()
     rows = (
         ("people pass", str(table.tp), str(table.fn)),
         ("people fail", str(table.fp), str(table.tn)),
     )
-    return (Section(table=Table(header=("", "judge passes", "judge fails"), rows=rows)),)
+    table_of_two = Table(header=("", "judge passes", "judge fails"), rows=rows)
+    line = "Rows are counted: people pass a row if their mean rating passes."
+    return (Section(table=table_of_two, lines=(line,) if several else ()),)
 
 
 def _means(audit: Audit) -> tuple[Section, ...]:
@@ -206,15 +209,16 @@ def _slices(audit: Audit) -> tuple[Section, ...]:
         lines.append(f"Fewer than 10 ratings, not tested: {named}{more}.")
     if not audit.slices:
         return (Section(title=f"Where {audit.name} errs", lines=(*lines,)),) if lines else ()
-    names = labels([part.name for part in audit.slices], NAME)
-    gaps = [part.gap for part in audit.slices]
+    slices = audit.slices[:MOST_SLICES]
+    names = labels([part.name for part in slices], NAME)
+    gaps = [part.gap for part in slices]
     rows = tuple(
         zip(
-            [names[part.name] for part in audit.slices],
-            [str(part.n) for part in audit.slices],
-            numbers([part.error for part in audit.slices]),
+            [names[part.name] for part in slices],
+            [str(part.n) for part in slices],
+            numbers([part.error for part in slices]),
             with_intervals([gap.value for gap in gaps], [gap.interval for gap in gaps]),
-            [p_value(part.p_holm) for part in audit.slices],
+            [p_value(part.p_holm) for part in slices],
             strict=True,
         )
     )
@@ -222,6 +226,8 @@ def _slices(audit: Audit) -> tuple[Section, ...]:
     if shown := [part.name for part in audit.slices if part.shown]:
         differs = f"Its error differs in: {', '.join(shown)}."
     legend = "Error: mean of score minus rating; gap: this minus that elsewhere; p after Holm."
+    if len(audit.slices) > len(slices):
+        lines.append(f"The {len(slices)} clearest of {len(audit.slices)} slices, smallest p first.")
     lines = [differs, legend, *lines]
     table = Table(header=("slice", "ratings", "error", "gap [95 %]", "p"), rows=rows)
     return (Section(title=f"Where {audit.name} errs", table=table, lines=(*lines,)),)
