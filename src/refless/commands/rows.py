@@ -9,6 +9,7 @@ import numpy as np
 from refless.commands.parameters import OutputRows, RatedRows, Rows, SeveralColumns, names_in
 from refless.commands.warnings import note
 from refless.data.design import column_of
+from refless.data.human import FEWEST_RATINGS, LIKELY_SCALES
 from refless.data.records import Outputs, RatedPool, Texts
 from refless.data.tables import (
     OutputsRead,
@@ -22,12 +23,6 @@ from refless.data.tables.table import Read
 from refless.estimators import Estimator
 from refless.registry.errors import UsageError
 
-LIKELY_SCALES = {  # lowest and highest rating
-    *((0.0, float(high)) for high in (1, 2, 3, 4, 5, 6, 10, 20, 100)),
-    *((1.0, float(high)) for high in (2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 100)),
-    *((-float(end), float(end)) for end in (1, 2, 3)),
-}
-FEWEST_RATINGS = 20  # that tell where a scale ends
 CODES = (-1.0, -9.0, -99.0, -999.0)  # that stand for a failure among scores
 TOLD = 3  # bad rows that are told in full
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from refless.data.human import FEWEST_RATINGS, LIKELY_SCALES
 from refless.evaluation.raters import Raters, Votes, extra_of
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.answers import Answer, Estimate, Extra
@@ -18,6 +19,7 @@ from refless.stats.verdicts import ac1, alpha, cells_of, kappa, of_table
 
 OTHER_UNITS = "the judge's scores are not in the units of the ratings"
 ALARM = 0.05
+SMALL_PART = 0.2  # of the highest rating: the highest of scores in smaller units
 
 Numbers = Callable[[FloatArray, FloatArray], FloatArray]  # human [k], judge [k] -> [k]
 Measure = Callable[[FloatArray], FloatArray]  # shares [..., 4] of the table of verdicts -> [...]
@@ -151,15 +153,31 @@ def ends_of(human: FloatArray, scale: Interval | None) -> Interval:
 
 
 def are_ratings(human: FloatArray, scores: FloatArray, scale: Interval | None) -> bool:
-    """Whether scores could be ratings: none lies outside the scale, or far from the ratings.
-
-    Scores from 0 to 1 beside ratings that are mostly higher are verdicts or shares.
-    """
+    """Whether scores could be ratings: neither column, nor the scale, speaks of another scale."""
     low, high = ends_of(human, scale)
     beyond = 0.0 if scale else (high - low) / 2
+    inside = low - beyond <= float(scores.min()) and float(scores.max()) <= high + beyond
+    wider = scale is None and _on_narrower_scale(scores, human, None)
+    return inside and not wider and not _on_narrower_scale(human, scores, scale)
+
+
+def _on_narrower_scale(human: FloatArray, scores: FloatArray, scale: Interval | None) -> bool:
+    """Whether scores that lie among the ratings seem to have a shorter scale of their own.
+
+    They do if they are 0 to 1 beside ratings that are mostly higher, or that fall below 0; if even
+    their highest is small beside the ratings; if they fill a usual scale beyond which the ratings
+    go far, as far again if the scale of the ratings is known.
+    """
+    low, high = ends_of(human, scale)
     least, most = float(scores.min()), float(scores.max())
-    shares = least >= 0 and most <= 1 < float(np.median(human))
-    return low - beyond <= least and most <= high + beyond and not shares
+    enough = len(scores) >= FEWEST_RATINGS
+    if least >= 0 and most <= 1:
+        return most < float(np.median(human)) or (low < 0 and enough)
+    if float(np.quantile(human, 0.75)) <= most:
+        return False
+    room = (1.0 if scale else 0.5) * (most - least)
+    fills = enough and (least, most) in LIKELY_SCALES
+    return (least >= 0 and SMALL_PART * high >= most) or (fills and most + room <= high)
 
 
 def bars_of(

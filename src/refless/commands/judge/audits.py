@@ -191,14 +191,24 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
             note(f"{name}: {OTHER_UNITS}, so --pass {question.passing:g} makes no verdicts of "
                  "them: give both on one scale, or the scores as 1 and 0")  # fmt: skip
         elif not labels.same_units:
-            columns = {"ratings": labels.human, "scores": labels.judge}
-            verdicts = [word for word in columns if {*columns[word].tolist()} <= {*VERDICTS}]
-            for word in columns.keys() - verdicts if verdicts else ():
-                low, high = columns[word].min(), columns[word].max()
-                note(f"{name}: {word} go from {low:g} to {high:g} beside verdicts: --pass X says "
-                     "from where on they pass")  # fmt: skip
+            note(_in_other_units(labels))
         return labels
     return labels.as_verdicts(bars)
+
+
+def _in_other_units(labels: Labels) -> str:
+    """What is compared where scores are in other units than the ratings, and what may be done."""
+    columns = {"scores": labels.judge, "ratings": labels.human}
+    low, high = labels.ends
+    ends = {name: (column.min(), column.max()) for name, column in columns.items()}
+    ends["ratings"] = (min(low, ends["ratings"][0]), max(high, ends["ratings"][1]))
+    said = " and ".join(f"{name} go from {a:g} to {b:g}" for name, (a, b) in ends.items())
+    remedy = "if they are on one scale after all, --scale MIN MAX says so"
+    if labels.scale is not None:
+        remedy = "give both on one scale to compare more"
+    if any({*column.tolist()} <= {*VERDICTS} for column in columns.values()):
+        remedy = "beside verdicts --pass X says from where on the others pass"
+    return f"{labels.name}: {said}, so in other units, and ranks alone are compared; {remedy}"
 
 
 def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
