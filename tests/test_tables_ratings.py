@@ -91,7 +91,8 @@ def test_parse_rating_map() -> None:
     """Words are folded, numbers read; nonsense and repeats are wrong usage."""
     assert parse_rating_map("Up=1, down = -0.5") == {"up": 1.0, "down": -0.5}
     assert parse_rating_map("a=b=2") == {"a=b": 2.0}
-    for text in ("", "up", "up=", "=1", "up=one", "up=nan", "up=1,UP=2"):
+    assert str(parse_rating_map("99=")) == "{'99': nan}"
+    for text in ("", "up", "=1", "up=one", "up=inf", "up=1,UP=2"):
         with pytest.raises(UsageError, match="--read rating-map"):
             parse_rating_map(text)
 

@@ -13,7 +13,7 @@ from refless.commands.judge.document import NAMES
 from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
 from refless.commands.random_draw import draw_remark
-from refless.commands.rows import ScoredRows, note_codes, note_equal, outputs_of
+from refless.commands.rows import ScoredRows, note_codes, note_equal, note_not_rated, outputs_of
 from refless.commands.warnings import note
 from refless.data.design import Design, joined
 from refless.data.human import unscaled
@@ -29,6 +29,7 @@ from refless.evaluation.meta import Level
 from refless.evaluation.random_draw import RandomDraw, random_draw
 from refless.evaluation.raters import Raters, votes_of
 from refless.evaluation.repeated import Drift, Runs, drift_of, runs_of
+from refless.evaluation.uses import FEWEST
 from refless.metrics.references import Scores
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
@@ -148,7 +149,9 @@ def audits_of(
     ranked = _ranked(question.human, systems)
     rated, unrated = with_scores(question.read), question.read.unrated
     note_equal(rated)
+    note_not_rated(rated)
     note_codes(rated, unrated)
+    _note_unscored(question, rated)
     split = int((question.ratings == 0.5).sum())
     if split and question.passing is None and {*rated.ratings.values.tolist()} <= {*VERDICTS}:
         note(f"{split} texts, on which annotators are split evenly, pass; --pass 0.51 fails them")
@@ -172,6 +175,19 @@ def audits_of(
         if kappa is not None and kappa.interval[1] < 0:
             note(f"{shift.name} passes what people fail: --lower-is-better {shift.name} turns it")
     return tuple(audits)
+
+
+def _note_unscored(question: Question, rated: RatedPool) -> None:
+    """Says what people think of rated texts that a judge left without a score, and of the others.
+
+    Agreement is of texts with a score alone; means are of all.
+    """
+    for name in rated.score_names:
+        without = np.isnan(rated.score(name))
+        if FEWEST <= without.sum() <= len(rated) - FEWEST:
+            theirs, others = question.ratings[without].mean(), question.ratings[~without].mean()
+            note(f"{name}: texts without a score are rated {theirs:.4g} by people on average, "
+                 f"those with one {others:.4g}: agreement is of these alone")  # fmt: skip
 
 
 def _draw(question: Question, rated: RatedPool) -> RandomDraw:

@@ -15,6 +15,7 @@ from refless.data.tables.ratings import (
     BLANKS,
     MOST_RATINGS,
     PAIRED,
+    blanks_of,
     comma_note,
     rating_of,
     single_ratings,
@@ -111,7 +112,7 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
     check_scale(scale)
     rows, names, cells = _singles(table)
     words = [*map(spelled, cells)]
-    blank = BLANKS.difference(map(spelled, reading.rating_map or ()))
+    blank = blanks_of(reading.rating_map)
     pairs = zip(cells, words, strict=True)
     blanks = Counter(str(cell).strip() for cell, word in pairs if word in blank)
     words = [None if word in blank else word for word in words]

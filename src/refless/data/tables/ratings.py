@@ -33,17 +33,31 @@ _THREE_DIGITS = re.compile(r"[+-]?\d+,\d{3}")  # 4,125: a little over 4, or four
 
 
 def parse_rating_map(text: str) -> dict[str, float]:
-    """The words and numbers of a map such as `up=1,down=0`; raises UsageError for another text."""
+    """The words and numbers of a map such as `up=1,down=0,99=`; what is nothing is NaN, a blank.
+
+    Raises:
+        UsageError: another text.
+    """
     words: dict[str, float] = {}
     for part in text.split(","):
         word, equals, number = part.rpartition("=")
-        value = _number(number)
-        if not equals or not word.strip() or value is None or not math.isfinite(value):
+        value = _number(number) if number.strip() else math.nan
+        if not equals or not word.strip() or value is None or math.isinf(value):
             raise UsageError(f"--read rating-map needs WORD=NUMBER,..., got '{part}'")
         if folded(word) in words:
             raise UsageError(f"--read rating-map has '{word.strip()}' twice")
         words[folded(word)] = value
     return words
+
+
+def blanks_of(rating_map: Mapping[str, float] | None) -> frozenset[float | str | None]:
+    """Spelled cells that are no rating: the usual words that a map lacks, and what it has as NaN.
+
+    NaN is the only number that is not itself.
+    """
+    given = {spelled(word): number for word, number in (rating_map or {}).items()}
+    named = frozenset(word for word, number in given.items() if number != number)
+    return (BLANKS - given.keys()) | named
 
 
 def folded(word: str) -> str:
