@@ -89,3 +89,12 @@ def test_pools_keep_what_is_asked_for() -> None:
         read_pool(pool, reading("gpt5"))
     with pytest.raises(UsageError, match="keep no scores; make them again with --score-column j"):
         read_pool(pool_of(["a"], [1]), reading("judge"))
+
+
+def test_two_marks_of_a_judge(tmp_path: Path) -> None:
+    """Scores such as '7,9' of two judges are no decimals either."""
+    cells = [f"{mark},{mark % 5 + 1}" for mark in (1, 2, 3, 4, 5) * 3]
+    rows = [{"text": f"t{i}", "rating": i % 5, "judge": cell} for i, cell in enumerate(cells)]
+    path = jsonl(tmp_path / "r.jsonl", rows)
+    with pytest.raises(InputError, match="'1,2' looks like two ratings in one cell"):
+        read_pool([str(path)], Reading(columns=Columns(score=("judge",))))

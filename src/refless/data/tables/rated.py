@@ -17,6 +17,7 @@ from refless.data.tables.ratings import (
     PAIRED,
     blanks_of,
     comma_note,
+    marks_fault,
     rating_of,
     single_ratings,
     spelled,
@@ -111,6 +112,9 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
     scale = table.rows.scale if reading.scale is None else reading.scale
     check_scale(scale)
     rows, names, cells = _singles(table)
+    if fault := marks_fault(cells, scale):
+        place, problem, remedy = fault
+        raise table.rows.fault(rows[place], problem, remedy, names[place])
     words = [*map(spelled, cells)]
     blank = blanks_of(reading.rating_map)
     pairs = zip(cells, words, strict=True)

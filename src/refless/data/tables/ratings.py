@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain
 from numbers import Real
+from statistics import correlation
 
 from refless.data.records import Scale
 from refless.data.tables.cells import shown
@@ -29,6 +30,15 @@ _SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE
 _WORDS_SHOWN = 10
 MOST_RATINGS = 100  # in one cell
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,(\d{1,2}|\d{4,})\s*")
+_MARKS = re.compile(r"\s*(\d+)\s*,\s*(\d{1,3})\s*")
+_FEWEST_MARKS = 5  # cells that tell whether commas are those of decimals
+_RARE = 0.01  # chance of decimals that all look like ratings
+_SURE = 3.0  # standard deviations
+_SHARES = [  # what follows the comma in means of so many ratings, with one decimal or with two
+    {f"{k / raters:.{places}f}".removeprefix("0.") for k in range(1, raters)}
+    for raters in range(2, 7)
+    for places in (1, 2)
+]
 _THREE_DIGITS = re.compile(r"[+-]?\d+,\d{3}")  # 4,125: a little over 4, or four thousand?
 
 
@@ -116,6 +126,40 @@ def comma_note(cells: Iterable[object]) -> tuple[str, ...]:
         if isinstance(cell, str) and "," in cell and _DECIMAL_COMMA.fullmatch(cell):
             return (f"ratings with decimal commas: '{cell}' is {_number(cell):g}",)
     return ()
+
+
+def marks_fault(cells: Sequence[object], scale: Scale | None = None) -> tuple[int, str, str] | None:
+    """The place of a cell such as '7,9' that holds two ratings, the problem, and the remedy.
+
+    None where commas are those of decimals. The whole column decides: most cells have a comma, what
+    follows it could always be a rating, and is either what decimals are not (they end in 0 or
+    beyond the scale at times, or are shares of a few raters) or goes with what precedes it.
+    """
+    matches = {i: _MARKS.fullmatch(cell) for i, cell in enumerate(cells) if isinstance(cell, str)}
+    places = [i for i, match in matches.items() if match]
+    pairs = [(int(match[1]), match[2]) for match in matches.values() if match]
+    filled = sum(cell is not None and str(cell).strip() != "" for cell in cells)
+    if len(pairs) < _FEWEST_MARKS or 2 * len(pairs) <= filled:
+        return None
+    firsts = [first for first, _ in pairs]
+    low, high = scale or (min(firsts), max(firsts))
+    if any(tail != str(int(tail)) or not low <= int(tail) <= high for _, tail in pairs):
+        return None
+    are_shares = any({tail for _, tail in pairs} <= shares for shares in _SHARES)
+    digits = sum(low <= digit <= high for digit in range(10)) / 10
+    by_chance = 1.0 if are_shares else digits ** len(pairs)
+    if by_chance >= _RARE and not _go_together(firsts, [int(tail) for _, tail in pairs]):
+        return None
+    cell = shown(cells[places[0]])
+    problem = f"{cell} looks like two ratings in one cell, as the others of the column do"
+    return places[0], problem, "give each its own column; write decimals with a point"
+
+
+def _go_together(firsts: Sequence[int], seconds: Sequence[int]) -> bool:
+    """Whether what follows the commas rises with what precedes them, which decimals do not."""
+    if len({*firsts}) < 2 or len({*seconds}) < 2:
+        return False
+    return correlation(firsts, seconds) * math.sqrt(len(firsts)) > _SURE
 
 
 def _number(text: str) -> float | None:

@@ -18,7 +18,7 @@ from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.data.tables.columns import Roles, check_columns, keeping, listed, named_here, roles_of
 from refless.data.tables.dimensions import columns_for, with_dimension
 from refless.data.tables.load_columns import Gathered, gather
-from refless.data.tables.ratings import BLANKS, PAIRED, spelled, words_of
+from refless.data.tables.ratings import BLANKS, PAIRED, marks_fault, spelled, words_of
 from refless.data.tables.reading import Reading
 from refless.registry.arrays import IntArray
 from refless.registry.errors import InputError
@@ -295,6 +295,9 @@ def numbers_of(rows: Gathered, column: str, *, everywhere: bool = True) -> list[
         if everywhere and column not in part.columns:
             remedy = "add it to every file; blank cells are scores that are missing"
             raise InputError(f"there is no column '{column}'", path=part.name, remedy=remedy)
+    if marks := marks_fault(rows.columns[column]):
+        row, problem, remedy = marks
+        raise rows.fault(row, problem, remedy, column)
     numbers: list[float | None] = []
     spellings = [spelled(cell) for cell in rows.columns[column]]
     alone = {value for value in spellings if value in PAIRED or isinstance(value, float)}
