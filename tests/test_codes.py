@@ -10,7 +10,7 @@ from command_line import jsonl, run
 from refless import pool_of
 from refless.commands.rows import codes_in, note_scale
 from refless.commands.warnings import collecting
-from refless.data.tables import Reading, parse_rating_map, read_pool
+from refless.data.tables import Reading, parse_word_map, read_pool
 
 STARS = [float(1 + i % 5) for i in range(40)]
 
@@ -70,7 +70,7 @@ def test_a_map_makes_blanks(tmp_path: Path) -> None:
     """`99=` reads as blank what stands for not rated; other marks stay as they are."""
     rows = [{"text": f"t{i}", "rating": rating} for i, rating in enumerate((4, 99, 2, 99))]
     path = jsonl(tmp_path / "r.jsonl", rows)
-    read = read_pool([str(path)], Reading(rating_map=parse_rating_map("99=")))
+    read = read_pool([str(path)], Reading(rating_map=parse_word_map("99=")))
     assert read.pool.human.tolist() == [4, 2]
     assert "2 rating cells '99' are read as blank" in read.notes
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.data.tables import Columns, PoolRead, Reading, parse_rating_map, read_pool
+from refless.data.tables import Columns, PoolRead, Reading, parse_word_map, read_pool
 from refless.registry.errors import InputError, UsageError
 
 
@@ -46,7 +46,8 @@ def test_words_without_meaning(tmp_path: Path, ratings: tuple[Any, ...]) -> None
     with pytest.raises(InputError, match="ratings that are not numbers") as caught:
         rated(tmp_path, *ratings)
     assert word in str(caught.value)
-    assert "--read rating-map" in str(caught.value)
+    assert "--read rating-map=" in str(caught.value)
+    assert f"{word}=NUMBER" in str(caught.value)
     assert (caught.value.line, caught.value.column) == (1, "rating")
 
 
@@ -87,20 +88,20 @@ def test_pairs_are_decided_over_all_rating_columns(tmp_path: Path) -> None:
         read_pool([str(path)], reading)
 
 
-def test_parse_rating_map() -> None:
+def test_parse_word_map() -> None:
     """Words are folded, numbers read; nonsense and repeats are wrong usage."""
-    assert parse_rating_map("Up=1, down = -0.5") == {"up": 1.0, "down": -0.5}
-    assert parse_rating_map("a=b=2") == {"a=b": 2.0}
-    assert str(parse_rating_map("99=")) == "{'99': nan}"
+    assert parse_word_map("Up=1, down = -0.5") == {"up": 1.0, "down": -0.5}
+    assert parse_word_map("a=b=2") == {"a=b": 2.0}
+    assert str(parse_word_map("99=")) == "{'99': nan}"
     for text in ("", "up", "=1", "up=one", "up=inf", "up=1,UP=2"):
         with pytest.raises(UsageError, match="--read rating-map"):
-            parse_rating_map(text)
+            parse_word_map(text)
 
 
 @given(st.dictionaries(st.from_regex("[a-z]{1,8}", fullmatch=True), st.integers(-9, 9), min_size=1))
 def test_rating_maps_parse_back(mapping: dict[str, int]) -> None:
     """Any map written as WORD=NUMBER comes back."""
-    assert parse_rating_map(",".join(f"{k}={v}" for k, v in mapping.items())) == mapping
+    assert parse_word_map(",".join(f"{k}={v}" for k, v in mapping.items())) == mapping
 
 
 @pytest.mark.parametrize("rating", [float("inf"), "inf", "-Infinity", "1e999"])

@@ -8,7 +8,14 @@ import pytest
 
 from command_line import jsonl
 from refless.data.human import pool_of
-from refless.data.tables import Columns, Reading, read_both, read_outputs, read_pool
+from refless.data.tables import (
+    Columns,
+    Reading,
+    parse_word_map,
+    read_both,
+    read_outputs,
+    read_pool,
+)
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 
@@ -64,6 +71,30 @@ def test_wrong_cells(tmp_path: Path) -> None:
     assert len(read_pool(path, reading("gpt4", skip_bad=True)).pool) == 3
     outputs = read_outputs(path, reading("gpt4", skip_bad=True)).outputs
     assert outputs.bad == (False, False, False, True, True)
+
+
+@pytest.mark.parametrize(
+    "words", [["SAFE", "UNSAFE"], ["pass", "partial", "fail"], ["low", "medium", "high"]]
+)
+def test_words_of_a_judge(words: list[str]) -> None:
+    """Words that are no pair are an error with a map of those that were seen, which is read."""
+    rows = [{"text": f"t{i}", "rating": 1, "judge": word} for i, word in enumerate(words)]
+    with pytest.raises(InputError) as caught:
+        read_pool(rows, reading("judge"))
+    seen = ",".join(f"{word}=NUMBER" for word in sorted(map(str.casefold, words)))
+    assert f"say what its words mean: --read score-map={seen}; " in str(caught.value)
+    score_map = {word: i / 2 for i, word in enumerate(words)}
+    pool = read_pool(rows, reading("judge", score_map=score_map)).pool
+    assert pool.score("judge").tolist() == [*score_map.values()]
+
+
+def test_a_map_of_some_words() -> None:
+    """Beside pass and fail it gives what lies between; what it has as nothing is a blank."""
+    cells = ["pass", "fail", "partial", "unsure"]
+    rows = [{"text": f"t{i}", "rating": 1, "judge": word} for i, word in enumerate(cells)]
+    score_map = parse_word_map("partial=0.5,unsure=", "score-map")
+    pool = read_pool(rows, reading("judge", score_map=score_map)).pool
+    np.testing.assert_array_equal(pool.score("judge"), [1, 0, 0.5, NAN])
 
 
 def test_a_column_that_a_file_lacks(tmp_path: Path) -> None:

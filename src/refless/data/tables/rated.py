@@ -183,10 +183,11 @@ def _check_words(
     rated = reading.rating_map is not None or any(isinstance(word, float) for word in unknown)
     if not words or (reading.skip_bad and rated):
         return
+    every = words
     if reading.rating_map is None:
         words = [word for word in words if word not in PAIRED] or words
     row, name = min((row, name) for row, name, word in places if word in words)
-    raise table.rows.fault(row, *words_fault(words), name)
+    raise table.rows.fault(row, *words_fault(words, every), name)
 
 
 def _check_any(table: Table, rated: Sequence[bool], *, both: bool) -> None:

@@ -28,6 +28,7 @@ Words = Mapping[float | str, float]  # folded word (or number of the user's map)
 BLANKS = frozenset({"n/a", "#n/a", "na", "nan", "null", "none", "-", "--", "?"})
 _SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE0F))
 _WORDS_SHOWN = 10
+_LONGEST_WORD = 40  # what is longer is text
 MOST_RATINGS = 100  # in one cell
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,(\d{1,2}|\d{4,})\s*")
 _MARKS = re.compile(r"\s*(\d+)\s*,\s*(\d{1,3})\s*")
@@ -42,30 +43,30 @@ _SHARES = [  # what follows the comma in means of so many ratings, with one deci
 _THREE_DIGITS = re.compile(r"[+-]?\d+,\d{3}")  # 4,125: a little over 4, or four thousand?
 
 
-def parse_rating_map(text: str) -> dict[str, float]:
+def parse_word_map(text: str, option: str = "rating-map") -> dict[str, float]:
     """The words and numbers of a map such as `up=1,down=0,99=`; what is nothing is NaN, a blank.
 
     Raises:
-        UsageError: another text.
+        UsageError: another text, given with `--read OPTION`.
     """
     words: dict[str, float] = {}
     for part in text.split(","):
         word, equals, number = part.rpartition("=")
         value = _number(number) if number.strip() else math.nan
         if not equals or not word.strip() or value is None or math.isinf(value):
-            raise UsageError(f"--read rating-map needs WORD=NUMBER,..., got '{part}'")
+            raise UsageError(f"--read {option} needs WORD=NUMBER,..., got '{part}'")
         if folded(word) in words:
-            raise UsageError(f"--read rating-map has '{word.strip()}' twice")
+            raise UsageError(f"--read {option} has '{word.strip()}' twice")
         words[folded(word)] = value
     return words
 
 
-def blanks_of(rating_map: Mapping[str, float] | None) -> frozenset[float | str | None]:
-    """Spelled cells that are no rating: the usual words that a map lacks, and what it has as NaN.
+def blanks_of(word_map: Mapping[str, float] | None) -> frozenset[float | str | None]:
+    """Spelled cells that are blank: the usual words that a map lacks, and what it has as NaN.
 
     NaN is the only number that is not itself.
     """
-    given = {spelled(word): number for word, number in (rating_map or {}).items()}
+    given = {spelled(word): number for word, number in (word_map or {}).items()}
     named = frozenset(word for word, number in given.items() if number != number)
     return (BLANKS - given.keys()) | named
 
@@ -190,16 +191,48 @@ def words_of(
     return {}, ()
 
 
-def words_fault(words: Sequence[str]) -> tuple[str, str]:
-    """What to say of ratings that are neither numbers nor known words, and the remedy."""
+def words_fault(words: Sequence[str], every: Collection[str]) -> tuple[str, str]:
+    """What to say of ratings that are neither numbers nor known words, and the remedy.
+
+    Args:
+        words: those that are not known; every: all words of the columns.
+    """
     more = f" and {len(words) - _WORDS_SHOWN} more" if len(words) > _WORDS_SHOWN else ""
     listed = ", ".join(map(repr, words[:_WORDS_SHOWN]))
-    remedy = "say what all rating words mean, such as --read rating-map=up=1,down=0"
+    remedy = f"say what all rating words mean: --read {map_of(every, 'rating-map')}"
     if any(map(_THREE_DIGITS.fullmatch, words)):
         remedy = "write decimals with a point: a comma before three digits may mean thousands"
     if any(word.startswith("#") for word in words):
         remedy = "mend the formula, or clear the cell"
     return f"ratings that are not numbers: {listed}{more}", remedy
+
+
+def map_of(words: Collection[str], option: str) -> str:
+    """An option that lacks nothing but the numbers of these words, or of any if there are many."""
+    shown_words = sorted(words) if len(words) <= _WORDS_SHOWN else ["WORD"]
+    parts = ",".join(f"{word}=NUMBER" for word in shown_words)
+    return f"{option}={parts}{'' if len(words) <= _WORDS_SHOWN else ',...'}"
+
+
+def score_words(
+    column: Collection[float | str | None], score_map: Mapping[str, float] | None
+) -> tuple[Words, str]:
+    """What the words of a column of scores mean, and the remedy for those that mean nothing.
+
+    Verdicts, such as pass and fail, are 1 and 0 in a column without numbers; a map goes before.
+
+    Args:
+        column: spelled scores, without blanks; score_map: what the user says.
+    """
+    given, _ = words_of((), score_map or {})
+    free = {value for value in column if value not in given}
+    alone = {value for value in free if value in PAIRED or isinstance(value, float)}
+    verdicts, _ = words_of(alone, None)
+    words = {value for value in column if isinstance(value, str)}
+    remedy = "scores are finite numbers; leave the cell blank where there is none"
+    if len(words) <= _WORDS_SHOWN and max(map(len, words), default=0) <= _LONGEST_WORD:
+        remedy = f"say what its words mean: --read {map_of(words, 'score-map')}; {remedy}"
+    return {**verdicts, **given}, remedy
 
 
 def rating_of(value: float | str, words: Words, scale: Scale | None) -> float:
