@@ -209,6 +209,9 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
         elif not labels.same_units:
             note(_in_other_units(labels))
         return labels
+    verdicts = {*VERDICTS, *question.read.pool.ratings.values.tolist()}
+    if question.passing is None and not {*labels.judge.tolist()} <= verdicts:
+        note(f"{name}: scores pass from {bars[1]:g} on; --pass X says otherwise")
     return labels.as_verdicts(bars)
 
 
