@@ -129,6 +129,8 @@ class RatedRows(OutputRows):
         scale: Lowest and highest rating; maps ratings to [0, 1].
         dimension: Which of several things that were rated is read: fluency, a question, a scorer, a
             column of ratings; fluency=1..5 has its scale.
+        lower_is_better: A column of ratings or scores that is to be turned, verdicts too: errors,
+            ranks; repeatable.
     """
 
     roles: ClassVar[tuple[str, ...]] = (
@@ -138,6 +140,7 @@ class RatedRows(OutputRows):
 
     scale: Annotated[Read[tuple[float, float] | None], About(metavar="MIN MAX")] = None
     dimension: Annotated[Read[Names], About(metavar="NAME", kind=str | None)] = None
+    lower_is_better: SeveralColumns = None
 
     def to_reading(self, **columns: Any) -> Reading:
         """How to read, with more columns by role."""
@@ -145,7 +148,12 @@ class RatedRows(OutputRows):
         scale = None if self.scale is None else scale_of(self.scale)
         # zero-argument super() does not know the class that slots made anew
         reading = OutputRows.to_reading(self, **columns)
-        return replace(reading, scale=scale if own is None else own, dimension=dimension)
+        return replace(
+            reading,
+            scale=scale if own is None else own,
+            dimension=dimension,
+            lower=names_in(self.lower_is_better),
+        )
 
 
 def columns_by_role(columns: Any, roles: Sequence[str]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from refless.data.human import unscaled
 from refless.data.records import Predictions, RatedPool, Texts
 from refless.data.records import scored as by_name
 from refless.data.tables import Reading, ScoredRead, read_scored
+from refless.data.tables.ratings import means_errors
 from refless.evaluation.annotators import columns_of
 from refless.evaluation.audit import Audit, audit
 from refless.evaluation.groups import codes
@@ -171,10 +172,24 @@ def audits_of(
         labels = replace(labels, shifted=shift.outside, selected=draw.by_content)
         order = ranked.get(shift.name, _no_order(question.human))
         audits.append(audit(labels, order, question.seed))
-        kappa = audits[-1].measures.get("kappa")
-        if kappa is not None and kappa.interval[1] < 0:
-            note(f"{shift.name} passes what people fail: --lower-is-better {shift.name} turns it")
+        if line := _upside_down(audits[-1], question.lower):
+            note(line)
     return tuple(audits)
+
+
+def _upside_down(judged: Audit, lower: Sequence[str]) -> str:
+    """That a judge seems to mean by high what people mean by low; nothing where it does not."""
+    name = judged.name
+    for measure, how in (
+        ("kappa", "passes what people fail"),
+        ("spearman", "is low where people rate high"),
+    ):
+        if measure in judged.measures and judged.measures[measure].interval[1] < 0:
+            return f"{name} {how}: --lower-is-better {name} turns it"
+    spearman = judged.measures.get("spearman")
+    if name in lower or not means_errors(name) or (spearman and spearman.interval[0] > 0):
+        return ""
+    return f"{name}: if lower is better, as the name says, --lower-is-better {name} turns it"
 
 
 def _note_unscored(question: Question, rated: RatedPool) -> None:

@@ -18,16 +18,18 @@ from refless.data.tables.ratings import (
     blanks_of,
     comma_note,
     marks_fault,
+    means_errors,
     rating_of,
     single_ratings,
     spelled,
+    turned,
     words_fault,
     words_of,
 )
 from refless.data.tables.reading import Reading
 from refless.data.tables.table import Merged, Read, Table
 from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.errors import InputError
+from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 
 Keys = Sequence[Hashable] | None
@@ -146,15 +148,52 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
         for word, n in blanks.items()
     )
     columns = {name: i for i, name in enumerate(sorted(table.roles.all("rating")))}
+    column = np.array([columns[name] for name in names], dtype=np.int64)
+    values = np.array([numbers.get(word, np.nan) for word in words], dtype=np.float64)
+    values, more = _higher_is_better(table, reading, column, values, scale)
+    notes += more
     return _Cells(
         columns=tuple(columns),
         row=np.array(rows, dtype=np.int64),
-        column=np.array([columns[name] for name in names], dtype=np.int64),
-        values=np.array([numbers.get(word, np.nan) for word in words], dtype=np.float64),
+        column=column,
+        values=values,
         rated=rated,
         scale=scale,
         notes=notes,
     )
+
+
+def _higher_is_better(
+    table: Table, reading: Reading, column: IntArray, values: FloatArray, scale: Scale | None
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """The ratings, higher ones being better, with notes on columns that are turned or look odd.
+
+    Args:
+        table: all rows; reading: which columns are turned.
+        column: [k] place of each rating's column among their sorted names; values: [k] ratings.
+        scale: lowest and highest rating, if known.
+
+    Raises:
+        UsageError: a name that is no column of ratings or scores.
+    """
+    names = sorted(table.roles.all("rating"))
+    for name in () if reading.lacking else reading.lower:
+        if name not in names and name not in table.scores:
+            raise UsageError(
+                f"--lower-is-better '{name}': it is no --score-column and no column of ratings"
+            )
+    values, notes = values.copy(), list[str]()
+    for place, name in enumerate(names):
+        own = (column == place) & ~np.isnan(values)
+        if name in reading.lower and own.any():
+            most = values[own].max()
+            values[own] = turned(values[own], scale)
+            notes.append(f"ratings '{name}': lower is better, so {most:g} is {values[own].min():g}")
+        elif means_errors(f"{name} {reading.dimension or ''}") and (values[own] > 0).any():
+            notes.append(
+                f"ratings '{name}': if lower is better, as the name says, --lower-is-better {name}"
+            )
+    return values, tuple(notes)
 
 
 def _singles(table: Table) -> tuple[list[int], list[str], list[object]]:

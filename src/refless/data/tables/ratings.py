@@ -9,8 +9,12 @@ from itertools import chain
 from numbers import Real
 from statistics import correlation
 
+import numpy as np
+
+from refless.data.choices import SCALE
 from refless.data.records import Scale
 from refless.data.tables.cells import shown
+from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 
 PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
@@ -27,6 +31,11 @@ PAIRED = frozenset(word for pair in PAIRS for word in pair)
 Words = Mapping[float | str, float]  # folded word (or number of the user's map) -> number
 BLANKS = frozenset({"n/a", "#n/a", "na", "nan", "null", "none", "-", "--", "?"})
 _SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE0F))
+_OF_ERRORS = re.compile(  # names, as words, of what there should be little of
+    "errors?|mistakes?|penalty|penalties|mqm|ranks?|ranking|hallucinations?|hallucinated|toxic"
+    "|toxicity|harmful|harmfulness|violations?|defects?|flaws?|wer"
+)
+_NEGATED = frozenset({"no", "non", "not", "free", "without", "avoidance", "absence"})
 _WORDS_SHOWN = 10
 _LONGEST_WORD = 40  # what is longer is text
 MOST_RATINGS = 100  # in one cell
@@ -171,6 +180,19 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return None if "_" in text or number != number else number
+
+
+def turned(values: FloatArray, scale: Scale | None) -> FloatArray:
+    """Ratings of which lower ones are better the other way round: on the scale, else below 0."""
+    verdicts = {*values[~np.isnan(values)].tolist()} <= {*SCALE}
+    low, high = scale or (SCALE if verdicts else (0.0, 0.0))
+    return np.asarray(low + high - values)
+
+
+def means_errors(name: str) -> bool:
+    """Whether the name of a column says that lower is better."""
+    words = {*re.findall(r"[a-z]+", name.casefold())}
+    return any(map(_OF_ERRORS.fullmatch, words)) and not words & _NEGATED
 
 
 def words_of(

@@ -23,6 +23,7 @@ class Reading:
         scale: lowest and highest rating, in the raters' units; None for no bounds.
         rating_map, score_map: words of the columns of ratings, or of scores, and their numbers; NaN
             is a blank.
+        lower: columns of ratings that are turned, as lower ones are better.
         skip_bad: bad rows are left out of pools, and kept as place holders in outputs.
         encoding: of text files; a UTF-8 byte order mark is dropped.
         quoting: whether quotes are read in files; None is the format's habit (CSV yes, TSV no).
@@ -38,6 +39,7 @@ class Reading:
     scale: Scale | None = None
     rating_map: Mapping[str, float] | None = None
     score_map: Mapping[str, float] | None = None
+    lower: tuple[str, ...] = ()
     encoding: str = "utf-8"
     quoting: bool | None = None
     skip_bad: bool = False
