@@ -114,8 +114,8 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
     scale = table.rows.scale if reading.scale is None else reading.scale
     check_scale(scale)
     rows, names, cells = _singles(table)
-    if fault := marks_fault(cells, scale):
-        place, problem, remedy = fault
+    if marks := marks_fault(cells, scale):
+        place, problem, remedy = marks
         raise table.rows.fault(rows[place], problem, remedy, names[place])
     words = [*map(spelled, cells)]
     blank = blanks_of(reading.rating_map)
