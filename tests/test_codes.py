@@ -66,6 +66,18 @@ def test_ends_of_scales_are_no_codes(ratings: list[float]) -> None:
     assert codes_in(np.array(ratings)) == frozenset()
 
 
+def test_shares_of_the_scale() -> None:
+    """All from 0 to 1 where the flag says 0 to 100."""
+    shares = [0.2, 0.8, 0.5]
+    with collecting() as lines:
+        note_scale(pool_of(["a", "b", "c"], shares, scale=(0, 100)))
+        note_scale(pool_of(["a", "b", "c"], [20.0, 80.0, 50.0], scale=(0, 100)))
+    assert [*lines] == [
+        "all ratings go from 0.2 to 0.8 on a scale from 0 to 100: if they are shares of it, "
+        "--scale 0 1"
+    ]
+
+
 def test_a_map_makes_blanks(tmp_path: Path) -> None:
     """`99=` reads as blank what stands for not rated; other marks stay as they are."""
     rows = [{"text": f"t{i}", "rating": rating} for i, rating in enumerate((4, 99, 2, 99))]
@@ -95,5 +107,5 @@ def test_unscored_rows_are_no_accident(tmp_path: Path) -> None:
     ]
     path = jsonl(tmp_path / "r.jsonl", [*rows, {"id": "new", "judge": 4}])
     ran = run("judge", path, "--score-column", "judge", "--resamples", "60")
-    assert "texts without a score are rated 1 by people on average, those with one 4" in ran.err
+    assert "mean rating is 1 of texts without a score and 4 of those with one" in ran.err
     assert "Of all 41 rows, 40 of them rated" in " ".join(ran.out.split())

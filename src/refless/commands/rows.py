@@ -109,13 +109,21 @@ def note_codes(rated: Texts, others: Texts) -> None:
             note(f"{name}: {line.format('scores')}a failure, leave these cells blank")
 
 
-def note_not_rated(pool: RatedPool) -> FloatArray:
+def note_ratings(pool: RatedPool) -> FloatArray:
     """The single ratings that are no codes; says which ones look like codes for "not rated".
 
-    On a scale that the user gave all of them are ratings.
+    On a scale that the user gave all of them are ratings; it is said if they look like its shares.
     """
     values = pool.ratings.values
-    if pool.scale is not None or not len(values):
+    if not len(values):
+        return values
+    if pool.scale is not None:
+        low, high = pool.scale
+        if low == 0 and high >= 10 and 0 <= values.min() < values.max() <= 1:
+            note(
+                f"all ratings go from {values.min():g} to {values.max():g} on a scale from 0 to "
+                f"{high:g}: if they are shares of it, --scale 0 1"
+            )
         return values
     codes = codes_in(values) | _zero_in(values)
     for line, code in zip(_of_codes(values, codes), sorted(codes), strict=True):
@@ -169,7 +177,7 @@ def note_scale(pool: RatedPool) -> None:
 
     No number depends on it: units do not change with the ratings that happen to be in a file.
     """
-    values = note_not_rated(pool)
+    values = note_ratings(pool)
     if pool.scale is not None or not len(values):
         return
     low, high = float(values.min()), float(values.max())

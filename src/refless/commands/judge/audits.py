@@ -13,7 +13,7 @@ from refless.commands.judge.document import NAMES
 from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
 from refless.commands.random_draw import draw_remark
-from refless.commands.rows import ScoredRows, note_codes, note_equal, note_not_rated, outputs_of
+from refless.commands.rows import ScoredRows, note_codes, note_equal, note_ratings, outputs_of
 from refless.commands.warnings import note
 from refless.data.design import Design, joined
 from refless.data.human import unscaled
@@ -150,7 +150,7 @@ def audits_of(
     ranked = _ranked(question.human, systems)
     rated, unrated = with_scores(question.read), question.read.unrated
     note_equal(rated)
-    note_not_rated(rated)
+    note_ratings(rated)
     note_codes(rated, unrated)
     _note_unscored(question, rated)
     split = int((question.ratings == 0.5).sum())
@@ -200,9 +200,12 @@ def _note_unscored(question: Question, rated: RatedPool) -> None:
     for name in rated.score_names:
         without = np.isnan(rated.score(name))
         if FEWEST <= without.sum() <= len(rated) - FEWEST:
-            theirs, others = question.ratings[without].mean(), question.ratings[~without].mean()
-            note(f"{name}: texts without a score are rated {theirs:.4g} by people on average, "
-                 f"those with one {others:.4g}: agreement is of these alone")  # fmt: skip
+            theirs = question.ratings[without].mean()
+            others = question.ratings[~without].mean()
+            note(
+                f"{name}: people's mean rating is {theirs:.4g} of texts without a score and "
+                f"{others:.4g} of those with one; agreement is of these alone"
+            )
 
 
 def _draw(question: Question, rated: RatedPool) -> RandomDraw:
