@@ -15,7 +15,7 @@ from refless.data.tables import Reading, parse_word_map, read_pool
 STARS = [float(1 + i % 5) for i in range(40)]
 
 
-def said(ratings: list[float]) -> list[str]:
+def lines_of(ratings: list[float]) -> list[str]:
     with collecting() as lines:
         note_scale(pool_of([f"t{i}" for i in range(len(ratings))], ratings))
     return lines
@@ -33,7 +33,7 @@ def said(ratings: list[float]) -> list[str]:
 )
 def test_codes_among_ratings(codes: list[float], ends: str) -> None:
     """Each is named with its count, and none is proposed as the end of a scale."""
-    *named, scale = said(STARS + codes)
+    *named, scale = lines_of(STARS + codes)
     for line, code in zip(named, codes, strict=True):
         count = f"1 of {40 + len(codes)} ratings is {code:g}, the others go from 1 to 5"
         assert line.startswith(count)
@@ -43,8 +43,10 @@ def test_codes_among_ratings(codes: list[float], ends: str) -> None:
 
 def test_stars_of_zero() -> None:
     """More zeros than ones are named; a 0 that is the rarest of six marks is the scale's end."""
-    assert said([*STARS, *[0.0] * 12])[0].startswith("12 of 52 ratings are 0, the others go from 1")
-    (scale,) = said([*STARS, 0.0])
+    assert lines_of([*STARS, *[0.0] * 12])[0].startswith(
+        "12 of 52 ratings are 0, the others go from 1"
+    )
+    (scale,) = lines_of([*STARS, 0.0])
     assert "--scale 0 5" in scale
 
 
@@ -72,10 +74,8 @@ def test_shares_of_the_scale() -> None:
     with collecting() as lines:
         note_scale(pool_of(["a", "b", "c"], shares, scale=(0, 100)))
         note_scale(pool_of(["a", "b", "c"], [20.0, 80.0, 50.0], scale=(0, 100)))
-    assert [*lines] == [
-        "all ratings go from 0.2 to 0.8 on a scale from 0 to 100: if they are shares of it, "
-        "--scale 0 1"
-    ]
+    ends = "all ratings go from 0.2 to 0.8 on a scale from 0 to 100"
+    assert [*lines] == [f"{ends}: if they are shares of it, --scale 0 1"]
 
 
 def test_a_map_makes_blanks(tmp_path: Path) -> None:

@@ -57,10 +57,10 @@ def test_thresholds_of_promptfoo(tmp_path: Path, threshold: float) -> None:
         return ran.json["judges"][0]["measures"]["judge_rate"]["value"], ran.err
 
     share = sum(score >= threshold for score in (0.25, 0.5, 0.75, 1.0)) / 4
-    half, said = rate("scores.polite")
+    half, lines = rate("scores.polite")
     assert half == 0.75
-    assert "scores.polite: scores pass from 0.5 on; --pass X says otherwise" in said
-    assert ("--score-column passes.polite reads what it passed" in said) == (threshold == 0.75)
+    assert "scores.polite: scores pass from 0.5 on; --pass X says otherwise" in lines
+    assert ("--score-column passes.polite reads what it passed" in lines) == (threshold == 0.75)
     assert rate("passes.polite")[0] == share
     assert rate("scores.polite", "--pass", threshold)[0] == share
     assert "scores pass from" not in rate("passes.polite")[1]

@@ -44,12 +44,12 @@ def test_ratings_are_turned(
     table = [{"text": f"t{i}", "hallucination": cell} for i, cell in enumerate(cells)]
     columns = Columns(rating=("hallucination",))
     plain = read_pool(table, Reading(columns=columns, scale=scale))
-    odd = "if lower is better, as the name says, --lower-is-better hallucination"
-    assert any(odd in line for line in plain.notes)
+    hint = "if lower is better, as the name says, --lower-is-better hallucination"
+    assert any(hint in line for line in plain.notes)
     read = read_pool(table, Reading(columns=columns, scale=scale, lower=("hallucination",)))
     assert read.pool.ratings.values.tolist() == expected
     assert any("ratings 'hallucination': lower is better, so" in line for line in read.notes)
-    assert not any(odd in line for line in read.notes)
+    assert not any(hint in line for line in read.notes)
 
 
 def test_compare_turns_errors(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from command_line import jsonl, run
-from refless.evaluation.labels import are_ratings
+from refless.evaluation.scales import are_ratings
 from refless.registry.arrays import FloatArray
 from refless.stats.intervals import Interval
 

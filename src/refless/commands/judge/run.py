@@ -10,13 +10,12 @@ from refless.commands.judge.audits import (
     Question,
     audits_of,
     drifts_in,
-    gated,
-    requirements,
     runs_in,
     turned,
     with_mix,
     with_scores,
 )
+from refless.commands.judge.gates import gated, requirements
 from refless.commands.judge.result import JudgeResult
 from refless.commands.judged_by import labels_of, rubric_of
 from refless.commands.pairs.judged import JudgedResult

@@ -150,8 +150,8 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
     columns = {name: i for i, name in enumerate(sorted(table.roles.all("rating")))}
     column = np.array([columns[name] for name in names], dtype=np.int64)
     values = np.array([numbers.get(word, np.nan) for word in words], dtype=np.float64)
-    values, more = _higher_is_better(table, reading, column, values, scale)
-    notes += more
+    values, turns = _higher_is_better(table, reading, column, values, scale)
+    notes += turns
     return _Cells(
         columns=tuple(columns),
         row=np.array(rows, dtype=np.int64),
@@ -184,12 +184,14 @@ def _higher_is_better(
             )
     values, notes = values.copy(), list[str]()
     for place, name in enumerate(names):
-        own = (column == place) & ~np.isnan(values)
-        if name in reading.lower and own.any():
-            most = values[own].max()
-            values[own] = turned(values[own], scale)
-            notes.append(f"ratings '{name}': lower is better, so {most:g} is {values[own].min():g}")
-        elif means_errors(f"{name} {reading.dimension or ''}") and (values[own] > 0).any():
+        places = (column == place) & ~np.isnan(values)
+        if name in reading.lower and places.any():
+            most = values[places].max()
+            values[places] = turned(values[places], scale)
+            notes.append(
+                f"ratings '{name}': lower is better, so {most:g} is {values[places].min():g}"
+            )
+        elif means_errors(f"{name} {reading.dimension or ''}") and (values[places] > 0).any():
             notes.append(
                 f"ratings '{name}': if lower is better, as the name says, --lower-is-better {name}"
             )

@@ -75,9 +75,9 @@ def blanks_of(word_map: Mapping[str, float] | None) -> frozenset[float | str | N
 
     NaN is the only number that is not itself.
     """
-    given = {spelled(word): number for word, number in (word_map or {}).items()}
-    named = frozenset(word for word, number in given.items() if number != number)
-    return (BLANKS - given.keys()) | named
+    numbers = {spelled(word): number for word, number in (word_map or {}).items()}
+    named = frozenset(word for word, number in numbers.items() if number != number)
+    return (BLANKS - numbers.keys()) | named
 
 
 def folded(word: str) -> str:
@@ -246,15 +246,15 @@ def score_words(
     Args:
         column: spelled scores, without blanks; score_map: what the user says.
     """
-    given, _ = words_of((), score_map or {})
-    free = {value for value in column if value not in given}
+    meanings, _ = words_of((), score_map or {})
+    free = {value for value in column if value not in meanings}
     alone = {value for value in free if value in PAIRED or isinstance(value, float)}
     verdicts, _ = words_of(alone, None)
     words = {value for value in column if isinstance(value, str)}
     remedy = "scores are finite numbers; leave the cell blank where there is none"
     if len(words) <= _WORDS_SHOWN and max(map(len, words), default=0) <= _LONGEST_WORD:
         remedy = f"say what its words mean: --read {map_of(words, 'score-map')}; {remedy}"
-    return {**verdicts, **given}, remedy
+    return {**verdicts, **meanings}, remedy
 
 
 def rating_of(value: float | str, words: Words, scale: Scale | None) -> float:

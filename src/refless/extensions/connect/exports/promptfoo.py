@@ -48,7 +48,7 @@ def read_results(about: About) -> Reader:
     notes.sentences.append(
         "thumbs are 1 and 0; only files of 'promptfoo export eval' hold what was rated afterwards"
     )
-    told: set[str] = set()
+    metrics: set[str] = set()
 
     def read(result: Row) -> Entry | None:
         if "results" in result:
@@ -70,8 +70,8 @@ def read_results(about: About) -> Reader:
                 passed = at(entry, "pass")
                 if score is not None and isinstance(passed, bool):
                     passes.setdefault(metric, float(passed))
-                    if passed != (score >= HALF) and metric not in told:
-                        told.add(metric)
+                    if passed != (score >= HALF) and metric not in metrics:
+                        metrics.add(metric)
                         notes.sentences.append(_OWN.format(metric))
         graded = result.get("gradingResult")
         typed = number_in(at(graded, "score")) if at(graded, "reason") == _BY_HAND else None
