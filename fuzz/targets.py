@@ -22,7 +22,7 @@ from refless.data.tables import (
     Columns,
     Reading,
     cells,
-    parse_rating_map,
+    parse_word_map,
     ratings,
     read_both,
     read_outputs,
@@ -200,7 +200,7 @@ def _cells(data: bytes) -> None:
         lambda one: cells.references_of_cells([one]),
         lambda one: cells.weights_of_cell(one, 2),
         lambda one: _rated(ratings.spelled(one)),
-        lambda _: parse_rating_map(text),
+        lambda _: parse_word_map(text),
         scale_of,
     ):
         try:

@@ -106,7 +106,7 @@ def test_a_judge_on_another_scale_is_named(command: str, tmp_path: Path) -> None
     assert "of the outputs lie outside those of the rated texts" in " ".join(
         (ran.out + ran.err).split()
     )
-    assert "1 of 120 scores are -1" in ran.err
+    assert "1 of 120 scores is -1" in ran.err
     assert "lie outside" not in run(*words, other).err
 
 

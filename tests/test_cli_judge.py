@@ -491,7 +491,7 @@ def test_scores_on_another_scale(graded: Path) -> None:
     ("column", "note"),
     [
         ("flat", "flat: all scores of the rated texts are 3, which tells nothing"),
-        ("coded", "coded: 4 of 80 scores are -1, and no other is below 0"),
+        ("coded", "coded: 4 of 80 scores are -1, the others go from"),
     ],
 )
 def test_strange_scores_are_noted(graded: Path, column: str, note: str) -> None:
@@ -594,15 +594,15 @@ def test_a_verdict_is_a_verdict_on_any_scale(tmp_path: Path) -> None:
     graded = [row | {"judge": 3 + 2 * int(str(row["judge"]))} for row in passed()]
     path = table(tmp_path / "graded.csv", graded)
     assert "kappa" not in measures_of(path)
-    assert (
-        "judge: scores go from 3 to 5 beside verdicts: --pass X says from where"
-        in said(path, "judge")[1]
-    )
+    told = said(path, "judge")[1]
+    assert "judge: scores go from 3 to 5 and ratings go from 0 to 1, so in other units" in told
+    assert "--pass X says from where on" in told
     assert measures_of(path, "--pass", "4") == plain
     rated = [row | {"human": 2 + 3 * int(str(row["human"]))} for row in passed()]
     path = table(tmp_path / "rated.csv", rated)
     assert measures_of(path)["mae"] is None  # verdicts are in other units
-    assert "judge: ratings go from 2 to 5 beside verdicts: --pass X says" in said(path, "judge")[1]
+    told = said(path, "judge")[1]
+    assert "judge: scores go from 0 to 1 and ratings go from 2 to 5, so in other units" in told
     assert measures_of(path, "--pass", "4") == plain
     pairs = [
         row | {name: 1 + int(str(row[name])) for name in ("human", "judge")} for row in passed()

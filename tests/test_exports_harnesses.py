@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from command_line import run
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError
 from test_tables_formats import write
@@ -33,6 +34,36 @@ def test_thumbs_of_promptfoo(file: str) -> None:
     notes = " ".join(found.notes)
     assert "left out: 4 scores of assertions (--score-column 'scores.*'), 1 results" in notes
     assert "'promptfoo export eval'" in notes
+
+
+@pytest.mark.parametrize("threshold", [0.75, 0.3])
+def test_thresholds_of_promptfoo(tmp_path: Path, threshold: float) -> None:
+    """An assertion's own verdict is a score, too, and it is said where 0.5 passes others."""
+    rows = []
+    for i in range(24):
+        score = (0.25, 0.5, 0.75, 1.0)[i % 4]
+        rubric = {"type": "llm-rubric", "metric": "polite", "threshold": threshold}
+        checks = [
+            {"pass": score >= threshold, "score": score, "assertion": rubric},
+            {"pass": i % 3 > 0, "score": float(i % 3 > 0), "assertion": {"type": "human"}},
+        ]
+        row = {"promptIdx": 0, "testIdx": i, "response": {"output": f"a{i}"}}
+        rows.append(json.dumps(row | {"gradingResult": {"componentResults": checks}}))
+    path = write(tmp_path, "a.jsonl", "\n".join(rows))
+    flags = ("--resamples", "60", "--format", "json")
+
+    def rate(column: str, *more: object) -> tuple[float, str]:
+        ran = run("judge", path, "--score-column", column, *flags, *more)
+        return ran.json["judges"][0]["measures"]["judge_rate"]["value"], ran.err
+
+    share = sum(score >= threshold for score in (0.25, 0.5, 0.75, 1.0)) / 4
+    half, lines = rate("scores.polite")
+    assert half == 0.75
+    assert "scores.polite: scores pass from 0.5 on; --pass X says otherwise" in lines
+    assert ("--score-column passes.polite reads what it passed" in lines) == (threshold == 0.75)
+    assert rate("passes.polite")[0] == share
+    assert rate("scores.polite", "--pass", threshold)[0] == share
+    assert "scores pass from" not in rate("passes.polite")[1]
 
 
 def test_outputs_of_promptfoo() -> None:

@@ -62,6 +62,27 @@ def test_argilla_on_disk(path: Path) -> None:
     assert read(path, dimension="ok").pool.human.tolist() == [1, 0]
 
 
+@pytest.mark.parametrize(
+    ("words", "numbers"),
+    [(["yes", "no", "yes"], [1, 0, 1]), (["partial", "pass", "fail"], [0.5, 1, 0])],
+)
+def test_words_of_judges_in_mlflow(tmp_path: Path, words: list[str], numbers: list[float]) -> None:
+    """Its built-in judges answer yes and no; other words need a map beside pass and fail."""
+    file = tmp_path / "traces.jsonl"
+    traces = []
+    for i, word in enumerate(words):
+        judged = {"assessment_name": "relevance", "feedback": {"value": word}}
+        rated = {"assessment_name": "correct", "feedback": {"value": True}}
+        kinds = ((judged, "LLM_JUDGE"), (rated, "HUMAN"))
+        found = [one | {"source": {"source_type": kind, "source_id": "x"}} for one, kind in kinds]
+        about = {"trace_id": f"t{i}", "request": "q", "response": f"r{i}", "assessments": found}
+        traces.append(json.dumps(about))
+    file.write_text("\n".join(traces), encoding="utf-8")
+    columns = Columns(score=("scores.relevance",))
+    read = read_pool(str(file), Reading(columns=columns, score_map={"partial": 0.5}))
+    assert read.pool.score("scores.relevance").tolist() == numbers
+
+
 def test_mlflow_itself() -> None:
     """People's feedback counts, a judge's is a score, what was overridden is neither."""
     file = FOLDER.parent / "mlflow" / "traces.jsonl"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.data.tables import Columns, PoolRead, Reading, parse_rating_map, read_pool
+from refless.data.tables import Columns, PoolRead, Reading, parse_word_map, read_pool
 from refless.registry.errors import InputError, UsageError
 
 
@@ -46,7 +46,8 @@ def test_words_without_meaning(tmp_path: Path, ratings: tuple[Any, ...]) -> None
     with pytest.raises(InputError, match="ratings that are not numbers") as caught:
         rated(tmp_path, *ratings)
     assert word in str(caught.value)
-    assert "--read rating-map" in str(caught.value)
+    assert "--read rating-map=" in str(caught.value)
+    assert f"{word}=NUMBER" in str(caught.value)
     assert (caught.value.line, caught.value.column) == (1, "rating")
 
 
@@ -87,19 +88,20 @@ def test_pairs_are_decided_over_all_rating_columns(tmp_path: Path) -> None:
         read_pool([str(path)], reading)
 
 
-def test_parse_rating_map() -> None:
+def test_parse_word_map() -> None:
     """Words are folded, numbers read; nonsense and repeats are wrong usage."""
-    assert parse_rating_map("Up=1, down = -0.5") == {"up": 1.0, "down": -0.5}
-    assert parse_rating_map("a=b=2") == {"a=b": 2.0}
-    for text in ("", "up", "up=", "=1", "up=one", "up=nan", "up=1,UP=2"):
+    assert parse_word_map("Up=1, down = -0.5") == {"up": 1.0, "down": -0.5}
+    assert parse_word_map("a=b=2") == {"a=b": 2.0}
+    assert str(parse_word_map("99=")) == "{'99': nan}"
+    for text in ("", "up", "=1", "up=one", "up=inf", "up=1,UP=2"):
         with pytest.raises(UsageError, match="--read rating-map"):
-            parse_rating_map(text)
+            parse_word_map(text)
 
 
 @given(st.dictionaries(st.from_regex("[a-z]{1,8}", fullmatch=True), st.integers(-9, 9), min_size=1))
 def test_rating_maps_parse_back(mapping: dict[str, int]) -> None:
     """Any map written as WORD=NUMBER comes back."""
-    assert parse_rating_map(",".join(f"{k}={v}" for k, v in mapping.items())) == mapping
+    assert parse_word_map(",".join(f"{k}={v}" for k, v in mapping.items())) == mapping
 
 
 @pytest.mark.parametrize("rating", [float("inf"), "inf", "-Infinity", "1e999"])
@@ -193,6 +195,51 @@ def test_wide_table_with_words_for_no_rating(tmp_path: Path) -> None:
         "1 rating cell '-' is read as blank",
         "1 rating cell '?' is read as blank",
     ]
+
+
+PAIRS = [(1, 2), (2, 2), (3, 4), (4, 4), (5, 4), (5, 5), (2, 1), (4, 3), (3, 3), (1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("marks", "scale"),
+    [
+        (PAIRS, (1, 5)),
+        (PAIRS, None),
+        ([(2 * a - 1, 2 * b - 1) for a, b in PAIRS * 4], (1, 10)),
+        ([(a - 1, b - 1) for a, b in PAIRS * 2], (0, 10)),  # 0 is a mark, too
+        ([(19 * a, 19 * b) for a, b in PAIRS * 2], (0, 100)),
+        ([(3, 4), (4, 5), (5, 5), (4, 4), (3, 3), (5, 4), (4, 3)] * 3, (1, 5)),
+    ],
+)
+def test_two_marks_in_a_cell(
+    tmp_path: Path, marks: list[tuple[int, int]], scale: tuple[int, int] | None
+) -> None:
+    """Two annotators' marks are no decimals; a list of both is read."""
+    cells = [f"{a},{b}" for a, b in marks]
+    with pytest.raises(InputError, match="looks like two ratings in one cell") as caught:
+        rated(tmp_path, *cells, scale=scale)
+    assert (caught.value.line, caught.value.column) == (1, "rating")
+    lists = rated(tmp_path, *(f"[{cell}]" for cell in cells), scale=scale)
+    assert lists.pool.ratings.values.tolist() == [mark for pair in marks for mark in pair]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["4,5", "3,5", "2,5", "4", "1,5", "3,5", "2,5"],  # halves
+        ["3,3", "3,7", "2,3", "4", "4,7", "1,3", "3,7", "2,7"],  # means of three
+        ["3,2", "4,4", "2,2", "1,4", "3,4", "4,2", "2,4", "3,2"],  # means of five
+        ["7,9", "8,2", "6,1", "7,4", "9,3", "5,5", "6,8", "8,0", "7,2", "8,8"],
+        ["0,8", "0,4", "0,9", "0,1", "0,5", "0,3"],
+        ["4,25", "3,75", "4,5", "2,25", "4,0", "3,5"],
+        ["4,5", "3,2"],
+        ["85,5", "90,2", "71,9", "64,4", "88,1", "93,7"],
+    ],
+)
+def test_commas_of_decimals(tmp_path: Path, cells: list[str]) -> None:
+    """Halves, means of a few raters, marks with one decimal, shares."""
+    expected = [float(cell.replace(",", ".")) for cell in cells]
+    assert rated(tmp_path, *cells).pool.human.tolist() == expected
 
 
 def test_decimal_commas(tmp_path: Path) -> None:

@@ -8,7 +8,14 @@ import pytest
 
 from command_line import jsonl
 from refless.data.human import pool_of
-from refless.data.tables import Columns, Reading, read_both, read_outputs, read_pool
+from refless.data.tables import (
+    Columns,
+    Reading,
+    parse_word_map,
+    read_both,
+    read_outputs,
+    read_pool,
+)
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 
@@ -66,6 +73,30 @@ def test_wrong_cells(tmp_path: Path) -> None:
     assert outputs.bad == (False, False, False, True, True)
 
 
+@pytest.mark.parametrize(
+    "words", [["SAFE", "UNSAFE"], ["pass", "partial", "fail"], ["low", "medium", "high"]]
+)
+def test_words_of_a_judge(words: list[str]) -> None:
+    """Words that are no pair are an error with a map of those that were seen, which is read."""
+    rows = [{"text": f"t{i}", "rating": 1, "judge": word} for i, word in enumerate(words)]
+    with pytest.raises(InputError) as caught:
+        read_pool(rows, reading("judge"))
+    seen = ",".join(f"{word}=NUMBER" for word in sorted(map(str.casefold, words)))
+    assert f"say what its words mean: --read score-map={seen}; " in str(caught.value)
+    score_map = {word: i / 2 for i, word in enumerate(words)}
+    pool = read_pool(rows, reading("judge", score_map=score_map)).pool
+    assert pool.score("judge").tolist() == [*score_map.values()]
+
+
+def test_a_map_of_some_words() -> None:
+    """Beside pass and fail it gives what lies between; what it has as nothing is a blank."""
+    cells = ["pass", "fail", "partial", "unsure"]
+    rows = [{"text": f"t{i}", "rating": 1, "judge": word} for i, word in enumerate(cells)]
+    score_map = parse_word_map("partial=0.5,unsure=", "score-map")
+    pool = read_pool(rows, reading("judge", score_map=score_map)).pool
+    np.testing.assert_array_equal(pool.score("judge"), [1, 0, 0.5, NAN])
+
+
 def test_a_column_that_a_file_lacks(tmp_path: Path) -> None:
     """Each file needs it, not just one of them."""
     both = [jsonl(tmp_path / name, [{"text": name, "rating": 1}]) for name in ("a.jsonl", "b.csv")]
@@ -89,3 +120,12 @@ def test_pools_keep_what_is_asked_for() -> None:
         read_pool(pool, reading("gpt5"))
     with pytest.raises(UsageError, match="keep no scores; make them again with --score-column j"):
         read_pool(pool_of(["a"], [1]), reading("judge"))
+
+
+def test_two_marks_of_a_judge(tmp_path: Path) -> None:
+    """Scores such as '7,9' of two judges are no decimals either."""
+    cells = [f"{mark},{mark % 5 + 1}" for mark in (1, 2, 3, 4, 5) * 3]
+    rows = [{"text": f"t{i}", "rating": i % 5, "judge": cell} for i, cell in enumerate(cells)]
+    path = jsonl(tmp_path / "r.jsonl", rows)
+    with pytest.raises(InputError, match="'1,2' looks like two ratings in one cell"):
+        read_pool([str(path)], Reading(columns=Columns(score=("judge",))))

@@ -15,7 +15,7 @@ from refless.commands.declared import (
     Many,
     parameters_of,
 )
-from refless.data.tables import Columns, Reading, one_of, parse_rating_map, scale_of
+from refless.data.tables import Columns, Reading, one_of, parse_word_map, scale_of
 from refless.data.tables.columns import SEVERAL
 from refless.files.untrusted import MOST_BYTES, is_folder
 from refless.registry.errors import UsageError
@@ -78,6 +78,9 @@ class RatedOptions(FileOptions):
     rating_map: Annotated[
         str | Mapping[str, float] | None, About("numbers for rating words", kind=str | None)
     ] = None
+    score_map: Annotated[
+        str | Mapping[str, float] | None, About("numbers for words of scores", kind=str | None)
+    ] = None
     label_config: Annotated[str | None, About("Label Studio's configuration")] = None
 
 
@@ -122,10 +125,12 @@ class RatedRows(OutputRows):
             roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*':
             one annotator a column), annotator, time, dimension.
         reading: How files are read: encoding=latin-1. Repeatable; options: format, encoding,
-            quoting, max-bytes, rating-map, label-config.
+            quoting, max-bytes, rating-map, score-map, label-config.
         scale: Lowest and highest rating; maps ratings to [0, 1].
         dimension: Which of several things that were rated is read: fluency, a question, a scorer, a
             column of ratings; fluency=1..5 has its scale.
+        lower_is_better: A column of ratings or scores that is to be turned, verdicts too: errors,
+            ranks; repeatable.
     """
 
     roles: ClassVar[tuple[str, ...]] = (
@@ -135,6 +140,7 @@ class RatedRows(OutputRows):
 
     scale: Annotated[Read[tuple[float, float] | None], About(metavar="MIN MAX")] = None
     dimension: Annotated[Read[Names], About(metavar="NAME", kind=str | None)] = None
+    lower_is_better: SeveralColumns = None
 
     def to_reading(self, **columns: Any) -> Reading:
         """How to read, with more columns by role."""
@@ -142,7 +148,12 @@ class RatedRows(OutputRows):
         scale = None if self.scale is None else scale_of(self.scale)
         # zero-argument super() does not know the class that slots made anew
         reading = OutputRows.to_reading(self, **columns)
-        return replace(reading, scale=scale if own is None else own, dimension=dimension)
+        return replace(
+            reading,
+            scale=scale if own is None else own,
+            dimension=dimension,
+            lower=names_in(self.lower_is_better),
+        )
 
 
 def columns_by_role(columns: Any, roles: Sequence[str]) -> dict[str, Any]:
@@ -186,13 +197,14 @@ def options_in(options: Any, kind: type[FileOptions]) -> dict[str, Any]:
 
 def _option(parameter: Parameter, value: Any, flag: str) -> Any:
     """The value of one option, which a command line has as text."""
-    if isinstance(value, Mapping) and parameter.name == "rating_map":
+    is_map = parameter.name in {"rating_map", "score_map"}
+    if isinstance(value, Mapping) and is_map:
         return value
     text = value if isinstance(value, str) else written(value)
     plain = value_of(parameter, text, flag)
     parameter.check(plain, flag)
-    is_map = parameter.name == "rating_map" and plain is not None
-    return parse_rating_map(plain) if is_map else plain
+    name = parameter.name.replace("_", "-")
+    return parse_word_map(plain, name) if is_map and plain is not None else plain
 
 
 def mapped(values: Any, name: str, example: str) -> Mapping[str, Any]:

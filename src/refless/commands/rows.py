@@ -1,6 +1,6 @@
 """Rows, from files or memory, as pools and outputs; what was noticed becomes notes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from refless.commands.parameters import OutputRows, RatedRows, Rows, SeveralColumns, names_in
 from refless.commands.warnings import note
 from refless.data.design import column_of
+from refless.data.human import FEWEST_RATINGS, LIKELY_SCALES
 from refless.data.records import Outputs, RatedPool, Texts
 from refless.data.tables import (
     OutputsRead,
@@ -20,15 +21,13 @@ from refless.data.tables import (
 )
 from refless.data.tables.table import Read
 from refless.estimators import Estimator
+from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 
-LIKELY_SCALES = {  # lowest and highest rating
-    *((0.0, float(high)) for high in (1, 2, 3, 4, 5, 6, 10, 20, 100)),
-    *((1.0, float(high)) for high in (2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 100)),
-    *((-float(end), float(end)) for end in (1, 2, 3)),
-}
-FEWEST_RATINGS = 20  # that tell where a scale ends
-CODES = (-1.0, -9.0, -99.0, -999.0)  # that stand for a failure among scores
+CODES = frozenset(  # that may stand for no answer, as survey tools and harnesses write it
+    {9.0, 77.0, 88.0, 97.0, 98.0, 99.0, 999.0, 9999.0}
+    | {-1.0, -8.0, -9.0, -88.0, -99.0, -100.0, -999.0}
+)
 TOLD = 3  # bad rows that are told in full
 
 
@@ -106,13 +105,71 @@ def note_codes(rated: Texts, others: Texts) -> None:
     """Says where scores of others, of rated texts or of those nobody rated, look like failures."""
     for name in (name for name in rated.score_names if name in others.score_names):
         scores = np.concatenate([rated.score(name), others.score(name)])
-        scores = scores[~np.isnan(scores)]
-        for code in CODES:
-            if (count := int((scores == code).sum())) and (scores[scores != code] >= 0).all():
-                note(
-                    f"{name}: {count} of {len(scores)} scores are {code:g}, and no other is below "
-                    "0: if that stands for a failure, leave these cells blank"
-                )
+        for line in _of_codes(scores[~np.isnan(scores)], codes_in(scores)):
+            note(f"{name}: {line.format('scores')}a failure, leave these cells blank")
+
+
+def note_ratings(pool: RatedPool) -> FloatArray:
+    """The single ratings that are no codes; says which ones look like codes for "not rated".
+
+    On a scale that the user gave all of them are ratings; it is said if they look like its shares.
+    """
+    values = pool.ratings.values
+    if not len(values):
+        return values
+    if pool.scale is not None:
+        low, high = pool.scale
+        if low == 0 and high >= 10 and 0 <= values.min() < values.max() <= 1:
+            note(
+                f"all ratings go from {values.min():g} to {values.max():g} on a scale from 0 to "
+                f"{high:g}: if they are shares of it, --scale 0 1"
+            )
+        return values
+    codes = codes_in(values) | _zero_in(values)
+    for line, code in zip(_of_codes(values, codes), sorted(codes), strict=True):
+        remedy = f"leave these cells blank or say --read rating-map={code:g}="
+        note(f"{line.format('ratings')}not rated, {remedy}; if it is a rating, give --scale")
+    return values[~np.isin(values, [*codes])]
+
+
+def _of_codes(values: FloatArray, codes: frozenset[float]) -> Iterator[str]:
+    """How many values each code has, lowest code first, and where the others go from and to."""
+    others = values[~np.isin(values, [*codes])]
+    for code in sorted(codes):
+        n = int((values == code).sum())
+        yield (
+            f"{n} of {len(values)} {{}} {'is' if n == 1 else 'are'} {code:g}, the others go from "
+            f"{others.min():g} to {others.max():g}: if that stands for "
+        )
+
+
+def codes_in(values: FloatArray) -> frozenset[float]:
+    """Values that seem to stand for no answer: far above all others, or below 0 where none is."""
+    suspects = {*values.tolist()} & CODES
+    if not {*values[values < 0].tolist()} <= CODES:  # a scale that goes below 0
+        suspects = {value for value in suspects if value > 0}
+    others = values[~np.isnan(values) & ~np.isin(values, [*suspects])]
+    if len(others) <= len(values) / 2:
+        return frozenset()
+    low, high = float(others.min()), float(others.max())
+    return frozenset(
+        code
+        for code in suspects
+        if (code < 0 <= low and high > 1) or (code > high > low and code - high >= high - low)
+    )
+
+
+def _zero_in(values: FloatArray) -> frozenset[float]:
+    """0 beside a usual scale of whole ratings that begins at 1, which is rarer; else nothing."""
+    above = values[values > 0]
+    zeros = int((values == 0).sum())
+    if zeros + len(above) < len(values) or zeros >= len(above) or len(values) < FEWEST_RATINGS:
+        return frozenset()
+    ends = float(above.min()), float(above.max())
+    is_whole = bool((above == above.round()).all())
+    from_one = ends in LIKELY_SCALES and ends[0] == 1 and 3 <= ends[1] <= 10
+    is_code = from_one and is_whole and zeros > int((above == 1).sum())
+    return frozenset({0.0} if is_code else ())
 
 
 def note_scale(pool: RatedPool) -> None:
@@ -120,13 +177,13 @@ def note_scale(pool: RatedPool) -> None:
 
     No number depends on it: units do not change with the ratings that happen to be in a file.
     """
-    n = len(pool.ratings.values)
-    if pool.scale is not None or not n:
+    values = note_ratings(pool)
+    if pool.scale is not None or not len(values):
         return
-    low, high = float(pool.ratings.values.min()), float(pool.ratings.values.max())
+    low, high = float(values.min()), float(values.max())
     ends = f"{low:g} to {high:g}"
     likely = f"go from {ends}; if they can go no further, --scale {low:g} {high:g} says so"
-    if n < FEWEST_RATINGS or (low, high) not in LIKELY_SCALES:
+    if len(values) < FEWEST_RATINGS or (low, high) not in LIKELY_SCALES:
         likely = f"go from {ends}, which does not tell it; --scale MIN MAX says it, if there is one"
     note(f"no scale is known, so numbers are in the raters' units. The ratings {likely}")
 

@@ -21,6 +21,12 @@ from refless.registry.errors import InputError, UsageError
 MAX_DECIMALS = 6
 Numbers = TypeVar("Numbers", FloatArray, IntArray)
 EXACT = 2**53  # integers up to here are floats without loss
+LIKELY_SCALES = {  # lowest and highest rating
+    *((0.0, float(high)) for high in (1, 2, 3, 4, 5, 6, 10, 20, 100)),
+    *((1.0, float(high)) for high in (2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 100)),
+    *((-float(end), float(end)) for end in (1, 2, 3)),
+}
+FEWEST_RATINGS = 20  # that tell where a scale ends
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -75,6 +75,7 @@ class Audit:
 
     Attributes:
         name: of the judge; n: labels with a score; unlabelled: scores without a label.
+        rows: all rows that are asked about, without a label or a score too.
         passing: from where on is passed, or None; table: the verdicts, or None.
         same_units: whether scores are in the units of the ratings.
         measures: agreement and errors, by name; annotator: those of one annotator, or empty.
@@ -90,6 +91,7 @@ class Audit:
     name: str
     n: int
     unlabelled: int
+    rows: int
     passing: float | None
     table: Confusion | None
     same_units: bool
@@ -132,6 +134,7 @@ def audit(labels: Labels, ranked: Estimate, seed: int = 0) -> Audit:
         name=labels.name,
         n=len(labels),
         unlabelled=len(labels.unlabelled),
+        rows=len(labels.every.human),
         passing=labels.passing,
         table=None if labels.passing is None else Confusion.of(*verdicts(labels)[:2]),
         same_units=labels.same_units,

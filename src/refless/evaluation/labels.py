@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from refless.evaluation.raters import Raters, Votes, extra_of, rated_coefficient
+from refless.evaluation.scales import are_ratings, ends_of
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.answers import NOTHING_MORE, Answer, Estimate, Extra
 from refless.stats.contrast import VERDICTS, contrast
@@ -147,59 +148,6 @@ class Labels:
     def same_units(self) -> bool:
         """Whether scores could be ratings."""
         return are_ratings(self.human, np.concatenate([self.judge, self.unlabelled]), self.scale)
-
-
-def ends_of(human: FloatArray, scale: Interval | None) -> Interval:
-    """The lowest and the highest rating, as far as is known; those of verdicts are 0 and 1."""
-    if scale is not None:
-        return scale
-    if {*human.tolist()} <= {*VERDICTS}:
-        return VERDICTS
-    return float(human.min()), float(human.max())
-
-
-def are_ratings(human: FloatArray, scores: FloatArray, scale: Interval | None) -> bool:
-    """Whether scores could be ratings: none lies outside the scale, or far from the ratings.
-
-    Scores from 0 to 1 beside ratings that are mostly higher are verdicts or shares.
-    """
-    low, high = ends_of(human, scale)
-    beyond = 0.0 if scale else (high - low) / 2
-    least, most = float(scores.min()), float(scores.max())
-    shares = least >= 0 and most <= 1 < float(np.median(human))
-    return low - beyond <= least and most <= high + beyond and not shares
-
-
-def bars_of(
-    human: FloatArray,
-    votes: FloatArray,
-    scores: FloatArray,
-    scale: Interval | None,
-    passing: float | None,
-) -> tuple[float, float] | None:
-    """From where on a rating, and a judge's score, is a pass; None where nothing passes or fails.
-
-    Ratings of 0 and 1 are verdicts, and so are two other values that ratings and scores share.
-    What is 0 or 1 has passed or failed already, whatever `passing` says of the other column.
-
-    Args:
-        human: [n] ratings; votes: those of single annotators; scores: the judge's, without NaN.
-        scale: lowest and highest rating, if known; passing: what the user calls a pass, or None.
-    """
-    judged, values = {*scores.tolist()}, {*votes.tolist()}
-    passed = values <= {*VERDICTS} and scale in {None, VERDICTS}
-    if not judged:
-        return None
-    if passing is None:
-        if passed:
-            return (0.5, 0.5) if min(judged) >= 0 and max(judged) <= 1 else None
-        low, high = min(values), max(values)
-        two = len(values) == 2 and judged <= values and scale in {None, (low, high)}
-        return ((low + high) / 2,) * 2 if two else None
-    if not passed and not judged <= {*VERDICTS} and not are_ratings(human, scores, scale):
-        return None
-    middle = passing if 0 < passing <= 1 else 0.5
-    return middle if passed else passing, middle if judged <= {*VERDICTS} else passing
 
 
 def passed(column: FloatArray, bar: float) -> FloatArray:

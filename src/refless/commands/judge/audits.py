@@ -1,7 +1,6 @@
-"""Each judge's audit, its runs, its drift, and the gates on them."""
+"""Each judge's audit, its runs and its drift."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,36 +8,34 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from refless.commands.judge.document import NAMES
 from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
 from refless.commands.random_draw import draw_remark
-from refless.commands.rows import ScoredRows, note_codes, note_equal, outputs_of
+from refless.commands.rows import ScoredRows, note_codes, note_equal, note_ratings, outputs_of
 from refless.commands.warnings import note
 from refless.data.design import Design, joined
 from refless.data.human import unscaled
 from refless.data.records import Predictions, RatedPool, Texts
 from refless.data.records import scored as by_name
 from refless.data.tables import Reading, ScoredRead, read_scored
+from refless.data.tables.ratings import means_errors
 from refless.evaluation.annotators import columns_of
 from refless.evaluation.audit import Audit, audit
 from refless.evaluation.groups import codes
 from refless.evaluation.judge_shift import judge_shifts
-from refless.evaluation.labels import OTHER_UNITS, AllRows, Labels, bars_of
+from refless.evaluation.labels import OTHER_UNITS, AllRows, Labels
 from refless.evaluation.meta import Level
 from refless.evaluation.random_draw import RandomDraw, random_draw
 from refless.evaluation.raters import Raters, votes_of
 from refless.evaluation.repeated import Drift, Runs, drift_of, runs_of
+from refless.evaluation.scales import bars_of
+from refless.evaluation.uses import FEWEST
 from refless.metrics.references import Scores
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
-from refless.report.result import Gated, GateRecord
-from refless.report.wording import with_interval
 from refless.stats.answers import Estimate
 from refless.stats.contrast import VERDICTS
 
-BIAS = "bias"
-MISSING = "it is not measured here; verdicts need --pass"
 SELECTED = (
     "Agreement and errors then hold for rows like the rated ones, and corrected means of all rows "
     "do not hold: rate rows that are drawn at random."
@@ -148,7 +145,9 @@ def audits_of(
     ranked = _ranked(question.human, systems)
     rated, unrated = with_scores(question.read), question.read.unrated
     note_equal(rated)
+    note_ratings(rated)
     note_codes(rated, unrated)
+    _note_unscored(question, rated)
     split = int((question.ratings == 0.5).sum())
     if split and question.passing is None and {*rated.ratings.values.tolist()} <= {*VERDICTS}:
         note(f"{split} texts, on which annotators are split evenly, pass; --pass 0.51 fails them")
@@ -168,10 +167,43 @@ def audits_of(
         labels = replace(labels, shifted=shift.outside, selected=draw.by_content)
         order = ranked.get(shift.name, _no_order(question.human))
         audits.append(audit(labels, order, question.seed))
-        kappa = audits[-1].measures.get("kappa")
-        if kappa is not None and kappa.interval[1] < 0:
-            note(f"{shift.name} passes what people fail: --lower-is-better {shift.name} turns it")
+        if line := _upside_down(audits[-1], question.lower):
+            note(line)
     return tuple(audits)
+
+
+def _upside_down(judged: Audit, lower: Sequence[str]) -> str:
+    """That a judge seems to mean by high what people mean by low; nothing where it does not."""
+    name = judged.name
+    remedy = f"--lower-is-better {name} turns it"
+    if name in lower:
+        remedy = f"leave out --lower-is-better {name}"
+    for measure, how in (
+        ("kappa", "passes what people fail"),
+        ("spearman", "is low where people rate high"),
+    ):
+        if measure in judged.measures and judged.measures[measure].interval[1] < 0:
+            return f"{name} {how}: {remedy}"
+    spearman = judged.measures.get("spearman")
+    if name in lower or not means_errors(name) or (spearman and spearman.interval[0] > 0):
+        return ""
+    return f"{name}: if lower is better, as the name says, {remedy}"
+
+
+def _note_unscored(question: Question, rated: RatedPool) -> None:
+    """Says what people think of rated texts that a judge left without a score, and of the others.
+
+    Agreement is of texts with a score alone; means are of all.
+    """
+    for name in rated.score_names:
+        without = np.isnan(rated.score(name))
+        if FEWEST <= without.sum() <= len(rated) - FEWEST:
+            theirs = question.ratings[without].mean()
+            others = question.ratings[~without].mean()
+            note(
+                f"{name}: people's mean rating is {theirs:.4g} of texts without a score and "
+                f"{others:.4g} of those with one; agreement is of these alone"
+            )
 
 
 def _draw(question: Question, rated: RatedPool) -> RandomDraw:
@@ -191,14 +223,27 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
             note(f"{name}: {OTHER_UNITS}, so --pass {question.passing:g} makes no verdicts of "
                  "them: give both on one scale, or the scores as 1 and 0")  # fmt: skip
         elif not labels.same_units:
-            columns = {"ratings": labels.human, "scores": labels.judge}
-            verdicts = [word for word in columns if {*columns[word].tolist()} <= {*VERDICTS}]
-            for word in columns.keys() - verdicts if verdicts else ():
-                low, high = columns[word].min(), columns[word].max()
-                note(f"{name}: {word} go from {low:g} to {high:g} beside verdicts: --pass X says "
-                     "from where on they pass")  # fmt: skip
+            note(_in_other_units(labels))
         return labels
+    verdicts = {*VERDICTS, *question.read.pool.ratings.values.tolist()}
+    if question.passing is None and not {*labels.judge.tolist()} <= verdicts:
+        note(f"{name}: scores pass from {bars[1]:g} on; --pass X says otherwise")
     return labels.as_verdicts(bars)
+
+
+def _in_other_units(labels: Labels) -> str:
+    """What is compared where scores are in other units than the ratings, and what may be done."""
+    columns = {"scores": labels.judge, "ratings": labels.human}
+    low, high = labels.ends
+    ends = {name: (column.min(), column.max()) for name, column in columns.items()}
+    ends["ratings"] = (min(low, ends["ratings"][0]), max(high, ends["ratings"][1]))
+    said = " and ".join(f"{name} go from {a:g} to {b:g}" for name, (a, b) in ends.items())
+    remedy = "if they are on one scale after all, --scale MIN MAX says so"
+    if labels.scale is not None:
+        remedy = "give both on one scale to compare more"
+    if any({*column.tolist()} <= {*VERDICTS} for column in columns.values()):
+        remedy = "beside verdicts --pass X says from where on the others pass"
+    return f"{labels.name}: {said}, so in other units, and ranks alone are compared; {remedy}"
 
 
 def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
@@ -362,69 +407,3 @@ def _places(read: ScoredRead, older: Texts) -> IntArray:
         place = {key: i for i, key in enumerate(past) if key not in twice}
         places.append(np.array([place.get(key, -1) for key in now], dtype=np.int64))
     return max(places, key=lambda at: int((at >= 0).sum()))
-
-
-def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
-    """(measure, >= or <=, value) of each part; raises UsageError for what is none."""
-    parts = [part.strip() for part in (words or "").split(",") if part.strip()]
-    result = []
-    for part in parts:
-        match = re.fullmatch(r"(\w+)\s*(>=|<=)\s*(-?\d*\.?\d+)", part)
-        if match is None or match[1] not in NAMES:
-            known = ", ".join(NAMES)
-            raise UsageError(f"--require needs MEASURE>=NUMBER, got '{part}'; measures: {known}")
-        name = match[1]
-        sign = match[2]
-        bar = float(match[3])
-        if name == BIAS and (sign == ">=" or bar < 0):
-            raise UsageError(f"--require {part}: the size of the bias is what counts; bias<=0.2")
-        result.append((name, sign, bar))
-    return tuple(result)
-
-
-def gated(
-    audits: Sequence[Audit],
-    required: Sequence[tuple[str, str, float]],
-    drifts: Mapping[str, Drift],
-    most: float | None,
-) -> GateRecord:
-    """What became of the gates: the worst of them decides, and its reason is noted."""
-    gates: list[tuple[str, str]] = []
-    for each in audits:
-        for name, sign, bar in required:
-            value = each.measures.get(name, Estimate(value=math.nan, undefined=MISSING))
-            measure = name
-            if name == BIAS:  # too strict is as bad as too kind
-                value = _size_of(value)
-                measure = "size of the bias"
-            gates.append(_reached(f"{each.name}: {measure}", value, sign, bar))
-    for name, drift in drifts.items() if most is not None else ():
-        moved = f"{name}: size of the change of the mean score"
-        gates.append(_reached(moved, _size_of(drift.change), "<=", most or 0.0))
-    worst_first: tuple[Gated, ...] = ("failed", "undecided", "passed")
-    for verdict in worst_first:
-        reasons = [reason for kind, reason in gates if kind == verdict]
-        if reasons:
-            gate = GateRecord.of(verdict, "; ".join(reasons))
-            note(gate.reason)
-            return gate
-    return GateRecord()
-
-
-def _size_of(estimate: Estimate) -> Estimate:
-    """The same number without its sign, and the interval of its size."""
-    low, high = estimate.interval
-    least = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-    ends = least, max(abs(low), abs(high))
-    return replace(estimate, value=abs(estimate.value), interval=ends)
-
-
-def _reached(name: str, estimate: Estimate, sign: str, bar: float) -> tuple[str, str]:
-    """Whether the whole interval is on the right side of the bar, or all of it on the wrong one."""
-    low, high = estimate.interval
-    if math.isnan(low):
-        return "undecided", f"{name} has no interval ({estimate.undefined or 'too few rows'})"
-    right, wrong = (low >= bar, high < bar) if sign == ">=" else (high <= bar, low > bar)
-    verdict = "passed" if right else "failed" if wrong else "undecided"
-    value = with_interval(estimate.value, estimate.interval)
-    return verdict, f"{name} {value}, wanted {sign} {bar:g}"

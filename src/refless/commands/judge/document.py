@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from refless.data.human import unscaled
 from refless.data.records import RatedPool
-from refless.evaluation.audit import Audit
+from refless.evaluation.audit import RATINGS, Audit
 from refless.evaluation.repeated import Drift, Runs
 from refless.evaluation.uses import Use
 from refless.registry.plural import counted
@@ -191,13 +191,14 @@ def _means(audit: Audit) -> tuple[Section, ...]:
     values = with_intervals([mean.value for mean in means], [mean.interval for mean in means])
     reasons = [mean.undefined for mean in means]
     rows = tuple(zip(order, values, reasons, strict=True))
-    every = counted(audit.n + audit.unlabelled, "row")
+    every = counted(audit.rows, "row")
+    rated = audit.means[RATINGS].n
     header, numeric = ("method", "value [95 %]", "why no interval"), (False, True, False)
     table = Table(header=header, rows=rows, numeric=numeric)
     to_print = "the first line is the one to print"
     if not audit.first:
         to_print = "none is the one to print: see what is not claimed"
-    line = f"Of all {every}, {audit.n} of them rated; {to_print}."
+    line = f"Of all {every}, {rated} of them rated; {to_print}."
     return (Section(title=f"{what} of all rows by {audit.name}", table=table, lines=(line,)),)
 
 

@@ -10,13 +10,12 @@ from refless.commands.judge.audits import (
     Question,
     audits_of,
     drifts_in,
-    gated,
-    requirements,
     runs_in,
     turned,
     with_mix,
     with_scores,
 )
+from refless.commands.judge.gates import gated, requirements
 from refless.commands.judge.result import JudgeResult
 from refless.commands.judged_by import labels_of, rubric_of
 from refless.commands.pairs.judged import JudgedResult
@@ -33,7 +32,6 @@ from refless.commands.parameters import (
     Resamples,
     Rubric,
     Seed,
-    SeveralColumns,
     command,
     names_in,
 )
@@ -85,7 +83,6 @@ def judge(
     max_drift: Annotated[float | None, About("", at_least=0)] = None,
     require: Annotated[str | None, About(metavar="MEASURE>=X,...")] = None,
     rubric: Rubric = None,
-    lower_is_better: SeveralColumns = None,
     metrics: Metrics = None,
     group: Group = None,
     unit: Natural = 100,
@@ -116,10 +113,9 @@ def judge(
             counts, "bias<=0.2"; exit 3 if one is missed, 4 if that cannot be told.
         rubric: What the judge was told; its digest names the judge in the JSON, for 'refless score
             --judged-by'.
-        lower_is_better: A score column that is to be turned, verdicts too; repeatable.
         unit: Items a unit, for differences between pairs of systems.
     """
-    columns, lower = names_in(rows.score_column), names_in(lower_is_better)
+    columns, lower = names_in(rows.score_column), names_in(rows.lower_is_better)
     if max_drift is not None and before is None:
         raise UsageError("--max-drift goes with --before")
     required = requirements(require)
@@ -132,9 +128,6 @@ def judge(
         unread = [line.split(": ", 1)[1] for line in read.notes if "--score-column" in line]
         raise UsageError("; ".join(["at least one --score-column or -m METRIC is needed", *unread]))
     tell(read)
-    for name in lower:
-        if name not in read.scores:
-            raise UsageError(f"--lower-is-better '{name}': it is no --score-column")
     with progress("comparing scores with people's ratings") as show:
         scores = _scores(read, chosen, {*lower})
         if show is not None:

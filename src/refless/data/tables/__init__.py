@@ -9,7 +9,7 @@ from refless.data.tables.memory import Rows as Rows
 from refless.data.tables.partly_rated import PartlyRated as PartlyRated
 from refless.data.tables.partly_rated import read_partly as read_partly
 from refless.data.tables.rated import PoolRead as PoolRead
-from refless.data.tables.ratings import parse_rating_map as parse_rating_map
+from refless.data.tables.ratings import parse_word_map as parse_word_map
 from refless.data.tables.reading import Reading as Reading
 from refless.data.tables.reading import scale_of as scale_of
 from refless.data.tables.views import OutputsRead as OutputsRead

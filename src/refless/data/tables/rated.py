@@ -15,17 +15,21 @@ from refless.data.tables.ratings import (
     BLANKS,
     MOST_RATINGS,
     PAIRED,
+    blanks_of,
     comma_note,
+    marks_fault,
+    means_errors,
     rating_of,
     single_ratings,
     spelled,
+    turned,
     words_fault,
     words_of,
 )
 from refless.data.tables.reading import Reading
 from refless.data.tables.table import Merged, Read, Table
 from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.errors import InputError
+from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 
 Keys = Sequence[Hashable] | None
@@ -110,8 +114,11 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
     scale = table.rows.scale if reading.scale is None else reading.scale
     check_scale(scale)
     rows, names, cells = _singles(table)
+    if marks := marks_fault(cells, scale):
+        place, problem, remedy = marks
+        raise table.rows.fault(rows[place], problem, remedy, names[place])
     words = [*map(spelled, cells)]
-    blank = BLANKS.difference(map(spelled, reading.rating_map or ()))
+    blank = blanks_of(reading.rating_map)
     pairs = zip(cells, words, strict=True)
     blanks = Counter(str(cell).strip() for cell, word in pairs if word in blank)
     words = [None if word in blank else word for word in words]
@@ -141,15 +148,54 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
         for word, n in blanks.items()
     )
     columns = {name: i for i, name in enumerate(sorted(table.roles.all("rating")))}
+    column = np.array([columns[name] for name in names], dtype=np.int64)
+    values = np.array([numbers.get(word, np.nan) for word in words], dtype=np.float64)
+    values, turns = _higher_is_better(table, reading, column, values, scale)
+    notes += turns
     return _Cells(
         columns=tuple(columns),
         row=np.array(rows, dtype=np.int64),
-        column=np.array([columns[name] for name in names], dtype=np.int64),
-        values=np.array([numbers.get(word, np.nan) for word in words], dtype=np.float64),
+        column=column,
+        values=values,
         rated=rated,
         scale=scale,
         notes=notes,
     )
+
+
+def _higher_is_better(
+    table: Table, reading: Reading, column: IntArray, values: FloatArray, scale: Scale | None
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """The ratings, higher ones being better, with notes on columns that are turned or look odd.
+
+    Args:
+        table: all rows; reading: which columns are turned.
+        column: [k] place of each rating's column among their sorted names; values: [k] ratings.
+        scale: lowest and highest rating, if known.
+
+    Raises:
+        UsageError: a name that is no column of ratings or scores.
+    """
+    names = sorted(table.roles.all("rating"))
+    for name in () if reading.lacking else reading.lower:
+        if name not in names and name not in table.scores:
+            raise UsageError(
+                f"--lower-is-better '{name}': it is no --score-column and no column of ratings"
+            )
+    values, notes = values.copy(), list[str]()
+    for place, name in enumerate(names):
+        places = (column == place) & ~np.isnan(values)
+        if name in reading.lower and places.any():
+            most = values[places].max()
+            values[places] = turned(values[places], scale)
+            notes.append(
+                f"ratings '{name}': lower is better, so {most:g} is {values[places].min():g}"
+            )
+        elif means_errors(f"{name} {reading.dimension or ''}") and (values[places] > 0).any():
+            notes.append(
+                f"ratings '{name}': if lower is better, as the name says, --lower-is-better {name}"
+            )
+    return values, tuple(notes)
 
 
 def _singles(table: Table) -> tuple[list[int], list[str], list[object]]:
@@ -178,10 +224,11 @@ def _check_words(
     rated = reading.rating_map is not None or any(isinstance(word, float) for word in unknown)
     if not words or (reading.skip_bad and rated):
         return
+    every = words
     if reading.rating_map is None:
         words = [word for word in words if word not in PAIRED] or words
     row, name = min((row, name) for row, name, word in places if word in words)
-    raise table.rows.fault(row, *words_fault(words), name)
+    raise table.rows.fault(row, *words_fault(words, every), name)
 
 
 def _check_any(table: Table, rated: Sequence[bool], *, both: bool) -> None:

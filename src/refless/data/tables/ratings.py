@@ -7,9 +7,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain
 from numbers import Real
+from statistics import correlation
 
+import numpy as np
+
+from refless.data.choices import SCALE
 from refless.data.records import Scale
 from refless.data.tables.cells import shown
+from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 
 PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
@@ -26,24 +31,53 @@ PAIRED = frozenset(word for pair in PAIRS for word in pair)
 Words = Mapping[float | str, float]  # folded word (or number of the user's map) -> number
 BLANKS = frozenset({"n/a", "#n/a", "na", "nan", "null", "none", "-", "--", "?"})
 _SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE0F))
+_OF_ERRORS = re.compile(  # names, as words, of what there should be little of
+    "errors?|mistakes?|penalty|penalties|mqm|ranks?|ranking|hallucinations?|hallucinated|toxic"
+    "|toxicity|harmful|harmfulness|violations?|defects?|flaws?|wer"
+)
+_NEGATED = frozenset({"no", "non", "not", "free", "without", "avoidance", "absence"})
 _WORDS_SHOWN = 10
+_LONGEST_WORD = 40  # what is longer is text
 MOST_RATINGS = 100  # in one cell
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,(\d{1,2}|\d{4,})\s*")
+_MARKS = re.compile(r"\s*(\d+)\s*,\s*(\d{1,3})\s*")
+_FEWEST_MARKS = 5  # cells that tell whether commas are those of decimals
+_RARE = 0.01  # chance of decimals that all look like ratings
+_SURE = 3.0  # standard deviations
+_SHARES = [  # what follows the comma in means of so many ratings, with one decimal or with two
+    {f"{k / raters:.{places}f}".removeprefix("0.") for k in range(1, raters)}
+    for raters in range(2, 7)
+    for places in (1, 2)
+]
 _THREE_DIGITS = re.compile(r"[+-]?\d+,\d{3}")  # 4,125: a little over 4, or four thousand?
 
 
-def parse_rating_map(text: str) -> dict[str, float]:
-    """The words and numbers of a map such as `up=1,down=0`; raises UsageError for another text."""
+def parse_word_map(text: str, option: str = "rating-map") -> dict[str, float]:
+    """The words and numbers of a map such as `up=1,down=0,99=`; what is nothing is NaN, a blank.
+
+    Raises:
+        UsageError: another text, given with `--read OPTION`.
+    """
     words: dict[str, float] = {}
     for part in text.split(","):
         word, equals, number = part.rpartition("=")
-        value = _number(number)
-        if not equals or not word.strip() or value is None or not math.isfinite(value):
-            raise UsageError(f"--read rating-map needs WORD=NUMBER,..., got '{part}'")
+        value = _number(number) if number.strip() else math.nan
+        if not equals or not word.strip() or value is None or math.isinf(value):
+            raise UsageError(f"--read {option} needs WORD=NUMBER,..., got '{part}'")
         if folded(word) in words:
-            raise UsageError(f"--read rating-map has '{word.strip()}' twice")
+            raise UsageError(f"--read {option} has '{word.strip()}' twice")
         words[folded(word)] = value
     return words
+
+
+def blanks_of(word_map: Mapping[str, float] | None) -> frozenset[float | str | None]:
+    """Spelled cells that are blank: the usual words that a map lacks, and what it has as NaN.
+
+    NaN is the only number that is not itself.
+    """
+    numbers = {spelled(word): number for word, number in (word_map or {}).items()}
+    named = frozenset(word for word, number in numbers.items() if number != number)
+    return (BLANKS - numbers.keys()) | named
 
 
 def folded(word: str) -> str:
@@ -104,6 +138,40 @@ def comma_note(cells: Iterable[object]) -> tuple[str, ...]:
     return ()
 
 
+def marks_fault(cells: Sequence[object], scale: Scale | None = None) -> tuple[int, str, str] | None:
+    """The place of a cell such as '7,9' that holds two ratings, the problem, and the remedy.
+
+    None where commas are those of decimals. The whole column decides: most cells have a comma, what
+    follows it could always be a rating, and is either what decimals are not (they end in 0 or
+    beyond the scale at times, or are shares of a few raters) or goes with what precedes it.
+    """
+    matches = {i: _MARKS.fullmatch(cell) for i, cell in enumerate(cells) if isinstance(cell, str)}
+    places = [i for i, match in matches.items() if match]
+    pairs = [(int(match[1]), match[2]) for match in matches.values() if match]
+    filled = sum(cell is not None and str(cell).strip() != "" for cell in cells)
+    if len(pairs) < _FEWEST_MARKS or 2 * len(pairs) <= filled:
+        return None
+    firsts = [first for first, _ in pairs]
+    low, high = scale or (min(firsts), max(firsts))
+    if any(tail != str(int(tail)) or not low <= int(tail) <= high for _, tail in pairs):
+        return None
+    are_shares = any({tail for _, tail in pairs} <= shares for shares in _SHARES)
+    digits = sum(low <= digit <= high for digit in range(10)) / 10
+    by_chance = 1.0 if are_shares else digits ** len(pairs)
+    if by_chance >= _RARE and not _go_together(firsts, [int(tail) for _, tail in pairs]):
+        return None
+    cell = shown(cells[places[0]])
+    problem = f"{cell} looks like two ratings in one cell, as the others of the column do"
+    return places[0], problem, "give each its own column; write decimals with a point"
+
+
+def _go_together(firsts: Sequence[int], seconds: Sequence[int]) -> bool:
+    """Whether what follows the commas rises with what precedes them, which decimals do not."""
+    if len({*firsts}) < 2 or len({*seconds}) < 2:
+        return False
+    return correlation(firsts, seconds) * math.sqrt(len(firsts)) > _SURE
+
+
 def _number(text: str) -> float | None:
     if _DECIMAL_COMMA.fullmatch(text):
         text = text.replace(",", ".")
@@ -112,6 +180,19 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return None if "_" in text or number != number else number
+
+
+def turned(values: FloatArray, scale: Scale | None) -> FloatArray:
+    """Ratings of which lower ones are better the other way round: on the scale, else below 0."""
+    verdicts = {*values[~np.isnan(values)].tolist()} <= {*SCALE}
+    low, high = scale or (SCALE if verdicts else (0.0, 0.0))
+    return np.asarray(low + high - values)
+
+
+def means_errors(name: str) -> bool:
+    """Whether the name of a column says that lower is better."""
+    words = {*re.findall(r"[a-z]+", name.casefold())}
+    return any(map(_OF_ERRORS.fullmatch, words)) and not words & _NEGATED
 
 
 def words_of(
@@ -132,16 +213,48 @@ def words_of(
     return {}, ()
 
 
-def words_fault(words: Sequence[str]) -> tuple[str, str]:
-    """What to say of ratings that are neither numbers nor known words, and the remedy."""
+def words_fault(words: Sequence[str], every: Collection[str]) -> tuple[str, str]:
+    """What to say of ratings that are neither numbers nor known words, and the remedy.
+
+    Args:
+        words: those that are not known; every: all words of the columns.
+    """
     more = f" and {len(words) - _WORDS_SHOWN} more" if len(words) > _WORDS_SHOWN else ""
     listed = ", ".join(map(repr, words[:_WORDS_SHOWN]))
-    remedy = "say what all rating words mean, such as --read rating-map=up=1,down=0"
+    remedy = f"say what all rating words mean: --read {map_of(every, 'rating-map')}"
     if any(map(_THREE_DIGITS.fullmatch, words)):
         remedy = "write decimals with a point: a comma before three digits may mean thousands"
     if any(word.startswith("#") for word in words):
         remedy = "mend the formula, or clear the cell"
     return f"ratings that are not numbers: {listed}{more}", remedy
+
+
+def map_of(words: Collection[str], option: str) -> str:
+    """An option that lacks nothing but the numbers of these words, or of any if there are many."""
+    shown_words = sorted(words) if len(words) <= _WORDS_SHOWN else ["WORD"]
+    parts = ",".join(f"{word}=NUMBER" for word in shown_words)
+    return f"{option}={parts}{'' if len(words) <= _WORDS_SHOWN else ',...'}"
+
+
+def score_words(
+    column: Collection[float | str | None], score_map: Mapping[str, float] | None
+) -> tuple[Words, str]:
+    """What the words of a column of scores mean, and the remedy for those that mean nothing.
+
+    Verdicts, such as pass and fail, are 1 and 0 in a column without numbers; a map goes before.
+
+    Args:
+        column: spelled scores, without blanks; score_map: what the user says.
+    """
+    meanings, _ = words_of((), score_map or {})
+    free = {value for value in column if value not in meanings}
+    alone = {value for value in free if value in PAIRED or isinstance(value, float)}
+    verdicts, _ = words_of(alone, None)
+    words = {value for value in column if isinstance(value, str)}
+    remedy = "scores are finite numbers; leave the cell blank where there is none"
+    if len(words) <= _WORDS_SHOWN and max(map(len, words), default=0) <= _LONGEST_WORD:
+        remedy = f"say what its words mean: --read {map_of(words, 'score-map')}; {remedy}"
+    return {**verdicts, **meanings}, remedy
 
 
 def rating_of(value: float | str, words: Words, scale: Scale | None) -> float:

@@ -21,7 +21,9 @@ class Reading:
     Attributes:
         columns: the user's column flags.
         scale: lowest and highest rating, in the raters' units; None for no bounds.
-        rating_map: words of the rating columns and their numbers.
+        rating_map, score_map: words of the columns of ratings, or of scores, and their numbers; NaN
+            is a blank.
+        lower: columns of ratings that are turned, as lower ones are better.
         skip_bad: bad rows are left out of pools, and kept as place holders in outputs.
         encoding: of text files; a UTF-8 byte order mark is dropped.
         quoting: whether quotes are read in files; None is the format's habit (CSV yes, TSV no).
@@ -36,6 +38,8 @@ class Reading:
     columns: Columns = field(default_factory=Columns)
     scale: Scale | None = None
     rating_map: Mapping[str, float] | None = None
+    score_map: Mapping[str, float] | None = None
+    lower: tuple[str, ...] = ()
     encoding: str = "utf-8"
     quoting: bool | None = None
     skip_bad: bool = False

@@ -18,7 +18,7 @@ from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.data.tables.columns import Roles, check_columns, keeping, listed, named_here, roles_of
 from refless.data.tables.dimensions import columns_for, with_dimension
 from refless.data.tables.load_columns import Gathered, gather
-from refless.data.tables.ratings import BLANKS, PAIRED, spelled, words_of
+from refless.data.tables.ratings import blanks_of, marks_fault, score_words, spelled
 from refless.data.tables.reading import Reading
 from refless.registry.arrays import IntArray
 from refless.registry.errors import InputError
@@ -206,7 +206,7 @@ def read_table(
     check_columns(reading.columns, roles)
     more = columns_for(reading) if "rating" in roles else ()
     gathered = gather(rows, keeping(reading.columns, roles, more), reading, more)
-    return _checked(gathered, _roles(gathered, reading, roles, needed))
+    return _checked(gathered, _roles(gathered, reading, roles, needed), reading.score_map)
 
 
 def _roles(
@@ -231,7 +231,7 @@ def _roles(
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 
-def _checked(rows: Gathered, roles: Roles) -> Table:
+def _checked(rows: Gathered, roles: Roles, score_map: Mapping[str, float] | None) -> Table:
     names = {
         role: rows.checked(column, source_of_cell if role == "source" else name_of_cell)
         for role in NAME_ROLES
@@ -254,7 +254,11 @@ def _checked(rows: Gathered, roles: Roles) -> Table:
         roles=replace(roles, notes=tuple(notes)),
         texts=[""] * len(rows) if text is None else rows.checked(text, text_of_cell),
         names=names,
-        scores={column: numbers_of(rows, column) for r in NUMBERS for column in roles.all(r)},
+        scores={
+            column: numbers_of(rows, column, score_map)
+            for role in NUMBERS
+            for column in roles.all(role)
+        },
     )
 
 
@@ -283,10 +287,16 @@ def _spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
             yield f"{role}s {listed(spellings)} {differ}; if they are one, spell them alike"
 
 
-def numbers_of(rows: Gathered, column: str, *, everywhere: bool = True) -> list[float | None]:
+def numbers_of(
+    rows: Gathered,
+    column: str,
+    score_map: Mapping[str, float] | None = None,
+    *,
+    everywhere: bool = True,
+) -> list[float | None]:
     """A column of finite numbers, None if a cell is blank; other cells make bad rows.
 
-    Verdicts, such as pass and fail, are 1 and 0 in a column without numbers.
+    Words are the numbers of the map; see `score_words` for others.
 
     Raises:
         InputError: a file without that column, if it has to be everywhere.
@@ -295,15 +305,18 @@ def numbers_of(rows: Gathered, column: str, *, everywhere: bool = True) -> list[
         if everywhere and column not in part.columns:
             remedy = "add it to every file; blank cells are scores that are missing"
             raise InputError(f"there is no column '{column}'", path=part.name, remedy=remedy)
+    cells = rows.columns[column]
+    if marks := marks_fault(cells):
+        row, problem, remedy = marks
+        raise rows.fault(row, problem, remedy, column)
+    blank = blanks_of(score_map)
+    spellings = [None if (word := spelled(cell)) in blank else word for cell in cells]
+    meanings, remedy = score_words({*spellings} - {None}, score_map)
     numbers: list[float | None] = []
-    spellings = [spelled(cell) for cell in rows.columns[column]]
-    alone = {value for value in spellings if value in PAIRED or isinstance(value, float)}
-    verdicts, _ = words_of(alone, None)
-    for row, (cell, value) in enumerate(zip(rows.columns[column], spellings, strict=True)):
-        value = verdicts.get(value, value) if value is not None else None
+    for row, value in enumerate(spellings):
+        value = None if value is None else meanings.get(value, value)
         number = value if isinstance(value, float) and math.isfinite(value) else None
-        if number is None and value is not None and value not in BLANKS:
-            remedy = "scores are finite numbers; leave the cell blank where there is none"
-            rows.refuse(row, f"score {cell!r} is not a number", remedy, column)
+        if number is None and value is not None:
+            rows.refuse(row, f"score {cells[row]!r} is not a number", remedy, column)
         numbers.append(number)
     return numbers

@@ -308,5 +308,7 @@ def check_made_with(pool: RatedPool, reading: Reading, noun: str = "rated pool")
     if reading.scale is not None and reading.scale != pool.scale:
         scale = "no --scale" if pool.scale is None else "--scale {:g} {:g}".format(*pool.scale)
         raise UsageError(f"the {noun} was made with {scale}; leave --scale out, or make another")
+    if reading.lower:
+        raise UsageError(f"the {noun} has its ratings as they are; make it with --lower-is-better")
     if reading.columns.group is not None:
         raise UsageError(f"the {noun} has no column '{reading.columns.group}' to group by")

@@ -2,7 +2,8 @@
 
 A thumb that somebody gave in the web view is the component whose assertion is `human`; a number
 that somebody typed has no component, but the result's reason says so. Both overwrite the score of
-the result, so scores are read from the other components alone.
+the result, so scores are read from the other components alone. Each of them has passed or failed by
+a threshold of its own.
 """
 
 from collections.abc import Mapping
@@ -23,6 +24,11 @@ from refless.data.tables.reading import Row
 from refless.registry.errors import InputError
 
 _REFERENCES = {"equals", "similar", "rouge-n", "bleu"}  # assertions that hold a text
+_OWN = (
+    "'{0}' has a threshold of its own: --score-column passes.{0} reads what it passed; scores.{0} "
+    "passes from 0.5 on, unless --pass says otherwise"
+)
+HALF = 0.5  # from where on a score from 0 to 1 passes if nobody says more
 _STRIPPED = "[prompt stripped]"
 _BY_HAND = "Manual result (overrides all other grading results)"
 _OLD = "an evaluation of an old promptfoo"
@@ -42,6 +48,7 @@ def read_results(about: About) -> Reader:
     notes.sentences.append(
         "thumbs are 1 and 0; only files of 'promptfoo export eval' hold what was rated afterwards"
     )
+    metrics: set[str] = set()
 
     def read(result: Row) -> Entry | None:
         if "results" in result:
@@ -51,6 +58,7 @@ def read_results(about: About) -> Reader:
             notes.left_out["results without an output"] += 1
             return None
         scores: dict[str, object] = {}
+        passes: dict[str, object] = {}
         ratings: list[Row] = []
         for entry in items(at(result, "gradingResult", "componentResults")):
             kind, score = name_in(at(entry, "assertion", "type")), number_in(at(entry, "score"))
@@ -59,6 +67,12 @@ def read_results(about: About) -> Reader:
             elif kind is not None and kind != "human":
                 metric = name_in(at(entry, "assertion", "metric")) or kind
                 scores.setdefault(metric, score)
+                passed = at(entry, "pass")
+                if score is not None and isinstance(passed, bool):
+                    passes.setdefault(metric, float(passed))
+                    if passed != (score >= HALF) and metric not in metrics:
+                        metrics.add(metric)
+                        notes.sentences.append(_OWN.format(metric))
         graded = result.get("gradingResult")
         typed = number_in(at(graded, "score")) if at(graded, "reason") == _BY_HAND else None
         if typed is not None and not ratings:
@@ -76,6 +90,7 @@ def read_results(about: About) -> Reader:
                 "system": _system(result),
                 "reference": _references(result),
                 "scores": scores,
+                "passes": passes,
                 "namedScores": fields_of(result.get("namedScores")),
                 "vars": variables,
             },

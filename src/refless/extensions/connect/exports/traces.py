@@ -50,7 +50,8 @@ def mlflow_trace(row: Row, left: Counter[str]) -> Entry | None:
             ratings.append(rating | {"timestamp": at(entry, "create_time")})
         else:
             left[f"'{name}' by models and code (--score-column 'scores.*')"] += 1
-            scores[name] = float(value) if isinstance(value, bool) else number_in(value)
+            number = float(value) if isinstance(value, bool) else number_in(value)
+            scores[name] = value if isinstance(value, str) else number
     request, response = unpacked(row.get("request")), unpacked(row.get("response"))
     record: Row = {
         "id": name_in(row.get("trace_id")),

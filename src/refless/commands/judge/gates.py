@@ -1,0 +1,84 @@
+"""The gates on a judge's measures and on its drift."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from refless.commands.judge.document import NAMES
+from refless.commands.warnings import note
+from refless.evaluation.audit import Audit
+from refless.evaluation.repeated import Drift
+from refless.registry.errors import UsageError
+from refless.report.result import Gated, GateRecord
+from refless.report.wording import with_interval
+from refless.stats.answers import Estimate
+
+BIAS = "bias"
+MISSING = "it is not measured here; verdicts need --pass"
+
+
+def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
+    """(measure, >= or <=, value) of each part; raises UsageError for what is none."""
+    parts = [part.strip() for part in (words or "").split(",") if part.strip()]
+    result = []
+    for part in parts:
+        match = re.fullmatch(r"(\w+)\s*(>=|<=)\s*(-?\d*\.?\d+)", part)
+        if match is None or match[1] not in NAMES:
+            known = ", ".join(NAMES)
+            raise UsageError(f"--require needs MEASURE>=NUMBER, got '{part}'; measures: {known}")
+        name = match[1]
+        sign = match[2]
+        bar = float(match[3])
+        if name == BIAS and (sign == ">=" or bar < 0):
+            raise UsageError(f"--require {part}: the size of the bias is what counts; bias<=0.2")
+        result.append((name, sign, bar))
+    return tuple(result)
+
+
+def gated(
+    audits: Sequence[Audit],
+    required: Sequence[tuple[str, str, float]],
+    drifts: Mapping[str, Drift],
+    most: float | None,
+) -> GateRecord:
+    """What became of the gates: the worst of them decides, and its reason is noted."""
+    gates: list[tuple[str, str]] = []
+    for each in audits:
+        for name, sign, bar in required:
+            value = each.measures.get(name, Estimate(value=math.nan, undefined=MISSING))
+            measure = name
+            if name == BIAS:  # too strict is as bad as too kind
+                value = _size_of(value)
+                measure = "size of the bias"
+            gates.append(_reached(f"{each.name}: {measure}", value, sign, bar))
+    for name, drift in drifts.items() if most is not None else ():
+        moved = f"{name}: size of the change of the mean score"
+        gates.append(_reached(moved, _size_of(drift.change), "<=", most or 0.0))
+    worst_first: tuple[Gated, ...] = ("failed", "undecided", "passed")
+    for verdict in worst_first:
+        reasons = [reason for kind, reason in gates if kind == verdict]
+        if reasons:
+            gate = GateRecord.of(verdict, "; ".join(reasons))
+            note(gate.reason)
+            return gate
+    return GateRecord()
+
+
+def _size_of(estimate: Estimate) -> Estimate:
+    """The same number without its sign, and the interval of its size."""
+    low, high = estimate.interval
+    least = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+    ends = least, max(abs(low), abs(high))
+    return replace(estimate, value=abs(estimate.value), interval=ends)
+
+
+def _reached(name: str, estimate: Estimate, sign: str, bar: float) -> tuple[str, str]:
+    """Whether the whole interval is on the right side of the bar, or all of it on the wrong one."""
+    low, high = estimate.interval
+    if math.isnan(low):
+        return "undecided", f"{name} has no interval ({estimate.undefined or 'too few rows'})"
+    right, wrong = (low >= bar, high < bar) if sign == ">=" else (high <= bar, low > bar)
+    verdict = "passed" if right else "failed" if wrong else "undecided"
+    value = with_interval(estimate.value, estimate.interval)
+    return verdict, f"{name} {value}, wanted {sign} {bar:g}"

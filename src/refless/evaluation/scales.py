@@ -1,0 +1,79 @@
+"""Whether a judge's scores and people's ratings share a unit, and from where on each is a pass."""
+
+import numpy as np
+
+from refless.data.human import FEWEST_RATINGS, LIKELY_SCALES
+from refless.registry.arrays import FloatArray
+from refless.stats.contrast import VERDICTS
+from refless.stats.intervals import Interval
+
+SMALL_PART = 0.2  # of the highest rating: the highest of scores in smaller units
+
+
+def ends_of(human: FloatArray, scale: Interval | None) -> Interval:
+    """The lowest and the highest rating, as far as is known; those of verdicts are 0 and 1."""
+    if scale is not None:
+        return scale
+    if {*human.tolist()} <= {*VERDICTS}:
+        return VERDICTS
+    return float(human.min()), float(human.max())
+
+
+def are_ratings(human: FloatArray, scores: FloatArray, scale: Interval | None) -> bool:
+    """Whether scores could be ratings: neither column, nor the scale, speaks of another scale."""
+    low, high = ends_of(human, scale)
+    beyond = 0.0 if scale else (high - low) / 2
+    inside = low - beyond <= float(scores.min()) and float(scores.max()) <= high + beyond
+    wider = scale is None and _on_narrower_scale(scores, human, None)
+    return inside and not wider and not _on_narrower_scale(human, scores, scale)
+
+
+def _on_narrower_scale(human: FloatArray, scores: FloatArray, scale: Interval | None) -> bool:
+    """Whether scores that lie among the ratings seem to have a shorter scale of their own.
+
+    They do if they are 0 to 1 beside ratings that are mostly higher, or that fall below 0; if even
+    their highest is small beside the ratings; if they fill a usual scale beyond which the ratings
+    go far, as far again if the scale of the ratings is known.
+    """
+    low, high = ends_of(human, scale)
+    least, most = float(scores.min()), float(scores.max())
+    enough = len(scores) >= FEWEST_RATINGS
+    if least >= 0 and most <= 1:
+        return most < float(np.median(human)) or (low < 0 and enough)
+    if float(np.quantile(human, 0.75)) <= most:
+        return False
+    room = (1.0 if scale else 0.5) * (most - least)
+    fills = enough and (least, most) in LIKELY_SCALES
+    return (least >= 0 and SMALL_PART * high >= most) or (fills and most + room <= high)
+
+
+def bars_of(
+    human: FloatArray,
+    votes: FloatArray,
+    scores: FloatArray,
+    scale: Interval | None,
+    passing: float | None,
+) -> tuple[float, float] | None:
+    """From where on a rating, and a judge's score, is a pass; None where nothing passes or fails.
+
+    Ratings of 0 and 1 are verdicts, and so are two other values that ratings and scores share.
+    What is 0 or 1 has passed or failed already, whatever `passing` says of the other column.
+
+    Args:
+        human: [n] ratings; votes: those of single annotators; scores: the judge's, without NaN.
+        scale: lowest and highest rating, if known; passing: what the user calls a pass, or None.
+    """
+    judged, values = {*scores.tolist()}, {*votes.tolist()}
+    passed = values <= {*VERDICTS} and scale in {None, VERDICTS}
+    if not judged:
+        return None
+    if passing is None:
+        if passed:
+            return (0.5, 0.5) if min(judged) >= 0 and max(judged) <= 1 else None
+        low, high = min(values), max(values)
+        two = len(values) == 2 and judged <= values and scale in {None, (low, high)}
+        return ((low + high) / 2,) * 2 if two else None
+    if not passed and not judged <= {*VERDICTS} and not are_ratings(human, scores, scale):
+        return None
+    middle = passing if 0 < passing <= 1 else 0.5
+    return middle if passed else passing, middle if judged <= {*VERDICTS} else passing
