@@ -240,14 +240,14 @@ def test_blank_lines(tmp_path: Path) -> None:
 def test_many_rows_cross_the_chunks(tmp_path: Path) -> None:
     """Columns that first appear after thousands of rows are blank before; places stay right."""
     rows: list[dict[str, Any]] = [{"text": f"t{i}", "rating": i % 7} for i in range(20_000)]
-    rows[15_000]["system"] = "late"
+    rows[15_000]["task"] = "late"
     rows[19_999]["rating"] = "inf"
     path = write(tmp_path, "p.jsonl", jsonl(rows))
     with pytest.raises(InputError, match="line 20000"):
         read_pool([path])
     read = read_pool([path], Reading(skip_bad=True))
     assert (len(read.pool), read.n_skipped) == (19_999, 1)
-    assert [i for i, system in enumerate(read.pool.systems) if system] == [15_000]
+    assert [i for i, task in enumerate(read.pool.tasks) if task] == [15_000]
 
 
 EXCEL = (

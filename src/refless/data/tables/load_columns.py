@@ -16,6 +16,7 @@ from typing import NamedTuple
 from refless.data.records import Scale
 from refless.data.tables.columns import ALIASES, Columns, Keep, folded, outer, with_nested
 from refless.data.tables.dimensions import of_dimension
+from refless.data.tables.excel import sheets_of
 from refless.data.tables.exports.format import exported
 from refless.data.tables.exports.preferences import NAME, PAIRS, is_pairs
 from refless.data.tables.formats import long_cells, source_of
@@ -50,6 +51,7 @@ class Gathered:
         header: names of all columns, in file order, wanted or not.
         known: roles whose columns the formats of all files know.
         notes: what exports of tools say, and the file of each.
+        said: sentences on how files were read, and the file of each.
         dimensions: what was rated, by name, and the number of ratings.
     """
 
@@ -61,6 +63,7 @@ class Gathered:
     header: dict[str, None] = field(default_factory=dict)
     known: set[str] = field(default_factory=set)
     notes: list[tuple[str, ImportNotes]] = field(default_factory=list)
+    said: list[tuple[str, str]] = field(default_factory=list)
     dimensions: Counter[str] = field(default_factory=Counter)
 
     def __len__(self) -> int:
@@ -166,6 +169,7 @@ def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str]
                     met = table.dimensions
                     content = of_dimension(content, reading, met, name, lines=source.lines)
                 table.extend(content, keep)
+            table.said += [(name, sentence) for sentence in source.said]
             if source.notes is not None and keep("rating"):
                 table.dimensions.update(source.notes.dimensions)
             if len(table) == first and not table.dimensions:
@@ -197,8 +201,9 @@ def _sources(
         if pairs:
             source = exported(source, PAIRS, Place(path=name, raw=b"", reading=reading), keep)
         yield name, nullcontext(source)
-    for path in paths or ():
-        yield path, source_of(path, reading, with_sides(keep))
+    keep = with_sides(keep)
+    for path in chain.from_iterable(sheets_of(path, reading, keep) for path in paths or ()):
+        yield path, source_of(path, reading, keep)
 
 
 def with_sides(keep: Keep) -> Keep:

@@ -106,6 +106,7 @@ class Source:
         lines: whether rows stand on lines; else they are counted.
         roles: roles whose column the format knows; its name is that of the role.
         notes: what an export of a tool says in addition to its rows.
+        said: sentences on how any file was read; complete when all rows are read.
     """
 
     columns: tuple[str, ...] = ()
@@ -113,3 +114,4 @@ class Source:
     lines: bool = True
     roles: tuple[str, ...] = ()
     notes: ImportNotes | None = None
+    said: list[str] = field(default_factory=list)

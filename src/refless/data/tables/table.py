@@ -225,9 +225,11 @@ def _roles(
         chosen = roles_of(columns, roles, header, gathered.name, needed, gathered.known)
     except InputError as fault:
         omissions = [line for _, notes in gathered.notes for line in notes.omissions()]
-        remedy = "; ".join([fault.remedy, *omissions])
+        said = [sentence for _, sentence in gathered.said]
+        remedy = "; ".join([fault.remedy, *omissions, *said])
         raise InputError(fault.found, path=fault.path, remedy=remedy) from fault
     notes = [line for path, notes in gathered.notes for line in notes.lines(path)]
+    notes += [f"{path}: {sentence}" for path, sentence in gathered.said]
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 
@@ -249,13 +251,27 @@ def _checked(rows: Gathered, roles: Roles) -> Table:
                 remedy = f"give every row its {role}, or drop the column"
                 rows.refuse(row, f"no {role}", remedy, roles.column(role))
     text = roles.column("text")
-    return Table(
+    table = Table(
         rows=rows,
         roles=replace(roles, notes=tuple(notes)),
         texts=[""] * len(rows) if text is None else rows.checked(text, text_of_cell),
         names=names,
         scores={column: numbers_of(rows, column) for r in NUMBERS for column in roles.all(r)},
     )
+    _check_gaps(table)
+    return table
+
+
+def _check_gaps(table: Table) -> None:
+    """Refuses rows without a system, or a source that stands for the item, if others have one."""
+    rows = table.rows
+    for role in ("system",) if "item" in table.names else ("system", "source"):
+        column, values = table.roles.column(role), table.names.get(role, [])
+        gaps = [row for row, value in enumerate(values) if not value] if any(values) else []
+        for row in (row for row in gaps if column in rows.part(row).columns):
+            remedy = f"give every row its {role} (merged cells leave all but the first blank)"
+            remedy += f", or name another column with --column {role}=NAME"
+            rows.refuse(row, f"no {role}", remedy, column)
 
 
 def pseudonyms(names: list[str]) -> tuple[list[str], tuple[str, ...]]:
