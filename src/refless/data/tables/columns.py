@@ -295,7 +295,7 @@ def scores_among(names: Sequence[str], header: Sequence[str], path: str) -> Sequ
 
 def flag_of(role: str) -> str:
     """The flag that names a role's column."""
-    flags = {"group": "--group", "on": "--on", "score": "--score-column"}
+    flags = {"group": "--group", "where": "--where", "on": "--on", "score": "--score-column"}
     return flags.get(role, f"--column {role}")
 
 

@@ -57,14 +57,14 @@ def excel(place: Place, keep: Keep) -> Iterator[Source]:
             raise InputError(problem, path=place.path, remedy=remedy)
         names = _names_in(header)
         check_names(names, place.path, number)
-        said = [] if place.sheet else [*_unread(book, title)]
+        sentences = [] if place.sheet else [*_unread(book, title)]
         of_sheet = {SHEET: title} if place.sheet and SHEET not in names else {}
-        cell = partial(_cell, in_percent=_in_percent(names, place, keep), said=said)
+        cell = partial(_cell, in_percent=_in_percent(names, place, keep), sentences=sentences)
         content = _by_name(rows, names, place.path, keep, cell)
         content = (
             (n, row if isinstance(row, InputError) else row | of_sheet) for n, row in content
         )
-        yield Source(columns=(*names, *of_sheet), rows=content, lines=False, said=said)
+        yield Source(columns=(*names, *of_sheet), rows=content, lines=False, sentences=sentences)
 
 
 def sheets_of(path: str, reading: Reading, keep: Keep) -> list[str]:
@@ -75,10 +75,10 @@ def sheets_of(path: str, reading: Reading, keep: Keep) -> list[str]:
     place = Place(path=file, raw=raw_of(file, reading.max_bytes), reading=reading)
     with _workbook(place) as load, _faults_of(file):
         book = load()
-        kept = _kept(book, keep)
-        if not kept:
+        readable = _kept(book, keep)
+        if not readable:
             raise InputError("no sheet has columns to read", path=path, remedy=_sheets(book))
-        return [f"{file}#{title}" for title in kept]
+        return [f"{file}#{title}" for title in readable]
 
 
 @contextmanager
@@ -122,9 +122,9 @@ def _chosen(book: Any, place: Place, keep: Keep) -> str:  # noqa: ANN401
     """
     if not book.worksheets:
         raise InputError("there is no sheet of cells", path=place.path)
-    kept = _kept(book, keep)
-    tables = [title for title, names in kept.items() if len(names) > 1] or [*kept]
-    alike = [title for title in tables if kept[title] == kept[tables[0]]]
+    readable = _kept(book, keep)
+    tables = [title for title, names in readable.items() if len(names) > 1] or [*readable]
+    alike = [title for title in tables if readable[title] == readable[tables[0]]]
     if len(alike) > 1:
         file = place.path
         problem = f"sheets {listed(alike)} have the same columns: which are to be read?"
@@ -136,13 +136,13 @@ def _chosen(book: Any, place: Place, keep: Keep) -> str:  # noqa: ANN401
 
 def _kept(book: Any, keep: Keep) -> dict[str, set[str]]:  # noqa: ANN401
     """The columns that may be read of each sheet that has any, with rows below its header."""
-    kept = {}
+    readable = {}
     for sheet in book.worksheets:
         beginning = [*islice(_rows(sheet, sheet.title), 2)]
         names = {name for name in _names_in(beginning[0][1]) if keep(name)} if beginning else set()
         if names and len(beginning) > 1:
-            kept[str(sheet.title)] = names
-    return kept
+            readable[str(sheet.title)] = names
+    return readable
 
 
 def _unread(book: Any, title: str) -> Iterator[str]:  # noqa: ANN401
@@ -222,13 +222,10 @@ def _rows(
 def _value(cell: Any) -> object:  # noqa: ANN401
     """What a cell holds; a number that it shows as percent is marked as one."""
     value = cell_of(cell.value)
-    if (
-        isinstance(value, int | float)
-        and type(value) is not bool
-        and "%" in _LITERAL.sub("", cell.number_format)
-    ):
-        return _Percent(value)
-    return value
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return (
+        _Percent(cell.value) if is_number and "%" in _LITERAL.sub("", cell.number_format) else value
+    )
 
 
 def _filled(cells: Cells, number: int, covering: dict[int, tuple[int, object]]) -> Cells:
@@ -248,7 +245,7 @@ def _in_percent(names: Sequence[str], place: Place, keep: Keep) -> set[str]:
     return {name for name in names if keep(name) and chances.isdisjoint({name, folded(name)})}
 
 
-def _cell(name: str, value: object, in_percent: Collection[str], said: list[str]) -> object:
+def _cell(name: str, value: object, in_percent: Collection[str], sentences: list[str]) -> object:
     """The value of a cell in a column; the first that is read as percent is said."""
     if not isinstance(value, _Percent):
         return value
@@ -256,8 +253,8 @@ def _cell(name: str, value: object, in_percent: Collection[str], said: list[str]
         return float(value)
     number = round(100 * float(value), 10)
     start = f"column '{name}': "
-    if not any(line.startswith(start) for line in said):
-        said.append(f"{start}a cell shown as {number:g} % is {number:g}")
+    if not any(line.startswith(start) for line in sentences):
+        sentences.append(f"{start}a cell shown as {number:g} % is {number:g}")
     return number
 
 

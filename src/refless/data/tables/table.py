@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +15,26 @@ import numpy as np
 from refless.data.records import numbered, scored
 from refless.data.tables.cells import name_of_cell, source_of_cell, text_of_cell
 from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
-from refless.data.tables.columns import Roles, check_columns, keeping, listed, named_here, roles_of
+from refless.data.tables.columns import (
+    Columns,
+    Roles,
+    check_columns,
+    check_header,
+    flagged,
+    keeping,
+    listed,
+    named_here,
+    roles_of,
+)
+from refless.data.tables.conditions import (
+    Condition,
+    condition_note,
+    conditions_in,
+    is_mark,
+    marked,
+    marked_note,
+    values_seen,
+)
 from refless.data.tables.dimensions import columns_for, with_dimension
 from refless.data.tables.load_columns import Gathered, gather
 from refless.data.tables.ratings import BLANKS, PAIRED, spelled, words_of
@@ -205,8 +224,37 @@ def read_table(
     """
     check_columns(reading.columns, roles)
     more = columns_for(reading) if "rating" in roles else ()
-    gathered = gather(rows, keeping(reading.columns, roles, more), reading, more)
+    conditions = conditions_in(reading.where)
+    names = [condition.column for condition in conditions]
+    keep = keeping(reading.columns, roles, (*more, *names))
+    gathered = gather(rows, lambda name: keep(name) or is_mark(name), reading, more)
+    _leave_out(gathered, conditions, reading.columns)
     return _checked(gathered, _roles(gathered, reading, roles, needed))
+
+
+def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns) -> None:
+    """Drops rows that do not meet the conditions, and those that their tool marks as invalid.
+
+    Raises:
+        InputError: a condition on a column that is not there, or that leaves nothing.
+    """
+    for condition in conditions:
+        check_header([condition.column], "where", [*rows.header], rows.name)
+        cells = rows.columns[condition.column]
+        gone = {row for row, cell in enumerate(cells) if not condition.keeps(cell)}
+        if len(gone) == len(rows):
+            problem = f"no row is left by --where '{condition}'"
+            seen = f"the values of '{condition.column}' are {values_seen(cells)}"
+            raise InputError(problem, path=rows.name, remedy=seen)
+        rows.sentences.append((rows.name, condition_note(condition, len(gone), len(rows))))
+        rows.without(gone)
+    told = {condition.column for condition in conditions}
+    told |= {name for field in fields(columns) for name in flagged(columns, field.name)}
+    for name in [name for name in rows.columns if is_mark(name) and name not in told]:
+        if gone := marked(name, rows.columns[name]):
+            cells = [rows.columns[name][row] for row in gone]
+            rows.sentences.append((rows.name, marked_note(name, cells)))
+            rows.without({*gone})
 
 
 def _roles(
@@ -225,11 +273,11 @@ def _roles(
         chosen = roles_of(columns, roles, header, gathered.name, needed, gathered.known)
     except InputError as fault:
         omissions = [line for _, notes in gathered.notes for line in notes.omissions()]
-        said = [sentence for _, sentence in gathered.said]
-        remedy = "; ".join([fault.remedy, *omissions, *said])
+        sentences = [sentence for _, sentence in gathered.sentences]
+        remedy = "; ".join([fault.remedy, *omissions, *sentences])
         raise InputError(fault.found, path=fault.path, remedy=remedy) from fault
     notes = [line for path, notes in gathered.notes for line in notes.lines(path)]
-    notes += [f"{path}: {sentence}" for path, sentence in gathered.said]
+    notes += [f"{path}: {sentence}" for path, sentence in gathered.sentences]
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 

@@ -102,8 +102,10 @@ def exported(source: Source, export: Export, place: Place, keep: Keep) -> Source
     read = export.start(About(place.path, place.reading, notes, rated))
     gathered = export.gathered(source.rows)
     rows = _rows(gathered, read, notes, place.reading.dimension, rated=rated)
-    said = source.said
-    return Source(rows=rows, lines=source.lines, roles=export.roles, notes=notes, said=said)
+    sentences = source.sentences
+    return Source(
+        rows=rows, lines=source.lines, roles=export.roles, notes=notes, sentences=sentences
+    )
 
 
 def _rows(
