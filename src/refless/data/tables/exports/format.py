@@ -39,7 +39,9 @@ class About(NamedTuple):
 Reader = Callable[[Row], Entry | InputError | None]
 
 
-def each(read: Callable[[Row, Counter[str]], Entry | None]) -> Callable[[About], Reader]:
+def each(
+    read: Callable[[Row, Counter[str]], Entry | InputError | None],
+) -> Callable[[About], Reader]:
     """What starts a reader that needs the row alone, and counts what it leaves out."""
     return lambda about: lambda row: read(row, about.notes.left_out)
 
