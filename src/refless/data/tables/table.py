@@ -5,7 +5,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
@@ -52,6 +52,8 @@ OF_TEXT = ("source", "system", "item", "task", "group", "label")  # which rows o
 NUMBERS = ("score", "logprob", "length")
 NEEDED = ("id", "item")  # if there is such a column, every row must fill it
 _MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
+_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+_WHOLE = re.compile(r"0*(\d+)(?:\.0+)?")  # 1, 1.0 and 001
 Values = Mapping[str, Sequence[object]]
 
 
@@ -293,6 +295,7 @@ def _checked(rows: Gathered, roles: Roles) -> Table:
         notes += more
     for role in ("system", "annotator"):
         notes += _spelled_alike(names.get(role, ()), role)
+    notes += _keys_alike(rows, names)
     for role in NEEDED:
         for row, value in enumerate(names.get(role, ())):
             if not value:
@@ -335,16 +338,47 @@ def pseudonyms(names: list[str]) -> tuple[list[str], tuple[str, ...]]:
     return [digests.get(name, name) for name in names], (note,)
 
 
-def _spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
-    """Notes on names that differ in nothing but capitals, blanks and the like."""
+def _alike(names: Iterable[str]) -> Iterator[list[str]]:
+    """Names that differ in nothing but form: capitals, blanks, quotes, 1 and 1.0 and 001."""
     alike: dict[str, list[str]] = {}
     for name in sorted({*names}):
-        folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-        alike.setdefault(folded, []).append(name)
-    for spellings in alike.values():
-        if (n := len(spellings)) > 1:
-            differ = f"differ in capitals or blanks alone and count as {n}"
-            yield f"{role}s {listed(spellings)} {differ}; if they are one, spell them alike"
+        plain = unicodedata.normalize("NFKC", name).casefold().translate(_QUOTES)
+        key = " ".join(plain.split())
+        number = _WHOLE.fullmatch(key)
+        alike.setdefault(number[1] if number else key, []).append(name)
+    return (spellings for spellings in alike.values() if len(spellings) > 1)
+
+
+def _spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
+    """Notes on names that differ in form alone."""
+    for spellings in _alike(names):
+        differ = f"differ in capitals or blanks alone and count as {len(spellings)}"
+        yield f"{role}s {listed(spellings)} {differ}; if they are one, spell them alike"
+
+
+def _keys_alike(rows: Gathered, names: Mapping[str, list[str]]) -> Iterator[str]:
+    """A note on keys that would match across systems (or files) if their form did not count.
+
+    Spellings that one system has side by side are two keys, and nothing is said of them.
+    """
+    owners = names.get("system") or [str(rows.part(row).first) for row in range(len(rows))]
+    for role in ("id", "item", "source"):
+        owned: dict[str, set[str]] = {}
+        for key, owner in zip(names.get(role, ()), owners, strict=False):
+            owned.setdefault(key, set()).add(owner)
+        apart = [
+            spellings
+            for spellings in _alike(owned)
+            if sum(len(owned[key]) for key in spellings)
+            == len(set().union(*(owned[key] for key in spellings)))
+        ]
+        if apart:
+            first, *_ = ([f"'{key}'" for key in spellings] for spellings in apart)
+            more = f" ({counted(len(apart), role)} like these)" if len(apart) > 1 else ""
+            yield (
+                f"{role}s {' and '.join(first[:2])} differ in form alone and do not match{more}; "
+                "keys count as they are written: if they are one, write them alike"
+            )
 
 
 def numbers_of(rows: Gathered, column: str, *, everywhere: bool = True) -> list[float | None]:
