@@ -16,7 +16,7 @@ READ_ONLY = """
 before by columns config
 device dimension encoding estimator goal group human_label id judged_by
 kernel lower_is_better metrics model outputs probe project rated
-own ratings reading reference_file references require score_column
+own ratings reading reference_file references require score_column where
 rubric seeds slots source system target
 tokenize train
 """  # names of parameters that take text and that a file may set

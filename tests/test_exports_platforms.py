@@ -253,6 +253,33 @@ def test_a_score_of_langfuse_whose_value_is_no_number(tmp_path: Path) -> None:
     assert scored.scores["scores.q"].tolist() == [2, 2, 2]
 
 
+def test_categories_of_langfuse(tmp_path: Path) -> None:
+    """The label counts, not its place, of people and judges; without a label it is refused.
+
+    Langfuse stores 0 as the value without a score configuration (langfuse/langfuse#13033).
+    """
+    labels = ["good", "bad", "good", "good"]
+    row = {"name": "ok", "dataType": "CATEGORICAL", "value": 0}
+    scores = [
+        row | {"source": source, "traceId": f"t{i}", "stringValue": label}
+        for source in ("API", "ANNOTATION")
+        for i, label in enumerate(labels)
+    ]
+    reading = Reading(columns=Columns(score=("scores.*",)))
+    file = write(tmp_path, "scores.json", json.dumps(scores))
+    scored = read_scored(file, reading)
+    assert scored.pool.human.tolist() == [1, 0, 1, 1]
+    assert scored.scores["scores.ok"].tolist() == [1, 0, 1, 1]
+    cells = write(tmp_path, "scores.csv", "")
+    header = ["name", "dataType", "value", "source", "traceId", "stringValue"]
+    lines = [",".join(str(score[name]) for name in header) for score in scores]
+    Path(cells).write_text("\n".join([",".join(header), *lines]), encoding="utf-8")
+    assert read_scored(cells, reading).pool.human.tolist() == [1, 0, 1, 1]
+    del scores[-1]["stringValue"]
+    with pytest.raises(InputError, match=r"a CATEGORICAL score without its label; .*stringValue"):
+        read_scored(write(tmp_path, "scores.json", json.dumps(scores)), reading)
+
+
 def test_ratings_alone_are_refused(tmp_path: Path) -> None:
     """With the line of pandas that joins them; so are any ratings that have ids and no texts."""
     pattern = r"without their texts; join them in pandas .*\.merge\(ratings, left_on='id'"

@@ -35,7 +35,7 @@ SENSIBLE = {  # what a cell is read as, from the types' own definitions
     "time": (pa.array([10**9, 2, 1], pa.time64("ns")), "00:00:01"),
     "date": (pa.array([0, 1, 2], pa.date32()), "1970-01-01"),
     "duration": (pa.array([1, 2, 3], pa.duration("s")), "0:00:01"),
-    "decimal": (pa.array([Decimal("1.50"), Decimal(2), None], pa.decimal128(5, 2)), "1.50"),
+    "decimal": (pa.array([Decimal("1.50"), Decimal(2), Decimal(3)], pa.decimal128(5, 2)), "1.50"),
     "bytes": (pa.array([b"caf\xc3\xa9", b"b", b"c"], pa.binary()), "café"),
     "category": (pa.array(["x", "y", "x"]).dictionary_encode(), "x"),
     "short float": (pa.array([4.8, 1, 2], pa.float32()), "4.8"),

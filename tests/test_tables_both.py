@@ -134,7 +134,7 @@ def test_nothing_or_everything_rated() -> None:
 
 def test_bad_rows_of_both_kinds() -> None:
     """A bad rating is skipped from the pool, a bad text without a rating keeps its place."""
-    rows = [*ROWS, {"text": "e", "rating": 9}, {"text": None, "rating": None}, "no row"]
+    rows = [*ROWS, {**ROWS[0], "text": "e", "rating": 9}, {"text": None, "rating": None}, "no row"]
     with pytest.raises(InputError, match=r"the rows, row 7: a str where a dict is needed"):
         read_both(rows)  # type: ignore[arg-type]
     pool, outputs = read_both(rows, Reading(scale=(1, 5), skip_bad=True))  # type: ignore[arg-type]

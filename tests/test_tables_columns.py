@@ -261,3 +261,44 @@ def test_a_score_is_no_rating(tmp_path: Path) -> None:
         read_scored(path, Reading(columns=Columns(score=("score",))))
     reading = Reading(columns=Columns(text="input", rating=("score",)))
     assert read_pool(path, reading).pool.sources == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("1", "1.0"),
+        ("1", "001"),
+        ("q7", "q7 "),
+        ("a b", "a\u00a0b"),
+        ("Q7", "q7"),
+        ("it's", "it\u2019s"),
+        ("\ufb01x", "fix"),
+    ],
+)
+def test_keys_that_differ_in_form_alone(one: str, other: str) -> None:
+    """Keys count as they are written; where form alone keeps systems apart, a note says so."""
+    for role in ("item", "source"):
+        rows = [
+            {"text": f"{system}{key}", "system": system, role: key, "rating": 1}
+            for system, key in (("old", one), ("new", other), ("old", "z"), ("new", "z"))
+        ]
+        read = read_pool(rows)
+        notes = [line for line in read.notes if "differ in form alone and do not match" in line]
+        assert len(notes) == 1
+        assert repr(min(one, other)).strip("'\"")[:1] in notes[0]
+        assert len({*read.pool.items}) == 3
+        rows += [{**row, "text": f"{row['text']}!", role: other} for row in rows[:1]]
+        assert "form alone" not in " ".join(read_pool(rows).notes)  # one system has both
+
+
+def test_series_with_other_labels() -> None:
+    """Series pair by place only if their labels are equal, as pandas' own would not."""
+    pandas = pytest.importorskip("pandas")
+    texts = pandas.Series(["a", "b"], index=[0, 1])
+    ratings = pandas.Series([4, 2], index=[1, 0])
+    with pytest.raises(InputError, match=r"the indexes of 'text' and 'rating' differ; join"):
+        read_pool({"text": texts, "rating": ratings})
+    plain = {"text": texts, "rating": ratings.reset_index(drop=True)}
+    assert read_pool(plain).pool.human.tolist() == [4, 2]
+    assert read_pool({"text": texts, "rating": [4, 2]}).pool.human.tolist() == [4, 2]
+    assert read_pool(pandas.DataFrame(plain)).pool.human.tolist() == [4, 2]

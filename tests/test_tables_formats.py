@@ -1,10 +1,13 @@
 """Formats: the same rows through every format, line ends, encodings, sniffing."""
 
+import bz2
 import csv
 import gzip
 import io
 import json
+import pickle
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -240,14 +243,14 @@ def test_blank_lines(tmp_path: Path) -> None:
 def test_many_rows_cross_the_chunks(tmp_path: Path) -> None:
     """Columns that first appear after thousands of rows are blank before; places stay right."""
     rows: list[dict[str, Any]] = [{"text": f"t{i}", "rating": i % 7} for i in range(20_000)]
-    rows[15_000]["system"] = "late"
+    rows[15_000]["task"] = "late"
     rows[19_999]["rating"] = "inf"
     path = write(tmp_path, "p.jsonl", jsonl(rows))
     with pytest.raises(InputError, match="line 20000"):
         read_pool([path])
     read = read_pool([path], Reading(skip_bad=True))
     assert (len(read.pool), read.n_skipped) == (19_999, 1)
-    assert [i for i, system in enumerate(read.pool.systems) if system] == [15_000]
+    assert [i for i, task in enumerate(read.pool.tasks) if task] == [15_000]
 
 
 EXCEL = (
@@ -284,3 +287,82 @@ def test_excel_where_decimals_have_commas(tmp_path: Path, first: str) -> None:
 def test_what_stands_between_cells(head: str, delimiter: str) -> None:
     """The one that the header has most of, outside quotes."""
     assert delimiter_of(head + "\n1;2,3\t4") == delimiter
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("a.sqlite", b"SQLite format 3\0" + bytes(80), "a SQLite database, .*sqlite3 -header"),
+        ("a.csv", b"\x80\x04\x95" + bytes(80), "a pickle, .*read_pickle"),
+        ("a.pkl", pickle.dumps({"text": ["a"]}), "a pickle"),
+        ("a.feather", b"ARROW1\0\0" + bytes(80), "an Arrow file .*read_feather"),
+        ("a.h5", b"\x89HDF\r\n\x1a\n" + bytes(80), "an HDF5 file"),
+        ("a.csv", b"PK\x03\x04" + bytes(80), "a zip file or a workbook, .*format=excel"),
+        ("a.jsonl", b"%PDF-1.7\n", "a PDF"),
+        ("a.csv.bz2", bz2.compress(b"text,rating\n"), "packed by bzip2"),
+        ("a.csv", b"PAR1" + bytes(80), "a Parquet file, .*format=parquet"),
+    ],
+)
+def test_files_without_text(tmp_path: Path, name: str, content: bytes, found: str) -> None:
+    """They are named by their first bytes, whatever they are called (as file(1) has them)."""
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=f"this is {found}"):
+        read_pool(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a"])
+@pytest.mark.parametrize("mark", [";", ",", "\t", "|"])
+def test_the_line_of_excel_that_names_the_delimiter(tmp_path: Path, name: str, mark: str) -> None:
+    """`sep=;` is no header; what it says counts, and lines keep their numbers."""
+    if name == "a.tsv" and mark != "\t":
+        return
+    lines = [f"sep={mark}", f"text{mark}rating", f"a{mark}1", f"b{mark}9"]
+    path = write(tmp_path, name, "\ufeff" + "\r\n".join(lines) + "\r\n")
+    assert read_pool(path).pool.human.tolist() == [1, 9]
+    with pytest.raises(InputError, match="line 4, column 'rating'"):
+        read_pool(path, Reading(scale=(1, 5)))
+
+
+def test_rows_inside_an_object(tmp_path: Path) -> None:
+    """Those of answers of an API, and all that pandas writes, on one line and on several."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"text": ["a", "b"], "rating": [4, 2]})
+    rows = frame.to_dict(orient="records")
+    objects = [json.loads(frame.to_json(orient=o)) for o in ("split", "index", "columns", "table")]
+    objects += [{"data": rows, "meta": {"page": 1}}, {"result": {"items": rows, "ids": [1, 2]}}]
+    for found in objects:
+        for indent in (None, 2):
+            path = write(tmp_path, "rated.json", json.dumps(found, indent=indent))
+            read = read_pool(path)
+            assert (read.pool.texts, read.pool.human.tolist()) == (("a", "b"), [4, 2])
+            assert any("rows" in line for line in read.notes)
+    for alone in ({"text": "a", "rating": 1}, {"text": "a", "rating": 1, "turns": [{"text": "b"}]}):
+        read = read_pool(write(tmp_path, "one.json", json.dumps(alone)))
+        assert (read.pool.texts, len(read.notes)) == (("a",), 1)
+    both = {"train": rows, "test": rows}
+    with pytest.raises(InputError, match="lists of rows inside an object: 'train', 'test'"):
+        read_pool(write(tmp_path, "both.json", json.dumps(both)))
+
+
+def test_json_in_cells(tmp_path: Path) -> None:
+    """Dotted names reach into it; without one the error says so."""
+    path = tmp_path / "rated.csv"
+    path.write_text('text,rating\na,"{""fluency"": 4}"\nb,"{""fluency"": 2}"\n', encoding="utf-8")
+    reading = Reading(columns=Columns(rating=("rating.fluency",)))
+    assert read_pool(path, reading).pool.human.tolist() == [4, 2]
+    with pytest.raises(InputError, match=r"the cells hold JSON: --column rating=COLUMN\.NAME"):
+        read_pool(path)
+
+
+def test_words_that_were_seen(tmp_path: Path) -> None:
+    """The remedy has them; dates that a spreadsheet made of 4/5 are told as such."""
+    path = tmp_path / "rated.csv"
+    path.write_text("text,rating\na,weak\nb,fine\n", encoding="utf-8")
+    with pytest.raises(InputError, match="--read rating-map='fine=1,weak=2'"):
+        read_pool(path)
+    for cell in ("04-May", "5. Apr", "May-05", "2026-05-04", "4/5/2026", "2026-05-04 00:00:00"):
+        path.write_text(f"text,rating\na,{cell}\nb,{cell}\n", encoding="utf-8")
+        with pytest.raises(InputError, match="has made dates of ratings such as 4/5"):
+            read_pool(path)
+    with pytest.raises(InputError, match="has made dates of ratings"):
+        read_pool([{"text": "a", "rating": date(2026, 5, 4)}])

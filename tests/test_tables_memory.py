@@ -114,9 +114,9 @@ def test_places_in_memory() -> None:
 )
 def test_missing_cells(missing: Any) -> None:
     """None, NaN, NaT and NA are blanks in every column."""
-    frame = Frame({"text": ["a", "b"], "rating": [1, missing], "prompt": [missing, "p"]})
+    frame = Frame({"text": ["a", "b"], "rating": [1, missing], "task": [missing, "p"]})
     pool = read_pool(frame).pool
-    assert (pool.texts, pool.human.tolist(), pool.sources) == (("a",), [1], ("",))
+    assert (pool.texts, pool.human.tolist(), pool.tasks) == (("a",), [1], ("",))
     assert "read as blank" not in " ".join(read_pool(frame).notes)
     with pytest.raises(InputError, match="the data frame, row 1, column 'text': no text"):
         read_outputs(Frame({"text": [missing]}))

@@ -152,6 +152,8 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
                 raise
             finally:
                 _call.reset(token)
+        if where := tuple(words_of(call.values.get("where"))):
+            result = replace(result, signature=result.signature.plus(where=where))
         worded = None if by_flags.get() else call.worded
         said = tuple(map(call.worded, notes))
         return replace(result, notes=said, command=call.line(), worded=worded)

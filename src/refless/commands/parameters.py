@@ -94,6 +94,8 @@ class OutputRows:
         reading: How files are read: encoding=latin-1. Repeatable; options: format, encoding,
             quoting, max-bytes.
         skip_bad: Skip and count bad rows instead of stopping.
+        where: Rows that count: status=approved, or type!=control. Repeatable. status=* keeps what a
+            tool marks as invalid.
     """
 
     roles: ClassVar[tuple[str, ...]] = ("text", "id", "item", "source", "system", "task")
@@ -102,6 +104,7 @@ class OutputRows:
     columns: ByRole = None
     reading: Read[Options] = None
     skip_bad: Read[bool] = False
+    where: Annotated[Read[Names], About(metavar="COLUMN=VALUE", kind=Many)] = None
 
     def __post_init__(self) -> None:
         columns_by_role(self.columns, self.roles)
@@ -112,6 +115,7 @@ class OutputRows:
         return Reading(
             columns=Columns(**columns_by_role(self.columns, self.roles) | columns),
             skip_bad=self.skip_bad,
+            where=names_in(self.where),
             **options_in(self.reading, self.options),
         )
 

@@ -215,6 +215,16 @@ def _seconds(value: object) -> float:
         return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
+def json_in_cell(value: object) -> object:
+    """The object or list that a text holds as JSON; any other cell as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
 def shown(value: object, limit: int = 40) -> str:
     """A value for a message: short and printable."""
     try:

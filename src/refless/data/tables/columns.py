@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+from refless.data.tables.cells import json_in_cell
 from refless.registry.errors import InputError, UsageError
 
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -188,6 +189,7 @@ def with_nested(row: dict[str, object], within: Sequence[str]) -> dict[str, obje
     stack = [pair for pair in row.items() if any(matches(pair[0], column) for column in within)]
     while stack:
         outer_name, value = stack.pop()
+        value = json_in_cell(value)
         if isinstance(value, dict | list):
             pairs = value.items() if isinstance(value, dict) else enumerate(value)
             inner = {f"{outer_name}.{name}": cell for name, cell in pairs}
@@ -295,7 +297,7 @@ def scores_among(names: Sequence[str], header: Sequence[str], path: str) -> Sequ
 
 def flag_of(role: str) -> str:
     """The flag that names a role's column."""
-    flags = {"group": "--group", "on": "--on", "score": "--score-column"}
+    flags = {"group": "--group", "where": "--where", "on": "--on", "score": "--score-column"}
     return flags.get(role, f"--column {role}")
 
 

@@ -4,8 +4,9 @@ import csv
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
 from pathlib import PurePath
 
 from refless.data.tables.columns import Keep
@@ -13,7 +14,7 @@ from refless.data.tables.excel import excel
 from refless.data.tables.exports import exported, exports
 from refless.data.tables.exports.format import at, fields_of, items
 from refless.data.tables.parquet import parquet
-from refless.data.tables.reading import Numbered, Reading, Source
+from refless.data.tables.reading import Numbered, Reading, Row, Source
 from refless.data.tables.streams import (
     ABOVE,
     ZIP,
@@ -42,6 +43,7 @@ ENDINGS = {
 RECORDS = "records.json"  # in a folder that Argilla wrote
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 DELIMITERS = (",", ";", "\t")
+_SEP = re.compile(r'\s*"?sep=(.)"?[\r\n]+')  # Excel's first line: what stands between cells
 _QUOTED = re.compile(r'"[^"]*"')
 _CELL_LIMIT = 2**31 - 1  # the largest that csv accepts on every platform
 _cell_lock = threading.RLock()
@@ -86,7 +88,10 @@ def _plain(place: Place, ending: str = "") -> str:
         return "json"
     header = head.partition("\n")[0]
     if head.startswith("{"):
-        return "json" if ending == ".json" and not _object_in(header) else "jsonl"
+        alone = not head.partition("\n")[2].strip()  # an object on one line may hold the rows
+        return "json" if ending == ".json" and (alone or not _object_in(header)) else "jsonl"
+    if _SEP.match(head):
+        return "csv"
     if "\t" in header:
         return "tsv"
     return "csv" if "," in header else "text"
@@ -138,8 +143,58 @@ def _export(place: Place, keep: Keep, name: str) -> Iterator[Source]:
 
 
 @contextmanager
-def _json(place: Place, _: Keep) -> Iterator[Source]:
-    yield _objects(place.values)
+def _json(place: Place, keep: Keep) -> Iterator[Source]:
+    values = place.values
+    if len(values) > 1 or not isinstance(only := next(iter(values), None), dict):
+        yield _objects(values)
+    else:
+        rows, sentence = _rows_within(only, place.path, keep)
+        yield replace(_objects(rows), sentences=[sentence] if sentence else [])
+
+
+def _rows_within(row: Row, path: str, keep: Keep) -> tuple[list[object], str]:
+    """The rows in an object that is none itself, and where they are; else the object alone.
+
+    Lists of objects are looked for three levels deep; pandas also writes rows as lists
+    (orient='split') or objects (orient='index', orient='columns').
+
+    Raises:
+        InputError: several lists have columns that can be read.
+    """
+    cells = [*row.values()]
+    numbered = {number for cell in cells for number in fields_of(cell)}
+    by_column = all(map(fields_of, cells)) and all(map(str.isdecimal, numbered))
+    if any(map(keep, row)) and not {"columns", "data"} <= {*row}:
+        if not by_column:
+            return [row], ""
+        numbers = sorted(numbered, key=int)
+        return [{name: at(row, name, n) for name in row} for n in numbers], "rows by columns"
+    if all(map(fields_of, cells)) and any(keep(name) for name in numbered):
+        return cells, "rows by their index"
+    names, lines = items(row.get("columns")), items(row.get("data"))
+    if names and lines and all(isinstance(line, list) for line in lines):
+        texts = [str(name) for name in names]
+        return [dict(zip(texts, items(line), strict=False)) for line in lines], "rows of 'data'"
+    found = dict(_lists_in(row, 3))
+    columns = {where: {*filter(keep, fields_of(rows[0]))} for where, rows in found.items()}
+    most = max(map(len, columns.values()), default=0)
+    found = {where: rows for where, rows in found.items() if len(columns[where]) == most > 0}
+    if len(found) > 1:
+        remedy = "save the one that is to be read as a file of its own"
+        problem = f"lists of rows inside an object: {', '.join(map(repr, found))}"
+        raise InputError(problem, path=path, remedy=remedy)
+    for where, rows in found.items():
+        return rows, f"rows from '{where}', a list inside the object"
+    return [row], ""
+
+
+def _lists_in(row: Row, depth: int) -> Iterator[tuple[str, list[object]]]:
+    """The lists of objects in an object, or objects of objects, by dotted name."""
+    for name, value in row.items():
+        if isinstance(value, list) and value and all(isinstance(line, dict) for line in value):
+            yield name, value
+        elif isinstance(value, dict) and depth > 1:
+            yield from ((f"{name}.{inner}", rows) for inner, rows in _lists_in(value, depth - 1))
 
 
 def _objects(values: Iterable[object]) -> Source:
@@ -218,8 +273,11 @@ def delimiter_of(head: str) -> str:
     """What stands between the cells of a CSV file: a comma, a semicolon or a tab.
 
     Excel writes semicolons where decimals have commas. The one that the header has most of counts,
-    first of those that the next line has as often; a comma where none is there.
+    first of those that the next line has as often; a comma where none is there. A first line
+    `sep=;` says so itself.
     """
+    if said := _SEP.match(head):
+        return said[1]
     header, _, rows = head.lstrip("\r\n").partition("\n")
     bare, row = (_QUOTED.sub("", line) for line in (header, rows.partition("\n")[0]))
     alike = [mark for mark in DELIMITERS if bare.count(mark) == row.count(mark) > 0]
@@ -263,11 +321,17 @@ def _headed(rows: Iterator[tuple[int, list[str] | InputError]], path: str) -> So
     for line, cells in rows:
         if isinstance(cells, InputError):
             raise InputError(cells.found, path=path, line=line, remedy=cells.remedy)
-        if any(cells):
+        if any(cells) and not _is_sep(cells):
             names = tuple(cell.removeprefix("\ufeff").strip() for cell in cells)
             check_names(names, path, line)
             return Source(columns=names, rows=_named_cells(rows, names))
     raise InputError("there is no header", path=path, remedy="give a first line of column names")
+
+
+def _is_sep(cells: Sequence[str]) -> bool:
+    """Whether this is Excel's line that names the delimiter, cut at it or whole."""
+    first = cells[0].removeprefix("\ufeff").strip('"')
+    return first.startswith("sep=") and len(first) <= len("sep=;") and not any(cells[1:])
 
 
 def _named_cells(

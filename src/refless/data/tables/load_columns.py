@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 from refless.data.records import Scale
 from refless.data.tables.columns import ALIASES, Columns, Keep, folded, outer, with_nested
+from refless.data.tables.conditions import conditions_in
 from refless.data.tables.dimensions import of_dimension
+from refless.data.tables.excel import sheets_of
 from refless.data.tables.exports.format import exported
 from refless.data.tables.exports.preferences import NAME, PAIRS, is_pairs
 from refless.data.tables.formats import long_cells, source_of
@@ -50,6 +52,7 @@ class Gathered:
         header: names of all columns, in file order, wanted or not.
         known: roles whose columns the formats of all files know.
         notes: what exports of tools say, and the file of each.
+        sentences: on how files were read, and the file of each.
         dimensions: what was rated, by name, and the number of ratings.
     """
 
@@ -61,6 +64,7 @@ class Gathered:
     header: dict[str, None] = field(default_factory=dict)
     known: set[str] = field(default_factory=set)
     notes: list[tuple[str, ImportNotes]] = field(default_factory=list)
+    sentences: list[tuple[str, str]] = field(default_factory=list)
     dimensions: Counter[str] = field(default_factory=Counter)
 
     def __len__(self) -> int:
@@ -113,6 +117,16 @@ class Gathered:
                 self.refuse(row, fault.found, fault.remedy, column)
         return values
 
+    def without(self, rows: Collection[int]) -> None:
+        """Leaves rows out, as if their files had not had them."""
+        left = [row for row in range(len(self)) if row not in rows]
+        place = dict(zip(left, range(len(left)), strict=True))
+        starts = [bisect_left(left, part.first) for part in self.parts]
+        self.parts = [p._replace(first=n) for p, n in zip(self.parts, starts, strict=True)]
+        self.bad = {place[row]: fault for row, fault in self.bad.items() if row in place}
+        self.lines = array("q", [self.lines[row] for row in left])
+        self.columns = {name: [cells[row] for row in left] for name, cells in self.columns.items()}
+
     def begin(self, name: str, source: Source, keep: Keep) -> None:
         """Makes room for the rows of one more file."""
         self.known = (self.known if self.parts else {*source.roles}) & {*source.roles}
@@ -155,17 +169,19 @@ def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str]
         UsageError: no files, something that holds no rows, an unknown format or encoding.
     """
     table = Gathered(skip_bad=reading.skip_bad)
+    conditions = [condition.column for condition in conditions_in(reading.where)]
     with long_cells():
         for name, opened in _sources(rows, keep, reading):
             first = len(table)
             with opened as file:
                 source = lengthened(file, reading.columns, name)
                 table.begin(name, source, keep)
-                content = _nested(source, outer(reading.columns, dimensions))
+                content = _nested(source, outer(reading.columns, [*dimensions, *conditions]))
                 if dimensions and source.notes is None:
                     met = table.dimensions
                     content = of_dimension(content, reading, met, name, lines=source.lines)
                 table.extend(content, keep)
+            table.sentences += [(name, sentence) for sentence in source.sentences]
             if source.notes is not None and keep("rating"):
                 table.dimensions.update(source.notes.dimensions)
             if len(table) == first and not table.dimensions:
@@ -197,8 +213,9 @@ def _sources(
         if pairs:
             source = exported(source, PAIRS, Place(path=name, raw=b"", reading=reading), keep)
         yield name, nullcontext(source)
-    for path in paths or ():
-        yield path, source_of(path, reading, with_sides(keep))
+    keep = with_sides(keep)
+    for path in chain.from_iterable(sheets_of(path, reading, keep) for path in paths or ()):
+        yield path, source_of(path, reading, keep)
 
 
 def with_sides(keep: Keep) -> Keep:

@@ -84,11 +84,15 @@ def _source_of_columns(rows: Frame, names: list[object], keep: Keep, path: str) 
     check_names(texts, path)
     needed = {*filter(keep, texts)} or {*texts[:1]}  # without any, rows could not be counted
     columns = {t: rows[name] for t, name in zip(texts, names, strict=True) if t in needed}
+    indexes = (
+        {} if path == FRAME else {t: getattr(one, "index", None) for t, one in columns.items()}
+    )
     for name, column in columns.items():
         if isinstance(column, str) or not hasattr(column, "__iter__"):
             problem = f"{type(column).__name__} where a column is needed"
             raise InputError(problem, path=path, column=name, remedy="give a list of values")
         columns[name] = cells_of(column)
+    _check_indexes(indexes)
     lengths = {len(column): name for name, column in columns.items()}
     if len(lengths) > 1:
         listed = ", ".join(f"'{name}' has {n}" for n, name in sorted(lengths.items()))
@@ -96,6 +100,18 @@ def _source_of_columns(rows: Frame, names: list[object], keep: Keep, path: str) 
     cells = enumerate(zip(*columns.values(), strict=True), 1)
     numbered = ((n, dict(zip(columns, row, strict=True))) for n, row in cells)
     return Source(columns=tuple(texts), rows=numbered, lines=False)
+
+
+def _check_indexes(indexes: Mapping[str, Any]) -> None:
+    """Refuses Series with the same labels in another order: their cells would pair by place."""
+    labels = {name: [*index] for name, index in indexes.items() if hasattr(index, "equals")}
+    first = next(iter(labels), "")
+    for name, own in labels.items():
+        if own != labels[first] and {*own} & {*labels[first]}:
+            problem = f"the indexes of '{first}' and '{name}' differ"
+            remedy = "join the Series by their labels (pandas.DataFrame({...}).dropna()), "
+            remedy += "or pair them by place with .reset_index(drop=True)"
+            raise InputError(problem, path=COLUMNS, remedy=remedy)
 
 
 def _objects(rows: Sequence[object]) -> Iterator[Numbered]:

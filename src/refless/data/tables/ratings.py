@@ -1,9 +1,9 @@
 """Rating cells -> numbers: numerals, words with a meaning of their own, the user's map."""
 
-import json
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from itertools import chain
 from numbers import Real
@@ -13,7 +13,7 @@ import numpy as np
 
 from refless.data.choices import SCALE
 from refless.data.records import Scale
-from refless.data.tables.cells import shown
+from refless.data.tables.cells import json_in_cell, shown
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 
@@ -49,6 +49,11 @@ _SHARES = [  # what follows the comma in means of so many ratings, with one deci
     for raters in range(2, 7)
     for places in (1, 2)
 ]
+_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DATE = re.compile(
+    rf"\d{{4}}-\d\d-\d\d.*|\d{{1,2}}[-. /]+{_MONTH}([-. /]+\d+)?|{_MONTH}[-. /]+\d{{1,4}}"
+    r"|\d{1,2}/\d{1,2}/\d{2,4}|datetime\..*"
+)  # what becomes of 4/5 in a spreadsheet
 _THREE_DIGITS = re.compile(r"[+-]?\d+,\d{3}")  # 4,125: a little over 4, or four thousand?
 
 
@@ -102,6 +107,8 @@ def spelled(value: object) -> float | str | None:
         except OverflowError:
             return math.inf
         return number if number == number else "nan"
+    if isinstance(value, date):
+        return value.isoformat()
     if not isinstance(value, str):
         return shown(value)
     read = _number(value)
@@ -122,11 +129,7 @@ def _says_list(cell: object) -> bool:
 
 
 def _ratings_in(cell: object) -> list[object]:
-    if isinstance(cell, str) and _says_list(cell):
-        try:
-            cell = json.loads(cell)
-        except (ValueError, RecursionError):
-            return [cell]
+    cell = json_in_cell(cell) if _says_list(cell) else cell
     return cell if isinstance(cell, list) else [cell]
 
 
@@ -222,6 +225,10 @@ def words_fault(words: Sequence[str], every: Collection[str]) -> tuple[str, str]
     more = f" and {len(words) - _WORDS_SHOWN} more" if len(words) > _WORDS_SHOWN else ""
     listed = ", ".join(map(repr, words[:_WORDS_SHOWN]))
     remedy = f"say what all rating words mean: --read {map_of(every, 'rating-map')}"
+    if any(word.startswith(("{", "[{")) for word in words):
+        remedy = "the cells hold JSON: --column rating=COLUMN.NAME reads what is inside"
+    if any(map(_DATE.fullmatch, words)):
+        remedy = "a spreadsheet has made dates of ratings such as 4/5: type them as text again"
     if any(map(_THREE_DIGITS.fullmatch, words)):
         remedy = "write decimals with a point: a comma before three digits may mean thousands"
     if any(word.startswith("#") for word in words):

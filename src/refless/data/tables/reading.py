@@ -31,6 +31,7 @@ class Reading:
         dimension: which of several dimensions of quality is read, by its name in the file, or by
             the name of its column of ratings.
         label_config: of Label Studio: an XML file that says what can be rated, and on which scale.
+        where: conditions that rows must meet, such as `status=approved` and `type!=control`.
         lacking: roles whose columns, if flags name them, may stand in other rows alone.
         max_bytes: most bytes that one file may hold, unpacked.
     """
@@ -46,6 +47,7 @@ class Reading:
     format: str | None = None
     dimension: str | None = None
     label_config: str | None = None
+    where: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
     max_bytes: int = MOST_BYTES
 
@@ -110,6 +112,7 @@ class Source:
         lines: whether rows stand on lines; else they are counted.
         roles: roles whose column the format knows; its name is that of the role.
         notes: what an export of a tool says in addition to its rows.
+        sentences: on how any file was read; complete when all rows are read.
     """
 
     columns: tuple[str, ...] = ()
@@ -117,3 +120,4 @@ class Source:
     lines: bool = True
     roles: tuple[str, ...] = ()
     notes: ImportNotes | None = None
+    sentences: list[str] = field(default_factory=list)

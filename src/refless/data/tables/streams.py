@@ -36,6 +36,32 @@ ZIP = b"PK\x03\x04"
 PACKED = {0, 8, 93}  # methods of zip files: stored, deflated, zstd
 _HEAD = 1 << 16
 _NOT_OF_FILES = {"idna", "punycode", "undefined"}  # codecs of text that no file is in
+_AS_CSV = "export its table as CSV or JSON lines"
+_AS_LINES = "with pandas: pd.{}('FILE').to_json('FILE.jsonl', orient='records', lines=True)"
+_BINARY = (  # how files begin that hold no text, what they are, and what to do
+    (
+        b"SQLite format 3\0",
+        "a SQLite database",
+        f"{_AS_CSV}: sqlite3 -header -csv FILE 'select ...'",
+    ),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file", _AS_LINES.format("read_hdf")),
+    (b"ARROW1\0\0", "an Arrow file (Feather)", _AS_LINES.format("read_feather")),
+    (b"FEA1", "a Feather file", _AS_LINES.format("read_feather")),
+    (b"\xff\xff\xff\xff", "a stream of Arrow", _AS_CSV),
+    (b"PAR1", "a Parquet file", "pass --read format=parquet"),
+    (ZIP, "a zip file or a workbook", "unpack it, or pass --read format=excel"),
+    (b"\xd0\xcf\x11\xe0", "an old file of Office", "save it as .xlsx"),
+    (b"%PDF-", "a PDF", "export the rows that it was made from"),
+    (b"BZh91AY&SY", "packed by bzip2", "unpack it first"),
+    (b"\xfd7zXZ\0", "packed by xz", "unpack it first"),
+    (b"(\xb5/\xfd", "packed by zstd", "unpack it first"),
+    (b"7z\xbc\xaf", "a 7z archive", "unpack it first"),
+    (b"Rar!\x1a", "a RAR archive", "unpack it first"),
+    (b"\x93NUMPY", "an array of NumPy", _AS_CSV),
+    (b"<stata_dta>", "a Stata file", _AS_LINES.format("read_stata")),
+    (b"$FL2", "an SPSS file", _AS_LINES.format("read_spss")),
+    *((b"\x80%c" % n, "a pickle", _AS_LINES.format("read_pickle")) for n in range(2, 6)),
+)
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -173,7 +199,11 @@ def text_of(place: Place, *, newline: str | None = None) -> Iterator[io.TextIOWr
     the encoding are an InputError with their place and the likely encoding.
     """
     utf8 = codecs.lookup(place.reading.encoding).name == "utf-8"
-    if utf8 and (likely := _wide_encoding(beginning(place, 4096))):
+    head = beginning(place, 4096)
+    for magic, kind, remedy in _BINARY:
+        if head.startswith(magic):
+            raise InputError(f"this is {kind}, no table of text", path=place.path, remedy=remedy)
+    if utf8 and (likely := _wide_encoding(head)):
         remedy = f"if it is {likely}, pass --read encoding={likely}"
         raise InputError("this is not UTF-8", path=place.path, line=1, remedy=remedy)
     try:

@@ -5,8 +5,8 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +15,26 @@ import numpy as np
 from refless.data.records import numbered, scored
 from refless.data.tables.cells import name_of_cell, source_of_cell, text_of_cell
 from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
-from refless.data.tables.columns import Roles, check_columns, keeping, listed, named_here, roles_of
+from refless.data.tables.columns import (
+    Columns,
+    Roles,
+    check_columns,
+    check_header,
+    flagged,
+    keeping,
+    listed,
+    named_here,
+    roles_of,
+)
+from refless.data.tables.conditions import (
+    Condition,
+    condition_note,
+    conditions_in,
+    is_mark,
+    marked,
+    marked_note,
+    values_seen,
+)
 from refless.data.tables.dimensions import columns_for, with_dimension
 from refless.data.tables.load_columns import Gathered, gather
 from refless.data.tables.ratings import blanks_of, marks_fault, score_words, spelled
@@ -33,6 +52,8 @@ OF_TEXT = ("source", "system", "item", "task", "group", "label")  # which rows o
 NUMBERS = ("score", "logprob", "length")
 NEEDED = ("id", "item")  # if there is such a column, every row must fill it
 _MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
+_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+_WHOLE = re.compile(r"0*(\d+)(?:\.0+)?")  # 1, 1.0 and 001
 Values = Mapping[str, Sequence[object]]
 
 
@@ -205,8 +226,37 @@ def read_table(
     """
     check_columns(reading.columns, roles)
     more = columns_for(reading) if "rating" in roles else ()
-    gathered = gather(rows, keeping(reading.columns, roles, more), reading, more)
+    conditions = conditions_in(reading.where)
+    names = [condition.column for condition in conditions]
+    keep = keeping(reading.columns, roles, (*more, *names))
+    gathered = gather(rows, lambda name: keep(name) or is_mark(name), reading, more)
+    _leave_out(gathered, conditions, reading.columns)
     return _checked(gathered, _roles(gathered, reading, roles, needed), reading.score_map)
+
+
+def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns) -> None:
+    """Drops rows that do not meet the conditions, and those that their tool marks as invalid.
+
+    Raises:
+        InputError: a condition on a column that is not there, or that leaves nothing.
+    """
+    for condition in conditions:
+        check_header([condition.column], "where", [*rows.header], rows.name)
+        cells = rows.columns[condition.column]
+        gone = {row for row, cell in enumerate(cells) if not condition.keeps(cell)}
+        if len(gone) == len(rows):
+            problem = f"no row is left by --where '{condition}'"
+            seen = f"the values of '{condition.column}' are {values_seen(cells)}"
+            raise InputError(problem, path=rows.name, remedy=seen)
+        rows.sentences.append((rows.name, condition_note(condition, len(gone), len(rows))))
+        rows.without(gone)
+    told = {condition.column for condition in conditions}
+    told |= {name for field in fields(columns) for name in flagged(columns, field.name)}
+    for name in [name for name in rows.columns if is_mark(name) and name not in told]:
+        if gone := marked(name, rows.columns[name]):
+            cells = [rows.columns[name][row] for row in gone]
+            rows.sentences.append((rows.name, marked_note(name, cells)))
+            rows.without({*gone})
 
 
 def _roles(
@@ -225,9 +275,11 @@ def _roles(
         chosen = roles_of(columns, roles, header, gathered.name, needed, gathered.known)
     except InputError as fault:
         omissions = [line for _, notes in gathered.notes for line in notes.omissions()]
-        remedy = "; ".join([fault.remedy, *omissions])
+        sentences = [sentence for _, sentence in gathered.sentences]
+        remedy = "; ".join([fault.remedy, *omissions, *sentences])
         raise InputError(fault.found, path=fault.path, remedy=remedy) from fault
     notes = [line for path, notes in gathered.notes for line in notes.lines(path)]
+    notes += [f"{path}: {sentence}" for path, sentence in gathered.sentences]
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 
@@ -243,13 +295,14 @@ def _checked(rows: Gathered, roles: Roles, score_map: Mapping[str, float] | None
         notes += more
     for role in ("system", "annotator"):
         notes += _spelled_alike(names.get(role, ()), role)
+    notes += _keys_alike(rows, names)
     for role in NEEDED:
         for row, value in enumerate(names.get(role, ())):
             if not value:
                 remedy = f"give every row its {role}, or drop the column"
                 rows.refuse(row, f"no {role}", remedy, roles.column(role))
     text = roles.column("text")
-    return Table(
+    table = Table(
         rows=rows,
         roles=replace(roles, notes=tuple(notes)),
         texts=[""] * len(rows) if text is None else rows.checked(text, text_of_cell),
@@ -260,6 +313,20 @@ def _checked(rows: Gathered, roles: Roles, score_map: Mapping[str, float] | None
             for column in roles.all(role)
         },
     )
+    _check_gaps(table)
+    return table
+
+
+def _check_gaps(table: Table) -> None:
+    """Refuses rows without a system, or a source that stands for the item, if others have one."""
+    rows = table.rows
+    for role in ("system",) if "item" in table.names else ("system", "source"):
+        column, values = table.roles.column(role), table.names.get(role, [])
+        gaps = [row for row, value in enumerate(values) if not value] if any(values) else []
+        for row in (row for row in gaps if column in rows.part(row).columns):
+            remedy = f"give every row its {role} (merged cells leave all but the first blank)"
+            remedy += f", or name another column with --column {role}=NAME"
+            rows.refuse(row, f"no {role}", remedy, column)
 
 
 def pseudonyms(names: list[str]) -> tuple[list[str], tuple[str, ...]]:
@@ -275,16 +342,47 @@ def pseudonyms(names: list[str]) -> tuple[list[str], tuple[str, ...]]:
     return [digests.get(name, name) for name in names], (note,)
 
 
-def _spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
-    """Notes on names that differ in nothing but capitals, blanks and the like."""
+def _alike(names: Iterable[str]) -> Iterator[list[str]]:
+    """Names that differ in nothing but form: capitals, blanks, quotes, 1 and 1.0 and 001."""
     alike: dict[str, list[str]] = {}
     for name in sorted({*names}):
-        folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-        alike.setdefault(folded, []).append(name)
-    for spellings in alike.values():
-        if (n := len(spellings)) > 1:
-            differ = f"differ in capitals or blanks alone and count as {n}"
-            yield f"{role}s {listed(spellings)} {differ}; if they are one, spell them alike"
+        plain = unicodedata.normalize("NFKC", name).casefold().translate(_QUOTES)
+        key = " ".join(plain.split())
+        number = _WHOLE.fullmatch(key)
+        alike.setdefault(number[1] if number else key, []).append(name)
+    return (spellings for spellings in alike.values() if len(spellings) > 1)
+
+
+def _spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
+    """Notes on names that differ in form alone."""
+    for spellings in _alike(names):
+        differ = f"differ in capitals or blanks alone and count as {len(spellings)}"
+        yield f"{role}s {listed(spellings)} {differ}; if they are one, spell them alike"
+
+
+def _keys_alike(rows: Gathered, names: Mapping[str, list[str]]) -> Iterator[str]:
+    """A note on keys that would match across systems (or files) if their form did not count.
+
+    Spellings that one system has side by side are two keys, and nothing is said of them.
+    """
+    owners = names.get("system") or [str(rows.part(row).first) for row in range(len(rows))]
+    for role in ("id", "item", "source"):
+        owned: dict[str, set[str]] = {}
+        for key, owner in zip(names.get(role, ()), owners, strict=False):
+            owned.setdefault(key, set()).add(owner)
+        apart = [
+            spellings
+            for spellings in _alike(owned)
+            if sum(len(owned[key]) for key in spellings)
+            == len(set().union(*(owned[key] for key in spellings)))
+        ]
+        if apart:
+            first, *_ = ([f"'{key}'" for key in spellings] for spellings in apart)
+            more = f" ({counted(len(apart), role)} like these)" if len(apart) > 1 else ""
+            yield (
+                f"{role}s {' and '.join(first[:2])} differ in form alone and do not match{more}; "
+                "keys count as they are written: if they are one, write them alike"
+            )
 
 
 def numbers_of(

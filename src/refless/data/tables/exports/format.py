@@ -39,7 +39,9 @@ class About(NamedTuple):
 Reader = Callable[[Row], Entry | InputError | None]
 
 
-def each(read: Callable[[Row, Counter[str]], Entry | None]) -> Callable[[About], Reader]:
+def each(
+    read: Callable[[Row, Counter[str]], Entry | InputError | None],
+) -> Callable[[About], Reader]:
     """What starts a reader that needs the row alone, and counts what it leaves out."""
     return lambda about: lambda row: read(row, about.notes.left_out)
 
@@ -102,7 +104,10 @@ def exported(source: Source, export: Export, place: Place, keep: Keep) -> Source
     read = export.start(About(place.path, place.reading, notes, rated))
     gathered = export.gathered(source.rows)
     rows = _rows(gathered, read, notes, place.reading.dimension, rated=rated)
-    return Source(rows=rows, lines=source.lines, roles=export.roles, notes=notes)
+    sentences = source.sentences
+    return Source(
+        rows=rows, lines=source.lines, roles=export.roles, notes=notes, sentences=sentences
+    )
 
 
 def _rows(

@@ -8,6 +8,7 @@ refused with the lines that join them.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from refless.data.tables.exports.format import (
     Entry,
@@ -85,16 +86,42 @@ def by_trace(rows: Iterator[Numbered]) -> Iterator[Numbered]:
         yield number, {"id": trace, "scored": scores}
 
 
-def langfuse_scores(row: Row, left: Counter[str]) -> Entry | None:
+def _is_number(text: str) -> bool:
+    with suppress(ValueError):
+        return float(text) == float(text)
+    return False
+
+
+def _langfuse_value(entry: Mapping[str, object]) -> object:
+    """What a score says: its number, or the label of a category, whose value is its place.
+
+    Raises:
+        InputError: a category without its label.
+    """
+    label, value = entry.get("stringValue"), entry.get("value")
+    if str(entry.get("dataType")).upper() == "CATEGORICAL":
+        if isinstance(label, str) and label.strip():
+            return label
+        if not isinstance(value, str) or not value.strip() or _is_number(value):
+            remedy = (
+                "export the column stringValue, too; value is the place of a category in a list"
+            )
+            raise InputError("a CATEGORICAL score without its label", remedy=remedy)
+    told = (one for one in (value, label) if isinstance(one, float | int | str) and one != "")
+    found = next(told, None)  # cells of CSV are text
+    return float(found) if isinstance(found, bool) else found
+
+
+def langfuse_scores(row: Row, left: Counter[str]) -> Entry | InputError:
     """Reads all scores of a trace: those by people are ratings, the others columns of scores."""
     ratings: list[Row] = []
     scores: dict[str, object] = {}
     for entry in map(fields_of, items(row["scored"])):
         name = name_in(entry.get("name")) or "score"
-        values = (entry.get("value"), entry.get("stringValue"))  # cells of CSV are text
-        told = (one for one in values if isinstance(one, float | int | str) and one != "")
-        value = next(told, None)
-        value = float(value) if isinstance(value, bool) else value
+        try:
+            value = _langfuse_value(entry)
+        except InputError as fault:
+            return fault
         if entry.get("source") == "ANNOTATION":
             who = name_in(entry.get("authorUserId")) or name_in(entry.get("authorUserName"))
             rating = {"rating": value, "dimension": name, "annotator": who}

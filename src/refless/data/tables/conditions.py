@@ -1,0 +1,95 @@
+"""Which rows count: the user's conditions, and rows that their tool marks as invalid."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from refless.data.tables.cells import shown
+from refless.data.tables.columns import folded, listed
+from refless.data.tables.ratings import spelled
+from refless.registry.errors import UsageError
+from refless.registry.plural import counted
+
+ANY = "*"
+_MOST_WORDS = 12  # that a column of statuses has
+_SHOWN = 10
+_INVALID = "rejected discarded cancelled canceled ignored skipped draft spam deleted invalid"
+_INVALID_WORDS = {*_INVALID.split(), "timed-out", "timed_out", "returned", "expired"}
+_PREVIEWS = {"preview", "survey preview", "survey test"}  # Qualtrics; 1, 2 and 8 in its codes
+_CONTROLS = {"bad_ref", "bad-ref", "bad ref", "badref", "chk", "ctrl", "control", "catch", "trap"}
+_CONTROLS |= {"attention check", "attention_check", "quality control", "test question", "gold"}
+_YES = {"true", "yes", 1.0}
+# what the last words of a column's name say -> its values that make a row invalid
+_MARKS: tuple[tuple[re.Pattern[str], set[str | float]], ...] = (
+    (re.compile(r"(.*[_:.])?(assignment)?_?(status|state)"), {*_INVALID_WORDS, *_PREVIEWS}),
+    (re.compile(r"response_?type|distribution_?channel"), {*_PREVIEWS, "spam"}),
+    (re.compile(r"(.*_)?(item|segment|question|task)_?type"), {*_CONTROLS, "bad"}),
+    (re.compile(r"type"), {*_CONTROLS}),
+    (re.compile(r"(was_|is_|_)?(cancell?ed|discarded|rejected|ignored|skipped|draft)"), _YES),
+    (re.compile(r"(is_|_)?(preview|golden?|control|control_item|attention_check|tainted)"), _YES),
+    (re.compile(r"answer"), {"ignore"}),  # Prodigy, where all its words are these
+)
+_PRODIGY = {"accept", "reject", "ignore"}
+
+
+class Condition(NamedTuple):
+    """A column, and the value that its rows have, or do not have."""
+
+    column: str
+    value: str
+    equal: bool
+
+    def __str__(self) -> str:
+        return f"{self.column}{'=' if self.equal else '!='}{self.value}"
+
+    def keeps(self, cell: object) -> bool:
+        """Whether a row with this cell counts; numbers are equal if they are as numbers."""
+        return self.value == ANY or (spelled(cell) == spelled(self.value)) is self.equal
+
+
+def conditions_in(texts: Sequence[str]) -> tuple[Condition, ...]:
+    """Conditions such as `status=approved` and `type!=control`; UsageError for other texts."""
+    found = []
+    for text in texts:
+        column, equals, value = text.partition("=")
+        equal = not column.endswith("!")
+        if not equals or not column.removesuffix("!").strip():
+            raise UsageError(f"--where needs COLUMN=VALUE or COLUMN!=VALUE, got '{text}'")
+        found.append(Condition(column.removesuffix("!").strip(), value.strip(), equal))
+    return tuple(found)
+
+
+def is_mark(name: str) -> bool:
+    """Whether a column of this name may mark rows as invalid."""
+    return any(pattern.fullmatch(folded(name)) for pattern, _ in _MARKS)
+
+
+def marked(name: str, cells: Sequence[object]) -> list[int]:
+    """The rows that a tool's column marks as invalid; none if it marks all, or has many words."""
+    values = [spelled(cell) for cell in cells]
+    words = {value for value in values if value is not None}
+    patterns = [bad for pattern, bad in _MARKS if pattern.fullmatch(folded(name))]
+    invalid = {word for bad in patterns for word in bad}
+    if len(words) > _MOST_WORDS or (folded(name) == "answer" and words - _PRODIGY):
+        return []
+    rows = [row for row, value in enumerate(values) if value in invalid]
+    return rows if len(rows) < len(cells) else []
+
+
+def marked_note(name: str, cells: Sequence[object]) -> str:
+    """What was left out because of a tool's column, and how it is kept."""
+    counts = Counter(str(cell) for cell in cells)
+    values = ", ".join(f"{n} '{value}'" for value, n in counts.most_common())
+    return f"left out: rows whose {name} is {values} (--where '{name}=*' keeps them)"
+
+
+def condition_note(condition: Condition, n: int, of: int) -> str:
+    """How many rows a condition leaves out."""
+    return f"left out: {n} of {counted(of, 'row')} by --where '{condition}'"
+
+
+def values_seen(cells: Sequence[object]) -> str:
+    """The values of a column, for messages."""
+    words = dict.fromkeys(shown(cell).strip("'") for cell in cells if cell is not None)
+    return listed([*words], _SHOWN)
