@@ -1,6 +1,8 @@
 """Which column plays which role: the user's flags first, then the aliases."""
 
 import difflib
+import re
+import shlex
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
@@ -43,6 +45,7 @@ BOTH_ROLES = (*POOL_ROLES, *OWN)
 HUSE_ROLES = (*POOL_ROLES, "logprob", "length", "label")
 JUDGED_ROLES = (*BOTH_ROLES, "rationale", "slice")
 COMPARED_ROLES = (*POOL_ROLES, "probability")
+_NUMBERED = re.compile(r"(.+?)[._ -]?\d+")
 Keep = Callable[[str], bool]
 NEEDED = ("text", "rating")
 # roles that several columns, or a pattern, may have
@@ -93,6 +96,11 @@ class Roles:
 
     columns: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
+    looked_up: tuple[str, ...] = ()
+
+    def asked(self, role: str) -> bool:
+        """Whether a column of the role was looked for."""
+        return role in self.looked_up
 
     def column(self, role: str) -> str | None:
         """The single column of a role, or None."""
@@ -109,6 +117,11 @@ def flagged(columns: Columns, role: str) -> tuple[str, ...]:
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(value)
+
+
+def flagged_names(columns: Columns) -> list[str]:
+    """All columns, and patterns of columns, that the user's flags name."""
+    return [name for column in fields(columns) for name in flagged(columns, column.name)]
 
 
 def check_columns(columns: Columns, roles: Sequence[str]) -> None:
@@ -144,6 +157,24 @@ def folded(name: str) -> str:
     return "_".join(name.casefold().replace("-", " ").split())
 
 
+def stem(name: str) -> str:
+    """A name as aliases are written, without a number behind it."""
+    with_number = _NUMBERED.fullmatch(name)
+    return folded(with_number[1] if with_number else name)
+
+
+def numbered(names: Sequence[str], stems: Collection[str]) -> list[str]:
+    """The names with a number behind one of these stems: `rating.1`, `Rating 2`."""
+    return [name for name in names if _NUMBERED.fullmatch(name) and stem(name) in stems]
+
+
+def reading_all(names: Sequence[str]) -> str:
+    """What reads all of some columns of ratings, and what one."""
+    every = " ".join(shlex.join(["--column", f"rating={name}"]) for name in names)
+    alone = shlex.join(["--column", f"rating={names[0]}"])
+    return f"read all, an annotator a column, with {every}; or one alone with {alone}"
+
+
 def unclear(header: Sequence[str]) -> list[str]:
     """The columns whose names leave open if a judge gave the scores or people the ratings."""
     return [
@@ -173,8 +204,8 @@ def named_here(
 
 def outer(columns: Columns, names: Sequence[str] = ()) -> list[str]:
     """The columns, or patterns of columns, in which dotted names look for others: `a` of `a.b`."""
-    flags = [name for column in fields(columns) for name in flagged(columns, column.name)]
-    return [*dict.fromkeys(name.partition(".")[0] for name in [*flags, *names] if "." in name)]
+    dotted = [name for name in (*flagged_names(columns), *names) if "." in name]
+    return [*dict.fromkeys(name.partition(".")[0] for name in dotted)]
 
 
 def with_nested(row: dict[str, object], within: Sequence[str]) -> dict[str, object]:
@@ -237,12 +268,7 @@ def roles_of(
         remedy = "name the references with --column reference=NAME"
         raise InputError("there are weights but no references", path=path, remedy=remedy)
     notes = [f"{path}: {', '.join(phrases)}"] if phrases else []
-    used = {name for names in chosen.values() for name in names}
-    unread = [name for name in unclear(header) if name not in used]
-    if unread and "rating" in chosen and "rating" not in known:
-        remedy = "--score-column reads a judge's scores, in commands that have it"
-        notes.append(f"{path}: left unread: {listed(unread)}; {remedy}")
-    return Roles(columns=chosen, notes=tuple(notes))
+    return Roles(columns=chosen, notes=tuple(notes), looked_up=tuple(roles))
 
 
 def missing(
@@ -252,7 +278,9 @@ def missing(
     problem = f"no column for the {role}: none is called {', '.join(ALIASES[role])}"
     remedy = f"name it with {flag_of(role)}=NAME (in Python Columns({role}=NAME))"
     remedy += ", one text a row" if role == "text" else ""
-    if role == "rating":
+    if role == "rating" and (names := numbered(header, ALIASES["rating"])):
+        remedy = reading_all(names)
+    elif role == "rating":
         remedy += "; repeat it, or give a pattern such as 'rater*', for one annotator a column"
         if names := [name for name in unclear(header) if name not in scores]:
             problem += f"; {listed(names)} may be a judge's scores or people's"

@@ -20,7 +20,7 @@ from refless.data.tables.exports.format import exported
 from refless.data.tables.exports.preferences import NAME, PAIRS, is_pairs
 from refless.data.tables.formats import long_cells, source_of
 from refless.data.tables.memory import first_row, paths_of, source_in_memory
-from refless.data.tables.reading import ImportNotes, Numbered, Reading, Row, Source
+from refless.data.tables.reading import GLIMPSE, ImportNotes, Numbered, Reading, Row, Source
 from refless.data.tables.streams import Place
 from refless.registry.errors import InputError
 
@@ -45,6 +45,7 @@ class Gathered:
         skip_bad: whether bad rows are remembered; else the first is raised.
         bad: what is wrong with each bad row.
         columns: name -> [n] values as the format gives them; None if a row has none.
+        glimpse: the same of the first `GLIMPSE` rows, of columns that are not wanted.
         lines: [n] line on which the row starts, or its number, counted from 1 in its own file.
         parts: the files.
         header: names of all columns, in file order, wanted or not.
@@ -56,6 +57,7 @@ class Gathered:
     skip_bad: bool
     bad: dict[int, InputError] = field(default_factory=dict)
     columns: dict[str, list[object]] = field(default_factory=dict)
+    glimpse: dict[str, list[object]] = field(default_factory=dict)
     lines: array[int] = field(default_factory=lambda: array("q"))
     parts: list[Part] = field(default_factory=list)
     header: dict[str, None] = field(default_factory=dict)
@@ -76,6 +78,10 @@ class Gathered:
         """Lowest and highest rating, if all files say the same."""
         scales = {notes.scale for _, notes in self.notes}
         return scales.pop() if len(scales) == 1 and len(self.notes) == len(self.parts) else None
+
+    def seen(self, name: str) -> Sequence[object]:
+        """The cells of a column in the first rows, wanted or not."""
+        return self.columns.get(name, self.glimpse.get(name, []))[:GLIMPSE]
 
     def part(self, row: int) -> Part:
         """The file of a row."""
@@ -126,6 +132,8 @@ class Gathered:
             self.header.setdefault(name)
             if keep(name):
                 self.columns.setdefault(name, [None] * len(self))
+            elif len(self) < GLIMPSE:
+                self.glimpse.setdefault(name, [None] * len(self))
 
     def extend(self, rows: Iterable[Numbered], keep: Keep) -> None:
         """Adds rows of the file that was begun last, some thousand at a time."""
@@ -142,6 +150,8 @@ class Gathered:
                     self.refuse(row, content.found, content.remedy, content.column)
             for name, column in self.columns.items():
                 column.extend([row.get(name) for row in contents])
+            for name, column in self.glimpse.items():
+                column.extend([row.get(name) for row in contents[: max(0, GLIMPSE - first)]])
 
 
 def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str] = ()) -> Gathered:

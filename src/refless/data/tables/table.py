@@ -20,6 +20,7 @@ from refless.data.tables.dimensions import columns_for, with_dimension
 from refless.data.tables.load_columns import Gathered, gather
 from refless.data.tables.ratings import BLANKS, PAIRED, spelled, words_of
 from refless.data.tables.reading import Reading
+from refless.data.tables.unread import unread_note
 from refless.registry.arrays import IntArray
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
@@ -228,7 +229,8 @@ def _roles(
         remedy = "; ".join([fault.remedy, *omissions])
         raise InputError(fault.found, path=fault.path, remedy=remedy) from fault
     notes = [line for path, notes in gathered.notes for line in notes.lines(path)]
-    return replace(chosen, notes=(*notes, *chosen.notes))
+    notes += [*chosen.notes, *unread_note(gathered, chosen, columns)]
+    return replace(chosen, notes=tuple(notes))
 
 
 def _checked(rows: Gathered, roles: Roles) -> Table:

@@ -1,0 +1,188 @@
+"""Columns that are left unread: named, or refused where they look as much like the answer."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import refless
+from command_line import jsonl, run
+from refless.data.tables import Columns, Reading, read_outputs, read_pool
+from refless.registry.errors import InputError
+
+Rows = list[dict[str, Any]]
+WORDS = ["valve", "filter", "seal", "lid", "button", "screw", "hose"]
+
+
+def answers(n: int = 8) -> Rows:
+    """An answer of each of two systems to n questions, with the book's answer beside it."""
+    return [
+        {
+            "question": f"Why does kettle {i} leak?",
+            "answer": f"The book says of kettle {i}: {WORDS[i % 7]}.",
+            "written": f"Dear customer, {name} thinks of {WORDS[i % 5]} ({i}).",
+            "model": name,
+            "rating": 1 + (i + k) % 5,
+        }
+        for i in range(n)
+        for k, name in enumerate(("old", "new"))
+    ]
+
+
+def test_unread_columns_are_named() -> None:
+    """On one line, in the order of the file; a long list is cut with a count."""
+    more = {f"c{i}": i for i in range(10)}
+    read = read_pool([{"text": "a", "rating": 1, **more}, {"text": "b", "rating": 2, **more}])
+    listed = ", ".join(f"'c{i}'" for i in range(8))
+    assert read.notes[1:] == (f"the rows: left unread: {listed} and 2 more",)
+
+
+def test_all_is_read() -> None:
+    """Nothing is said if every column is read, by flags or inside objects."""
+    rows = [{"text": t, "scores": {"a": 1, "b": 2}, "kind": "k"} for t in "xy"]
+    columns = Columns(rating=("scores.*",), slice=("kind",))
+    assert not any("unread" in note for note in read_pool(rows, Reading(columns=columns)).notes)
+    one = Columns(rating=("scores.a",), slice=("kind",))
+    notes = read_pool(rows, Reading(columns=one)).notes
+    assert "the rows: left unread: 'scores.b'" in notes
+
+
+def test_unread_columns_are_said_once(tmp_path: Path) -> None:
+    """One line on standard error beside that of the columns that were read; the result has it."""
+    rows = [{**row, "minutes": 3} for row in answers()]
+    file = jsonl(tmp_path / "rows.jsonl", rows)
+    ran = run("compare", file, "--column", "text=written", "--scale", 1, 5, "--format", "json")
+    assert "left unread: 'answer', 'minutes'" in ran.err
+    assert len(ran.err.splitlines()) == 2
+    columns = {"text": "written"}
+    found = refless.compare(str(file), columns=columns, scale=(1, 5))
+    assert f"{file}: left unread: 'answer', 'minutes'" in found.notes
+
+
+def raters(*names: str) -> Rows:
+    """Texts of two systems, rated 1, 2, 3 (old) and 2, 4, 3 (new) by three people."""
+    ratings = {"old": (1, 2, 3), "new": (2, 4, 3)}
+    return [
+        {
+            "item": i,
+            "text": f"{name} {i}",
+            "system": name,
+            **dict(zip(names, ratings[name], strict=False)),
+        }
+        for i in range(5)
+        for name in ratings
+    ]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("rating", "rating.1", "rating.2"),  # as pandas reads three columns of one name
+        ("rating", "rating_2", "rating_3"),
+        ("Rating", "Rating 2", "Rating 3"),
+        ("human", "human2", "human3"),
+        ("rating_1", "rating_2", "rating_3"),
+        ("stars-1", "stars-2", "stars-3"),
+    ],
+)
+def test_further_ratings_beside_the_ratings(names: tuple[str, ...]) -> None:
+    """Refused; the command that is printed reads all: 3 - 2 = 1 in place of 2 - 1 of the first."""
+    rows = raters(*names)
+    with pytest.raises(InputError, match="read all, an annotator a column, with") as raised:
+        read_pool(rows)
+    flags = shlex.split(raised.value.remedy.partition("; or one")[0].partition("with ")[2])
+    columns = tuple(flag.removeprefix("rating=") for flag in flags[1::2])
+    assert columns == names
+    pool = read_pool(rows, Reading(columns=Columns(rating=columns))).pool
+    assert pool.human.tolist() == [2, 3] * 5
+    alone = read_pool(rows, Reading(columns=Columns(rating=names[:1])))
+    assert alone.pool.human.tolist() == [1, 2] * 5
+    assert any(f"left unread: '{names[1]}', '{names[2]}'" in note for note in alone.notes)
+
+
+def test_further_ratings_in_compare() -> None:
+    """The words of the library are those of its own call."""
+    every = "columns={'rating': ['rating', 'rating.1']}"
+    said = re.escape(f"with {every}; or one alone with columns={{'rating': 'rating'}}")
+    with pytest.raises(InputError, match=said):
+        refless.compare(raters("rating", "rating.1"))
+
+
+@pytest.mark.parametrize("cells", [("late", "early"), (None, None), ("2024-01-02", "2024-01-03")])
+def test_numbered_columns_that_are_no_ratings(cells: tuple[object, object]) -> None:
+    """They are named, not refused."""
+    rows = [{"text": t, "rating": 1, "rating 2": cell} for t, cell in zip("ab", cells, strict=True)]
+    assert "the rows: left unread: 'rating 2'" in read_pool(rows).notes
+
+
+def test_a_text_that_all_systems_share() -> None:
+    """Refused if another column differs where the chosen one does not, whatever its name is."""
+    rows = answers()
+    said = "more than one column could be the text: 'written', 'answer': 'answer' is the same"
+    with pytest.raises(InputError, match=re.escape(said)) as raised:
+        read_pool(rows)
+    assert "--column text=written or --column text=answer" in raised.value.remedy
+    read = read_pool(rows, Reading(columns=Columns(text="answer")))
+    assert "the rows: left unread: 'written'" in read.notes
+
+
+def test_an_article_beside_its_summaries() -> None:
+    """A column `text` that all systems share is no output, though no column names items."""
+    rows = [
+        {"text": row["answer"], "abstract": row["written"], "system": row["model"], "rating": 1}
+        for row in answers()
+    ]
+    with pytest.raises(InputError, match="'abstract', 'text': 'text' is the same for all"):
+        read_outputs(rows)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "other", "refused"),
+    [
+        ("answer", "prediction", True),
+        ("text", "summary", True),
+        ("answer", "Model Output", True),
+        ("output", "summary", False),
+        ("answer", "gold_prediction", False),
+        ("answer", "comment", False),
+    ],
+)
+def test_names_of_outputs_beside_names_that_may_be_none(
+    chosen: str, other: str, refused: bool
+) -> None:
+    """One system tells nothing by values: names of outputs beside uncertain ones are refused."""
+    rows = [{chosen: row["answer"], other: row["written"], "rating": 1} for row in answers()[::2]]
+    if refused:
+        with pytest.raises(InputError, match="more than one column could be the text"):
+            read_pool(rows)
+    else:
+        assert f"the rows: left unread: '{other}'" in read_pool(rows).notes
+
+
+def test_comments_of_annotators_are_no_texts() -> None:
+    """They differ where the text does not, for one system alone."""
+    rows = [
+        {**row, "annotator": name, "remark": f"I, {name}, think so of {row['question']}"}
+        for row in answers()
+        for name in "ab"
+    ]
+    rows = [{n: cell for n, cell in row.items() if n != "answer"} for row in rows]
+    renamed = [{"output" if n == "written" else n: c for n, c in row.items()} for row in rows]
+    assert "the rows: left unread: 'remark'" in read_pool(renamed).notes
+
+
+def test_an_index_with_a_name() -> None:
+    """What stands in the index of a frame is a column like others, of several levels too."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(raters("rating"))
+    for index in ("item", ["item", "system"]):
+        pool = read_pool(frame.set_index(index)).pool
+        assert pool.items == read_pool(frame).pool.items
+        assert pool.systems == read_pool(frame).pool.systems
+    named = frame.rename(columns={"item": "number"}).set_index("number")
+    assert "the data frame: left unread: 'number'" in read_pool(named).notes
+    assert not any("unread" in note for note in read_pool(frame).notes)
