@@ -186,3 +186,54 @@ def test_an_index_with_a_name() -> None:
     named = frame.rename(columns={"item": "number"}).set_index("number")
     assert "the data frame: left unread: 'number'" in read_pool(named).notes
     assert not any("unread" in note for note in read_pool(frame).notes)
+
+
+def chats(message: str = "user", answer: str = "assistant") -> Rows:
+    """A question of a customer to each of two systems, and their answers."""
+    rows = answers()
+    names = {"question": message, "written": answer, "model": "model", "rating": "rating"}
+    return [{new: row[old] for old, new in names.items()} for row in rows]
+
+
+def test_a_user_who_writes_is_a_source() -> None:
+    """Of chats `user` is the message; of ratings it is who rated."""
+    read = read_pool(chats())
+    assert read.pool.texts[0] == answers()[0]["written"]
+    assert read.pool.sources[:2] == ("Why does kettle 0 leak?",) * 2
+    assert read.pool.ratings.annotators == ()
+    people = [{**row, "user": name} for row in chats("prompt") for name in ("ann", "Bo Li")]
+    assert read_pool(people).pool.ratings.annotators == ("Bo Li", "ann")
+
+
+def test_a_user_beside_a_prompt() -> None:
+    """A message is no annotator, and no second source; a flag decides otherwise."""
+    rows = [{**row, "prompt": f"p {i // 2}"} for i, row in enumerate(chats())]
+    read = read_pool(rows)
+    assert (read.pool.sources[0], read.pool.ratings.annotators) == ("p 0", ())
+    said = "left unread: 'user'; 'user' does not look like the annotator; --column annotator=user"
+    assert any(said in note for note in read.notes)
+    named = read_pool(rows, Reading(columns=Columns(annotator="user")))
+    assert len(named.pool.ratings.annotators) == 8
+
+
+def test_a_system_that_is_a_prompt() -> None:
+    """A column of long sentences names no system beside `model`."""
+    prompt = "You are a helpful assistant. Answer all questions briefly, and in a friendly way."
+    read = read_pool([{**row, "system": prompt} for row in chats()])
+    assert read.pool.systems[:2] == ("old", "new")
+
+
+def test_a_confidence_is_no_chance_of_being_rated() -> None:
+    """It differs within systems and items; chances of a drawing do not, and a flag decides."""
+    rows = [{**row, "probability": 0.1 + i / 20} for i, row in enumerate(chats())]
+    plain: Any = refless.compare(chats(), scale=(1, 5))
+    read: Any = refless.compare(rows, scale=(1, 5))
+    difference = read.comparison.pairs[0].difference
+    assert difference.value == plain.comparison.pairs[0].difference.value
+    assert any("'inclusion_probability' would be read" in note for note in read.notes)
+    drawn = [{**row, "probability": 0.3 if i < 8 else 0.6} for i, row in enumerate(chats())]
+    weighted: Any = refless.compare(drawn, scale=(1, 5))
+    assert not any("unread" in note for note in weighted.notes)
+    named = [{n.replace("prob", "inclusion_prob"): cell for n, cell in row.items()} for row in rows]
+    flagged: Any = refless.compare(named, scale=(1, 5))
+    assert flagged.comparison.pairs[0].difference.value != difference.value

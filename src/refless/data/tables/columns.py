@@ -3,7 +3,7 @@
 import difflib
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -11,7 +11,16 @@ from typing import Any
 from refless.registry.errors import InputError, UsageError
 
 ALIASES: dict[str, tuple[str, ...]] = {
-    "text": ("text", "output", "response", "completion", "answer", "reply", "candidate"),
+    "text": (
+        "text",
+        "output",
+        "response",
+        "completion",
+        "answer",
+        "reply",
+        "candidate",
+        "assistant",
+    ),
     "rating": (
         *("rating", "human", "human_rating", "human_score"),
         *("annotation", "label", "stars", "preference", "feedback"),
@@ -33,7 +42,13 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "rationale": ("rationale", "reason", "explanation", "justification"),
     "run": ("run", "epoch"),
 }
-LAST = {"version", "prompt_id"}  # looked at where no other alias of the role is there
+OF_SENTENCES = {"user": "source"}  # what a column is if it holds sentences, and not names
+LAST = {
+    "version",
+    "prompt_id",
+    "user",
+    "assistant",
+}  # looked at where no other alias of the role is there
 UNCLEAR = ("score", "quality", "*_score", "judge*", "gpt*", "llm*")  # a judge's, or people's?
 OF_RATINGS = ("rating", "annotator", "time", "probability")
 OF_ROWS = ("id", "system", "task")  # roles that outputs to be estimated may lack
@@ -47,6 +62,7 @@ JUDGED_ROLES = (*BOTH_ROLES, "rationale", "slice")
 COMPARED_ROLES = (*POOL_ROLES, "probability")
 _NUMBERED = re.compile(r"(.+?)[._ -]?\d+")
 Keep = Callable[[str], bool]
+Fits = Callable[[str, str, Mapping[str, Sequence[str]]], bool]
 NEEDED = ("text", "rating")
 # roles that several columns, or a pattern, may have
 SEVERAL = ("rating", "reference", "score", "slice")
@@ -144,12 +160,17 @@ def keeping(columns: Columns, roles: Sequence[str], more_names: Sequence[str] = 
     flags = {role: flagged(columns, role) for role in roles}
     names = {name for flag in flags.values() for name in flag}
     open_roles = [role for role in roles if not flags[role] or role in OF_ROWS]
-    aliases = {alias for role in open_roles for alias in ALIASES.get(role, ())}
+    aliases = {alias for role in open_roles for alias in usual_names(role)}
     patterns = [name for role in SEVERAL for name in flags.get(role, ()) if is_pattern(name)]
     patterns += [*more_names, *outer(columns, more_names)]
     return lambda name: (
         name in names or folded(name) in aliases or any(matches(name, text) for text in patterns)
     )
+
+
+def usual_names(role: str) -> set[str]:
+    """The names under which a role is looked for, folded."""
+    return {*ALIASES.get(role, ()), *(name for name, of in OF_SENTENCES.items() if of == role)}
 
 
 def folded(name: str) -> str:
@@ -232,12 +253,14 @@ def roles_of(
     roles: Sequence[str],
     header: Sequence[str],
     path: str,
-    needed: Sequence[str] = NEEDED,
-    known: Collection[str] = (),
+    needed: Sequence[str],
+    known: Collection[str],
+    fits: Fits,
 ) -> Roles:
     """The columns of each role, and notes on those that were found by alias.
 
     Roles that are `known` have columns that are called as they are, whatever else could be it.
+    A usual name counts if what the column holds `fits` the role, beside the roles chosen before.
 
     Raises:
         InputError: a flag that names no column, two candidates for one role, a needed one missing.
@@ -254,7 +277,8 @@ def roles_of(
             check_header(names, role, header, path)
         elif role != "annotator" or len(chosen.get("rating", ())) < 2:
             by_format = role in known and role in header
-            names = (role,) if by_format else _by_alias(columns, roles, role, header, path)
+            fitting = [name for name in header if fits(role, name, chosen)]
+            names = (role,) if by_format else _by_alias(columns, roles, role, fitting, path)
             phrases += [f"{role} from '{name}'" for name in names]
         if names:
             chosen[role] = names
@@ -340,7 +364,7 @@ def _by_alias(
     used = {name for names in flags.values() for name in names}
     unshared = {name for flag, names in flags.items() if flag not in shared for name in names}
     hidden = ALIASES["label"] if role == "rating" and "label" in roles else ()
-    aliases = {*ALIASES.get(role, ())}.difference(hidden)
+    aliases = usual_names(role).difference(hidden)
     for excluded in (used, unshared):
         free = [name for name in header if name not in excluded]
         exact = aliases.intersection(free)

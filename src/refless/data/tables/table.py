@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -20,7 +21,7 @@ from refless.data.tables.dimensions import columns_for, with_dimension
 from refless.data.tables.load_columns import Gathered, gather
 from refless.data.tables.ratings import BLANKS, PAIRED, spelled, words_of
 from refless.data.tables.reading import Reading
-from refless.data.tables.unread import unread_note
+from refless.data.tables.unread import fits, unread_note
 from refless.registry.arrays import IntArray
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
@@ -223,7 +224,9 @@ def _roles(
         check_columns(columns, roles)
     columns, roles = named_here(columns, roles, header, reading.lacking)
     try:
-        chosen = roles_of(columns, roles, header, gathered.name, needed, gathered.known)
+        of_values = partial(fits, gathered)
+        known = gathered.known
+        chosen = roles_of(columns, roles, header, gathered.name, needed, known, of_values)
     except InputError as fault:
         omissions = [line for _, notes in gathered.notes for line in notes.omissions()]
         remedy = "; ".join([fault.remedy, *omissions])

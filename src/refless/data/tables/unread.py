@@ -1,10 +1,11 @@
 """Columns that nobody reads: they are named; one that looks as much like the answer is refused."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from refless.data.tables.columns import (
     ALIASES,
+    OF_SENTENCES,
     Columns,
     Roles,
     flag_of,
@@ -16,6 +17,7 @@ from refless.data.tables.columns import (
     reading_all,
     stem,
     unclear,
+    usual_names,
 )
 from refless.data.tables.load_columns import Gathered
 from refless.data.tables.ratings import BLANKS, PAIRED, spelled
@@ -23,7 +25,8 @@ from refless.registry.errors import InputError
 
 SHOWN = 8  # names in the sentence
 ENOUGH = 3  # items that tell which of two columns differs between systems
-WORDS = 3  # of a text, on average at least
+WORDS = 3  # of a text, on average more
+LETTERS = 60  # of a text that is no name of a system or task, on average more
 UNCERTAIN = ("text", "answer", "reply", "candidate")  # names of outputs, and of what is no output
 OF_OUTPUTS = frozenset(
     {
@@ -49,9 +52,54 @@ def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]
     scores = [name for name in unclear(unread) if roles.all("rating")]
     names = [*scores, *dict.fromkeys(_PLACE.sub("*", name) for name in unread)]
     if names:
-        remedy = "; --score-column reads a judge's scores, in commands that have it"
-        shown = listed([*dict.fromkeys(names)], SHOWN)
-        yield f"{rows.name}: left unread: {shown}{remedy if scores else ''}"
+        sentences = [f"left unread: {listed([*dict.fromkeys(names)], SHOWN)}"]
+        if scores:
+            sentences.append("--score-column reads a judge's scores, in commands that have it")
+        sentences += [
+            f"'{name}' does not look like the {role}; {_remedy(role, name)}"
+            for role in roles.looked_up
+            for name in unread
+            if not fits(rows, role, name, roles.columns)
+        ]
+        yield f"{rows.name}: {'; '.join(sentences)}"
+
+
+def _remedy(role: str, name: str) -> str:
+    """What has a column read in a role that its values do not fit."""
+    if role == "probability":  # compare alone looks for it
+        return f"'{ALIASES[role][-1]}' would be read, whatever it holds"
+    return f"{flag_of(role)}={name} reads it so"
+
+
+def fits(rows: Gathered, role: str, name: str, chosen: Mapping[str, Sequence[str]]) -> bool:
+    """Whether what a column holds fits a role that it has a usual name of.
+
+    A column of sentences names no annotator, system or task. Chances of having been drawn to be
+    rated are equal within a system, or within an item of several.
+    """
+    word = folded(name)
+    if word not in usual_names(role):
+        return True
+    cells = rows.seen(name)
+    if word in OF_SENTENCES:
+        return _holds_texts(cells) == (OF_SENTENCES[word] == role)
+    if role in {"annotator", "system", "task"}:
+        n_letters = sum(len(cell) for cell in cells if isinstance(cell, str))
+        return not (_holds_texts(cells) and n_letters > LETTERS * len(cells))
+    if word == "probability":
+        within = ("system", "item", "source")
+        groups = [rows.seen(column) for other in within for column in chosen.get(other, ())]
+        return not groups or any(_is_shared(cells, group) for group in groups)
+    return True
+
+
+def _is_shared(cells: Sequence[object], groups: Sequence[object]) -> bool:
+    """Whether the cells that are filled are equal in each group, and some group has several."""
+    pairs = [(repr(group), str(cell)) for group, cell in zip(groups, cells, strict=False)]
+    filled = [(group, cell) for group, cell in pairs if cell not in {"None", ""}]
+    return len({*filled}) == len({group for group, _ in filled}) and (
+        not filled or len({*filled}) < len(filled)
+    )
 
 
 def _unread(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:
@@ -112,7 +160,7 @@ def _holds_texts(cells: Sequence[object]) -> bool:
     filled = [cell for cell in cells if cell not in (None, "")]
     texts = [cell for cell in filled if isinstance(cell, str)]
     n_words = sum(len(text.split()) for text in texts)
-    return 0 < len(texts) == len(filled) and n_words >= WORDS * len(texts)
+    return 0 < len(texts) == len(filled) and n_words > WORDS * len(texts)
 
 
 def _differs_instead(rows: Gathered, roles: Roles, chosen: str, other: str) -> bool:
