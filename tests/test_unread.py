@@ -237,3 +237,95 @@ def test_a_confidence_is_no_chance_of_being_rated() -> None:
     named = [{n.replace("prob", "inclusion_prob"): cell for n, cell in row.items()} for row in rows]
     flagged: Any = refless.compare(named, scale=(1, 5))
     assert flagged.comparison.pairs[0].difference.value != difference.value
+
+
+def rated_twice(name: str, *values: object) -> Rows:
+    """Ratings of answers under two values of a column: 1 lower under the second, if not 1."""
+    return [
+        {**row, name: value, "annotator": who, "rating": max(1, row["rating"] - k)}
+        for k, value in enumerate(values)
+        for row in chats("prompt", "output")
+        for who in "ab"
+    ]
+
+
+@pytest.mark.parametrize("name", ["criterion", "Aspect", "metric", "question", "turn", "name"])
+def test_criteria_are_not_pooled(name: str) -> None:
+    """Refused with the flags for each; with them the ratings are those of one criterion."""
+    rows = rated_twice(name, "fluency", "is it true?")
+    if name == "question":  # else it is the source beside `prompt`
+        rows = [{n: cell for n, cell in row.items() if n != "prompt"} for row in rows]
+    flags = f"--column dimension={name} --dimension"
+    with pytest.raises(InputError, match="ratings of several dimensions would be pooled") as raised:
+        read_pool(rows)
+    assert raised.value.remedy == f"choose one with {flags} 'fluency' or {flags} 'is it true?'"
+    for dimension, mean in (("fluency", 2.8125), ("is it true?", 2.0)):
+        reading = Reading(columns=Columns(dimension=name), dimension=dimension)
+        pool = read_pool(rows, reading).pool
+        assert pool.human.mean() == mean
+        assert len(pool.ratings.values) == 32
+
+
+def test_criteria_in_python() -> None:
+    """The remedy is that of the call."""
+    said = "columns={'dimension': 'criterion'} dimension='fluency'"
+    with pytest.raises(InputError, match=re.escape(said)):
+        refless.compare(rated_twice("criterion", "fluency", "truth"))
+
+
+def test_turns_of_conversations_are_not_pooled() -> None:
+    """MT-Bench's two turns are two texts of one question and model."""
+    rows = [
+        {**row, "turn": turn, "output": f"{row['output']} ({turn})"}
+        for row in chats("prompt", "output")
+        for turn in (1, 2)
+    ]
+    with pytest.raises(
+        InputError, match=r"'turn' is '1', '2'; choose one with .* --dimension '1' or"
+    ):
+        read_pool(rows)
+    reading = Reading(columns=Columns(dimension="turn"), dimension="2")
+    assert all(text.endswith("(2)") for text in read_pool(rows, reading).pool.texts)
+
+
+def test_turns_of_pairs_are_not_pooled() -> None:
+    """Choices as MT-Bench's people made them: a judge, a question, two models, two turns."""
+    rows = [
+        {
+            "question_id": i,
+            "prompt": f"question {i}",
+            "response_a": f"a {i}",
+            "response_b": f"b {i}",
+            "model_a": "old",
+            "model_b": "new",
+            "winner": ("model_a", "model_b")[i % turn],
+            "judge": "expert_1",
+            "turn": turn,
+        }
+        for i in range(6)
+        for turn in (1, 2)
+    ]
+    with pytest.raises(InputError, match="--column dimension=turn --dimension '1' or"):
+        read_pool(rows)
+    read = read_pool(rows, Reading(columns=Columns(dimension="turn"), dimension="2"))
+    assert len(read.pool.ratings.values) == 12
+    counted = [{**row, "turn": 1 + row["question_id"] % 3} for row in rows[::2]]
+    assert len(read_pool(counted).pool) == 12  # Arena's turn is how many there are
+
+
+@pytest.mark.parametrize("name", ["metric", "category"])
+def test_kinds_of_items_are_no_criteria(name: str) -> None:
+    """A column that is equal in all ratings of a text tells kinds of texts."""
+    rows = [
+        {**row, name: f"kind {i % 4}", "annotator": who}
+        for i, row in enumerate(chats("prompt", "output"))
+        for who in "ab"
+    ]
+    assert f"the rows: left unread: '{name}'" in read_pool(rows).notes
+
+
+def test_ratings_again_are_no_criteria() -> None:
+    """An annotator may rate a text again; every rating counts, as it did."""
+    rows = rated_twice("session", "monday", "friday")
+    notes = read_pool(rows).notes
+    assert "32 times an annotator rated the same text again; every rating counts" in notes

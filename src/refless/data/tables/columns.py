@@ -42,6 +42,13 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "rationale": ("rationale", "reason", "explanation", "justification"),
     "run": ("run", "epoch"),
 }
+CRITERIA = frozenset(  # names of what may tell several ratings of a text apart
+    {
+        *("criterion", "criteria", "aspect", "metric", "question", "turn", "attribute", "facet"),
+        *("trait", "rubric", "item_name", "question_text", "rating_type", "score_name", "key"),
+        *("category", "name"),
+    }
+)
 OF_SENTENCES = {"user": "source"}  # what a column is if it holds sentences, and not names
 LAST = {
     "version",
@@ -161,6 +168,7 @@ def keeping(columns: Columns, roles: Sequence[str], more_names: Sequence[str] = 
     names = {name for flag in flags.values() for name in flag}
     open_roles = [role for role in roles if not flags[role] or role in OF_ROWS]
     aliases = {alias for role in open_roles for alias in usual_names(role)}
+    aliases |= CRITERIA if "rating" in roles else set()
     patterns = [name for role in SEVERAL for name in flags.get(role, ()) if is_pattern(name)]
     patterns += [*more_names, *outer(columns, more_names)]
     return lambda name: (

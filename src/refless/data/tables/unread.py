@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from refless.data.tables.columns import (
     ALIASES,
+    CRITERIA,
     OF_SENTENCES,
     Columns,
     Roles,
@@ -24,6 +25,8 @@ from refless.data.tables.ratings import BLANKS, PAIRED, spelled
 from refless.registry.errors import InputError
 
 SHOWN = 8  # names in the sentence
+MOST_CRITERIA = 30
+MOST_COMMANDS = 4
 ENOUGH = 3  # items that tell which of two columns differs between systems
 WORDS = 3  # of a text, on average more
 LETTERS = 60  # of a text that is no name of a system or task, on average more
@@ -49,6 +52,8 @@ def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]
         _check_ratings(rows, roles, unread)
     if roles.column("text") and columns.text is None and "text" not in rows.known:
         _check_texts(rows, roles, unread)
+    if roles.all("rating"):
+        _check_criteria(rows, roles, columns, unread)
     scores = [name for name in unclear(unread) if roles.all("rating")]
     names = [*scores, *dict.fromkeys(_PLACE.sub("*", name) for name in unread)]
     if names:
@@ -148,6 +153,40 @@ def _check_texts(rows: Gathered, roles: Roles, unread: Sequence[str]) -> None:
         commands = " or ".join(f"{flag_of('text')}={name}" for name in names)
         problem = f"more than one column could be the text: {listed(names)}{why}"
         raise InputError(problem, path=rows.name, remedy=f"choose with {commands}")
+
+
+def _check_criteria(rows: Gathered, roles: Roles, columns: Columns, unread: Sequence[str]) -> None:
+    """Raises InputError where ratings of several criteria of a text would be pooled."""
+    found = [] if columns.source else list(roles.all("source"))
+    for name in (*unread, *found):
+        if folded(name) in CRITERIA and _tells_apart(rows, roles, name):
+            values = list(
+                dict.fromkeys(str(cell) for cell in rows.columns[name] if cell is not None)
+            )
+            flag = flag_of("dimension")
+            dimensions = [f"{flag}={name} --dimension '{value}'" for value in values]
+            commands = " or ".join(dimensions[:MOST_COMMANDS])
+            told = f"'{name}' is {listed(values, SHOWN)}"
+            problem = f"ratings of several dimensions would be pooled: {told}"
+            raise InputError(problem, path=rows.name, remedy=f"choose one with {commands}")
+
+
+def _tells_apart(rows: Gathered, roles: Roles, name: str) -> bool:
+    """Whether most rows of one text, system and annotator differ in a column, one of few values.
+
+    Turns of a conversation may differ in their texts, too.
+    """
+    about = ["annotator", "system", "item", "source", "id", "text"]
+    if folded(name) == "turn":
+        about = about[: 4 if roles.column("item") or roles.column("source") else None]
+    keys = [column for role in about for column in roles.all(role) if column != name]
+    groups: dict[str, list[str]] = {}
+    for value, *key in zip(*(rows.columns[column] for column in (name, *keys)), strict=True):
+        groups.setdefault(repr(key), []).append(str(value))
+    several = [values for values in groups.values() if len(values) > 1]
+    apart = [values for values in several if len({*values}) > 1]
+    n_values = len({value for values in groups.values() for value in values})
+    return n_values <= MOST_CRITERIA and len(apart) > max(len(several), len(groups)) / 2
 
 
 def _called_output(name: str) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from refless.data.choices import SCALE, item_of
 from refless.data.tables.cells import name_of_cell, text_of_cell
-from refless.data.tables.columns import ALIASES, Columns, flagged, matches
+from refless.data.tables.columns import ALIASES, CRITERIA, Columns, flagged, folded, matches
 from refless.data.tables.dimensions import is_dimension
 from refless.data.tables.exports.format import (
     About,
@@ -97,6 +97,7 @@ def _entry(row: Row, about: About) -> Entry | InputError | None:
     }
     record = {name: value for name, value in record.items() if value is not None}
     names = {name for role in AS_THEY_ARE for name in flagged(columns, role)}
+    names |= {name for name in row if folded(name) in CRITERIA}
     record |= {name: row[name] for name in names & row.keys()}
     pair = [_side(row, end, text, columns) for end, text in zip(sides.ends, texts, strict=True)]
     if fault := _fault(pair, columns):
