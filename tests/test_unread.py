@@ -329,3 +329,96 @@ def test_ratings_again_are_no_criteria() -> None:
     rows = rated_twice("session", "monday", "friday")
     notes = read_pool(rows).notes
     assert "32 times an annotator rated the same text again; every rating counts" in notes
+
+
+PEOPLE = {"ann": (1, 2, 3, 4, 5), "bo": (2, 2, 4, 4, 5), "cy": (5, 4, 3, 2, 1)}
+
+
+def shuffled(name: str = "rater") -> Rows:
+    """Three people's ratings of five texts in lists whose order changes from text to text."""
+    lists = [
+        [{name: who, "rating": ratings[i]} for who, ratings in PEOPLE.items()] for i in range(5)
+    ]
+    return [
+        {"text": f"t{i}", "annotations": people[i % 3 :] + people[: i % 3]}
+        for i, people in enumerate(lists)
+    ]
+
+
+def by_person(rows: Any, columns: Columns) -> dict[str, tuple[float, ...]]:
+    """The ratings of each annotator in the order of texts."""
+    ratings = read_pool(rows, Reading(columns=columns)).pool.ratings
+    return {
+        name: tuple(ratings.values[ratings.annotator == i].tolist())
+        for i, name in enumerate(ratings.annotators)
+    }
+
+
+@pytest.mark.parametrize("name", ["annotator", "rater", "worker_id", "User", "evaluator"])
+def test_objects_in_lists_name_who_rated(name: str) -> None:
+    """The place in the list says nothing."""
+    columns = Columns(rating=("annotations.*.rating",))
+    assert by_person(shuffled(name), columns) == PEOPLE
+    first = read_pool(shuffled(name), Reading(columns=columns)).notes[0]
+    assert first.endswith(f"annotators from 'annotations.*.{name}'")
+
+
+@pytest.mark.parametrize(
+    ("rating", "who"),
+    [("rating_{}", "annotator_{}"), ("Rating {}", "Rater {}"), ("rating.{}", "worker.{}")],
+)
+def test_numbered_columns_of_annotators(rating: str, who: str) -> None:
+    """Of `rating_2` the annotator is `annotator_2`."""
+    rows = [
+        {"text": row["text"]}
+        | {rating.format(i): one["rating"] for i, one in enumerate(row["annotations"], 1)}
+        | {who.format(i): one["rater"] for i, one in enumerate(row["annotations"], 1)}
+        for row in shuffled()
+    ]
+    assert by_person(rows, Columns(rating=(rating.format("*"),))) == PEOPLE
+
+
+def test_lists_that_name_nobody() -> None:
+    """Each place is one annotator, which is said."""
+    rows = [
+        {**row, "annotations": [{"rating": one["rating"]} for one in row["annotations"]]}
+        for row in shuffled()
+    ]
+    notes = read_pool(rows, Reading(columns=Columns(rating=("annotations.*.rating",)))).notes
+    assert "the rows: each place in 'annotations' counts as one annotator" in notes
+
+
+def wide(**more: Any) -> Rows:
+    """A column a person, and further columns made of these."""
+    columns = [f"rating_{name}" for name in PEOPLE]
+    return [
+        dict(zip(columns, ratings, strict=True), text=f"t{i}")
+        | {f"rating_{name}": of(ratings) for name, of in more.items()}
+        for i, ratings in enumerate(zip(*PEOPLE.values(), strict=True))
+        for _ in range(2)
+    ]
+
+
+@pytest.mark.parametrize("name", ["avg", "Mean", "total", "std"])
+def test_summaries_are_no_annotators(name: str) -> None:
+    """A pattern leaves them out, and they are named as unread."""
+    read = read_pool(wide(**{name: sum}), Reading(columns=Columns(rating=("rating_*",))))
+    assert read.pool.ratings.annotators == ("rating_ann", "rating_bo", "rating_cy")
+    assert f"the rows: left unread: 'rating_{name}'" in read.notes
+
+
+def test_a_mean_under_another_name() -> None:
+    """It is told by its values, rounded to one digit, and refused."""
+    rows = wide(final=lambda ratings: round(sum(ratings) / 3, 1))
+    every = "--column rating=rating_ann --column rating=rating_bo --column rating=rating_cy"
+    with pytest.raises(InputError, match=f"'rating_final' is the mean .* alone: {every}"):
+        read_pool(rows, Reading(columns=Columns(rating=("rating_*",))))
+
+
+def test_annotators_who_agree_are_no_means() -> None:
+    """Of three equal columns each is the mean of the others; a fourth person may be near it."""
+    rows = [{"text": f"t{i}", "a": i % 5, "b": i % 5, "c": i % 5} for i in range(20)]
+    pool = read_pool(rows, Reading(columns=Columns(rating=("a", "b", "c")))).pool
+    assert len(pool.ratings.annotators) == 3
+    rows[0] |= {"a": 1, "b": 3, "c": 2}
+    assert len(read_pool(rows, Reading(columns=Columns(rating=("a", "b", "c")))).pool) == 20

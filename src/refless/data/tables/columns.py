@@ -4,7 +4,7 @@ import difflib
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -67,6 +67,13 @@ BOTH_ROLES = (*POOL_ROLES, *OWN)
 HUSE_ROLES = (*POOL_ROLES, "logprob", "length", "label")
 JUDGED_ROLES = (*BOTH_ROLES, "rationale", "slice")
 COMPARED_ROLES = (*POOL_ROLES, "probability")
+SUMMARIES = frozenset(
+    {*("avg", "average", "mean", "median", "std", "sd", "stdev", "sum", "total", "variance")}
+)
+WHO = ("annotator", "rater", "worker", "user", "labeler", "evaluator", "judge", "reviewer", "coder")
+_PLACED = re.compile(r"(?:(.*)\.)?([^.\d][^.]*?)[._ -]?(\d*)")
+_PLACE = re.compile(r"(?<=\.)\d+(?=\.)")  # in a list
+_IN_LIST = re.compile(r"(.+?)\.\d+(\..+)?")
 _NUMBERED = re.compile(r"(.+?)[._ -]?\d+")
 Keep = Callable[[str], bool]
 Fits = Callable[[str, str, Mapping[str, Sequence[str]]], bool]
@@ -115,11 +122,15 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
-    """Columns by role: each a tuple of names, empty where the files have none."""
+    """Columns by role: each a tuple of names, empty where the files have none.
+
+    Of several columns of ratings each may have one of `raters` beside it: annotators by row.
+    """
 
     columns: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
     looked_up: tuple[str, ...] = ()
+    raters: Mapping[str, str] = field(default_factory=dict)
 
     def asked(self, role: str) -> bool:
         """Whether a column of the role was looked for."""
@@ -171,9 +182,38 @@ def keeping(columns: Columns, roles: Sequence[str], more_names: Sequence[str] = 
     aliases |= CRITERIA if "rating" in roles else set()
     patterns = [name for role in SEVERAL for name in flags.get(role, ()) if is_pattern(name)]
     patterns += [*more_names, *outer(columns, more_names)]
+    who = "annotator" in open_roles and "rating" in roles
     return lambda name: (
-        name in names or folded(name) in aliases or any(matches(name, text) for text in patterns)
+        name in names
+        or folded(name) in aliases
+        or (who and _says_who(name))
+        or any(matches(name, text) for text in patterns)
     )
+
+
+def _says_who(name: str) -> bool:
+    """Whether a column, or what an object holds, is called as people who rate are."""
+    placed = _PLACED.fullmatch(name)
+    word = folded(placed[2]) if placed else ""
+    return word.removesuffix("_id").removesuffix("_name") in WHO
+
+
+def raters_beside(ratings: Sequence[str], header: Sequence[str]) -> dict[str, str]:
+    """The column that says who gave each column of ratings; none if one has none.
+
+    It lies in the same object (`a.0.rater` of `a.0.rating`), or its name ends in the same number.
+    """
+    people = [name for name in header if name not in ratings and _says_who(name)]
+    places = {(m[1], m[3]): m[0] for m in map(_PLACED.fullmatch, people) if m}
+    placed = [match for match in map(_PLACED.fullmatch, ratings) if match]
+    raters = {match[0]: places.get((match[1], match[3])) for match in placed}
+    found = {rating: who for rating, who in raters.items() if who is not None}
+    return found if len(found) == len(ratings) == len({*found.values()}) else {}
+
+
+def at_any_place(name: str) -> str:
+    """A dotted name with `*` for its places in lists."""
+    return _PLACE.sub("*", name)
 
 
 def usual_names(role: str) -> set[str]:
@@ -299,8 +339,20 @@ def roles_of(
     if "reference" not in chosen and chosen.pop("weight", ()) and columns.weight is not None:
         remedy = "name the references with --column reference=NAME"
         raise InputError("there are weights but no references", path=path, remedy=remedy)
+    several = chosen.get("rating", ())[1:] if "annotator" in roles else ()
+    raters = raters_beside(chosen["rating"], header) if several else {}
+    whose = dict.fromkeys(at_any_place(name) for name in raters.values())
+    phrases += [f"annotators from {listed([*whose])}"] if whose else []
     notes = [f"{path}: {', '.join(phrases)}"] if phrases else []
-    return Roles(columns=chosen, notes=tuple(notes), looked_up=tuple(roles))
+    notes += [] if raters else _places_note(several, header, path)
+    return Roles(columns=chosen, notes=tuple(notes), looked_up=tuple(roles), raters=raters)
+
+
+def _places_note(ratings: Sequence[str], header: Sequence[str], path: str) -> list[str]:
+    """What is said of ratings in lists of objects that name nobody."""
+    lists = [match[1] for match in map(_IN_LIST.fullmatch, ratings) if match]
+    places = [name for name in lists if name in header]
+    return [f"{path}: each place in '{places[0]}' counts as one annotator"] if places else []
 
 
 def missing(
@@ -339,11 +391,17 @@ def _expanded(names: Sequence[str], role: str, header: Sequence[str], path: str)
     for name in names:
         alone = name in header or not is_pattern(name)
         columns = [name] if alone else [column for column in header if matches(column, name)]
+        if role == "rating" and not alone:  # a mean of annotators is none of them
+            columns = [column for column in columns if not _is_summary(column)] or columns
         if not columns:
             problem = f"no column matches '{name}' ({flag_of(role)})"
             raise InputError(problem, path=path, remedy=f"the columns are {listed(header)}")
         result += columns
     return tuple(dict.fromkeys(result))
+
+
+def _is_summary(name: str) -> bool:
+    return not SUMMARIES.isdisjoint(re.split(r"[_.]", folded(name)))
 
 
 def scores_among(names: Sequence[str], header: Sequence[str], path: str) -> Sequence[str]:

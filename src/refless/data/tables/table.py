@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -86,6 +87,7 @@ class Table:
         names: role -> [n] ids, sources, systems, annotators ...
         scores: column -> [n] scores that somebody else gave and other numbers, None if a cell is
             blank.
+        raters: column of ratings -> [n] annotators, where each such column has its own.
     """
 
     rows: Gathered
@@ -93,6 +95,7 @@ class Table:
     texts: list[str]
     names: dict[str, list[str]]
     scores: dict[str, list[float | None]]
+    raters: dict[str, list[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -246,8 +249,12 @@ def _checked(rows: Gathered, roles: Roles) -> Table:
     if "annotator" in names:
         names["annotator"], more = pseudonyms(names["annotator"])
         notes += more
+    who = {name: rows.checked(column, name_of_cell) for name, column in roles.raters.items()}
+    people, more = pseudonyms([*chain(*who.values())])
+    notes += more
+    raters = {name: people[i * len(rows) : (i + 1) * len(rows)] for i, name in enumerate(who)}
     for role in ("system", "annotator"):
-        notes += _spelled_alike(names.get(role, ()), role)
+        notes += _spelled_alike(names.get(role, people if role == "annotator" else ()), role)
     for role in NEEDED:
         for row, value in enumerate(names.get(role, ())):
             if not value:
@@ -260,6 +267,7 @@ def _checked(rows: Gathered, roles: Roles) -> Table:
         texts=[""] * len(rows) if text is None else rows.checked(text, text_of_cell),
         names=names,
         scores={column: numbers_of(rows, column) for r in NUMBERS for column in roles.all(r)},
+        raters=raters,
     )
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from refless.data.tables.columns import (
     ALIASES,
@@ -9,6 +10,7 @@ from refless.data.tables.columns import (
     OF_SENTENCES,
     Columns,
     Roles,
+    at_any_place,
     flag_of,
     flagged_names,
     folded,
@@ -38,7 +40,6 @@ OF_OUTPUTS = frozenset(
     }
 )
 NO_OUTPUT = frozenset({"gold", "reference", "expected", "target", "ideal", "correct", "human"})
-_PLACE = re.compile(r"(?<=\.)\d+(?=\.)")
 
 
 def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]:
@@ -55,7 +56,7 @@ def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]
     if roles.all("rating"):
         _check_criteria(rows, roles, columns, unread)
     scores = [name for name in unclear(unread) if roles.all("rating")]
-    names = [*scores, *dict.fromkeys(_PLACE.sub("*", name) for name in unread)]
+    names = [*scores, *dict.fromkeys(at_any_place(name) for name in unread)]
     if names:
         sentences = [f"left unread: {listed([*dict.fromkeys(names)], SHOWN)}"]
         if scores:
@@ -109,7 +110,9 @@ def _is_shared(cells: Sequence[object], groups: Sequence[object]) -> bool:
 
 def _unread(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:
     """Columns that no role and no flag has, without those that are opened by dotted names."""
-    used = {*flagged_names(columns), *(name for role in roles.columns for name in roles.all(role))}
+    flags = {*flagged_names(replace(columns, rating=()))}  # whose patterns leave some out
+    used = {*flags, *(name for role in roles.columns for name in roles.all(role))}
+    used |= {*roles.raters.values()}
     if rows.dimensions:
         used.add(columns.dimension or ALIASES["dimension"][0])
     names = [name for name in rows.header if name and not any(matches(name, n) for n in used)]
