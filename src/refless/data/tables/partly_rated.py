@@ -11,6 +11,7 @@ import numpy as np
 from refless.data.human import human_ratings
 from refless.data.records import COLUMNS, Outputs, RatedPool, Ratings, Texts, as_outputs, columns_of
 from refless.data.tables.columns import COMPARED_ROLES, missing
+from refless.data.tables.exports.preferences import TITLE as PAIRS
 from refless.data.tables.memory import Rows
 from refless.data.tables.rated import has_ratings, keys_of_unrated, rated_of
 from refless.data.tables.reading import PLAIN, Reading
@@ -19,6 +20,7 @@ from refless.data.tables.views import outputs_of_rows
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import InputError, UsageError
 
+MORE = ", or give one file for each system"
 T = TypeVar("T", bound=Texts)
 
 
@@ -241,7 +243,8 @@ def _with_systems(table: Table, system: str) -> Table:
         stems = [PurePath(part.name).stem for part in parts]
         systems = stems if len({*stems}) == len(stems) else [part.name for part in parts]
         if len(parts) == 1 and not system:
-            more = ", or give one file for each system"
+            pairs = any(notes.tool == PAIRS for _, notes in table.rows.notes)
+            more = f"; of {PAIRS} name both, in columns model_a and model_b" if pairs else MORE
             raise missing("system", [*table.rows.header], table.rows.name, more)
         systems = [system] if len(parts) == 1 else systems
         ends = pairwise([*(part.first for part in parts), len(table)])
