@@ -422,3 +422,29 @@ def test_annotators_who_agree_are_no_means() -> None:
     assert len(pool.ratings.annotators) == 3
     rows[0] |= {"a": 1, "b": 3, "c": 2}
     assert len(read_pool(rows, Reading(columns=Columns(rating=("a", "b", "c")))).pool) == 20
+
+
+@pytest.mark.parametrize(
+    "name", ["weighted_alpaca_eval_gpt4_turbo", "GPT-4o", "claude-3-opus", "Llama 3", "an-llm"]
+)
+def test_models_are_no_annotators(name: str) -> None:
+    """Where every annotator is called as a model is: refused, unless a flag says that it is one."""
+    rows = [{**row, "annotator": name} for row in chats("prompt", "output")]
+    with pytest.raises(InputError, match="the annotators are models by their names: ") as raised:
+        read_pool(rows)
+    assert "say so: --column annotator=annotator" in raised.value.remedy
+    named = Reading(columns=Columns(annotator="annotator"))
+    assert read_pool(rows, named).pool.ratings.annotators == (name,)
+    choices = [
+        {"output_1": f"a {i}", "output_2": f"b {i}", "annotator": name, "preference": 1 + i % 2}
+        for i in range(4)
+    ]
+    with pytest.raises(InputError, match="the annotators are models by their names: "):
+        read_pool(choices)
+
+
+def test_people_who_are_called_as_models() -> None:
+    """A first name is no model; nor are all annotators if one of them is."""
+    for names in (("Claude", "Gemma"), ("gpt-4", "ann")):
+        rows = [{**r, "annotator": names[i % 2]} for i, r in enumerate(chats("prompt", "output"))]
+        assert read_pool(rows).pool.ratings.annotators == tuple(sorted(names))

@@ -36,6 +36,12 @@ OF_TEXT = ("source", "system", "item", "task", "group", "label")  # which rows o
 NUMBERS = ("score", "logprob", "length")
 NEEDED = ("id", "item")  # if there is such a column, every row must fill it
 _MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
+_MODEL = re.compile(
+    r"gpt-?[345o]|chatgpt|\bllm|_llm|alpaca_?eval"
+    r"|\b(claude|gemini|llama|mistral|mixtral|qwen|deepseek|command|prometheus|palm|gemma)"
+    r"[-_ ]?(v?\d|r\b|pro|flash|opus|sonnet|haiku|large|small|instruct|chat|eval|bison|it\b)",
+    re.IGNORECASE,
+)
 Values = Mapping[str, Sequence[object]]
 
 
@@ -211,7 +217,10 @@ def read_table(
     check_columns(reading.columns, roles)
     more = columns_for(reading) if "rating" in roles else ()
     gathered = gather(rows, keeping(reading.columns, roles, more), reading, more)
-    return _checked(gathered, _roles(gathered, reading, roles, needed))
+    table = _checked(gathered, _roles(gathered, reading, roles, needed))
+    if reading.columns.annotator is None and table.roles.all("rating"):
+        _check_people({*chain(table.names.get("annotator", ()), *table.raters.values())}, table)
+    return table
 
 
 def _roles(
@@ -269,6 +278,16 @@ def _checked(rows: Gathered, roles: Roles) -> Table:
         scores={column: numbers_of(rows, column) for r in NUMBERS for column in roles.all(r)},
         raters=raters,
     )
+
+
+def _check_people(names: set[str], table: Table) -> None:
+    """Raises InputError where all annotators are called as language models are."""
+    if names and all(map(_MODEL.search, names)):
+        problem = f"the annotators are models by their names: {listed(sorted(names), 3)}"
+        column = table.roles.column("annotator") or "annotator"
+        remedy = "give ratings by people; a judge's scores are read with --score-column. If these "
+        remedy += f"are people, say so: --column annotator={column}"
+        raise InputError(problem, path=table.rows.name, remedy=remedy)
 
 
 def pseudonyms(names: list[str]) -> tuple[list[str], tuple[str, ...]]:
