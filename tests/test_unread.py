@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 import refless
 from command_line import jsonl, run
+from frames import columns_of
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError
 
@@ -448,3 +450,30 @@ def test_people_who_are_called_as_models() -> None:
     for names in (("Claude", "Gemma"), ("gpt-4", "ann")):
         rows = [{**r, "annotator": names[i % 2]} for i, r in enumerate(chats("prompt", "output"))]
         assert read_pool(rows).pool.ratings.annotators == tuple(sorted(names))
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+@pytest.mark.parametrize("names", [("role", "content", "assistant"), ("from", "value", "gpt")])
+def test_chats_are_texts(tmp_path: Path, names: tuple[str, str, str], as_text: bool) -> None:
+    """The last turn of the model is the text, all before is the source, in files and frames."""
+    who, what, model = names
+    turns = [("user", "Hi"), (model, "Hello!"), ("user", "Does it leak?"), (model, "No.")]
+    chat = [{who: speaker, what: said} for speaker, said in turns]
+    rows = [{"messages": chat[: 2 * n], "rating": n, "criterion": "a"} for n in (1, 2)]
+    if as_text:
+        rows = [{**row, "messages": json.dumps(row["messages"])} for row in rows]
+    for source in (rows, columns_of(rows), str(jsonl(tmp_path / "rows.jsonl", rows))):
+        read = read_pool(source)
+        assert read.pool.texts == ("Hello!", "No.")
+        assert read.pool.sources[0] == "Hi"
+        assert read.pool.sources[1] == f"user: Hi\n{model}: Hello!\nuser: Does it leak?"
+        assert "the last turn of the model in 'messages', the source what is bef" in read.notes[0]
+
+
+def test_chats_beside_texts_or_without_a_model() -> None:
+    """A column of texts comes first; a chat in which the model says nothing is a bad row."""
+    chat = [{"role": "user", "content": "Hi"}]
+    read = read_pool([{"text": "a", "messages": chat, "rating": 1}])
+    assert (read.pool.texts, read.pool.sources) == (("a",), ())
+    with pytest.raises(InputError, match="no text"):
+        read_pool([{"messages": chat, "rating": 1}])

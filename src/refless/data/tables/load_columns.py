@@ -14,9 +14,18 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from refless.data.records import Scale
-from refless.data.tables.columns import ALIASES, Columns, Keep, folded, outer, with_nested
+from refless.data.tables.columns import (
+    ALIASES,
+    CHATS,
+    Columns,
+    Keep,
+    folded,
+    outer,
+    usual_names,
+    with_nested,
+)
 from refless.data.tables.dimensions import of_dimension
-from refless.data.tables.exports.format import exported
+from refless.data.tables.exports.format import exported, items, text_in, unpacked
 from refless.data.tables.exports.preferences import NAME, PAIRS, is_pairs
 from refless.data.tables.formats import long_cells, source_of
 from refless.data.tables.memory import first_row, paths_of, source_in_memory
@@ -25,6 +34,7 @@ from refless.data.tables.streams import Place
 from refless.registry.errors import InputError
 
 _CHUNK = 8192
+MODELS = {"assistant", "gpt", "model", "bot", "ai", "agent", "chatbot"}  # in chats
 _SIDE = re.compile(r"(.+)[_ -]([a-z]|v?\d+|old|new)", re.IGNORECASE)  # output_a, output_v1
 
 
@@ -169,10 +179,10 @@ def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str]
         for name, opened in _sources(rows, keep, reading):
             first = len(table)
             with opened as file:
-                source = lengthened(file, reading.columns, name)
+                source = lengthened(answered(file, reading.columns), reading.columns, name)
                 table.begin(name, source, keep)
                 content = _nested(source, outer(reading.columns, dimensions))
-                if dimensions and source.notes is None:
+                if dimensions and not (source.notes and source.notes.tool):
                     met = table.dimensions
                     content = of_dimension(content, reading, met, name, lines=source.lines)
                 table.extend(content, keep)
@@ -214,6 +224,60 @@ def _sources(
 def with_sides(keep: Keep) -> Keep:
     """The same, of names of either side too: of `output_v1` if `output` is kept."""
     return lambda name: keep(name) or bool((side := _SIDE.fullmatch(name)) and keep(side[1]))
+
+
+def answered(table: Source, columns: Columns) -> Source:
+    """The rows of chats as texts: the last turn of the model, and as the source what is before.
+
+    Rows are chats where no column holds texts, and one is a list of turns by roles.
+    """
+    first = [*islice(table.rows, 1)]
+    row = first[0][1] if first else {}
+    table = replace(table, rows=chain(first, table.rows))
+    if isinstance(row, InputError) or table.notes is not None or columns.text is not None:
+        return table
+    chats = [name for name, cell in row.items() if folded(name) in CHATS and _turns(cell)]
+    if len(chats) != 1 or not {*map(folded, row)}.isdisjoint(usual_names("text")):
+        return table
+    (name,) = chats
+    sourced = columns.source is not None or not {*map(folded, row)}.isdisjoint(ALIASES["source"])
+    rows = ((n, _answer(row, name, sourced=sourced)) for n, row in table.rows)
+    sentence = f"the text is the last turn of the model in '{name}'"
+    sentence += "" if sourced else ", the source what is before"
+    header = [column for column in table.columns if column != name]
+    header = [*header, "text", *([] if sourced else ["source"])] if table.columns else []
+    notes = ImportNotes(tool="", sentences=[sentence])
+    return replace(table, columns=tuple(header), rows=rows, notes=notes)
+
+
+def _turns(cell: object) -> list[dict[str, object]]:
+    """The turns of a chat, with their roles; none of anything else."""
+    turns = [turn for turn in items(unpacked(cell)) if isinstance(turn, dict)]
+    return turns if turns and all({"role", "from"} & turn.keys() for turn in turns) else []
+
+
+def _answer(row: Row | InputError, name: str, *, sourced: bool) -> Row | InputError:
+    """A row with a text for its chat."""
+    if isinstance(row, InputError):
+        return row
+    turns = _turns(row.get(name))
+    by_model = [i for i, turn in enumerate(turns) if _speaker(turn) in MODELS]
+    rest = {column: cell for column, cell in row.items() if column != name}
+    if not by_model:
+        return rest | {"text": None}
+    *before, last = turns[: by_model[-1] + 1]
+    source = {} if sourced else {"source": text_in([*map(_as_role, before)]) if before else ""}
+    return rest | source | {"text": text_in([_as_role(last)])}
+
+
+def _speaker(turn: dict[str, object]) -> str:
+    return str(turn.get("role", turn.get("from"))).casefold()
+
+
+def _as_role(turn: dict[str, object]) -> dict[str, object]:
+    """A turn as `role` and `content`, which others call `from` and `value`."""
+    content = turn.get("content", turn.get("text", turn.get("value")))
+    return {"role": _speaker(turn), "content": content}
 
 
 def lengthened(table: Source, columns: Columns, path: str) -> Source:

@@ -229,7 +229,7 @@ def _roles(
     """Which column is what; raises InputError if a needed one is not there."""
     columns, header = reading.columns, tuple(gathered.header)
     if "rating" in roles:
-        is_export = bool(gathered.notes)
+        is_export = any(notes.tool for _, notes in gathered.notes)
         columns = with_dimension(
             reading, gathered.dimensions, header, gathered.name, is_export=is_export
         )
