@@ -477,3 +477,43 @@ def test_chats_beside_texts_or_without_a_model() -> None:
     assert (read.pool.texts, read.pool.sources) == (("a",), ())
     with pytest.raises(InputError, match="no text"):
         read_pool([{"messages": chat, "rating": 1}])
+
+
+def two_files(folder: Path, change: str = " now", *, shift: int = 0) -> list[str]:
+    """A file a prompt: answers of two models to the same questions, 1 better in the second."""
+    rows = [
+        {"prompt": f"p {i // 2}", "output": f"o {i}", "model": f"m{i % 2}", "rating": 1 + i % 4}
+        for i in range(24)
+    ]
+    more = [
+        row
+        | {"output": row["output"] + change, "rating": row["rating"] + 1}
+        | {"prompt": f"p {i // 2 + shift}"}
+        for i, row in enumerate(rows)
+    ]
+    files = {"before.jsonl": rows, "after.jsonl": more}
+    return [str(jsonl(folder / name, content)) for name, content in files.items()]
+
+
+def test_two_files_of_the_same_models(tmp_path: Path) -> None:
+    """The files are compared, by the items of both: 1, of 12 pairs that differ by 1 each."""
+    files = two_files(tmp_path)
+    found: Any = refless.compare(files, scale=(1, 5))
+    pair = found.comparison.pairs[0]
+    assert {pair.first, pair.second} == {"before", "after"}
+    assert abs(pair.difference.value) == pytest.approx(1)
+    said = "the files are compared: each has answers of 'm0', 'm1' to the same items"
+    told = f"{said}; columns={{'system': 'model'}} compares these instead"
+    assert told in found.notes
+    by_model: Any = refless.compare(files, scale=(1, 5), columns={"system": "model"})
+    assert {by_model.comparison.pairs[0].first, by_model.comparison.pairs[0].second} == {"m0", "m1"}
+
+
+@pytest.mark.parametrize("how", ["other items", "the same texts"])
+def test_files_that_are_parts_of_one(tmp_path: Path, how: str) -> None:
+    """Other items, or the same texts rated again, are no other answers: models are compared."""
+    files = two_files(
+        tmp_path, "" if how == "the same texts" else " now", shift=50 * (how[0] == "o")
+    )
+    found: Any = refless.compare(files, scale=(1, 5))
+    assert {found.comparison.pairs[0].first, found.comparison.pairs[0].second} == {"m0", "m1"}

@@ -110,7 +110,7 @@ def _source_of_columns(rows: Frame, names: list[object], keep: Keep, path: str) 
 
 def _index_of(rows: Frame, columns: Sequence[str]) -> dict[str, Any]:
     """What stands in the index of a data frame of pandas, by those of its names that are new."""
-    index = getattr(rows, "index", None)
+    index: Any = getattr(rows, "index", None)
     if not hasattr(index, "get_level_values"):
         return {}
     names = [name for name in index.names if name is not None and str(name) not in columns]

@@ -100,12 +100,12 @@ def fits(rows: Gathered, role: str, name: str, chosen: Mapping[str, Sequence[str
 
 
 def _is_shared(cells: Sequence[object], groups: Sequence[object]) -> bool:
-    """Whether the cells that are filled are equal in each group, and some group has several."""
+    """Whether the cells that are filled are all equal, or equal in groups of which some repeat."""
     pairs = [(repr(group), str(cell)) for group, cell in zip(groups, cells, strict=False)]
     filled = [(group, cell) for group, cell in pairs if cell not in {"None", ""}]
-    return len({*filled}) == len({group for group, _ in filled}) and (
-        not filled or len({*filled}) < len(filled)
-    )
+    n_values = len({cell for _, cell in filled})
+    n_groups = len({group for group, _ in filled})
+    return n_values <= 1 or len({*filled}) == n_groups < len(filled)
 
 
 def _unread(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:

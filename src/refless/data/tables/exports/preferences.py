@@ -69,7 +69,7 @@ def is_pairs(row: Mapping[str, object]) -> bool:
 
 def _with_folded(row: Mapping[str, object]) -> Row:
     """A row that has its cells under folded names, too: `Response A` is `response_a`."""
-    return {folded(name): cell for name, cell in row.items()} | row
+    return {**{folded(name): cell for name, cell in row.items()}, **row}
 
 
 def read_pairs(about: About) -> Reader:
