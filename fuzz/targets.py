@@ -30,7 +30,7 @@ from refless.data.tables import (
     read_scored,
     scale_of,
 )
-from refless.data.tables.columns import POOL_ROLES, roles_of
+from refless.data.tables.columns import NEEDED, POOL_ROLES, roles_of
 from refless.estimators import ESTIMATORS
 from refless.extensions.ratpred import acts as dialogue
 from refless.metrics.kernels import KERNELS
@@ -218,10 +218,11 @@ def _rated(spelled: float | str | None) -> None:
 def _columns(data: bytes) -> None:
     names = _text(data).split("|")
     half = len(names) // 2
+    header = [*dict.fromkeys(names[half:])]
     given = Columns(text=names[0] or None, rating=tuple(names[1:half]), id=names[-1] or None)
     for columns in (given, Columns()):
         try:
-            roles_of(columns, POOL_ROLES, [*dict.fromkeys(names[half:])], "file")
+            roles_of(columns, POOL_ROLES, header, "file", NEEDED, (), lambda *_: True)
         except RefLessError as error:
             str(error)
 

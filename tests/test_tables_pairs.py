@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from refless.data.choices import are_choices, choices_in, group_numbers
 from refless.data.records import RatedPool
-from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_pool
+from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_partly, read_pool
 from refless.registry.errors import InputError
 from test_tables_formats import write
 
@@ -257,3 +257,21 @@ def test_round_trip(
     for rows in shapes:
         file = write(folder, "pairs.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
         assert told(read(file).pool) == by_text(*choices)
+
+
+def test_names_as_spreadsheets_write_them(tmp_path: Path) -> None:
+    """`Response A` and `Preference` are `response_a` and `preference`; so is what is said there."""
+    rows = [("A", 1), ("Response B", 0), ("Tie", 0.5), ("response a", 1)]
+    lines = [f"p{i},x{i},y{i},{word}" for i, (word, _) in enumerate(rows)]
+    text = "\n".join(["Prompt,Response A,Response B,Preference", *lines])
+    found = read([str(write(tmp_path, "votes.csv", text))])
+    assert told(found.pool) == by_text(
+        *((f"p{i}", f"x{i}", f"y{i}", won) for i, (_, won) in enumerate(rows))
+    )
+    with pytest.raises(InputError, match="of preference pairs name both, in columns model_a and"):
+        read_partly(str(tmp_path / "votes.csv"))
+    more = [
+        {"Text 1": "a", "text-2": "b", "Winner": 1, "Model 1": "m", "Model 2": "n", "Judge": "ann"}
+    ]
+    pool = read(more).pool
+    assert (pool.texts, pool.systems, pool.ratings.annotators) == (("a", "b"), ("m", "n"), ("ann",))

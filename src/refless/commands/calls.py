@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from os import PathLike, fspath
 from typing import Any, TypeVar, get_type_hints
 
@@ -52,8 +52,9 @@ class Call:
             for flag in (flag for flag in flags if flag in message):
                 pattern = rf"(?<![\w-]){flag}(?![\w-])"
                 if each.kind == dict[str, Any]:
-                    pair = rf"{each.name}={{'\1': '\2'}}"
-                    message = re.sub(rf"{pattern} ([\w-]+)=([^\s;.)']*[^\s;,.)'])", pair, message)
+                    pair = rf"{flag} (?:'[\w-]+=[^']*'|[\w-]+=[^\s;)']*[^\s;,.)'])"
+                    pairs = rf"(?<![\w-]){pair}(?: {pair})*"
+                    message = re.sub(pairs, partial(_as_dict, each.name), message)
                     message = re.sub(pattern, each.name, message)
                 message = re.sub(
                     rf"{pattern} (-?[\d.]+) (-?[\d.]+)", rf"{each.name}=(\1, \2)", message
@@ -63,6 +64,16 @@ class Call:
                 message = re.sub(rf"{pattern}(?=:| must| goes)", each.name, message)
                 message = re.sub(rf"{pattern}( (?=[A-Z0-9']))?", f"{each.name}=", message)
         return re.sub(r" \(in Python Columns\([^)]*\)\)", "", message)
+
+
+def _as_dict(name: str, flags: re.Match[str]) -> str:
+    """Flags of pairs, `--column role=NAME`, as the dict that Python takes."""
+    values: dict[str, list[str]] = {}
+    for word in shlex.split(flags[0])[1::2]:
+        role, _, value = word.partition("=")
+        values.setdefault(role, []).append(value)
+    pairs = {role: names if len(names) > 1 else names[0] for role, names in values.items()}
+    return f"{name}={pairs}"
 
 
 def _words(parameter: Parameter, value: Any) -> list[str]:

@@ -1,8 +1,10 @@
 """Which column plays which role: the user's flags first, then the aliases."""
 
 import difflib
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -10,7 +12,16 @@ from refless.data.tables.cells import json_in_cell
 from refless.registry.errors import InputError, UsageError
 
 ALIASES: dict[str, tuple[str, ...]] = {
-    "text": ("text", "output", "response", "completion", "answer", "reply", "candidate"),
+    "text": (
+        "text",
+        "output",
+        "response",
+        "completion",
+        "answer",
+        "reply",
+        "candidate",
+        "assistant",
+    ),
     "rating": (
         *("rating", "human", "human_rating", "human_score"),
         *("annotation", "label", "stars", "preference", "feedback"),
@@ -32,7 +43,21 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "rationale": ("rationale", "reason", "explanation", "justification"),
     "run": ("run", "epoch"),
 }
-LAST = {"version", "prompt_id"}  # looked at where no other alias of the role is there
+CRITERIA = frozenset(  # names of what may tell several ratings of a text apart
+    {
+        *("criterion", "criteria", "aspect", "metric", "question", "turn", "attribute", "facet"),
+        *("trait", "rubric", "item_name", "question_text", "rating_type", "score_name", "key"),
+        *("category", "name"),
+    }
+)
+CHATS = {"messages", "conversation", "conversations", "chat", "dialogue", "dialog", "turns"}
+OF_SENTENCES = {"user": "source"}  # what a column is if it holds sentences, and not names
+LAST = {
+    "version",
+    "prompt_id",
+    "user",
+    "assistant",
+}  # looked at where no other alias of the role is there
 UNCLEAR = ("score", "quality", "*_score", "judge*", "gpt*", "llm*")  # a judge's, or people's?
 OF_RATINGS = ("rating", "annotator", "time", "probability")
 OF_ROWS = ("id", "system", "task")  # roles that outputs to be estimated may lack
@@ -44,7 +69,16 @@ BOTH_ROLES = (*POOL_ROLES, *OWN)
 HUSE_ROLES = (*POOL_ROLES, "logprob", "length", "label")
 JUDGED_ROLES = (*BOTH_ROLES, "rationale", "slice")
 COMPARED_ROLES = (*POOL_ROLES, "probability")
+SUMMARIES = frozenset(
+    {*("avg", "average", "mean", "median", "std", "sd", "stdev", "sum", "total", "variance")}
+)
+WHO = ("annotator", "rater", "worker", "user", "labeler", "evaluator", "judge", "reviewer", "coder")
+_PLACED = re.compile(r"(?:(.*)\.)?([^.\d][^.]*?)[._ -]?(\d*)")
+_PLACE = re.compile(r"(?<=\.)\d+(?=\.)")  # in a list
+_IN_LIST = re.compile(r"(.+?)\.\d+(\..+)?")
+_NUMBERED = re.compile(r"(.+?)[._ -]?\d+")
 Keep = Callable[[str], bool]
+Fits = Callable[[str, str, Mapping[str, Sequence[str]]], bool]
 NEEDED = ("text", "rating")
 # roles that several columns, or a pattern, may have
 SEVERAL = ("rating", "reference", "score", "slice")
@@ -90,10 +124,19 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
-    """Columns by role: each a tuple of names, empty where the files have none."""
+    """Columns by role: each a tuple of names, empty where the files have none.
+
+    Of several columns of ratings each may have one of `raters` beside it: annotators by row.
+    """
 
     columns: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
+    looked_up: tuple[str, ...] = ()
+    raters: Mapping[str, str] = field(default_factory=dict)
+
+    def asked(self, role: str) -> bool:
+        """Whether a column of the role was looked for."""
+        return role in self.looked_up
 
     def column(self, role: str) -> str | None:
         """The single column of a role, or None."""
@@ -110,6 +153,11 @@ def flagged(columns: Columns, role: str) -> tuple[str, ...]:
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(value)
+
+
+def flagged_names(columns: Columns) -> list[str]:
+    """All columns, and patterns of columns, that the user's flags name."""
+    return [name for column in fields(columns) for name in flagged(columns, column.name)]
 
 
 def check_columns(columns: Columns, roles: Sequence[str]) -> None:
@@ -132,17 +180,71 @@ def keeping(columns: Columns, roles: Sequence[str], more_names: Sequence[str] = 
     flags = {role: flagged(columns, role) for role in roles}
     names = {name for flag in flags.values() for name in flag}
     open_roles = [role for role in roles if not flags[role] or role in OF_ROWS]
-    aliases = {alias for role in open_roles for alias in ALIASES.get(role, ())}
+    aliases = {alias for role in open_roles for alias in usual_names(role)}
+    aliases |= CRITERIA if "rating" in roles else set()
+    aliases |= CHATS if "text" in open_roles else set()
     patterns = [name for role in SEVERAL for name in flags.get(role, ()) if is_pattern(name)]
     patterns += [*more_names, *outer(columns, more_names)]
+    who = "annotator" in open_roles and "rating" in roles
     return lambda name: (
-        name in names or folded(name) in aliases or any(matches(name, text) for text in patterns)
+        name in names
+        or folded(name) in aliases
+        or (who and _says_who(name))
+        or any(matches(name, text) for text in patterns)
     )
+
+
+def _says_who(name: str) -> bool:
+    """Whether a column, or what an object holds, is called as people who rate are."""
+    placed = _PLACED.fullmatch(name)
+    word = folded(placed[2]) if placed else ""
+    return word.removesuffix("_id").removesuffix("_name") in WHO
+
+
+def raters_beside(ratings: Sequence[str], header: Sequence[str]) -> dict[str, str]:
+    """The column that says who gave each column of ratings; none if one has none.
+
+    It lies in the same object (`a.0.rater` of `a.0.rating`), or its name ends in the same number.
+    """
+    people = [name for name in header if name not in ratings and _says_who(name)]
+    places = {(m[1], m[3]): m[0] for m in map(_PLACED.fullmatch, people) if m}
+    placed = [match for match in map(_PLACED.fullmatch, ratings) if match]
+    raters = {match[0]: places.get((match[1], match[3])) for match in placed}
+    found = {rating: who for rating, who in raters.items() if who is not None}
+    return found if len(found) == len(ratings) == len({*found.values()}) else {}
+
+
+def at_any_place(name: str) -> str:
+    """A dotted name with `*` for its places in lists."""
+    return _PLACE.sub("*", name)
+
+
+def usual_names(role: str) -> set[str]:
+    """The names under which a role is looked for, folded."""
+    return {*ALIASES.get(role, ()), *(name for name, of in OF_SENTENCES.items() if of == role)}
 
 
 def folded(name: str) -> str:
     """A column's name as aliases are written: `Human Rating` is `human_rating`."""
     return "_".join(name.casefold().replace("-", " ").split())
+
+
+def stem(name: str) -> str:
+    """A name as aliases are written, without a number behind it."""
+    with_number = _NUMBERED.fullmatch(name)
+    return folded(with_number[1] if with_number else name)
+
+
+def numbered(names: Sequence[str], stems: Collection[str]) -> list[str]:
+    """The names with a number behind one of these stems: `rating.1`, `Rating 2`."""
+    return [name for name in names if _NUMBERED.fullmatch(name) and stem(name) in stems]
+
+
+def reading_all(names: Sequence[str]) -> str:
+    """What reads all of some columns of ratings, and what one."""
+    every = " ".join(shlex.join(["--column", f"rating={name}"]) for name in names)
+    alone = shlex.join(["--column", f"rating={names[0]}"])
+    return f"read all, an annotator a column, with {every}; or one alone with {alone}"
 
 
 def unclear(header: Sequence[str]) -> list[str]:
@@ -174,8 +276,8 @@ def named_here(
 
 def outer(columns: Columns, names: Sequence[str] = ()) -> list[str]:
     """The columns, or patterns of columns, in which dotted names look for others: `a` of `a.b`."""
-    flags = [name for column in fields(columns) for name in flagged(columns, column.name)]
-    return [*dict.fromkeys(name.partition(".")[0] for name in [*flags, *names] if "." in name)]
+    dotted = [name for name in (*flagged_names(columns), *names) if "." in name]
+    return [*dict.fromkeys(name.partition(".")[0] for name in dotted)]
 
 
 def with_nested(row: dict[str, object], within: Sequence[str]) -> dict[str, object]:
@@ -203,12 +305,14 @@ def roles_of(
     roles: Sequence[str],
     header: Sequence[str],
     path: str,
-    needed: Sequence[str] = NEEDED,
-    known: Collection[str] = (),
+    needed: Sequence[str],
+    known: Collection[str],
+    fits: Fits,
 ) -> Roles:
     """The columns of each role, and notes on those that were found by alias.
 
     Roles that are `known` have columns that are called as they are, whatever else could be it.
+    A usual name counts if what the column holds `fits` the role, beside the roles chosen before.
 
     Raises:
         InputError: a flag that names no column, two candidates for one role, a needed one missing.
@@ -225,7 +329,8 @@ def roles_of(
             check_header(names, role, header, path)
         elif role != "annotator" or len(chosen.get("rating", ())) < 2:
             by_format = role in known and role in header
-            names = (role,) if by_format else _by_alias(columns, roles, role, header, path)
+            fitting = [name for name in header if fits(role, name, chosen)]
+            names = (role,) if by_format else _by_alias(columns, roles, role, fitting, path)
             phrases += [f"{role} from '{name}'" for name in names]
         if names:
             chosen[role] = names
@@ -238,13 +343,20 @@ def roles_of(
     if "reference" not in chosen and chosen.pop("weight", ()) and columns.weight is not None:
         remedy = "name the references with --column reference=NAME"
         raise InputError("there are weights but no references", path=path, remedy=remedy)
+    several = chosen.get("rating", ())[1:] if "annotator" in roles else ()
+    raters = raters_beside(chosen["rating"], header) if several else {}
+    whose = dict.fromkeys(at_any_place(name) for name in raters.values())
+    phrases += [f"annotators from {listed([*whose])}"] if whose else []
     notes = [f"{path}: {', '.join(phrases)}"] if phrases else []
-    used = {name for names in chosen.values() for name in names}
-    unread = [name for name in unclear(header) if name not in used]
-    if unread and "rating" in chosen and "rating" not in known:
-        remedy = "--score-column reads a judge's scores, in commands that have it"
-        notes.append(f"{path}: left unread: {listed(unread)}; {remedy}")
-    return Roles(columns=chosen, notes=tuple(notes))
+    notes += [] if raters else _places_note(several, header, path)
+    return Roles(columns=chosen, notes=tuple(notes), looked_up=tuple(roles), raters=raters)
+
+
+def _places_note(ratings: Sequence[str], header: Sequence[str], path: str) -> list[str]:
+    """What is said of ratings in lists of objects that name nobody."""
+    lists = [match[1] for match in map(_IN_LIST.fullmatch, ratings) if match]
+    places = [name for name in lists if name in header]
+    return [f"{path}: each place in '{places[0]}' counts as one annotator"] if places else []
 
 
 def missing(
@@ -254,7 +366,9 @@ def missing(
     problem = f"no column for the {role}: none is called {', '.join(ALIASES[role])}"
     remedy = f"name it with {flag_of(role)}=NAME (in Python Columns({role}=NAME))"
     remedy += ", one text a row" if role == "text" else ""
-    if role == "rating":
+    if role == "rating" and (names := numbered(header, ALIASES["rating"])):
+        remedy = reading_all(names)
+    elif role == "rating":
         remedy += "; repeat it, or give a pattern such as 'rater*', for one annotator a column"
         if names := [name for name in unclear(header) if name not in scores]:
             problem += f"; {listed(names)} may be a judge's scores or people's"
@@ -281,11 +395,17 @@ def _expanded(names: Sequence[str], role: str, header: Sequence[str], path: str)
     for name in names:
         alone = name in header or not is_pattern(name)
         columns = [name] if alone else [column for column in header if matches(column, name)]
+        if role == "rating" and not alone:  # a mean of annotators is none of them
+            columns = [column for column in columns if not _is_summary(column)] or columns
         if not columns:
             problem = f"no column matches '{name}' ({flag_of(role)})"
             raise InputError(problem, path=path, remedy=f"the columns are {listed(header)}")
         result += columns
     return tuple(dict.fromkeys(result))
+
+
+def _is_summary(name: str) -> bool:
+    return not SUMMARIES.isdisjoint(re.split(r"[_.]", folded(name)))
 
 
 def scores_among(names: Sequence[str], header: Sequence[str], path: str) -> Sequence[str]:
@@ -314,7 +434,7 @@ def _by_alias(
     used = {name for names in flags.values() for name in names}
     unshared = {name for flag, names in flags.items() if flag not in shared for name in names}
     hidden = ALIASES["label"] if role == "rating" and "label" in roles else ()
-    aliases = {*ALIASES.get(role, ())}.difference(hidden)
+    aliases = usual_names(role).difference(hidden)
     for excluded in (used, unshared):
         free = [name for name in header if name not in excluded]
         exact = aliases.intersection(free)

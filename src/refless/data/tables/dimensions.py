@@ -115,7 +115,7 @@ def with_dimension(
         return columns  # other rows are rated
     if not names:
         raise _none(dimension, met, header if wide else (), path)
-    if is_pattern(dimension):
+    if is_pattern(dimension) and dimension not in names:
         raise _several({name: met[name] for name in names}, path)
     return replace(columns, rating=(dimension,)) if wide else columns
 

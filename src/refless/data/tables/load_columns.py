@@ -14,19 +14,29 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from refless.data.records import Scale
-from refless.data.tables.columns import ALIASES, Columns, Keep, folded, outer, with_nested
+from refless.data.tables.columns import (
+    ALIASES,
+    CHATS,
+    Columns,
+    Keep,
+    folded,
+    outer,
+    usual_names,
+    with_nested,
+)
 from refless.data.tables.conditions import conditions_in
 from refless.data.tables.dimensions import of_dimension
 from refless.data.tables.excel import sheets_of
-from refless.data.tables.exports.format import exported
+from refless.data.tables.exports.format import exported, items, text_in, unpacked
 from refless.data.tables.exports.preferences import NAME, PAIRS, is_pairs
 from refless.data.tables.formats import long_cells, source_of
 from refless.data.tables.memory import first_row, paths_of, source_in_memory
-from refless.data.tables.reading import ImportNotes, Numbered, Reading, Row, Source
+from refless.data.tables.reading import GLIMPSE, ImportNotes, Numbered, Reading, Row, Source
 from refless.data.tables.streams import Place
 from refless.registry.errors import InputError
 
 _CHUNK = 8192
+MODELS = {"assistant", "gpt", "model", "bot", "ai", "agent", "chatbot"}  # in chats
 _SIDE = re.compile(r"(.+)[_ -]([a-z]|v?\d+|old|new)", re.IGNORECASE)  # output_a, output_v1
 
 
@@ -47,6 +57,7 @@ class Gathered:
         skip_bad: whether bad rows are remembered; else the first is raised.
         bad: what is wrong with each bad row.
         columns: name -> [n] values as the format gives them; None if a row has none.
+        glimpse: the same of the first `GLIMPSE` rows, of columns that are not wanted.
         lines: [n] line on which the row starts, or its number, counted from 1 in its own file.
         parts: the files.
         header: names of all columns, in file order, wanted or not.
@@ -59,6 +70,7 @@ class Gathered:
     skip_bad: bool
     bad: dict[int, InputError] = field(default_factory=dict)
     columns: dict[str, list[object]] = field(default_factory=dict)
+    glimpse: dict[str, list[object]] = field(default_factory=dict)
     lines: array[int] = field(default_factory=lambda: array("q"))
     parts: list[Part] = field(default_factory=list)
     header: dict[str, None] = field(default_factory=dict)
@@ -80,6 +92,10 @@ class Gathered:
         """Lowest and highest rating, if all files say the same."""
         scales = {notes.scale for _, notes in self.notes}
         return scales.pop() if len(scales) == 1 and len(self.notes) == len(self.parts) else None
+
+    def seen(self, name: str) -> Sequence[object]:
+        """The cells of a column in the first rows, wanted or not."""
+        return self.columns.get(name, self.glimpse.get(name, []))[:GLIMPSE]
 
     def part(self, row: int) -> Part:
         """The file of a row."""
@@ -126,6 +142,10 @@ class Gathered:
         self.bad = {place[row]: fault for row, fault in self.bad.items() if row in place}
         self.lines = array("q", [self.lines[row] for row in left])
         self.columns = {name: [cells[row] for row in left] for name, cells in self.columns.items()}
+        self.glimpse = {
+            name: [cell for row, cell in enumerate(cells) if row in place]
+            for name, cells in self.glimpse.items()
+        }
 
     def begin(self, name: str, source: Source, keep: Keep) -> None:
         """Makes room for the rows of one more file."""
@@ -140,6 +160,8 @@ class Gathered:
             self.header.setdefault(name)
             if keep(name):
                 self.columns.setdefault(name, [None] * len(self))
+            elif len(self) < GLIMPSE:
+                self.glimpse.setdefault(name, [None] * len(self))
 
     def extend(self, rows: Iterable[Numbered], keep: Keep) -> None:
         """Adds rows of the file that was begun last, some thousand at a time."""
@@ -156,6 +178,8 @@ class Gathered:
                     self.refuse(row, content.found, content.remedy, content.column)
             for name, column in self.columns.items():
                 column.extend([row.get(name) for row in contents])
+            for name, column in self.glimpse.items():
+                column.extend([row.get(name) for row in contents[: max(0, GLIMPSE - first)]])
 
 
 def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str] = ()) -> Gathered:
@@ -174,10 +198,10 @@ def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str]
         for name, opened in _sources(rows, keep, reading):
             first = len(table)
             with opened as file:
-                source = lengthened(file, reading.columns, name)
+                source = lengthened(answered(file, reading.columns), reading.columns, name)
                 table.begin(name, source, keep)
                 content = _nested(source, outer(reading.columns, [*dimensions, *conditions]))
-                if dimensions and source.notes is None:
+                if dimensions and not (source.notes and source.notes.tool):
                     met = table.dimensions
                     content = of_dimension(content, reading, met, name, lines=source.lines)
                 table.extend(content, keep)
@@ -221,6 +245,60 @@ def _sources(
 def with_sides(keep: Keep) -> Keep:
     """The same, of names of either side too: of `output_v1` if `output` is kept."""
     return lambda name: keep(name) or bool((side := _SIDE.fullmatch(name)) and keep(side[1]))
+
+
+def answered(table: Source, columns: Columns) -> Source:
+    """The rows of chats as texts: the last turn of the model, and as the source what is before.
+
+    Rows are chats where no column holds texts, and one is a list of turns by roles.
+    """
+    first = [*islice(table.rows, 1)]
+    row = first[0][1] if first else {}
+    table = replace(table, rows=chain(first, table.rows))
+    if isinstance(row, InputError) or table.notes is not None or columns.text is not None:
+        return table
+    chats = [name for name, cell in row.items() if folded(name) in CHATS and _turns(cell)]
+    if len(chats) != 1 or not {*map(folded, row)}.isdisjoint(usual_names("text")):
+        return table
+    (name,) = chats
+    sourced = columns.source is not None or not {*map(folded, row)}.isdisjoint(ALIASES["source"])
+    rows = ((n, _answer(row, name, sourced=sourced)) for n, row in table.rows)
+    sentence = f"the text is the last turn of the model in '{name}'"
+    sentence += "" if sourced else ", the source what is before"
+    header = [column for column in table.columns if column != name]
+    header = [*header, "text", *([] if sourced else ["source"])] if table.columns else []
+    notes = ImportNotes(tool="", sentences=[sentence])
+    return replace(table, columns=tuple(header), rows=rows, notes=notes)
+
+
+def _turns(cell: object) -> list[dict[str, object]]:
+    """The turns of a chat, with their roles; none of anything else."""
+    turns = [turn for turn in items(unpacked(cell)) if isinstance(turn, dict)]
+    return turns if turns and all({"role", "from"} & turn.keys() for turn in turns) else []
+
+
+def _answer(row: Row | InputError, name: str, *, sourced: bool) -> Row | InputError:
+    """A row with a text for its chat."""
+    if isinstance(row, InputError):
+        return row
+    turns = _turns(row.get(name))
+    by_model = [i for i, turn in enumerate(turns) if _speaker(turn) in MODELS]
+    rest = {column: cell for column, cell in row.items() if column != name}
+    if not by_model:
+        return rest | {"text": None}
+    *before, last = turns[: by_model[-1] + 1]
+    source = {} if sourced else {"source": text_in([*map(_as_role, before)]) if before else ""}
+    return rest | source | {"text": text_in([_as_role(last)])}
+
+
+def _speaker(turn: dict[str, object]) -> str:
+    return str(turn.get("role", turn.get("from"))).casefold()
+
+
+def _as_role(turn: dict[str, object]) -> dict[str, object]:
+    """A turn as `role` and `content`, which others call `from` and `value`."""
+    content = turn.get("content", turn.get("text", turn.get("value")))
+    return {"role": _speaker(turn), "content": content}
 
 
 def lengthened(table: Source, columns: Columns, path: str) -> Source:

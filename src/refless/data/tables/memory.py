@@ -1,13 +1,14 @@
 """What may be read: files, and rows that lie in memory already."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, repeat, zip_longest
 from os import PathLike, fspath
 from typing import Any, Protocol, TypeAlias, cast
 
 from refless.data.records import Outputs, RatedPool
 from refless.data.tables.cells import cell_of, cells_of
 from refless.data.tables.columns import Keep
-from refless.data.tables.reading import Numbered, Source
+from refless.data.tables.reading import GLIMPSE, Numbered, Source
 from refless.data.tables.streams import TEXTS_ALONE, check_names
 from refless.files.untrusted import matching
 from refless.registry.errors import InputError, UsageError
@@ -82,11 +83,15 @@ def first_row(rows: object) -> Mapping[str, object]:
 def _source_of_columns(rows: Frame, names: list[object], keep: Keep, path: str) -> Source:
     texts = [str(name) for name in names]
     check_names(texts, path)
+    index = _index_of(rows, texts)
+    texts += index
     needed = {*filter(keep, texts)} or {*texts[:1]}  # without any, rows could not be counted
-    columns = {t: rows[name] for t, name in zip(texts, names, strict=True) if t in needed}
-    indexes = (
-        {} if path == FRAME else {t: getattr(one, "index", None) for t, one in columns.items()}
-    )
+    every = {t: rows[name] for t, name in zip(texts, names, strict=False)} | index
+    columns = {name: every[name] for name in every if name in needed}
+    glimpses = {name: _first_cells(every[name]) for name in every if name not in needed}
+    indexes = {}
+    if path != FRAME:
+        indexes = {name: getattr(column, "index", None) for name, column in columns.items()}
     for name, column in columns.items():
         if isinstance(column, str) or not hasattr(column, "__iter__"):
             problem = f"{type(column).__name__} where a column is needed"
@@ -99,7 +104,29 @@ def _source_of_columns(rows: Frame, names: list[object], keep: Keep, path: str) 
         raise InputError(f"columns of different lengths: {listed}", path=path)
     cells = enumerate(zip(*columns.values(), strict=True), 1)
     numbered = ((n, dict(zip(columns, row, strict=True))) for n, row in cells)
-    return Source(columns=tuple(texts), rows=numbered, lines=False)
+    rest = chain(zip_longest(*glimpses.values()), repeat(()))
+    glimpsed = (
+        (n, row | dict(zip(glimpses, cells, strict=False)))
+        for (n, row), cells in zip(numbered, rest, strict=False)
+    )
+    return Source(columns=tuple(texts), rows=glimpsed, lines=False)
+
+
+def _index_of(rows: Frame, columns: Sequence[str]) -> dict[str, Any]:
+    """What stands in the index of a data frame of pandas, by those of its names that are new."""
+    index: Any = getattr(rows, "index", None)
+    if not hasattr(index, "get_level_values"):
+        return {}
+    names = [name for name in index.names if name is not None and str(name) not in columns]
+    return {str(name): index.get_level_values(name) for name in names}
+
+
+def _first_cells(column: Any) -> list[object]:  # noqa: ANN401 - a column of any library
+    """The first cells of a column that is not wanted; none if they cannot be had."""
+    try:
+        return cells_of(getattr(column, "iloc", column)[:GLIMPSE])
+    except Exception:  # noqa: BLE001 - whatever its class raises
+        return []
 
 
 def _check_indexes(indexes: Mapping[str, Any]) -> None:

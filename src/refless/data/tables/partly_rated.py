@@ -10,7 +10,8 @@ import numpy as np
 
 from refless.data.human import human_ratings
 from refless.data.records import COLUMNS, Outputs, RatedPool, Ratings, Texts, as_outputs, columns_of
-from refless.data.tables.columns import COMPARED_ROLES, missing
+from refless.data.tables.columns import COMPARED_ROLES, Columns, flag_of, listed, missing
+from refless.data.tables.exports.preferences import TITLE as PAIRS
 from refless.data.tables.memory import Rows
 from refless.data.tables.rated import has_ratings, keys_of_unrated, rated_of
 from refless.data.tables.reading import PLAIN, Reading
@@ -19,6 +20,7 @@ from refless.data.tables.views import outputs_of_rows
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import InputError, UsageError
 
+MORE = ", or give one file for each system"
 T = TypeVar("T", bound=Texts)
 
 
@@ -74,7 +76,7 @@ def read_partly(
     if isinstance(rows, Texts):
         return _of_texts(rows, system)
     table = read_table(rows, reading, COMPARED_ROLES, needed)
-    table = table if system is None else _with_systems(table, system)
+    table = table if system is None else _with_systems(table, system, reading.columns)
     chances, named = _probabilities(table), "id" in table.names
     rated = rated_of(table, reading, both=True) if has_ratings(table) else None
     unrated = range(len(table)) if rated is None else rated.unrated
@@ -234,21 +236,52 @@ def _probabilities(table: Table) -> Sequence[float | None]:
     return chances
 
 
-def _with_systems(table: Table, system: str) -> Table:
+def _with_systems(table: Table, system: str, columns: Columns) -> Table:
     """The rows with the system of each; ids that systems share become items."""
-    names, parts = dict(table.names), table.rows.parts
+    names, notes = dict(table.names), table.roles.notes
     if "system" not in names:
-        stems = [PurePath(part.name).stem for part in parts]
-        systems = stems if len({*stems}) == len(stems) else [part.name for part in parts]
-        if len(parts) == 1 and not system:
-            more = ", or give one file for each system"
-            raise missing("system", [*table.rows.header], table.rows.name, more)
-        systems = [system] if len(parts) == 1 else systems
-        ends = pairwise([*(part.first for part in parts), len(table)])
-        pairs = zip(systems, ends, strict=True)
-        names["system"] = [name for name, (begin, end) in pairs for _ in range(begin, end)]
+        names["system"] = _files_as_systems(table, system)
+    elif columns.system is None and _answer_again(table):
+        shared = listed(sorted({*names["system"]}), 3)
+        column = table.roles.column("system")
+        told = f"the files are compared: each has answers of {shared} to the same items"
+        notes = (*notes, f"{told}; {flag_of('system')}={column} compares these instead")
+        names["system"] = _files_as_systems(table, system)
     ids = names.get("id")
     if ids is not None and len({*zip(ids, names["system"], strict=True)}) > len({*ids}):
         names.setdefault("item", ids)
         names["id"] = [*map("{} {}".format, names["system"], ids)]
-    return replace(table, names=names)
+    return replace(table, names=names, roles=replace(table.roles, notes=notes))
+
+
+def _files_as_systems(table: Table, system: str) -> list[str]:
+    """[n] the file of each row, or what its one system is called."""
+    parts = table.rows.parts
+    if len(parts) == 1 and not system:
+        of_pairs = any(notes.tool == PAIRS for _, notes in table.rows.notes)
+        more = f"; of {PAIRS} name both, in columns model_a and model_b" if of_pairs else MORE
+        raise missing("system", [*table.rows.header], table.rows.name, more)
+    stems = [PurePath(part.name).stem for part in parts]
+    files = stems if len({*stems}) == len(stems) else [part.name for part in parts]
+    systems = [system] if len(parts) == 1 else files
+    ends = pairwise([*(part.first for part in parts), len(table)])
+    pairs = zip(systems, ends, strict=True)
+    return [name for name, (begin, end) in pairs for _ in range(begin, end)]
+
+
+def _answer_again(table: Table) -> bool:
+    """Whether every file has other texts of the same systems for mostly the same items."""
+    names = table.names
+    items = names.get("item") or names.get("source") or names.get("id")
+    if len(table.rows.parts) == 1 or items is None:
+        return False
+    ends = pairwise([*(part.first for part in table.rows.parts), len(table)])
+    keys = [*zip(items, names["system"], strict=True)]
+    files = [dict(zip(keys[begin:end], table.texts[begin:end], strict=True)) for begin, end in ends]
+    first, *others = files
+    systems = [{system for _, system in file} for file in files]
+    again = [[key for key in file if key in first] for file in others]
+    return all(other == systems[0] for other in systems) and all(
+        2 * len(both) >= len(file) and 2 * sum(file[key] != first[key] for key in both) > len(both)
+        for both, file in zip(again, others, strict=True)
+    )

@@ -32,6 +32,8 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 
+FULL_ROWS = 5  # that tell a mean of columns
+ROUNDED = 0.051  # how far a mean that is written with one digit may be off
 Keys = Sequence[Hashable] | None
 
 
@@ -142,6 +144,8 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
     for row, name, word in zip(rows, names, words, strict=True) if faults else ():
         if error := faults.get(word):
             table.rows.refuse(row, error.found, error.remedy, name)
+    values = np.array([numbers.get(word, np.nan) for word in words], dtype=np.float64)
+    _check_means(table, rows, names, values)
     notes = (*notes, *comma_note(cells))
     notes += tuple(
         f"{counted(n, 'rating cell')} '{word}' {'is' if n == 1 else 'are'} read as blank"
@@ -213,6 +217,36 @@ def _singles(table: Table) -> tuple[list[int], list[str], list[object]]:
     return rows, names, cells
 
 
+def _check_means(
+    table: Table, rows: Sequence[int], names: Sequence[str], values: FloatArray
+) -> None:
+    """Raises InputError for a column that is the mean of two or more others in every row."""
+    columns = table.roles.all("rating")
+    if len(columns) <= 2:
+        return
+    place = {name: i for i, name in enumerate(columns)}
+    ratings = np.full((len(table), len(columns)), np.nan)
+    ratings[rows, [place[name] for name in names]] = values
+    means = [name for i, name in enumerate(columns) if _is_mean(ratings, i)]
+    if len(means) == 1:  # of raters who always agree each is the mean of the others
+        problem = f"'{means[0]}' is the mean of the other columns of ratings, and no annotator"
+        others = [name for name in columns if name not in means]
+        flags = " ".join(f"--column rating={name}" for name in others)
+        raise InputError(problem, path=table.rows.name, remedy=f"name the others alone: {flags}")
+
+
+def _is_mean(ratings: FloatArray, column: int) -> bool:
+    """Whether a column is the mean of the others, also where they differ, which some rows show."""
+    others = np.delete(ratings, column, axis=1)
+    rated = ~np.isnan(ratings[:, column])
+    complete = rated & ~np.isnan(others).any(axis=1)
+    differ = np.ptp(others[complete], axis=1) > 0
+    if differ.sum() < FULL_ROWS or np.isnan(others[rated]).all(axis=1).any():
+        return False
+    off = ratings[complete, column] - others[complete].mean(axis=1)
+    return bool(np.all(np.abs(off) <= ROUNDED))
+
+
 def _check_words(
     table: Table,
     reading: Reading,
@@ -269,7 +303,8 @@ def _ratings(
 ) -> tuple[Ratings, tuple[str, ...]]:
     """The single ratings in the order of rows, and a note on annotators.
 
-    Several columns are one annotator each, and a blank cell there is no rating.
+    Several columns are one annotator each, unless each has annotators beside it; a blank cell there
+    is no rating.
     """
     text = np.full(len(table), -1, dtype=np.int64)
     text[groups.rows] = groups.text
@@ -284,18 +319,25 @@ def _ratings(
         annotators=names if len(names) > 1 else (),
         times=times[row] if len(times) else times,
     )
-    if len(names) > 1 or "annotator" not in table.names:
+    if len(names) > 1 and not table.raters:
         return ratings, ()
-    people = table.names["annotator"]
-    who = [people[row] for row in groups.rows]
+    if not table.raters and "annotator" not in table.names:
+        return ratings, ()
+    by_column = [table.raters.get(name) or table.names["annotator"] for name in names]
+    places = zip(cells.column[order].tolist(), row.tolist(), strict=True)
+    return _by_people(ratings, [by_column[column][row] for column, row in places])
+
+
+def _by_people(ratings: Ratings, who: Sequence[str]) -> tuple[Ratings, tuple[str, ...]]:
+    """The ratings with the person who gave each, and a note on nameless or repeated ones."""
     names = tuple(sorted({*who}))
     number = {name: i for i, name in enumerate(names)}
-    annotator = np.array([number.get(name, 0) for name in people], np.int64)[row]
+    annotator = np.array([number[name] for name in who], np.int64)
     ratings = replace(ratings, annotator=annotator, annotators=names)
     if nameless := who.count(""):
         note = f"{counted(nameless, 'rating')} without an annotator count as one annotator's"
         return ratings, (note,)
-    again = len(who) - len({*zip(groups.text.tolist(), who, strict=True)})
+    again = len(who) - len({*zip(ratings.text.tolist(), who, strict=True)})
     note = f"{counted(again, 'time')} an annotator rated the same text again; every rating counts"
     return ratings, (note,) if again else ()
 

@@ -10,6 +10,7 @@ from refless.data.tables.columns import Columns
 from refless.files.untrusted import MOST_BYTES
 from refless.registry.errors import InputError, UsageError
 
+GLIMPSE = 10_000  # first rows of a column that is not wanted
 Row = dict[str, object]
 Numbered = tuple[int, Row | InputError]
 

@@ -7,6 +7,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -39,6 +41,7 @@ from refless.data.tables.dimensions import columns_for, with_dimension
 from refless.data.tables.load_columns import Gathered, gather
 from refless.data.tables.ratings import blanks_of, marks_fault, score_words, spelled
 from refless.data.tables.reading import Reading
+from refless.data.tables.unread import fits, unread_note
 from refless.registry.arrays import IntArray
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
@@ -54,6 +57,12 @@ NEEDED = ("id", "item")  # if there is such a column, every row must fill it
 _MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _WHOLE = re.compile(r"0*(\d+)(?:\.0+)?")  # 1, 1.0 and 001
+_MODEL = re.compile(
+    r"gpt-?[345o]|chatgpt|\bllm|_llm|alpaca_?eval"
+    r"|\b(claude|gemini|llama|mistral|mixtral|qwen|deepseek|command|prometheus|palm|gemma)"
+    r"[-_ ]?(v?\d|r\b|pro|flash|opus|sonnet|haiku|large|small|instruct|chat|eval|bison|it\b)",
+    re.IGNORECASE,
+)
 Values = Mapping[str, Sequence[object]]
 
 
@@ -105,6 +114,7 @@ class Table:
         names: role -> [n] ids, sources, systems, annotators ...
         scores: column -> [n] scores that somebody else gave and other numbers, None if a cell is
             blank.
+        raters: column of ratings -> [n] annotators, where each such column has its own.
     """
 
     rows: Gathered
@@ -112,6 +122,7 @@ class Table:
     texts: list[str]
     names: dict[str, list[str]]
     scores: dict[str, list[float | None]]
+    raters: dict[str, list[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -231,7 +242,11 @@ def read_table(
     keep = keeping(reading.columns, roles, (*more, *names))
     gathered = gather(rows, lambda name: keep(name) or is_mark(name), reading, more)
     _leave_out(gathered, conditions, reading.columns)
-    return _checked(gathered, _roles(gathered, reading, roles, needed), reading.score_map)
+    chosen = _roles(gathered, reading, roles, needed)
+    table = _checked(gathered, chosen, reading.score_map)
+    if reading.columns.annotator is None and table.roles.all("rating"):
+        _check_people({*chain(table.names.get("annotator", ()), *table.raters.values())}, table)
+    return table
 
 
 def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns) -> None:
@@ -243,20 +258,20 @@ def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns
     for condition in conditions:
         check_header([condition.column], "where", [*rows.header], rows.name)
         cells = rows.columns[condition.column]
-        gone = {row for row, cell in enumerate(cells) if not condition.keeps(cell)}
-        if len(gone) == len(rows):
+        dropped = {row for row, cell in enumerate(cells) if not condition.keeps(cell)}
+        if len(dropped) == len(rows):
             problem = f"no row is left by --where '{condition}'"
             seen = f"the values of '{condition.column}' are {values_seen(cells)}"
             raise InputError(problem, path=rows.name, remedy=seen)
-        rows.sentences.append((rows.name, condition_note(condition, len(gone), len(rows))))
-        rows.without(gone)
+        rows.sentences.append((rows.name, condition_note(condition, len(dropped), len(rows))))
+        rows.without(dropped)
     told = {condition.column for condition in conditions}
     told |= {name for field in fields(columns) for name in flagged(columns, field.name)}
     for name in [name for name in rows.columns if is_mark(name) and name not in told]:
-        if gone := marked(name, rows.columns[name]):
-            cells = [rows.columns[name][row] for row in gone]
+        if invalid := marked(name, rows.columns[name]):
+            cells = [rows.columns[name][row] for row in invalid]
             rows.sentences.append((rows.name, marked_note(name, cells)))
-            rows.without({*gone})
+            rows.without({*invalid})
 
 
 def _roles(
@@ -265,14 +280,16 @@ def _roles(
     """Which column is what; raises InputError if a needed one is not there."""
     columns, header = reading.columns, tuple(gathered.header)
     if "rating" in roles:
-        is_export = bool(gathered.notes)
+        is_export = any(notes.tool for _, notes in gathered.notes)
         columns = with_dimension(
             reading, gathered.dimensions, header, gathered.name, is_export=is_export
         )
         check_columns(columns, roles)
     columns, roles = named_here(columns, roles, header, reading.lacking)
     try:
-        chosen = roles_of(columns, roles, header, gathered.name, needed, gathered.known)
+        of_values = partial(fits, gathered)
+        known = gathered.known
+        chosen = roles_of(columns, roles, header, gathered.name, needed, known, of_values)
     except InputError as fault:
         omissions = [line for _, notes in gathered.notes for line in notes.omissions()]
         sentences = [sentence for _, sentence in gathered.sentences]
@@ -280,7 +297,8 @@ def _roles(
         raise InputError(fault.found, path=fault.path, remedy=remedy) from fault
     notes = [line for path, notes in gathered.notes for line in notes.lines(path)]
     notes += [f"{path}: {sentence}" for path, sentence in gathered.sentences]
-    return replace(chosen, notes=(*notes, *chosen.notes))
+    notes += [*chosen.notes, *unread_note(gathered, chosen, columns)]
+    return replace(chosen, notes=tuple(notes))
 
 
 def _checked(rows: Gathered, roles: Roles, score_map: Mapping[str, float] | None) -> Table:
@@ -293,8 +311,12 @@ def _checked(rows: Gathered, roles: Roles, score_map: Mapping[str, float] | None
     if "annotator" in names:
         names["annotator"], more = pseudonyms(names["annotator"])
         notes += more
+    who = {name: rows.checked(column, name_of_cell) for name, column in roles.raters.items()}
+    people, more = pseudonyms([*chain(*who.values())])
+    notes += more
+    raters = {name: people[i * len(rows) : (i + 1) * len(rows)] for i, name in enumerate(who)}
     for role in ("system", "annotator"):
-        notes += _spelled_alike(names.get(role, ()), role)
+        notes += _spelled_alike(names.get(role, people if role == "annotator" else ()), role)
     notes += _keys_alike(rows, names)
     for role in NEEDED:
         for row, value in enumerate(names.get(role, ())):
@@ -312,6 +334,7 @@ def _checked(rows: Gathered, roles: Roles, score_map: Mapping[str, float] | None
             for role in NUMBERS
             for column in roles.all(role)
         },
+        raters=raters,
     )
     _check_gaps(table)
     return table
@@ -327,6 +350,16 @@ def _check_gaps(table: Table) -> None:
             remedy = f"give every row its {role} (merged cells leave all but the first blank)"
             remedy += f", or name another column with --column {role}=NAME"
             rows.refuse(row, f"no {role}", remedy, column)
+
+
+def _check_people(names: set[str], table: Table) -> None:
+    """Raises InputError where all annotators are called as language models are."""
+    if names and all(map(_MODEL.search, names)):
+        problem = f"the annotators are models by their names: {listed(sorted(names), 3)}"
+        column = table.roles.column("annotator") or "annotator"
+        remedy = "give ratings by people; a judge's scores are read with --score-column. If these "
+        remedy += f"are people, say so: --column annotator={column}"
+        raise InputError(problem, path=table.rows.name, remedy=remedy)
 
 
 def pseudonyms(names: list[str]) -> tuple[list[str], tuple[str, ...]]:

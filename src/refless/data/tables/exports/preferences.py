@@ -5,13 +5,14 @@ and 0.5 each for a tie.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from refless.data.choices import SCALE, item_of
 from refless.data.tables.cells import name_of_cell, text_of_cell
-from refless.data.tables.columns import ALIASES, Columns, flagged, matches
+from refless.data.tables.columns import ALIASES, CRITERIA, Columns, flagged, folded, matches
 from refless.data.tables.dimensions import is_dimension
 from refless.data.tables.exports.format import (
     About,
@@ -35,6 +36,7 @@ WINNERS = ("winner", "preferred", "preference", STRENGTH)
 FIRST = {"a", "1", "first", "left", "model_a", "model_1", "output_a", "output_1"}
 SECOND = {"b", "2", "second", "right", "model_b", "model_2", "output_b", "output_2"}
 TIES = {"tie", "tied", "both", "same", "equal", "draw", "tie (bothbad)", "both_bad", "bothbad"}
+_SIDE = re.compile(r"[a-z]+[ _]([ab12])")  # response a
 ASKED = "\n\nAssistant:"  # of strings that hold a whole dialogue
 AS_THEY_ARE = ("group", "task")  # roles whose columns, if a flag names them, are read as they are
 
@@ -49,7 +51,7 @@ class Sides(NamedTuple):
 
 
 def sides_in(row: Mapping[str, object]) -> Sides | None:
-    """The columns of pairs; None where there are none."""
+    """The columns of pairs, whose names are folded; None where there are none."""
     if "chosen" in row and "rejected" in row:
         return Sides("chosen", "rejected", None, ("_chosen", "_rejected"))
     winner = next((name for name in WINNERS if name in row), None)
@@ -61,8 +63,13 @@ def sides_in(row: Mapping[str, object]) -> Sides | None:
 
 
 def is_pairs(row: Mapping[str, object]) -> bool:
-    """Preference pairs."""
-    return sides_in(row) is not None
+    """Preference pairs, however their columns are spelled."""
+    return sides_in(_with_folded(row)) is not None
+
+
+def _with_folded(row: Mapping[str, object]) -> Row:
+    """A row that has its cells under folded names, too: `Response A` is `response_a`."""
+    return {**{folded(name): cell for name, cell in row.items()}, **row}
 
 
 def read_pairs(about: About) -> Reader:
@@ -82,6 +89,8 @@ def read_pairs(about: About) -> Reader:
 def _entry(row: Row, about: About) -> Entry | InputError | None:
     """A choice with two rated rows for each vote; a fault of either text is one of the choice."""
     columns, left_out = about.reading.columns, about.notes.left_out
+    criteria = {name: cell for name, cell in row.items() if folded(name) in CRITERIA}
+    row = _with_folded(row)
     sides = sides_in(row)
     if sides is None:
         remedy = "give two texts and who won, such as output_a, output_b and winner"
@@ -97,7 +106,7 @@ def _entry(row: Row, about: About) -> Entry | InputError | None:
     }
     record = {name: value for name, value in record.items() if value is not None}
     names = {name for role in AS_THEY_ARE for name in flagged(columns, role)}
-    record |= {name: row[name] for name in names & row.keys()}
+    record |= criteria | {name: row[name] for name in names & row.keys()}
     pair = [_side(row, end, text, columns) for end, text in zip(sides.ends, texts, strict=True)]
     if fault := _fault(pair, columns):
         return fault
@@ -215,6 +224,8 @@ def _winner(word: object, sides: Sides, systems: list[object]) -> object:
     if name in {"1", "2"} and sides.ends != ("_1", "_2"):
         return repr(word)  # of a and b, is 1 the first, or true?
     called = [(name_in(system) or "").casefold() for system in systems]
+    if name not in called and (side := _SIDE.fullmatch(name)):
+        name = side[1]
     for value, names, system in ((1.0, FIRST, called[0]), (0.0, SECOND, called[1])):
         if name in names or (name and name == system and called[0] != called[1]):
             return value
