@@ -50,6 +50,7 @@ CRITERIA = frozenset(  # names of what may tell several ratings of a text apart
         *("category", "name"),
     }
 )
+VAGUE = {"category", "name", "key"}  # of these a glimpse is enough
 CHATS = {"messages", "conversation", "conversations", "chat", "dialogue", "dialog", "turns"}
 OF_SENTENCES = {"user": "source"}  # what a column is if it holds sentences, and not names
 LAST = {
@@ -181,7 +182,7 @@ def keeping(columns: Columns, roles: Sequence[str], more_names: Sequence[str] = 
     names = {name for flag in flags.values() for name in flag}
     open_roles = [role for role in roles if not flags[role] or role in OF_ROWS]
     aliases = {alias for role in open_roles for alias in usual_names(role)}
-    aliases |= CRITERIA if "rating" in roles else set()
+    aliases |= CRITERIA - VAGUE if "rating" in roles else set()
     aliases |= CHATS if "text" in open_roles else set()
     patterns = [name for role in SEVERAL for name in flags.get(role, ()) if is_pattern(name)]
     patterns += [*more_names, *outer(columns, more_names)]

@@ -95,7 +95,11 @@ class Gathered:
 
     def seen(self, name: str) -> Sequence[object]:
         """The cells of a column in the first rows, wanted or not."""
-        return self.columns.get(name, self.glimpse.get(name, []))[:GLIMPSE]
+        return self.all(name)[:GLIMPSE]
+
+    def all(self, name: str) -> Sequence[object]:
+        """The cells of a wanted column, or of another one those of the first rows."""
+        return self.columns.get(name, self.glimpse.get(name, []))
 
     def part(self, row: int) -> Part:
         """The file of a row."""

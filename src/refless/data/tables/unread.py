@@ -163,9 +163,7 @@ def _check_criteria(rows: Gathered, roles: Roles, columns: Columns, unread: Sequ
     found = [] if columns.source else list(roles.all("source"))
     for name in (*unread, *found):
         if folded(name) in CRITERIA and _tells_apart(rows, roles, name):
-            values = list(
-                dict.fromkeys(str(cell) for cell in rows.columns[name] if cell is not None)
-            )
+            values = list(dict.fromkeys(str(cell) for cell in rows.all(name) if cell is not None))
             flag = flag_of("dimension")
             dimensions = [f"{flag}={name} --dimension '{value}'" for value in values]
             commands = " or ".join(dimensions[:MOST_COMMANDS])
@@ -184,7 +182,7 @@ def _tells_apart(rows: Gathered, roles: Roles, name: str) -> bool:
         about = about[: 4 if roles.column("item") or roles.column("source") else None]
     keys = [column for role in about for column in roles.all(role) if column != name]
     groups: dict[str, list[str]] = {}
-    for value, *key in zip(*(rows.columns[column] for column in (name, *keys)), strict=True):
+    for value, *key in zip(*(rows.all(column) for column in (name, *keys)), strict=False):
         groups.setdefault(repr(key), []).append(str(value))
     several = [values for values in groups.values() if len(values) > 1]
     apart = [values for values in several if len({*values}) > 1]
