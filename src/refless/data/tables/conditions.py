@@ -19,7 +19,7 @@ _INVALID_WORDS = {*_INVALID.split(), "timed-out", "timed_out", "returned", "expi
 _PREVIEWS = {"preview", "survey preview", "survey test"}  # Qualtrics; 1, 2 and 8 in its codes
 _CONTROLS = {"bad_ref", "bad-ref", "bad ref", "badref", "chk", "ctrl", "control", "catch", "trap"}
 _CONTROLS |= {"attention check", "attention_check", "quality control", "test question", "gold"}
-_YES = {"true", "yes", 1.0}
+_YES: set[str | float] = {"true", "yes", 1.0}
 # what the last words of a column's name say -> its values that make a row invalid
 _MARKS: tuple[tuple[re.Pattern[str], set[str | float]], ...] = (
     (re.compile(r"(.*[_:.])?(assignment)?_?(status|state)"), {*_INVALID_WORDS, *_PREVIEWS}),

@@ -253,10 +253,10 @@ def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns
     told = {condition.column for condition in conditions}
     told |= {name for field in fields(columns) for name in flagged(columns, field.name)}
     for name in [name for name in rows.columns if is_mark(name) and name not in told]:
-        if gone := marked(name, rows.columns[name]):
-            cells = [rows.columns[name][row] for row in gone]
+        if invalid := marked(name, rows.columns[name]):
+            cells = [rows.columns[name][row] for row in invalid]
             rows.sentences.append((rows.name, marked_note(name, cells)))
-            rows.without({*gone})
+            rows.without({*invalid})
 
 
 def _roles(
