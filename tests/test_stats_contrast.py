@@ -84,9 +84,12 @@ def sides_of(sample: Sample, *, these: bool) -> list[Side]:
         chances = [sample.chance[row] for row in marked]
         chances = [usual if math.isnan(chance) else chance for chance in chances]
         counts = [sample.mass[row] / chance for row, chance in zip(marked, chances, strict=True)]
+        known = [these * min(chance, 1.0) for chance in chances]
+        if len(marked) < len(every) and min(known, default=0.0) >= 1:  # yet some are not rated
+            known = [usual] * len(marked)
         rows = [
-            (sample.unit[row], sample.rating[row], count / sum(counts), these * min(chance, 1.0))
-            for row, count, chance in zip(marked, counts, chances, strict=True)
+            (sample.unit[row], sample.rating[row], count / sum(counts), share)
+            for row, count, share in zip(marked, counts, known, strict=True)
         ]
         sides.append(Side(sign, rows))
     return sides

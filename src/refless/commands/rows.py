@@ -101,10 +101,10 @@ def note_equal(pool: Texts) -> None:
             note(f"{name}: all scores of the rated texts are {result.pop():g}, which tells nothing")
 
 
-def note_codes(rated: Texts, others: Texts) -> None:
+def note_codes(rated: Texts, unrated: Texts) -> None:
     """Says where scores of others, of rated texts or of those nobody rated, look like failures."""
-    for name in (name for name in rated.score_names if name in others.score_names):
-        scores = np.concatenate([rated.score(name), others.score(name)])
+    for name in (name for name in rated.score_names if name in unrated.score_names):
+        scores = np.concatenate([rated.score(name), unrated.score(name)])
         for line in _of_codes(scores[~np.isnan(scores)], codes_in(scores)):
             note(f"{name}: {line.format('scores')}a failure, leave these cells blank")
 
@@ -134,12 +134,12 @@ def note_ratings(pool: RatedPool) -> FloatArray:
 
 def _of_codes(values: FloatArray, codes: frozenset[float]) -> Iterator[str]:
     """How many values each code has, lowest code first, and where the others go from and to."""
-    others = values[~np.isin(values, [*codes])]
+    answers = values[~np.isin(values, [*codes])]
     for code in sorted(codes):
         n = int((values == code).sum())
         yield (
             f"{n} of {len(values)} {{}} {'is' if n == 1 else 'are'} {code:g}, the others go from "
-            f"{others.min():g} to {others.max():g}: if that stands for "
+            f"{answers.min():g} to {answers.max():g}: if that stands for "
         )
 
 
@@ -148,10 +148,10 @@ def codes_in(values: FloatArray) -> frozenset[float]:
     suspects = {*values.tolist()} & CODES
     if not {*values[values < 0].tolist()} <= CODES:  # a scale that goes below 0
         suspects = {value for value in suspects if value > 0}
-    others = values[~np.isnan(values) & ~np.isin(values, [*suspects])]
-    if len(others) <= len(values) / 2:
+    answers = values[~np.isnan(values) & ~np.isin(values, [*suspects])]
+    if len(answers) <= len(values) / 2:
         return frozenset()
-    low, high = float(others.min()), float(others.max())
+    low, high = float(answers.min()), float(answers.max())
     return frozenset(
         code
         for code in suspects
@@ -166,9 +166,9 @@ def _zero_in(values: FloatArray) -> frozenset[float]:
     if zeros + len(above) < len(values) or zeros >= len(above) or len(values) < FEWEST_RATINGS:
         return frozenset()
     ends = float(above.min()), float(above.max())
-    is_whole = bool((above == above.round()).all())
-    from_one = ends in LIKELY_SCALES and ends[0] == 1 and 3 <= ends[1] <= 10
-    is_code = from_one and is_whole and zeros > int((above == 1).sum())
+    are_integers = bool((above == above.round()).all())
+    starts_at_one = ends in LIKELY_SCALES and ends[0] == 1 and 3 <= ends[1] <= 10
+    is_code = starts_at_one and are_integers and zeros > int((above == 1).sum())
     return frozenset({0.0} if is_code else ())
 
 

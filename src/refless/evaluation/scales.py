@@ -36,15 +36,15 @@ def _on_narrower_scale(human: FloatArray, scores: FloatArray, scale: Interval | 
     go far, as far again if the scale of the ratings is known.
     """
     low, high = ends_of(human, scale)
-    least, most = float(scores.min()), float(scores.max())
+    smallest, largest = float(scores.min()), float(scores.max())
     enough = len(scores) >= FEWEST_RATINGS
-    if least >= 0 and most <= 1:
-        return most < float(np.median(human)) or (low < 0 and enough)
-    if float(np.quantile(human, 0.75)) <= most:
+    if smallest >= 0 and largest <= 1:
+        return largest < float(np.median(human)) or (low < 0 and enough)
+    if float(np.quantile(human, 0.75)) <= largest:
         return False
-    room = (1.0 if scale else 0.5) * (most - least)
-    fills = enough and (least, most) in LIKELY_SCALES
-    return (least >= 0 and SMALL_PART * high >= most) or (fills and most + room <= high)
+    room = (1.0 if scale else 0.5) * (largest - smallest)
+    fills = enough and (smallest, largest) in LIKELY_SCALES
+    return (smallest >= 0 and SMALL_PART * high >= largest) or (fills and largest + room <= high)
 
 
 def bars_of(

@@ -25,8 +25,8 @@ def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
     for part in parts:
         match = re.fullmatch(r"(\w+)\s*(>=|<=)\s*(-?\d*\.?\d+)", part)
         if match is None or match[1] not in NAMES:
-            known = ", ".join(NAMES)
-            raise UsageError(f"--require needs MEASURE>=NUMBER, got '{part}'; measures: {known}")
+            names = ", ".join(NAMES)
+            raise UsageError(f"--require needs MEASURE>=NUMBER, got '{part}'; measures: {names}")
         name = match[1]
         sign = match[2]
         bar = float(match[3])
@@ -44,14 +44,14 @@ def gated(
 ) -> GateRecord:
     """What became of the gates: the worst of them decides, and its reason is noted."""
     gates: list[tuple[str, str]] = []
-    for each in audits:
+    for judge in audits:
         for name, sign, bar in required:
-            value = each.measures.get(name, Estimate(value=math.nan, undefined=MISSING))
+            value = judge.measures.get(name, Estimate(value=math.nan, undefined=MISSING))
             measure = name
             if name == BIAS:  # too strict is as bad as too kind
                 value = _size_of(value)
                 measure = "size of the bias"
-            gates.append(_reached(f"{each.name}: {measure}", value, sign, bar))
+            gates.append(_reached(f"{judge.name}: {measure}", value, sign, bar))
     for name, drift in drifts.items() if most is not None else ():
         moved = f"{name}: size of the change of the mean score"
         gates.append(_reached(moved, _size_of(drift.change), "<=", most or 0.0))

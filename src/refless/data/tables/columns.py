@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from refless.data.tables.cells import json_in_cell
+from refless.data.tables.spellings import at_any_place, folded, numbered, raters_beside, says_who
 from refless.registry.errors import InputError, UsageError
 
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -73,11 +74,7 @@ COMPARED_ROLES = (*POOL_ROLES, "probability")
 SUMMARIES = frozenset(
     {*("avg", "average", "mean", "median", "std", "sd", "stdev", "sum", "total", "variance")}
 )
-WHO = ("annotator", "rater", "worker", "user", "labeler", "evaluator", "judge", "reviewer", "coder")
-_PLACED = re.compile(r"(?:(.*)\.)?([^.\d][^.]*?)[._ -]?(\d*)")
-_PLACE = re.compile(r"(?<=\.)\d+(?=\.)")  # in a list
 _IN_LIST = re.compile(r"(.+?)\.\d+(\..+)?")
-_NUMBERED = re.compile(r"(.+?)[._ -]?\d+")
 Keep = Callable[[str], bool]
 Fits = Callable[[str, str, Mapping[str, Sequence[str]]], bool]
 NEEDED = ("text", "rating")
@@ -190,55 +187,14 @@ def keeping(columns: Columns, roles: Sequence[str], more_names: Sequence[str] = 
     return lambda name: (
         name in names
         or folded(name) in aliases
-        or (who and _says_who(name))
+        or (who and says_who(name))
         or any(matches(name, text) for text in patterns)
     )
-
-
-def _says_who(name: str) -> bool:
-    """Whether a column, or what an object holds, is called as people who rate are."""
-    placed = _PLACED.fullmatch(name)
-    word = folded(placed[2]) if placed else ""
-    return word.removesuffix("_id").removesuffix("_name") in WHO
-
-
-def raters_beside(ratings: Sequence[str], header: Sequence[str]) -> dict[str, str]:
-    """The column that says who gave each column of ratings; none if one has none.
-
-    It lies in the same object (`a.0.rater` of `a.0.rating`), or its name ends in the same number.
-    """
-    people = [name for name in header if name not in ratings and _says_who(name)]
-    places = {(m[1], m[3]): m[0] for m in map(_PLACED.fullmatch, people) if m}
-    placed = [match for match in map(_PLACED.fullmatch, ratings) if match]
-    raters = {match[0]: places.get((match[1], match[3])) for match in placed}
-    found = {rating: who for rating, who in raters.items() if who is not None}
-    return found if len(found) == len(ratings) == len({*found.values()}) else {}
-
-
-def at_any_place(name: str) -> str:
-    """A dotted name with `*` for its places in lists."""
-    return _PLACE.sub("*", name)
 
 
 def usual_names(role: str) -> set[str]:
     """The names under which a role is looked for, folded."""
     return {*ALIASES.get(role, ()), *(name for name, of in OF_SENTENCES.items() if of == role)}
-
-
-def folded(name: str) -> str:
-    """A column's name as aliases are written: `Human Rating` is `human_rating`."""
-    return "_".join(name.casefold().replace("-", " ").split())
-
-
-def stem(name: str) -> str:
-    """A name as aliases are written, without a number behind it."""
-    with_number = _NUMBERED.fullmatch(name)
-    return folded(with_number[1] if with_number else name)
-
-
-def numbered(names: Sequence[str], stems: Collection[str]) -> list[str]:
-    """The names with a number behind one of these stems: `rating.1`, `Rating 2`."""
-    return [name for name in names if _NUMBERED.fullmatch(name) and stem(name) in stems]
 
 
 def reading_all(names: Sequence[str]) -> str:

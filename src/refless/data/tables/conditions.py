@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from refless.data.tables.cells import shown
-from refless.data.tables.columns import folded, listed
+from refless.data.tables.columns import listed
 from refless.data.tables.ratings import spelled
+from refless.data.tables.spellings import folded
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 
@@ -50,14 +51,14 @@ class Condition(NamedTuple):
 
 def conditions_in(texts: Sequence[str]) -> tuple[Condition, ...]:
     """Conditions such as `status=approved` and `type!=control`; UsageError for other texts."""
-    found = []
+    conditions = []
     for text in texts:
         column, equals, value = text.partition("=")
         equal = not column.endswith("!")
         if not equals or not column.removesuffix("!").strip():
             raise UsageError(f"--where needs COLUMN=VALUE or COLUMN!=VALUE, got '{text}'")
-        found.append(Condition(column.removesuffix("!").strip(), value.strip(), equal))
-    return tuple(found)
+        conditions.append(Condition(column.removesuffix("!").strip(), value.strip(), equal))
+    return tuple(conditions)
 
 
 def is_mark(name: str) -> bool:

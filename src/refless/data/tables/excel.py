@@ -15,8 +15,9 @@ from itertools import islice, repeat
 from typing import Any
 
 from refless.data.tables.cells import Unreadable, cell_of
-from refless.data.tables.columns import ALIASES, Keep, folded, listed
+from refless.data.tables.columns import ALIASES, Keep, listed
 from refless.data.tables.reading import Numbered, Reading, Source
+from refless.data.tables.spellings import folded
 from refless.data.tables.streams import ABOVE, Place, check_names, members_of, opened, raw_of
 from refless.files.untrusted import check_foreign, workbook_of
 from refless.registry.errors import InputError, MissingExtraError, RefLessError
@@ -75,7 +76,7 @@ def sheets_of(path: str, reading: Reading, keep: Keep) -> list[str]:
     place = Place(path=file, raw=raw_of(file, reading.max_bytes), reading=reading)
     with _workbook(place) as load, _faults_of(file):
         book = load()
-        readable = _kept(book, keep)
+        readable = _readable(book, keep)
         if not readable:
             raise InputError("no sheet has columns to read", path=path, remedy=_sheets(book))
         return [f"{file}#{title}" for title in readable]
@@ -122,7 +123,7 @@ def _chosen(book: Any, place: Place, keep: Keep) -> str:  # noqa: ANN401
     """
     if not book.worksheets:
         raise InputError("there is no sheet of cells", path=place.path)
-    readable = _kept(book, keep)
+    readable = _readable(book, keep)
     tables = [title for title, names in readable.items() if len(names) > 1] or [*readable]
     alike = [title for title in tables if readable[title] == readable[tables[0]]]
     if len(alike) > 1:
@@ -134,7 +135,7 @@ def _chosen(book: Any, place: Place, keep: Keep) -> str:  # noqa: ANN401
     return next(iter(tables), str(book.worksheets[0].title))
 
 
-def _kept(book: Any, keep: Keep) -> dict[str, set[str]]:  # noqa: ANN401
+def _readable(book: Any, keep: Keep) -> dict[str, set[str]]:  # noqa: ANN401
     """The columns that may be read of each sheet that has any, with rows below its header."""
     readable = {}
     for sheet in book.worksheets:
@@ -148,10 +149,10 @@ def _kept(book: Any, keep: Keep) -> dict[str, set[str]]:  # noqa: ANN401
 def _unread(book: Any, title: str) -> Iterator[str]:  # noqa: ANN401
     """What says which other sheets have cells, if any do."""
     sheets = (sheet for sheet in book.worksheets if sheet.title != title)
-    others = [sheet.title for sheet in sheets if any(_rows(sheet, sheet.title))]
-    if others:
-        name = f"'FILE.xlsx#{others[0]}' names one, 'FILE.xlsx#*' all"
-        yield f"sheet '{title}' is read; not read: {listed(others)} ({name})"
+    titles = [sheet.title for sheet in sheets if any(_rows(sheet, sheet.title))]
+    if titles:
+        name = f"'FILE.xlsx#{titles[0]}' names one, 'FILE.xlsx#*' all"
+        yield f"sheet '{title}' is read; not read: {listed(titles)} ({name})"
 
 
 def _sheets(book: Any) -> str:  # noqa: ANN401
@@ -164,13 +165,13 @@ def _sheets(book: Any) -> str:  # noqa: ANN401
 def _marks_of(sheet: Any) -> tuple[Merged, bool]:  # noqa: ANN401
     """The merged cells of several rows, and whether there are formulas; openpyxl tells neither."""
     merged: Merged = defaultdict(list)
-    formulas, rest = False, b""
+    formulas, tail = False, b""
     with sheet._get_source() as stream:  # noqa: SLF001 - the one name for the sheet's own file
         while chunk := stream.read(_CHUNK):
-            text = rest + chunk
+            text = tail + chunk
             formulas = formulas or bool(_FORMULA.search(text))
             end = max(text.rfind(b"<"), 0)
-            rest = text[end:]
+            tail = text[end:]
             for column, first, last in _MERGED.findall(text[:end]):
                 if last != first:
                     merged[int(first)].append((_column_number(column), int(last)))

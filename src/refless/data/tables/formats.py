@@ -175,15 +175,15 @@ def _rows_within(row: Row, path: str, keep: Keep) -> tuple[list[object], str]:
     if names and lines and all(isinstance(line, list) for line in lines):
         texts = [str(name) for name in names]
         return [dict(zip(texts, items(line), strict=False)) for line in lines], "rows of 'data'"
-    found = dict(_lists_in(row, 3))
-    columns = {where: {*filter(keep, fields_of(rows[0]))} for where, rows in found.items()}
-    most = max(map(len, columns.values()), default=0)
-    found = {where: rows for where, rows in found.items() if len(columns[where]) == most > 0}
-    if len(found) > 1:
+    lists = dict(_lists_in(row, 3))
+    columns = {where: {*filter(keep, fields_of(rows[0]))} for where, rows in lists.items()}
+    widest = max(map(len, columns.values()), default=0)
+    lists = {where: rows for where, rows in lists.items() if len(columns[where]) == widest > 0}
+    if len(lists) > 1:
         remedy = "save the one that is to be read as a file of its own"
-        problem = f"lists of rows inside an object: {', '.join(map(repr, found))}"
+        problem = f"lists of rows inside an object: {', '.join(map(repr, lists))}"
         raise InputError(problem, path=path, remedy=remedy)
-    for where, rows in found.items():
+    for where, rows in lists.items():
         return rows, f"rows from '{where}', a list inside the object"
     return [row], ""
 
@@ -276,8 +276,8 @@ def delimiter_of(head: str) -> str:
     first of those that the next line has as often; a comma where none is there. A first line
     `sep=;` says so itself.
     """
-    if said := _SEP.match(head):
-        return said[1]
+    if separator := _SEP.match(head):
+        return separator[1]
     header, _, rows = head.lstrip("\r\n").partition("\n")
     bare, row = (_QUOTED.sub("", line) for line in (header, rows.partition("\n")[0]))
     alike = [mark for mark in DELIMITERS if bare.count(mark) == row.count(mark) > 0]

@@ -19,7 +19,6 @@ from refless.data.tables.columns import (
     CHATS,
     Columns,
     Keep,
-    folded,
     outer,
     usual_names,
     with_nested,
@@ -32,6 +31,7 @@ from refless.data.tables.exports.preferences import NAME, PAIRS, is_pairs
 from refless.data.tables.formats import long_cells, source_of
 from refless.data.tables.memory import first_row, paths_of, source_in_memory
 from refless.data.tables.reading import GLIMPSE, ImportNotes, Numbered, Reading, Row, Source
+from refless.data.tables.spellings import folded
 from refless.data.tables.streams import Place
 from refless.registry.errors import InputError
 
@@ -64,6 +64,7 @@ class Gathered:
         known: roles whose columns the formats of all files know.
         notes: what exports of tools say, and the file of each.
         sentences: on how files were read, and the file of each.
+        conditional: columns by which rows were left out.
         dimensions: what was rated, by name, and the number of ratings.
     """
 
@@ -77,6 +78,7 @@ class Gathered:
     known: set[str] = field(default_factory=set)
     notes: list[tuple[str, ImportNotes]] = field(default_factory=list)
     sentences: list[tuple[str, str]] = field(default_factory=list)
+    conditional: set[str] = field(default_factory=set)
     dimensions: Counter[str] = field(default_factory=Counter)
 
     def __len__(self) -> int:
@@ -139,13 +141,15 @@ class Gathered:
 
     def without(self, rows: Collection[int]) -> None:
         """Leaves rows out, as if their files had not had them."""
-        left = [row for row in range(len(self)) if row not in rows]
-        place = dict(zip(left, range(len(left)), strict=True))
-        starts = [bisect_left(left, part.first) for part in self.parts]
+        remaining = [row for row in range(len(self)) if row not in rows]
+        place = dict(zip(remaining, range(len(remaining)), strict=True))
+        starts = [bisect_left(remaining, part.first) for part in self.parts]
         self.parts = [p._replace(first=n) for p, n in zip(self.parts, starts, strict=True)]
         self.bad = {place[row]: fault for row, fault in self.bad.items() if row in place}
-        self.lines = array("q", [self.lines[row] for row in left])
-        self.columns = {name: [cells[row] for row in left] for name, cells in self.columns.items()}
+        self.lines = array("q", [self.lines[row] for row in remaining])
+        self.columns = {
+            name: [cells[row] for row in remaining] for name, cells in self.columns.items()
+        }
         self.glimpse = {
             name: [cell for row, cell in enumerate(cells) if row in place]
             for name, cells in self.glimpse.items()
@@ -287,12 +291,12 @@ def _answer(row: Row | InputError, name: str, *, sourced: bool) -> Row | InputEr
         return row
     turns = _turns(row.get(name))
     by_model = [i for i, turn in enumerate(turns) if _speaker(turn) in MODELS]
-    rest = {column: cell for column, cell in row.items() if column != name}
+    columns_beside = {column: cell for column, cell in row.items() if column != name}
     if not by_model:
-        return rest | {"text": None}
+        return columns_beside | {"text": None}
     *before, last = turns[: by_model[-1] + 1]
     source = {} if sourced else {"source": text_in([*map(_as_role, before)]) if before else ""}
-    return rest | source | {"text": text_in([_as_role(last)])}
+    return columns_beside | source | {"text": text_in([_as_role(last)])}
 
 
 def _speaker(turn: dict[str, object]) -> str:

@@ -104,10 +104,10 @@ def _source_of_columns(rows: Frame, names: list[object], keep: Keep, path: str) 
         raise InputError(f"columns of different lengths: {listed}", path=path)
     cells = enumerate(zip(*columns.values(), strict=True), 1)
     numbered = ((n, dict(zip(columns, row, strict=True))) for n, row in cells)
-    rest = chain(zip_longest(*glimpses.values()), repeat(()))
+    padded = chain(zip_longest(*glimpses.values()), repeat(()))
     glimpsed = (
         (n, row | dict(zip(glimpses, cells, strict=False)))
-        for (n, row), cells in zip(numbered, rest, strict=False)
+        for (n, row), cells in zip(numbered, padded, strict=False)
     )
     return Source(columns=tuple(texts), rows=glimpsed, lines=False)
 

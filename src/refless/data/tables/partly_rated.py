@@ -244,8 +244,8 @@ def _with_systems(table: Table, system: str, columns: Columns) -> Table:
     elif columns.system is None and _answer_again(table):
         shared = listed(sorted({*names["system"]}), 3)
         column = table.roles.column("system")
-        told = f"the files are compared: each has answers of {shared} to the same items"
-        notes = (*notes, f"{told}; {flag_of('system')}={column} compares these instead")
+        sentence = f"the files are compared: each has answers of {shared} to the same items"
+        notes = (*notes, f"{sentence}; {flag_of('system')}={column} compares these instead")
         names["system"] = _files_as_systems(table, system)
     ids = names.get("id")
     if ids is not None and len({*zip(ids, names["system"], strict=True)}) > len({*ids}):
@@ -278,10 +278,10 @@ def _answer_again(table: Table) -> bool:
     ends = pairwise([*(part.first for part in table.rows.parts), len(table)])
     keys = [*zip(items, names["system"], strict=True)]
     files = [dict(zip(keys[begin:end], table.texts[begin:end], strict=True)) for begin, end in ends]
-    first, *others = files
+    first, *later = files
     systems = [{system for _, system in file} for file in files]
-    again = [[key for key in file if key in first] for file in others]
-    return all(other == systems[0] for other in systems) and all(
+    again = [[key for key in file if key in first] for file in later]
+    return all(names == systems[0] for names in systems) and all(
         2 * len(both) >= len(file) and 2 * sum(file[key] != first[key] for key in both) > len(both)
-        for both, file in zip(again, others, strict=True)
+        for both, file in zip(again, later, strict=True)
     )

@@ -190,10 +190,10 @@ def _higher_is_better(
     for place, name in enumerate(names):
         places = (column == place) & ~np.isnan(values)
         if name in reading.lower and places.any():
-            most = values[places].max()
+            highest = values[places].max()
             values[places] = turned(values[places], scale)
             notes.append(
-                f"ratings '{name}': lower is better, so {most:g} is {values[places].min():g}"
+                f"ratings '{name}': lower is better, so {highest:g} is {values[places].min():g}"
             )
         elif means_errors(f"{name} {reading.dimension or ''}") and (values[places] > 0).any():
             notes.append(
@@ -230,20 +230,20 @@ def _check_means(
     means = [name for i, name in enumerate(columns) if _is_mean(ratings, i)]
     if len(means) == 1:  # of raters who always agree each is the mean of the others
         problem = f"'{means[0]}' is the mean of the other columns of ratings, and no annotator"
-        others = [name for name in columns if name not in means]
-        flags = " ".join(f"--column rating={name}" for name in others)
+        annotators = [name for name in columns if name not in means]
+        flags = " ".join(f"--column rating={name}" for name in annotators)
         raise InputError(problem, path=table.rows.name, remedy=f"name the others alone: {flags}")
 
 
 def _is_mean(ratings: FloatArray, column: int) -> bool:
     """Whether a column is the mean of the others, also where they differ, which some rows show."""
-    others = np.delete(ratings, column, axis=1)
+    annotators = np.delete(ratings, column, axis=1)
     rated = ~np.isnan(ratings[:, column])
-    complete = rated & ~np.isnan(others).any(axis=1)
-    differ = np.ptp(others[complete], axis=1) > 0
-    if differ.sum() < FULL_ROWS or np.isnan(others[rated]).all(axis=1).any():
+    complete = rated & ~np.isnan(annotators).any(axis=1)
+    differ = np.ptp(annotators[complete], axis=1) > 0
+    if differ.sum() < FULL_ROWS or np.isnan(annotators[rated]).all(axis=1).any():
         return False
-    off = ratings[complete, column] - others[complete].mean(axis=1)
+    off = ratings[complete, column] - annotators[complete].mean(axis=1)
     return bool(np.all(np.abs(off) <= ROUNDED))
 
 

@@ -1,11 +1,8 @@
 """Rows from anywhere as one table: which column is what, every value checked, rows of one text."""
 
-import hashlib
 import math
-import re
-import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import chain
@@ -39,6 +36,7 @@ from refless.data.tables.conditions import (
 )
 from refless.data.tables.dimensions import columns_for, with_dimension
 from refless.data.tables.load_columns import Gathered, gather
+from refless.data.tables.names import are_models, keys_alike, pseudonyms, spelled_alike
 from refless.data.tables.ratings import blanks_of, marks_fault, score_words, spelled
 from refless.data.tables.reading import Reading
 from refless.data.tables.unread import fits, unread_note
@@ -54,15 +52,6 @@ NAME_ROLES = (
 OF_TEXT = ("source", "system", "item", "task", "group", "label")  # which rows of a text agree on
 NUMBERS = ("score", "logprob", "length")
 NEEDED = ("id", "item")  # if there is such a column, every row must fill it
-_MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
-_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
-_WHOLE = re.compile(r"0*(\d+)(?:\.0+)?")  # 1, 1.0 and 001
-_MODEL = re.compile(
-    r"gpt-?[345o]|chatgpt|\bllm|_llm|alpaca_?eval"
-    r"|\b(claude|gemini|llama|mistral|mixtral|qwen|deepseek|command|prometheus|palm|gemma)"
-    r"[-_ ]?(v?\d|r\b|pro|flash|opus|sonnet|haiku|large|small|instruct|chat|eval|bison|it\b)",
-    re.IGNORECASE,
-)
 Values = Mapping[str, Sequence[object]]
 
 
@@ -263,6 +252,7 @@ def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns
             problem = f"no row is left by --where '{condition}'"
             seen = f"the values of '{condition.column}' are {values_seen(cells)}"
             raise InputError(problem, path=rows.name, remedy=seen)
+        rows.conditional.add(condition.column)
         rows.sentences.append((rows.name, condition_note(condition, len(dropped), len(rows))))
         rows.without(dropped)
     told = {condition.column for condition in conditions}
@@ -270,6 +260,7 @@ def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns
     for name in [name for name in rows.columns if is_mark(name) and name not in told]:
         if invalid := marked(name, rows.columns[name]):
             cells = [rows.columns[name][row] for row in invalid]
+            rows.conditional.add(name)
             rows.sentences.append((rows.name, marked_note(name, cells)))
             rows.without({*invalid})
 
@@ -316,8 +307,8 @@ def _checked(rows: Gathered, roles: Roles, score_map: Mapping[str, float] | None
     notes += more
     raters = {name: people[i * len(rows) : (i + 1) * len(rows)] for i, name in enumerate(who)}
     for role in ("system", "annotator"):
-        notes += _spelled_alike(names.get(role, people if role == "annotator" else ()), role)
-    notes += _keys_alike(rows, names)
+        notes += spelled_alike(names.get(role, people if role == "annotator" else ()), role)
+    notes += keys_alike(rows, names)
     for role in NEEDED:
         for row, value in enumerate(names.get(role, ())):
             if not value:
@@ -354,68 +345,12 @@ def _check_gaps(table: Table) -> None:
 
 def _check_people(names: set[str], table: Table) -> None:
     """Raises InputError where all annotators are called as language models are."""
-    if names and all(map(_MODEL.search, names)):
+    if are_models(names):
         problem = f"the annotators are models by their names: {listed(sorted(names), 3)}"
         column = table.roles.column("annotator") or "annotator"
         remedy = "give ratings by people; a judge's scores are read with --score-column. If these "
         remedy += f"are people, say so: --column annotator={column}"
         raise InputError(problem, path=table.rows.name, remedy=remedy)
-
-
-def pseudonyms(names: list[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Annotators with a digest in place of each e-mail address, and a note that says so."""
-    mails = {name: name.strip().casefold() for name in {*names} if _MAIL.fullmatch(name)}
-    if not mails:
-        return names, ()
-    digests = {
-        name: f"rater-{hashlib.sha256(mail.encode()).hexdigest()[:8]}"
-        for name, mail in mails.items()
-    }
-    note = f"{counted(len(mails), 'annotator')} named by an e-mail address: pseudonyms are used"
-    return [digests.get(name, name) for name in names], (note,)
-
-
-def _alike(names: Iterable[str]) -> Iterator[list[str]]:
-    """Names that differ in nothing but form: capitals, blanks, quotes, 1 and 1.0 and 001."""
-    alike: dict[str, list[str]] = {}
-    for name in sorted({*names}):
-        plain = unicodedata.normalize("NFKC", name).casefold().translate(_QUOTES)
-        key = " ".join(plain.split())
-        number = _WHOLE.fullmatch(key)
-        alike.setdefault(number[1] if number else key, []).append(name)
-    return (spellings for spellings in alike.values() if len(spellings) > 1)
-
-
-def _spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
-    """Notes on names that differ in form alone."""
-    for spellings in _alike(names):
-        differ = f"differ in capitals or blanks alone and count as {len(spellings)}"
-        yield f"{role}s {listed(spellings)} {differ}; if they are one, spell them alike"
-
-
-def _keys_alike(rows: Gathered, names: Mapping[str, list[str]]) -> Iterator[str]:
-    """A note on keys that would match across systems (or files) if their form did not count.
-
-    Spellings that one system has side by side are two keys, and nothing is said of them.
-    """
-    owners = names.get("system") or [str(rows.part(row).first) for row in range(len(rows))]
-    for role in ("id", "item", "source"):
-        owned: dict[str, set[str]] = {}
-        for key, owner in zip(names.get(role, ()), owners, strict=False):
-            owned.setdefault(key, set()).add(owner)
-        apart = [
-            spellings
-            for spellings in _alike(owned)
-            if sum(len(owned[key]) for key in spellings)
-            == len(set().union(*(owned[key] for key in spellings)))
-        ]
-        if apart:
-            first, *_ = ([f"'{key}'" for key in spellings] for spellings in apart)
-            more = f" ({counted(len(apart), role)} like these)" if len(apart) > 1 else ""
-            yield (
-                f"{role}s {' and '.join(first[:2])} differ in form alone and do not match{more}; "
-                "keys count as they are written: if they are one, write them alike"
-            )
 
 
 def numbers_of(

@@ -10,23 +10,20 @@ from refless.data.tables.columns import (
     OF_SENTENCES,
     Columns,
     Roles,
-    at_any_place,
     flag_of,
     flagged_names,
-    folded,
     listed,
     matches,
-    numbered,
     reading_all,
-    stem,
     unclear,
     usual_names,
 )
 from refless.data.tables.load_columns import Gathered
 from refless.data.tables.ratings import BLANKS, PAIRED, spelled
+from refless.data.tables.spellings import at_any_place, folded, numbered, stem
 from refless.registry.errors import InputError
 
-SHOWN = 8  # names in the sentence
+MOST_NAMES = 8  # names in the sentence
 MOST_CRITERIA = 30
 MOST_COMMANDS = 4
 ENOUGH = 3  # items that tell which of two columns differs between systems
@@ -58,7 +55,7 @@ def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]
     scores = [name for name in unclear(unread) if roles.all("rating")]
     names = [*scores, *dict.fromkeys(at_any_place(name) for name in unread)]
     if names:
-        sentences = [f"left unread: {listed([*dict.fromkeys(names)], SHOWN)}"]
+        sentences = [f"left unread: {listed([*dict.fromkeys(names)], MOST_NAMES)}"]
         if scores:
             sentences.append("--score-column reads a judge's scores, in commands that have it")
         sentences += [
@@ -112,7 +109,7 @@ def _unread(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:
     """Columns that no role and no flag has, without those that are opened by dotted names."""
     flags = {*flagged_names(replace(columns, rating=()))}  # whose patterns leave some out
     used = {*flags, *(name for role in roles.columns for name in roles.all(role))}
-    used |= {*roles.raters.values()}
+    used |= {*roles.raters.values(), *rows.conditional}
     if rows.dimensions:
         used.add(columns.dimension or ALIASES["dimension"][0])
     names = [name for name in rows.header if name and not any(matches(name, n) for n in used)]
@@ -124,12 +121,12 @@ def _check_ratings(rows: Gathered, roles: Roles, unread: Sequence[str]) -> None:
     """Raises InputError for numbered columns of further ratings, or where only such are there."""
     chosen = roles.all("rating")
     stems = {stem(name) for name in chosen} or ALIASES["rating"]
-    more = [name for name in numbered(unread, stems) if _holds_ratings(rows.seen(name))]
-    if more:
-        several = ", ".join(f"'{name}'" for name in more)
-        beside = f"{several} beside '{chosen[0]}'" if chosen else several
-        problem = f"ratings in several columns, of which some would be left unread: {beside}"
-        raise InputError(problem, path=rows.name, remedy=reading_all((*chosen, *more)))
+    siblings = [name for name in numbered(unread, stems) if _holds_ratings(rows.seen(name))]
+    if siblings:
+        several = ", ".join(f"'{name}'" for name in siblings)
+        columns_said = f"{several} beside '{chosen[0]}'" if chosen else several
+        problem = f"ratings in several columns, of which some would be left unread: {columns_said}"
+        raise InputError(problem, path=rows.name, remedy=reading_all((*chosen, *siblings)))
 
 
 def _holds_ratings(cells: Sequence[object]) -> bool:
@@ -141,18 +138,18 @@ def _holds_ratings(cells: Sequence[object]) -> bool:
 def _check_texts(rows: Gathered, roles: Roles, unread: Sequence[str]) -> None:
     """Raises InputError where another column of texts may hold what the systems wrote."""
     chosen = roles.column("text") or ""
-    known = {alias for role in ALIASES for alias in ALIASES[role]}
-    others = [name for name in unread if folded(name) not in known]
-    others = [name for name in others if _holds_texts(rows.seen(name))]
-    differ = [name for name in others if _differs_instead(rows, roles, chosen, name)]
-    if differ:
-        why = f": '{chosen}' is the same for all systems of an item, {listed(differ)} is not"
+    aliases = {alias for role in ALIASES for alias in ALIASES[role]}
+    texts = [name for name in unread if folded(name) not in aliases]
+    texts = [name for name in texts if _holds_texts(rows.seen(name))]
+    differing = [name for name in texts if _differs_instead(rows, roles, chosen, name)]
+    if differing:
+        why = f": '{chosen}' is the same for all systems of an item, {listed(differing)} is not"
     else:
         uncertain = folded(chosen) in UNCERTAIN
-        differ = [name for name in others if uncertain and _called_output(name)]
+        differing = [name for name in texts if uncertain and _called_output(name)]
         why = ""
-    if differ:
-        names = [*differ, chosen]
+    if differing:
+        names = [*differing, chosen]
         commands = " or ".join(f"{flag_of('text')}={name}" for name in names)
         problem = f"more than one column could be the text: {listed(names)}{why}"
         raise InputError(problem, path=rows.name, remedy=f"choose with {commands}")
@@ -160,15 +157,15 @@ def _check_texts(rows: Gathered, roles: Roles, unread: Sequence[str]) -> None:
 
 def _check_criteria(rows: Gathered, roles: Roles, columns: Columns, unread: Sequence[str]) -> None:
     """Raises InputError where ratings of several criteria of a text would be pooled."""
-    found = [] if columns.source else list(roles.all("source"))
-    for name in (*unread, *found):
+    sources = [] if columns.source else list(roles.all("source"))
+    for name in (*unread, *sources):
         if folded(name) in CRITERIA and _tells_apart(rows, roles, name):
             values = list(dict.fromkeys(str(cell) for cell in rows.all(name) if cell is not None))
             flag = flag_of("dimension")
             dimensions = [f"{flag}={name} --dimension '{value}'" for value in values]
             commands = " or ".join(dimensions[:MOST_COMMANDS])
-            told = f"'{name}' is {listed(values, SHOWN)}"
-            problem = f"ratings of several dimensions would be pooled: {told}"
+            listed_values = f"'{name}' is {listed(values, MOST_NAMES)}"
+            problem = f"ratings of several dimensions would be pooled: {listed_values}"
             raise InputError(problem, path=rows.name, remedy=f"choose one with {commands}")
 
 
@@ -214,12 +211,12 @@ def _differs_instead(rows: Gathered, roles: Roles, chosen: str, other: str) -> b
     for key, *cells in zip(*columns, strict=False):
         groups.setdefault(repr(key), []).append((repr(cells[0]), repr(cells[1]), repr(cells[2])))
     shared = [group for group in groups.values() if len({cells[0] for cells in group}) > 1]
-    same = [len({cells[1] for cells in group}) == 1 for group in shared]
-    differ = [len({cells[2] for cells in group}) > 1 for group in shared]
+    shared_alike = [len({cells[1] for cells in group}) == 1 for group in shared]
+    differing = [len({cells[2] for cells in group}) > 1 for group in shared]
     n_rows = sum(map(len, shared))
     return (
         len(shared) >= ENOUGH
         and n_rows >= len(columns[0]) / 2
-        and sum(same) >= 0.9 * len(shared)
-        and sum(differ) >= 0.5 * len(shared)
+        and sum(shared_alike) >= 0.9 * len(shared)
+        and sum(differing) >= 0.5 * len(shared)
     )

@@ -15,13 +15,13 @@ from refless.data.tables.columns import (
     POOL_ROLES,
     Columns,
     flagged,
-    folded,
     missing,
     scores_among,
 )
 from refless.data.tables.memory import Rows
 from refless.data.tables.rated import Keys, PoolRead, keys_of, keys_of_unrated, rated_of
 from refless.data.tables.reading import PLAIN, Reading
+from refless.data.tables.spellings import folded
 from refless.data.tables.table import NEEDED, Merged, Read, Table, read_table
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import InputError, UsageError

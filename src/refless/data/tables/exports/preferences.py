@@ -12,7 +12,13 @@ from typing import NamedTuple
 
 from refless.data.choices import SCALE, item_of
 from refless.data.tables.cells import name_of_cell, text_of_cell
-from refless.data.tables.columns import ALIASES, CRITERIA, Columns, flagged, folded, matches
+from refless.data.tables.columns import (
+    ALIASES,
+    CRITERIA,
+    Columns,
+    flagged,
+    matches,
+)
 from refless.data.tables.dimensions import is_dimension
 from refless.data.tables.exports.format import (
     About,
@@ -26,6 +32,7 @@ from refless.data.tables.exports.format import (
     text_in,
 )
 from refless.data.tables.reading import Row
+from refless.data.tables.spellings import folded
 from refless.registry.errors import InputError
 
 TITLE, NAME = "preference pairs", "preference-pairs"

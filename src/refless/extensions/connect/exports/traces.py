@@ -108,8 +108,8 @@ def _langfuse_value(entry: Mapping[str, object]) -> object:
             )
             raise InputError("a CATEGORICAL score without its label", remedy=remedy)
     told = (one for one in (value, label) if isinstance(one, float | int | str) and one != "")
-    found = next(told, None)  # cells of CSV are text
-    return float(found) if isinstance(found, bool) else found
+    cell = next(told, None)  # cells of CSV are text
+    return float(cell) if isinstance(cell, bool) else cell
 
 
 def langfuse_scores(row: Row, left: Counter[str]) -> Entry | InputError:

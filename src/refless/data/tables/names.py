@@ -1,0 +1,81 @@
+"""Names of people, systems and items: pseudonyms, and spellings that differ in form alone."""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from refless.data.tables.columns import listed
+from refless.data.tables.load_columns import Gathered
+from refless.registry.plural import counted
+
+_MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
+_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+_WHOLE = re.compile(r"0*(\d+)(?:\.0+)?")  # 1, 1.0 and 001
+_MODEL = re.compile(
+    r"gpt-?[345o]|chatgpt|\bllm|_llm|alpaca_?eval"
+    r"|\b(claude|gemini|llama|mistral|mixtral|qwen|deepseek|command|prometheus|palm|gemma)"
+    r"[-_ ]?(v?\d|r\b|pro|flash|opus|sonnet|haiku|large|small|instruct|chat|eval|bison|it\b)",
+    re.IGNORECASE,
+)
+
+
+def pseudonyms(names: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Annotators with a digest in place of each e-mail address, and a note that says so."""
+    mails = {name: name.strip().casefold() for name in {*names} if _MAIL.fullmatch(name)}
+    if not mails:
+        return names, ()
+    digests = {
+        name: f"rater-{hashlib.sha256(mail.encode()).hexdigest()[:8]}"
+        for name, mail in mails.items()
+    }
+    note = f"{counted(len(mails), 'annotator')} named by an e-mail address: pseudonyms are used"
+    return [digests.get(name, name) for name in names], (note,)
+
+
+def are_models(names: Collection[str]) -> bool:
+    """Whether all names are those of language models."""
+    return bool(names) and all(map(_MODEL.search, names))
+
+
+def _alike(names: Iterable[str]) -> Iterator[list[str]]:
+    """Names that differ in nothing but form: capitals, blanks, quotes, 1 and 1.0 and 001."""
+    alike: dict[str, list[str]] = {}
+    for name in sorted({*names}):
+        plain = unicodedata.normalize("NFKC", name).casefold().translate(_QUOTES)
+        key = " ".join(plain.split())
+        number = _WHOLE.fullmatch(key)
+        alike.setdefault(number[1] if number else key, []).append(name)
+    return (spellings for spellings in alike.values() if len(spellings) > 1)
+
+
+def spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
+    """Notes on names that differ in form alone."""
+    for spellings in _alike(names):
+        differ = f"differ in capitals or blanks alone and count as {len(spellings)}"
+        yield f"{role}s {listed(spellings)} {differ}; if they are one, spell them alike"
+
+
+def keys_alike(rows: Gathered, names: Mapping[str, list[str]]) -> Iterator[str]:
+    """A note on keys that would match across systems (or files) if their form did not count.
+
+    Spellings that one system has side by side are two keys, and nothing is said of them.
+    """
+    owners = names.get("system") or [str(rows.part(row).first) for row in range(len(rows))]
+    for role in ("id", "item", "source"):
+        owned: dict[str, set[str]] = {}
+        for key, owner in zip(names.get(role, ()), owners, strict=False):
+            owned.setdefault(key, set()).add(owner)
+        apart = [
+            spellings
+            for spellings in _alike(owned)
+            if sum(len(owned[key]) for key in spellings)
+            == len(set().union(*(owned[key] for key in spellings)))
+        ]
+        if apart:
+            first, *_ = ([f"'{key}'" for key in spellings] for spellings in apart)
+            more = f" ({counted(len(apart), role)} like these)" if len(apart) > 1 else ""
+            yield (
+                f"{role}s {' and '.join(first[:2])} differ in form alone and do not match{more}; "
+                "keys count as they are written: if they are one, write them alike"
+            )
