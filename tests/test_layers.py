@@ -143,7 +143,7 @@ def test_the_house_stays_small() -> None:
     for file in FILES:
         inside = "extensions" in file.relative_to(SOURCE).parts
         tokens[inside] += tokens_of(file.read_text(encoding="utf-8"))
-    assert tokens[False] <= 240_710
+    assert tokens[False] <= 240_714
     assert tokens[True] <= 71_972
 
 
