@@ -144,7 +144,7 @@ def test_the_house_stays_small() -> None:
         inside = "extensions" in file.relative_to(SOURCE).parts
         tokens[inside] += tokens_of(file.read_text(encoding="utf-8"))
     assert tokens[False] <= 240_714
-    assert tokens[True] <= 71_972
+    assert tokens[True] <= 72_216
 
 
 CLOSURES = {  # lines that a command imports, directly or not; the budget is 12,000
