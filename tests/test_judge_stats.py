@@ -13,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 from refless.evaluation.audit import corrected_means
 from refless.evaluation.labels import AllRows, Labels, measured
 from refless.evaluation.raters import Raters, Votes
-from refless.evaluation.uses import as_annotator, may_estimate, refusals
+from refless.evaluation.uses import _extra_of_annotators, as_annotator, may_estimate, refusals
 from refless.stats.answers import Estimate
 from refless.stats.clusters import effective_size
 from refless.stats.contrast import mean_of
@@ -312,6 +312,37 @@ def test_few_raters_are_named(raters: int, words: str | None) -> None:
     ])  # fmt: skip
     plain = measured(replace(labels, raters=None))["bias"]
     assert (measured(labels)["bias"].interval == plain.interval) == (words is not None)
+
+
+def test_no_number_of_labels_is_told_where_raters_count() -> None:
+    """More labels by the same raters tell no more of other raters."""
+    rng = np.random.default_rng(3)
+    people = crossed(rng, 6, 1, 0.5)
+    human = np.bincount(people.text, people.rating)
+    labels = labels_of(human, human + rng.normal(0.2, 1.5, len(human)), raters=people)
+    use = may_estimate(labels, measured(labels))
+    assert (use.answer, use.needed) == ("unknown", None)
+    alone = replace(labels, raters=None)
+    assert may_estimate(alone, measured(alone)).needed is not None
+
+
+def test_leaving_out_annotators_by_loop() -> None:
+    """The gains without each annotator, computed from all rows anew."""
+    rng = np.random.default_rng(12)
+    ratings = np.where(rng.random((40, 7)) < 0.5, rng.integers(1, 6, (40, 7)), math.nan)
+    judge = rng.integers(1, 6, 40).astype(float)
+    means = []
+    for place in range(7):
+        gains = []
+        for row, score in zip(np.delete(ratings, place, axis=1), judge, strict=True):
+            given = row[~np.isnan(row)]
+            for number, mine in enumerate(given) if len(given) > 1 else ():
+                others = np.delete(given, number).mean()
+                gains.append(abs(mine - others) - abs(score - others))
+        means.append(np.mean(gains))
+    extra = _extra_of_annotators(ratings, judge)
+    assert extra.variance == pytest.approx(6 * np.var(means))
+    assert extra.freedom == 5.5
 
 
 def test_what_changes_places_is_no_proof() -> None:
