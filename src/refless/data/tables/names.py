@@ -38,15 +38,17 @@ def are_models(names: Collection[str]) -> bool:
     return bool(names) and all(map(_MODEL.search, names))
 
 
-def _alike(names: Iterable[str]) -> Iterator[list[str]]:
+def _alike(names: Iterable[str]) -> list[list[str]]:
     """Names that differ in nothing but form: capitals, blanks, quotes, 1 and 1.0 and 001."""
     alike: dict[str, list[str]] = {}
-    for name in sorted({*names}):
-        plain = unicodedata.normalize("NFKC", name).casefold().translate(_QUOTES)
+    for name in {*names}:
+        plain = name.casefold()
+        if not plain.isascii():
+            plain = unicodedata.normalize("NFKC", name).casefold().translate(_QUOTES)
         key = " ".join(plain.split())
         number = _WHOLE.fullmatch(key)
         alike.setdefault(number[1] if number else key, []).append(name)
-    return (spellings for spellings in alike.values() if len(spellings) > 1)
+    return sorted(sorted(spellings) for spellings in alike.values() if len(spellings) > 1)
 
 
 def spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
@@ -63,12 +65,15 @@ def keys_alike(rows: Gathered, names: Mapping[str, list[str]]) -> Iterator[str]:
     """
     owners = names.get("system") or [str(rows.part(row).first) for row in range(len(rows))]
     for role in ("id", "item", "source"):
-        owned: dict[str, set[str]] = {}
-        for key, owner in zip(names.get(role, ()), owners, strict=False):
-            owned.setdefault(key, set()).add(owner)
+        groups = _alike(names.get(role, ()))
+        owned: dict[str, set[str]] = {key: set() for spellings in groups for key in spellings}
+        pairs = zip(names.get(role, ()), owners, strict=False) if groups else ()
+        for key, owner in pairs:
+            if key in owned:
+                owned[key].add(owner)
         apart = [
             spellings
-            for spellings in _alike(owned)
+            for spellings in groups
             if sum(len(owned[key]) for key in spellings)
             == len(set().union(*(owned[key] for key in spellings)))
         ]
