@@ -13,6 +13,7 @@ from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 from refless.evaluation.audit import corrected_means
 from refless.evaluation.labels import AllRows, Labels, measured
 from refless.evaluation.raters import Raters, Votes
+from refless.evaluation.repeated import drift_of
 from refless.evaluation.uses import _extra_of_annotators, as_annotator, may_estimate, refusals
 from refless.stats.answers import Estimate
 from refless.stats.clusters import effective_size
@@ -312,6 +313,16 @@ def test_few_raters_are_named(raters: int, words: str | None) -> None:
     ])  # fmt: skip
     plain = measured(replace(labels, raters=None))["bias"]
     assert (measured(labels)["bias"].interval == plain.interval) == (words is not None)
+
+
+def test_a_judge_that_passes_all_again_has_an_interval() -> None:
+    """Verdicts are known to lie between 0 and 1; of other equal scores no scale is known."""
+    ones = np.ones(30)
+    change = drift_of(ones, ones, alone(30), 0.5).change
+    low, high = change.interval
+    assert change.value == 0
+    assert 0.03 < high == -low < 0.2
+    assert "no scale is known" in drift_of(4 * ones, 4 * ones, alone(30), 3.0).change.undefined
 
 
 def test_no_number_of_labels_is_told_where_raters_count() -> None:

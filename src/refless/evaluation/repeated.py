@@ -7,7 +7,7 @@ import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.answers import Estimate
-from refless.stats.contrast import contrast
+from refless.stats.contrast import VERDICTS, contrast
 from refless.stats.intervals import Interval
 from refless.stats.left_out import correlated
 from refless.stats.samples import Sample
@@ -96,20 +96,24 @@ def drift_of(
         none = Estimate(value=math.nan, undefined="no text is scored in both files")
         return Drift(n=0, change=none, flips=none)
     changed = now != before if passing is None else (now >= passing) != (before >= passing)
+    scores = np.concatenate([before, now])
+    scale = (float(scores.min()), float(scores.max()))
+    if passing is not None and {*scores.tolist()} <= {*VERDICTS}:
+        scale = VERDICTS  # also if all pass
     return Drift(
-        n=len(now), change=_change(now, before, clusters), flips=proportion(changed, clusters)
+        n=len(now),
+        change=_change(scores, clusters, scale if scale[0] < scale[1] else None),
+        flips=proportion(changed, clusters),
     )
 
 
-def _change(now: FloatArray, before: FloatArray, clusters: IntArray) -> Estimate:
-    """Of the mean score: of two judges, as it were, on the same rows."""
-    n = len(now)
-    both = np.concatenate([before, now])
+def _change(both: FloatArray, clusters: IntArray, scale: Interval | None) -> Estimate:
+    """Of the mean score: of two judges, as it were, on the same rows; [2n] scores, those before."""
+    n = len(clusters)
     sample = Sample.of(
         both,
         np.tile(clusters, 2),
         arm=np.repeat(np.array([-1, 1]), n),
         item=np.tile(np.arange(n), 2),
     )
-    ends = (float(both.min()), float(both.max()))
-    return Estimate.of(contrast(sample, scale=ends if ends[0] < ends[1] else None).alone, n)
+    return Estimate.of(contrast(sample, scale=scale).alone, n)
