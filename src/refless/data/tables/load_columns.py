@@ -65,6 +65,7 @@ class Gathered:
         notes: what exports of tools say, and the file of each.
         sentences: on how files were read, and the file of each.
         dimensions: what was rated, by name, and the number of ratings.
+        chose: columns that decided which rows count.
     """
 
     skip_bad: bool
@@ -78,6 +79,7 @@ class Gathered:
     notes: list[tuple[str, ImportNotes]] = field(default_factory=list)
     sentences: list[tuple[str, str]] = field(default_factory=list)
     dimensions: Counter[str] = field(default_factory=Counter)
+    chose: set[str] = field(default_factory=set)
 
     def __len__(self) -> int:
         return len(self.lines)

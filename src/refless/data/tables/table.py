@@ -59,8 +59,9 @@ _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _WHOLE = re.compile(r"0*(\d+)(?:\.0+)?")  # 1, 1.0 and 001
 _MODEL = re.compile(
     r"gpt-?[345o]|chatgpt|\bllm|_llm|alpaca_?eval"
-    r"|\b(claude|gemini|llama|mistral|mixtral|qwen|deepseek|command|prometheus|palm|gemma)"
-    r"[-_ ]?(v?\d|r\b|pro|flash|opus|sonnet|haiku|large|small|instruct|chat|eval|bison|it\b)",
+    r"|\b(claude|gemini|llama|mistral|mixtral|qwen|deepseek|prometheus|palm|gemma)"
+    r"[-_ ]?(v?\d|pro|flash|opus|sonnet|haiku|large|small|instruct|chat|eval|bison|it\b)"
+    r"|\bcommand[-_ ]?(r\b|\d|a\b|light|nightly)",
     re.IGNORECASE,
 )
 Values = Mapping[str, Sequence[object]]
@@ -265,13 +266,14 @@ def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns
             raise InputError(problem, path=rows.name, remedy=seen)
         rows.sentences.append((rows.name, condition_note(condition, len(dropped), len(rows))))
         rows.without(dropped)
-    told = {condition.column for condition in conditions}
-    told |= {name for field in fields(columns) for name in flagged(columns, field.name)}
+    rows.chose |= {condition.column for condition in conditions}
+    told = rows.chose | {name for field in fields(columns) for name in flagged(columns, field.name)}
     for name in [name for name in rows.columns if is_mark(name) and name not in told]:
         if invalid := marked(name, rows.columns[name]):
             cells = [rows.columns[name][row] for row in invalid]
             rows.sentences.append((rows.name, marked_note(name, cells)))
             rows.without({*invalid})
+            rows.chose.add(name)
 
 
 def _roles(

@@ -112,7 +112,7 @@ def _unread(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:
     """Columns that no role and no flag has, without those that are opened by dotted names."""
     flags = {*flagged_names(replace(columns, rating=()))}  # whose patterns leave some out
     used = {*flags, *(name for role in roles.columns for name in roles.all(role))}
-    used |= {*roles.raters.values()}
+    used |= {*roles.raters.values(), *rows.chose}
     if rows.dimensions:
         used.add(columns.dimension or ALIASES["dimension"][0])
     names = [name for name in rows.header if name and not any(matches(name, n) for n in used)]
@@ -150,6 +150,7 @@ def _check_texts(rows: Gathered, roles: Roles, unread: Sequence[str]) -> None:
     else:
         uncertain = folded(chosen) in UNCERTAIN
         differ = [name for name in others if uncertain and _called_output(name)]
+        differ = [name for name in differ if not _contains(rows.seen(name), rows.seen(chosen))]
         why = ""
     if differ:
         names = [*differ, chosen]
@@ -177,12 +178,16 @@ def _check_criteria(rows: Gathered, roles: Roles, columns: Columns, unread: Sequ
 def _tells_apart(rows: Gathered, roles: Roles, name: str) -> bool:
     """Whether most rows of one text, system and annotator differ in a column, one of few values.
 
-    Turns of a conversation may differ in their texts, too.
+    Turns of a conversation may differ in their texts, too. A few words, such as 'yes', are the text
+    of many outputs, so they tell nothing without an id, an item or a source.
     """
     about = ["annotator", "system", "item", "source", "id", "text"]
     if folded(name) == "turn":
         about = about[: 4 if roles.column("item") or roles.column("source") else None]
     keys = [column for role in about for column in roles.all(role) if column != name]
+    items = {column for role in ("id", "item", "source") for column in roles.all(role)}
+    if items.isdisjoint(keys) and not _holds_texts(rows.seen(roles.column("text") or "")):
+        return False
     groups: dict[str, list[str]] = {}
     for value, *key in zip(*(rows.columns[column] for column in (name, *keys)), strict=True):
         groups.setdefault(repr(key), []).append(str(value))
@@ -195,6 +200,12 @@ def _tells_apart(rows: Gathered, roles: Roles, name: str) -> bool:
 def _called_output(name: str) -> bool:
     words = {*re.split(r"[_.]", folded(name))}
     return not words.isdisjoint(OF_OUTPUTS) and words.isdisjoint(NO_OUTPUT)
+
+
+def _contains(cells: Sequence[object], texts: Sequence[object]) -> bool:
+    """Whether most cells are a text with something around it: a raw form of the same output."""
+    pairs = [(str(cell), str(text).strip()) for cell, text in zip(cells, texts, strict=False)]
+    return sum(text in cell for cell, text in pairs) > len(pairs) / 2
 
 
 def _holds_texts(cells: Sequence[object]) -> bool:
