@@ -234,13 +234,14 @@ def test_two_marks_in_a_cell(
         ["3,2", "4,4", "2,2", "1,4", "3,4", "4,2", "2,4", "3,2"],  # means of five
         ["7,9", "8,2", "6,1", "7,4", "9,3", "5,5", "6,8", "8,0", "7,2", "8,8"],
         ["0,8", "0,4", "0,9", "0,1", "0,5", "0,3"],
+        [f"{i // 10},{i % 10}".removesuffix(",0") for i in (10 + 37 * k % 90 for k in range(90))],
         ["4,25", "3,75", "4,5", "2,25", "4,0", "3,5"],
         ["4,5", "3,2"],
         ["85,5", "90,2", "71,9", "64,4", "88,1", "93,7"],
     ],
 )
 def test_commas_of_decimals(tmp_path: Path, cells: list[str]) -> None:
-    """Halves, means of a few raters, marks with one decimal, shares."""
+    """Halves, means of a few raters, marks with one decimal, shares; 4 where others say 4,0."""
     expected = [float(cell.replace(",", ".")) for cell in cells]
     assert rated(tmp_path, *cells).pool.human.tolist() == expected
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 import refless
 from command_line import jsonl, run
 from frames import columns_of
-from refless.data.tables import Columns, Reading, read_outputs, read_pool
+from refless.data.tables import Columns, Reading, read_outputs, read_pool, read_scored
 from refless.registry.errors import InputError
 
 Rows = list[dict[str, Any]]
@@ -165,6 +166,15 @@ def test_names_of_outputs_beside_names_that_may_be_none(
         assert f"the rows: left unread: '{other}'" in read_pool(rows).notes
 
 
+def test_the_raw_form_of_a_text_is_no_other() -> None:
+    """A column named as an output that holds the text, and more around it, leaves no choice."""
+    rows = [
+        {"text": row["written"], "raw_response": f"Answer: {row['written']}\n", "rating": 1}
+        for row in answers()[::2]
+    ]
+    assert "the rows: left unread: 'raw_response'" in read_pool(rows).notes
+
+
 def test_comments_of_annotators_are_no_texts() -> None:
     """They differ where the text does not, for one system alone."""
     rows = [
@@ -266,6 +276,23 @@ def test_criteria_are_not_pooled(name: str) -> None:
         pool = read_pool(rows, reading).pool
         assert pool.human.mean() == mean
         assert len(pool.ratings.values) == 32
+
+
+@pytest.mark.parametrize(("name", "n"), [("question", 20), ("category", 3)])
+@pytest.mark.parametrize("words", ["ABCD", ("yes", "no")])
+def test_short_answers_have_no_criteria(name: str, n: int, words: Sequence[str]) -> None:
+    """What was asked, or about what, tells outputs apart that are alike in their few words."""
+    rows = [
+        {name: f"q{i % n}", "answer": words[i * 7 % len(words)], "rating": i % 2} for i in range(40)
+    ]
+    assert len(read_pool(rows).pool) == 40
+
+
+def test_criteria_without_texts() -> None:
+    """Ratings and a judge's scores alone do not say which rows are about one text."""
+    rows = [{"rating": i % 2, "judge": 1, "category": "ab"[i % 2]} for i in range(8)]
+    reading = Reading(columns=Columns(score=("judge",)))
+    assert read_scored(rows, reading).pool.human.tolist() == [0, 1] * 4
 
 
 def test_criteria_in_python() -> None:
@@ -427,7 +454,11 @@ def test_annotators_who_agree_are_no_means() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["weighted_alpaca_eval_gpt4_turbo", "GPT-4o", "claude-3-opus", "Llama 3", "an-llm"]
+    "name",
+    [
+        *("weighted_alpaca_eval_gpt4_turbo", "GPT-4o", "claude-3-opus", "Llama 3", "an-llm"),
+        "Command R+",
+    ],
 )
 def test_models_are_no_annotators(name: str) -> None:
     """Where every annotator is called as a model is: refused, unless a flag says that it is one."""
@@ -447,7 +478,7 @@ def test_models_are_no_annotators(name: str) -> None:
 
 def test_people_who_are_called_as_models() -> None:
     """A first name is no model; nor are all annotators if one of them is."""
-    for names in (("Claude", "Gemma"), ("gpt-4", "ann")):
+    for names in (("Claude", "Gemma"), ("Claude R.", "Gemma R."), ("gpt-4", "ann")):
         rows = [{**r, "annotator": names[i % 2]} for i, r in enumerate(chats("prompt", "output"))]
         assert read_pool(rows).pool.ratings.annotators == tuple(sorted(names))
 

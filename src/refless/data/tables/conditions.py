@@ -21,9 +21,16 @@ _PREVIEWS = {"preview", "survey preview", "survey test"}  # Qualtrics; 1, 2 and 
 _CONTROLS = {"bad_ref", "bad-ref", "bad ref", "badref", "chk", "ctrl", "control", "catch", "trap"}
 _CONTROLS |= {"attention check", "attention_check", "quality control", "test question", "gold"}
 _YES: set[str | float] = {"true", "yes", 1.0}
+_YES_OR_NO = {*_YES, "false", "no", 0.0, "nan", "none", "null"}
+_AMBIGUOUS = {"control", "gold"}  # also arms of experiments, and references
+_MOST_CONTROLS = 0.25  # of the rows, if what is called so are control items
+# of orders, tickets and the like a status says nothing about the rating
+_OF = "assignments?|annotations?|answer|approval|completion|hit|judgements?|judgments?|label|labels"
+_OF += "|participant|questionnaire|ratings?|records?|responses?|results?|review|session|submission"
+_OF += "|survey|tasks?|work|worker"
 # what the last words of a column's name say -> its values that make a row invalid
 _MARKS: tuple[tuple[re.Pattern[str], set[str | float]], ...] = (
-    (re.compile(r"(.*[_:.])?(assignment)?_?(status|state)"), {*_INVALID_WORDS, *_PREVIEWS}),
+    (re.compile(rf"(.*[:.])?((.*_)?({_OF})_?)?(status|state)"), {*_INVALID_WORDS, *_PREVIEWS}),
     (re.compile(r"response_?type|distribution_?channel"), {*_PREVIEWS, "spam"}),
     (re.compile(r"(.*_)?(item|segment|question|task)_?type"), {*_CONTROLS, "bad"}),
     (re.compile(r"type"), {*_CONTROLS}),
@@ -67,7 +74,10 @@ def is_mark(name: str) -> bool:
 
 
 def marked(name: str, cells: Sequence[object]) -> list[int]:
-    """The rows that a tool's column marks as invalid; none if it marks all, or has many words."""
+    """The rows that a tool's column marks as invalid; none if it marks all, or has many words.
+
+    What may name an arm of an experiment as well must be a small part.
+    """
     values = [spelled(cell) for cell in cells]
     words = {value for value in values if value is not None}
     patterns = [bad for pattern, bad in _MARKS if pattern.fullmatch(folded(name))]
@@ -75,7 +85,11 @@ def marked(name: str, cells: Sequence[object]) -> list[int]:
     if len(words) > _MOST_WORDS or (folded(name) == "answer" and words - _PRODIGY):
         return []
     rows = [row for row, value in enumerate(values) if value in invalid]
-    return rows if len(rows) < len(cells) else []
+    if invalid == _YES and words - _YES_OR_NO:  # counts
+        return []
+    is_ambiguous = folded(name) in _AMBIGUOUS or {values[row] for row in rows} <= _AMBIGUOUS
+    most = _MOST_CONTROLS * len(cells) if is_ambiguous else len(cells)
+    return rows if len(rows) < most else []
 
 
 def marked_note(name: str, cells: Sequence[object]) -> str:

@@ -14,8 +14,9 @@ _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _WHOLE = re.compile(r"0*(\d+)(?:\.0+)?")  # 1, 1.0 and 001
 _MODEL = re.compile(
     r"gpt-?[345o]|chatgpt|\bllm|_llm|alpaca_?eval"
-    r"|\b(claude|gemini|llama|mistral|mixtral|qwen|deepseek|command|prometheus|palm|gemma)"
-    r"[-_ ]?(v?\d|r\b|pro|flash|opus|sonnet|haiku|large|small|instruct|chat|eval|bison|it\b)",
+    r"|\b(claude|gemini|llama|mistral|mixtral|qwen|deepseek|prometheus|palm|gemma)"
+    r"[-_ ]?(v?\d|pro|flash|opus|sonnet|haiku|large|small|instruct|chat|eval|bison|it\b)"
+    r"|\bcommand[-_ ]?(r\b|\d|a\b|light|nightly)",
     re.IGNORECASE,
 )
 

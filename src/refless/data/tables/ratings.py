@@ -159,7 +159,8 @@ def marks_fault(cells: Sequence[object], scale: Scale | None = None) -> tuple[in
     if any(tail != str(int(tail)) or not low <= int(tail) <= high for _, tail in pairs):
         return None
     are_shares = any({tail for _, tail in pairs} <= shares for shares in _SHARES)
-    digits = sum(low <= digit <= high for digit in range(10)) / 10
+    usual = range(1 if len(pairs) < filled else 0, 10)  # spreadsheets write 4 and not 4,0
+    digits = sum(low <= digit <= high for digit in usual) / len(usual)
     by_chance = 1.0 if are_shares else digits ** len(pairs)
     if by_chance >= _RARE and not _go_together(firsts, [int(tail) for _, tail in pairs]):
         return None

@@ -255,8 +255,9 @@ def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns
         rows.conditional.add(condition.column)
         rows.sentences.append((rows.name, condition_note(condition, len(dropped), len(rows))))
         rows.without(dropped)
-    told = {condition.column for condition in conditions}
-    told |= {name for field in fields(columns) for name in flagged(columns, field.name)}
+    told = rows.conditional | {
+        name for field in fields(columns) for name in flagged(columns, field.name)
+    }
     for name in [name for name in rows.columns if is_mark(name) and name not in told]:
         if invalid := marked(name, rows.columns[name]):
             cells = [rows.columns[name][row] for row in invalid]

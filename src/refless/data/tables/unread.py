@@ -147,6 +147,9 @@ def _check_texts(rows: Gathered, roles: Roles, unread: Sequence[str]) -> None:
     else:
         uncertain = folded(chosen) in UNCERTAIN
         differing = [name for name in texts if uncertain and _called_output(name)]
+        differing = [
+            name for name in differing if not _contains(rows.seen(name), rows.seen(chosen))
+        ]
         why = ""
     if differing:
         names = [*differing, chosen]
@@ -172,12 +175,16 @@ def _check_criteria(rows: Gathered, roles: Roles, columns: Columns, unread: Sequ
 def _tells_apart(rows: Gathered, roles: Roles, name: str) -> bool:
     """Whether most rows of one text, system and annotator differ in a column, one of few values.
 
-    Turns of a conversation may differ in their texts, too.
+    Turns of a conversation may differ in their texts, too. A few words, such as 'yes', are the text
+    of many outputs, so they tell nothing without an id, an item or a source.
     """
     about = ["annotator", "system", "item", "source", "id", "text"]
     if folded(name) == "turn":
         about = about[: 4 if roles.column("item") or roles.column("source") else None]
     keys = [column for role in about for column in roles.all(role) if column != name]
+    items = {column for role in ("id", "item", "source") for column in roles.all(role)}
+    if items.isdisjoint(keys) and not _holds_texts(rows.seen(roles.column("text") or "")):
+        return False
     groups: dict[str, list[str]] = {}
     for value, *key in zip(*(rows.all(column) for column in (name, *keys)), strict=False):
         groups.setdefault(repr(key), []).append(str(value))
@@ -190,6 +197,12 @@ def _tells_apart(rows: Gathered, roles: Roles, name: str) -> bool:
 def _called_output(name: str) -> bool:
     words = {*re.split(r"[_.]", folded(name))}
     return not words.isdisjoint(OF_OUTPUTS) and words.isdisjoint(NO_OUTPUT)
+
+
+def _contains(cells: Sequence[object], texts: Sequence[object]) -> bool:
+    """Whether most cells are a text with something around it: a raw form of the same output."""
+    pairs = [(str(cell), str(text).strip()) for cell, text in zip(cells, texts, strict=False)]
+    return sum(text in cell for cell, text in pairs) > len(pairs) / 2
 
 
 def _holds_texts(cells: Sequence[object]) -> bool:
