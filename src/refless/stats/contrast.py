@@ -88,7 +88,7 @@ def contrast(
         return Powered(alone=exact, both=exact, rated=rated, fewest=fewest)
     if fewest < 2:
         return _without_interval(value, "one unit is rated", rated, fewest)
-    plain = _plain_answer(sample, arms, scale)
+    plain = _plain_answer(sample, arms, scale, value)
     if plain is None:
         return _without_interval(value, "all are equal", rated, fewest)
     powered = _with_proxies(sample, arms, plain, severity, rated, fewest)
@@ -138,8 +138,10 @@ class _Plain:
     influences: _Influences
 
 
-def _plain_answer(sample: Sample, arms: Sequence[Arm], scale: Interval | None) -> _Plain | None:
-    """The answer by ratings; None if nothing varies and no scale is known."""
+def _plain_answer(
+    sample: Sample, arms: Sequence[Arm], scale: Interval | None, value: float
+) -> _Plain | None:
+    """The value with its interval by ratings; None if nothing varies and no scale is known."""
     ratings = np.unique(sample.rating[sample.rated])
     verdicts = _are_verdicts(ratings, scale)
     scale = VERDICTS if verdicts else scale
@@ -153,7 +155,6 @@ def _plain_answer(sample: Sample, arms: Sequence[Arm], scale: Interval | None) -
     freedom = variance**2 / float((np.square(variances) / freedoms).sum())
     if verdicts and sample.units == len(np.unique(sample.item)):
         freedom = NORMAL  # a share tells its variance itself
-    value = _value_of(arms)
     answer = Answer(
         value=value,
         error=math.sqrt(variance),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
 
 LEVEL = 0.001
 DRAWS = 1_999  # so that LEVEL is two of the draws with the observed one
@@ -124,7 +124,7 @@ class _Exchange:
         for level, shape in zip(rows.levels, _branch_codes(rows.levels, self.strata), strict=True):
             _, first = np.unique(level, return_index=True)
             first.sort()
-            self.nodes.append(_by_appearance(level))
+            self.nodes.append(numbered(level.tolist(), len(level)))
             self.shapes.append(shape[first])
 
     def masks(self, size: int, rng: np.random.Generator) -> FloatArray:
@@ -287,15 +287,10 @@ def _codes(column: Column) -> IntArray:
     return np.unique(column, return_inverse=True)[1].astype(np.int64).reshape(-1)
 
 
-def _by_appearance(level: IntArray) -> IntArray:
-    """[n] numbers of branches in the order in which they appear."""
-    _, first, codes = np.unique(level, return_index=True, return_inverse=True)
-    return np.asarray(first.argsort().argsort()[codes])
-
-
 def _thinned(rows: DrawnRows, rng: np.random.Generator) -> DrawnRows:
     """About the most rows that are looked at, in whole branches of the outermost level."""
-    branch = _by_appearance(rows.levels[0]) if rows.levels else np.arange(len(rows.drawn))
+    outermost = rows.levels[0].tolist() if rows.levels else ()
+    branch = numbered(outermost, len(rows.drawn))
     order = rng.permutation(int(branch.max()) + 1)
     up_to = np.cumsum(np.bincount(branch)[order])
     branches = order[: max(1, int((up_to <= MOST_ROWS).sum()))]
