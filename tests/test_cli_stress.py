@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 
 from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run, too_wide
 from refless.data.records import Outputs
+from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.papers.stress.result import StressResult
-from refless.metrics.references.bleu import BLEU
 from refless.registry.signature import Signature
 
 SCHEMA = StressResult.schema()

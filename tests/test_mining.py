@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from command_line import run
 from refless.data.records import Outputs
+from refless.extensions.metrics.delta import DeltaBLEU
 from refless.extensions.papers.mining import (
     Candidate,
     Triple,
@@ -18,7 +19,6 @@ from refless.extensions.papers.mining import (
     weight_of,
     weighted,
 )
-from refless.metrics.references.delta import DeltaBLEU
 from refless.registry.errors import InputError, UsageError
 
 WORDS = ["how", "are", "you", "fine", "thanks", "rain", "sun", "laps", "five", "more"]

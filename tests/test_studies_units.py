@@ -8,8 +8,8 @@ from scipy import stats
 from fixed_estimates import predictions
 from refless.data.records import Outputs, Predictions
 from refless.evaluation.units import in_units, units_of
-from refless.metrics.references.bleu import BLEU
-from refless.metrics.references.protocol import averaged
+from refless.extensions.metrics.bleu import BLEU
+from refless.metrics.protocol import averaged
 from refless.registry.errors import UsageError
 
 POOL = simulate(120, seed=5).pool

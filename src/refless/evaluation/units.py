@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from refless.data.records import Predictions
-from refless.metrics.references.protocol import Scores
+from refless.metrics.protocol import Scores
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.stats.correlation import kendall, spearman

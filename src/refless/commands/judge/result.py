@@ -21,7 +21,7 @@ from refless.evaluation.meta import Level, Meta
 from refless.evaluation.repeated import Drift, Runs
 from refless.evaluation.units import InUnits
 from refless.evaluation.uses import FEWEST
-from refless.metrics.references.protocol import Scores
+from refless.metrics.protocol import Scores
 from refless.registry.plural import counted, these
 from refless.registry.signature import Signature
 from refless.report.charts import Line, row_chart

@@ -45,8 +45,7 @@ from refless.data.tables.columns import JUDGED_ROLES, OWN
 from refless.evaluation import meta as study
 from refless.evaluation.meta import How
 from refless.evaluation.units import ASSIGNMENTS, units_of
-from refless.metrics.references import Metric, Scores, metrics_of
-from refless.metrics.references.protocol import averaged
+from refless.metrics.protocol import Metric, Scores, averaged, metrics_of
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__

@@ -20,14 +20,14 @@ from refless.commands.parameters import (
 )
 from refless.commands.rows import check_standard_input, outputs_of, rated_of
 from refless.commands.warnings import progress
+from refless.extensions.metrics.references import check_references
 from refless.extensions.papers.stress.judging import Estimated, Scorer
 from refless.extensions.papers.stress.material import material_of
 from refless.extensions.papers.stress.plan import PROBES, Plan
 from refless.extensions.papers.stress.result import StressResult
 from refless.extensions.papers.stress.rows import Stressed
 from refless.extensions.papers.stress.run import stress as stressed
-from refless.metrics.references import metrics_of
-from refless.metrics.references.protocol import check_references
+from refless.metrics.protocol import metrics_of
 from refless.registry.errors import UsageError
 
 

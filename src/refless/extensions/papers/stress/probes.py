@@ -9,7 +9,7 @@ from refless.extensions.papers.stress.material import Material, with_texts
 from refless.extensions.papers.stress.pairing import Rounds, rounds, rows_of
 from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.rows import Probe, Row, percent_of, relative
-from refless.metrics.references import Metric
+from refless.metrics.protocol import Metric
 from refless.registry.errors import UsageError
 
 UNKNOWN = "UNK"  # what a replaced word becomes

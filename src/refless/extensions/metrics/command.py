@@ -6,7 +6,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from refless.commands.metric.result import MetricResult
 from refless.commands.parameters import (
     About,
     Argument,
@@ -24,9 +23,10 @@ from refless.commands.warnings import note, progress
 from refless.data.records import Outputs
 from refless.data.tables import Columns, OutputsRead, Reading, read_outputs
 from refless.data.tables.columns import OWN
-from refless.metrics.references import metrics_of
-from refless.metrics.references.protocol import notes
-from refless.metrics.references.scoring import Run, run
+from refless.extensions.metrics.references import notes
+from refless.extensions.metrics.result import MetricResult
+from refless.extensions.metrics.scoring import Run, run
+from refless.metrics.protocol import metrics_of
 from refless.registry.errors import InputError, UsageError
 
 TABLES = {".jsonl", ".json", ".csv", ".tsv", ".parquet"}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from refless.data.records import Outputs
-from refless.metrics.references.scoring import Corpus, Run
+from refless.extensions.metrics.scoring import Corpus, Run
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
