@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from refless.data.records import Outputs
-from refless.evaluation.units import InUnits, in_units
 from refless.extensions.connect.datasets import absent
 from refless.extensions.metrics.bleu import BLEU, SentenceBLEU
 from refless.extensions.metrics.delta import DeltaBLEU
+from refless.extensions.papers.units import InUnits, in_units
 from refless.metrics.bleu import NOTHING, Smoothing, log_precisions
 from refless.metrics.protocol import Metric, Scores
 from refless.registry.arrays import FloatArray

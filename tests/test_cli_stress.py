@@ -122,6 +122,15 @@ def test_misuse_is_told(folder: Path, flags: list[object], message: str) -> None
     assert "Traceback" not in ran.err
 
 
+def test_without_bm25s_the_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before any probe runs; the other probes need none."""
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    ran = run("stress", folder / "out.jsonl", "-m", "bleu")
+    assert (ran.code, "The probe 'frequent' needs an extra: pip install" in ran.err) == (2, True)
+    ran = run("stress", folder / "out.jsonl", "-m", "bleu", "--probe", "references", *FAST)
+    assert ran.code == 0, ran.err
+
+
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands and Python of docs/stress.md, in their order."""
     monkeypatch.chdir(tmp_path)

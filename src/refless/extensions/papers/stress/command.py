@@ -27,6 +27,7 @@ from refless.extensions.papers.stress.plan import PROBES, Plan
 from refless.extensions.papers.stress.result import StressResult
 from refless.extensions.papers.stress.rows import Stressed
 from refless.extensions.papers.stress.run import stress as stressed
+from refless.extensions.papers.stress.words import stop_words
 from refless.metrics.protocol import metrics_of
 from refless.registry.errors import UsageError
 
@@ -84,6 +85,8 @@ def stress(
     if not tested and rated is None:
         raise UsageError("say what to test: -m METRIC, --scorer 'COMMAND' or --rated POOL")
     probes = Plan(probes=names_in(probe) or PROBES).probes
+    if "frequent" in probes:
+        stop_words()  # an extra that is missing is named before any work is done
     read = outputs_of(outputs, rows)
     texts = () if train is None else outputs_of(train, rows, reference=()).texts
     plan = Plan(probes=probes, train=texts, seed=seed, resamples=resamples)

@@ -70,10 +70,9 @@ def frequent_probe(
 
     Raises:
         UsageError: texts without words.
+        MissingExtraError: no bm25s, which has the list of words that are no content words.
     """
-    from bm25s.stopwords import STOPWORDS_EN_PLUS
-
-    stop = frozenset(STOPWORDS_EN_PLUS)
+    stop = w.stop_words()
     label, outputs = subject(metric, material)
     counts = w.counted(outputs.texts)
     chosen = words or w.most_frequent(counts, WORDS)
