@@ -11,9 +11,8 @@ from functools import partial, wraps
 from os import PathLike, fspath
 from typing import Any, TypeVar, get_type_hints
 
-from refless.commands.config import config_of
-from refless.commands.declared import CONFIG, explained, parameters_of
-from refless.commands.warnings import collecting, note
+from refless.commands.declared import explained, parameters_of
+from refless.commands.warnings import collecting
 from refless.estimators import ESTIMATORS, estimator_of
 from refless.registry.errors import InputError, UsageError
 from refless.registry.spec import Parameter, spec_of
@@ -135,8 +134,7 @@ def this_call() -> Call:
 def command(function: Callable[..., R]) -> Callable[..., R]:
     """A function whose groups of parameters are taken one by one, by keyword.
 
-    It also takes `config`, a file whose values stand for parameters that are not given. Its result
-    knows what was noticed on the way, and the command line that does the same.
+    Its result knows what was noticed on the way, and the command line that does the same.
     """
     hints = get_type_hints(function)
     groups: dict[str, Any] = {
@@ -145,9 +143,9 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
     signature = _flat(inspect.signature(function), hints, groups)
 
     @wraps(function)
-    def run(*args: Any, config: str | PathLike[str] | None = None, **values: Any) -> R:
+    def run(*args: Any, **values: Any) -> R:
         with collecting() as notes:
-            call = _called(function, signature, args, values, config)
+            call = _called(function, signature, args, values)
             token = _call.set(call)
             try:
                 for parameter in call.parameters:
@@ -172,10 +170,7 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
     run.__doc__ = Call(function.__name__, parameters_of(function), {}).worded(explained(function))
     plain = {each.name: each.annotation for each in signature.parameters.values()}
     run.__annotations__ = plain | {"return": hints["return"]}
-    last = inspect.Parameter(CONFIG.name, inspect.Parameter.KEYWORD_ONLY, default=None)
-    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*signature.parameters.values(), last]
-    )
+    run.__signature__ = signature  # type: ignore[attr-defined]
     return run
 
 
@@ -184,22 +179,10 @@ def _called(
     signature: inspect.Signature,
     args: Sequence[Any],
     values: Mapping[str, Any],
-    config: str | PathLike[str] | None,
 ) -> Call:
-    """The call, with what a file of settings says of parameters that are not given."""
-    name, parameters = function.__name__, parameters_of(function)
-    if config is not None:
-        given = {*signature.bind_partial(*args).arguments, *values}
-        settings = config_of(fspath(config), name, parameters)
-        new = {key: value for key, value in settings.items() if key not in given}
-        for key in given & settings.keys():
-            if isinstance(values.get(key), Mapping) and isinstance(settings[key], Mapping):
-                new[key] = {**settings[key], **values[key]}
-        said = " ".join(f"{name}={value!r}" for name, value in new.items())
-        if by_flags.get():
-            said = shlex.join(word for one in parameters for word in _words(one, new.get(one.name)))
-        note(f"from {fspath(config)}: {said or 'nothing that changes this'}")
-        values = {**values, **new}
+    """The call, with defaults for the parameters that are not given."""
+    name = function.__name__
+    parameters = parameters_of(function)
     _check_names(name, [*values], [each.name for each in parameters])
     bound = signature.bind(*args, **values)
     bound.apply_defaults()

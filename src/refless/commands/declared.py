@@ -6,24 +6,18 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from functools import lru_cache
 from textwrap import fill
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
-from refless.registry.spec import About, Parameter, declared
+from refless.registry.spec import Parameter, declared
 
 COLUMNS, READING, RESULT = "Columns", "Reading", "Result"
 ByName = dict[str, Any] | None  # a repeatable NAME=VALUE, a mapping in Python
 Many = list[str] | None  # what the command line takes for rows and for several names
-CONFIG = declared(
-    "config",
-    Annotated[str | None, About(metavar="FILE", panel=RESULT)],
-    None,
-    "TOML file with values of flags; the command line wins.",
-)
 
 
 @lru_cache
 def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
-    """The parameters of a function, those of its groups one by one, and `config`."""
+    """The parameters of a function, and those of its groups one by one."""
     if (bare := inspect.unwrap(function)) is not function:  # a command shows plain types
         return parameters_of(bare)
     found: list[Parameter] = []
@@ -40,7 +34,7 @@ def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
         else:
             default = MISSING if parameter.default is parameter.empty else parameter.default
             found.append(declared(name, hint, default, docs.get(name, "")))
-    return (*found, CONFIG) if found else ()
+    return tuple(found)
 
 
 def explained(function: Callable[..., object]) -> str:
