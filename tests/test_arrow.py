@@ -1,8 +1,10 @@
 """Batches of Arrow, and the clusters that call them: the same numbers as on one machine."""
 
 import os
+import pickle
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import refless
 from command_line import jsonl, output_rows, rated_rows, run
 from refless.data.tables import Columns
 from refless.extensions.connect import arrow
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import InputError, MissingExtraError, UsageError
 
 pa = pytest.importorskip("pyarrow")
 COLUMNS = Columns(text="text", source="source", system="system")
@@ -118,44 +120,31 @@ def test_an_empty_batch(model: Path) -> None:
     assert (len(found), str(found.schema.field("estimate").type)) == (0, "double")
 
 
-def test_columns_are_checked(model: Path) -> None:
+def test_columns_are_checked(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before a cluster is asked."""
-    estimator = refless.load(model)
     with pytest.raises(UsageError, match="no column 'source'; the columns are text, system"):
-        arrow.check(COLUMNS, estimator, ["text", "system"])
+        arrow.sendable(model, COLUMNS, ["text", "system"])
     with pytest.raises(UsageError, match="a column 'low' already"):
-        arrow.check(COLUMNS, estimator, ["text", "source", "system", "low"])
+        arrow.sendable(model, COLUMNS, ["text", "source", "system", "low"])
     with pytest.raises(UsageError, match="have sources and the outputs have none"):
-        arrow.check(Columns(text="text"), estimator, ["text"])
-
-
-def test_sent_and_opened(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Written once a machine; another estimator in its place is refused."""
-    monkeypatch.setattr(arrow.tempfile, "gettempdir", lambda: str(tmp_path))
-    content = arrow.content_of(model)
-    digest = arrow.digest_of(content)
-    path = arrow.local_file(content, digest)
-    assert path.parent == tmp_path
-    assert arrow.local_file(b"not looked at again", digest) == path
-    found = arrow.opened(path, digest).signature()
-    assert found == refless.load(model).signature()
-    path.write_bytes(b"{}")
-    with pytest.raises(InputError, match="another estimator than the one that was sent"):
-        arrow.local_file(content, digest)
+        arrow.sendable(model, Columns(text="text"), ["text"])
     with pytest.raises(InputError, match="cannot be read"):
-        arrow.content_of(tmp_path / "none.safetensors")
+        arrow.sendable(model.parent / "none.safetensors", COLUMNS, ["text"])
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"Arrow needs an extra: .*'\.\[parquet\]'"):
+        arrow.sendable(model, COLUMNS, ["text", "source", "system"])
 
 
-def test_user_without_a_name(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in containers that run under a number."""
-    monkeypatch.setattr(arrow.tempfile, "gettempdir", lambda: str(tmp_path))
-
-    def nobody() -> str:
-        raise KeyError("getpwuid(): uid not found")
-
-    monkeypatch.setattr(arrow.getpass, "getuser", nobody)
-    content = arrow.content_of(model)
-    assert arrow.local_file(content, arrow.digest_of(content)).parent == tmp_path
+def test_sent_and_opened(model: Path) -> None:
+    """The function travels with the estimator, which a process opens once."""
+    content = arrow.sendable(model, COLUMNS, ["text", "source", "system"])
+    given = rows()
+    sent = pickle.dumps(partial(arrow.estimated_by, content, COLUMNS))
+    found = pickle.loads(sent)(pa.RecordBatch.from_pylist(given))
+    assert same(found.to_pylist(), wanted(model, given))
+    assert arrow.opened(content) is arrow.opened(model.read_bytes())
+    with pytest.raises(InputError, match="cannot be read"):
+        arrow.opened(b"{}")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -190,7 +179,7 @@ def test_spark(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_ray(model: Path) -> None:
-    """A real local Ray with two actors; where it is installed."""
+    """A real local Ray; where it is installed."""
     ray = pytest.importorskip("ray", reason="ray is not installed")
     import refless.extensions.connect.ray
 

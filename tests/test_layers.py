@@ -144,7 +144,7 @@ def test_the_house_stays_small() -> None:
         inside = "extensions" in file.relative_to(SOURCE).parts
         tokens[inside] += tokens_of(file.read_text(encoding="utf-8"))
     assert tokens[False] <= 231_116
-    assert tokens[True] <= 80_271
+    assert tokens[True] <= 79_806
 
 
 CLOSURES = {  # lines that a command imports, directly or not; the budget is 12,000

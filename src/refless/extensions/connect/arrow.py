@@ -1,13 +1,10 @@
 """Record batches of Arrow with an estimate beside each row, as every machine of a cluster does it.
 
-A fitted estimator travels as the bytes of its file and is opened once a process, which maps it into
-memory.
+A fitted estimator travels as the bytes of its file and is opened once a process.
 """
 
 from __future__ import annotations
 
-import getpass
-import hashlib
 import os
 import tempfile
 from dataclasses import replace
@@ -18,9 +15,7 @@ from typing import TYPE_CHECKING, Any
 from refless.data.tables import Columns, Reading, read_outputs
 from refless.estimators.saved import load
 from refless.files.arrays import ENDING
-from refless.files.untrusted import reading
-from refless.files.writing import write_atomic
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
     from refless.data.records import Outputs
@@ -37,48 +32,28 @@ ADDED = {  # columns, and the types that Spark and Arrow call them by
 Folder = str | os.PathLike[str]
 
 
-def content_of(model: Folder) -> bytes:
-    """The bytes of the file of a fitted estimator; raises InputError for one that is not there."""
-    with reading(model):
-        return Path(model).read_bytes()
+@lru_cache(maxsize=2)
+def opened(content: bytes) -> Estimator:
+    """The estimator in the bytes of a file of `refless fit`, opened once a process.
 
-
-def digest_of(content: bytes) -> str:
-    """By which each machine knows a fitted estimator again."""
-    return hashlib.sha256(content).hexdigest()
-
-
-def local_file(content: bytes, digest: str) -> Path:
-    """The file of an estimator on this machine, written if it is not there yet.
+    It has one thread, as clusters run a process for each core.
 
     Raises:
-        InputError: other bytes than those that were sent.
+        InputError: bytes of something else.
     """
-    path = Path(tempfile.gettempdir()) / f"refless-{_user()}-{digest[:16]}{ENDING}"
-    if not path.exists():
-        write_atomic(str(path), content)
-    if digest_of(path.read_bytes()) != digest:
-        problem, remedy = "another estimator than the one that was sent", "remove that file"
-        raise InputError(problem, path=str(path), remedy=remedy)
-    return path
+    with tempfile.TemporaryDirectory(prefix="refless-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / f"sent{ENDING}"
+        path.write_bytes(content)
+        return load(path, threads=1)
 
 
-def _user() -> str:
-    """Whose process this is; in a container, users may have no name."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return str(os.getuid())
-
-
-@lru_cache(maxsize=2)
-def opened(path: Path, digest: str) -> Estimator:  # noqa: ARG001 - another one is opened anew
-    """The estimator, once a process; one thread, as clusters run a process for each core."""
-    return load(path, threads=1)
+def estimated_by(content: bytes, columns: Columns, batch: Any) -> Any:  # noqa: ANN401 - Arrow
+    """The rows of a record batch or table with estimates, made anywhere: see `estimated`."""
+    return estimated(opened(content), batch, columns)
 
 
 def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noqa: ANN401 - Arrow
-    """The rows of a record batch or table, and of each `ADDED`: see there.
+    """The rows of a record batch or table, with a column for each of `ADDED`.
 
     A row that cannot be read has the reason `bad-row`. Numbers are null where there is none.
     How rows are dealt to batches changes no number by more than 1e-12.
@@ -86,7 +61,7 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
     Args:
         estimator: fitted.
         batch: of pyarrow.
-        columns: what its columns of texts, sources and systems are called; see `check`.
+        columns: what its columns of texts, sources and systems are called; see `sendable`.
     """
     import pyarrow as pa
 
@@ -106,18 +81,32 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
     return type(batch).from_arrays(arrays, schema=schema)
 
 
-def check(columns: Columns, estimator: Estimator, names: list[str]) -> None:
-    """Raises UsageError for columns that are not there or would come twice, or lost sources."""
+def sendable(model: Folder, columns: Columns, names: list[str]) -> bytes:
+    """The bytes of the file of a fitted estimator, which can estimate rows of these columns.
+
+    Args:
+        model: the file.
+        columns: what the columns of texts, sources and systems are called; names: all there are.
+
+    Raises:
+        MissingExtraError: no pyarrow.
+        UsageError: a column that is not there or would come twice, sources that are not there.
+        InputError: no fitted estimator.
+    """
+    estimator = load(model)
     texts, scores = _named(columns), estimator.rated.score_names
     if lost := sorted({*texts, *scores} - {*names}):
         raise UsageError(f"there is no column '{lost[0]}'; the columns are {', '.join(names)}")
     if twice := sorted({*ADDED} & {*names}):
         raise UsageError(f"there is a column '{twice[0]}' already; rename or drop it")
-    import pyarrow as pa
-
+    try:
+        import pyarrow as pa
+    except ImportError as missing:
+        raise MissingExtraError("Arrow", "parquet") from missing
     cells: dict[str, list[Any]] = {name: ["a"] for name in texts}
     cells |= {name: [0.0] for name in scores}
     estimator.estimate(_outputs(estimator, pa.table(cells), columns))  # it may miss the sources
+    return Path(model).read_bytes()
 
 
 def _outputs(estimator: Estimator, batch: Any, columns: Columns) -> Outputs:  # noqa: ANN401

@@ -1,27 +1,11 @@
 """Estimates of a Spark data frame's rows, on every machine of a cluster."""
 
-from __future__ import annotations
-
-import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from refless.data.tables import Columns
-from refless.estimators.saved import load
-from refless.extensions.connect.arrow import (
-    ADDED,
-    Folder,
-    check,
-    content_of,
-    digest_of,
-    estimated,
-    opened,
-)
-from refless.files.arrays import ENDING
-from refless.registry.errors import MissingExtraError
+from refless.extensions.connect.arrow import ADDED, Folder, estimated_by, sendable
 
 
 def score(
@@ -34,9 +18,9 @@ def score(
 ) -> Any:  # noqa: ANN401
     """The frame with an estimate beside each row, computed when Spark asks for it.
 
-    The estimator is sent to every machine once. Estimates are those of `refless score --model`, to
-    1e-12, however the rows are dealt. A row that cannot be read has the reason `bad-row`
-    and fails no job. refless has to be installed on the executors.
+    The estimator goes with the query. Estimates are those of `refless score --model`, to 1e-12,
+    however the rows are dealt. A row that cannot be read has the reason `bad-row` and fails no job.
+    refless has to be installed on the executors.
 
     Args:
         frame: of PySpark 3.5 or later.
@@ -48,41 +32,20 @@ def score(
         raters' units), `support`, `reason` and `signature`.
 
     Raises:
-        MissingExtraError: no pyspark or pyarrow.
+        MissingExtraError: no pyarrow.
         UsageError, InputError: a column that is not there, no fitted estimator.
     """
-    try:
-        from pyspark.sql.types import StructType
-    except ImportError as missing:
-        raise MissingExtraError("Spark", "spark") from missing
+    from pyspark.sql.types import StructType
+
     columns = Columns(text=text_column, source=source_column, system=system_column)
-    check(columns, load(model), frame.columns)
-    content = content_of(model)
-    digest = digest_of(content)
-    name = _sent(frame.sparkSession, content, digest)
+    content = sendable(model, columns, frame.columns)
     schema = StructType.fromJson(frame.schema.jsonValue())
     for added, kind in ADDED.items():
         schema = schema.add(added, kind)
-    return frame.mapInArrow(partial(_estimated, name, digest, columns), schema)
+    return frame.mapInArrow(partial(_estimates, content, columns), schema)
 
 
-def _sent(spark: Any, content: bytes, digest: str) -> str:  # noqa: ANN401
-    """The name by which every executor has the estimator's file."""
-    name = f"refless-{digest}{ENDING}"
-    path = Path(tempfile.mkdtemp(prefix="refless-")) / name
-    path.write_bytes(content)
-    if "connect" in type(spark).__module__:
-        spark.addArtifacts(str(path), file=True)
-    else:
-        spark.sparkContext.addFile(str(path))
-    return name
-
-
-def _estimated(name: str, digest: str, columns: Columns, batches: Iterable[Any]) -> Iterator[Any]:
-    """What a worker does with the batches of a partition."""
-    from pyspark import SparkFiles
-
-    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
-    estimator = opened(Path(SparkFiles.get(name)), digest)
+def _estimates(content: bytes, columns: Columns, batches: Iterable[Any]) -> Iterator[Any]:
+    """The batches of a partition with estimates."""
     for batch in batches:
-        yield estimated(estimator, batch, columns)
+        yield estimated_by(content, columns, batch)
