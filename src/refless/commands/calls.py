@@ -6,10 +6,10 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from os import PathLike, fspath
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, ParamSpec, TypeVar, cast, get_type_hints
 
 from refless.commands.config import config_of
 from refless.commands.declared import CONFIG, explained, parameters_of
@@ -19,6 +19,7 @@ from refless.registry.errors import InputError, UsageError
 from refless.registry.spec import Parameter, spec_of
 from refless.report.result import Result
 
+P = ParamSpec("P")
 R = TypeVar("R", bound=Result)
 WORDS = {"group": ("source", "system", "item", "task"), "goal": ("learn", "mean", "compare")}
 
@@ -132,17 +133,13 @@ def this_call() -> Call:
     return _call.get()
 
 
-def command(function: Callable[..., R]) -> Callable[..., R]:
-    """A function whose groups of parameters are taken one by one, by keyword.
+def command(function: Callable[P, R]) -> Callable[P, R]:
+    """The function as a command, with the same parameters.
 
-    It also takes `config`, a file whose values stand for parameters that are not given. Its result
-    knows what was noticed on the way, and the command line that does the same.
+    Its result knows what was noticed on the way, and the command line that does the same. It also
+    takes `config`, a file whose values stand for parameters that are not given.
     """
-    hints = get_type_hints(function)
-    groups: dict[str, Any] = {
-        name: kind for name, kind in hints.items() if is_dataclass(kind) and name != "return"
-    }
-    signature = _flat(inspect.signature(function), hints, groups)
+    signature = _plain(function)
 
     @wraps(function)
     def run(*args: Any, config: str | PathLike[str] | None = None, **values: Any) -> R:
@@ -152,12 +149,7 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
             try:
                 for parameter in call.parameters:
                     parameter.check(call.values.get(parameter.name), parameter.longest)
-                given = dict(call.values)
-                for name, group in groups.items():
-                    given[name] = group(
-                        **{field.name: given.pop(field.name) for field in fields(group)}
-                    )
-                result = function(**given)
+                result = cast("Callable[..., R]", function)(**call.values)
             except (UsageError, InputError) as fault:
                 fault.args = (call.worded(str(fault)),)
                 raise
@@ -170,13 +162,12 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
         return replace(result, notes=said, command=call.line(), worded=worded)
 
     run.__doc__ = Call(function.__name__, parameters_of(function), {}).worded(explained(function))
-    plain = {each.name: each.annotation for each in signature.parameters.values()}
-    run.__annotations__ = plain | {"return": hints["return"]}
+    run.__annotations__ = get_type_hints(function)
     last = inspect.Parameter(CONFIG.name, inspect.Parameter.KEYWORD_ONLY, default=None)
     run.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[*signature.parameters.values(), last]
     )
-    return run
+    return cast("Callable[P, R]", run)
 
 
 def _called(
@@ -215,21 +206,9 @@ def _check_names(function: str, given: Sequence[str], known: Sequence[str]) -> N
             raise TypeError(f"refless.{function}() has no parameter '{name}'; {remedy}")
 
 
-def _flat(
-    signature: inspect.Signature, hints: Mapping[str, Any], groups: Mapping[str, Any]
-) -> inspect.Signature:
-    """The signature with plain types, and the parameters of groups by keyword."""
-    own = signature.parameters.items()
-    flat = [each.replace(annotation=hints[name]) for name, each in own if name not in groups]
-    for group in groups.values():
-        kinds = get_type_hints(group)
-        flat += [
-            inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=field.default,
-                annotation=kinds[field.name],
-            )
-            for field in fields(group)
-        ]
-    return signature.replace(parameters=flat)
+def _plain(function: Callable[..., object]) -> inspect.Signature:
+    """The signature with plain types, as people read them: without what commands declare."""
+    hints = get_type_hints(function)
+    own = inspect.signature(function)
+    plain = [each.replace(annotation=hints[name]) for name, each in own.parameters.items()]
+    return own.replace(parameters=plain, return_annotation=hints["return"])

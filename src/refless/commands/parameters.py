@@ -48,17 +48,93 @@ Rubric = Annotated[Folder | None, About(kind=str | None, metavar="FILE")]
 Argument = Annotated[Rows, About(argument=True, kind=list[str])]
 Files = Annotated[Rows, About(kind=Many)]
 Several = Annotated[Names, About(kind=Many)]
-SeveralColumns = Annotated[Names, About(panel=COLUMNS, metavar="NAME", kind=Many)]
-ByRole = Annotated[
+T = TypeVar("T")
+ColumnRoles = Annotated[
     Mapping[str, str | Sequence[str]] | None,
     About(names=("--column",), panel=COLUMNS, metavar="ROLE=NAME", kind=ByName),
 ]
-Options = Annotated[
+OutputColumns = Annotated[
+    ColumnRoles,
+    About(
+        "Column that plays a role, if its name does not say so: text=reply. Repeatable; roles: "
+        "text, id, item, source, system, task."
+    ),
+]
+RatedColumns = Annotated[
+    ColumnRoles,
+    About(
+        "Column that plays a role, if its name does not say so: rating=score. Repeatable; roles: "
+        "text, id, item, source, system, task, rating (several, or a pattern 'rater*': one "
+        "annotator a column), annotator, time, dimension."
+    ),
+]
+ReadingOptions = Annotated[
     Mapping[str, Any] | None,
     About(names=("--read",), panel=READING, metavar="OPTION=VALUE", kind=ByName),
 ]
-T = TypeVar("T")
-Read = Annotated[T, About(panel=READING)]
+OutputReading = Annotated[
+    ReadingOptions,
+    About(
+        "How files are read: encoding=latin-1. Repeatable; options: format, encoding, quoting, "
+        "max-bytes."
+    ),
+]
+RatedReading = Annotated[
+    ReadingOptions,
+    About(
+        "How files are read: encoding=latin-1. Repeatable; options: format, encoding, quoting, "
+        "max-bytes, rating-map, score-map, label-config."
+    ),
+]
+SkipBad = Annotated[bool, About("Skip and count bad rows instead of stopping.", panel=READING)]
+RowFilter = Annotated[
+    Names,
+    About(
+        "Rows that count: status=approved, or type!=control. Repeatable. status=* keeps what a "
+        "tool marks as invalid.",
+        panel=READING,
+        metavar="COLUMN=VALUE",
+        kind=Many,
+    ),
+]
+RatingScale = Annotated[
+    tuple[float, float] | None,
+    About(
+        "Lowest and highest rating; maps ratings to [0, 1].",
+        panel=READING,
+        metavar="MIN MAX",
+    ),
+]
+Dimension = Annotated[
+    Names,
+    About(
+        "Which of several things that were rated is read: fluency, a question, a scorer, a column "
+        "of ratings; fluency=1..5 has its scale.",
+        panel=READING,
+        metavar="NAME",
+        kind=str | None,
+    ),
+]
+LowerIsBetter = Annotated[
+    Names,
+    About(
+        "A column of ratings or scores that is to be turned, verdicts too: errors, ranks; "
+        "repeatable.",
+        panel=COLUMNS,
+        metavar="NAME",
+        kind=Many,
+    ),
+]
+ScoreColumn = Annotated[
+    Names,
+    About(
+        "Column of scores that others gave the texts: an LLM judge, a metric; repeatable, or a "
+        "pattern: 'judge*'. Higher need not mean better.",
+        panel=COLUMNS,
+        metavar="NAME",
+        kind=Many,
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,25 +162,15 @@ class RatedOptions(FileOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputRows:
-    """How rows of outputs are read, and which column is what.
-
-    Attributes:
-        columns: Column that plays a role, if its name does not say so: text=reply. Repeatable;
-            roles: text, id, item, source, system, task.
-        reading: How files are read: encoding=latin-1. Repeatable; options: format, encoding,
-            quoting, max-bytes.
-        skip_bad: Skip and count bad rows instead of stopping.
-        where: Rows that count: status=approved, or type!=control. Repeatable. status=* keeps what a
-            tool marks as invalid.
-    """
+    """How rows of outputs are read, and which column is what: parameters as a user gives them."""
 
     roles: ClassVar[tuple[str, ...]] = ("text", "id", "item", "source", "system", "task")
     options: ClassVar[type[FileOptions]] = FileOptions
 
-    columns: ByRole = None
-    reading: Read[Options] = None
-    skip_bad: Read[bool] = False
-    where: Annotated[Read[Names], About(metavar="COLUMN=VALUE", kind=Many)] = None
+    columns: ColumnRoles = None
+    reading: ReadingOptions = None
+    skip_bad: bool = False
+    where: Names = None
 
     def __post_init__(self) -> None:
         columns_by_role(self.columns, self.roles)
@@ -122,29 +188,16 @@ class OutputRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedRows(OutputRows):
-    """The same for rated texts, or for both.
-
-    Attributes:
-        columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
-            roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*':
-            one annotator a column), annotator, time, dimension.
-        reading: How files are read: encoding=latin-1. Repeatable; options: format, encoding,
-            quoting, max-bytes, rating-map, score-map, label-config.
-        scale: Lowest and highest rating; maps ratings to [0, 1].
-        dimension: Which of several things that were rated is read: fluency, a question, a scorer, a
-            column of ratings; fluency=1..5 has its scale.
-        lower_is_better: A column of ratings or scores that is to be turned, verdicts too: errors,
-            ranks; repeatable.
-    """
+    """The same for rated texts, or for both."""
 
     roles: ClassVar[tuple[str, ...]] = (
         *OutputRows.roles, "rating", "annotator", "time", "dimension",
     )  # fmt: skip
     options: ClassVar[type[FileOptions]] = RatedOptions
 
-    scale: Annotated[Read[tuple[float, float] | None], About(metavar="MIN MAX")] = None
-    dimension: Annotated[Read[Names], About(metavar="NAME", kind=str | None)] = None
-    lower_is_better: SeveralColumns = None
+    scale: tuple[float, float] | None = None
+    dimension: Names = None
+    lower_is_better: Names = None
 
     def to_reading(self, **columns: Any) -> Reading:
         """How to read, with more columns by role."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from refless.commands.parameters import OutputRows, RatedRows, Rows, SeveralColumns, names_in
+from refless.commands.parameters import Names, OutputRows, RatedRows, Rows, names_in
 from refless.commands.warnings import note
 from refless.data.design import column_of
 from refless.data.human import FEWEST_RATINGS, LIKELY_SCALES
@@ -33,14 +33,9 @@ TOLD = 3  # bad rows that are told in full
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredRows(RatedRows):
-    """The same with scores that somebody else gave to rated texts and outputs alike.
+    """The same with scores that somebody else gave to rated texts and outputs alike."""
 
-    Attributes:
-        score_column: Column of scores that others gave the texts: an LLM judge, a metric;
-            repeatable, or a pattern: 'judge*'. Higher need not mean better.
-    """
-
-    score_column: SeveralColumns = None
+    score_column: Names = None
 
     def to_reading(self, **columns: Any) -> Reading:
         """How to read, with the columns of scores, and more by role."""

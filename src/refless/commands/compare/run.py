@@ -24,12 +24,20 @@ from refless.commands.parameters import (
     About,
     Argument,
     Chosen,
+    Dimension,
     Files,
     Group,
     Looks,
+    LowerIsBetter,
     Many,
     Names,
+    RatedColumns,
+    RatedReading,
+    RatingScale,
+    RowFilter,
+    ScoreColumn,
     Seed,
+    SkipBad,
     TheseItems,
     Threads,
     command,
@@ -77,7 +85,14 @@ def compare(
     looks: Looks = "one",
     threads: Threads = None,
     seed: Seed = 0,
-    rows: ScoredRows,
+    columns: RatedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
+    score_column: ScoreColumn = None,
 ) -> CompareResult | WinsResult:
     """Which system is better, how sure that is, and how many ratings would settle it.
 
@@ -102,6 +117,16 @@ def compare(
             be told.
         margin: By how much it may be worse, in the raters' units.
     """
+    rows = ScoredRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+        score_column=score_column,
+    )
     if margin and not fail_if_worse:
         raise UsageError("--margin goes with --fail-if-worse")
     learner = chosen(estimator, threads, seed)

@@ -11,11 +11,19 @@ from refless.commands.models import saved_in, with_scores_of
 from refless.commands.parameters import (
     About,
     Chosen,
+    Dimension,
     Files,
+    LowerIsBetter,
     Model,
     Natural,
+    RatedColumns,
+    RatedReading,
+    RatingScale,
+    RowFilter,
     Rows,
+    ScoreColumn,
     Seed,
+    SkipBad,
     Threads,
     command,
 )
@@ -40,7 +48,14 @@ def explain(
     most: Natural = 10,
     threads: Threads = None,
     seed: Seed = 0,
-    rows: ScoredRows,
+    columns: RatedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
+    score_column: ScoreColumn = None,
 ) -> ExplainResult:
     """Show which rated texts an estimate rests on: similarity, rating, shared n-grams.
 
@@ -53,6 +68,16 @@ def explain(
         source: What TEXT answers, where rated texts have sources.
         most: Rated texts to show.
     """
+    rows = ScoredRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+        score_column=score_column,
+    )
     check_standard_input(rated, outputs, text)
     if (text is None) == (id is None):
         raise UsageError("give either TEXT or --id")

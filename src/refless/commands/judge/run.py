@@ -23,15 +23,23 @@ from refless.commands.pairs.run import tested
 from refless.commands.parameters import (
     About,
     Argument,
+    ColumnRoles,
+    Dimension,
     Files,
     Group,
+    LowerIsBetter,
     Many,
     Metrics,
     Names,
     Natural,
+    RatedReading,
+    RatingScale,
     Resamples,
+    RowFilter,
     Rubric,
+    ScoreColumn,
     Seed,
+    SkipBad,
     command,
     names_in,
 )
@@ -52,18 +60,21 @@ from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
 from refless.stats.permutation import PERMUTATIONS
 
+JudgedColumns = Annotated[
+    ColumnRoles,
+    About(
+        "Column that plays a role, if its name does not say so: rating=score. Repeatable; "
+        "roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'), "
+        "annotator, time, dimension, reference (several), weight, rationale (why the judge says "
+        "it), run (with --runs), mix (how many outputs in use a row stands for, in corrected "
+        "means)."
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedRows(ScoredRows):
-    """The same with what metrics read besides the text.
-
-    Attributes:
-        columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
-            roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'),
-            annotator, time, dimension, reference (several), weight, rationale (why the judge says
-            it), run (with --runs), mix (how many outputs in use a row stands for, in corrected
-            means).
-    """
+    """The same with what metrics read besides the text."""
 
     roles: ClassVar[tuple[str, ...]] = (*ScoredRows.roles, *OWN, "rationale", "run", "mix")
 
@@ -88,7 +99,14 @@ def judge(
     unit: Natural = 100,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    rows: JudgedRows,
+    columns: JudgedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
+    score_column: ScoreColumn = None,
 ) -> JudgeResult | JudgedResult:
     """Can I trust my judge? Its scores beside people's, and what they may be used for.
 
@@ -115,16 +133,28 @@ def judge(
             --judged-by'.
         unit: Items a unit, for differences between pairs of systems.
     """
-    columns, lower = names_in(rows.score_column), names_in(rows.lower_is_better)
+    rows = JudgedRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+        score_column=score_column,
+    )
+    judged = names_in(score_column)
+    lower = names_in(lower_is_better)
     if max_drift is not None and before is None:
         raise UsageError("--max-drift goes with --before")
     required = requirements(require)
-    if not columns and (required or before is not None):
+    if not judged and (required or before is not None):
         raise UsageError("--require and --before go with --score-column")
     chosen = metrics_of(names_in(metrics))
-    reading = rows.to_reading(group=column_of(group), slice=names_in(by))
-    read, mass = with_mix(rated, reading, (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES)
-    if not columns and not names_in(metrics):
+    roles = (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES
+    by_role = rows.to_reading(group=column_of(group), slice=names_in(by))
+    read, mass = with_mix(rated, by_role, roles)
+    if not judged and not names_in(metrics):
         unread = [line.split(": ", 1)[1] for line in read.notes if "--score-column" in line]
         raise UsageError("; ".join(["at least one --score-column or -m METRIC is needed", *unread]))
     tell(read)

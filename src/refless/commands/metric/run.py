@@ -10,12 +10,16 @@ from refless.commands.metric.result import MetricResult
 from refless.commands.parameters import (
     About,
     Argument,
+    ColumnRoles,
     Files,
     Metrics,
+    OutputReading,
     OutputRows,
     Resamples,
+    RowFilter,
     Rows,
     Seed,
+    SkipBad,
     command,
     names_in,
 )
@@ -31,15 +35,18 @@ from refless.registry.errors import InputError, UsageError
 
 TABLES = {".jsonl", ".json", ".csv", ".tsv", ".parquet"}
 
+ReferredColumns = Annotated[
+    ColumnRoles,
+    About(
+        "Column that plays a role, if its name does not say so: text=reply. Repeatable; roles: "
+        "text, id, item, source, system, task, reference (several), weight."
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferredRows(OutputRows):
-    """The same with what metrics read besides the text.
-
-    Attributes:
-        columns: Column that plays a role, if its name does not say so: text=reply. Repeatable;
-            roles: text, id, item, source, system, task, reference (several), weight.
-    """
+    """The same with what metrics read besides the text."""
 
     roles: ClassVar[tuple[str, ...]] = (*OutputRows.roles, *OWN)
 
@@ -52,7 +59,10 @@ def metric(
     reference_file: Annotated[Files, About(names=("-r", "--reference-file"), metavar="REF")] = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    rows: ReferredRows,
+    columns: ReferredColumns = None,
+    reading: OutputReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
 ) -> MetricResult:
     """Score outputs by one or more metrics against references.
 
@@ -64,6 +74,12 @@ def metric(
         outputs: Files of outputs; - is standard input.
         reference_file: References of all outputs, one a line, as sacrebleu takes them. Repeatable.
     """
+    rows = ReferredRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+    )
     chosen = metrics_of(names_in(metrics))
     named = rows.to_reading()
     records = _outputs(outputs, named, names_in(reference_file))

@@ -16,11 +16,19 @@ from refless.commands.parameters import (
     About,
     Argument,
     Chosen,
+    Dimension,
     Files,
+    LowerIsBetter,
     Many,
     Names,
+    RatedColumns,
+    RatedReading,
+    RatingScale,
+    RowFilter,
     Rows,
+    ScoreColumn,
     Seed,
+    SkipBad,
     TheseItems,
     Threads,
     command,
@@ -82,7 +90,14 @@ def next(  # noqa: A001 - the command's name
     estimator: Chosen = DEFAULT,
     threads: Threads = None,
     seed: Seed = 0,
-    rows: ScoredRows,
+    columns: RatedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
+    score_column: ScoreColumn = None,
 ) -> NextResult | PlanResult:
     """Which outputs to have rated next, and what the ratings should bring.
 
@@ -112,6 +127,16 @@ def next(  # noqa: A001 - the command's name
         minutes_per_rating: With --plan: how long a rating takes.
         blind: Leave the system out of the file for raters.
     """
+    rows = ScoredRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+        score_column=score_column,
+    )
     check_plan(this_call(), plan=plan)
     if plan:
         pool = None if outputs is None else rated_of(outputs, rows)[0]

@@ -11,14 +11,22 @@ from refless.commands.parameters import (
     About,
     Argument,
     Chosen,
+    Dimension,
     Files,
     Folder,
     Group,
+    LowerIsBetter,
     Model,
+    RatedColumns,
+    RatedReading,
+    RatingScale,
+    RowFilter,
     Rows,
     Rubric,
+    ScoreColumn,
     Seed,
     Share,
+    SkipBad,
     TheseItems,
     Threads,
     command,
@@ -75,7 +83,14 @@ def score(
     these_items: TheseItems = False,
     threads: Threads = None,
     seed: Seed = 0,
-    rows: ScoredRows,
+    columns: RatedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
+    score_column: ScoreColumn = None,
 ) -> ScoreResult:
     """Estimate the quality of each output from the rated texts: no reference is needed.
 
@@ -99,6 +114,16 @@ def score(
             and says if the ratings are others or its gate did not pass.
         rubric: With --judged-by: the rubric that the judge followed.
     """
+    rows = ScoredRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+        score_column=score_column,
+    )
     if rubric is not None and judged_by is None:
         raise UsageError("--rubric goes with --judged-by")
     if model is None:

@@ -13,9 +13,17 @@ from refless.commands.parameters import (
     About,
     Argument,
     Call,
+    Dimension,
     Group,
+    LowerIsBetter,
     Many,
+    RatedColumns,
+    RatedReading,
+    RatingScale,
+    RowFilter,
+    ScoreColumn,
     Seed,
+    SkipBad,
     Threads,
     command,
     parameters_of,
@@ -50,7 +58,14 @@ def validate(
     group: Group = None,
     threads: Threads = None,
     seed: Seed = 0,
-    rows: ScoredRows,
+    columns: RatedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
+    score_column: ScoreColumn = None,
 ) -> ValidateResult | JudgedResult:
     """Compare held-out estimates of rated texts with their own ratings: is it worth using?
 
@@ -65,6 +80,16 @@ def validate(
         estimator: An estimator, with parameters if any: gp:max_sd=0.2. Repeatable. Without it: gp
             and bleu-neighbors.
     """
+    rows = ScoredRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+        score_column=score_column,
+    )
     specs = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
     candidates = [chosen(spec, threads, seed) for spec in specs or CANDIDATES]
     pool, column = rated_of(rated, rows, group)

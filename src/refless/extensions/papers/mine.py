@@ -11,11 +11,11 @@ import msgspec
 
 from refless.commands.parameters import (
     About,
-    ByRole,
+    ColumnRoles,
     FileOptions,
     Files,
     Folder,
-    Options,
+    OutputReading,
     Rows,
     Seed,
     check_folder,
@@ -51,8 +51,8 @@ def mine(
     scale: Annotated[tuple[float, float], About(metavar="MIN MAX")] = (1, 5),
     n: Annotated[int, About(names=("-n",))] = N_MINED,
     tokenize: str = "13a",
-    columns: ByRole = None,
-    reading: Options = None,
+    columns: ColumnRoles = None,
+    reading: OutputReading = None,
     seed: Seed = 0,
 ) -> MineResult:
     """Mine references for delta-BLEU, have them rated, get weights.
@@ -72,8 +72,6 @@ def mine(
         tokenize: Tokens that BM25 counts.
         columns: Column that plays a role, if its name does not say so: message=question.
             Repeatable; roles: context, message, response.
-        reading: How files are read: encoding=latin-1. Repeatable; options: format, encoding,
-            quoting, max-bytes.
     """
     how = Reading(**options_in(reading, FileOptions))
     if out_dir is None:

@@ -17,11 +17,15 @@ from refless.commands.parameters import (
     Many,
     Names,
     Natural,
+    OutputColumns,
+    OutputReading,
     OutputRows,
     RatedRows,
+    RowFilter,
     Rows,
     Seed,
     Share,
+    SkipBad,
     command,
     names_in,
 )
@@ -66,7 +70,10 @@ def rate(
     backup: Annotated[str | None, About(panel="Service", metavar="FILE")] = None,
     project: Annotated[str | None, About(metavar="FILE")] = None,
     seed: Seed = 0,
-    rows: OutputRows,
+    columns: OutputColumns = None,
+    reading: OutputReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
 ) -> RateResult:
     """Serve a page on which people rate outputs, and one that shows what is known so far.
 
@@ -97,6 +104,12 @@ def rate(
             labels of the scale, how texts are shown, gold items; or a labelling configuration of
             Label Studio (XML), which has the scale, too.
     """
+    rows = OutputRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+    )
     named, asked = dict(map(dimension_of, names_in(dimension))), Project()
     dimensions = tuple(named)
     if project is not None and project.endswith(".xml"):

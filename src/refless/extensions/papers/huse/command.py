@@ -1,11 +1,25 @@
 """huse: quality and diversity in one number."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from refless.commands.parameters import Argument, RatedRows, Rows, Seed, command
+from refless.commands.parameters import (
+    About,
+    Argument,
+    ColumnRoles,
+    Dimension,
+    LowerIsBetter,
+    RatedReading,
+    RatedRows,
+    RatingScale,
+    RowFilter,
+    Rows,
+    Seed,
+    SkipBad,
+    command,
+)
 from refless.commands.rows import tell
 from refless.commands.warnings import note
 from refless.data.human import human_ratings
@@ -21,18 +35,21 @@ from refless.registry.version import __version__
 
 HUMAN_LABELS = ("human", "person", "people", "reference")
 
+LabelledColumns = Annotated[
+    ColumnRoles,
+    About(
+        "Column that plays a role, if its name does not say so: rating=score. Repeatable; "
+        "roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'), "
+        "annotator, time, dimension; logprob (the text's log-probability under the model), "
+        "length (its number of tokens; without it words) and label (tells people's texts from "
+        "the model's; without it the system)."
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledRows(RatedRows):
-    """The same with what a model thinks of each text, and whose it is.
-
-    Attributes:
-        columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
-            roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'),
-            annotator, time, dimension; logprob (the text's log-probability under the model),
-            length (its number of tokens; without it words) and label (tells people's texts from
-            the model's; without it the system).
-    """
+    """The same with what a model thinks of each text, and whose it is."""
 
     roles: ClassVar[tuple[str, ...]] = (*RatedRows.roles, "logprob", "length", "label")
 
@@ -45,7 +62,13 @@ def huse(
     neighbors: int = 15,
     exact_ties: bool = False,
     seed: Seed = 0,
-    rows: LabelledRows,
+    columns: LabelledColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
 ) -> HuseResult:
     """Quality and diversity of a model in one number (HUSE).
 
@@ -59,6 +82,15 @@ def huse(
         neighbors: Neighbours that vote.
         exact_ties: Let distances that differ by rounding count as equal; the paper's do not.
     """
+    rows = LabelledRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+    )
     read = _read(rated, rows)
     human, lengths, pool = _is_human(read, human_label), _lengths(read), read.pool
     # In the raters' units: which distances tie, as the paper has it, changes with the units.
