@@ -16,60 +16,23 @@ from typing import Any, get_args
 from urllib.parse import unquote, urlsplit
 
 from refless.commands import COMMANDS, function_of
-from refless.commands.config import PAIR, TABLE, UNSAFE
-from refless.commands.declared import CONFIG, parameters_of
 from refless.commands.lists.result import ListResult
 from refless.extensions.connect.datasets.result import DatasetsResult
 from refless.report.result import Result
 
 DOCS = Path(__file__).parents[1] / "docs"
 SKILL = "skills/refless/SKILL.md"
-TYPES: dict[Any, dict[str, Any]] = {
-    bool: {"type": "boolean"},
-    int: {"type": "integer"},
-    float: {"type": "number"},
-    PAIR: {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
-    list[str]: {"type": ["string", "array"], "items": {"type": "string"}},
-    TABLE: {"type": "object"},
-}
 
 
 def schemas() -> dict[str, Any]:
-    """The JSON Schema of each result by its class's name, and of a file of settings."""
+    """The JSON Schema of each result by its class's name."""
     results = {}
     for name in COMMANDS:
         returned = function_of(name).__annotations__["return"]
         lists = (ListResult, DatasetsResult) if returned is Result else (returned,)
         for result in get_args(returned) or lists:
             results[result.__name__] = result.schema()
-    return {**results, "config": config_schema()}
-
-
-def config_schema() -> dict[str, Any]:
-    """Flags of all commands at the top, those of one in its table."""
-    tables = {name: settings_of(name) for name in COMMANDS}
-    top = {key: kind for table in tables.values() for key, kind in table.items()}
-    parts = {name: strict(table) for name, table in tables.items()}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **strict(top | parts)}
-
-
-def settings_of(command: str) -> dict[str, Any]:
-    """What a file may set for a command: the type of each flag, with its line of help."""
-    flags = (
-        one
-        for one in parameters_of(function_of(command))
-        if not one.about.argument and one is not CONFIG
-        if one.key.replace("-", "_") not in UNSAFE
-    )
-    return {
-        one.key: TYPES.get(one.kind, {"type": "string"}) | {"description": one.about.help}
-        for one in flags
-    }
-
-
-def strict(properties: dict[str, Any]) -> dict[str, Any]:
-    """An object with these properties and no other."""
-    return {"type": "object", "properties": properties, "additionalProperties": False}
+    return results
 
 
 def pages() -> list[tuple[str, str]]:

@@ -9,11 +9,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from os import PathLike, fspath
-from typing import Any, ParamSpec, TypeVar, cast, get_type_hints
+from typing import Any, ParamSpec, TypeVar, get_type_hints
 
-from refless.commands.config import config_of
-from refless.commands.declared import CONFIG, explained, parameters_of
-from refless.commands.warnings import collecting, note
+from refless.commands.declared import explained, parameters_of
+from refless.commands.warnings import collecting
 from refless.estimators import ESTIMATORS, estimator_of
 from refless.registry.errors import InputError, UsageError
 from refless.registry.spec import Parameter, spec_of
@@ -136,20 +135,18 @@ def this_call() -> Call:
 def command(function: Callable[P, R]) -> Callable[P, R]:
     """The function as a command, with the same parameters.
 
-    Its result knows what was noticed on the way, and the command line that does the same. It also
-    takes `config`, a file whose values stand for parameters that are not given.
+    Its result knows what was noticed on the way, and the command line that does the same.
     """
-    signature = _plain(function)
 
     @wraps(function)
-    def run(*args: Any, config: str | PathLike[str] | None = None, **values: Any) -> R:
+    def run(*args: P.args, **values: P.kwargs) -> R:
+        call = _called(function, args, values)
         with collecting() as notes:
-            call = _called(function, signature, args, values, config)
             token = _call.set(call)
             try:
                 for parameter in call.parameters:
-                    parameter.check(call.values.get(parameter.name), parameter.longest)
-                result = cast("Callable[..., R]", function)(**call.values)
+                    parameter.check(call.values[parameter.name], parameter.longest)
+                result = function(*args, **values)
             except (UsageError, InputError) as fault:
                 fault.args = (call.worded(str(fault)),)
                 raise
@@ -163,36 +160,18 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
 
     run.__doc__ = Call(function.__name__, parameters_of(function), {}).worded(explained(function))
     run.__annotations__ = get_type_hints(function)
-    last = inspect.Parameter(CONFIG.name, inspect.Parameter.KEYWORD_ONLY, default=None)
-    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*signature.parameters.values(), last]
-    )
-    return cast("Callable[P, R]", run)
+    run.__signature__ = _plain(function)  # type: ignore[attr-defined]
+    return run
 
 
 def _called(
-    function: Callable[..., object],
-    signature: inspect.Signature,
-    args: Sequence[Any],
-    values: Mapping[str, Any],
-    config: str | PathLike[str] | None,
+    function: Callable[..., object], args: Sequence[Any], values: Mapping[str, Any]
 ) -> Call:
-    """The call, with what a file of settings says of parameters that are not given."""
-    name, parameters = function.__name__, parameters_of(function)
-    if config is not None:
-        given = {*signature.bind_partial(*args).arguments, *values}
-        settings = config_of(fspath(config), name, parameters)
-        new = {key: value for key, value in settings.items() if key not in given}
-        for key in given & settings.keys():
-            if isinstance(values.get(key), Mapping) and isinstance(settings[key], Mapping):
-                new[key] = {**settings[key], **values[key]}
-        said = " ".join(f"{name}={value!r}" for name, value in new.items())
-        if by_flags.get():
-            said = shlex.join(word for one in parameters for word in _words(one, new.get(one.name)))
-        note(f"from {fspath(config)}: {said or 'nothing that changes this'}")
-        values = {**values, **new}
+    """The call, with the defaults of what is not given; TypeError where Python raises it."""
+    name = function.__name__
+    parameters = parameters_of(function)
     _check_names(name, [*values], [each.name for each in parameters])
-    bound = signature.bind(*args, **values)
+    bound = inspect.signature(function).bind(*args, **values)
     bound.apply_defaults()
     return Call(name, parameters, dict(bound.arguments))
 

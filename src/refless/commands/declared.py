@@ -6,24 +6,18 @@ from collections.abc import Callable
 from dataclasses import MISSING
 from functools import lru_cache
 from textwrap import fill
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
-from refless.registry.spec import About, Parameter, declared
+from refless.registry.spec import Parameter, declared
 
 COLUMNS, READING, RESULT = "Columns", "Reading", "Result"
 ByName = dict[str, Any] | None  # a repeatable NAME=VALUE, a mapping in Python
 Many = list[str] | None  # what the command line takes for rows and for several names
-CONFIG = declared(
-    "config",
-    Annotated[str | None, About(metavar="FILE", panel=RESULT)],
-    None,
-    "TOML file with values of flags; the command line wins.",
-)
 
 
 @lru_cache
 def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
-    """The parameters of a function in their order, and `config`."""
+    """The parameters of a function in their order."""
     if (bare := inspect.unwrap(function)) is not function:  # a command shows plain types
         return parameters_of(bare)
     hints = get_type_hints(function, include_extras=True)
@@ -32,7 +26,7 @@ def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
     for name, parameter in inspect.signature(function).parameters.items():
         default = MISSING if parameter.default is parameter.empty else parameter.default
         parameters.append(declared(name, hints[name], default, lines.get(name, "")))
-    return (*parameters, CONFIG)
+    return tuple(parameters)
 
 
 def explained(function: Callable[..., object]) -> str:

@@ -108,11 +108,6 @@ class Parameter:
         """Its flag, spelled out."""
         return max(self.flags, key=len)
 
-    @property
-    def key(self) -> str:
-        """Its name in a file of settings: the flag without dashes, or of a table its own."""
-        return self.name if self.kind == dict[str, Any] else self.longest.lstrip("-")
-
     def check(self, value: Any, name: str) -> None:  # noqa: ANN401 - any value
         """Raises UsageError for a value of another type or outside the range."""
         if value is None and self.optional:
