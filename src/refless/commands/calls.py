@@ -14,6 +14,7 @@ from typing import Any, ParamSpec, TypeVar, get_type_hints
 from refless.commands.declared import explained, parameters_of
 from refless.commands.warnings import collecting
 from refless.estimators import ESTIMATORS, estimator_of
+from refless.registry.dialect import called, on_command_line
 from refless.registry.errors import InputError, UsageError
 from refless.registry.spec import Parameter, spec_of
 from refless.report.result import Result
@@ -45,7 +46,7 @@ class Call:
 
     def worded(self, message: str) -> str:
         """A message as its reader calls parameters: `--score-column`, or `score_column=`."""
-        if by_flags.get():
+        if on_command_line():
             return message
         for each in sorted(self.parameters, key=lambda parameter: -len(parameter.longest)):
             flags = () if each.about.argument else each.flags
@@ -124,7 +125,6 @@ def _text(value: Any) -> str:
 
 
 _call: ContextVar[Call] = ContextVar("call")
-by_flags: ContextVar[bool] = ContextVar("by_flags", default=False)  # whether a command line calls
 
 
 def this_call() -> Call:
@@ -145,7 +145,7 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
             token = _call.set(call)
             try:
                 for parameter in call.parameters:
-                    parameter.check(call.values[parameter.name], parameter.longest)
+                    parameter.check(call.values[parameter.name], called(parameter.name))
                 result = function(*args, **values)
             except (UsageError, InputError) as fault:
                 fault.args = (call.worded(str(fault)),)
@@ -154,11 +154,9 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
                 _call.reset(token)
         if where := tuple(words_of(call.values.get("where"))):
             result = replace(result, signature=result.signature.plus(where=where))
-        worded = None if by_flags.get() else call.worded
-        said = tuple(map(call.worded, notes))
-        return replace(result, notes=said, command=call.line(), worded=worded)
+        return replace(result, notes=tuple(map(call.worded, notes)), command=call.line())
 
-    run.__doc__ = Call(function.__name__, parameters_of(function), {}).worded(explained(function))
+    run.__doc__ = explained(function)
     run.__annotations__ = get_type_hints(function)
     run.__signature__ = _plain(function)  # type: ignore[attr-defined]
     return run

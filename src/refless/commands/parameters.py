@@ -18,6 +18,7 @@ from refless.commands.declared import (
 from refless.data.tables import Columns, Reading, one_of, parse_word_map, scale_of
 from refless.data.tables.columns import SEVERAL
 from refless.files.untrusted import MOST_BYTES, is_folder
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.spec import (
     About,
@@ -223,10 +224,13 @@ def columns_by_role(columns: Any, roles: Sequence[str]) -> dict[str, Any]:
     for role, names in mapped(columns, "columns", "{'rating': 'score'}").items():
         if role not in roles:
             near = nearest(role, roles)
-            raise UsageError(f"--column: no role '{role}'{near}; there are {', '.join(roles)}")
+            known = ", ".join(roles)
+            raise UsageError(f"{called('columns')}: no role '{role}'{near}; there are {known}")
         several = names_in(names)
         if role not in SEVERAL and len(several) > 1:
-            raise UsageError(f"--column {role} takes one column, got {', '.join(several)}")
+            raise UsageError(
+                f"{called('columns')}: {role} takes one column, got {', '.join(several)}"
+            )
         if several:
             result[role] = several if role in SEVERAL else several[0]
     return result
@@ -241,25 +245,27 @@ def options_in(options: Any, kind: type[FileOptions]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     parameters = parameters_in(kind)
     for option, value in mapped(options, "reading", "{'encoding': 'latin-1'}").items():
-        name, flag = option.replace("-", "_"), f"--read {option}"
+        name = option.replace("-", "_")
+        place = f"{called('reading')}: {option}"
         if name not in parameters:
             names = [each.replace("_", "-") for each in parameters]
             near = nearest(option, names)
-            raise UsageError(f"--read: no option '{option}'{near}; there are {', '.join(names)}")
+            known = ", ".join(names)
+            raise UsageError(f"{called('reading')}: no option '{option}'{near}; there are {known}")
         if isinstance(value, list | tuple):
-            raise UsageError(f"{flag} takes one value, got {', '.join(map(str, value))}")
-        result[name] = _option(parameters[name], value, flag)
+            raise UsageError(f"{place} takes one value, got {', '.join(map(str, value))}")
+        result[name] = _option(parameters[name], value, place)
     return result
 
 
-def _option(parameter: Parameter, value: Any, flag: str) -> Any:
+def _option(parameter: Parameter, value: Any, place: str) -> Any:
     """The value of one option, which a command line has as text."""
     is_map = parameter.name in {"rating_map", "score_map"}
     if isinstance(value, Mapping) and is_map:
         return value
     text = value if isinstance(value, str) else written(value)
-    plain = value_of(parameter, text, flag)
-    parameter.check(plain, flag)
+    plain = value_of(parameter, text, place)
+    parameter.check(plain, place)
     name = parameter.name.replace("_", "-")
     return parse_word_map(plain, name) if is_map and plain is not None else plain
 

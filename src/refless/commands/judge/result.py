@@ -22,6 +22,7 @@ from refless.evaluation.repeated import Drift, Runs
 from refless.evaluation.units import InUnits
 from refless.evaluation.uses import FEWEST
 from refless.metrics.references.protocol import Scores
+from refless.registry.dialect import called
 from refless.registry.plural import counted, these
 from refless.registry.signature import Signature
 from refless.report.charts import Line, row_chart
@@ -202,7 +203,7 @@ def nearest_to_people(level: Level) -> str:
         if low > 0:
             shows = "agrees with people"
         elif high < 0:
-            shows = "is low where people rate high (--lower-is-better turns it)"
+            shows = f"is low where people rate high ({called('lower_is_better')} turns it)"
         return f"On {texts} {first.name} {shows}: Spearman {_with(first, 'spearman')}."
     value = with_interval(first.spearman, level.best_interval)
     if not level.best_interval[0] > 0:
@@ -325,7 +326,7 @@ def _units_section(units: Mapping[str, InUnits]) -> tuple[Section, ...]:
     first, heading = next(iter(units.values())), "Pairs of systems in units"
     items = counted(first.unit, "item")
     if first.n_units < 2:
-        line = f"Undefined: fewer than two units of {items}; --unit can lower it."
+        line = f"Undefined: fewer than two units of {items}; {called('unit')} can lower it."
         return (Section(title=heading, lines=(line,)),)
     names = labels([*units], NAME)
     rows = tuple(

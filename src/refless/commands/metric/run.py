@@ -31,6 +31,7 @@ from refless.data.tables.columns import OWN
 from refless.metrics.references import metrics_of
 from refless.metrics.references.protocol import notes
 from refless.metrics.references.scoring import Run, run
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 TABLES = {".jsonl", ".json", ".csv", ".tsv", ".parquet"}
@@ -103,7 +104,9 @@ def _outputs(rows: Rows, reading: Reading, references: Sequence[str]) -> Outputs
     if not references:
         return _read(rows, reading).outputs
     if reading.columns.reference or reading.columns.weight:
-        raise UsageError("references come from -r or from a column, not from both")
+        raise UsageError(
+            f"references come from {called('reference_file')} or from a column, not from both"
+        )
     files = [rows] if isinstance(rows, str | PathLike) else rows
     paths = [fspath(path) for path in files if isinstance(path, str | PathLike)]
     if reading.format is None and all(Path(path).suffix not in TABLES for path in paths):

@@ -29,6 +29,7 @@ from refless.extensions.papers.huse.result import HuseResult
 from refless.extensions.papers.huse.study import PARTS
 from refless.extensions.papers.huse.study import huse as huse_of
 from refless.registry.arrays import BoolArray, FloatArray
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
@@ -116,7 +117,8 @@ def _read(rated: Rows, rows: LabelledRows) -> ScoredRead:
         raise InputError(
             "no column for the log-probability",
             path=rated[0] if isinstance(rated, list) else None,
-            remedy="name it with --column logprob=NAME: HUSE needs what the model thinks of "
+            remedy=f"name it with {called('columns', {'logprob': 'NAME'})}: HUSE needs what the "
+            "model thinks of "
             "each text",
         )
     return read
@@ -127,8 +129,9 @@ def _is_human(read: ScoredRead, label: str | None) -> BoolArray:
     labels = read.labels or read.pool.systems
     if not labels:
         raise UsageError(
-            "which texts did people write? Name the column that tells with --column label=NAME or "
-            "--column system=NAME"
+            "which texts did people write? Name the column that tells with "
+            f"{called('columns', {'label': 'NAME'})} or "
+            f"{called('columns', {'system': 'NAME'})}"
         )
     names = sorted(set(labels))
     people = [
@@ -140,7 +143,7 @@ def _is_human(read: ScoredRead, label: str | None) -> BoolArray:
         quoted = ", ".join(f"'{name}'" for name in names[:10])
         raise UsageError(
             f"which texts did people write? The labels are {quoted}: name the one for people with "
-            "--human-label"
+            f"{called('human_label')}"
         )
     if len(names) > 2:
         raise UsageError(
@@ -153,7 +156,9 @@ def _lengths(read: ScoredRead) -> FloatArray:
     if "length" in read.numbers:
         return read.numbers["length"]
     if not read.texts:
-        raise UsageError("how long are the texts? Name the column with --column length=NAME")
+        raise UsageError(
+            f"how long are the texts? Name the column with {called('columns', {'length': 'NAME'})}"
+        )
     note("lengths are the numbers of words of the texts")
     return np.array([max(1, len(text.split())) for text in read.pool.texts], dtype=np.float64)
 

@@ -35,6 +35,7 @@ from refless.extensions.papers.stress.rows import Stressed
 from refless.extensions.papers.stress.run import stress as stressed
 from refless.metrics.references import metrics_of
 from refless.metrics.references.protocol import check_references
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 
 StressColumns = Annotated[
@@ -104,10 +105,13 @@ def stress(
     tested = metrics_of(names_in(metrics))
     for line in names_in(scorer):
         if line in tested:
-            raise UsageError(f"--scorer '{line}' is given twice")
+            raise UsageError(f"{called('scorer', line)} is given twice")
         tested[line] = Scorer(command=line)
     if not tested and rated is None:
-        raise UsageError("say what to test: -m METRIC, --scorer 'COMMAND' or --rated POOL")
+        raise UsageError(
+            f"say what to test: {called('metrics', 'METRIC')}, "
+            f"{called('scorer', 'COMMAND')} or {called('rated', 'POOL')}"
+        )
     probes = Plan(probes=names_in(probe) or PROBES).probes
     read = outputs_of(outputs, rows)
     texts = () if train is None else outputs_of(train, rows, reference=()).texts
