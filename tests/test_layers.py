@@ -143,8 +143,8 @@ def test_the_house_stays_small() -> None:
     for file in FILES:
         inside = "extensions" in file.relative_to(SOURCE).parts
         tokens[inside] += tokens_of(file.read_text(encoding="utf-8"))
-    assert tokens[False] <= 240_256
-    assert tokens[True] <= 72_657
+    assert tokens[False] <= 240_984
+    assert tokens[True] <= 72_919
 
 
 CLOSURES = {  # lines that a command imports, directly or not; the budget is 12,000

@@ -103,11 +103,17 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
 
 
 def flags_of(function: Callable[..., Result]) -> dict[str, str]:
-    """The flag of each parameter by its name; a word of the command line is in capitals."""
+    """The flag of each parameter by its name; for a word of the command line what stands for it."""
     return {
-        each.name: each.name.upper() if each.about.argument else each.longest
+        each.name: _metavar(each) if each.about.argument else each.longest
         for each in parameters_of(function)
     }
+
+
+def _metavar(parameter: Parameter) -> str:
+    """What stands for a word of the command line in help and messages: FILE, or its name."""
+    files = "FILE" if parameter.kind == list[str] else parameter.name.upper()
+    return parameter.about.metavar or files
 
 
 def help_of(function: Callable[..., Result]) -> str:

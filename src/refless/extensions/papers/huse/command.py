@@ -114,12 +114,12 @@ def _read(rated: Rows, rows: LabelledRows) -> ScoredRead:
     read = read_scored(rated, rows.to_reading(), HUSE_ROLES)
     tell(read)
     if "logprob" not in read.numbers:
+        first = rated[0] if isinstance(rated, list) else rated
+        named = called("columns", {"logprob": "NAME"})
         raise InputError(
             "no column for the log-probability",
-            path=rated[0] if isinstance(rated, list) else None,
-            remedy=f"name it with {called('columns', {'logprob': 'NAME'})}: HUSE needs what the "
-            "model thinks of "
-            "each text",
+            path=first if isinstance(first, str) else None,
+            remedy=f"name it with {named}: HUSE needs what the model thinks of each text",
         )
     return read
 
