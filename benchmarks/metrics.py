@@ -26,10 +26,10 @@ from pathlib import Path
 import numpy as np
 
 from refless.data.records import Outputs, numbered
+from refless.extensions.metrics.bleu import BLEU
+from refless.extensions.metrics.cider import CIDErD
+from refless.extensions.metrics.delta import DeltaBLEU
 from refless.metrics.kernels.rouge import RougeL
-from refless.metrics.references.bleu import BLEU
-from refless.metrics.references.cider import CIDErD
-from refless.metrics.references.delta import DeltaBLEU
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 ROUNDS, SEED = 3, 0

@@ -23,10 +23,10 @@ from pathlib import Path
 
 import numpy as np
 
+from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.papers.stress.constant import ConstantBLEU, References
 from refless.extensions.papers.stress.sentence import score_of, search
 from refless.metrics.matching import cores
-from refless.metrics.references.bleu import BLEU
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 SAMPLE, SEED, TOLERANCE = 5, 0, 1e-9

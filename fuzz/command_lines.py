@@ -115,7 +115,7 @@ LINES: tuple[Line, ...] = (
     ("metric", "good.jsonl", "-m", ""), ("metric", "good.jsonl", "-m", "bleu", "-m", "bleu"),
     ("metric", "good.jsonl", "-m", "bertscore:model=folder", "--column", "reference=text"),
     ("metric", "good.jsonl", "--reference-file", "binary"), ("metric", "--reference-file", ""),
-    ("judge", "good.jsonl", "--score-column", "\x1b"), ("judge", "good.jsonl", "--unit", "-1"),
+    ("judge", "good.jsonl", "--score-column", "\x1b"), ("judge", "good.jsonl", "--resamples", "-1"),
     ("huse", "good.jsonl", "--column", "logprob=text"), ("huse", "good.jsonl", "--neighbors", "0"),
     ("mine",), ("mine", "--out-dir", "."), ("mine", "--ratings", "good.jsonl", "--out-dir", "."),
     ("mine", "good.jsonl", "--seeds", "good.jsonl", "--out-dir", "x" * 300),

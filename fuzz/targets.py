@@ -34,7 +34,7 @@ from refless.data.tables.columns import NEEDED, POOL_ROLES, roles_of
 from refless.estimators import ESTIMATORS
 from refless.extensions.ratpred import acts as dialogue
 from refless.metrics.kernels import KERNELS
-from refless.metrics.references import METRICS
+from refless.metrics.protocol import METRICS
 from refless.registry.errors import RefLessError
 from refless.registry.signature import Signature
 from refless.registry.spec import parse, spec_of

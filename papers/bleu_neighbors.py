@@ -30,7 +30,7 @@ from refless.evaluation.annotators import Annotators, annotators
 from refless.evaluation.held_out import agreement
 from refless.extensions.connect.datasets import absent
 from refless.metrics.bertscore import BertScore
-from refless.metrics.references import METRICS
+from refless.metrics.protocol import METRICS
 from refless.registry.errors import RefLessError
 from refless.registry.signature import Signature
 from refless.registry.version import __version__

@@ -24,6 +24,11 @@ from cautionary_tale_cider import ConstantCIDErD
 
 from refless.data.records import Outputs, numbered
 from refless.extensions.connect.datasets import absent
+from refless.extensions.metrics.bertscore import BERTScore
+from refless.extensions.metrics.bleu import BLEU
+from refless.extensions.metrics.cider import CIDErD
+from refless.extensions.metrics.meteor import METEOR
+from refless.extensions.metrics.rouge import RougeL
 from refless.extensions.papers.stress.material import Material, material_of
 from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.probes import (
@@ -34,12 +39,7 @@ from refless.extensions.papers.stress.probes import (
 from refless.extensions.papers.stress.rows import Row
 from refless.extensions.papers.stress.sentence import repeated, search
 from refless.extensions.papers.stress.words import counted
-from refless.metrics.bertscore import BERTScore
-from refless.metrics.meteor import Meteor
-from refless.metrics.references import METRICS, Metric
-from refless.metrics.references.bleu import BLEU
-from refless.metrics.references.cider import CIDErD
-from refless.metrics.references.rouge import RougeL
+from refless.metrics.protocol import METRICS, Metric
 from refless.registry.errors import InputError, RefLessError
 from refless.report.document import Document, Section, Table
 from refless.report.export import as_json
@@ -365,7 +365,7 @@ def sentences(
 ) -> Block:
     """Scores of constant outputs (None) and of systems."""
     from refless.extensions.papers.stress.pairing import rounds, rows_of
-    from refless.metrics.references.protocol import Scores
+    from refless.metrics.protocol import Scores
 
     def scored(metric: Metric, label: str, texts: tuple[str, ...] | None) -> Scores:
         outputs = repeated(label, items.references)
@@ -510,7 +510,7 @@ def metrics_of(*, meteor: bool, model: str | None) -> dict[str, Metric]:
     if meteor:
         if missing := METRICS["meteor"].missing():
             raise InputError(f"METEOR cannot run here: {missing}")
-        found["MT"] = Meteor()
+        found["MT"] = METEOR()
     if model:
         found["BS"] = BERTScore(model=model)
     return found

@@ -8,8 +8,8 @@ from itertools import chain
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
+from refless.extensions.metrics.cider import FACTOR, CIDErD
 from refless.extensions.papers.stress.constant import Matrix, References, by_order
-from refless.metrics.references.cider import FACTOR, CIDErD
 from refless.registry.arrays import FloatArray, IntArray
 from refless.text.ngrams import Shape, learn
 from refless.text.tokenize import distinct

@@ -23,13 +23,12 @@ from typing import Any
 import numpy as np
 
 from refless.data.records import Outputs
-from refless.evaluation.units import InUnits, in_units
 from refless.extensions.connect.datasets import absent
+from refless.extensions.metrics.bleu import BLEU, SentenceBLEU
+from refless.extensions.metrics.delta import DeltaBLEU
+from refless.extensions.papers.units import InUnits, in_units
 from refless.metrics.bleu import NOTHING, Smoothing, log_precisions
-from refless.metrics.references import Metric
-from refless.metrics.references.bleu import BLEU, SentenceBLEU
-from refless.metrics.references.delta import DeltaBLEU
-from refless.metrics.references.protocol import Scores
+from refless.metrics.protocol import Metric, Scores
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import RefLessError
 from refless.report.document import Document, Section, Table

@@ -1,7 +1,7 @@
 """Writes what the site has beside its pages, then checks links: `site_files.py FOLDER`.
 
-schemas/*.json come from the results' records and the commands' parameters, llms.txt and
-llms-full.txt from the pages, in the order of docs/index.md.
+schemas/*.json come from the results' records, llms.txt and llms-full.txt from the pages, in the
+order of docs/index.md.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ CALLS: dict[str, Callable[[Path], Result]] = {
     ),
     "judge": lambda f: refless.judge(
         f / "scored.jsonl", score_column="quick", metrics="sbleu", lower_is_better="quick",
-        unit=4, resamples=QUICK,
+        resamples=QUICK,
     ),
     "huse": lambda f: refless.huse(f / "scored.jsonl", neighbors=7),
     "stress": lambda f: refless.stress(

@@ -15,7 +15,7 @@ from refless.commands.lists.result import ListResult
 from refless.estimators import ESTIMATORS
 from refless.extensions.connect.datasets import DATASETS
 from refless.metrics.kernels import KERNELS
-from refless.metrics.references import METRICS
+from refless.metrics.protocol import METRICS
 from refless.registry.signature import Signature
 
 SCHEMA = ListResult.schema()

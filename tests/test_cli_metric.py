@@ -9,12 +9,12 @@ import sacrebleu
 
 import command_line
 from refless.commands.lists.result import ListResult
-from refless.commands.metric.result import MetricResult
 from refless.data.records import Outputs
-from refless.metrics.references import metric_of
-from refless.metrics.references.bleu import BLEU
-from refless.metrics.references.delta import DeltaBLEU
-from refless.metrics.references.scoring import run
+from refless.extensions.metrics.bleu import BLEU
+from refless.extensions.metrics.delta import DeltaBLEU
+from refless.extensions.metrics.result import MetricResult
+from refless.extensions.metrics.scoring import run
+from refless.metrics.protocol import metric_of
 
 LISTED, SCHEMA = ListResult.schema(), MetricResult.schema()
 GOOD, BAD = "the food was delicious .", "it tasted terrible ."
@@ -80,7 +80,7 @@ def test_plain_files_as_sacrebleu_takes_them(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-m", "bleux"], "no metric 'bleux' (did you mean 'bleu'?); there are bleu"),
+        (["-m", "bleux"], "no metric 'bleux' (did you mean 'bleu'?); there are bertscore, bleu"),
         (["-m", "bleu:ordr=2"], "bleu takes order=4, tokenize=13a"),
         (["-m", "bleu:order=two"], "order must be a whole number, got 'two'"),
         (["-m", "bleu:lowercase=maybe"], "must be yes or no"),

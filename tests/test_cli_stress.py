@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 
 from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run, too_wide
 from refless.data.records import Outputs
+from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.papers.stress.result import StressResult
-from refless.metrics.references.bleu import BLEU
 from refless.registry.signature import Signature
 
 SCHEMA = StressResult.schema()
@@ -120,6 +120,15 @@ def test_misuse_is_told(folder: Path, flags: list[object], message: str) -> None
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.err
     assert "Traceback" not in ran.err
+
+
+def test_without_bm25s_the_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before any probe runs; the other probes need none."""
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    ran = run("stress", folder / "out.jsonl", "-m", "bleu")
+    assert (ran.code, "The probe 'frequent' needs an extra: pip install" in ran.err) == (2, True)
+    ran = run("stress", folder / "out.jsonl", "-m", "bleu", "--probe", "references", *FAST)
+    assert ran.code == 0, ran.err
 
 
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,7 @@ def test_help(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_help_lists_commands() -> None:
     """`refless --help` has a line for each in five groups, those of extensions too."""
     out = run("--help").out
-    groups = ["Compare and judge", "Estimate", "Collect", "Metrics and papers", "Data"]
+    groups = ["Compare and judge", "Estimate", "Collect", "Data", "Metrics and papers"]
     assert [*dict.fromkeys(one.group for one in COMMANDS.values())] == groups
     listed = [name for group in groups for name, one in COMMANDS.items() if one.group == group]
     places = [out.index(f"\n  {name} ") for name in listed]

@@ -9,7 +9,7 @@ import pytest
 from command_line import jsonl, rated_rows, run_source
 
 ROOT = Path(__file__).parents[1]
-EXTENDED = ("rate", "serve", "huse", "mine", "stress")
+EXTENDED = ("rate", "serve", "huse", "metric", "mine", "stress")
 
 
 @pytest.fixture(scope="module")
@@ -41,3 +41,10 @@ def test_estimates_and_comparisons(core: Path, tmp_path: Path) -> None:
     )
     assert json.loads(done.stdout)["command"] == "score"
     assert "ratpred" not in run_source(core, "list", "estimators").stdout
+
+
+def test_a_metric_is_not_there(core: Path, tmp_path: Path) -> None:
+    """Metrics come with an extension; a judge's scores need none."""
+    rated = jsonl(tmp_path / "rated.jsonl", rated_rows())
+    done = run_source(core, "judge", rated, "-m", "bleu")
+    assert (done.returncode, "no metric 'bleu'; there are none" in done.stderr) == (2, True)

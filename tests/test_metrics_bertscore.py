@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from refless.data.records import Outputs, numbered
-from refless.metrics.bertscore import BERTScore, Matched, f_scores, random_baseline
-from refless.metrics.references import METRICS
+from refless.extensions.metrics.bertscore import BERTScore
+from refless.metrics.bertscore import Matched, f_scores, random_baseline
+from refless.metrics.protocol import METRICS
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 from refless.text.embed import Encoder, loading
 from tiny_encoder import tiny_encoder
@@ -88,7 +89,7 @@ def test_what_is_missing_is_said(model: str, monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(InputError, match="no references"):
         BERTScore(model=model).score(Outputs(ids=("1",), texts=("a",)))
     assert BERTScore.missing() == ""
-    monkeypatch.setattr("refless.metrics.bertscore.find_spec", lambda name: None)
+    monkeypatch.setattr("refless.extensions.metrics.bertscore.find_spec", lambda name: None)
     assert "'.[neural]'" in BERTScore.missing()
     loading.loaded.cache_clear()
     monkeypatch.setitem(sys.modules, "transformers", None)

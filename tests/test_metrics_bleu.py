@@ -11,8 +11,9 @@ from sacrebleu.metrics import BLEU as SACRE
 
 from referenced import outputs
 from refless.data.records import Outputs
-from refless.metrics.references.bleu import BLEU, SentenceBLEU
-from refless.metrics.references.protocol import averaged, notes
+from refless.extensions.metrics.bleu import BLEU, SentenceBLEU
+from refless.extensions.metrics.references import notes
+from refless.metrics.protocol import averaged
 from refless.registry.errors import InputError, UsageError
 
 WORDS = ["a", "b", "c", "d", "cat's", "1.5", "&quot;", "The", "dog,", "!"]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from papers.delta_bleu import precisions_of_sums
 
 from referenced import outputs
-from refless.metrics.references.bleu import BLEU
-from refless.metrics.references.delta import VARIANTS, DeltaBLEU
+from refless.extensions.metrics.bleu import BLEU
+from refless.extensions.metrics.delta import VARIANTS, DeltaBLEU
 from refless.registry.errors import InputError, UsageError
 
 WEIGHTS = [-1.0, -0.5, -0.1, 0.0, 0.3, 0.6, 1.0]

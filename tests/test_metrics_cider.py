@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from referenced import outputs_of_items
 from refless.data.records import Outputs, numbered
-from refless.metrics.references import METRICS
-from refless.metrics.references.cider import CIDErD
+from refless.extensions.metrics.cider import CIDErD
+from refless.metrics.protocol import METRICS
 from refless.registry.errors import UsageError
 
 TEXT = st.lists(st.sampled_from(["a", "fox", "is", "quick", "a"]), max_size=9).map(" ".join)

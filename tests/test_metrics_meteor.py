@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from published import dialogues
 from refless.data.records import Outputs, numbered
 from refless.estimators.neighbors import BLEUNeighbors
+from refless.extensions.metrics.meteor import METEOR
 from refless.metrics import meteor as arithmetic
 from refless.metrics.kernels import KERNELS
 from refless.metrics.meteor import Meteor, jar, meteor_score, meteor_statistics
-from refless.metrics.references import METRICS
+from refless.metrics.protocol import METRICS
 from refless.registry.errors import MissingExtraError, RefLessError, UsageError
 
 VOCABULARY = "the a dog dogs runs run quick fast is was , . It's"
@@ -50,7 +51,7 @@ def test_the_jar_is_coco_captions() -> None:
     peer.meteor_p.stderr.close()
     known = {i: list(many) for i, many in enumerate(outputs.references)}
     corpus, each = peer.compute_score(known, {i: [x] for i, x in enumerate(outputs.texts)})
-    found = Meteor().score(outputs)
+    found = METEOR().score(outputs)
     assert found.segments == pytest.approx(each, abs=1e-9)
     assert found.corpus == pytest.approx(corpus, abs=1e-9)
     peer.meteor_p.stdin.close()
@@ -87,8 +88,8 @@ def test_no_text_stops_the_jar(texts: list[str]) -> None:
 @pytest.mark.usefixtures("_jar")
 def test_dailydialog() -> None:
     """11.5 and 10.8 over all 6,740 contexts (FACTS, A Cautionary Tale 1)."""
-    hred = Meteor().score(dialogues("hred")).corpus
-    fixed = Meteor().score(dialogues("where do you want to go ?")).corpus
+    hred = METEOR().score(dialogues("hred")).corpus
+    fixed = METEOR().score(dialogues("where do you want to go ?")).corpus
     assert 100 * hred == pytest.approx(11.5, abs=0.1)
     assert 100 * fixed == pytest.approx(10.8, abs=0.1)
 
@@ -101,7 +102,7 @@ def test_the_kernel() -> None:
     found = Meteor().prepare(rated).similarities(outputs)
     for i, text in enumerate(outputs):
         known = Outputs(ids=numbered(3), texts=(text,) * 3, references=tuple((s,) for s in rated))
-        assert found[i] == pytest.approx(Meteor().score(known).segments)
+        assert found[i] == pytest.approx(METEOR().score(known).segments)
     model = BLEUNeighbors(kernel="meteor", min_neighbors=1).fit(rated, [1.0, 2.0, 3.0])
     assert model.threshold == 0.18
     assert "|kernel:meteor|impl:meteor-1.5|lang:en|norm:yes|tau:0.18|" in str(model.signature())
@@ -112,8 +113,8 @@ def test_without_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) ->
     """pycocoevalcap has the jar."""
     monkeypatch.setattr(arithmetic, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"'\.\[meteor\]'"):
-        Meteor().score(some_items(1))
-    assert "'.[meteor]'" in Meteor.missing()
+        METEOR().score(some_items(1))
+    assert "'.[meteor]'" in METEOR.missing()
 
 
 @pytest.mark.usefixtures("_jar")
@@ -126,5 +127,5 @@ def test_without_java_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_names() -> None:
     """As a metric and as a kernel."""
-    assert METRICS["meteor"] is Meteor
+    assert METRICS["meteor"] is METEOR
     assert KERNELS["meteor"] is Meteor

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from referenced import outputs_of_items
 from refless.data.records import Outputs, numbered
-from refless.metrics.references import METRICS
-from refless.metrics.references.rouge import RougeL
+from refless.extensions.metrics.rouge import RougeL
+from refless.metrics.protocol import METRICS
 from refless.registry.errors import InputError, UsageError
 
 WORDS = st.lists(st.sampled_from(["a", "fox", "is", "quick", "not"]), min_size=1, max_size=9)

@@ -2,6 +2,7 @@
 
 import json
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from command_line import run
 from refless.data.records import Outputs
+from refless.extensions.metrics.delta import DeltaBLEU
 from refless.extensions.papers.mining import (
     Candidate,
     Triple,
@@ -18,8 +20,7 @@ from refless.extensions.papers.mining import (
     weight_of,
     weighted,
 )
-from refless.metrics.references.delta import DeltaBLEU
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import InputError, MissingExtraError, UsageError
 
 WORDS = ["how", "are", "you", "fine", "thanks", "rain", "sun", "laps", "five", "more"]
 
@@ -204,3 +205,10 @@ def test_command_misuse(tmp_path) -> None:
     assert "--read max-bytes must be 1 or more" in refless(*no_bytes, status=2).err
     both = ["x", "--ratings", "y", "--out-dir", tmp_path]
     assert "second step" in refless(*both, status=2).err
+
+
+def test_without_bm25s_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else in refless needs it."""
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    with pytest.raises(MissingExtraError, match=r"Mining needs an extra: .*'\.\[papers\]'"):
+        mine(triples(1, 0), triples(9, 1), 5, "words")

@@ -9,16 +9,16 @@ import pytest
 from benchmarks.simulate import simulate
 
 from refless.commands.explain.result import ExplainResult
-from refless.commands.metric.result import MetricResult
 from refless.data.records import Outputs, outputs_of
 from refless.estimators.neighbors import BLEUNeighbors
+from refless.extensions.metrics.bleu import BLEU
+from refless.extensions.metrics.result import MetricResult
+from refless.extensions.metrics.scoring import run
 from refless.extensions.papers.huse.result import HuseResult
 from refless.extensions.papers.huse.study import huse
 from refless.extensions.papers.stress.material import Material
 from refless.extensions.papers.stress.result import StressResult
 from refless.extensions.papers.stress.rows import Probe, Row, Stressed
-from refless.metrics.references.bleu import BLEU
-from refless.metrics.references.scoring import run
 from refless.registry.signature import Signature
 from refless.report.document import Document, Figure, Section, Store, Stored, Table, plain
 from refless.report.html import as_html

@@ -150,7 +150,7 @@ BY_OTHERS = [  # without --estimator, with others, with several; of commands wit
     "judge pairs.jsonl --score-column good --resamples 40",
     "judge two-pairs.jsonl --score-column good --resamples 40",
     "metric systems.jsonl -m bleu -m rouge-l",
-    "judge systems.jsonl --score-column good -m bleu --unit 2 --resamples 40",
+    "judge systems.jsonl --score-column good -m bleu --resamples 40",
     "judge systems.jsonl --score-column good --resamples 40",
     "judge annotated.jsonl --score-column good --resamples 40",
     "next outputs.jsonl --rated rated.jsonl --goal learn -n 3",

@@ -11,7 +11,7 @@ from refless.metrics.bertscore import BertScore
 from refless.metrics.kernels import KERNELS, kernel_of
 from refless.metrics.kernels.bleu import BleuStar
 from refless.metrics.kernels.rouge import RougeL
-from refless.metrics.references import METRICS, metric_of
+from refless.metrics.protocol import METRICS, metric_of
 from refless.registry.errors import UsageError
 from refless.registry.spec import About, check, listed, parameters, parse, spec_of
 

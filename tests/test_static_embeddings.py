@@ -17,7 +17,7 @@ from command_line import jsonl, run
 from refless.data.human import pool_of
 from refless.data.records import Outputs, as_outputs
 from refless.estimators.gp import GaussianProcess
-from refless.metrics.references import METRICS
+from refless.metrics.protocol import METRICS
 from refless.registry.errors import InputError, UsageError
 from refless.text.embed import Encoder, encoder, static
 

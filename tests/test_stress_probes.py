@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from refless.data.records import Outputs, numbered
+from refless.extensions.metrics.bleu import BLEU
+from refless.extensions.metrics.rouge import RougeL
 from refless.extensions.papers.stress.material import Material, material_of
 from refless.extensions.papers.stress.pairing import rounds, rows_of
 from refless.extensions.papers.stress.plan import Plan
@@ -14,9 +16,7 @@ from refless.extensions.papers.stress.probes import frequent_probe, rare_probe, 
 from refless.extensions.papers.stress.rows import Row, relative
 from refless.extensions.papers.stress.run import stress
 from refless.extensions.papers.stress.useless import useless_probe
-from refless.metrics.references.bleu import BLEU
-from refless.metrics.references.protocol import Scores, averaged
-from refless.metrics.references.rouge import RougeL
+from refless.metrics.protocol import Scores, averaged
 from refless.registry.errors import InputError, UsageError
 from refless.registry.signature import Signature
 

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from refless.extensions.metrics.bleu import BLEU
+from refless.extensions.metrics.rouge import RougeL
 from refless.extensions.papers.stress import sentence
 from refless.extensions.papers.stress.constant import ConstantBLEU
 from refless.extensions.papers.stress.sentence import score_of, search
-from refless.metrics.references import metric_of
-from refless.metrics.references.bleu import BLEU
-from refless.metrics.references.rouge import RougeL
+from refless.metrics.protocol import metric_of
 from refless.registry.errors import InputError
 
 FAST = (

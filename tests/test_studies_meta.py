@@ -12,8 +12,8 @@ from published import DATA, needed
 from refless.commands.judge.result import nearest_to_people
 from refless.data.records import Outputs, Predictions
 from refless.evaluation.meta import How, meta
-from refless.metrics.references.bleu import BLEU
-from refless.metrics.references.protocol import averaged
+from refless.extensions.metrics.bleu import BLEU
+from refless.metrics.protocol import averaged
 from refless.registry.errors import UsageError
 from refless.stats.corrections import holm
 from refless.stats.intervals import of_best

@@ -5,18 +5,23 @@ import pytest
 from benchmarks.simulate import simulate
 from scipy import stats
 
-from fixed_estimates import predictions
-from refless.data.records import Outputs, Predictions
-from refless.evaluation.units import in_units, units_of
-from refless.metrics.references.bleu import BLEU
-from refless.metrics.references.protocol import averaged
+from refless.data.records import Outputs
+from refless.extensions.metrics.bleu import BLEU
+from refless.extensions.papers.units import in_units
+from refless.metrics.protocol import Scores, averaged
 from refless.registry.errors import UsageError
 
 POOL = simulate(120, seed=5).pool
+PAIRS = [  # rows of two systems, item by item; each item has a row of each of three systems
+    (np.arange(first, 120, 3), np.arange(second, 120, 3))
+    for first, second in ((0, 1), (0, 2), (1, 2))
+]
+GAPS = [POOL.human[first] - POOL.human[second] for first, second in PAIRS]
 
 
-def human() -> Predictions:
-    return predictions(POOL.human, id=POOL.ids, item=POOL.items, system=POOL.systems)
+def sides(scores: Scores) -> list[tuple[Scores, Scores]]:
+    """The scores of both systems of each pair."""
+    return [(scores.take(first), scores.take(second)) for first, second in PAIRS]
 
 
 def test_one_assignment_by_plain_loops() -> None:
@@ -43,12 +48,10 @@ def test_one_assignment_by_plain_loops() -> None:
 def test_truth_itself_correlates_perfectly() -> None:
     """And noise does not; units of more items bring a noisy copy nearer."""
     rng = np.random.default_rng(0)
-    columns = {
-        "human": averaged(POOL.human),
-        "noisy": averaged(POOL.human + 0.3 * rng.normal(size=120)),
-    }
-    small = units_of(human(), columns, unit=2, assignments=50)
-    large = units_of(human(), columns, unit=10, assignments=50)
+    noisy = POOL.human + 0.3 * rng.normal(size=120)
+    scores = {"human": sides(averaged(POOL.human)), "noisy": sides(averaged(noisy))}
+    small = in_units(GAPS, scores, unit=2, assignments=50)
+    large = in_units(GAPS, scores, unit=10, assignments=50)
     assert small["human"].spearman == pytest.approx(1.0)
     assert small["human"].spearman_interval == (pytest.approx(1.0), pytest.approx(1.0))
     assert large["noisy"].spearman > small["noisy"].spearman
@@ -64,30 +67,16 @@ def test_corpus_scores_come_from_statistics() -> None:
     rows = np.arange(12)
     sums = scores.statistics[rows].sum(axis=0)
     assert float(scores.combine(sums)) == pytest.approx(BLEU().score(outputs.take(rows)).corpus)
-    whole = units_of(human(), {"bleu": scores}, unit=5, assignments=20)["bleu"]
-    means = units_of(human(), {"bleu": averaged(scores.segments)}, unit=5, assignments=20)["bleu"]
-    assert whole.n_units == means.n_units > 2
-    assert whole.spearman != means.spearman
-
-
-def test_missing_scores_drop_pairs() -> None:
-    """A pair of answers counts for all metrics or for none."""
-    holes = POOL.human.copy()
-    holes[0] = np.nan
-    found = units_of(
-        human(), {"a": averaged(POOL.human), "b": averaged(holes)}, unit=2, assignments=5
-    )
-    n = POOL.items.count(POOL.items[0]) - 1
-    assert found["a"].n_dropped == found["b"].n_dropped == n
+    both = {"whole": sides(scores), "means": sides(averaged(scores.segments))}
+    found = in_units(GAPS, both, unit=5, assignments=20)
+    assert found["whole"].n_units == found["means"].n_units > 2
+    assert found["whole"].spearman != found["means"].spearman
 
 
 def test_undefined() -> None:
-    """Too few units: NaN. No systems: an error."""
-    one = units_of(human(), {"a": averaged(POOL.human)}, unit=1000, assignments=5)["a"]
-    assert one.n_units == 0
-    assert np.isnan([one.spearman, one.kendall, *one.spearman_interval]).all()
-    bare = predictions(np.ones(1))
-    with pytest.raises(UsageError, match="system and an item"):
-        units_of(bare, {"a": averaged(np.ones(1))})
+    """Too few units: NaN. Sizes below 1: an error."""
+    few = in_units(GAPS, {"a": sides(averaged(POOL.human))}, unit=1000, assignments=5)["a"]
+    assert few.n_units == 0
+    assert np.isnan([few.spearman, few.kendall, *few.spearman_interval]).all()
     with pytest.raises(UsageError, match="1 or more"):
         in_units([], {}, unit=0)

@@ -3,7 +3,8 @@
 import json
 import re
 import shutil
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -36,13 +37,28 @@ def added(lines: str, text: str) -> str:
 def source_with(title: str, folder: Path) -> Path:
     """A copy of the source with the example in it."""
     shutil.copytree(ROOT / "src", folder, dirs_exist_ok=True)
+    shutil.copy(ROOT / "pyproject.toml", folder)
     for kind, name, text in blocks(title):
-        file = folder / Path(name).relative_to("src")
+        file = folder / name.removeprefix("src/")
         assert file.exists() == (kind == "diff"), name
         file.parent.mkdir(exist_ok=True)
         known = file.read_text(encoding="utf-8") if kind == "diff" else ""
         file.write_text(added(text, known) if known else text, encoding="utf-8")
+    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    offer(folder, "refless", project["entry-points"])
     return folder
+
+
+def offer(folder: Path, package: str, groups: Mapping[str, Mapping[str, str]]) -> None:
+    """Writes the entry points that a package would have if it were installed in the folder."""
+    facts = folder / f"{package}-1.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1\n")
+    lines = []
+    for group, entries in groups.items():
+        lines.append(f"[{group}]")
+        lines += [f"{name} = {value}" for name, value in entries.items()]
+    (facts / "entry_points.txt").write_text("\n".join(lines))
 
 
 def ran(source: Path, *words: object) -> str:
@@ -60,10 +76,8 @@ def offered(title: str, folder: Path, group: str, entry: str) -> Path:
     for kind, name, text in blocks(title):
         if kind != "diff":
             (folder / "yours" / Path(name).name).write_text(text, encoding="utf-8")
-    facts = folder / "yours-1.dist-info"
-    facts.mkdir()
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: yours\nVersion: 1\n")
-    (facts / "entry_points.txt").write_text(f"[refless.{group}]\n{entry}\n")
+    name, value = entry.split(" = ")
+    offer(folder, "yours", {f"refless.{group}": {name: value}})
     return folder
 
 

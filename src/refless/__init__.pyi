@@ -7,8 +7,6 @@ from refless.commands.fit.result import FitResult as FitResult
 from refless.commands.fit.run import fit as fit
 from refless.commands.judge.result import JudgeResult as JudgeResult
 from refless.commands.judge.run import judge as judge
-from refless.commands.metric.result import MetricResult as MetricResult
-from refless.commands.metric.run import metric as metric
 from refless.commands.next.plan import PlanResult as PlanResult
 from refless.commands.next.result import NextResult as NextResult
 from refless.commands.next.run import next as next  # noqa: A004
@@ -42,6 +40,8 @@ from refless.evaluation.annotators import annotators as annotators
 from refless.evaluation.held_out import agreement as agreement
 from refless.evaluation.scoring import scored as scored
 from refless.extensions.connect.datasets.command import dataset as dataset
+from refless.extensions.metrics.command import metric as metric
+from refless.extensions.metrics.result import MetricResult as MetricResult
 from refless.extensions.papers.huse.command import huse as huse
 from refless.extensions.papers.huse.result import HuseResult as HuseResult
 from refless.extensions.papers.mine import mine as mine
@@ -58,8 +58,8 @@ from refless.metrics.kernels.bleu import BleuStar as BleuStar
 from refless.metrics.kernels.bleu import bleu_star as bleu_star
 from refless.metrics.kernels.rouge import RougeL as RougeL
 from refless.metrics.meteor import Meteor as Meteor
-from refless.metrics.references import METRICS as METRICS
-from refless.metrics.references import metric_of as metric_of
+from refless.metrics.protocol import METRICS as METRICS
+from refless.metrics.protocol import metric_of as metric_of
 from refless.registry.errors import InputError as InputError
 from refless.registry.errors import MissingExtraError as MissingExtraError
 from refless.registry.errors import RefLessError as RefLessError

@@ -38,11 +38,6 @@ COMMANDS: Registry[Command] = Registry(
             "refless.commands.fit.run",
             "Estimate",
         ),
-        "metric": Command(
-            "Score outputs by one or more metrics against references.",
-            "refless.commands.metric.run",
-            "Metrics and papers",
-        ),
         "judge": Command(
             "Can I trust my judge? Its scores beside people's, and what they may be used for.",
             "refless.commands.judge.run",

@@ -15,7 +15,7 @@ from refless.evaluation.groups import codes
 from refless.evaluation.jackknife import PERFECT
 from refless.evaluation.raters import Raters, rated_coefficient
 from refless.evaluation.systems import SystemTable, ranked_by, system_table
-from refless.metrics.references.protocol import Scores
+from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray, numbered
 from refless.registry.errors import UsageError
 from refless.stats.answers import Estimate

@@ -1,1 +1,1 @@
-"""How alike two texts are: similarities, kernels, references, the index of neighbours."""
+"""How alike two texts are: similarities, kernels, the index of neighbours; what a metric offers."""

@@ -1,24 +1,19 @@
-"""BERTScore (Zhang et al. 2020), a metric and a kernel: greedy matching of token vectors."""
+"""BERTScore (Zhang et al. 2020), and as a kernel: greedy matching of token vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib.util import find_spec
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Annotated, ClassVar
 
 import numpy as np
 
-from refless.data.records import Outputs
 from refless.metrics.kernels.dense import Dense, Rows
-from refless.metrics.references.protocol import Scores, averaged, check_references
 from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.errors import MissingExtraError, UsageError
-from refless.registry.signature import Signature
+from refless.registry.errors import UsageError
 from refless.registry.spec import About, check
-from refless.registry.version import __version__
 from refless.text.embed import Embedded, Encoder, VectorArray
 
 RANDOM = "random"
@@ -29,79 +24,7 @@ BASELINE = About("to rescale by", choices=(RANDOM,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BERTScore:
-    """BERTScore's F, the highest over references; the corpus score is the mean.
-
-    Raw scores lie in [-1, 1], mostly high up; with a baseline, unrelated texts score about 0.
-
-    Attributes:
-        model: folder or name of a Hugging Face encoder; needed.
-        layer: its hidden layer; None for the one of BERTScore's release, else the last.
-        baseline: None for raw scores; `random` for the mean of up to 1,000 random pairs of the
-            references.
-    """
-
-    name: ClassVar[str] = "bertscore"
-    needs: ClassVar[tuple[str, ...]] = ("references", "model=DIR")
-
-    model: Annotated[str | None, MODEL] = None
-    layer: Annotated[int | None, LAYER] = None
-    baseline: Annotated[str | None, BASELINE] = None
-
-    def __post_init__(self) -> None:
-        check(self)
-
-    def score(self, outputs: Outputs) -> Scores:
-        """Scores of the outputs; 0 (before rescaling) for one without tokens.
-
-        Raises:
-            InputError: an output without references, or references in another shape.
-            MissingExtraError: torch or transformers is not installed.
-            UsageError: no model, no such layer.
-        """
-        check_references(outputs)
-        encoder = self._encoder()
-        references = list(chain.from_iterable(outputs.references))
-        texts = sorted({*outputs.texts, *references})  # one order, however the rows come
-        place = {text: i for i, text in enumerate(texts)}
-        embedded = encoder.embed(texts)
-        rows = [place[text] for text in references]
-        known = Matched(embedded)
-        pairs = zip(outputs.texts, outputs.references, strict=True)
-        raw = [_best(known, place[x], sorted({place[s] for s in many})) for x, many in pairs]
-        base = 0.0 if self.baseline is None else random_baseline(known, rows)
-        return averaged((np.array(raw, dtype=np.float64) - base) / (1 - base))
-
-    def _encoder(self) -> Encoder:
-        if self.model is None:
-            raise UsageError("bertscore needs a model: the folder or the name of an encoder")
-        return Encoder(model=self.model, layer=self.layer)
-
-    def settings(self) -> dict[str, object]:
-        """Encoder, layer and baseline."""
-        drawn = {"baseline": f"{RANDOM}-{RANDOM_PAIRS}", "baseline-seed": 0}
-        rescaled = {"baseline": None} if self.baseline is None else drawn
-        return {**self._encoder().settings(), **rescaled}
-
-    def signature(self) -> Signature:
-        """Everything that can change the scores."""
-        return Signature(self.name).plus(**self.settings(), v=__version__)
-
-    @classmethod
-    def missing(cls) -> str:
-        """What to install; "" where the libraries are there."""
-        if all(find_spec(name) for name in ("torch", "transformers")):
-            return ""
-        return str(MissingExtraError("BERTScore", "neural"))
-
-
-def _best(texts: Matched, output: int, references: Sequence[int]) -> float:
-    vectors, weights, _ = texts.texts(np.array([output]))
-    return float(f_scores(vectors, weights, *texts.texts(np.array(references))).max())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BertScore(BERTScore):
+class BertScore:
     """BERTScore's F without idf, rescaled with a baseline, negative values clipped to 0.
 
     The published tau presumes rescaled scores: raw ones sit far above it.
@@ -112,8 +35,11 @@ class BertScore(BERTScore):
         baseline: `random`: random pairs of rated texts.
     """
 
+    name: ClassVar[str] = "bertscore"
     default_tau: ClassVar[float] = 0.10
 
+    model: Annotated[str | None, MODEL] = None
+    layer: Annotated[int | None, LAYER] = None
     baseline: Annotated[str, BASELINE] = RANDOM
 
     def __post_init__(self) -> None:
@@ -125,7 +51,7 @@ class BertScore(BERTScore):
 
     def prepare(self, texts: Sequence[str]) -> Dense:
         """The rated texts, embedded."""
-        encoder = self._encoder()
+        encoder = encoder_of(self.model, self.layer)
         rated = Matched(encoder.embed(texts))
         base = random_baseline(rated, rated.embedded.rows.tolist())
         return Dense(
@@ -133,6 +59,25 @@ class BertScore(BERTScore):
             rows=partial(_rows, rated=rated, encoder=encoder, base=base),
             parallel=False,  # BLAS and torch have threads of their own
         )
+
+    def settings(self) -> dict[str, object]:
+        """Encoder, layer and baseline."""
+        return settings_of(encoder_of(self.model, self.layer), self.baseline)
+
+
+def encoder_of(model: str | None, layer: int | None) -> Encoder:
+    """The encoder of a folder or name; raises UsageError for None."""
+    if model is None:
+        raise UsageError("bertscore needs a model: the folder or the name of an encoder")
+    return Encoder(model=model, layer=layer)
+
+
+def settings_of(encoder: Encoder, baseline: str | None) -> dict[str, object]:
+    """The part of a signature that names encoder, layer and baseline (None for raw scores)."""
+    rescaled: dict[str, object] = {"baseline": None}
+    if baseline is not None:
+        rescaled = {"baseline": f"{RANDOM}-{RANDOM_PAIRS}", "baseline-seed": 0}
+    return {**encoder.settings(), **rescaled}
 
 
 def _rows(texts: Sequence[str], *, rated: Matched, encoder: Encoder, base: float) -> Rows:

@@ -1,4 +1,4 @@
-"""METEOR of a text (hypothesis) against its best reference: a metric, and a kernel.
+"""METEOR of a text (hypothesis) against its best reference, and as a kernel.
 
 METEOR 1.5 (Denkowski and Lavie 2014), in the jar that pycocoevalcap brings, where Java is.
 """
@@ -19,45 +19,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from refless.data.records import Outputs
 from refless.metrics.kernels.dense import Dense, Rows
-from refless.metrics.references.protocol import Scores, check_references
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import MissingExtraError, RefLessError, UsageError
-from refless.registry.signature import Signature
-from refless.registry.version import __version__
+from refless.registry.errors import MissingExtraError, UsageError
 
 STATISTICS = 23  # numbers that the jar counts for a pair, all of them sums
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75  # METEOR 1.5's parameters for English
+SETTINGS: dict[str, object] = {"impl": "meteor-1.5", "lang": "en", "norm": True}
 STAGES = np.array([1.0, 0.6, 0.8, 0.6])  # weights of exact, stem, synonym and paraphrase matches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meteor:
-    """METEOR in [0, 1] against the best reference, or of an output with each rated text.
-
-    The corpus score is made of the summed statistics of all outputs, as in coco-caption.
-    """
+    """METEOR in [0, 1] of an output with each rated text."""
 
     name: ClassVar[str] = "meteor"
-    needs: ClassVar[tuple[str, ...]] = ("references",)
     default_tau: ClassVar[float] = 0.18
-
-    def score(self, outputs: Outputs) -> Scores:
-        """Scores of the outputs.
-
-        Raises:
-            InputError: an output without references, or references in another shape.
-            MissingExtraError, UsageError: there is nothing that computes METEOR.
-        """
-        check_references(outputs)
-        counts = meteor_statistics(outputs.texts, outputs.references)
-        return Scores(
-            segments=meteor_score(counts),
-            corpus=float(meteor_score(counts.sum(axis=0))),
-            statistics=counts,
-            combine=meteor_score,
-        )
 
     def prepare(self, texts: Sequence[str]) -> Dense:
         """The rated texts, each the only reference of an output; nothing is computed yet.
@@ -71,20 +48,7 @@ class Meteor:
 
     def settings(self) -> dict[str, object]:
         """Which METEOR."""
-        return {"impl": "meteor-1.5", "lang": "en", "norm": True}
-
-    def signature(self) -> Signature:
-        """Which METEOR, and its settings."""
-        return Signature(self.name).plus(**self.settings(), v=__version__)
-
-    @classmethod
-    def missing(cls) -> str:
-        """What to install; "" where METEOR runs."""
-        try:
-            jar()
-        except RefLessError as lacking:
-            return str(lacking)
-        return ""
+        return {**SETTINGS}
 
 
 def _rows(texts: Sequence[str], *, rated: Sequence[str]) -> Rows:

@@ -177,7 +177,7 @@ def parse(text: str, registry: Mapping[str, type[Any]], what: str) -> Any:  # no
     name, colon, remainder = (part.strip() for part in text.partition(":"))
     if name not in registry:
         near = nearest(name, registry)
-        raise UsageError(f"no {what} '{name}'{near}; there are {', '.join(registry)}")
+        raise UsageError(f"no {what} '{name}'{near}; there are {', '.join(registry) or 'none'}")
     known = parameters_in(registry[name])
     values: dict[str, Any] = {}
     for part in _parts(remainder, text) if colon else ():

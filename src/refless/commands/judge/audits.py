@@ -30,7 +30,7 @@ from refless.evaluation.raters import Raters, votes_of
 from refless.evaluation.repeated import Drift, Runs, drift_of, runs_of
 from refless.evaluation.scales import bars_of
 from refless.evaluation.uses import FEWEST
-from refless.metrics.references import Scores
+from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.dialect import SCALE, Blank, called
 from refless.registry.errors import UsageError

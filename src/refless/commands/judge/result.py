@@ -19,9 +19,8 @@ from refless.data.records import RatedPool
 from refless.evaluation.audit import Audit
 from refless.evaluation.meta import Level, Meta
 from refless.evaluation.repeated import Drift, Runs
-from refless.evaluation.units import InUnits
 from refless.evaluation.uses import FEWEST
-from refless.metrics.references.protocol import Scores
+from refless.metrics.protocol import Scores
 from refless.registry.dialect import called
 from refless.registry.plural import counted, these
 from refless.registry.signature import Signature
@@ -70,7 +69,6 @@ class JudgeRecord(Record):
     gate: GateRecord
     segments: Level
     systems: Level
-    units: dict[str, InUnits]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -83,7 +81,6 @@ class JudgeResult(Result):
         audits: of each score column; runs, drifts: as in `JudgeRecord`.
         rationales: [n] why the judge said so, or ().
         meta: agreement and comparisons.
-        units: by name, over units of M; empty where systems or items are not known.
         metrics: signature of each metric that was computed here; `signature`: of all the rest.
     """
 
@@ -93,7 +90,6 @@ class JudgeResult(Result):
     scores: Mapping[str, Scores]
     audits: tuple[Audit, ...]
     meta: Meta
-    units: Mapping[str, InUnits]
     metrics: Mapping[str, Signature]
     rationales: tuple[str, ...] = ()
     runs: Runs | None = None
@@ -146,7 +142,6 @@ class JudgeResult(Result):
         return (
             *_level_sections(self.meta.segments, "Segments"),
             *_level_sections(self.meta.systems, "Systems"),
-            *_units_section(self.units),
             Section(lines=(CAUTION,)),
         )
 
@@ -316,22 +311,5 @@ def _comparisons(level: Level, names: Mapping[str, str]) -> tuple[Section, ...]:
     ]
     if hidden := len(ordered) - len(rows):
         verb = "is" if hidden == 1 else "are"
-        lines.append(f"{counted(hidden, 'more pair')} {verb} in --format json.")
+        lines.append(f"{counted(hidden, 'more pair')} {verb} in the JSON.")
     return Section(table=Table(header=header, rows=rows)), Section(lines=tuple(lines))
-
-
-def _units_section(units: Mapping[str, InUnits]) -> tuple[Section, ...]:
-    if not units:
-        return ()
-    first, heading = next(iter(units.values())), "Pairs of systems in units"
-    items = counted(first.unit, "item")
-    if first.n_units < 2:
-        line = f"Undefined: fewer than two units of {items}; {called('unit')} can lower it."
-        return (Section(title=heading, lines=(line,)),)
-    names = labels([*units], NAME)
-    rows = tuple(
-        (names[name], _with(row, "spearman"), _with(row, "kendall")) for name, row in units.items()
-    )
-    line = f"{counted(first.n_units, 'unit')} of {items}, differences of two systems."
-    table = Table(header=("metric", "Spearman [95 %]", "Kendall [95 %]"), rows=rows)
-    return (Section(title=heading, table=table, lines=(line,)),)

@@ -31,7 +31,6 @@ from refless.commands.parameters import (
     Many,
     Metrics,
     Names,
-    Natural,
     RatedReading,
     RatingScale,
     Resamples,
@@ -52,9 +51,7 @@ from refless.data.tables import ScoredRead
 from refless.data.tables.columns import JUDGED_ROLES, OWN
 from refless.evaluation import meta as study
 from refless.evaluation.meta import How
-from refless.evaluation.units import ASSIGNMENTS, units_of
-from refless.metrics.references import Metric, Scores, metrics_of
-from refless.metrics.references.protocol import averaged
+from refless.metrics.protocol import Metric, Scores, averaged, metrics_of
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
@@ -97,7 +94,6 @@ def judge(
     rubric: Rubric = None,
     metrics: Metrics = None,
     group: Group = None,
-    unit: Natural = 100,
     resamples: Resamples = 1000,
     seed: Seed = 0,
     columns: JudgedColumns = None,
@@ -131,7 +127,6 @@ def judge(
         require: Gate on the ends of intervals: "kappa>=0.6,tnr>=0.8,mae<=0.5"; of bias its size
             counts, "bias<=0.2"; exit 3 if one is missed, 4 if that cannot be told.
         rubric: What the judge was told; by its digest in the JSON 'refless score' knows the judge.
-        unit: Items a unit, for differences between pairs of systems.
     """
     rows = JudgedRows(
         columns=columns,
@@ -185,7 +180,6 @@ def judge(
             lower=lower,
             mass=mass,
         )
-        paired = bool(human.system and human.item and len(set(human.system)) > 1)
         meta = study.meta(human, scores, how, question.raters)
         audits = audits_of(question, scores, meta.systems) if read.scores else ()
         drifts = drifts_in(question, before, rows) if before is not None else {}
@@ -194,14 +188,13 @@ def judge(
             design=design.said(read.pool.ratings),
             scores=scores,
             meta=meta,
-            units=units_of(human, scores, unit=unit, seed=seed) if paired else {},
             metrics={name: metric.signature() for name, metric in chosen.items()},
             audits=audits,
             rationales=read.rationales,
             runs=runs_in(question, scores) if runs else None,
             drifts=drifts,
             gate=gated(audits, required, drifts, max_drift),
-            signature=_signature(question, scores, how, unit, rubric_of(rubric)),
+            signature=_signature(question, scores, how, rubric_of(rubric)),
         )
 
 
@@ -248,7 +241,7 @@ def _human(read: ScoredRead, design: Design) -> Predictions:
 
 
 def _signature(
-    question: Question, scores: Mapping[str, Scores], how: How, unit: int, rubric: str | None
+    question: Question, scores: Mapping[str, Scores], how: How, rubric: str | None
 ) -> Signature:
     pool = question.read.pool
     columns: list[Sequence[object]] = [pool.texts, pool.human.tolist()]
@@ -258,8 +251,6 @@ def _signature(
         metrics=tuple(sorted(scores)),
         scores=digest_of(columns),
         **question.design.signs,
-        unit=unit,
-        assignments=ASSIGNMENTS,
         permutations=PERMUTATIONS,
         holm="pairs",
         scale=pool.scale,

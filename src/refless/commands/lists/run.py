@@ -7,7 +7,7 @@ from refless.commands.lists.result import Listed, ListResult
 from refless.commands.parameters import About, Folder, Many, Names, command
 from refless.estimators import ESTIMATORS
 from refless.metrics.kernels import KERNELS
-from refless.metrics.references import METRICS
+from refless.metrics.protocol import METRICS
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.offered import Registry

@@ -5,14 +5,13 @@ of those triples in a corpus whose message and response both resemble the seed's
 parroted back. People rate them all in the seed's context; a rating becomes a weight in [-1, 1].
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from refless.data.records import Scale
+from refless.extensions.papers.bm25 import bm25s
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
@@ -137,7 +136,7 @@ class _Index:
         tokens = [self._tokens(text) for text in texts]
         self._empty = not any(tokens)
         if not self._empty:
-            self._model = _bm25()
+            self._model = bm25s("Mining").BM25(k1=K1, b=B, method="lucene")
             self._model.index(tokens, show_progress=False)
 
     def _tokens(self, text: str) -> list[str]:
@@ -150,13 +149,6 @@ class _Index:
         if not tokens:
             return np.zeros(self._n)
         return np.asarray(self._model.get_scores(tokens), dtype=np.float64)
-
-
-def _bm25() -> Any:  # noqa: ANN401 - bm25s has no types
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what bm25s's own imports deprecate is not our users' care
-        import bm25s
-    return bm25s.BM25(k1=K1, b=B, method="lucene")
 
 
 def for_raters(candidates: Sequence[Candidate], seed: int) -> tuple[Candidate, ...]:

@@ -27,14 +27,15 @@ from refless.commands.parameters import (
 )
 from refless.commands.rows import check_standard_input, outputs_of, rated_of
 from refless.commands.warnings import progress
+from refless.extensions.metrics.references import check_references
 from refless.extensions.papers.stress.judging import Estimated, Scorer
 from refless.extensions.papers.stress.material import material_of
 from refless.extensions.papers.stress.plan import PROBES, Plan
 from refless.extensions.papers.stress.result import StressResult
 from refless.extensions.papers.stress.rows import Stressed
 from refless.extensions.papers.stress.run import stress as stressed
-from refless.metrics.references import metrics_of
-from refless.metrics.references.protocol import check_references
+from refless.extensions.papers.stress.words import stop_words
+from refless.metrics.protocol import metrics_of
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 
@@ -113,6 +114,8 @@ def stress(
             f"{called('scorer', 'COMMAND')} or {called('rated', 'POOL')}"
         )
     probes = Plan(probes=names_in(probe) or PROBES).probes
+    if "frequent" in probes:
+        stop_words()  # an extra that is missing is named before any work is done
     read = outputs_of(outputs, rows)
     texts = () if train is None else outputs_of(train, rows, reference=()).texts
     plan = Plan(probes=probes, train=texts, seed=seed, resamples=resamples)

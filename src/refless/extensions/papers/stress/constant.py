@@ -13,8 +13,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from refless.data.records import Outputs
-from refless.metrics.references.bleu import BLEU
-from refless.metrics.references.counting import Counting
+from refless.extensions.metrics.bleu import BLEU
+from refless.extensions.metrics.counting import Counting
 from refless.registry.arrays import FloatArray, IntArray
 from refless.text.ngrams import Features, Shape, learn, look_up
 from refless.text.tokenize import SACREBLEU, distinct, tokenizer

@@ -11,7 +11,7 @@ import numpy as np
 
 from refless.data.records import Outputs
 from refless.estimators import Estimator
-from refless.metrics.references.protocol import Metric, Scores, averaged
+from refless.metrics.protocol import Metric, Scores, averaged
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted

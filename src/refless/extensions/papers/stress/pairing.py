@@ -7,7 +7,7 @@ import numpy as np
 
 from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.rows import NAN, Row
-from refless.metrics.references.protocol import Scores
+from refless.metrics.protocol import Scores
 from refless.registry.arrays import BoolArray, FloatArray
 from refless.stats.intervals import UNDEFINED, percentile_interval
 from refless.stats.resampling import weights_of

@@ -9,7 +9,7 @@ from refless.extensions.papers.stress.material import Material, with_texts
 from refless.extensions.papers.stress.pairing import Rounds, rounds, rows_of
 from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.rows import Probe, Row, percent_of, relative
-from refless.metrics.references import Metric
+from refless.metrics.protocol import Metric
 from refless.registry.errors import UsageError
 
 UNKNOWN = "UNK"  # what a replaced word becomes
@@ -70,10 +70,9 @@ def frequent_probe(
 
     Raises:
         UsageError: texts without words.
+        MissingExtraError: no bm25s, which has the list of words that are no content words.
     """
-    from bm25s.stopwords import STOPWORDS_EN_PLUS
-
-    stop = frozenset(STOPWORDS_EN_PLUS)
+    stop = w.stop_words()
     label, outputs = subject(metric, material)
     counts = w.counted(outputs.texts)
     chosen = words or w.most_frequent(counts, WORDS)

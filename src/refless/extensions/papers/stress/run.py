@@ -13,7 +13,7 @@ from refless.extensions.papers.stress.sentence import sentence_probe
 from refless.extensions.papers.stress.stuffing import SETTINGS, stuffing_probe
 from refless.extensions.papers.stress.useless import useless_probe
 from refless.extensions.papers.stress.words import counted
-from refless.metrics.references import Metric
+from refless.metrics.protocol import Metric
 from refless.registry.errors import InputError, UsageError
 
 ALIKE = 1e-9  # scores that differ by less are one

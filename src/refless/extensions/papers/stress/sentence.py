@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.data.records import Outputs, numbered
+from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.papers.stress.constant import ConstantBLEU, References
 from refless.extensions.papers.stress.judging import Estimated
 from refless.extensions.papers.stress.material import Material, with_texts
 from refless.extensions.papers.stress.pairing import rounds, rows_of
 from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.rows import Probe, Row, percent_of
-from refless.metrics.references import Metric
-from refless.metrics.references.bleu import BLEU
+from refless.metrics.protocol import Metric
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError

@@ -16,7 +16,7 @@ from refless.extensions.papers.stress.material import Material, with_texts
 from refless.extensions.papers.stress.pairing import rounds, rows_of
 from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.rows import Probe, Row
-from refless.metrics.references import Metric
+from refless.metrics.protocol import Metric
 
 REFUSAL = "I'm sorry, but I can't help with that."
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.extensions.papers.bm25 import bm25s
+
 WORD = re.compile(r"[^\s.,;:!?\"()\[\]{}«»“”…]+")
 
 
@@ -30,6 +32,15 @@ def words_of(text: str) -> list[str]:
 def counted(texts: Sequence[str]) -> Counter[str]:
     """How often each word occurs."""
     return Counter(word for text in texts for word in words_of(text))
+
+
+def stop_words() -> frozenset[str]:
+    """English words that are no content words.
+
+    Raises:
+        MissingExtraError: no bm25s, which has the list.
+    """
+    return frozenset(bm25s("The probe 'frequent'").stopwords.STOPWORDS_EN_PLUS)
 
 
 def most_frequent(counts: Mapping[str, int], k: int) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from refless.data.records import Outputs
-from refless.metrics.references.bleu import CASE
-from refless.metrics.references.protocol import Metric, Scores, averaged, check_references
+from refless.extensions.metrics.bleu import CASE
+from refless.extensions.metrics.references import check_references
+from refless.metrics.protocol import Metric, Scores, averaged
 from refless.registry.signature import Signature
 from refless.registry.spec import About, check
 from refless.registry.version import __version__

@@ -7,7 +7,7 @@ import numpy as np
 
 from refless.data.records import Outputs
 from refless.loops.threads import single_threaded_blas
-from refless.metrics.references.protocol import Metric, Scores
+from refless.metrics.protocol import Metric, Scores
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.signature import Signature
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval

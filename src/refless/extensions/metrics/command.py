@@ -6,7 +6,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from refless.commands.metric.result import MetricResult
 from refless.commands.parameters import (
     About,
     Argument,
@@ -28,9 +27,10 @@ from refless.commands.warnings import note, progress
 from refless.data.records import Outputs
 from refless.data.tables import Columns, OutputsRead, Reading, read_outputs
 from refless.data.tables.columns import OWN
-from refless.metrics.references import metrics_of
-from refless.metrics.references.protocol import notes
-from refless.metrics.references.scoring import Run, run
+from refless.extensions.metrics.references import notes
+from refless.extensions.metrics.result import MetricResult
+from refless.extensions.metrics.scoring import Run, run
+from refless.metrics.protocol import metrics_of
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
@@ -67,9 +67,8 @@ def metric(
 ) -> MetricResult:
     """Score outputs by one or more metrics against references.
 
-    Shows each metric's corpus score with a 95 % bootstrap interval, overall and by system; the
-    scores of single outputs are in --format csv, json and jsonl. 'refless list metrics' lists the
-    metrics.
+    Shows each metric's corpus score with a 95 % bootstrap interval, overall and by system; CSV,
+    JSON and JSONL have the scores of single outputs. 'refless list metrics' lists the metrics.
 
     Args:
         outputs: Files of outputs; - is standard input.

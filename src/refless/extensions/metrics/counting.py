@@ -10,12 +10,9 @@ from itertools import chain
 import numpy as np
 
 from refless.data.records import Outputs
-from refless.loops import Loops
 from refless.registry.arrays import FloatArray, IntArray
 from refless.text.ngrams import Features, Shape, learn
 from refless.text.tokenize import SACREBLEU, distinct
-
-loops = Loops("references")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -61,7 +58,7 @@ class Counting:
     """What is counted: orders 1 to `order` of the tokens.
 
     Attributes:
-        by_code: how an n-gram that repeats is weighed (see `refless.metrics.references.delta`).
+        by_code: how an n-gram that repeats is weighed (see `refless.extensions.metrics.delta`).
     """
 
     order: int = 4
@@ -93,8 +90,10 @@ def statistics(outputs: Outputs, counting: Counting) -> FloatArray:
     highest = np.maximum.reduceat(weights, begins[:-1])
     lengths = features.lengths[texts.outputs]
     pairs = (texts.outputs, texts.references, begins, weights, texts.size, counting.by_code)
+    from refless.extensions.metrics.loops import matches  # which loads numba
+
     matched = [
-        loops.matches(features.ids, features.weights, starts, *pairs) for starts in features.starts
+        matches(features.ids, features.weights, starts, *pairs) for starts in features.starts
     ]
     totals = [highest * np.maximum(lengths - k, 0) for k in range(counting.order)]
     closest = _closest(texts.repeated(lengths), features.lengths[texts.references], begins)

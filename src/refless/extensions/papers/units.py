@@ -6,17 +6,14 @@ the same way for all metrics, and the coefficients are averaged.
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
-from refless.data.records import Predictions
-from refless.metrics.references.protocol import Scores
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.metrics.protocol import Scores
+from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.stats.correlation import kendall, spearman
 from refless.stats.intervals import UNDEFINED, Interval, around, fisher_interval
@@ -36,7 +33,6 @@ class InUnits:
             Wright's error for Spearman and Fieller's for Kendall.
         n_units: units of one assignment.
         unit: items a unit.
-        n_dropped: pairs of answers left out, as one of them had no score.
     """
 
     spearman: float
@@ -45,7 +41,6 @@ class InUnits:
     kendall_interval: Interval
     n_units: int
     unit: int
-    n_dropped: int = 0
 
 
 def in_units(
@@ -83,59 +78,6 @@ def in_units(
             metric = _even(sign * np.concatenate(gaps))
             values[key].append((spearman(metric, human), kendall(metric, human)))
     return {key: _in_units(column, n_units, unit) for key, column in values.items()}
-
-
-def units_of(
-    human: Predictions,
-    scores: Mapping[str, Scores],
-    *,
-    unit: int = UNIT,
-    assignments: int = ASSIGNMENTS,
-    seed: int = 0,
-) -> dict[str, InUnits]:
-    """The study over all pairs of the systems of rated segments.
-
-    Args:
-        human: ratings, systems and items; its predictions are not read.
-        scores: by name, [n] segments with their statistics. Each pair of systems is compared on
-            the items that both answered once and that all metrics have a score for.
-        unit, assignments, seed: as in `in_units`.
-
-    Raises:
-        UsageError: segments without systems or items.
-    """
-    if not human.system or not human.item:
-        raise UsageError("units of M need a system and an item (or source) column")
-    complete = ~np.isnan(sum(metric.segments for metric in scores.values()))
-    pairs, dropped = _pairs(human, complete)
-    sides = {
-        name: [(metric.take(a), metric.take(b)) for a, b in pairs]
-        for name, metric in scores.items()
-    }
-    differences = [human.human[a] - human.human[b] for a, b in pairs]
-    results = in_units(differences, sides, unit=unit, assignments=assignments, seed=seed)
-    return {name: replace(result, n_dropped=dropped) for name, result in results.items()}
-
-
-def _pairs(human: Predictions, complete: BoolArray) -> tuple[list[tuple[IntArray, IntArray]], int]:
-    """For each pair of systems the rows of both, item by item, and how many lacked a score."""
-    answers: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for i, (system, item) in enumerate(zip(human.system, human.item, strict=True)):
-        answers[system][item].append(i)
-    once = {  # two answers to one item pair with nothing
-        system: {item: rows[0] for item, rows in items.items() if len(rows) == 1}
-        for system, items in answers.items()
-    }
-    pairs, dropped = [], 0
-    for a, b in combinations(sorted(once), 2):
-        items = sorted({*once[a]} & {*once[b]})
-        rows = np.array([[once[a][item], once[b][item]] for item in items], dtype=np.int64)
-        scored = complete[rows].all(axis=1) if items else np.zeros(0, dtype=np.bool_)
-        dropped += int((~scored).sum())
-        if scored.any():
-            first, second = rows[scored].T
-            pairs.append((first, second))
-    return pairs, dropped
 
 
 def _drawn(n: int, size: int, rng: np.random.Generator) -> IntArray:

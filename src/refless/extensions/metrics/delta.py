@@ -4,9 +4,10 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from refless.data.records import Outputs
-from refless.metrics.references.bleu import BLEU, scores_of, signature_of
-from refless.metrics.references.counting import Counting, statistics
-from refless.metrics.references.protocol import Scores, check_weights
+from refless.extensions.metrics.bleu import BLEU, scores_of, signature_of
+from refless.extensions.metrics.counting import Counting, statistics
+from refless.extensions.metrics.references import check_weights
+from refless.metrics.protocol import Scores
 from refless.registry.errors import InputError
 from refless.registry.signature import Signature
 from refless.registry.spec import About

@@ -8,9 +8,10 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from refless.data.records import Outputs
+from refless.extensions.metrics.counting import Counting, statistics
+from refless.extensions.metrics.references import check_references
 from refless.metrics.bleu import SMOOTHINGS, Smoothing, bleu_of_sums
-from refless.metrics.references.counting import Counting, statistics
-from refless.metrics.references.protocol import Metric, Scores, averaged, check_references
+from refless.metrics.protocol import Metric, Scores, averaged
 from refless.registry.arrays import FloatArray
 from refless.registry.signature import Signature
 from refless.registry.spec import About, check

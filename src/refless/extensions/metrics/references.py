@@ -1,82 +1,10 @@
-"""What every metric offers, what it returns, and the checks of outputs that all share."""
+"""Checks of outputs that every metric with references makes."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
-
-import numpy as np
+from collections.abc import Sequence
 
 from refless.data.records import Outputs
-from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.dialect import called
 from refless.registry.errors import InputError
-from refless.registry.signature import Signature
-
-Combine = Callable[[FloatArray], FloatArray]
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Scores:
-    """What a metric says of outputs.
-
-    Attributes:
-        segments: [n] score of each output by itself; NaN where undefined.
-        corpus: score of all outputs together.
-        statistics: [n, k] what the corpus score is made of, output by output, so that resampling
-            adds rows up and never scores again.
-        combine: sums of statistics [..., k] -> corpus scores [...].
-    """
-
-    segments: FloatArray
-    corpus: float
-    statistics: FloatArray
-    combine: Combine
-
-    def take(self, rows: IntArray) -> Scores:
-        """The scores of some outputs."""
-        return replace(self, segments=self.segments[rows], statistics=self.statistics[rows])
-
-
-class Metric(Protocol):
-    """Scores outputs, mostly by their references; parameters are dataclass fields, by keyword.
-
-    Attributes:
-        name: its name in METRICS.
-        needs: columns of the outputs that it reads besides the text, and parameters without which
-            it cannot run.
-    """
-
-    name: ClassVar[str]
-    needs: ClassVar[tuple[str, ...]]
-
-    def score(self, outputs: Outputs) -> Scores:
-        """Scores of the outputs against their own references."""
-        ...
-
-    def signature(self) -> Signature:
-        """Everything that can change the scores."""
-        ...
-
-    @classmethod
-    def missing(cls) -> str:
-        """What has to be installed first; "" if nothing."""
-        return ""
-
-
-def averaged(segments: FloatArray) -> Scores:
-    """Scores whose corpus score is the mean of the segments that have one."""
-    known = ~np.isnan(segments)
-    statistics = np.stack([np.where(known, segments, 0.0), known.astype(np.float64)], axis=1)
-    corpus = float(mean_of_sums(np.sort(statistics, axis=0).sum(axis=0)))  # in any order of rows
-    return Scores(segments=segments, corpus=corpus, statistics=statistics, combine=mean_of_sums)
-
-
-def mean_of_sums(sums: FloatArray) -> FloatArray:
-    """[...] sum / count out of [..., 2]; NaN without a count."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(sums[..., 0] / sums[..., 1])
 
 
 def check_references(outputs: Outputs) -> None:

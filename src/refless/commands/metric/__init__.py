@@ -1,1 +1,0 @@
-"""The command `metric`: what it computes, its result, and how it is shown."""
