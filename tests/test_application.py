@@ -6,7 +6,6 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,9 +16,10 @@ import pytest
 import refless
 from command_line import headlines, jsonl, output_rows, rated_rows, run
 from frames import Frame, columns_of
+from refless.cli.flags import flags_of
 from refless.commands import COMMANDS, function_of
-from refless.commands.calls import Call
 from refless.commands.parameters import parameters_of
+from refless.registry.dialect import command_line
 from refless.registry.errors import InputError, RefLessError, UsageError
 from refless.report.result import Result
 
@@ -109,16 +109,16 @@ def made(name: str, folder: Path) -> Result:
 @pytest.mark.parametrize("name", CALLS)
 def test_the_command_does_the_same(folder: Path, name: str) -> None:
     """`.command` is the line that gives the same object, the same words and the same status."""
-    result = made(name, folder)
+    with command_line(flags_of(function_of(name.partition("-")[0]))):
+        result = CALLS[name](folder)
+        shown = str(result)
     words = shlex.split(result.command)[1:]
     assert words[0] == name.partition("-")[0]
     again = run(*words, "--format", "json")
     assert again.code == result.exit_status, again.err
     assert again.json == result.to_dict()
-    assert run(*words).out == str(replace(result, worded=None))
-    call = Call(words[0], parameters_of(function_of(words[0])), {})
-    said = [call.worded(line.removeprefix("refless: ")) for line in again.err.splitlines()]
-    assert [*result.notes] == said  # with keywords in place of flags
+    assert run(*words).out == shown
+    assert [*result.notes] == [line.removeprefix("refless: ") for line in again.err.splitlines()]
     assert again.json.get("signature", str(result.signature)) == str(result.signature)
 
 
@@ -145,10 +145,11 @@ def test_training_does_the_same(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", CALLS)
 def test_results_save_themselves(folder: Path, tmp_path: Path, name: str) -> None:
     """Each format, one of them as it is printed, which is the same code for all; the report."""
-    result = replace(made(name, folder), worded=None)  # which is the wording of the command line
+    result = made(name, folder)
     words = shlex.split(result.command)[1:]
     for kind in ("json", "jsonl", "csv", "md"):
-        result.save(tmp_path / f"x.{kind}")
+        with command_line(flags_of(function_of(words[0]))):
+            result.save(tmp_path / f"x.{kind}")
         written = (tmp_path / f"x.{kind}").read_text(encoding="utf-8")
         assert name != "explain" or written == run(*words, "--format", kind).out
     assert json.loads((tmp_path / "x.json").read_text(encoding="utf-8")) == result.to_dict()
@@ -323,7 +324,7 @@ def test_what_parameters_take_is_declared(name: str) -> None:
         wrong: list[Any] = [end + step for end, step in ends if end is not None]
         wrong += ["nonsense"] if one.about.choices else []
         for value in wrong:
-            with pytest.raises(UsageError, match=f"^{one.name}=? must be .*[,;] got '?{value}"):
+            with pytest.raises(UsageError, match=f"^{one.name} must be .*[,;] got '?{value}"):
                 function(**{**needed, one.name: value})
 
 
@@ -347,16 +348,11 @@ def test_messages_speak_the_language_of_the_caller(folder: Path) -> None:
         refless.validate(rated, score_column="gpt4")
     ran = run("validate", rated, "--score-column", "gpt4")
     assert "no column 'gpt4' (--score-column)" in ran.err
-    call = Call("score", parameters_of(function_of("score")), {})
-    said = call.worded("give --column text=NAME, --scale 1 5, or --rated FILE; see --read-me")
-    assert said == "give columns={'text': 'NAME'}, scale=(1, 5), or rated=FILE; see --read-me"
-    said = call.worded("such as --read rating-map=up=1,down=0.")
-    assert said == "such as reading={'rating-map': 'up=1,down=0'}."
     with pytest.raises(InputError, match=r"name it with columns=\{'text': 'NAME'\}, one text"):
         refless.validate([{"txt": "a", "rating": 1}])
     with pytest.raises(InputError, match=r"\(in Python Columns\(text=NAME\)\), one text a row"):
         refless.read_pool([{"txt": "a", "rating": 1}])
-    assert "Of each score_column: " in (inspect.getdoc(refless.judge) or "")
+    assert "Of each `score_column`: " in (inspect.getdoc(refless.judge) or "")
     assert "Of each --score-column: " in run("judge", "--help").out
 
 

@@ -395,7 +395,7 @@ def test_a_sheet_without_items() -> None:
             {"selection": "best"},
             "selection must be one of random, unknown; got 'best'",
         ),
-        (outputs(), {"margin": 0.1}, "margin goes with fail_if_worse="),
+        (outputs(), {"margin": 0.1}, "margin goes with fail_if_worse"),
         (outputs(), {"margin": -1, "fail_if_worse": True}, "margin must be 0 or more"),
         (outputs(), {"group": "nothing"}, "there is no column 'nothing'"),
         ([{**row, "probability": 0} for row in outputs()], {}, "0 is no probability"),

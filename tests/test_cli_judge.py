@@ -125,7 +125,7 @@ def test_without_texts_systems_and_some_scores(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        ((), "--score-column or -m METRIC is needed"),
+        ((), "--score-column or --metric METRIC is needed"),
         (("--score-column", "goood"), "did you mean 'good'?"),
         (("--score-column", "text"), "scores are finite numbers"),
         (("--score-column", "good", "--score-column", "good"), "twice"),

@@ -119,7 +119,7 @@ def test_meta(folder: Path) -> None:
     [
         ("validate pairs.jsonl --scale 1 5", "0 is outside"),
         ("validate pairs.jsonl --group system", "--group system: choices between two texts are"),
-        ("compare pairs.jsonl --system nobody", "'nobody' is none of the systems: broken"),
+        ("compare pairs.jsonl --system nobody", "--system nobody is none of the systems: broken"),
         ("compare pairs.jsonl --fail-if-worse", "--fail-if-worse: worse than which system"),
         ("compare pairs.jsonl --group item", "--group is about ratings, and these are choices"),
         ("judge pairs.jsonl", "at least one --score-column"),

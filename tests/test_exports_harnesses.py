@@ -32,7 +32,7 @@ def test_thumbs_of_promptfoo(file: str) -> None:
     assert (pool.items, pool.sources[0]) == (("0", "0", "1"), "Reply to: late parcel")
     assert pool.scores.tolist() == [[0.3, 0.8]] * 3
     notes = " ".join(found.notes)
-    assert "left out: 4 scores of assertions (--score-column 'scores.*'), 1 results" in notes
+    assert "left out: 4 scores of assertions (score_column='scores.*'), 1 results" in notes
     assert "'promptfoo export eval'" in notes
 
 

@@ -48,7 +48,7 @@ def test_without_a_configuration(name: str) -> None:
     """Ratings stay as they are, and that the scale is not known is said; --scale is heeded."""
     found = read(name, "fluency")
     assert (ratings(found), found.pool.scale) == (FLUENCY, None)
-    assert any("does not say the scale; give --scale" in note for note in found.notes)
+    assert any("does not say the scale; give scale=" in note for note in found.notes)
     assert read(name, "fluency", scale=(0, 8)).pool.human.max() == 6 / 8
 
 
@@ -168,5 +168,5 @@ def test_controls_of_several_scales(tmp_path: Path, names: tuple[str, ...], prob
 
 def test_no_configuration() -> None:
     """A file that is not there."""
-    with pytest.raises(UsageError, match=r"--read label-config=nowhere.xml: no such file"):
+    with pytest.raises(UsageError, match="nowhere.xml'}: no such file"):
         read("tasks.json", "fluency", "nowhere.xml")

@@ -98,7 +98,7 @@ def test_nothing_alike_mines_nothing() -> None:
 
 def test_parameters_are_checked() -> None:
     """Negative counts are refused."""
-    with pytest.raises(UsageError, match="-n must be 0 or more"):
+    with pytest.raises(UsageError, match="n must be 0 or more"):
         mine(triples(2, 1), triples(5, 1), -1)
 
 
@@ -200,7 +200,7 @@ def test_command_goes_out_and_back(tmp_path) -> None:
 def test_command_misuse(tmp_path) -> None:
     """Missing halves of the two steps are told."""
     assert "no folder" in refless("--out-dir", tmp_path / "no", status=2).err
-    assert "CORPUS and --seeds" in refless("--out-dir", tmp_path, status=2).err
+    assert "FILE and --seeds" in refless("--out-dir", tmp_path, status=2).err
     no_bytes = ["x", "--seeds", "y", "--read", "max-bytes=0", "--out-dir", tmp_path]
     assert "--read max-bytes must be 1 or more" in refless(*no_bytes, status=2).err
     both = ["x", "--ratings", "y", "--out-dir", tmp_path]

@@ -24,9 +24,9 @@ def said(ratings: list[float], **more: Any) -> str:
     ("low", "high"), [(0, 1), (0, 4), (1, 5), (1, 7), (0, 10), (0, 100), (-3, 3)]
 )
 def test_a_usual_scale_is_proposed(low: int, high: int) -> None:
-    """Both ends were given: the flag that says so, to be copied."""
+    """Both ends were given: what says so, to be copied."""
     ratings = [low, high, *[(low + high) / 2] * 18]
-    expected = f"go from {low} to {high}; if they can go no further, --scale {low} {high} says so"
+    expected = f"go from {low} to {high}; if they can go no further, scale=({low}, {high}) says so"
     assert said(ratings) == UNKNOWN + expected
 
 
@@ -37,7 +37,7 @@ def test_ratings_that_do_not_tell_it() -> None:
         ([1.5, *[4.25] * 19], "1.5 to 4.25"),
         ([2.0, *[4.0] * 19], "2 to 4"),
     ):
-        expected = f"go from {ends}, which does not tell it; --scale MIN MAX says it, if there"
+        expected = f"go from {ends}, which does not tell it; scale=(MIN, MAX) says it, if there"
         assert said(ratings).startswith(UNKNOWN + expected)
 
 

@@ -115,7 +115,7 @@ def test_a_named_score_is_not_asked_about() -> None:
 
 def test_a_judge_that_nobody_named() -> None:
     """The error names the columns that may be one."""
-    with pytest.raises(UsageError, match=r"score_column= or .* needed; left unread: 'score'; scor"):
+    with pytest.raises(UsageError, match=r"score_column or .* needed; left unread: 'score'; scor"):
         refless.judge(judged())
 
 

@@ -11,8 +11,8 @@ from typer.core import TyperCommand
 
 from refless.cli.output import Format, show
 from refless.commands import function_of
-from refless.commands.calls import by_flags
 from refless.commands.declared import RESULT, parameters_of
+from refless.registry.dialect import command_line, dialect
 from refless.registry.errors import UsageError
 from refless.registry.spec import Parameter
 from refless.report.result import Result
@@ -44,8 +44,10 @@ CSV_SAFE = Annotated[
 
 def command_of(name: str) -> Any:  # noqa: ANN401 - click's own
     """A command with its flags; its module is loaded."""
-    function, alone = function_of(name), typer.Typer(add_completion=False, rich_markup_mode=None)
-    alone.command(name, cls=Command, help=help_of(function))(as_command(function))
+    function = function_of(name)
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    with command_line(flags_of(function)):
+        alone.command(name, cls=Command, help=help_of(function))(as_command(function))
     return typer.main.get_command(alone)
 
 
@@ -75,11 +77,8 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
             if getattr(_context.get_parameter_source(name), "name", "") != "DEFAULT"
         }
         make = partial(function, **given)
-        token = by_flags.set(True)
-        try:
+        with command_line(flags_of(function)):
             show(function.__name__, make, format_, files or [], csv_safe)
-        finally:
-            by_flags.reset(token)
 
     kinds = {each.name: each for each in parameters_of(function)}
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -103,10 +102,24 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
     return run
 
 
+def flags_of(function: Callable[..., Result]) -> dict[str, str]:
+    """The flag of each parameter by its name; for a word of the command line what stands for it."""
+    return {
+        each.name: _metavar(each) if each.about.argument else each.longest
+        for each in parameters_of(function)
+    }
+
+
+def _metavar(parameter: Parameter) -> str:
+    """What stands for a word of the command line in help and messages: FILE, or its name."""
+    files = "FILE" if parameter.kind == list[str] else parameter.name.upper()
+    return parameter.about.metavar or files
+
+
 def help_of(function: Callable[..., Result]) -> str:
     """The docstring without its arguments, which help lists, and each paragraph on one line."""
     doc = inspect.cleandoc(inspect.unwrap(function).__doc__ or "")
-    parts = doc.partition("\n\nArgs:\n")[0].split("\n\n")
+    parts = dialect(doc.partition("\n\nArgs:\n")[0]).split("\n\n")
     return "\n\n".join(" ".join(part.split()) for part in parts)
 
 
@@ -131,18 +144,19 @@ def _by_name(flag: str, words: Sequence[str]) -> dict[str, str | list[str]]:
 def _typer(parameter: Parameter) -> Any:  # noqa: ANN401 - typer's own type
     """The flag, or the word, as typer has it."""
     about, names = parameter.about, parameter.flags
+    line = dialect(about.help)
     files = "FILE" if parameter.kind == list[str] else None
     metavar = about.metavar or "|".join(about.choices) or files
     if about.argument:
         many = "..." if metavar and parameter.kind == list[str] else ""
         metavar = metavar and f"{metavar}{many}"
-        return typer.Argument(help=about.help, metavar=metavar, show_default=False)
+        return typer.Argument(help=line, metavar=metavar, show_default=False)
     if parameter.kind is bool:
         name = names[0].removeprefix("--")
         names = (f"--{name}",) if parameter.default is False else (f"--{name}/--no-{name}",)
     return typer.Option(
         *names,
-        help=about.help,
+        help=line,
         metavar=metavar,
         rich_help_panel=about.panel or None,
         show_default=parameter.default is not None and not isinstance(parameter.default, bool),

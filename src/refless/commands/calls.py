@@ -6,18 +6,20 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from os import PathLike, fspath
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, ParamSpec, TypeVar, get_type_hints
 
 from refless.commands.declared import explained, parameters_of
 from refless.commands.warnings import collecting
 from refless.estimators import ESTIMATORS, estimator_of
+from refless.registry.dialect import called, on_command_line
 from refless.registry.errors import InputError, UsageError
 from refless.registry.spec import Parameter, spec_of
 from refless.report.result import Result
 
+P = ParamSpec("P")
 R = TypeVar("R", bound=Result)
 WORDS = {"group": ("source", "system", "item", "task"), "goal": ("learn", "mean", "compare")}
 
@@ -44,7 +46,7 @@ class Call:
 
     def worded(self, message: str) -> str:
         """A message as its reader calls parameters: `--score-column`, or `score_column=`."""
-        if by_flags.get():
+        if on_command_line():
             return message
         for each in sorted(self.parameters, key=lambda parameter: -len(parameter.longest)):
             flags = () if each.about.argument else each.flags
@@ -123,7 +125,6 @@ def _text(value: Any) -> str:
 
 
 _call: ContextVar[Call] = ContextVar("call")
-by_flags: ContextVar[bool] = ContextVar("by_flags", default=False)  # whether a command line calls
 
 
 def this_call() -> Call:
@@ -131,31 +132,21 @@ def this_call() -> Call:
     return _call.get()
 
 
-def command(function: Callable[..., R]) -> Callable[..., R]:
-    """A function whose groups of parameters are taken one by one, by keyword.
+def command(function: Callable[P, R]) -> Callable[P, R]:
+    """The function as a command, with the same parameters.
 
     Its result knows what was noticed on the way, and the command line that does the same.
     """
-    hints = get_type_hints(function)
-    groups: dict[str, Any] = {
-        name: kind for name, kind in hints.items() if is_dataclass(kind) and name != "return"
-    }
-    signature = _flat(inspect.signature(function), hints, groups)
 
     @wraps(function)
-    def run(*args: Any, **values: Any) -> R:
+    def run(*args: P.args, **values: P.kwargs) -> R:
+        call = _called(function, args, values)
         with collecting() as notes:
-            call = _called(function, signature, args, values)
             token = _call.set(call)
             try:
                 for parameter in call.parameters:
-                    parameter.check(call.values.get(parameter.name), parameter.longest)
-                given = dict(call.values)
-                for name, group in groups.items():
-                    given[name] = group(
-                        **{field.name: given.pop(field.name) for field in fields(group)}
-                    )
-                result = function(**given)
+                    parameter.check(call.values[parameter.name], called(parameter.name))
+                result = function(*args, **values)
             except (UsageError, InputError) as fault:
                 fault.args = (call.worded(str(fault)),)
                 raise
@@ -163,28 +154,22 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
                 _call.reset(token)
         if where := tuple(words_of(call.values.get("where"))):
             result = replace(result, signature=result.signature.plus(where=where))
-        worded = None if by_flags.get() else call.worded
-        said = tuple(map(call.worded, notes))
-        return replace(result, notes=said, command=call.line(), worded=worded)
+        return replace(result, notes=tuple(map(call.worded, notes)), command=call.line())
 
-    run.__doc__ = Call(function.__name__, parameters_of(function), {}).worded(explained(function))
-    plain = {each.name: each.annotation for each in signature.parameters.values()}
-    run.__annotations__ = plain | {"return": hints["return"]}
-    run.__signature__ = signature  # type: ignore[attr-defined]
+    run.__doc__ = explained(function)
+    run.__annotations__ = get_type_hints(function)
+    run.__signature__ = _plain(function)  # type: ignore[attr-defined]
     return run
 
 
 def _called(
-    function: Callable[..., object],
-    signature: inspect.Signature,
-    args: Sequence[Any],
-    values: Mapping[str, Any],
+    function: Callable[..., object], args: Sequence[Any], values: Mapping[str, Any]
 ) -> Call:
-    """The call, with defaults for the parameters that are not given."""
+    """The call, with the defaults of what is not given; TypeError where Python raises it."""
     name = function.__name__
     parameters = parameters_of(function)
     _check_names(name, [*values], [each.name for each in parameters])
-    bound = signature.bind(*args, **values)
+    bound = inspect.signature(function).bind(*args, **values)
     bound.apply_defaults()
     return Call(name, parameters, dict(bound.arguments))
 
@@ -198,21 +183,9 @@ def _check_names(function: str, given: Sequence[str], known: Sequence[str]) -> N
             raise TypeError(f"refless.{function}() has no parameter '{name}'; {remedy}")
 
 
-def _flat(
-    signature: inspect.Signature, hints: Mapping[str, Any], groups: Mapping[str, Any]
-) -> inspect.Signature:
-    """The signature with plain types, and the parameters of groups by keyword."""
-    own = signature.parameters.items()
-    flat = [each.replace(annotation=hints[name]) for name, each in own if name not in groups]
-    for group in groups.values():
-        kinds = get_type_hints(group)
-        flat += [
-            inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=field.default,
-                annotation=kinds[field.name],
-            )
-            for field in fields(group)
-        ]
-    return signature.replace(parameters=flat)
+def _plain(function: Callable[..., object]) -> inspect.Signature:
+    """The signature with plain types, as people read them: without what commands declare."""
+    hints = get_type_hints(function)
+    own = inspect.signature(function)
+    plain = [each.replace(annotation=hints[name]) for name, each in own.parameters.items()]
+    return own.replace(parameters=plain, return_annotation=hints["return"])

@@ -1,9 +1,9 @@
-"""The parameters of a command: those of its function, and of groups, a dataclass each."""
+"""The parameters of a command, as the signature and the docstring of its function have them."""
 
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING
 from functools import lru_cache
 from textwrap import fill
 from typing import Any, get_args, get_type_hints
@@ -17,28 +17,20 @@ Many = list[str] | None  # what the command line takes for rows and for several 
 
 @lru_cache
 def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
-    """The parameters of a function, and those of its groups one by one."""
+    """The parameters of a function in their order."""
     if (bare := inspect.unwrap(function)) is not function:  # a command shows plain types
         return parameters_of(bare)
-    found: list[Parameter] = []
-    hints, docs = get_type_hints(function, include_extras=True), documented(function.__doc__)
+    hints = get_type_hints(function, include_extras=True)
+    lines = documented(function.__doc__)
+    parameters: list[Parameter] = []
     for name, parameter in inspect.signature(function).parameters.items():
-        hint = hints[name]
-        if is_dataclass(hint):
-            inner = get_type_hints(hint, include_extras=True)
-            lines = documented(*(kind.__doc__ for kind in reversed(hint.__mro__)))  # type: ignore[union-attr]
-            found += [
-                declared(field.name, inner[field.name], field.default, lines.get(field.name, ""))
-                for field in fields(hint)
-            ]
-        else:
-            default = MISSING if parameter.default is parameter.empty else parameter.default
-            found.append(declared(name, hint, default, docs.get(name, "")))
-    return tuple(found)
+        default = MISSING if parameter.default is parameter.empty else parameter.default
+        parameters.append(declared(name, hints[name], default, lines.get(name, "")))
+    return tuple(parameters)
 
 
 def explained(function: Callable[..., object]) -> str:
-    """Its docstring, with every parameter of its groups under `Args`, and what it returns."""
+    """Its docstring, with every parameter that several functions share, and what it returns."""
     doc, own = inspect.cleandoc(function.__doc__ or ""), documented(function.__doc__)
     lines = [
         fill(
@@ -56,11 +48,8 @@ def explained(function: Callable[..., object]) -> str:
     return f"{head.rstrip()}\n\nArgs:\n{args}{result}{blank}{after}"
 
 
-def documented(*docs: str | None) -> dict[str, str]:
-    """What docstrings say of each name under `Args` or `Attributes`."""
-    found: dict[str, str] = {}
-    for doc in docs:
-        parts = re.split("\n(?:Args|Attributes):\n", inspect.cleandoc(doc or ""))
-        entries = re.findall(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", "".join(parts[1:]), re.MULTILINE)
-        found |= {name: " ".join(text.split()) for name, text in entries}
-    return found
+def documented(doc: str | None) -> dict[str, str]:
+    """The line of each name under `Args` or `Attributes` of a docstring."""
+    parts = re.split("\n(?:Args|Attributes):\n", inspect.cleandoc(doc or ""))
+    entries = re.findall(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", "".join(parts[1:]), re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in entries}

@@ -11,6 +11,7 @@ from refless.commands.warnings import note
 from refless.data.human import canonical_order, fingerprint
 from refless.data.records import RatedPool
 from refless.files.untrusted import json_of, reading
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.signature import Signature
 from refless.report.result import GateRecord
@@ -68,14 +69,14 @@ def check_judged(
     signature = Signature.parse(judged.signature)
     names = [judge.name for judge in judged.judges]
     if not rated.score_names:
-        raise UsageError("--judged-by goes with --score-column")
+        raise UsageError(f"{called('judged_by')} goes with {called('score_column')}")
     for name in rated.score_names:
         if name not in names:
             raise UsageError(f"{path} judges {', '.join(names)}, and not '{name}'")
     if signature.get("rubric") != rubric_of(rubric):
         raise UsageError(
             f"{path} was made with another rubric, or one of the two has none: give the same "
-            "--rubric to both, or judge again"
+            f"{called('rubric')} to both, or judge again"
         )
     if signature.get("pool") != labels_of(rated):
         note(f"the ratings are not those by which {path} judges {', '.join(rated.score_names)}")

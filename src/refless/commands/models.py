@@ -12,6 +12,7 @@ from refless.estimators import Estimator
 from refless.estimators.saved import Saved, opened
 from refless.files.arrays import check_ending
 from refless.files.writing import check_writable
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 
 
@@ -24,9 +25,10 @@ def saved_in(
         UsageError: what it has already is given as well, or other settings than it was made with.
         InputError: none there, or a damaged one.
     """
-    for flag, given in (("rated", rated is not None), ("estimator", estimator != DEFAULT)):
+    for name, given in (("rated", rated is not None), ("estimator", estimator != DEFAULT)):
         if given:
-            raise UsageError(f"--model {fspath(model)} has its own --{flag}; leave one of them out")
+            saved_model = called("model", fspath(model))
+            raise UsageError(f"{saved_model} has its own {called(name)}; leave one of them out")
     saved = opened(model, threads)
     check_made_with(saved.estimator.rated, rows.to_reading(), "model")
     return saved

@@ -18,6 +18,7 @@ from refless.commands.declared import (
 from refless.data.tables import Columns, Reading, one_of, parse_word_map, scale_of
 from refless.data.tables.columns import SEVERAL
 from refless.files.untrusted import MOST_BYTES, is_folder
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.spec import (
     About,
@@ -48,17 +49,93 @@ Rubric = Annotated[Folder | None, About(kind=str | None, metavar="FILE")]
 Argument = Annotated[Rows, About(argument=True, kind=list[str])]
 Files = Annotated[Rows, About(kind=Many)]
 Several = Annotated[Names, About(kind=Many)]
-SeveralColumns = Annotated[Names, About(panel=COLUMNS, metavar="NAME", kind=Many)]
-ByRole = Annotated[
+T = TypeVar("T")
+ColumnRoles = Annotated[
     Mapping[str, str | Sequence[str]] | None,
     About(names=("--column",), panel=COLUMNS, metavar="ROLE=NAME", kind=ByName),
 ]
-Options = Annotated[
+OutputColumns = Annotated[
+    ColumnRoles,
+    About(
+        "Column that plays a role, if its name does not say so: text=reply. Repeatable; roles: "
+        "text, id, item, source, system, task."
+    ),
+]
+RatedColumns = Annotated[
+    ColumnRoles,
+    About(
+        "Column that plays a role, if its name does not say so: rating=score. Repeatable; roles: "
+        "text, id, item, source, system, task, rating (several, or a pattern 'rater*': one "
+        "annotator a column), annotator, time, dimension."
+    ),
+]
+ReadingOptions = Annotated[
     Mapping[str, Any] | None,
     About(names=("--read",), panel=READING, metavar="OPTION=VALUE", kind=ByName),
 ]
-T = TypeVar("T")
-Read = Annotated[T, About(panel=READING)]
+OutputReading = Annotated[
+    ReadingOptions,
+    About(
+        "How files are read: encoding=latin-1. Repeatable; options: format, encoding, quoting, "
+        "max-bytes."
+    ),
+]
+RatedReading = Annotated[
+    ReadingOptions,
+    About(
+        "How files are read: encoding=latin-1. Repeatable; options: format, encoding, quoting, "
+        "max-bytes, rating-map, score-map, label-config."
+    ),
+]
+SkipBad = Annotated[bool, About("Skip and count bad rows instead of stopping.", panel=READING)]
+RowFilter = Annotated[
+    Names,
+    About(
+        "Rows that count: status=approved, or type!=control. Repeatable. status=* keeps what a "
+        "tool marks as invalid.",
+        panel=READING,
+        metavar="COLUMN=VALUE",
+        kind=Many,
+    ),
+]
+RatingScale = Annotated[
+    tuple[float, float] | None,
+    About(
+        "Lowest and highest rating; maps ratings to [0, 1].",
+        panel=READING,
+        metavar="MIN MAX",
+    ),
+]
+Dimension = Annotated[
+    Names,
+    About(
+        "Which of several things that were rated is read: fluency, a question, a scorer, a column "
+        "of ratings; fluency=1..5 has its scale.",
+        panel=READING,
+        metavar="NAME",
+        kind=str | None,
+    ),
+]
+LowerIsBetter = Annotated[
+    Names,
+    About(
+        "A column of ratings or scores that is to be turned, verdicts too: errors, ranks; "
+        "repeatable.",
+        panel=COLUMNS,
+        metavar="NAME",
+        kind=Many,
+    ),
+]
+ScoreColumn = Annotated[
+    Names,
+    About(
+        "Column of scores that others gave the texts: an LLM judge, a metric; repeatable, or a "
+        "pattern: 'judge*'. Higher need not mean better.",
+        panel=COLUMNS,
+        metavar="NAME",
+        kind=Many,
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,25 +163,15 @@ class RatedOptions(FileOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputRows:
-    """How rows of outputs are read, and which column is what.
-
-    Attributes:
-        columns: Column that plays a role, if its name does not say so: text=reply. Repeatable;
-            roles: text, id, item, source, system, task.
-        reading: How files are read: encoding=latin-1. Repeatable; options: format, encoding,
-            quoting, max-bytes.
-        skip_bad: Skip and count bad rows instead of stopping.
-        where: Rows that count: status=approved, or type!=control. Repeatable. status=* keeps what a
-            tool marks as invalid.
-    """
+    """How rows of outputs are read, and which column is what: parameters as a user gives them."""
 
     roles: ClassVar[tuple[str, ...]] = ("text", "id", "item", "source", "system", "task")
     options: ClassVar[type[FileOptions]] = FileOptions
 
-    columns: ByRole = None
-    reading: Read[Options] = None
-    skip_bad: Read[bool] = False
-    where: Annotated[Read[Names], About(metavar="COLUMN=VALUE", kind=Many)] = None
+    columns: ColumnRoles = None
+    reading: ReadingOptions = None
+    skip_bad: bool = False
+    where: Names = None
 
     def __post_init__(self) -> None:
         columns_by_role(self.columns, self.roles)
@@ -122,29 +189,16 @@ class OutputRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedRows(OutputRows):
-    """The same for rated texts, or for both.
-
-    Attributes:
-        columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
-            roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*':
-            one annotator a column), annotator, time, dimension.
-        reading: How files are read: encoding=latin-1. Repeatable; options: format, encoding,
-            quoting, max-bytes, rating-map, score-map, label-config.
-        scale: Lowest and highest rating; maps ratings to [0, 1].
-        dimension: Which of several things that were rated is read: fluency, a question, a scorer, a
-            column of ratings; fluency=1..5 has its scale.
-        lower_is_better: A column of ratings or scores that is to be turned, verdicts too: errors,
-            ranks; repeatable.
-    """
+    """The same for rated texts, or for both."""
 
     roles: ClassVar[tuple[str, ...]] = (
         *OutputRows.roles, "rating", "annotator", "time", "dimension",
     )  # fmt: skip
     options: ClassVar[type[FileOptions]] = RatedOptions
 
-    scale: Annotated[Read[tuple[float, float] | None], About(metavar="MIN MAX")] = None
-    dimension: Annotated[Read[Names], About(metavar="NAME", kind=str | None)] = None
-    lower_is_better: SeveralColumns = None
+    scale: tuple[float, float] | None = None
+    dimension: Names = None
+    lower_is_better: Names = None
 
     def to_reading(self, **columns: Any) -> Reading:
         """How to read, with more columns by role."""
@@ -170,10 +224,13 @@ def columns_by_role(columns: Any, roles: Sequence[str]) -> dict[str, Any]:
     for role, names in mapped(columns, "columns", "{'rating': 'score'}").items():
         if role not in roles:
             near = nearest(role, roles)
-            raise UsageError(f"--column: no role '{role}'{near}; there are {', '.join(roles)}")
+            known = ", ".join(roles)
+            raise UsageError(f"{called('columns')}: no role '{role}'{near}; there are {known}")
         several = names_in(names)
         if role not in SEVERAL and len(several) > 1:
-            raise UsageError(f"--column {role} takes one column, got {', '.join(several)}")
+            raise UsageError(
+                f"{called('columns')}: {role} takes one column, got {', '.join(several)}"
+            )
         if several:
             result[role] = several if role in SEVERAL else several[0]
     return result
@@ -188,25 +245,27 @@ def options_in(options: Any, kind: type[FileOptions]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     parameters = parameters_in(kind)
     for option, value in mapped(options, "reading", "{'encoding': 'latin-1'}").items():
-        name, flag = option.replace("-", "_"), f"--read {option}"
+        name = option.replace("-", "_")
+        place = f"{called('reading')}: {option}"
         if name not in parameters:
             names = [each.replace("_", "-") for each in parameters]
             near = nearest(option, names)
-            raise UsageError(f"--read: no option '{option}'{near}; there are {', '.join(names)}")
+            known = ", ".join(names)
+            raise UsageError(f"{called('reading')}: no option '{option}'{near}; there are {known}")
         if isinstance(value, list | tuple):
-            raise UsageError(f"{flag} takes one value, got {', '.join(map(str, value))}")
-        result[name] = _option(parameters[name], value, flag)
+            raise UsageError(f"{place} takes one value, got {', '.join(map(str, value))}")
+        result[name] = _option(parameters[name], value, place)
     return result
 
 
-def _option(parameter: Parameter, value: Any, flag: str) -> Any:
+def _option(parameter: Parameter, value: Any, place: str) -> Any:
     """The value of one option, which a command line has as text."""
     is_map = parameter.name in {"rating_map", "score_map"}
     if isinstance(value, Mapping) and is_map:
         return value
     text = value if isinstance(value, str) else written(value)
-    plain = value_of(parameter, text, flag)
-    parameter.check(plain, flag)
+    plain = value_of(parameter, text, place)
+    parameter.check(plain, place)
     name = parameter.name.replace("_", "-")
     return parse_word_map(plain, name) if is_map and plain is not None else plain
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from refless.commands.parameters import OutputRows, RatedRows, Rows, SeveralColumns, names_in
+from refless.commands.parameters import Names, OutputRows, RatedRows, Rows, names_in
 from refless.commands.warnings import note
 from refless.data.design import column_of
 from refless.data.human import FEWEST_RATINGS, LIKELY_SCALES
@@ -22,6 +22,7 @@ from refless.data.tables import (
 from refless.data.tables.table import Read
 from refless.estimators import Estimator
 from refless.registry.arrays import FloatArray
+from refless.registry.dialect import SCALE, called
 from refless.registry.errors import UsageError
 
 CODES = frozenset(  # that may stand for no answer, as survey tools and harnesses write it
@@ -33,14 +34,9 @@ TOLD = 3  # bad rows that are told in full
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredRows(RatedRows):
-    """The same with scores that somebody else gave to rated texts and outputs alike.
+    """The same with scores that somebody else gave to rated texts and outputs alike."""
 
-    Attributes:
-        score_column: Column of scores that others gave the texts: an LLM judge, a metric;
-            repeatable, or a pattern: 'judge*'. Higher need not mean better.
-    """
-
-    score_column: SeveralColumns = None
+    score_column: Names = None
 
     def to_reading(self, **columns: Any) -> Reading:
         """How to read, with the columns of scores, and more by role."""
@@ -122,13 +118,16 @@ def note_ratings(pool: RatedPool) -> FloatArray:
         if low == 0 and high >= 10 and 0 <= values.min() < values.max() <= 1:
             note(
                 f"all ratings go from {values.min():g} to {values.max():g} on a scale from 0 to "
-                f"{high:g}: if they are shares of it, --scale 0 1"
+                f"{high:g}: if they are shares of it, {called('scale', (0, 1))}"
             )
         return values
     codes = codes_in(values) | _zero_in(values)
     for line, code in zip(_of_codes(values, codes), sorted(codes), strict=True):
-        remedy = f"leave these cells blank or say --read rating-map={code:g}="
-        note(f"{line.format('ratings')}not rated, {remedy}; if it is a rating, give --scale")
+        remedy = f"leave these cells blank or say {called('reading', {'rating-map': f'{code:g}='})}"
+        note(
+            f"{line.format('ratings')}not rated, {remedy}; if it is a rating, give "
+            f"{called('scale')}"
+        )
     return values[~np.isin(values, [*codes])]
 
 
@@ -182,9 +181,12 @@ def note_scale(pool: RatedPool) -> None:
         return
     low, high = float(values.min()), float(values.max())
     ends = f"{low:g} to {high:g}"
-    likely = f"go from {ends}; if they can go no further, --scale {low:g} {high:g} says so"
+    likely = f"go from {ends}; if they can go no further, {called('scale', (low, high))} says so"
     if len(values) < FEWEST_RATINGS or (low, high) not in LIKELY_SCALES:
-        likely = f"go from {ends}, which does not tell it; --scale MIN MAX says it, if there is one"
+        likely = (
+            f"go from {ends}, which does not tell it; {called('scale', SCALE)} says it, "
+            "if there is one"
+        )
     note(f"no scale is known, so numbers are in the raters' units. The ratings {likely}")
 
 
@@ -212,7 +214,10 @@ def grouped_outputs_of(
 
 def both_of(rows: Rows, options: RatedRows, group: str | None) -> tuple[PoolRead, OutputsRead]:
     """Rows with a rating as rated texts, rows without one as outputs."""
-    note("without --rated: rows with a rating are the rated texts, rows without one the outputs")
+    note(
+        f"without {called('rated')}: rows with a rating are the rated texts, rows "
+        "without one the outputs"
+    )
     pool, outputs = read_both(rows, options.to_reading(group=column_of(group)))
     tell(pool, outputs)
     note_pool(pool.pool)

@@ -18,6 +18,7 @@ import numpy as np
 from refless.data.records import COLUMNS as COLUMNS_OF_TEXTS
 from refless.data.records import Ratings, Texts, columns_of, picked
 from refless.registry.arrays import IntArray, numbered
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 
@@ -302,7 +303,7 @@ def _labels(texts: Texts, group: str, column: Sequence[str]) -> tuple[str, ...]:
     """[n] the values of a column; a blank one stands alone."""
     labels = column or (getattr(texts, COLUMNS[group]) if group in COLUMNS else ())
     if len(labels) != len(texts):
-        raise UsageError(f"--group {group}: the texts have no {group} column")
+        raise UsageError(f"{called('group', group)}: the texts have no {group} column")
     return tuple(labels)
 
 

@@ -16,6 +16,7 @@ from refless.evaluation.labels import (
     verdicts,
 )
 from refless.registry.arrays import FloatArray
+from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.stats.answers import NOTHING_MORE, Estimate, Extra
 from refless.stats.correlation import is_constant
@@ -136,7 +137,7 @@ def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
     sentences = [
         (
             "That the judge does as well on other texts, with another prompt, rubric or model: ask "
-            "again after each change, with --before."
+            f"again after each change, with {called('before')}."
         ),
         (
             "That the ratings stand for all rows: they do not look drawn at random."

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from refless.registry.dialect import Blank, called
 from refless.registry.errors import InputError, RefLessError
 
 MOST_BYTES = 1 << 32  # 4 GiB: most bytes that one file may hold, unpacked
@@ -147,5 +148,5 @@ class Limited(io.RawIOBase):
 
 def too_large(path: str, most: int) -> InputError:
     """The error for a file of more bytes than are read."""
-    remedy = "if that is meant, read more with --read max-bytes=N"
+    remedy = f"if that is meant, read more with {called('reading', {'max-bytes': Blank('N')})}"
     return InputError(f"the file holds more than {most} bytes, unpacked", path=path, remedy=remedy)

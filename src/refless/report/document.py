@@ -1,8 +1,9 @@
 """A report as plain data: one document, which terminal, Markdown and HTML show each their way."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 
+from refless.registry.dialect import called
 from refless.report.wording import clipped
 
 
@@ -133,16 +134,6 @@ class Document:
     signatures: tuple[str, ...] = ()
     command: str = ""
 
-    def worded(self, say: Callable[[str], str]) -> "Document":
-        """The document with each sentence said another way; command lines stay."""
-
-        def said(lines: Sequence[str]) -> tuple[str, ...]:
-            return tuple(line if "refless " in line else say(line) for line in lines)
-
-        sections = tuple(replace(part, lines=said(part.lines)) for part in self.sections)
-        (verdict,), notes = said([self.verdict]), said(self.notes)
-        return replace(self, verdict=verdict, notes=notes, sections=sections)
-
 
 def plain(document: Document) -> Iterable[Section]:
     """The document as text and Markdown show it: warnings, verdict, notes, sections, signatures.
@@ -190,7 +181,8 @@ def caveats() -> Section:
             ),
             (
                 "That it carries over. Other tasks, systems, lengths or annotators need ratings of "
-                "their own; validate with --group system or source says how much is lost."
+                f"their own; validate with {called('group', 'system')} or source says how "
+                "much is lost."
             ),
             "That people agree, or are right. The human rating here is the mean of these ratings.",
         ),

@@ -50,7 +50,6 @@ class Result:
         gate: what became of the gate, where there is one.
         notes: what was noticed on the way, a sentence each.
         command: the command line that does the same.
-        worded: how its reader calls parameters: in Python by keywords; None for flags.
         server: the module whose `run` serves it until it is interrupted; most have none.
         signs: whether its signature is shown.
     """
@@ -62,7 +61,6 @@ class Result:
     gate: GateRecord = GateRecord()
     notes: tuple[str, ...] = ()
     command: str = ""
-    worded: Callable[[str], str] | None = None
 
     @property
     def exit_status(self) -> int:
@@ -91,8 +89,7 @@ class Result:
     def _signed(self, document: Document) -> Document:
         """The document with the command line and, unless it has its own or none, the signature."""
         signatures = document.signatures or (str(self.signature),) * self.signs
-        said = document if self.worded is None else document.worded(self.worded)
-        return replace(said, signatures=signatures, command=self.command)
+        return replace(document, signatures=signatures, command=self.command)
 
     def json(self) -> Record:
         """What `--format json` prints; undefined numbers are NaN here and null there."""

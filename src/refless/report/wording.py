@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from rich.cells import cell_len, set_cell_size
 
+from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 
@@ -184,7 +185,7 @@ def _visible(character: str) -> str:
 
 def question(unit: str, *, these: bool, looks: Looks) -> str:
     """Which question an interval answers, and for how many looks."""
-    holds = "for one look (--looks any: for any number)"
+    holds = f"for one look ({called('looks', 'any')}: for any number)"
     holds = "however often you look while ratings arrive" if looks == "any" else holds
     return f"The answer is about {about(unit, these=these)}, and holds {holds}."
 
@@ -193,7 +194,7 @@ def about(unit: str, *, these: bool) -> str:
     """What an interval is about."""
     if these:
         return f"these {unit}s alone, as these people rate them"
-    return f"{unit}s like these (--these-items: about these alone)"
+    return f"{unit}s like these ({called('these_items')}: about these alone)"
 
 
 def allowed(count: int, noun: str) -> tuple[str, ...]:

@@ -4,7 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from refless.commands.compare.inputs import Selection
 from refless.evaluation.comparing import Comparison, Pair
+from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.report.charts import Line, charted
 from refless.report.document import Section, Table
@@ -23,23 +25,30 @@ from refless.stats.intervals import Interval
 NAME = 24  # columns of a terminal
 MOST_PAIRS = 28  # of eight systems; of more, the clearest come first
 MOST_NAMED = 3  # pairs that the first sentences name
-ASSUMED = {
-    "random": (
-        "This assumes that the rated outputs were drawn at random from all of them. If they were "
-        "picked otherwise, say so: --selection unknown."
-    ),
-    "active": "Rated outputs count by the chance with which each was drawn.",
-    "unknown": (
-        "How the rated outputs were chosen is unknown, so their ratings do not stand for the "
-        "others: they teach the estimates, and the estimates answer."
-    ),
-}
 ALLOWED = "for raters who are stricter or milder."
 FEW_RATERS = "This is how {} rate: fewer than four do not tell how others would."
 SAME_RATERS = "Have the same people rate both systems: more ratings by other people tell less."
 MISJUDGED = (
     "The interval knows how far whole systems are misjudged, as well as the rated texts can tell."
 )
+
+
+def assumed(selection: Selection) -> str:
+    """What an answer assumes of how the rated outputs were chosen."""
+    match selection:
+        case "random":
+            remedy = called("selection", "unknown")
+            return (
+                "This assumes that the rated outputs were drawn at random from all of them. If "
+                f"they were picked otherwise, say so: {remedy}."
+            )
+        case "active":
+            return "Rated outputs count by the chance with which each was drawn."
+        case "unknown":
+            return (
+                "How the rated outputs were chosen is unknown, so their ratings do not stand for "
+                "the others: they teach the estimates, and the estimates answer."
+            )
 
 
 def turned(pair: Pair, by: Pair | None = None) -> Pair:
@@ -167,7 +176,10 @@ def why_not(pair: Pair) -> str:
     if why == "one unit is rated":
         return _one_rating(pair)
     if why == "all are equal":
-        return "all ratings are equal, and no scale says how far others may lie; --scale says it"
+        return (
+            "all ratings are equal, and no scale says how far others may lie; "
+            f"{called('scale')} says it"
+        )
     if math.isnan(pair.difference.wide):
         return f"no interval holds at any look before {FEWEST} items are rated"
     return "no output is rated, and nothing tells how far estimates lie off"

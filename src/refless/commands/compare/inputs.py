@@ -26,6 +26,7 @@ from refless.data.tables.columns import NEEDED, OF_RATINGS
 from refless.data.tables.partly_rated import read_partly, with_ratings
 from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.random_draw import random_draw
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 
@@ -71,7 +72,7 @@ def inputs_of(outputs: PartlyRated, rated: PartlyRated | None, group: str | None
         outputs, pool, same = with_ratings(outputs, rated)
         _note_same(outputs, pool, same)
     if pool is None:
-        remedy = "rate some outputs, or give rated texts with --rated"
+        remedy = f"rate some outputs, or give rated texts with {called('rated')}"
         raise InputError("no text has a rating", remedy=remedy)
     others = outputs.texts.take(np.setdiff1d(np.arange(len(outputs.texts)), outputs.place))
     note_codes(pool, others)
@@ -150,7 +151,7 @@ def systems_of(systems: Sequence[str], outputs: Rows, named: Sequence[str]) -> l
     """The systems as named, else in the files' order, or by name; UsageError for one, or a typo."""
     names, stems = sorted({*systems}), _stems(outputs)
     if wrong := [name for name in named if name not in names]:
-        raise UsageError(f"--system '{wrong[0]}' is none of the systems: {', '.join(names)}")
+        raise UsageError(f"{called('system', wrong[0])} is none of the systems: {', '.join(names)}")
     names = [*dict.fromkeys(named)] or (stems if sorted(stems) == names else names)
     if len(names) < 2:
         raise UsageError(f"there is one system, '{names[0]}'; a comparison needs two")
@@ -160,12 +161,12 @@ def systems_of(systems: Sequence[str], outputs: Rows, named: Sequence[str]) -> l
 def check_gate(systems: Sequence[str], outputs: Rows, named: Names) -> None:
     """Raises UsageError unless there are two systems, and it is clear which one is the old one."""
     if not named and sorted(_stems(outputs)) != sorted(systems):
-        remedy = "Name the old one first: --system OLD --system NEW"
-        raise UsageError(f"--fail-if-worse: worse than which system? {remedy}")
+        remedy = f"Name the old one first: {called('system', ['OLD', 'NEW'])}"
+        raise UsageError(f"{called('fail_if_worse')}: worse than which system? {remedy}")
     if len(systems) != 2:
         raise UsageError(
-            f"--fail-if-worse is about two systems; there are {len(systems)}: name two with "
-            "--system"
+            f"{called('fail_if_worse')} is about two systems; there are {len(systems)}: name two "
+            f"with {called('system')}"
         )
 
 
@@ -178,6 +179,6 @@ def selection_of(selection: Literal["random", "unknown"] | None, outputs: Partly
         raise UsageError(
             f"{counted(int((~known).sum()), 'rated output')} of {len(known)} have no "
             "probability, the others do: were these drawn at random? Give all their chance, or "
-            "say --selection random or unknown"
+            f"say {called('selection', 'random')} or unknown"
         )
     return "active"

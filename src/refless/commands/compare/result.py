@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from refless.commands.compare.document import (
-    ASSUMED,
+    assumed,
     differences_section,
     facts,
     judges_section,
@@ -17,6 +17,7 @@ from refless.commands.compare.document import (
     systems_section,
     verdict,
 )
+from refless.commands.compare.inputs import Selection
 from refless.data.records import Scale
 from refless.evaluation.comparing import Comparison, Pair, Standing
 from refless.report.document import Document, caveats
@@ -45,7 +46,7 @@ class CompareRecord(Record):
     signature: Signed
     scale: Scale | None
     design: str
-    selection: Literal["random", "active", "unknown"]
+    selection: Selection
     these_items: bool
     looks: Looks
     coverage: Annotated[float, Meta(ge=0, le=1)]
@@ -75,7 +76,7 @@ class CompareResult(Result):
     comparison: Comparison
     scale: Scale | None
     design: str
-    selection: str
+    selection: Selection
     estimator: str
     these_items: bool = False
     looks: Looks = "one"
@@ -86,7 +87,7 @@ class CompareResult(Result):
         notes = rests_on(self.comparison, self.estimator)
         others = not self.comparison.all_rated and any(map(stands_for_others, pairs))
         if self.selection == "unknown" or others:
-            notes.append(ASSUMED[self.selection])
+            notes.append(assumed(self.selection))
         notes.append(self.design)
         notes.append(question("item", these=self.these_items, looks=self.looks))
         sections = [systems_section(self.comparison, scale), differences_section(self.comparison)]

@@ -24,12 +24,20 @@ from refless.commands.parameters import (
     About,
     Argument,
     Chosen,
+    Dimension,
     Files,
     Group,
     Looks,
+    LowerIsBetter,
     Many,
     Names,
+    RatedColumns,
+    RatedReading,
+    RatingScale,
+    RowFilter,
+    ScoreColumn,
     Seed,
+    SkipBad,
     TheseItems,
     Threads,
     command,
@@ -49,17 +57,13 @@ from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field
 from refless.evaluation.wins import wins
 from refless.registry.arrays import FloatArray
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
 from refless.report.result import GateRecord
 from refless.report.wording import numbers
 from refless.stats.intervals import Interval
-
-SELECTED = (
-    "Ratings then do not stand for the outputs without one: --selection unknown lets them teach "
-    "estimates, and no more."
-)
 
 
 @command
@@ -77,7 +81,14 @@ def compare(
     looks: Looks = "one",
     threads: Threads = None,
     seed: Seed = 0,
-    rows: ScoredRows,
+    columns: RatedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
+    score_column: ScoreColumn = None,
 ) -> CompareResult | WinsResult:
     """Which system is better, how sure that is, and how many ratings would settle it.
 
@@ -102,8 +113,18 @@ def compare(
             be told.
         margin: By how much it may be worse, in the raters' units.
     """
+    rows = ScoredRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+        score_column=score_column,
+    )
     if margin and not fail_if_worse:
-        raise UsageError("--margin goes with --fail-if-worse")
+        raise UsageError(f"{called('margin')} goes with {called('fail_if_worse')}")
     learner = chosen(estimator, threads, seed)
     inputs = read_inputs(outputs, rated, rows, group)
     note_scale(inputs.pool)
@@ -111,13 +132,13 @@ def compare(
     if fail_if_worse:
         check_gate(systems, outputs, system)
     if are_choices(inputs.pool) and are_choices(inputs.outputs.texts):
-        only = {"--selection": selection, "--group": group, "--rated": rated}
-        if refused := [name for name, value in only.items() if value is not None]:
+        only = {"selection": selection, "group": group, "rated": rated}
+        if refused := [called(name) for name, value in only.items() if value is not None]:
             raise UsageError(f"{refused[0]} is about ratings, and these are choices of people")
         return _won(inputs.pool, systems, margin, gated=fail_if_worse)
     how = selection_of(selection, inputs.outputs)
     if how == "random":
-        note_draw(inputs, group, SELECTED)
+        note_draw(inputs, group, _if_selected())
     errors = errors_of(inputs, learner, drawn=how != "unknown")
     field = replace(
         field_of(inputs, learner, seed, how),
@@ -156,6 +177,15 @@ def compare(
         judges=judges,
         gate=gate,
         signature=signature.plus(margin=margin) if fail_if_worse else signature,
+    )
+
+
+def _if_selected() -> str:
+    """What follows for ratings that were not drawn at random."""
+    unknown = called("selection", "unknown")
+    return (
+        f"Ratings then do not stand for the outputs without one: {unknown} lets them teach "
+        "estimates, and no more."
     )
 
 

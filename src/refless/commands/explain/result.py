@@ -12,6 +12,7 @@ from refless.estimators import Estimator, Explanation
 from refless.estimators.explanation import Part
 from refless.estimators.folds import FEWEST
 from refless.registry.arrays import FloatArray
+from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
@@ -74,7 +75,7 @@ def _evidence(
     )
     order = "largest share first" if signed else "most similar first"
     more = found.support - len(rows)
-    remainder = (Section(lines=(f"{more} more: raise --most.",)),) if more > 0 else ()
+    remainder = (Section(lines=(f"{more} more: raise {called('most')}.",)),) if more > 0 else ()
     return (Section(title=f"Evidence, {order}", table=table), *remainder)
 
 

@@ -11,11 +11,19 @@ from refless.commands.models import saved_in, with_scores_of
 from refless.commands.parameters import (
     About,
     Chosen,
+    Dimension,
     Files,
+    LowerIsBetter,
     Model,
     Natural,
+    RatedColumns,
+    RatedReading,
+    RatingScale,
+    RowFilter,
     Rows,
+    ScoreColumn,
     Seed,
+    SkipBad,
     Threads,
     command,
 )
@@ -24,6 +32,7 @@ from refless.commands.rows import outputs_of as read_outputs_of
 from refless.commands.warnings import note
 from refless.data.records import Outputs, as_outputs, outputs_of, scored
 from refless.estimators import Estimator
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 
 
@@ -40,26 +49,43 @@ def explain(
     most: Natural = 10,
     threads: Threads = None,
     seed: Seed = 0,
-    rows: ScoredRows,
+    columns: RatedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
+    score_column: ScoreColumn = None,
 ) -> ExplainResult:
     """Show which rated texts an estimate rests on: similarity, rating, shared n-grams.
 
     Args:
         text: The output itself, of no system that is known; - reads it from standard input.
         rated: Files of rated texts.
-        id: Explain the output of this id in --outputs; without --outputs the rated text of this id,
+        id: Explain the output of this id in `outputs`; without `outputs` the rated text of this id,
             held out.
-        outputs: Files of outputs, for --id.
-        source: What TEXT answers, where rated texts have sources.
+        outputs: Files of outputs, for `id`.
+        source: What `text` answers, where rated texts have sources.
         most: Rated texts to show.
     """
+    rows = ScoredRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+        score_column=score_column,
+    )
     check_standard_input(rated, outputs, text)
     if (text is None) == (id is None):
-        raise UsageError("give either TEXT or --id")
+        raise UsageError(f"give either {called('text')} or {called('id')}")
     if outputs is not None and id is None:
-        raise UsageError("--outputs goes with --id")
+        raise UsageError(f"{called('outputs')} goes with {called('id')}")
     if source is not None and text is None:
-        raise UsageError("--source goes with TEXT; an id brings its own")
+        raise UsageError(f"{called('source')} goes with {called('text')}; an id brings its own")
     if model is not None:
         given = {"rated": rated, "estimator": estimator, "rows": rows, "threads": threads}
         fit = saved_in(model, **given).estimator
@@ -67,7 +93,9 @@ def explain(
     else:
         fit = chosen(estimator, threads, seed)
         if rated is None:
-            raise UsageError("--rated or --model is needed: estimates come from rated texts")
+            raise UsageError(
+                f"{called('rated')} or {called('model')} is needed: estimates come from rated texts"
+            )
         pool = rated_of(rated, rows)[0]
         note_unread([fit], pool)
         fitted(fit, pool)
@@ -92,7 +120,10 @@ def _output(
         reads = estimator.without_scores() is not None
         missing = {name: [None] for name in (estimator.rated.score_names if reads else ())}
         if missing:
-            note("TEXT has no scores: they count as missing; --id with --outputs brings them")
+            note(
+                f"{called('text')} has no scores: they count as missing; {called('id')} with "
+                f"{called('outputs')} brings them"
+            )
         return replace(found, systems=("",), **scored(missing)), None
     found = as_outputs(estimator.rated) if outputs is None else read_outputs_of(outputs, rows)
     if name not in found.ids:

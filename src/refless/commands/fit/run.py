@@ -5,7 +5,23 @@ from os import fspath
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.fit.result import FitResult
 from refless.commands.models import check_saving
-from refless.commands.parameters import Argument, Chosen, Group, SavedAs, Seed, Threads, command
+from refless.commands.parameters import (
+    Argument,
+    Chosen,
+    Dimension,
+    Group,
+    LowerIsBetter,
+    RatedColumns,
+    RatedReading,
+    RatingScale,
+    RowFilter,
+    SavedAs,
+    ScoreColumn,
+    Seed,
+    SkipBad,
+    Threads,
+    command,
+)
 from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.data.design import group_names
 from refless.estimators.saved import Saved, save
@@ -20,7 +36,14 @@ def fit(
     group: Group = None,
     threads: Threads = None,
     seed: Seed = 0,
-    rows: ScoredRows,
+    columns: RatedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
+    score_column: ScoreColumn = None,
 ) -> FitResult:
     """Fit an estimator once and save it for 'refless score --model FILE'.
 
@@ -30,6 +53,16 @@ def fit(
     Args:
         rated: Files of rated texts.
     """
+    rows = ScoredRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+        score_column=score_column,
+    )
     check_saving(to)
     unfitted = chosen(estimator, threads, seed)
     pool, column = rated_of(rated, rows, group)

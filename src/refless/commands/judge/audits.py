@@ -32,6 +32,7 @@ from refless.evaluation.scales import bars_of
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.dialect import SCALE, Blank, called
 from refless.registry.errors import UsageError
 from refless.stats.answers import Estimate
 from refless.stats.contrast import VERDICTS
@@ -125,10 +126,11 @@ def with_mix(
     for ids, column in zip((read.pool.ids, read.unrated.ids), mass, strict=True):
         for row in np.flatnonzero(~(column >= 0))[:1].tolist():
             raise UsageError(
-                f"--column mix={mix}: {column[row]:g} of id '{ids[row]}' is no number from 0"
+                f"{called('columns', {'mix': mix})}: {column[row]:g} of id '{ids[row]}' is no "
+                "number from 0"
             )
     if not mass[0].any():
-        raise UsageError(f"--column mix={mix}: no rated row counts more than 0")
+        raise UsageError(f"{called('columns', {'mix': mix})}: no rated row counts more than 0")
     scores = {name: column for name, column in read.scores.items() if name != mix}
     return replace(read, scores=scores, unrated=read.unrated.with_scores(tuple(scores))), mass
 
@@ -150,7 +152,10 @@ def audits_of(
     _note_unscored(question, rated)
     split = int((question.ratings == 0.5).sum())
     if split and question.passing is None and {*rated.ratings.values.tolist()} <= {*VERDICTS}:
-        note(f"{split} texts, on which annotators are split evenly, pass; --pass 0.51 fails them")
+        note(
+            f"{split} texts, on which annotators are split evenly, pass; "
+            f"{called('passing', 0.51)} fails them"
+        )
     draw = _draw(question, rated)
     if line := draw_remark(draw, SELECTED):
         note(line)
@@ -175,9 +180,9 @@ def audits_of(
 def _upside_down(judged: Audit, lower: Sequence[str]) -> str:
     """That a judge seems to mean by high what people mean by low; nothing where it does not."""
     name = judged.name
-    remedy = f"--lower-is-better {name} turns it"
+    remedy = f"{called('lower_is_better', name)} turns it"
     if name in lower:
-        remedy = f"leave out --lower-is-better {name}"
+        remedy = f"leave out {called('lower_is_better', name)}"
     for measure, how in (
         ("kappa", "passes what people fail"),
         ("spearman", "is low where people rate high"),
@@ -220,14 +225,18 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
     labels, bars = _rows_of(question, name, column), question.bars(name)
     if bars is None:
         if question.passing is not None:
-            note(f"{name}: {OTHER_UNITS}, so --pass {question.passing:g} makes no verdicts of "
+            note(f"{name}: {OTHER_UNITS}, so {called('passing', question.passing)} makes no "
+                "verdicts of "
                  "them: give both on one scale, or the scores as 1 and 0")  # fmt: skip
         elif not labels.same_units:
             note(_in_other_units(labels))
         return labels
     verdicts = {*VERDICTS, *question.read.pool.ratings.values.tolist()}
     if question.passing is None and not {*labels.judge.tolist()} <= verdicts:
-        note(f"{name}: scores pass from {bars[1]:g} on; --pass X says otherwise")
+        note(
+            f"{name}: scores pass from {bars[1]:g} on; {called('passing', Blank('X'))} "
+            "says otherwise"
+        )
     return labels.as_verdicts(bars)
 
 
@@ -238,11 +247,13 @@ def _in_other_units(labels: Labels) -> str:
     ends = {name: (column.min(), column.max()) for name, column in columns.items()}
     ends["ratings"] = (min(low, ends["ratings"][0]), max(high, ends["ratings"][1]))
     said = " and ".join(f"{name} go from {a:g} to {b:g}" for name, (a, b) in ends.items())
-    remedy = "if they are on one scale after all, --scale MIN MAX says so"
+    remedy = f"if they are on one scale after all, {called('scale', SCALE)} says so"
     if labels.scale is not None:
         remedy = "give both on one scale to compare more"
     if any({*column.tolist()} <= {*VERDICTS} for column in columns.values()):
-        remedy = "beside verdicts --pass X says from where on the others pass"
+        remedy = (
+            f"beside verdicts {called('passing', Blank('X'))} says from where on the others pass"
+        )
     return f"{labels.name}: {said}, so in other units, and ranks alone are compared; {remedy}"
 
 
@@ -305,11 +316,13 @@ def _slices(question: Question) -> dict[str, Sequence[str]]:
     slices: dict[str, Sequence[str]] = {}
     if question.own is not None:
         if not pool.systems:
-            raise UsageError("--own: the rated texts have no system column")
+            raise UsageError(f"{called('own')}: the rated texts have no system column")
         own = [fnmatchcase(system, question.own) for system in pool.systems]
         if not any(own):
             systems = ", ".join(sorted({*pool.systems}))
-            raise UsageError(f"--own '{question.own}' matches none of the systems: {systems}")
+            raise UsageError(
+                f"{called('own', question.own)} matches none of the systems: {systems}"
+            )
         slices["family"] = ["own" if mine else "" for mine in own]
     if question.by:
         return slices | dict(read.slices)
@@ -362,7 +375,8 @@ def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:
     names = sorted(question.read.scores.keys() & scores.keys())
     if len(names) < 2:
         raise UsageError(
-            "--runs needs a --score-column for each run, a pattern such as 'judge_*', or a column "
+            f"{called('runs')} needs a {called('score_column')} for each run, a pattern "
+            f"such as 'judge_*', or a column "
             "run whose rows are runs of one id"
         )
     columns = np.stack([scores[name].segments for name in names], axis=1)
@@ -374,7 +388,9 @@ def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, D
     older = outputs_of(before, rows, score=names_in(rows.score_column))
     at = _places(question.read, older)
     if (at < 0).all():
-        raise UsageError("--before has none of these texts: no id and text are in both files")
+        raise UsageError(
+            f"{called('before')} has none of these texts: no id and text are in both files"
+        )
     drifts = {}
     for name, column in question.read.scores.items():
         old, bars = question.turned(name, older.score(name)), question.bars(name)

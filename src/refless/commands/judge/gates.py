@@ -9,13 +9,13 @@ from refless.commands.judge.document import NAMES
 from refless.commands.warnings import note
 from refless.evaluation.audit import Audit
 from refless.evaluation.repeated import Drift
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.report.result import Gated, GateRecord
 from refless.report.wording import with_interval
 from refless.stats.answers import Estimate
 
 BIAS = "bias"
-MISSING = "it is not measured here; verdicts need --pass"
 
 
 def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
@@ -26,12 +26,16 @@ def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
         match = re.fullmatch(r"(\w+)\s*(>=|<=)\s*(-?\d*\.?\d+)", part)
         if match is None or match[1] not in NAMES:
             names = ", ".join(NAMES)
-            raise UsageError(f"--require needs MEASURE>=NUMBER, got '{part}'; measures: {names}")
+            raise UsageError(
+                f"{called('require')} needs MEASURE>=NUMBER, got '{part}'; measures: {names}"
+            )
         name = match[1]
         sign = match[2]
         bar = float(match[3])
         if name == BIAS and (sign == ">=" or bar < 0):
-            raise UsageError(f"--require {part}: the size of the bias is what counts; bias<=0.2")
+            raise UsageError(
+                f"{called('require', part)}: the size of the bias is what counts; bias<=0.2"
+            )
         result.append((name, sign, bar))
     return tuple(result)
 
@@ -46,7 +50,8 @@ def gated(
     gates: list[tuple[str, str]] = []
     for judge in audits:
         for name, sign, bar in required:
-            value = judge.measures.get(name, Estimate(value=math.nan, undefined=MISSING))
+            missing = f"it is not measured here; verdicts need {called('passing')}"
+            value = judge.measures.get(name, Estimate(value=math.nan, undefined=missing))
             measure = name
             if name == BIAS:  # too strict is as bad as too kind
                 value = _size_of(value)

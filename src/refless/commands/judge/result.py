@@ -21,6 +21,7 @@ from refless.evaluation.meta import Level, Meta
 from refless.evaluation.repeated import Drift, Runs
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
+from refless.registry.dialect import called
 from refless.registry.plural import counted, these
 from refless.registry.signature import Signature
 from refless.report.charts import Line, row_chart
@@ -197,7 +198,7 @@ def nearest_to_people(level: Level) -> str:
         if low > 0:
             shows = "agrees with people"
         elif high < 0:
-            shows = "is low where people rate high (--lower-is-better turns it)"
+            shows = f"is low where people rate high ({called('lower_is_better')} turns it)"
         return f"On {texts} {first.name} {shows}: Spearman {_with(first, 'spearman')}."
     value = with_interval(first.spearman, level.best_interval)
     if not level.best_interval[0] > 0:
@@ -310,5 +311,5 @@ def _comparisons(level: Level, names: Mapping[str, str]) -> tuple[Section, ...]:
     ]
     if hidden := len(ordered) - len(rows):
         verb = "is" if hidden == 1 else "are"
-        lines.append(f"{counted(hidden, 'more pair')} {verb} in --format json.")
+        lines.append(f"{counted(hidden, 'more pair')} {verb} in the JSON.")
     return Section(table=Table(header=header, rows=rows)), Section(lines=tuple(lines))

@@ -23,14 +23,22 @@ from refless.commands.pairs.run import tested
 from refless.commands.parameters import (
     About,
     Argument,
+    ColumnRoles,
+    Dimension,
     Files,
     Group,
+    LowerIsBetter,
     Many,
     Metrics,
     Names,
+    RatedReading,
+    RatingScale,
     Resamples,
+    RowFilter,
     Rubric,
+    ScoreColumn,
     Seed,
+    SkipBad,
     command,
     names_in,
 )
@@ -44,23 +52,27 @@ from refless.data.tables.columns import JUDGED_ROLES, OWN
 from refless.evaluation import meta as study
 from refless.evaluation.meta import How
 from refless.metrics.protocol import Metric, Scores, averaged, metrics_of
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
 from refless.stats.permutation import PERMUTATIONS
 
+JudgedColumns = Annotated[
+    ColumnRoles,
+    About(
+        "Column that plays a role, if its name does not say so: rating=score. Repeatable; "
+        "roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'), "
+        "annotator, time, dimension, reference (several), weight, rationale (why the judge says "
+        "it), run (with `runs`), mix (how many outputs in use a row stands for, in corrected "
+        "means)."
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedRows(ScoredRows):
-    """The same with what metrics read besides the text.
-
-    Attributes:
-        columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
-            roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'),
-            annotator, time, dimension, reference (several), weight, rationale (why the judge says
-            it), run (with --runs), mix (how many outputs in use a row stands for, in corrected
-            means).
-    """
+    """The same with what metrics read besides the text."""
 
     roles: ClassVar[tuple[str, ...]] = (*ScoredRows.roles, *OWN, "rationale", "run", "mix")
 
@@ -84,11 +96,18 @@ def judge(
     group: Group = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    rows: JudgedRows,
+    columns: JudgedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
+    score_column: ScoreColumn = None,
 ) -> JudgeResult | JudgedResult:
     """Can I trust my judge? Its scores beside people's, and what they may be used for.
 
-    Of each --score-column: whether it may rank systems, estimate a mean or a pass rate, filter
+    Of each `score_column`: whether it may rank systems, estimate a mean or a pass rate, filter
     single outputs or replace an annotator; verdicts against people's, errors, agreement beyond
     chance; the mean rating of all rows, corrected by the rated ones; where it errs. Rows without a
     rating count as what the judge alone has scored. Several columns, and metrics, are compared with
@@ -107,29 +126,43 @@ def judge(
         max_drift: Gate: exit 3 if the mean score has moved by more, 4 if that cannot be told.
         require: Gate on the ends of intervals: "kappa>=0.6,tnr>=0.8,mae<=0.5"; of bias its size
             counts, "bias<=0.2"; exit 3 if one is missed, 4 if that cannot be told.
-        rubric: What the judge was told; its digest names the judge in the JSON, for 'refless score
-            --judged-by'.
+        rubric: What the judge was told; by its digest in the JSON 'refless score' knows the judge.
     """
-    columns, lower = names_in(rows.score_column), names_in(rows.lower_is_better)
+    rows = JudgedRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+        score_column=score_column,
+    )
+    judged = names_in(score_column)
+    lower = names_in(lower_is_better)
     if max_drift is not None and before is None:
-        raise UsageError("--max-drift goes with --before")
+        raise UsageError(f"{called('max_drift')} goes with {called('before')}")
     required = requirements(require)
-    if not columns and (required or before is not None):
-        raise UsageError("--require and --before go with --score-column")
+    if not judged and (required or before is not None):
+        raise UsageError(
+            f"{called('require')} and {called('before')} go with {called('score_column')}"
+        )
     chosen = metrics_of(names_in(metrics))
-    reading = rows.to_reading(group=column_of(group), slice=names_in(by))
-    read, mass = with_mix(rated, reading, (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES)
-    if not columns and not names_in(metrics):
+    roles = (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES
+    by_role = rows.to_reading(group=column_of(group), slice=names_in(by))
+    read, mass = with_mix(rated, by_role, roles)
+    if not judged and not names_in(metrics):
         unread = [line.split(": ", 1)[1] for line in read.notes if "--score-column" in line]
-        raise UsageError("; ".join(["at least one --score-column or -m METRIC is needed", *unread]))
+        needed = f"at least one {called('score_column')} or {called('metrics', 'METRIC')} is needed"
+        raise UsageError("; ".join([needed, *unread]))
     tell(read)
     with progress("comparing scores with people's ratings") as show:
         scores = _scores(read, chosen, {*lower})
         if show is not None:
             show(0.1)
         if are_choices(read.pool):
-            _check_choices({"--pass": passing, "--by": by, "--own": own, "--runs": runs or None,
-                            "--before": before, "--require": require})  # fmt: skip
+            _check_choices({"passing": passing, "by": by, "own": own, "runs": runs or None,
+                            "before": before, "require": require})  # fmt: skip
             segments = {name: metric.segments for name, metric in scores.items()}
             return tested(read.pool, segments, group, seed, resamples)
         design = Design.of(
@@ -165,18 +198,20 @@ def judge(
         )
 
 
-def _check_choices(flags: Mapping[str, object]) -> None:
+def _check_choices(parameters: Mapping[str, object]) -> None:
     """Raises UsageError for what is asked of ratings alone."""
-    if asked := [flag for flag, value in flags.items() if value is not None]:
+    if asked := [called(name) for name, value in parameters.items() if value is not None]:
         raise UsageError(f"of choices between two texts {', '.join(asked)} cannot be answered")
 
 
 def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> dict[str, Scores]:
     """Every metric's scores by name: the columns', and those computed here."""
     if chosen and not read.texts:
-        raise UsageError("-m needs a text column")
+        raise UsageError(f"{called('metrics')} needs a text column")
     for name in read.scores.keys() & chosen.keys():
-        raise UsageError(f"'{name}' is both a --score-column and a -m metric")
+        raise UsageError(
+            f"'{name}' is in {called('score_column')} and in {called('metrics')}: name it in one"
+        )
     note_missing(with_scores(read))
     scores = {}
     for name, values in read.scores.items():

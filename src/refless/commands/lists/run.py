@@ -8,6 +8,7 @@ from refless.commands.parameters import About, Folder, Many, Names, command
 from refless.estimators import ESTIMATORS
 from refless.metrics.kernels import KERNELS
 from refless.metrics.protocol import METRICS
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.offered import Registry
 from refless.registry.signature import Signature
@@ -61,7 +62,7 @@ def list(  # noqa: A001 - the command's name
     if kind not in LISTS:
         raise UsageError(f"no list of '{kind}'; there are {', '.join(LISTS)}")
     if get and kind in {"estimators", "metrics"}:
-        raise UsageError("--get goes with 'refless list datasets'")
+        raise UsageError(f"{called('get')} goes with the list of datasets")
     return LISTS[kind](get, out_dir, mirror)
 
 

@@ -11,6 +11,7 @@ from refless.commands.calls import Call
 from refless.data.human import check_scale
 from refless.data.records import RatedPool, Scale
 from refless.evaluation.uses import AGREES
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
@@ -145,13 +146,15 @@ class PlanResult(Result):
 
     def exported(self, tool: str) -> NoReturn:
         """Raises UsageError: a plan has no outputs."""
-        raise UsageError(f"{tool}: a plan names no outputs to rate; leave out --plan, name a file")
+        raise UsageError(
+            f"{tool}: a plan names no outputs to rate; leave out {called('plan')}, name a file"
+        )
 
 
 def check_plan(call: Call, *, plan: bool) -> None:
     """Raises UsageError for parameters that do not go together, or if there is nothing to read."""
     flags = {
-        each.name: "FILE" if each.about.argument else each.longest
+        each.name: called(each.name)
         for each in call.parameters
         if call.values.get(each.name) is not each.default
     }
@@ -163,13 +166,15 @@ def check_plan(call: Call, *, plan: bool) -> None:
             if name in NOT_OF_PLANS or not (file or name in WITHOUT_FILE)
         ]
         if surplus:
-            raise UsageError(f"--plan rates nothing: leave out {', '.join(surplus)}")
+            raise UsageError(f"{called('plan')} rates nothing: leave out {', '.join(surplus)}")
         check_together(flags, "n", ("within", "difference"), "says what so many ratings show")
         check_together(flags, "outputs", ("sd", "base_rate"), "tells how far ratings differ")
     if not plan and (alone := [flags[name] for name in OF_PLANS if name in flags]):
-        raise UsageError(f"{', '.join(alone)}: for --plan alone, which is not there")
+        raise UsageError(f"{', '.join(alone)}: for {called('plan')} alone, which is not there")
     if not plan and not file:
-        raise UsageError("no outputs: name a FILE, or - for standard input; without any: --plan")
+        raise UsageError(
+            f"no outputs: name a FILE, or - for standard input; without any: {called('plan')}"
+        )
 
 
 def check_together(flags: Mapping[str, str], name: str, others: Sequence[str], what: str) -> None:
@@ -207,13 +212,16 @@ def pilot_read(pool: RatedPool) -> Pilot:
     rated = f"{counted(pilot.texts, 'text')} in FILE"
     if pilot.texts < FEWEST:
         raise UsageError(
-            f"--plan learns how far ratings differ from {FEWEST} rated texts or more, and there "
-            f"are {rated}; give --sd instead of the file"
+            f"{called('plan')} learns how far ratings differ from {FEWEST} rated texts or "
+            "more, and there "
+            f"are {rated}; give {called('sd')} instead of the file"
         )
     if pool.scale is None and not {*pilot.values.tolist()} <= {*VERDICTS}:
-        raise UsageError("--scale is needed: ratings in FILE are not only 0 and 1")
+        raise UsageError(f"{called('scale')} is needed: ratings in FILE are not only 0 and 1")
     if pool.scale is not None and not pilot.spread > 0:
-        raise UsageError(f"all ratings of {rated} are equal; give --sd instead of the file")
+        raise UsageError(
+            f"all ratings of {rated} are equal; give {called('sd')} instead of the file"
+        )
     return pilot
 
 
@@ -272,14 +280,20 @@ def _check_numbers(study: Study) -> None:
     within = 0.05 * span if study.within is None else study.within
     if not 0 < within < span / 2:
         what = f"{within:g}; half the scale is {span / 2:g}"
-        raise UsageError(f"--within must be above 0 and below half the scale, got {what}")
+        raise UsageError(f"{called('within')} must be above 0 and below half the scale, got {what}")
     if study.spread is not None and study.scale is None:
-        raise UsageError("--sd goes with --scale: passes and failures have --base-rate")
+        raise UsageError(
+            f"{called('sd')} goes with {called('scale')}: passes and failures have "
+            f"{called('base_rate')}"
+        )
     if study.spread is not None and not 0 < study.spread <= WIDEST * span:
         what = f"{study.spread:g}; half the scale is {span / 2:g}"
-        raise UsageError(f"--sd must be above 0 and below half the scale, got {what}")
+        raise UsageError(f"{called('sd')} must be above 0 and below half the scale, got {what}")
     if study.n is not None and not FEWEST <= study.n <= MOST:
-        raise UsageError(f"-n must lie between {FEWEST} and {MOST:,} with --plan, got {study.n}")
+        raise UsageError(
+            f"{called('n')} must lie between {FEWEST} and {MOST:,} with {called('plan')}, "
+            f"got {study.n}"
+        )
 
 
 def _goals(study: Study, pilot: Pilot | None) -> list[Goal]:
@@ -307,9 +321,9 @@ def _goals(study: Study, pilot: Pilot | None) -> list[Goal]:
     if study.difference is not None:
         difference = study.difference / span
     if not difference < first_goal.room:
-        where = "on the scale" if on_scale else f"around --base-rate {passing:g}"
+        where = "on the scale" if on_scale else f"around {called('base_rate', passing)}"
         what = f"{difference * span:g}; give less than {first_goal.room * span:g}"
-        raise UsageError(f"--difference has no room {where}: got {what}")
+        raise UsageError(f"{called('difference')} has no room {where}: got {what}")
     judge_aims: tuple[Aim, ...] = ("kappa", "TPR", "TNR")
     judge_goals = [
         replace(first_goal, aim=aim, within=NEAR, scale=False, pilot=None) for aim in judge_aims
@@ -340,7 +354,7 @@ def _assumed(goal: Goal, span: float) -> str:
     tp, fp, fn, tn = goal.shares.tolist()
     rates = f"(TPR {number(tp / (tp + fn))}, TNR {number(tn / (tn + fp))})"
     judge = f"the judge passes as many, with kappa {goal.agreement:g} {rates}."
-    source = "--base-rate"
+    source = called("base_rate")
     if goal.pilot is not None and not goal.scale:
         source = f"by {counted(goal.pilot.texts, 'rated text')}"
     passes = f"Assumed: {percent(goal.passing)} of outputs pass ({source}); {judge}"
@@ -354,5 +368,8 @@ def _spread(goal: Goal, span: float) -> str:
         texts = counted(goal.pilot.texts, "rated text")
         return f"{spread}, by {texts}: that few do not tell it exactly, which is reckoned with."
     if goal.spread == USUAL_SPREAD:
-        return f"{spread}, {percent(USUAL_SPREAD)} of the scale: --sd, or rated rows, say better."
-    return f"{spread} (--sd)."
+        return (
+            f"{spread}, {percent(USUAL_SPREAD)} of the scale: {called('sd')}, or rated "
+            "rows, say better."
+        )
+    return f"{spread} ({called('sd')})."

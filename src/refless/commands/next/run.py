@@ -16,11 +16,19 @@ from refless.commands.parameters import (
     About,
     Argument,
     Chosen,
+    Dimension,
     Files,
+    LowerIsBetter,
     Many,
     Names,
+    RatedColumns,
+    RatedReading,
+    RatingScale,
+    RowFilter,
     Rows,
+    ScoreColumn,
     Seed,
+    SkipBad,
     TheseItems,
     Threads,
     command,
@@ -52,6 +60,7 @@ from refless.evaluation.sampling_design import (
     wanted,
 )
 from refless.evaluation.scoring import scored
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
@@ -82,36 +91,53 @@ def next(  # noqa: A001 - the command's name
     estimator: Chosen = DEFAULT,
     threads: Threads = None,
     seed: Seed = 0,
-    rows: ScoredRows,
+    columns: RatedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
+    score_column: ScoreColumn = None,
 ) -> NextResult | PlanResult:
     """Which outputs to have rated next, and what the ratings should bring.
 
     -o to-rate.csv writes the file for raters: the chosen outputs in a drawn order, an empty
     column for the rating, and no estimates. Once it is filled in, give
-    it to 'refless score', 'validate' or 'compare' with --rated. Before the first rating, --plan
-    says how many are needed, or with -n what so many show.
+    it to 'refless score', 'validate' or 'compare' with `rated`. Before the first rating, `plan`
+    says how many are needed, or with `n` what so many show.
 
     Args:
-        outputs: Files of outputs; - is standard input. Without --rated: rows with a rating are
-            rated texts, rows without one can be chosen. With --plan: rated rows, which tell how
+        outputs: Files of outputs; - is standard input. Without `rated`: rows with a rating are
+            rated texts, rows without one can be chosen. With `plan`: rated rows, which tell how
             far ratings differ.
         rated: Files of rated texts.
-        plan: How many ratings a study needs, or with -n what so many show: of a pass rate (with
-            --scale a mean rating), a judge's kappa, TPR and TNR, and a difference of two systems.
+        plan: How many ratings a study needs, or with `n` what so many show: of a pass rate (with
+            `scale` a mean rating), a judge's kappa, TPR and TNR, and a difference of two systems.
         goal: What the ratings are for. learn: better estimates of all these outputs; mean: the mean
             rating of these outputs; compare: how far two systems differ.
-        n: Outputs to have rated; with --goal compare items, both answers of each. Without it: 50.
-        system: With --goal compare: the two systems, where there are more. Repeatable.
+        n: Outputs to have rated; with `goal='compare'` items, both answers of each. Without it: 50.
+        system: With `goal='compare'`: the two systems, where there are more. Repeatable.
         within: How exact is enough, in the raters' units: half the width of a 95 % interval.
             Without it: 5 % of the range of the ratings.
-        difference: With --plan: the difference of two systems to show. Without it: 10 % of the
+        difference: With `plan`: the difference of two systems to show. Without it: 10 % of the
             range, or half of what the base rate leaves.
-        sd: With --plan --scale: expected standard deviation of ratings, in the raters' units.
+        sd: With `plan` and `scale`: expected standard deviation of ratings, in the raters' units.
             Without it, and without rated rows: 33 % of the scale.
-        base_rate: With --plan: expected share of passes.
-        minutes_per_rating: With --plan: how long a rating takes.
+        base_rate: With `plan`: expected share of passes.
+        minutes_per_rating: With `plan`: how long a rating takes.
         blind: Leave the system out of the file for raters.
     """
+    rows = ScoredRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+        score_column=score_column,
+    )
     check_plan(this_call(), plan=plan)
     if plan:
         pool = None if outputs is None else rated_of(outputs, rows)[0]
@@ -128,7 +154,7 @@ def next(  # noqa: A001 - the command's name
     n = USUAL if n is None else n
     _check(goal, n, within, system)
     if these_items and goal == "learn":
-        raise UsageError("--these-items goes with --goal mean or compare")
+        raise UsageError(f"{called('these_items')} goes with {called('goal', 'mean')} or compare")
     learner = chosen(estimator, threads, seed)
     read = _read(outputs, rated, rows, goal)
     fit = None if read.pool is None else fitted(learner, read.pool)
@@ -169,13 +195,21 @@ def _check(goal: str | None, n: int, within: float | None, system: Names) -> Non
     """Raises UsageError for what cannot be honoured."""
     if goal not in GOALS:
         said = "; ".join(f"{name} for {what}" for name, what in GOALS.items())
-        raise UsageError(f"--goal is needed, what the ratings are for: {said}")
+        raise UsageError(f"{called('goal')} is needed, what the ratings are for: {said}")
     if n < (least := 1 if goal == "learn" else 2):
-        raise UsageError(f"-n must be {least} or more with --goal {goal}, got {n}")
+        raise UsageError(
+            f"{called('n')} must be {least} or more with {called('goal', goal)}, got {n}"
+        )
     if within is not None and not (goal != "learn" and 0 < within < math.inf):
-        raise UsageError("--within is a number above 0, and goes with --goal mean or compare")
+        raise UsageError(
+            f"{called('within')} is a number above 0, and goes with "
+            f"{called('goal', 'mean')} or compare"
+        )
     if system is not None and (goal != "compare" or len({*names_in(system)}) != 2):
-        raise UsageError("--system names the two systems of --goal compare: --system A --system B")
+        raise UsageError(
+            f"{called('system')} names the two systems of {called('goal', 'compare')}: "
+            f"{called('system', ['A', 'B'])}"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -249,7 +283,8 @@ def _systems(outputs: Outputs, done: Outputs, system: Names) -> tuple[str, str]:
     if len(names) != 2 or not {*names} <= {*every}:
         listed = ", ".join(f"'{name}'" for name in every[:10])
         raise UsageError(
-            "--goal compare is about two systems: name them with --system A --system B; outputs "
+            f"{called('goal', 'compare')} is about two systems: name them with "
+            f"{called('system', ['A', 'B'])}; outputs "
             f"are of {listed}"
         )
     return names[0], names[1]

@@ -15,6 +15,7 @@ from refless.estimators import Estimator
 from refless.evaluation.baselines import length_only, lengths_of, tfidf_ridge
 from refless.evaluation.pairwise import COIN, Pairwise, pairwise
 from refless.registry.arrays import FloatArray
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
@@ -131,4 +132,6 @@ def _signs(study: Pairwise) -> dict[str, object]:
 def _check_group(group: str | None) -> None:
     """Raises UsageError for another group than the source."""
     if group not in {None, ALONE, "source"}:
-        raise UsageError(f"--group {group}: choices between two texts are held out by source")
+        raise UsageError(
+            f"{called('group', group)}: choices between two texts are held out by source"
+        )

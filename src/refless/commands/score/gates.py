@@ -12,6 +12,7 @@ from refless.estimators.intervals import FEWEST_SOURCES
 from refless.evaluation.guards import alike, beats_constant
 from refless.evaluation.scoring import Mean
 from refless.registry.arrays import FloatArray
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.report.result import GateRecord
@@ -26,11 +27,13 @@ BELOW = "the mean's interval"
 FEWEST_SYSTEMS = 5  # rated, by which the error of another can be told
 
 
-def check_on(value: float | None, scale: Scale | None, flag: str) -> None:
+def check_on(value: float | None, scale: Scale | None, name: str) -> None:
     """Raises UsageError for a value outside the scale."""
     low, high = scale or (-math.inf, math.inf)
     if value is not None and not low <= value <= high:
-        raise UsageError(f"{flag} is in the raters' units, from {low:g} to {high:g}; got {value:g}")
+        raise UsageError(
+            f"{called(name)} is in the raters' units, from {low:g} to {high:g}; got {value:g}"
+        )
 
 
 def doubted(errors: Residuals, estimates: FloatArray) -> tuple[str, ...]:
@@ -73,7 +76,9 @@ def _measured(mean: Mean, min_mean: float | None, min_coverage: float | None) ->
         return GateRecord() if min_coverage is None else enough
     if mean.n_scored < mean.n and min_coverage is None:
         over = f"the mean is over {mean.n_scored} of {mean.n} outputs, those that have an estimate"
-        return GateRecord.of("undecided", f"{over}; --min-coverage says how many are enough")
+        return GateRecord.of(
+            "undecided", f"{over}; {called('min_coverage')} says how many are enough"
+        )
     low, high = numbers(mean.mean_interval)
     least = f"{min_mean:g}"
     if math.isnan(mean.mean_interval[0]):
@@ -98,7 +103,8 @@ def note_groups(estimator: Estimator, group: str | None, *, known: bool) -> None
     name = group or unit_name(estimator.rated)
     if group is not None and len(errors.values) and not errors.sources:
         note(
-            f"--group {group} changes nothing here: intervals of {estimator.title} come from texts "
+            f"{called('group', group)} changes nothing here: intervals of "
+            f"{estimator.title} come from texts "
             "that were kept aside one by one, and may be too narrow for other groups; "
             f"'refless validate --group {group}' holds whole groups out"
         )

@@ -11,14 +11,22 @@ from refless.commands.parameters import (
     About,
     Argument,
     Chosen,
+    Dimension,
     Files,
     Folder,
     Group,
+    LowerIsBetter,
     Model,
+    RatedColumns,
+    RatedReading,
+    RatingScale,
+    RowFilter,
     Rows,
     Rubric,
+    ScoreColumn,
     Seed,
     Share,
+    SkipBad,
     TheseItems,
     Threads,
     command,
@@ -48,6 +56,7 @@ from refless.evaluation.guards import guards
 from refless.evaluation.random_draw import random_draw
 from refless.evaluation.scoring import Scored, scored
 from refless.registry.arrays import numbered
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.stats.accepting import Accepting, accepting
@@ -75,7 +84,14 @@ def score(
     these_items: TheseItems = False,
     threads: Threads = None,
     seed: Seed = 0,
-    rows: ScoredRows,
+    columns: RatedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
+    score_column: ScoreColumn = None,
 ) -> ScoreResult:
     """Estimate the quality of each output from the rated texts: no reference is needed.
 
@@ -84,23 +100,33 @@ def score(
     preference pairs it is the share of choices that the output would win.
 
     Args:
-        outputs: Files of outputs; - is standard input. Without --rated: rows with a rating are
+        outputs: Files of outputs; - is standard input. Without `rated`: rows with a rating are
             rated texts, rows without one are outputs.
         rated: Files of rated texts, or of preference pairs.
         min_mean: Gate: exit 3 if the mean lies below, 4 if that cannot be told. In the raters'
             units.
-        min_coverage: Gate: exit 3 below this coverage. --min-mean needs it where outputs have no
+        min_coverage: Gate: exit 3 below this coverage. `min_mean` needs it where outputs have no
             estimate: the mean is then over a part of them.
         accept_above: Say which outputs need no person, as people would rate them at least so high.
             In the raters' units.
-        at_most_wrong: With --accept-above: the share of accepted outputs that may lie below, kept
+        at_most_wrong: With `accept_above`: the share of accepted outputs that may lie below, kept
             with 90 % confidence.
         judged_by: JSON of 'refless judge': refuses the scores of another judge or another rubric,
             and says if the ratings are others or its gate did not pass.
-        rubric: With --judged-by: the rubric that the judge followed.
+        rubric: With `judged_by`: the rubric that the judge followed.
     """
+    rows = ScoredRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+        score_column=score_column,
+    )
     if rubric is not None and judged_by is None:
-        raise UsageError("--rubric goes with --judged-by")
+        raise UsageError(f"{called('rubric')} goes with {called('judged_by')}")
     if model is None:
         fit = chosen(estimator, threads, seed)
         texts = _read(outputs, rated, rows, group)
@@ -112,8 +138,8 @@ def score(
     if judged_by is not None:
         check_judged(judged_by, rubric, texts.rated)
     scale = texts.rated.scale
-    check_on(min_mean, scale, "--min-mean")
-    check_on(accept_above, scale, "--accept-above")
+    check_on(min_mean, scale, "min_mean")
+    check_on(accept_above, scale, "accept_above")
     note_unread([fit], texts.rated)
     fit = fit if model else fitted(fit, texts.rated, texts.labels)
     errors = fit.residuals().on(scale)
@@ -172,7 +198,7 @@ def _accepted(errors: Residuals, above: float | None, wrong: float) -> Accepting
     if above is None:
         return None
     if not 0 < wrong < 1:
-        raise UsageError(f"--at-most-wrong must lie between 0 and 1, got {wrong:g}")
+        raise UsageError(f"{called('at_most_wrong')} must lie between 0 and 1, got {wrong:g}")
     together = numbered(errors.sources, len(errors))
     return accepting(errors.human - errors.values, errors.human, together, above, wrong)
 
@@ -186,8 +212,12 @@ def _signature(saved: Saved, scored: Scored, seed: int) -> Signature:
 def _check_group(saved: Saved, group: str | None) -> None:
     """Raises UsageError for another group than the model was made with."""
     if group not in {None, saved.group}:
-        made = "without --group" if saved.group is None else f"with --group {saved.group}"
-        raise UsageError(f"the model was made {made}; leave --group out, or make another")
+        made = (
+            f"without {called('group')}"
+            if saved.group is None
+            else f"with {called('group')} {saved.group}"
+        )
+        raise UsageError(f"the model was made {made}; leave {called('group')} out, or make another")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

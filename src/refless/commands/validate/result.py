@@ -39,6 +39,7 @@ from refless.evaluation.judges import VersusJudges
 from refless.evaluation.leaderboard import Leaderboard
 from refless.evaluation.source_study import SourceStudy
 from refless.evaluation.validation import Validation
+from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, caveats
 from refless.report.export import Rows
@@ -46,8 +47,6 @@ from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import estimator_name, sentence
 from refless.stats.intervals import Interval
-
-READS_SYSTEM = "An estimator can read the system's name too: try --estimator gp:use_system=yes."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +189,10 @@ class ValidateResult(Result):
             return (f"  {self.next_command}",)
         rival = self.side_by_side.rival
         reads = getattr(self.estimator, "use_system", False)
-        return (READS_SYSTEM,) if rival.name == SYSTEM and rival.gain > 0 and not reads else ()
+        if rival.name != SYSTEM or rival.gain <= 0 or reads:
+            return ()
+        remedy = called("estimator", "gp:use_system=yes")
+        return (f"An estimator can read the system's name too: try {remedy}.",)
 
     def _json(self) -> Record:
         result, table, versus = self.validation, self.side_by_side, self.validation.beside_scores

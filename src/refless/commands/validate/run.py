@@ -13,9 +13,17 @@ from refless.commands.parameters import (
     About,
     Argument,
     Call,
+    Dimension,
     Group,
+    LowerIsBetter,
     Many,
+    RatedColumns,
+    RatedReading,
+    RatingScale,
+    RowFilter,
+    ScoreColumn,
     Seed,
+    SkipBad,
     Threads,
     command,
     parameters_of,
@@ -35,6 +43,7 @@ from refless.evaluation.judge_shift import leaks
 from refless.evaluation.source_study import source_study
 from refless.evaluation.validation import validation
 from refless.registry.arrays import IntArray
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.spec import spec_of
 
@@ -50,14 +59,21 @@ def validate(
     group: Group = None,
     threads: Threads = None,
     seed: Seed = 0,
-    rows: ScoredRows,
+    columns: RatedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
+    score_column: ScoreColumn = None,
 ) -> ValidateResult | JudgedResult:
     """Compare held-out estimates of rated texts with their own ratings: is it worth using?
 
     Each text is estimated from the other rated texts. Shows errors and correlations with 95 %
     intervals and coverage, beside what a constant, the length alone and a ridge on TF-IDF achieve,
     and beside an average annotator where the ratings name them. Says which estimator to use and,
-    with --score-column, what the texts add to those scores. Of preference pairs (chosen and
+    with `score_column`, what the texts add to those scores. Of preference pairs (chosen and
     rejected, or who won) it shows how often the text that people preferred is picked.
 
     Args:
@@ -65,6 +81,16 @@ def validate(
         estimator: An estimator, with parameters if any: gp:max_sd=0.2. Repeatable. Without it: gp
             and bleu-neighbors.
     """
+    rows = ScoredRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+        score_column=score_column,
+    )
     specs = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
     candidates = [chosen(spec, threads, seed) for spec in specs or CANDIDATES]
     pool, column = rated_of(rated, rows, group)
@@ -72,7 +98,9 @@ def validate(
     design = Design.of(pool, group, column)
     held_out = group or (design.level if design.together else ALONE)
     if held_out != ALONE and len({*labels}) < 2:
-        raise UsageError(f"--group {held_out}: all texts are of one; nothing would be left")
+        raise UsageError(
+            f"{called('group', held_out)}: all texts are of one; nothing would be left"
+        )
     drawn: dict[str, object] = {}
     if len(pool) > AT_MOST:
         drawn = {"drawnfrom": len(pool), "drawseed": seed}
@@ -177,9 +205,11 @@ def _check_apart(blocks: IntArray, group: str) -> None:
     """
     if group not in {ALONE, "text"} and len(set(blocks.tolist())) == 1:
         raise UsageError(
-            f"--group {group}: each {group} holds the same texts, and copies of a text are held "
-            "out together, so nothing would be left to estimate them from. Use --group text; or "
-            "give the rows ids (--column id=NAME) if they are different texts"
+            f"{called('group', group)}: each {group} holds the same texts, and copies of "
+            "a text are held "
+            "out together, so nothing would be left to estimate them from. Use "
+            f"{called('group', 'text')}; or "
+            f"give the rows ids ({called('columns', {'id': 'NAME'})}) if they are different texts"
         )
 
 
@@ -190,7 +220,7 @@ def _note_repeated(pool: RatedPool, group: str) -> None:
         note_repeated(
             pool.texts,
             "Each is estimated from its own copies too, so errors look smaller than they are. "
-            f"--group text holds equal texts out together{more}",
+            f"{called('group', 'text')} holds equal texts out together{more}",
         )
 
 

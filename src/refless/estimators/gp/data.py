@@ -24,6 +24,7 @@ from refless.estimators.gp.kernels import (
     score_kernels,
 )
 from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.progress import Progress
 from refless.stats.correlation import is_constant
@@ -155,7 +156,7 @@ def check_outputs(data: Data, outputs: Outputs) -> None:
     if data.inputs.sources and not outputs.sources:
         raise UsageError(
             "the rated texts have sources and the outputs have none: give the outputs' sources "
-            "too (a column, or explain's --source), or leave the sources unread "
+            f"too (a column, or explain's {called('source')}), or leave the sources unread "
             "(gp:use_source=no)"
         )
     if "system" in data.inputs.columns and not outputs.systems:
@@ -173,7 +174,8 @@ def check_outputs(data: Data, outputs: Outputs) -> None:
         if difference:
             raise UsageError(
                 f"the {here} have scores that the {elsewhere} lack: "
-                f"{', '.join(sorted(difference))}; name the same --score-column for both, or leave "
+                f"{', '.join(sorted(difference))}; name the same {called('score_column')} for "
+                "both, or leave "
                 "scores unread (gp:use_scores=no)"
             )
 

@@ -9,12 +9,16 @@ from typing import Annotated, ClassVar
 from refless.commands.parameters import (
     About,
     Argument,
+    ColumnRoles,
     Files,
     Metrics,
+    OutputReading,
     OutputRows,
     Resamples,
+    RowFilter,
     Rows,
     Seed,
+    SkipBad,
     command,
     names_in,
 )
@@ -27,19 +31,23 @@ from refless.extensions.metrics.references import notes
 from refless.extensions.metrics.result import MetricResult
 from refless.extensions.metrics.scoring import Run, run
 from refless.metrics.protocol import metrics_of
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 TABLES = {".jsonl", ".json", ".csv", ".tsv", ".parquet"}
 
+ReferredColumns = Annotated[
+    ColumnRoles,
+    About(
+        "Column that plays a role, if its name does not say so: text=reply. Repeatable; roles: "
+        "text, id, item, source, system, task, reference (several), weight."
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferredRows(OutputRows):
-    """The same with what metrics read besides the text.
-
-    Attributes:
-        columns: Column that plays a role, if its name does not say so: text=reply. Repeatable;
-            roles: text, id, item, source, system, task, reference (several), weight.
-    """
+    """The same with what metrics read besides the text."""
 
     roles: ClassVar[tuple[str, ...]] = (*OutputRows.roles, *OWN)
 
@@ -52,18 +60,26 @@ def metric(
     reference_file: Annotated[Files, About(names=("-r", "--reference-file"), metavar="REF")] = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    rows: ReferredRows,
+    columns: ReferredColumns = None,
+    reading: OutputReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
 ) -> MetricResult:
     """Score outputs by one or more metrics against references.
 
-    Shows each metric's corpus score with a 95 % bootstrap interval, overall and by system; the
-    scores of single outputs are in --format csv, json and jsonl. 'refless list metrics' lists the
-    metrics.
+    Shows each metric's corpus score with a 95 % bootstrap interval, overall and by system; CSV,
+    JSON and JSONL have the scores of single outputs. 'refless list metrics' lists the metrics.
 
     Args:
         outputs: Files of outputs; - is standard input.
         reference_file: References of all outputs, one a line, as sacrebleu takes them. Repeatable.
     """
+    rows = ReferredRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+    )
     chosen = metrics_of(names_in(metrics))
     named = rows.to_reading()
     records = _outputs(outputs, named, names_in(reference_file))
@@ -87,7 +103,9 @@ def _outputs(rows: Rows, reading: Reading, references: Sequence[str]) -> Outputs
     if not references:
         return _read(rows, reading).outputs
     if reading.columns.reference or reading.columns.weight:
-        raise UsageError("references come from -r or from a column, not from both")
+        raise UsageError(
+            f"references come from {called('reference_file')} or from a column, not from both"
+        )
     files = [rows] if isinstance(rows, str | PathLike) else rows
     paths = [fspath(path) for path in files if isinstance(path, str | PathLike)]
     if reading.format is None and all(Path(path).suffix not in TABLES for path in paths):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from refless.data.records import Outputs
+from refless.registry.dialect import called
 from refless.registry.errors import InputError
 
 
@@ -18,7 +19,8 @@ def check_references(outputs: Outputs) -> None:
     if not outputs.references:
         raise InputError(
             f"output '{outputs.ids[0]}' has no references, nor has any other",
-            remedy="give every output a list of references (--column reference=NAME)",
+            remedy="give every output a list of references "
+            f"({called('columns', {'reference': 'NAME'})})",
         )
     _check_lists("references", outputs.references, outputs)
     rows: Sequence[Sequence[object]] = outputs.references
@@ -44,7 +46,8 @@ def check_weights(outputs: Outputs) -> None:
     if not outputs.weights:
         raise InputError(
             f"output '{outputs.ids[0]}' has no weights, nor has any other",
-            remedy="give each reference a weight in [-1, 1] (--column weight=NAME)",
+            remedy="give each reference a weight in [-1, 1] "
+            f"({called('columns', {'weight': 'NAME'})})",
         )
     _check_lists("weights", outputs.weights, outputs)
     rows = zip(outputs.ids, outputs.references, outputs.weights, strict=True)

@@ -162,7 +162,7 @@ def _segments(runs: Sequence[Run], outputs: Outputs) -> Section:
     )
     header = ("id", *(run.label for run in runs), "text")
     numeric = (False, *(True for _ in runs), False)
-    hint = f"All {len(outputs):,} are in --format csv, json or jsonl."
+    hint = f"All {len(outputs):,} are in the CSV, JSON and JSONL."
     return Section(
         title="Outputs" if n == len(outputs) else f"The first {n} outputs",
         table=Table(header=header, rows=rows, numeric=numeric),

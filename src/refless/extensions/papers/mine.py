@@ -11,11 +11,11 @@ import msgspec
 
 from refless.commands.parameters import (
     About,
-    ByRole,
+    ColumnRoles,
     FileOptions,
     Files,
     Folder,
-    Options,
+    OutputReading,
     Rows,
     Seed,
     check_folder,
@@ -32,6 +32,7 @@ from refless.extensions.papers.mining import N_MINED, Candidate, Triple, for_rat
 from refless.extensions.papers.mining import mine as mined
 from refless.files.untrusted import is_file, reading
 from refless.files.writing import check_writable, write_atomic
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.signature import Signature
 
@@ -51,14 +52,14 @@ def mine(
     scale: Annotated[tuple[float, float], About(metavar="MIN MAX")] = (1, 5),
     n: Annotated[int, About(names=("-n",))] = N_MINED,
     tokenize: str = "13a",
-    columns: ByRole = None,
-    reading: Options = None,
+    columns: ColumnRoles = None,
+    reading: OutputReading = None,
     seed: Seed = 0,
 ) -> MineResult:
     """Mine references for delta-BLEU, have them rated, get weights.
 
-    First step, CORPUS and --seeds: writes raters.jsonl (in random order, origins hidden) and
-    key.jsonl, which raters must not see. Second step, --ratings: writes references.jsonl, with
+    First step, `corpus` and `seeds`: writes raters.jsonl (in random order, origins hidden) and
+    key.jsonl, which raters must not see. Second step, `ratings`: writes references.jsonl, with
     each seed's references and weights in [-1, 1].
 
     Args:
@@ -72,20 +73,20 @@ def mine(
         tokenize: Tokens that BM25 counts.
         columns: Column that plays a role, if its name does not say so: message=question.
             Repeatable; roles: context, message, response.
-        reading: How files are read: encoding=latin-1. Repeatable; options: format, encoding,
-            quoting, max-bytes.
     """
     how = Reading(**options_in(reading, FileOptions))
     if out_dir is None:
-        raise UsageError("--out-dir is needed: a folder for raters.jsonl and key.jsonl")
+        raise UsageError(f"{called('out_dir')} is needed: a folder for raters.jsonl and key.jsonl")
     folder = check_folder(out_dir)
     check_writable(str(folder / RATERS))
     if ratings is not None:
         if corpus is not None or seeds is not None:
-            raise UsageError("--ratings is the second step: leave out CORPUS and --seeds")
+            first = f"{called('corpus')} and {called('seeds')}"
+            raise UsageError(f"{called('ratings')} is the second step: leave out {first}")
         return _back(ratings, folder, scale, how)
     if corpus is None or seeds is None:
-        raise UsageError("CORPUS and --seeds are needed, or --ratings for the second step")
+        first = f"{called('corpus')} and {called('seeds')}"
+        raise UsageError(f"{first} are needed, or {called('ratings')} for the second step")
     names = {role: role for role in ROLES} | columns_by_role(columns, ROLES)
     columns_read = Columns(text=names["response"], source=names["context"], group=names["message"])
     how = replace(how, columns=columns_read)

@@ -13,6 +13,7 @@ import numpy as np
 from refless.data.records import Scale
 from refless.extensions.papers.bm25 import bm25s
 from refless.registry.arrays import FloatArray
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.text.tokenize import tokenizer
 
@@ -60,7 +61,8 @@ def weight_of(rating: float, scale: Scale = (1, 5)) -> float:
     low, high = scale
     if not low <= rating <= high:
         raise InputError(
-            f"rating {rating:g} is outside {low:g} to {high:g}", remedy="pass its --scale"
+            f"rating {rating:g} is outside {low:g} to {high:g}",
+            remedy=f"pass its {called('scale')}",
         )
     weight = (2 * rating - low - high) / (high - low)
     return max(-1.0, min(1.0, weight))  # rounding may pass the ends
@@ -88,7 +90,7 @@ def mine(
         InputError: an empty corpus or no seeds.
     """
     if n < 0:
-        raise UsageError(f"-n must be 0 or more, got {n}")
+        raise UsageError(f"{called('n')} must be 0 or more, got {n}")
     if not seeds or not corpus:
         raise InputError(f"there are {len(seeds)} seeds and {len(corpus)} triples to mine from")
     corpus = sorted(corpus, key=lambda triple: (triple.response, triple.message, triple.id))

@@ -11,6 +11,7 @@ from refless.data.records import Predictions, numbered
 from refless.evaluation.differences import difference
 from refless.evaluation.held_out import Agreement, agreement
 from refless.extensions.ratpred.model import Course, Model
+from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table, caveats
 from refless.report.export import Rows
@@ -19,10 +20,6 @@ from refless.report.result import Result
 from refless.report.wording import MEASURES, fact, measure, number, title, with_interval
 
 FEWEST = 20  # texts that a verdict needs
-OPTIMISTIC = (
-    "These texts also chose the epoch to keep, so the numbers are optimistic. 'refless validate' "
-    "with the same --estimator estimates every rated text by networks that have not seen it."
-)
 CHOICE = (
     "After each epoch a network estimates the texts of the validation split, and its epoch with "
     "the highest Pearson + Spearman is kept. Each network is looked at alone, before its estimates "
@@ -81,7 +78,7 @@ class TrainResult(Result):
         return Document(
             title=f"RatPred trained on {counted(self.n, 'rated text')}",
             verdict=self._verdict(),
-            notes=(OPTIMISTIC, *self._beside_a_constant()),
+            notes=(_optimistic(), *self._beside_a_constant()),
             facts=self._facts(),
             sections=(self._agreement(), self._networks(), self._use(), caveats()),
         )
@@ -211,3 +208,13 @@ def kept_aside(model: Model, seed: int) -> Agreement:
         id=numbered(len(human)), human=human, predicted=values, reason=("",) * len(human)
     )
     return agreement(judged, seed=seed)
+
+
+def _optimistic() -> str:
+    """Why the numbers of a training are better than those of new texts."""
+    same = called("estimator")
+    return (
+        "These texts also chose the epoch to keep, so the numbers are optimistic. 'refless "
+        f"validate' with the same {same} estimates every rated text by networks that have not "
+        "seen it."
+    )

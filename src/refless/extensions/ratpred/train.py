@@ -9,10 +9,17 @@ from refless.commands.models import check_saving
 from refless.commands.parameters import (
     About,
     Argument,
+    Dimension,
     Files,
+    LowerIsBetter,
+    RatedColumns,
+    RatedReading,
     RatedRows,
+    RatingScale,
+    RowFilter,
     SavedAs,
     Seed,
+    SkipBad,
     Threads,
     command,
 )
@@ -33,7 +40,13 @@ def train(
     references: Annotated[Files, About(metavar="FILE")] = None,
     threads: Threads = None,
     seed: Seed = 0,
-    rows: RatedRows,
+    columns: RatedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
 ) -> TrainResult:
     """Train RatPred on rated texts and save it for 'refless score --model FILE'.
 
@@ -46,6 +59,15 @@ def train(
             ratpred:hidden=100,epochs=50. 'refless list estimators' has them.
         references: Files of people's texts (with sources), taken for perfect; repeatable.
     """
+    rows = RatedRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+    )
     network = chosen(estimator, threads, seed)
     if not isinstance(network, RatPred):
         raise UsageError(f"train trains ratpred, and {estimator} needs no training: use fit")

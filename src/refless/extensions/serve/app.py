@@ -33,6 +33,7 @@ from refless.extensions.serve.pages import Pages, error_page
 from refless.extensions.serve.result import RateResult, ServeResult, Where
 from refless.extensions.serve.store import OWNER, Store
 from refless.files.arrays import ENDING
+from refless.registry.dialect import called
 from refless.registry.errors import RefLessError, UsageError
 from refless.report.result import Result
 
@@ -253,8 +254,11 @@ def _bound(where: Where) -> socket.socket:
     except OSError as fault:
         bound.close()
         why = fault.strerror or str(fault)
-        said = f"cannot listen on {where.host}, port {where.port} ({why}); name others with --host "
-        raise UsageError(f"{said}and --port") from fault
+        said = (
+            f"cannot listen on {where.host}, port {where.port} ({why}); name others with "
+            f"{called('host')} "
+        )
+        raise UsageError(f"{said}and {called('port')}") from fault
     return bound
 
 

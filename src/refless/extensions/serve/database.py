@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 
 from refless.extensions.serve.schema import VERSION, make_tables
 from refless.files.untrusted import is_file
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, MissingExtraError, RefLessError, UsageError
 
 T = TypeVar("T")
@@ -28,7 +29,6 @@ LOCK = 7_350_533  # of PostgreSQL: one server a database
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000", "foreign_keys=ON")
 TRY_LOCK = sa.text("SELECT pg_try_advisory_lock(:key)")
 PRIVATE = 0o600  # the key of all links is in a database; SQLite gives its log the same mode
-SOLE = "another refless rate serves this database; end it first, or name another with --database"
 
 
 class Database:
@@ -92,7 +92,7 @@ class Database:
                 mine = connection.execute(TRY_LOCK, {"key": LOCK}).scalar()
             if not mine:
                 connection.close()
-                raise UsageError(SOLE)
+                raise _not_alone()
             return connection
         with connected(self.url):
             return sole_file(path)
@@ -181,7 +181,7 @@ def sole_file(path: Path) -> FileLock:
     try:
         lock.acquire()
     except Timeout:
-        raise UsageError(SOLE) from None
+        raise _not_alone() from None
     os.close(private(path, os.O_CREAT | os.O_RDWR))
     for there in (path, *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))):
         if there.exists() and there.stat().st_mode & 0o077:  # such as a copy
@@ -203,7 +203,7 @@ def connected(url: str) -> Iterator[None]:
         reason = str(getattr(fault, "orig", None) or fault).strip().split("\n")[0]
         hidden = sa.make_url(url).render_as_string(hide_password=True)
         problem = f"the database cannot be opened ({reason})"
-        remedy = "check --database and that it can be written"
+        remedy = f"check {called('database')} and that it can be written"
         raise InputError(problem, path=hidden, remedy=remedy) from fault
 
 
@@ -215,7 +215,9 @@ def engine_of(url: str) -> sa.Engine:
         except ModuleNotFoundError as fault:
             raise MissingExtraError("PostgreSQL", "postgresql") from fault
         except (sa.exc.ArgumentError, ValueError) as fault:  # which may quote a password
-            raise UsageError("--database is no address of PostgreSQL; see --help") from fault
+            raise UsageError(
+                f"{called('database')} is no address of PostgreSQL; see --help"
+            ) from fault
     engine = sa.create_engine(url, hide_parameters=True)
 
     @sa.event.listens_for(engine, "connect")
@@ -238,7 +240,9 @@ def check_schema(connection: sa.Connection, url: str) -> None:
     if version != VERSION:
         hidden = sa.make_url(url).render_as_string(hide_password=True)
         problem = f"another refless made this database (schema {version})"
-        raise InputError(problem, path=hidden, remedy="use that one, or name another --database")
+        raise InputError(
+            problem, path=hidden, remedy=f"use that one, or name another {called('database')}"
+        )
 
 
 def back_up(url: str, target: Path) -> None:
@@ -250,11 +254,11 @@ def back_up(url: str, target: Path) -> None:
     """
     path = file_of(url)
     if path is None:
-        raise UsageError("--backup copies SQLite files; for PostgreSQL use pg_dump")
+        raise UsageError(f"{called('backup')} copies SQLite files; for PostgreSQL use pg_dump")
     if not is_file(path):
-        raise InputError("no such database", path=str(path), remedy="check --database")
+        raise InputError("no such database", path=str(path), remedy=f"check {called('database')}")
     if target.exists():
-        raise UsageError(f"--backup {target} is there already; name another file")
+        raise UsageError(f"{called('backup', str(target))} is there already; name another file")
     with connected(url), closing(sqlite3.connect(path)) as source:
         source.execute("PRAGMA schema_version")  # reads it, so that what fails below is the copy's
         try:
@@ -262,6 +266,14 @@ def back_up(url: str, target: Path) -> None:
             with closing(sqlite3.connect(target)) as copy:
                 source.backup(copy)
         except (sqlite3.Error, OSError) as fault:
-            remedy = "name another file with --backup"
+            remedy = f"name another file with {called('backup')}"
             problem = f"the copy cannot be written ({fault})"
             raise InputError(problem, path=str(target), remedy=remedy) from fault
+
+
+def _not_alone() -> UsageError:
+    """The error for a database that another process serves."""
+    return UsageError(
+        "another refless rate serves this database; end it first, or name another with "
+        f"{called('database')}"
+    )

@@ -17,11 +17,15 @@ from refless.commands.parameters import (
     Many,
     Names,
     Natural,
+    OutputColumns,
+    OutputReading,
     OutputRows,
     RatedRows,
+    RowFilter,
     Rows,
     Seed,
     Share,
+    SkipBad,
     command,
     names_in,
 )
@@ -34,6 +38,7 @@ from refless.estimators import ESTIMATORS
 from refless.extensions.connect.exports.label_studio import page_in
 from refless.extensions.serve.project import Project, project_of
 from refless.extensions.serve.result import Ask, RateResult, Task, Where
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 from refless.registry.signature import Signature
 from refless.registry.spec import spec_of
@@ -66,7 +71,10 @@ def rate(
     backup: Annotated[str | None, About(panel="Service", metavar="FILE")] = None,
     project: Annotated[str | None, About(metavar="FILE")] = None,
     seed: Seed = 0,
-    rows: OutputRows,
+    columns: OutputColumns = None,
+    reading: OutputReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
 ) -> RateResult:
     """Serve a page on which people rate outputs, and one that shows what is known so far.
 
@@ -97,6 +105,12 @@ def rate(
             labels of the scale, how texts are shown, gold items; or a labelling configuration of
             Label Studio (XML), which has the scale, too.
     """
+    rows = OutputRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+    )
     named, asked = dict(map(dimension_of, names_in(dimension))), Project()
     dimensions = tuple(named)
     if project is not None and project.endswith(".xml"):
@@ -113,8 +127,9 @@ def rate(
     check_served(host)
     if rated is not None and len(task.dimensions) > 1:
         raise UsageError(
-            "--rated has ratings of one thing, so it would teach every dimension the same; "
-            "name one --dimension, or leave --rated out"
+            f"{called('rated')} has ratings of one thing, so it would teach every "
+            "dimension the same; "
+            f"name one {called('dimension')}, or leave {called('rated')} out"
         )
     texts = outputs_of(outputs, rows)
     if not any(text.strip() for text in texts.texts):
@@ -149,11 +164,12 @@ def _check(task: Task) -> None:
         integral = all(math.isfinite(end) and end == int(end) for end in (low, high))
         if not integral or not low < high < low + MOST_STEPS:
             raise UsageError(
-                f"--scale needs two whole numbers, the lower one first, for at most {MOST_STEPS} "
+                f"{called('scale')} needs two whole numbers, the lower one first, for at most "
+                f"{MOST_STEPS} "
                 f"buttons; got {low:g} {high:g}"
             )
     if not all(name.strip() and len(name) <= 100 for name in task.dimensions):
-        raise UsageError("--dimension needs a name")
+        raise UsageError(f"{called('dimension')} needs a name")
 
 
 def _check_project(task: Task, texts: Outputs, path: str) -> None:
@@ -163,7 +179,9 @@ def _check_project(task: Task, texts: Outputs, path: str) -> None:
     points = [f"{name}={step}" for name in rated for step in task.steps_of(name)]
     goal = task.project.until
     if task.project.adjudicate and not steps:
-        raise InputError("adjudicate is about ratings", path=path, remedy="leave out --ask")
+        raise InputError(
+            "adjudicate is about ratings", path=path, remedy=f"leave out {called('ask')}"
+        )
     if goal and (goal.startswith("win rate") is bool(steps) or len({*texts.systems}) < 2):
         problem = f"until is {goal!r}, which these outputs and this question cannot tell"
         remedy = "until compares systems: give outputs of several; choices tell a win rate alone"
@@ -192,7 +210,8 @@ def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:
     several = [group for group in groups.values() if len(group) > 1]
     if not several:
         raise UsageError(
-            f"--ask {ask}: no item has several outputs; items are told by the column item, else "
+            f"{called('ask', ask)}: no item has several outputs; items are told by the "
+            "column item, else "
             "by the source"
         )
     if ask == "best":
@@ -224,7 +243,7 @@ def url_of(database: str) -> str:
     if database.startswith(("postgresql://", "postgres://")):
         return f"postgresql+psycopg://{database.partition('://')[2]}"
     if "://" in database and not database.startswith("sqlite:///"):
-        raise UsageError("--database is a file (SQLite) or postgresql://USER@HOST/NAME")
+        raise UsageError(f"{called('database')} is a file (SQLite) or postgresql://USER@HOST/NAME")
     return f"sqlite:///{database.removeprefix('sqlite:///')}"
 
 
@@ -234,5 +253,5 @@ def _database(database: str | None, outputs: Rows) -> str:
         return url_of(database)
     first = outputs[0] if isinstance(outputs, list | tuple) and outputs else outputs
     if not isinstance(first, str | PathLike) or first == "-":
-        raise UsageError("--database is needed where the outputs are no file")
+        raise UsageError(f"{called('database')} is needed where the outputs are no file")
     return url_of(f"{fspath(first)}{ENDING}")

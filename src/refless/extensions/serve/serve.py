@@ -2,7 +2,21 @@
 
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.models import saved_in
-from refless.commands.parameters import Argument, Chosen, Seed, Threads, command
+from refless.commands.parameters import (
+    Argument,
+    Chosen,
+    Dimension,
+    LowerIsBetter,
+    RatedColumns,
+    RatedReading,
+    RatingScale,
+    RowFilter,
+    ScoreColumn,
+    Seed,
+    SkipBad,
+    Threads,
+    command,
+)
 from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.estimators import Estimator
 from refless.extensions.serve.rate import Host, Port, check_served
@@ -19,7 +33,14 @@ def serve(
     port: Port = 8000,
     threads: Threads = None,
     seed: Seed = 0,
-    rows: ScoredRows,
+    columns: RatedColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
+    score_column: ScoreColumn = None,
 ) -> ServeResult:
     """Serve estimates over HTTP: POST /estimate, POST /compare.
 
@@ -32,10 +53,20 @@ def serve(
         host: Address to listen on; 0.0.0.0 for all, behind a proxy with TLS.
         port: Port to listen on.
     """
+    rows = ScoredRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+        score_column=score_column,
+    )
     check_served(host)
     served = _fitted(rated, chosen(estimator, threads, seed), rows)
-    where = Where(host=host, port=port)
-    return ServeResult(estimator=served, where=where, signature=served.signature())
+    address = Where(host=host, port=port)
+    return ServeResult(estimator=served, where=address, signature=served.signature())
 
 
 def _fitted(rated: Argument, estimator: Estimator, rows: ScoredRows) -> Estimator:

@@ -23,6 +23,7 @@ from refless.extensions.serve.database import Database
 from refless.extensions.serve.project import Gold
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import TIE, assigned, events, fits, items, raters, settings
+from refless.registry.dialect import called
 from refless.registry.errors import RefLessError, UsageError
 from refless.registry.signature import digest_of
 
@@ -30,7 +31,6 @@ OWNER, RATER = "owner", "rater"
 FIXED = ("ask", "scale", "scales", "dimensions", "seed")  # which no later run changes
 APART = "adjudicate"  # among the settings, for whoever reads ratings
 CONSENT = "consent of "  # a rater's number, among the settings
-REMEDY = "name another with --database, or give what it was made with"
 PACED = 50  # latest items of a rater that tell how long one takes
 Holds = tuple[dict[str, float], bool]  # ratings by dimension, and whether an item was skipped
 Key = Annotated[int, Meta(ge=0, lt=1 << 31)]
@@ -224,13 +224,14 @@ class Store:
             db.execute(sa.insert(items), rows)
             stored = {**settled, "secret": secrets.token_hex(32)}
             db.execute(sa.insert(settings), [{"name": k, "value": v} for k, v in stored.items()])
+        remedy = f"name another with {called('database')}, or give what it was made with"
         if settled["items"] != stored["items"]:
-            raise UsageError(f"this database is about other outputs; {REMEDY}")
+            raise UsageError(f"this database is about other outputs; {remedy}")
         for name in FIXED:
             if settled[name] != stored[name]:
                 raise UsageError(
                     f"this database was made with {name} {stored[name]}, now it is "
-                    f"{settled[name]}; {REMEDY}"
+                    f"{settled[name]}; {remedy}"
                 )
         db.execute(sa.delete(settings).where(settings.c.name == APART))  # a later run may change it
         apart = json.dumps(self.task.project.adjudicate)

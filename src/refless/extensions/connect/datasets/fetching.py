@@ -8,11 +8,10 @@ from typing import Any
 from refless.extensions.connect.datasets import RAW, Dataset, Source
 from refless.files.untrusted import is_file, is_folder, reading
 from refless.files.writing import make_folder, write_atomic
+from refless.registry.dialect import Blank, called
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 
 PIECE, PATIENCE = 1 << 16, 30.0  # bytes read at once; seconds without an answer
-UNREACHED = "check the network and try again, or name a copy: --mirror URL|FOLDER"
-OTHER = "what was published is another version, or was cut off; try again, or another --mirror"
 Progress = Callable[[int], None]  # takes the bytes that have come so far
 
 
@@ -89,7 +88,9 @@ def downloaded(url: str, source: Source) -> Path:
             downloader=pooch.HTTPDownloader(chunk_size=PIECE, timeout=PATIENCE),
         )
     except requests.RequestException as fault:
-        raise InputError(_why(fault), path=url, remedy=UNREACHED) from fault
+        copy = called("mirror", Blank("URL|FOLDER"))
+        remedy = f"check the network and try again, or name a copy: {copy}"
+        raise InputError(_why(fault), path=url, remedy=remedy) from fault
     except ValueError as fault:  # pooch's word for another digest
         raise _other(url) from fault
     return Path(path)
@@ -119,7 +120,9 @@ def copied(folder: Path, source: Source) -> bytes:
         InputError: it has no such file, or one with other bytes.
     """
     if not is_folder(folder):
-        raise UsageError(f"--mirror {folder}: no such folder, and no http:// or https:// either")
+        raise UsageError(
+            f"{called('mirror', folder)}: no such folder, and no http:// or https:// either"
+        )
     path = PurePosixPath(source.path)
     repository = "/".join(source.place.split("/")[1:2])
     places = [folder / entry for entry in (source.place, f"{repository}/{path}", path, path.name)]
@@ -136,7 +139,14 @@ def copied(folder: Path, source: Source) -> bytes:
 
 
 def _other(place: str) -> InputError:
-    return InputError("these are not the bytes that were published", path=place, remedy=OTHER)
+    found = "these are not the bytes that were published"
+    return InputError(found, path=place, remedy=_another_mirror())
+
+
+def _another_mirror() -> str:
+    """What to do about files that are not as they were published."""
+    version = "what was published is another version, or was cut off"
+    return f"{version}; try again, or another {called('mirror')}"
 
 
 def written(dataset: Dataset, sources: dict[str, bytes], folder: Path) -> list[Path]:
@@ -149,13 +159,13 @@ def written(dataset: Dataset, sources: dict[str, bytes], folder: Path) -> list[P
         files = dataset.convert(sources)
     except (ValueError, LookupError, TypeError, AttributeError) as fault:
         problem = f"the file is not as it was published ({fault})"
-        raise InputError(problem, path=next(iter(sources)), remedy=OTHER) from fault
+        raise InputError(problem, path=next(iter(sources)), remedy=_another_mirror()) from fault
     files["SOURCE.txt"] = terms_of(dataset).encode()
     make_folder(folder / dataset.name)
     paths = {folder / dataset.name / name: content for name, content in files.items()}
     for path, content in paths.items():
         if is_file(path) and path.read_bytes() != content:
-            remedy = "move it away, or name another --out-dir"
+            remedy = f"move it away, or name another {called('out_dir')}"
             raise InputError("another file is there already", path=str(path), remedy=remedy)
     for path, content in paths.items():
         write_atomic(str(path), content)

@@ -23,6 +23,7 @@ from refless.data.tables.exports.format import (
 )
 from refless.data.tables.reading import Row
 from refless.files.untrusted import is_file, json_of
+from refless.registry.dialect import SCALE, called
 from refless.registry.errors import InputError
 
 _RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.status"
@@ -119,7 +120,7 @@ def _scale(about: About) -> Scale | None:
         about.notes.sentences.append(f"'{dimension}' goes from {low:g} to {high:g}, as {path} says")
         return result[dimension]
     about.notes.sentences.append(
-        "no scale is known; give --scale MIN MAX, or export with dataset.to_disk(FOLDER)"
+        f"no scale is known; give {called('scale', SCALE)}, or export with dataset.to_disk(FOLDER)"
     )
     return None
 

@@ -27,6 +27,7 @@ from refless.data.tables.exports.format import (
 from refless.data.tables.reading import Numbered, Row, Source
 from refless.data.tables.streams import ZIP, Place, beginning, members_of, opened
 from refless.files.untrusted import check_foreign
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, MissingExtraError, RefLessError
 
 HEADERS = ("header.json", "_journal/start.json")  # of a run that ended, and of one that did not
@@ -143,7 +144,7 @@ def read_samples(sample: Row, left_out: Counter[str]) -> Entry | None:
         if numbers[scorer] is None and fields_of(value):
             numbers[scorer] = {part: _number(entry) for part, entry in fields_of(value).items()}
         if not people:
-            left_out[f"scores by '{scorer}' (--score-column scores.{scorer})"] += 1
+            left_out[f"scores by '{scorer}' ({called('score_column', f'scores.{scorer}')})"] += 1
     metadata = fields_of(sample.get("metadata"))
     return Entry(
         metadata

@@ -28,6 +28,7 @@ from refless.data.tables.exports.format import (
 )
 from refless.data.tables.reading import Row
 from refless.files.untrusted import is_file, reading
+from refless.registry.dialect import SCALE, called
 from refless.registry.errors import InputError, UsageError
 
 KNOWN = ("id", "rating", "annotator")
@@ -160,8 +161,9 @@ def controls_of(about: About) -> Controls:
     path, result, notes = about.reading.label_config, about.reading.dimension, about.notes
     if path is None:
         notes.sentences.append(
-            "the export does not say the scale; give --scale MIN MAX, or "
-            "--read label-config=FILE.xml (Settings, Labeling Interface, Code)"
+            f"the export does not say the scale; give {called('scale', SCALE)}, or "
+            f"{called('reading', {'label-config': 'FILE.xml'})} (Settings, Labeling "
+            "Interface, Code)"
         )
         return {}
     controls = _controls_in(path)
@@ -177,7 +179,7 @@ def controls_of(about: About) -> Controls:
         order = ", ".join(f"'{word}' {n}" for n, word in enumerate(control.choices, 1))
         notes.sentences.append(
             f"choices count in the order of {path}: {order}; else use "
-            "--read rating-map=WORD=NUMBER,..."
+            f"{called('reading', {'rating-map': 'WORD=NUMBER,...'})}"
         )
     return controls
 
@@ -195,7 +197,7 @@ def page_in(path: str, names: Sequence[str]) -> tuple[dict[str, Any], Scale, tup
     control = controls[min(controls)] if len({*controls.values()}) == 1 else Control(None)
     if control.scale is None:
         problem = "its controls have no scale in common" if controls else "no such control"
-        remedy = f"name one of {', '.join(_controls_in(path))} with --dimension"
+        remedy = f"name one of {', '.join(_controls_in(path))} with {called('dimension')}"
         raise InputError(problem, path=path, remedy=remedy)
     labels = {f"{number_of_choice(word, control):g}": word for word in control.choices}
     title = next((str(tag.get("value")) for tag in _tree_in(path).iter("Header")), "")
@@ -215,7 +217,7 @@ def _controls_in(path: str) -> Controls:
 
 def _tree_in(path: str) -> ET.Element:
     if not is_file(path):
-        raise UsageError(f"--read label-config={path}: no such file")
+        raise UsageError(f"{called('reading', {'label-config': path})}: no such file")
     with reading(path), open(path, "rb") as file:  # noqa: PTH123
         raw = file.read(_MOST_CONFIG + 1)
     if len(raw) > _MOST_CONFIG or b"<!" in raw.replace(b"<!--", b""):

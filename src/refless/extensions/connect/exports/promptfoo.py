@@ -21,13 +21,10 @@ from refless.data.tables.exports.format import (
     text_in,
 )
 from refless.data.tables.reading import Row
+from refless.registry.dialect import called
 from refless.registry.errors import InputError
 
 _REFERENCES = {"equals", "similar", "rouge-n", "bleu"}  # assertions that hold a text
-_OWN = (
-    "'{0}' has a threshold of its own: --score-column passes.{0} reads what it passed; scores.{0} "
-    "passes from 0.5 on, unless --pass says otherwise"
-)
 HALF = 0.5  # from where on a score from 0 to 1 passes if nobody says more
 _STRIPPED = "[prompt stripped]"
 _BY_HAND = "Manual result (overrides all other grading results)"
@@ -72,12 +69,14 @@ def read_results(about: About) -> Reader:
                     passes.setdefault(metric, float(passed))
                     if passed != (score >= HALF) and metric not in metrics:
                         metrics.add(metric)
-                        notes.sentences.append(_OWN.format(metric))
+                        notes.sentences.append(_own_threshold(metric))
         graded = result.get("gradingResult")
         typed = number_in(at(graded, "score")) if at(graded, "reason") == _BY_HAND else None
         if typed is not None and not ratings:
             ratings.append({"rating": typed})
-        notes.left_out["scores of assertions (--score-column 'scores.*')"] += len(scores)
+        notes.left_out[f"scores of assertions ({called('score_column', 'scores.*')})"] += len(
+            scores
+        )
         prompt, variables = at(result, "prompt", "raw"), fields_of(result.get("vars"))
         place = (name_in(result.get("promptIdx")), name_in(result.get("testIdx")))
         return Entry(
@@ -127,3 +126,12 @@ EVAL = Export(
     roles=("id", "item", "text", "source", "system", "reference", "rating"),
     within="results.results",
 )
+
+
+def _own_threshold(metric: str) -> str:
+    """Which scores pass where an assertion has a threshold of its own."""
+    passed = called("score_column", f"passes.{metric}")
+    return (
+        f"'{metric}' has a threshold of its own: {passed} reads what it passed; scores.{metric} "
+        f"passes from {HALF:g} on, unless {called('passing')} says otherwise"
+    )

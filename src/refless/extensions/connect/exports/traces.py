@@ -26,6 +26,7 @@ from refless.data.tables.exports.format import (
     unpacked,
 )
 from refless.data.tables.reading import Numbered, Row
+from refless.registry.dialect import called
 from refless.registry.errors import InputError
 
 _OF_TRACES = ("traceId", "sessionId", "userId", "bookmarked")  # of Langfuse
@@ -50,7 +51,7 @@ def mlflow_trace(row: Row, left: Counter[str]) -> Entry | None:
             rating = {"rating": value, "dimension": name, "annotator": who}
             ratings.append(rating | {"timestamp": at(entry, "create_time")})
         else:
-            left[f"'{name}' by models and code (--score-column 'scores.*')"] += 1
+            left[f"'{name}' by models and code ({called('score_column', 'scores.*')})"] += 1
             number = float(value) if isinstance(value, bool) else number_in(value)
             scores[name] = value if isinstance(value, str) else number
     request, response = unpacked(row.get("request")), unpacked(row.get("response"))
@@ -127,7 +128,7 @@ def langfuse_scores(row: Row, left: Counter[str]) -> Entry | InputError:
             rating = {"rating": value, "dimension": name, "annotator": who}
             ratings.append(rating | {"timestamp": entry.get("timestamp")})
         else:
-            left[f"'{name}' by models and code (--score-column 'scores.*')"] += 1
+            left[f"'{name}' by models and code ({called('score_column', 'scores.*')})"] += 1
             scores[name] = value
     return Entry({"id": row["id"], "scores": scores}, ratings)
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.report.wording import with_interval
 
@@ -127,5 +128,5 @@ def _check_scores(estimator: Estimator) -> None:
     if names and estimator.without_scores() is not None:
         raise UsageError(
             f"this estimator reads scores of others ({', '.join(names)}), which outputs do not "
-            "have here; fit one without --score-column"
+            f"have here; fit one without {called('score_column')}"
         )

@@ -1,11 +1,25 @@
 """huse: quality and diversity in one number."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from refless.commands.parameters import Argument, RatedRows, Rows, Seed, command
+from refless.commands.parameters import (
+    About,
+    Argument,
+    ColumnRoles,
+    Dimension,
+    LowerIsBetter,
+    RatedReading,
+    RatedRows,
+    RatingScale,
+    RowFilter,
+    Rows,
+    Seed,
+    SkipBad,
+    command,
+)
 from refless.commands.rows import tell
 from refless.commands.warnings import note
 from refless.data.human import human_ratings
@@ -15,24 +29,28 @@ from refless.extensions.papers.huse.result import HuseResult
 from refless.extensions.papers.huse.study import PARTS
 from refless.extensions.papers.huse.study import huse as huse_of
 from refless.registry.arrays import BoolArray, FloatArray
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
 
 HUMAN_LABELS = ("human", "person", "people", "reference")
 
+LabelledColumns = Annotated[
+    ColumnRoles,
+    About(
+        "Column that plays a role, if its name does not say so: rating=score. Repeatable; "
+        "roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'), "
+        "annotator, time, dimension; logprob (the text's log-probability under the model), "
+        "length (its number of tokens; without it words) and label (tells people's texts from "
+        "the model's; without it the system)."
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledRows(RatedRows):
-    """The same with what a model thinks of each text, and whose it is.
-
-    Attributes:
-        columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
-            roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'),
-            annotator, time, dimension; logprob (the text's log-probability under the model),
-            length (its number of tokens; without it words) and label (tells people's texts from
-            the model's; without it the system).
-    """
+    """The same with what a model thinks of each text, and whose it is."""
 
     roles: ClassVar[tuple[str, ...]] = (*RatedRows.roles, "logprob", "length", "label")
 
@@ -45,7 +63,13 @@ def huse(
     neighbors: int = 15,
     exact_ties: bool = False,
     seed: Seed = 0,
-    rows: LabelledRows,
+    columns: LabelledColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
 ) -> HuseResult:
     """Quality and diversity of a model in one number (HUSE).
 
@@ -59,6 +83,15 @@ def huse(
         neighbors: Neighbours that vote.
         exact_ties: Let distances that differ by rounding count as equal; the paper's do not.
     """
+    rows = LabelledRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+    )
     read = _read(rated, rows)
     human, lengths, pool = _is_human(read, human_label), _lengths(read), read.pool
     # In the raters' units: which distances tie, as the paper has it, changes with the units.
@@ -81,11 +114,12 @@ def _read(rated: Rows, rows: LabelledRows) -> ScoredRead:
     read = read_scored(rated, rows.to_reading(), HUSE_ROLES)
     tell(read)
     if "logprob" not in read.numbers:
+        first = rated[0] if isinstance(rated, list) else rated
+        named = called("columns", {"logprob": "NAME"})
         raise InputError(
             "no column for the log-probability",
-            path=rated[0] if isinstance(rated, list) else None,
-            remedy="name it with --column logprob=NAME: HUSE needs what the model thinks of "
-            "each text",
+            path=first if isinstance(first, str) else None,
+            remedy=f"name it with {named}: HUSE needs what the model thinks of each text",
         )
     return read
 
@@ -95,8 +129,9 @@ def _is_human(read: ScoredRead, label: str | None) -> BoolArray:
     labels = read.labels or read.pool.systems
     if not labels:
         raise UsageError(
-            "which texts did people write? Name the column that tells with --column label=NAME or "
-            "--column system=NAME"
+            "which texts did people write? Name the column that tells with "
+            f"{called('columns', {'label': 'NAME'})} or "
+            f"{called('columns', {'system': 'NAME'})}"
         )
     names = sorted(set(labels))
     people = [
@@ -108,7 +143,7 @@ def _is_human(read: ScoredRead, label: str | None) -> BoolArray:
         quoted = ", ".join(f"'{name}'" for name in names[:10])
         raise UsageError(
             f"which texts did people write? The labels are {quoted}: name the one for people with "
-            "--human-label"
+            f"{called('human_label')}"
         )
     if len(names) > 2:
         raise UsageError(
@@ -121,7 +156,9 @@ def _lengths(read: ScoredRead) -> FloatArray:
     if "length" in read.numbers:
         return read.numbers["length"]
     if not read.texts:
-        raise UsageError("how long are the texts? Name the column with --column length=NAME")
+        raise UsageError(
+            f"how long are the texts? Name the column with {called('columns', {'length': 'NAME'})}"
+        )
     note("lengths are the numbers of words of the texts")
     return np.array([max(1, len(text.split())) for text in read.pool.texts], dtype=np.float64)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from refless.evaluation.jackknife import interval_of
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.stats.intervals import CELLS, Interval
 
@@ -91,7 +92,7 @@ def huse(
         raise InputError(
             f"HUSE compares people's texts with a model's; there are {n_human} and "
             f"{int(known.sum()) - n_human} with all that is needed",
-            remedy="give two or more of each; see --human-label",
+            remedy=f"give two or more of each; see {called('human_label')}",
         )
     columns = np.stack([ratings[known], log_probabilities[known] / lengths[known]])
     order = np.lexsort((human[known], columns[1], columns[0]))

@@ -8,12 +8,19 @@ from refless.commands.parameters import (
     About,
     Argument,
     Chosen,
+    ColumnRoles,
+    Dimension,
     Files,
+    LowerIsBetter,
     Metrics,
+    RatedReading,
     RatedRows,
+    RatingScale,
     Resamples,
+    RowFilter,
     Seed,
     Several,
+    SkipBad,
     Threads,
     command,
     names_in,
@@ -29,18 +36,22 @@ from refless.extensions.papers.stress.rows import Stressed
 from refless.extensions.papers.stress.run import stress as stressed
 from refless.extensions.papers.stress.words import stop_words
 from refless.metrics.protocol import metrics_of
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
+
+StressColumns = Annotated[
+    ColumnRoles,
+    About(
+        "Column that plays a role, if its name does not say so: rating=score. Repeatable; "
+        "roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'), "
+        "annotator, time, dimension, reference (several)."
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StressRows(RatedRows):
-    """The same with references.
-
-    Attributes:
-        columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
-            roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'),
-            annotator, time, dimension, reference (several).
-    """
+    """The same with references."""
 
     roles: ClassVar[tuple[str, ...]] = (*RatedRows.roles, "reference")
 
@@ -58,7 +69,13 @@ def stress(
     threads: Threads = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    rows: StressRows,
+    columns: StressColumns = None,
+    reading: RatedReading = None,
+    skip_bad: SkipBad = False,
+    where: RowFilter = None,
+    scale: RatingScale = None,
+    dimension: Dimension = None,
+    lower_is_better: LowerIsBetter = None,
 ) -> StressResult:
     """Find out whether a metric, an estimator or a scorer can be fooled.
 
@@ -76,14 +93,26 @@ def stress(
         probe: references, frequent, rare, sentence, useless, stuffing. Repeatable; without it: all
             that can be run.
     """
+    rows = StressRows(
+        columns=columns,
+        reading=reading,
+        skip_bad=skip_bad,
+        where=where,
+        scale=scale,
+        dimension=dimension,
+        lower_is_better=lower_is_better,
+    )
     check_standard_input(outputs, rated, train)
     tested = metrics_of(names_in(metrics))
     for line in names_in(scorer):
         if line in tested:
-            raise UsageError(f"--scorer '{line}' is given twice")
+            raise UsageError(f"{called('scorer', line)} is given twice")
         tested[line] = Scorer(command=line)
     if not tested and rated is None:
-        raise UsageError("say what to test: -m METRIC, --scorer 'COMMAND' or --rated POOL")
+        raise UsageError(
+            f"say what to test: {called('metrics', 'METRIC')}, "
+            f"{called('scorer', 'COMMAND')} or {called('rated', 'POOL')}"
+        )
     probes = Plan(probes=names_in(probe) or PROBES).probes
     if "frequent" in probes:
         stop_words()  # an extra that is missing is named before any work is done

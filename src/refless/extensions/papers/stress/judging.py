@@ -12,6 +12,7 @@ import numpy as np
 from refless.data.records import Outputs
 from refless.estimators import Estimator
 from refless.metrics.protocol import Metric, Scores, averaged
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
@@ -78,9 +79,11 @@ class Scorer(Metric):
         try:
             words = shlex.split(self.command)
         except ValueError as fault:
-            raise UsageError(f"--scorer '{self.command}' cannot be split: {fault}") from fault
+            raise UsageError(
+                f"{called('scorer', self.command)} cannot be split: {fault}"
+            ) from fault
         if not words:
-            raise UsageError("--scorer needs a command")
+            raise UsageError(f"{called('scorer')} needs a command")
         try:
             done = subprocess.run(
                 words, input=rows, capture_output=True, text=True, check=False,

@@ -16,6 +16,7 @@ from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.rows import Probe, Row, percent_of
 from refless.metrics.protocol import Metric
 from refless.registry.arrays import FloatArray
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 BLOCK = 50_000  # candidates at a time: memory does not grow with their number
@@ -113,7 +114,7 @@ def sentence_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
     if isinstance(metric, Estimated):
         raise UsageError("an estimate does not depend on the item; see 'stuffing'")
     if not plan.train:
-        raise UsageError("it searches a training set: give --train")
+        raise UsageError(f"it searches a training set: give {called('train')}")
     if not items.references:
         raise UsageError("it needs references")
     best = search(metric, items.references, plan.train, items.weights)
