@@ -11,7 +11,7 @@ Arrays travel in tuples, so that the loops cannot differ in their order:
 
 * outputs: ids, weights, starts, lengths;
 * postings: as `Postings.arrays` gives them;
-* held: group, starts, places.
+* exclusions: group, starts, places.
 
 A cursor for each feature of each output says which of its blocks comes next: blocks are visited in
 ascending order.
@@ -211,15 +211,15 @@ def _add_hits(products, needs, values, begin, hidden, text, counts, sums):
 
 
 @loop(nogil=True)
-def _hidden(held, text):
-    group, starts, places = held
+def _hidden(exclusions, text):
+    group, starts, places = exclusions
     if group[text] < 0:
         return places[:0]
     return places[starts[group[text]] : starts[group[text] + 1]]
 
 
 @loop(nogil=True)
-def sums_loop(outputs, postings, block, first, last, held, tau, values, counts, sums):
+def sums_loop(outputs, postings, block, first, last, exclusions, tau, values, counts, sums):
     """Adds to counts and sums [outputs] the rated texts that reach tau, and their values."""
     low, rated = postings[0], postings[1]
     orders, lengths = len(outputs[2]), outputs[3]
@@ -227,7 +227,7 @@ def sums_loop(outputs, postings, block, first, last, held, tau, values, counts, 
     for number in range(-(-len(rated) // block)):
         begin = number * block
         end = min(begin + block, len(rated))
-        own, mine = rated[begin:end], values[begin:end]
+        block_lengths, block_values = rated[begin:end], values[begin:end]
         bits = postings[7][number]
         packed = np.empty(end - begin, dtype=np.uint32)
         packed_needs = np.empty(end - begin, dtype=np.uint32)
@@ -236,22 +236,24 @@ def sums_loop(outputs, postings, block, first, last, held, tau, values, counts, 
         for text in range(first, last):
             if _too_short(outputs, postings, text):
                 continue
-            hidden = _hidden(held, text)
-            if _fits(outputs, own, text):
+            hidden = _hidden(exclusions, text)
+            if _fits(outputs, block_lengths, text):
                 _count_packed(outputs, postings, cursors, number, text, bits, packed)
-                _fill_needs(own, lengths[text], low, orders, tau, 4294967295.0, packed_needs)
-                _add_hits(packed, packed_needs, mine, begin, hidden, text, counts, sums)
+                _fill_needs(
+                    block_lengths, lengths[text], low, orders, tau, 4294967295.0, packed_needs
+                )
+                _add_hits(packed, packed_needs, block_values, begin, hidden, text, counts, sums)
             else:
                 _count_wide(outputs, postings, cursors, number, text, bits, wide)
-                _fill_needs(own, lengths[text], low, orders, tau, np.inf, wide_needs)
-                _add_hits(wide, wide_needs, mine, begin, hidden, text, counts, sums)
+                _fill_needs(block_lengths, lengths[text], low, orders, tau, np.inf, wide_needs)
+                _add_hits(wide, wide_needs, block_values, begin, hidden, text, counts, sums)
 
 
 @loop(nogil=True)
-def _row(outputs, postings, cursors, number, text, own, bits, row):
+def _row(outputs, postings, cursors, number, text, block_lengths, bits, row):
     """Fills row[rated texts of the block] with the similarities of one output."""
     low, orders, length = postings[0], len(outputs[2]), outputs[3][text]
-    if _fits(outputs, own, text):
+    if _fits(outputs, block_lengths, text):
         packed = np.empty(len(row), dtype=np.uint32)
         _count_packed(outputs, postings, cursors, number, text, bits, packed)
         row[:] = packed
@@ -261,14 +263,14 @@ def _row(outputs, postings, cursors, number, text, own, bits, row):
     last = -1
     beta = 1.0
     for i in range(len(row)):
-        if own[i] != last:
-            last = own[i]
+        if block_lengths[i] != last:
+            last = block_lengths[i]
             beta = _beta(last, length)
         row[i] = similarity(row[i], grams, beta, orders)
 
 
 @loop(nogil=True)
-def _cosine_row(outputs, postings, cursors, number, text, own, bits, row):
+def _cosine_row(outputs, postings, cursors, number, text, block_lengths, bits, row):
     """Fills row[rated texts of the block] with the mean over orders of the cosines of one output."""
     low, orders, length = postings[0], len(outputs[2]), outputs[3][text]
     row[:] = 0.0
@@ -277,14 +279,14 @@ def _cosine_row(outputs, postings, cursors, number, text, own, bits, row):
     for k in range(orders):
         _count(outputs, postings, cursors, number, text, k, bits, mask, counts)
         missing = low + k - 1  # a text has so many n-grams less than tokens
-        mine = length - missing
+        n_grams = length - missing
         last = -1
         scale = 0.0
         for i in range(len(row)):
-            if own[i] != last:
-                last = own[i]
+            if block_lengths[i] != last:
+                last = block_lengths[i]
                 enough = last >= low + orders - 1
-                both = np.float64(mine * (last - missing))  # exact, so the same both ways
+                both = np.float64(n_grams * (last - missing))  # exact, so the same both ways
                 scale = 1.0 / (orders * np.sqrt(both)) if enough else 0.0
             row[i] += scale * counts[i]
 
@@ -297,15 +299,15 @@ def similarities_loop(outputs, postings, block, first, last, cosine, rows, out):
     for number in range(-(-len(rated) // block)):
         begin = number * block
         end = min(begin + block, len(rated))
-        own = rated[begin:end]
+        block_lengths = rated[begin:end]
         bits = postings[7][number]
         row = np.empty(end - begin)
         for text in range(first, last):
             if _too_short(outputs, postings, text):
                 continue
             if cosine:
-                _cosine_row(outputs, postings, cursors, number, text, own, bits, row)
+                _cosine_row(outputs, postings, cursors, number, text, block_lengths, bits, row)
             else:
-                _row(outputs, postings, cursors, number, text, own, bits, row)
+                _row(outputs, postings, cursors, number, text, block_lengths, bits, row)
             for i in range(len(row)):
                 out[text - first, rows[begin + i]] = row[i]

@@ -19,7 +19,7 @@ def count_loop(ids, starts, rows, common, n_features, block):
     """Number of postings, and of blocks that have any, of each feature but the common ones."""
     n_members = np.zeros(n_features, dtype=np.int64)
     n_entries = np.zeros(n_features, dtype=np.int64)
-    seen_in = np.full(n_features, -1, dtype=np.int32)
+    last_block = np.full(n_features, -1, dtype=np.int32)
     for k in range(len(starts)):
         for place in range(len(rows)):
             number = place // block
@@ -28,8 +28,8 @@ def count_loop(ids, starts, rows, common, n_features, block):
                 if common[feature] >= 0:
                     continue
                 n_members[feature] += 1
-                if seen_in[feature] != number:
-                    seen_in[feature] = number
+                if last_block[feature] != number:
+                    last_block[feature] = number
                     n_entries[feature] += 1
     return n_members, n_entries
 
@@ -45,7 +45,7 @@ def fill_loop(ids, starts, rows, common, entry_starts, member_ends, block):
     member_starts = np.full(entry_starts[-1] + 1, n_members, dtype=np.int64)
     members = np.empty(n_members, dtype=np.uint16)
     next_entry = entry_starts[:-1].copy()
-    seen_in = np.full(len(next_entry), -1, dtype=np.int32)
+    last_block = np.full(len(next_entry), -1, dtype=np.int32)
     for k in range(len(starts)):
         for place in range(len(rows)):
             number = place // block
@@ -53,8 +53,8 @@ def fill_loop(ids, starts, rows, common, entry_starts, member_ends, block):
                 feature = ids[i]
                 if common[feature] >= 0:
                     continue
-                if seen_in[feature] != number:
-                    seen_in[feature] = number
+                if last_block[feature] != number:
+                    last_block[feature] = number
                     entry_blocks[next_entry[feature]] = number
                     member_starts[next_entry[feature]] = member_ends[feature]
                     next_entry[feature] += 1

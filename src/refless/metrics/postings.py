@@ -75,7 +75,7 @@ class Postings:
         self,
         outputs: Features,
         span: tuple[int, int],
-        held: Exclusions,
+        exclusions: Exclusions,
         tau: float,
         values: IntArray,
         sums: tuple[IntArray, IntArray],
@@ -84,11 +84,11 @@ class Postings:
 
         Args:
             outputs: texts as features of the pool's vocabulary; span: first and last of them.
-            held: what each output must not see, by places among `rows`; tau: from 0 to 1.
+            exclusions: what each output must not see, by places among `rows`; tau: from 0 to 1.
             values: [rated texts] whole numbers in the order of `rows`.
             sums: [outputs] counts, and sums of values.
         """
-        hidden = held.group, held.starts, held.places
+        hidden = exclusions.group, exclusions.starts, exclusions.places
         matching.sums_loop(
             _columns(outputs), self._arrays(), self.block, *span, hidden, tau, values, *sums
         )
@@ -119,11 +119,13 @@ def postings_of(features: Features, vocabulary: Vocabulary) -> Postings:
     order_starts = np.array([0, *(first[-1] for first in vocabulary.firsts)])
     n_words = WORDS if shape.clip and shape.orders == BITS_FOR_ORDERS else 0
     common, words = _common(features, order_starts, n_words)
-    held = features.ids, features.starts, rows, common
-    n_members, n_entries = loops.count_loop(*held, n_features, BLOCK)
+    occurrences = features.ids, features.starts, rows, common
+    n_members, n_entries = loops.count_loop(*occurrences, n_features, BLOCK)
     entry_starts = np.concatenate([[0], np.cumsum(n_entries)])
     member_starts = np.concatenate([[0], np.cumsum(n_members)])
-    entry_blocks, starts, members = loops.fill_loop(*held, entry_starts, member_starts, BLOCK)
+    entry_blocks, starts, members = loops.fill_loop(
+        *occurrences, entry_starts, member_starts, BLOCK
+    )
     return Postings(
         block=BLOCK,
         low=shape.low,
@@ -134,7 +136,7 @@ def postings_of(features: Features, vocabulary: Vocabulary) -> Postings:
         member_starts=starts,
         members=members,
         common=common,
-        bits=loops.bits_loop(*held, int(words[-1]), BLOCK),
+        bits=loops.bits_loop(*occurrences, int(words[-1]), BLOCK),
         words=words,
     )
 
