@@ -155,7 +155,7 @@ def test_the_fixed_task_is_worth_comparing() -> None:
 def test_threads_change_nothing(threads: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """With chunks of outputs so small that every thread has several."""
     wanted = outcome()
-    monkeypatch.setattr("refless.metrics.kernels.dense.BLOCK_ROWS", 7)
+    monkeypatch.setattr("refless.metrics.kernels.bleu.BLOCK_ROWS", 7)
     assert_same_outcome(outcome(threads=threads), wanted)
 
 
@@ -193,7 +193,7 @@ def test_a_failure_in_a_thread_is_raised() -> None:
 
 def test_rated_texts_lie_by_length_and_row() -> None:
     """Brevity penalties are computed once for texts of one length."""
-    (built,) = PreparedBleu.build(["bb", "a", "", "aa", "b"], Shape()).postings.blocks
+    built = PreparedBleu.build(["bb", "a", "", "aa", "b"], Shape()).postings
     assert built.rows.tolist() == [2, 1, 4, 0, 3]
     assert built.lengths.tolist() == [0, 1, 1, 2, 2]
 

@@ -88,15 +88,15 @@ def most_loop(level, starts, most):
 
 
 @loop(nogil=True)
-def part(level, starts, first, clip):
-    """Features of one order: ids, weights without clipping, and where each text's begin."""
-    ids = np.empty(len(level), dtype=np.int32)
-    weights = np.empty(0 if clip else len(level), dtype=np.int32)
-    begins = np.zeros(len(starts), dtype=np.int64)
+def part_loop(level, starts, first, clip, n, ids, weights):
+    """Puts the features of one order into `ids` from place n on, and weights without clipping.
+
+    Returns where those of each text begin, and the last ones end.
+    """
+    begins = np.full(len(starts), n, dtype=np.int64)
     seen_in = np.full(len(first), -1, dtype=np.int32)
     count = np.zeros(len(first), dtype=np.int32)
     place = np.zeros(0 if clip else len(first), dtype=np.int64)
-    n = 0
     for text in range(len(starts) - 1):
         for i in range(starts[text], starts[text + 1]):
             gram = level[i]
@@ -112,9 +112,10 @@ def part(level, starts, first, clip):
             if feature == first[gram + 1]:
                 continue  # beyond what any text of the pool has
             if not clip:
-                place[gram], weights[n] = n, 1
+                place[gram] = n
+                weights[n] = 1
             count[gram] += 1
             ids[n] = feature
             n += 1
         begins[text + 1] = n
-    return ids[:n].copy(), weights[:n].copy(), begins
+    return begins

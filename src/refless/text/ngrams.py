@@ -93,8 +93,9 @@ def learn(texts: Sequence[str], shape: Shape) -> tuple[Vocabulary, Features]:
     tokens, encoded = learn_tokens(texts, shape.tokenize)
     keys: list[IntArray] = []
     firsts: list[IntArray] = []
-    parts: list[_Part] = []
-    level, feature = encoded.ids.copy(), 0
+    filling = _Filling.of(encoded, shape)
+    level = encoded.ids.copy()
+    feature = 0
     for order in range(1, shape.high + 1):
         if order > 1:
             longer = (level, encoded.ids, encoded.starts, order, len(tokens))
@@ -104,28 +105,72 @@ def learn(texts: Sequence[str], shape: Shape) -> tuple[Vocabulary, Features]:
             size = len(keys[-1]) if order > 1 else len(tokens)
             firsts.append(feature + _features(level, encoded, size, clip=shape.clip))
             feature = int(firsts[-1][-1])
-            parts.append(loops.part(level, encoded.starts, firsts[-1], shape.clip))
+            filling.add(level, firsts[-1])
     vocabulary = Vocabulary(shape=shape, tokens=tokens, keys=tuple(keys), firsts=tuple(firsts))
-    return vocabulary, _assembled(encoded, parts)
+    return vocabulary, filling.features()
 
 
 def look_up(texts: Sequence[str], vocabulary: Vocabulary) -> Features:
     """Texts as features of a known vocabulary; n-grams that it lacks are dropped."""
     shape = vocabulary.shape
     encoded = encode(texts, shape.tokenize, vocabulary.tokens)
-    parts: list[_Part] = []
-    level, tokens = encoded.ids.copy(), len(vocabulary.tokens)
+    filling = _Filling.of(encoded, shape)
+    level = encoded.ids.copy()
+    n_tokens = len(vocabulary.tokens)
     for order in range(1, shape.high + 1):
         if order > 1:
             keys = vocabulary.keys[order - 2]
-            loops.look_up_loop(level, encoded.ids, encoded.starts, order, tokens, keys)
+            loops.look_up_loop(level, encoded.ids, encoded.starts, order, n_tokens, keys)
         if order >= shape.low:
-            first = vocabulary.firsts[order - shape.low]
-            parts.append(loops.part(level, encoded.starts, first, shape.clip))
-    return _assembled(encoded, parts)
+            filling.add(level, vocabulary.firsts[order - shape.low])
+    return filling.features()
 
 
-_Part = tuple[IdArray, npt.NDArray[np.int32], IntArray]  # ids, weights, starts
+@dataclass(slots=True, kw_only=True)
+class _Filling:
+    """Features as they are found, order by order, in arrays that are long enough for all.
+
+    Attributes:
+        encoded: the texts as tokens.
+        clip: whether n-grams are clipped.
+        ids, weights: as of `Features`, with room behind.
+        starts: for each order so far [texts + 1] where each text's features begin.
+    """
+
+    encoded: TokenIds
+    clip: bool
+    ids: IdArray
+    weights: npt.NDArray[np.int32]
+    starts: list[IntArray]
+
+    @classmethod
+    def of(cls, encoded: TokenIds, shape: Shape) -> "_Filling":
+        """Room for the n-grams of these texts."""
+        orders = range(shape.low, shape.high + 1)
+        most = sum(int(np.maximum(encoded.lengths - order + 1, 0).sum()) for order in orders)
+        return cls(
+            encoded=encoded,
+            clip=shape.clip,
+            ids=np.empty(most, dtype=np.int32),
+            weights=np.empty(0 if shape.clip else most, dtype=np.int32),
+            starts=[],
+        )
+
+    def add(self, level: IdArray, first: IntArray) -> None:
+        """The features of the next order, given its n-grams by token and the features of each."""
+        n = self.starts[-1][-1] if self.starts else 0
+        filled = (n, self.ids, self.weights)
+        self.starts.append(loops.part_loop(level, self.encoded.starts, first, self.clip, *filled))
+
+    def features(self) -> Features:
+        """All of them, without the room that is left."""
+        n = self.starts[-1][-1]
+        return Features(
+            lengths=self.encoded.lengths,
+            starts=np.stack(self.starts),
+            ids=self.ids[:n],
+            weights=self.weights[:n],
+        )
 
 
 def _features(level: IdArray, encoded: TokenIds, size: int, *, clip: bool) -> IntArray:
@@ -135,13 +180,3 @@ def _features(level: IdArray, encoded: TokenIds, size: int, *, clip: bool) -> In
     most = np.zeros(size, dtype=np.int32)
     loops.most_loop(level, encoded.starts, most)
     return np.concatenate([[0], np.cumsum(most, dtype=np.int64)])
-
-
-def _assembled(encoded: TokenIds, parts: list[_Part]) -> Features:
-    base = np.cumsum([0, *(len(ids) for ids, _, _ in parts[:-1])])
-    return Features(
-        lengths=encoded.lengths,
-        starts=np.stack([starts + b for (_, _, starts), b in zip(parts, base, strict=True)]),
-        ids=np.concatenate([ids for ids, _, _ in parts]),
-        weights=np.concatenate([weights for _, weights, _ in parts]),
-    )

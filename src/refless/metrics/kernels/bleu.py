@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, ClassVar
 
+import numpy as np
+
 from refless.metrics.bleu import gram_counts
-from refless.metrics.kernels.dense import Dense, Rows
+from refless.metrics.kernels.dense import BLOCK_ROWS, Dense, Rows
 from refless.metrics.matching import PLAIN, Work
 from refless.metrics.postings import Postings, postings_of
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.registry.spec import About, check
 from refless.text.ngrams import Shape, Vocabulary, learn, look_up
@@ -88,7 +90,7 @@ class PreparedBleu(Dense):
     def build(cls, texts: Sequence[str], shape: Shape) -> PreparedBleu:
         """Postings of the texts."""
         vocabulary, features = learn(texts, shape)
-        postings = postings_of(features, vocabulary.features, shape.low)
+        postings = postings_of(features, vocabulary)
         return cls(
             size=len(texts),
             rows=partial(_rows, vocabulary=vocabulary, postings=postings),
@@ -98,6 +100,25 @@ class PreparedBleu(Dense):
             vocabulary=vocabulary,
             postings=postings,
         )
+
+    def neighbor_sums(
+        self, texts: Sequence[str], values: IntArray, tau: float, work: Work = PLAIN
+    ) -> tuple[IntArray, IntArray]:
+        """As of every kernel, without a table of similarities: products of counts are compared."""
+        n = len(texts)
+        outputs = look_up(texts, self.vocabulary)
+        hidden = self.postings.placed(work.held, n)
+        placed = np.ascontiguousarray(values[self.postings.rows])
+        counts = np.zeros(n, dtype=np.int64)
+        sums = np.zeros(n, dtype=np.int64)
+
+        def job(begin: int) -> None:
+            span = begin, min(begin + BLOCK_ROWS, n)
+            self.postings.add_sums(outputs, span, hidden, tau, placed, (counts, sums))
+
+        jobs = [partial(job, begin) for begin in range(0, n, BLOCK_ROWS)]
+        work.run([jobs], len(jobs))
+        return counts, sums
 
     def cosine(self, texts: Sequence[str], work: Work = PLAIN) -> FloatArray:
         """[texts, rated texts] BLEU*'s matches as a kernel that is positive semi-definite.
