@@ -1,11 +1,12 @@
 """Metrics: outputs against their references. METRICS is the registry, by name."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 from refless.metrics.references.protocol import Metric, Scores
 from refless.registry.errors import UsageError
-from refless.registry.offered import Registry
+from refless.registry.offered import Registry, check_class
 from refless.registry.spec import made
 
 METRICS: Registry[type[Metric]] = Registry(
@@ -19,6 +20,7 @@ METRICS: Registry[type[Metric]] = Registry(
         "meteor": "refless.metrics.meteor:Meteor",
         "bertscore": "refless.metrics.bertscore:BERTScore",
     },
+    partial(check_class, attributes=("name", "needs", "score", "signature", "missing")),
 )
 
 
