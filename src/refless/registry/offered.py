@@ -41,7 +41,9 @@ class Command:
             if _package(self.module) == OWN:
                 raise
             place = f"the command '{name}' cannot be loaded from {self.module}"
-            raise UsageError(f"{place} ({_said(fault)}); mend or uninstall its package") from fault
+            raise UsageError(
+                f"{place} ({_reason(fault)}); mend or uninstall its package"
+            ) from fault
         return function
 
 
@@ -82,8 +84,8 @@ class Registry(Mapping[str, T]):
     def __iter__(self) -> Iterator[str]:
         """Names, the core's first; those of offers that cannot be used are left out."""
         core = [*self._core]
-        others = [name for name in offered(self._kind) if name not in core]
-        return iter(core + [name for name in others if self._is_usable(name)])
+        offers = [name for name in offered(self._kind) if name not in core]
+        return iter(core + [name for name in offers if self._is_usable(name)])
 
     def __len__(self) -> int:
         """How many names there are."""
@@ -96,18 +98,18 @@ class Registry(Mapping[str, T]):
                 thing: T = entry.load()
                 self._check(thing)
             except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's code runs
-                self._faults[entry.name] = f"{_offer(entry)} cannot be used ({_said(fault)})"
+                self._faults[entry.name] = f"{_offer(entry)} cannot be used ({_reason(fault)})"
             else:
                 return thing
         raise UsageError(f"{self._faults[entry.name]}; mend or uninstall that package")
 
     def _is_usable(self, name: str) -> bool:
         """Whether an offer can be loaded; the first time that it cannot, a note says why."""
-        is_known = name in self._faults
+        is_noted = name in self._faults
         try:
             self[name]
         except UsageError as fault:
-            if not is_known:
+            if not is_noted:
                 warnings.warn(f"left out: {fault}", RefLessWarning, stacklevel=2)
             return False
         return True
@@ -182,6 +184,6 @@ def _package(module: str) -> str:
     return module.partition(":")[0].partition(".")[0].strip()
 
 
-def _said(fault: BaseException) -> str:
+def _reason(fault: BaseException) -> str:
     """`ImportError: no module named x`, on one line."""
     return f"{type(fault).__name__}: {' '.join(str(fault).split())[:300]}"
