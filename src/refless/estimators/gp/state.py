@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
 from refless.data.design import units_of
 from refless.data.records import RatedPool, Residuals
-from refless.estimators.gp.data import Config, Data, read
+from refless.estimators.gp.data import Data, Parameters, read
 from refless.estimators.gp.features import Inputs
 from refless.estimators.gp.likelihood import FEWEST_GROUPS, LEAST_NUGGET, MOST, Amplitudes
 from refless.estimators.gp.model import Model, conditioned
@@ -126,15 +126,15 @@ def stored(state: Learned) -> Arrays:
 
 
 def restored(
-    pool: RatedPool, labels: tuple[str, ...], config: Config, arrays: Mapping[str, Array]
+    pool: RatedPool, labels: tuple[str, ...], parameters: Parameters, arrays: Mapping[str, Array]
 ) -> Learned:
     """What `stored` was given, from rated texts that are enough for a model.
 
     Raises:
         ValueError: arrays that `stored` cannot have given.
     """
-    encoder = cast("Encoder | None", config.encoder and _Vectors(arrays))
-    data = replace(read(pool, replace(config, encoder=encoder)), config=config)
+    encoder = None if parameters.encoder is None else cast("Encoder", _Vectors(arrays))
+    data = read(pool, parameters, encoder=encoder)
     names = {"amplitudes", *(name for name in VECTORS if name in data.kernels)}
     require(names == {*arrays}, "the arrays are not those of its kernels")
     shape = (len(weight_ways(data, labels)), len(data.kernels) + 1)
