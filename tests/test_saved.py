@@ -181,10 +181,6 @@ DAMAGED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         "more than there is to learn",
     ),
     "more learned": (lambda facts: facts["learned"].update(more=1), "more than there is to learn"),
-    "another pool": (
-        lambda facts: facts.update(fingerprint="0" * 12),
-        "the rated texts are others",
-    ),
     "another size": (lambda facts: facts["pool"].update(size=3), "has another length"),
 }
 
@@ -218,6 +214,10 @@ def test_facts_that_lie_are_refused(tmp_path: Path, how: str) -> None:
         ("pool.text", 20, "pool.text has a number outside"),
         ("pool.annotator", -1, "pool.annotator has a number outside"),
         ("pool.ratings", np.nan, "a rating is not finite"),
+        ("pool.ratings", 4.5, "it was made as gp"),
+        ("meaning", np.nan, "a vector is neither of length 1 nor 0"),
+        ("meaning", 3.0, "a vector is neither of length 1 nor 0"),
+        ("source_meaning", np.inf, "a vector is neither of length 1 nor 0"),
     ],
 )
 def test_numbers_that_lie_are_refused(
@@ -229,6 +229,20 @@ def test_numbers_that_lie_are_refused(
     refless.save(model.fit(simulate(20, seed=2).pool), path)
     changed(path, lambda _, arrays: arrays[name].reshape(-1).__setitem__(0, value))
     with pytest.raises(InputError, match=message):
+        refless.load(path)
+
+
+@pytest.mark.parametrize("name", ["meaning", "amplitudes", "pool.ratings"])
+def test_another_digit_is_seen(tmp_path: Path, name: str) -> None:
+    """A byte that is another makes no other numbers: the file is refused, with what to do."""
+    path = tmp_path / "m.safetensors"
+    refless.save(GaussianProcess().fit(simulate(20, seed=2).pool), path)
+    content = bytearray(path.read_bytes())
+    size = int.from_bytes(content[:8], "little")
+    place = json.loads(content[8 : 8 + size])[name]["data_offsets"][0]
+    content[8 + size + place] ^= 1  # the least bit of the first number
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"not what was saved.*make it again"):
         refless.load(path)
 
 

@@ -22,6 +22,7 @@ from refless.registry.progress import Progress
 from refless.text.embed import Encoder, VectorArray
 
 VECTORS = "meaning", "source_meaning"
+UNIT = 1e-4  # by which single precision may miss the length 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,4 +157,8 @@ class _Vectors:
         require(bool(names), "the vectors are missing")
         n, width = len(texts) // len(names), (0, *self.arrays[names[0]].shape)[-1]
         require(width > 0 and n * len(names) == len(texts), "the vectors are of other texts")
-        return np.concatenate([array_of(self.arrays, name, (n, width), "<f4") for name in names])
+        vectors = np.concatenate([array_of(self.arrays, name, (n, width), "<f4") for name in names])
+        lengths = np.linalg.norm(vectors, axis=1)
+        is_unit = (lengths == 0) | (np.abs(lengths - 1) < UNIT)  # NaN is neither
+        require(bool(is_unit.all()), "a vector is neither of length 1 nor 0")
+        return vectors
