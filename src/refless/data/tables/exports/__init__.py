@@ -43,7 +43,8 @@ def exports() -> dict[str, Export]:
     """
     result: dict[str, Export] = {}
     check = partial(check_instance, kind=Export | dict)
-    for name, export in Registry("formats", {}, check).items():
+    formats: Registry[Export | dict[str, Export]] = Registry("formats", {}, check)
+    for name, export in formats.items():
         result |= export if isinstance(export, dict) else {name: export}
     return {**result, **CORE}
 
