@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from refless.files.arrays import read_arrays, write_arrays
 from refless.registry.errors import InputError, UsageError
 from tiny_encoder import tiny_encoder
 
+POSIX = pytest.mark.skipif(os.name != "posix", reason="links and users are those of POSIX")
 NEURAL = pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed")
 SMALL = "ratpred:embedding=4,hidden=4,epochs=3,synthetic_epochs=1,threads=1"
 SPECS = [
@@ -332,6 +335,61 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
             refless.save(new, path)
     assert refless.load(path).signature() == old.signature()
     assert [*tmp_path.iterdir()] == [path]
+
+
+@POSIX
+def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
+    """By any number of links, also to what is not there yet; a circle of links is refused."""
+    old, new = (estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25))
+    target, link, second = (tmp_path / f"{name}.safetensors" for name in ("target", "a", "b"))
+    link.symlink_to(target.name)
+    second.symlink_to(link)
+    for model in (old, new):
+        refless.save(model, second)
+        assert refless.load(target).signature() == model.signature()
+        assert link.is_symlink()
+        assert second.is_symlink()
+    assert len([*tmp_path.iterdir()]) == 3
+    circle = tmp_path / "circle.safetensors"
+    circle.symlink_to(circle)
+    with pytest.raises(InputError, match="cannot be written"):
+        refless.save(new, circle)
+    with pytest.raises(InputError, match="make it again"):
+        refless.load(circle)
+    circle.unlink()
+    circle.symlink_to(tmp_path / "nowhere" / "m.safetensors")
+    with pytest.raises(InputError, match=r"cannot be written \(No such file or directory\)"):
+        refless.save(new, circle)
+
+
+@POSIX
+@pytest.mark.parametrize("existing", [True, False])
+def test_a_folder_that_is_read_only(existing: bool) -> None:
+    """An error in words; the old file stays."""
+    old, new = (estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25))
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        model = folder / "m.safetensors"
+        if existing:
+            refless.save(old, model)
+        before = [(file.name, file.read_bytes()) for file in folder.iterdir()]
+        folder.chmod(0o555)
+        with as_nobody(), pytest.raises(InputError, match=r"written \(Permission denied\)"):
+            refless.save(new, model)
+        assert [(file.name, file.read_bytes()) for file in folder.iterdir()] == before
+        folder.chmod(0o755)
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Root may write everywhere, so another user does it, where tests are root's."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
 
 
 WRITER = """
