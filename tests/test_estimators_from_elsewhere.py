@@ -102,15 +102,15 @@ class Misbehaving:
 
 
 ANSWERS: dict[str, tuple[Any, str]] = {
-    "one too few": (lambda n: [0.5] * (n - 1), "one number for each"),
-    "a column": (lambda n: np.full((n, 1), 0.5), r"one number for each, of shape \(\d+,\)"),
-    "two columns": (lambda n: np.full((n, 2), 0.5), "one number for each"),
-    "one number": (lambda _: 0.5, r"shape \(\) for"),
-    "nothing": (lambda _: None, "one number for each"),
-    "words": (lambda n: ["0.5"] * n, "in place of numbers"),
-    "complex": (lambda n: np.full(n, 0.5 + 1j), "complex128 in place of numbers"),
-    "None among them": (lambda n: [None] * n, "object in place of numbers"),
-    "infinite": (lambda n: [np.inf] * n, "an infinite estimate"),
+    "one too few": (lambda n: [0.5] * (n - 1), "float64 of shape"),
+    "a column": (lambda n: np.full((n, 1), 0.5), r"float64 of shape \(\d+, 1\)"),
+    "two columns": (lambda n: np.full((n, 2), 0.5), r"float64 of shape \(\d+, 2\)"),
+    "one number": (lambda _: 0.5, r"float64 of shape \(\)"),
+    "nothing": (lambda _: None, r"object of shape \(\)"),
+    "words": (lambda n: ["0.5"] * n, "<U3 of shape"),
+    "complex": (lambda n: np.full(n, 0.5 + 1j), "complex128 of shape"),
+    "None among them": (lambda n: [None] * n, "object of shape"),
+    "infinite": (lambda n: [np.inf] * n, "infinite numbers of shape"),
 }
 
 
@@ -119,7 +119,9 @@ def test_a_wrong_answer_is_refused(how: str) -> None:
     """Held out and of new outputs, with the name of the class and what it must give."""
     answer, message = ANSWERS[how]
     mine = estimator_of(Misbehaving(answer))
-    with pytest.raises(UsageError, match=rf"Regressor \(Misbehaving\) gives .*{message}"):
+    with pytest.raises(
+        UsageError, match=rf"Regressor \(Misbehaving\) gives {message}.*; it must give one"
+    ):
         mine.held_out(POOL)
     with pytest.raises(UsageError, match=message):
         mine.fit(POOL).predict([*POOL.texts[:7]])

@@ -55,20 +55,13 @@ class PointEstimator(Estimator):
         """
         values = np.asarray(self._values(model, outputs))
         shape = (len(outputs),)
-        author = f"{type(self).__name__} ({self.title})"
-        if values.shape != shape:
+        is_numeric = values.dtype.kind in "biuf"
+        is_infinite = is_numeric and bool(np.isinf(values).any())
+        if values.shape != shape or not is_numeric or is_infinite:
+            kind = "infinite numbers" if is_infinite else str(values.dtype)
             raise UsageError(
-                f"{author} gives an array of shape {values.shape} for {shape[0]} texts; it must "
-                f"give one number for each, of shape {shape}"
-            )
-        if values.dtype.kind not in "biuf":
-            raise UsageError(
-                f"{author} gives {values.dtype} in place of numbers; it must give floats"
-            )
-        if np.isinf(values).any():
-            raise UsageError(
-                f"{author} gives an infinite estimate; it must give a finite number, or NaN for a "
-                "text of which it has no estimate"
+                f"{type(self).__name__} ({self.title}) gives {kind} of shape {values.shape}; it "
+                f"must give one finite number for each text, or NaN, in an array of shape {shape}"
             )
         return np.asarray(values, dtype=np.float64)
 
