@@ -10,6 +10,7 @@ import refless
 from refless.estimators import estimator_of
 from refless.estimators.folds import folds_in
 from refless.estimators.neighbors import BLEUNeighbors
+from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 
 pytest.importorskip("sklearn")
@@ -84,3 +85,49 @@ def test_what_cannot_fit_is_refused() -> None:
     """With its name."""
     with pytest.raises(UsageError, match="has no fit and predict"):
         estimator_of(3)
+
+
+class Misbehaving:
+    """A model of a user whose answer is wrong."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def fit(self, texts: list[str], ratings: FloatArray) -> None:
+        """Learns nothing."""
+
+    def predict(self, texts: list[str]) -> Any:
+        """What it was told to give, of so many texts."""
+        return self.answer(len(texts))
+
+
+ANSWERS: dict[str, tuple[Any, str]] = {
+    "one too few": (lambda n: [0.5] * (n - 1), "float64 of shape"),
+    "a column": (lambda n: np.full((n, 1), 0.5), r"float64 of shape \(\d+, 1\)"),
+    "two columns": (lambda n: np.full((n, 2), 0.5), r"float64 of shape \(\d+, 2\)"),
+    "one number": (lambda _: 0.5, r"float64 of shape \(\)"),
+    "nothing": (lambda _: None, r"object of shape \(\)"),
+    "words": (lambda n: ["0.5"] * n, "<U3 of shape"),
+    "complex": (lambda n: np.full(n, 0.5 + 1j), "complex128 of shape"),
+    "None among them": (lambda n: [None] * n, "object of shape"),
+    "infinite": (lambda n: [np.inf] * n, "infinite numbers of shape"),
+}
+
+
+@pytest.mark.parametrize("how", ANSWERS)
+def test_a_wrong_answer_is_refused(how: str) -> None:
+    """Held out and of new outputs, with the name of the class and what it must give."""
+    answer, message = ANSWERS[how]
+    mine = estimator_of(Misbehaving(answer))
+    with pytest.raises(
+        UsageError, match=rf"Regressor \(Misbehaving\) gives {message}.*; it must give one"
+    ):
+        mine.held_out(POOL)
+    with pytest.raises(UsageError, match=message):
+        mine.fit(POOL).predict([*POOL.texts[:7]])
+
+
+def test_nan_abstains() -> None:
+    """A text without an estimate is no fault."""
+    mine = estimator_of(Misbehaving(lambda n: np.full(n, np.nan)))
+    assert np.isnan(mine.held_out(POOL).values).all()

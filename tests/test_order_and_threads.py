@@ -126,7 +126,9 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "compare", (at / "crossed.jsonl", "--estimator", NEAR, "--group", "day")
     for goal in ("learn", "mean", "compare"):
         pair = ("--system", "m0", "--system", "m1") if goal == "compare" else ()
-        yield "next", (outputs, "--rated", pool, "--goal", goal, "-n", 9, *pair)
+        next_ones = (outputs, "--rated", pool, "--goal", goal, "-n", 9, *pair)
+        yield "next", next_ones
+        yield "next", (*next_ones, "--estimator", NEAR)
     for name in ("bleu", "sbleu", "rouge-l", "cider-d", "delta-bleu"):
         yield "metric", (outputs, "-m", name, "--column", "weight=weights", *few)
     yield "judge", (pool, "-m", "bleu", "-m", "sbleu", "--score-column", "good", *few)

@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from refless.files.arrays import read_arrays, write_arrays
 from refless.registry.errors import InputError, UsageError
 from tiny_encoder import tiny_encoder
 
+POSIX = pytest.mark.skipif(os.name != "posix", reason="links and users are those of POSIX")
 NEURAL = pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed")
 SMALL = "ratpred:embedding=4,hidden=4,epochs=3,synthetic_epochs=1,threads=1"
 SPECS = [
@@ -181,10 +184,6 @@ DAMAGED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         "more than there is to learn",
     ),
     "more learned": (lambda facts: facts["learned"].update(more=1), "more than there is to learn"),
-    "another pool": (
-        lambda facts: facts.update(fingerprint="0" * 12),
-        "the rated texts are others",
-    ),
     "another size": (lambda facts: facts["pool"].update(size=3), "has another length"),
 }
 
@@ -218,6 +217,10 @@ def test_facts_that_lie_are_refused(tmp_path: Path, how: str) -> None:
         ("pool.text", 20, "pool.text has a number outside"),
         ("pool.annotator", -1, "pool.annotator has a number outside"),
         ("pool.ratings", np.nan, "a rating is not finite"),
+        ("pool.ratings", 4.5, "it was made as gp"),
+        ("meaning", np.nan, "a vector is neither of length 1 nor 0"),
+        ("meaning", 3.0, "a vector is neither of length 1 nor 0"),
+        ("source_meaning", np.inf, "a vector is neither of length 1 nor 0"),
     ],
 )
 def test_numbers_that_lie_are_refused(
@@ -229,6 +232,20 @@ def test_numbers_that_lie_are_refused(
     refless.save(model.fit(simulate(20, seed=2).pool), path)
     changed(path, lambda _, arrays: arrays[name].reshape(-1).__setitem__(0, value))
     with pytest.raises(InputError, match=message):
+        refless.load(path)
+
+
+@pytest.mark.parametrize("name", ["meaning", "amplitudes", "pool.ratings"])
+def test_another_digit_is_seen(tmp_path: Path, name: str) -> None:
+    """A byte that is another makes no other numbers: the file is refused, with what to do."""
+    path = tmp_path / "m.safetensors"
+    refless.save(GaussianProcess().fit(simulate(20, seed=2).pool), path)
+    content = bytearray(path.read_bytes())
+    size = int.from_bytes(content[:8], "little")
+    place = json.loads(content[8 : 8 + size])[name]["data_offsets"][0]
+    content[8 + size + place] ^= 1  # the least bit of the first number
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"not what was saved.*make it again"):
         refless.load(path)
 
 
@@ -318,6 +335,61 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
             refless.save(new, path)
     assert refless.load(path).signature() == old.signature()
     assert [*tmp_path.iterdir()] == [path]
+
+
+@POSIX
+def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
+    """By any number of links, also to what is not there yet; a circle of links is refused."""
+    old, new = (estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25))
+    target, link, second = (tmp_path / f"{name}.safetensors" for name in ("target", "a", "b"))
+    link.symlink_to(target.name)
+    second.symlink_to(link)
+    for model in (old, new):
+        refless.save(model, second)
+        assert refless.load(target).signature() == model.signature()
+        assert link.is_symlink()
+        assert second.is_symlink()
+    assert len([*tmp_path.iterdir()]) == 3
+    circle = tmp_path / "circle.safetensors"
+    circle.symlink_to(circle)
+    with pytest.raises(InputError, match="cannot be written"):
+        refless.save(new, circle)
+    with pytest.raises(InputError, match="make it again"):
+        refless.load(circle)
+    circle.unlink()
+    circle.symlink_to(tmp_path / "nowhere" / "m.safetensors")
+    with pytest.raises(InputError, match=r"cannot be written \(No such file or directory\)"):
+        refless.save(new, circle)
+
+
+@POSIX
+@pytest.mark.parametrize("existing", [True, False])
+def test_a_folder_that_is_read_only(existing: bool) -> None:
+    """An error in words; the old file stays."""
+    old, new = (estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25))
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        model = folder / "m.safetensors"
+        if existing:
+            refless.save(old, model)
+        before = [(file.name, file.read_bytes()) for file in folder.iterdir()]
+        folder.chmod(0o555)
+        with as_nobody(), pytest.raises(InputError, match=r"written \(Permission denied\)"):
+            refless.save(new, model)
+        assert [(file.name, file.read_bytes()) for file in folder.iterdir()] == before
+        folder.chmod(0o755)
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Root may write everywhere, so another user does it, where tests are root's."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
 
 
 WRITER = """

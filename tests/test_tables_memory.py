@@ -3,6 +3,7 @@
 import copy
 import json
 from collections import UserDict
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,23 @@ def test_rows_from_anywhere_are_one(
             answers.append((contents(read.pool), read.notes[1:], read.n_skipped, kinds))
     assert answers[1:] == answers[:1] * 4
     assert (rows, columns) == (before, columns_of(before))
+
+
+def test_a_frame_without_rows() -> None:
+    """A frame that is still to be computed is refused, with what gives its rows."""
+    polars = pytest.importorskip("polars")
+    lazy = polars.DataFrame({"text": ["a", "b"], "rating": [1, 2]}).lazy()
+    with pytest.raises(UsageError, match="give what its collect\\(\\) returns"):
+        read_pool(lazy)
+    assert len(read_pool(lazy.collect()).pool) == 2
+
+
+@pytest.mark.parametrize("word", ["NaN", "sNaN", "-sNaN12"])
+def test_decimals_that_are_no_number(word: str) -> None:
+    """They are blanks, as NaN of other kinds is."""
+    rows = [{"text": "a", "rating": Decimal(word)}, {"text": "b", "rating": Decimal("2.5")}]
+    read = read_pool(rows)
+    assert (read.pool.texts, [*read.pool.human]) == (("b",), [2.5])
 
 
 def test_places_in_memory() -> None:

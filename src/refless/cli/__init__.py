@@ -20,6 +20,7 @@ from refless.cli.console import say, warned
 from refless.commands import COMMANDS
 from refless.files.untrusted import ours
 from refless.registry.errors import RefLessError
+from refless.registry.offered import blamed
 from refless.registry.sanitize import printable
 from refless.registry.version import __version__
 
@@ -27,6 +28,10 @@ DONE, INTERNAL_ERROR, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 OUR_FAULT = (
     "refless: internal error: this is a fault of refless, not of your input. Please report it "
     f"with the lines above and this one: refless {__version__}, Python {sys.version.split()[0]}\n"
+)
+THEIR_FAULT = (
+    "refless: internal error: this is a fault of the package '{}', which adds to refless. Please "
+    "report it to its authors with the lines above, or uninstall it.\n"
 )
 
 
@@ -150,10 +155,18 @@ def guarded(run: Callable[[], Any]) -> int:
         if left.code == INTERNAL_ERROR and console.reader_left():
             return DONE
         raise
-    except Exception as fault:  # noqa: BLE001 - whatever it is, it is our fault, and said so
+    except Exception as fault:  # noqa: BLE001 - whatever it is, it is said whose fault it is
         if (of_system := ours(fault)) is not None:
             say(f"error: {of_system}")
             return WRONG_INPUT
-        console.write_error(printable(traceback.format_exc(), keep="\n") + OUR_FAULT)
+        console.write_error(_internal_error(fault))
         return INTERNAL_ERROR
     return DONE
+
+
+def _internal_error(fault: Exception) -> str:
+    """The traceback, and whose fault it is: of a package that adds to refless, or ours."""
+    shown = "".join(traceback.format_exception(fault))
+    package = blamed(fault)
+    verdict = THEIR_FAULT.format(package) if package else OUR_FAULT
+    return printable(shown, keep="\n") + verdict

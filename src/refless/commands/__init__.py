@@ -1,9 +1,10 @@
 """Commands: a room each, in which a function makes a frozen result."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from refless.registry.offered import Command, Registry
+from refless.registry.offered import Command, Registry, check_instance
 
 COMMANDS: Registry[Command] = Registry(
     "commands",
@@ -54,6 +55,7 @@ COMMANDS: Registry[Command] = Registry(
             "Data",
         ),
     },
+    partial(check_instance, kind=Command),
 )
 
 

@@ -1,5 +1,6 @@
 """Estimators of quality that need no reference. ESTIMATORS is the registry, by name."""
 
+from functools import partial
 from typing import Any, cast
 
 from refless.data.records import Estimates, RatedPool
@@ -7,7 +8,7 @@ from refless.estimators.explanation import Explanation
 from refless.estimators.protocol import Estimator
 from refless.estimators.regressor import Regressor
 from refless.registry.arrays import IntArray
-from refless.registry.offered import Registry
+from refless.registry.offered import Registry, check_class
 from refless.registry.spec import made
 
 ESTIMATORS: Registry[type[Estimator]] = Registry(
@@ -16,6 +17,7 @@ ESTIMATORS: Registry[type[Estimator]] = Registry(
         "bleu-neighbors": "refless.estimators.neighbors:BLEUNeighbors",
         "gp": "refless.estimators.gp:GaussianProcess",
     },
+    partial(check_class, kind=Estimator),
 )
 
 

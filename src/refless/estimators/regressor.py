@@ -45,7 +45,25 @@ class PointEstimator(Estimator):
 
     @abstractmethod
     def _values(self, model: Any, outputs: Outputs) -> FloatArray:  # noqa: ANN401 - as above
-        """[n] estimates by what `_model` gave."""
+        """[n] estimates by what `_model` gave; they are checked by `_predicted`."""
+
+    def _predicted(self, model: Any, outputs: Outputs) -> FloatArray:  # noqa: ANN401 - as above
+        """[n] the same, checked: numbers, none of them infinite; NaN abstains.
+
+        Raises:
+            UsageError: another answer; it names the class.
+        """
+        values = np.asarray(self._values(model, outputs))
+        shape = (len(outputs),)
+        is_numeric = values.dtype.kind in "biuf"
+        is_infinite = is_numeric and bool(np.isinf(values).any())
+        if values.shape != shape or not is_numeric or is_infinite:
+            kind = "infinite numbers" if is_infinite else str(values.dtype)
+            raise UsageError(
+                f"{type(self).__name__} ({self.title}) gives {kind} of shape {values.shape}; it "
+                f"must give one finite number for each text, or NaN, in an array of shape {shape}"
+            )
+        return np.asarray(values, dtype=np.float64)
 
     def _learn(self, pool: RatedPool) -> Learned:
         rated = self.drawn(pool)
@@ -55,7 +73,7 @@ class PointEstimator(Estimator):
         """The values on the scale, with intervals of held-out errors."""
         outputs, learned = outputs_in(X), self._state()
         scale = learned.rated.scale
-        values = np.clip(self._values(learned.model, outputs), *ends_of(scale))
+        values = np.clip(self._predicted(learned.model, outputs), *ends_of(scale))
         widths = half_widths(outputs, self._units_of(outputs), self.residuals())
         return estimates_of(outputs, values, scale, widths=widths)
 
@@ -71,7 +89,7 @@ class PointEstimator(Estimator):
             inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
             if len(outside):
                 model = self._model(rated.take(outside))
-                values[inside] = self._values(model, as_outputs(rated.take(inside)))
+                values[inside] = self._predicted(model, as_outputs(rated.take(inside)))
         return np.asarray(np.clip(values, *ends_of(rated.scale)), dtype=np.float64)
 
     def residuals(self) -> Residuals:
@@ -119,7 +137,8 @@ class Regressor(PointEstimator):
         return model
 
     def _values(self, model: Any, outputs: Outputs) -> FloatArray:  # noqa: ANN401 - as above
-        return np.asarray(model.predict([*outputs.texts]), dtype=np.float64)
+        predicted: FloatArray = model.predict([*outputs.texts])
+        return predicted
 
     def signature(self, pool: RatedPool | None = None) -> Signature:
         """The model as it prints itself, and the rated texts."""

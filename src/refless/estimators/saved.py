@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from refless.data.human import canonical_order, fingerprint
+from refless.data.human import canonical_order
 from refless.data.stored import PREFIX, PoolFacts, arrays_of, facts_of, pool_in
 from refless.estimators import ESTIMATORS, estimator_of
 from refless.estimators.protocol import Estimator
@@ -38,7 +38,6 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     signature: str
     group: str | None
     pool: PoolFacts
-    fingerprint: str
     learned: dict[str, Any]
 
 
@@ -85,7 +84,6 @@ def save(estimator: Estimator, path: str | os.PathLike[str], *, group: str | Non
         "signature": str(estimator.signature()),
         "group": group,
         "pool": facts_of(pool),
-        "fingerprint": fingerprint(pool),
         "learned": learned,
     }
     groups = {GROUPS: json_array(labels)} if labels else {}
@@ -111,7 +109,6 @@ def opened(path: str | os.PathLike[str], threads: int | None = None) -> Saved:
 def _restored(facts: Facts, arrays: Arrays, threads: int | None) -> Saved:
     """The estimator; raises ValueError for facts and arrays that `save` cannot have written."""
     pool = pool_in(facts.pool, arrays)
-    require(fingerprint(pool) == facts.fingerprint, "the rated texts are others")
     sorted_rows = canonical_order(pool).tolist() == [*range(len(pool))]
     require(sorted_rows, "the rated texts are in disorder")
     labels: Sequence[str] = ()

@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
@@ -63,8 +64,9 @@ def write_arrays(
     from safetensors.numpy import save
 
     check_ending(path)
-    metadata = {"refless": kind, "facts": json.dumps(facts)}
+    text = json.dumps(facts)
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    metadata = {"refless": kind, "facts": text, "digest": _digest(text, contiguous)}
     write_atomic(os.fspath(path), save(contiguous, metadata))
 
 
@@ -88,9 +90,12 @@ def read_arrays(
         header = msgspec.json.decode(raw[8 : 8 + size].tobytes(), type=dict[str, msgspec.Raw])
         metadata = msgspec.json.decode(header.pop(METADATA, b"{}"), type=dict[str, str])
         require(metadata.get("refless") == kind, f"this is no {kind} of refless")
-        facts = msgspec.convert(json.loads(metadata.get("facts", "")), dict[str, Any])
+        text = metadata.get("facts", "")
         data = raw[8 + size :]
-        return facts, {name: _array(name, data, entry) for name, entry in header.items()}
+        arrays = {name: _array(name, data, entry) for name, entry in header.items()}
+        is_intact = metadata.get("digest") == _digest(text, arrays)
+        require(is_intact, "its content is not what was saved")
+        return msgspec.convert(json.loads(text), dict[str, Any]), arrays
 
 
 @contextmanager
@@ -102,6 +107,15 @@ def damaged(path: str | os.PathLike[str], kind: str, remedy: str) -> Iterator[No
         why = getattr(fault, "strerror", None) or str(fault) or type(fault).__name__
         message = f"the {kind} cannot be read ({why})"
         raise InputError(message, path=os.fspath(path), remedy=remedy) from fault
+
+
+def _digest(facts: str, arrays: Mapping[str, Array]) -> str:
+    """SHA-256 of facts and arrays with their names, types and shapes: damage is seen by it."""
+    digest = sha256(facts.encode())
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
 
 
 def _array(name: str, data: Array, entry: msgspec.Raw) -> Array:

@@ -20,9 +20,9 @@ def write_atomic(path: str, data: bytes | str) -> None:
     Raises:
         InputError: a folder that does not exist or cannot be written to; the old file is kept.
     """
-    target = Path(os.path.realpath(path))
     content = data.encode("utf-8", "replace") if isinstance(data, str) else data
     with _writing(path):
+        target = _target(path)
         if _is_special(target):
             target.write_bytes(content)
         else:
@@ -31,8 +31,8 @@ def write_atomic(path: str, data: bytes | str) -> None:
 
 def check_writable(path: str) -> None:
     """Raises InputError if `write_atomic` would, as far as that can be known; leaves nothing."""
-    target = Path(os.path.realpath(path))
     with _writing(path):
+        target = _target(path)
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not _is_special(target):
@@ -49,6 +49,14 @@ def make_folder(path: Path) -> None:
         message = f"the folder cannot be made ({fault.strerror or fault})"
         remedy = "check its permissions and the free space, or name another"
         raise InputError(message, path=str(path), remedy=remedy) from fault
+
+
+def _target(path: str) -> Path:
+    """The file that a path leads to; an OSError for links that lead in a circle."""
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return target
 
 
 def _is_special(target: Path) -> bool:

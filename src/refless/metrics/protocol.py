@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, Protocol, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from refless.data.records import Outputs
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
-from refless.registry.offered import Registry
+from refless.registry.offered import Registry, check_class
 from refless.registry.signature import Signature
 from refless.registry.spec import made
 
@@ -80,7 +81,9 @@ def mean_of_sums(sums: FloatArray) -> FloatArray:
         return np.asarray(sums[..., 0] / sums[..., 1])
 
 
-METRICS: Registry[type[Metric]] = Registry("metrics", {})  # all come by entry points
+METRICS: Registry[type[Metric]] = Registry(  # all come by entry points
+    "metrics", {}, partial(check_class, attributes=("name", "needs", "score", "signature", "missing"))
+)
 
 
 def metric_of(metric: str | Metric) -> Metric:

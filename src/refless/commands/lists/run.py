@@ -1,6 +1,7 @@
 """list: estimators, metrics, public data sets; a data set by name."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated
 
 from refless.commands.lists.result import Listed, ListResult
@@ -10,7 +11,7 @@ from refless.metrics.kernels import KERNELS
 from refless.metrics.protocol import METRICS
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
-from refless.registry.offered import Registry
+from refless.registry.offered import Registry, check_instance
 from refless.registry.signature import Signature
 from refless.registry.spec import parameters
 from refless.registry.version import __version__
@@ -35,7 +36,11 @@ def _metrics(get: Names, out_dir: Folder, mirror: Folder | None) -> ListResult: 
     return _listed("metrics", METRICS, needs, "bleu:order=2,smooth=exp")
 
 
-LISTS: Registry[Lister] = Registry("lists", {"estimators": _estimators, "metrics": _metrics})
+LISTS: Registry[Lister] = Registry(
+    "lists",
+    {"estimators": _estimators, "metrics": _metrics},
+    partial(check_instance, kind=Callable),
+)
 
 
 @command
@@ -73,7 +78,7 @@ def _listed(
     listed = tuple(
         Listed(
             name=name,
-            about=(each.__doc__ or "").splitlines()[0] + needs[name],
+            about=(each.__doc__ or name).splitlines()[0] + needs[name],
             parameters=parameters(each),
         )
         for name, each in classes.items()

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,8 @@ def cell_of(value: object, depth: int = 0) -> object:
         value = value.tolist()
     if isinstance(value, float):
         return None if value != value else value
+    if isinstance(value, Decimal):  # a signaling NaN cannot even be compared
+        return None if value.is_nan() else value
     if isinstance(value, list | tuple | Mapping):
         return Unreadable("nested too deep") if depth > _DEEPEST else _nested(value, depth + 1)
     if type(value).__name__ in _ABSENT:

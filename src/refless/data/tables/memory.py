@@ -58,6 +58,8 @@ def source_in_memory(rows: object, keep: Keep) -> tuple[str, Source]:
         InputError: columns of different lengths, two columns of one name.
         UsageError: neither a data frame, nor a mapping of columns, nor a list of mappings.
     """
+    if type(rows).__name__ == "LazyFrame":
+        raise UsageError("a LazyFrame has no rows yet; give what its collect() returns")
     names = getattr(rows, "column_names", getattr(rows, "columns", None))
     if isinstance(rows, Mapping):
         return COLUMNS, _source_of_columns(rows, list(rows), keep, COLUMNS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
@@ -23,56 +24,83 @@ from refless.estimators.gp.kernels import (
     learned,
     score_kernels,
 )
+from refless.estimators.protocol import FOLDS, THREADS, USE_SOURCE
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.progress import Progress
+from refless.registry.spec import About
 from refless.stats.correlation import is_constant
-from refless.text.embed import Encoder
+from refless.text.embed import BUILT_IN, Encoder
+
+SIZE = 10  # the least that sizes can be set to
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
-    """The parameters of `GaussianProcess` that decide what is learned of rated texts."""
+@dataclass(kw_only=True, repr=False)
+class Parameters:
+    """The parameters of `GaussianProcess`, which explains them."""
 
-    source: bool
-    scores: bool
-    system: bool
-    encoder: Encoder | None
-    tune_on: int
-    max_rated: int
-    threads: int | None
+    use_source: Annotated[bool, USE_SOURCE] = True
+    use_scores: Annotated[bool, About("read judges' scores if the rated texts have them")] = True
+    use_system: Annotated[
+        bool, About("read which system made a text; new names are new systems")
+    ] = False
+    encoder: Annotated[str | None, About("gives vectors of texts: a folder or a name; or none")] = (
+        BUILT_IN
+    )
+    max_sd: Annotated[float | None, About("no estimate with a larger deviation", above=0)] = None
+    tune_on: Annotated[int, About("most rated texts for the likelihood", at_least=SIZE)] = 1_000
+    max_rated: Annotated[int, About("most rated texts learned from", at_least=SIZE)] = 5_000
+    folds: Annotated[int, FOLDS] = 5
+    threads: Annotated[int | None, THREADS] = None
 
-    def drawn(self, ordered: RatedPool) -> RatedPool:
-        """The texts that are learned from, out of a pool in canonical order."""
-        rng = np.random.default_rng(1)
-        return ordered.take(whole(copies_in_order(ordered), self.max_rated, rng))
 
-    def kernels_of(self, rated: RatedPool) -> tuple[str, ...]:
-        """Names of the kernels for these rated texts."""
-        sources = rated.sources if self.source and len(set(rated.sources)) > 1 else ()
-        names = (*TEXT, *(SOURCE if sources else ()))
-        if self.encoder is not None:
-            names += (*MEANING, *(SOURCE_MEANING if sources else ()))
-        if self.system and len({*rated.systems} - {""}) > 1:
-            names += SYSTEM
-        return (*names, *score_kernels(rated.score_names if self.scores else ()))
+def drawn(ordered: RatedPool, most: int) -> RatedPool:
+    """The texts that are learned from, at most so many, out of a pool in canonical order."""
+    rng = np.random.default_rng(1)
+    return ordered.take(whole(copies_in_order(ordered), most, rng))
 
-    def inputs_of(
-        self, texts: Texts, names: Iterable[str], rated: RatedPool, progress: Progress | None = None
-    ) -> Inputs:
-        """What the kernels of these names read of texts; `rated` says what belongs together."""
-        names = {*names}
-        return inputs_of(
-            texts.texts,
-            texts.sources if SOURCE[0] in names else (),
-            units=units_or_texts(texts, rated),
-            systems=texts.systems if SYSTEM[0] in names else (),
-            encoder=self.encoder,
-            scores=texts.scores if self.scores else NO_SCORES,
-            score_names=texts.score_names if self.scores else (),
-            progress=progress,
-        )
+
+def kernel_names(rated: RatedPool, parameters: Parameters) -> tuple[str, ...]:
+    """Names of the kernels for these rated texts."""
+    has_sources = parameters.use_source and len(set(rated.sources)) > 1
+    names: tuple[str, ...] = TEXT
+    if has_sources:
+        names += SOURCE
+    if parameters.encoder is not None:
+        names += MEANING
+    if parameters.encoder is not None and has_sources:
+        names += SOURCE_MEANING
+    if parameters.use_system and len({*rated.systems} - {""}) > 1:
+        names += SYSTEM
+    return names + score_kernels(rated.score_names if parameters.use_scores else ())
+
+
+def encoder_of(parameters: Parameters) -> Encoder | None:
+    """The encoder that gives texts their vectors, or None."""
+    return None if parameters.encoder is None else Encoder(model=parameters.encoder)
+
+
+def _read_texts(
+    texts: Texts,
+    names: Iterable[str],
+    rated: RatedPool,
+    parameters: Parameters,
+    encoder: Encoder | None,
+    progress: Progress | None,
+) -> Inputs:
+    """What the kernels of these names read of texts; `rated` says what belongs together."""
+    names = {*names}
+    return inputs_of(
+        texts.texts,
+        texts.sources if SOURCE[0] in names else (),
+        units=units_or_texts(texts, rated),
+        systems=texts.systems if SYSTEM[0] in names else (),
+        encoder=encoder,
+        scores=texts.scores if parameters.use_scores else NO_SCORES,
+        score_names=texts.score_names if parameters.use_scores else (),
+        progress=progress,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +117,7 @@ class Data:
     unit: float
     noise: FloatArray  # [n] variance of each human rating as an average of few, over unit**2
     fingerprint: str
-    config: Config
+    parameters: Parameters
 
     def in_units_of(self, rows: IntArray) -> Data:
         """The same texts with offset, unit and noise as these rated texts alone have them."""
@@ -105,7 +133,8 @@ class Data:
     def inputs_of(self, outputs: Outputs, progress: Progress | None = None) -> Inputs:
         """What the kernels read of outputs, as they read the rated texts; see `check_outputs`."""
         check_outputs(self, outputs)
-        inputs = self.config.inputs_of(outputs, self.kernels, self.rated, progress)
+        encoder = encoder_of(self.parameters)
+        inputs = _read_texts(outputs, self.kernels, self.rated, self.parameters, encoder, progress)
         columns, name = self.inputs.columns, MEANING[0]
         if name in columns and inputs.columns[name].shape[1] != columns[name].shape[1]:
             raise UsageError("the encoder gives other vectors than those of the rated texts")
@@ -125,16 +154,26 @@ class Data:
 
 def read(
     pool: RatedPool,
-    config: Config,
+    parameters: Parameters,
     groups: IntArray | None = None,
     progress: Progress | None = None,
+    encoder: Encoder | None = None,
 ) -> Data:
-    """A pool in canonical order and sub-sampled, as numbers."""
+    """A pool in canonical order and sub-sampled, as numbers.
+
+    Args:
+        pool: the rated texts.
+        parameters: say what is read.
+        groups: [n] break ties of the order.
+        progress: called with the share of the encoder's vectors that is computed.
+        encoder: gives the vectors in place of the one that the parameters name.
+    """
     ordered = pool.take(canonical_order(pool, groups))
-    rated = config.drawn(ordered)
-    names = config.kernels_of(rated) if len(rated) else ()
-    inputs = config.inputs_of(rated, names, rated, progress)
-    pairs = {name: learned(name, inputs, config.threads) for name in names}
+    rated = drawn(ordered, parameters.max_rated)
+    names = kernel_names(rated, parameters) if len(rated) else ()
+    encoder = encoder or encoder_of(parameters)
+    inputs = _read_texts(rated, names, rated, parameters, encoder, progress)
+    pairs = {name: learned(name, inputs, parameters.threads) for name in names}
     offset, unit = _units(rated.human)
     return Data(
         pool=pool,
@@ -147,7 +186,7 @@ def read(
         unit=unit,
         noise=rating_noise(rated) / unit**2,
         fingerprint=fingerprint(ordered),
-        config=config,
+        parameters=parameters,
     )
 
 
@@ -165,7 +204,7 @@ def check_outputs(data: Data, outputs: Outputs) -> None:
             "systems too (a column; names that no rated text has are new systems), or leave "
             "systems unread (gp:use_system=no)"
         )
-    if not data.config.scores:
+    if not data.parameters.use_scores:
         return
     names, columns = {*data.rated.score_names}, {*outputs.score_names}
     lacking, surplus = names - columns, columns - names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Annotated, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -22,36 +22,34 @@ from refless.data.records import (
 from refless.estimators.cross_validated import CrossValidated
 from refless.estimators.explanation import Explanation
 from refless.estimators.folds import FEWEST, folds_in, group_numbers, rows_in
-from refless.estimators.gp.data import Config, Data, check_outputs, read
+from refless.estimators.gp.data import (
+    Data,
+    Parameters,
+    check_outputs,
+    drawn,
+    encoder_of,
+    kernel_names,
+    read,
+)
 from refless.estimators.gp.model import doubted, estimated, parts, shares, together, tuned
 from refless.estimators.gp.nested_cv import Nested, nested
 from refless.estimators.gp.state import Learned, is_own, restored, stored, weight_ways
 from refless.estimators.inputs import outputs_in
 from refless.estimators.intervals import estimates_of, half_widths, reasons_of
-from refless.estimators.protocol import (
-    FOLDS,
-    THREADS,
-    USE_SOURCE,
-    Estimator,
-    Together,
-    one_output,
-)
+from refless.estimators.protocol import Estimator, Together, one_output
 from refless.files.arrays import Array, Arrays, require
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
 from refless.registry.signature import Signature
-from refless.registry.spec import About
 from refless.registry.version import __version__
 from refless.stats.intervals import conformal_radius
-from refless.text.embed import BUILT_IN, Encoder
 from refless.text.ngrams import Shape
 
 READING = 0.5  # share of the work that is an encoder's, as progress is told
-SIZE = 10  # the least that sizes can be set to
 
 
 @dataclass(kw_only=True, repr=False)
-class GaussianProcess(Estimator):
+class GaussianProcess(Parameters, Estimator):
     """Gaussian-process regression on a sum of kernels, with a standard deviation for each estimate.
 
     The kernels compare n-grams, words, letters, numbers about the surface of texts, and vectors of
@@ -76,20 +74,6 @@ class GaussianProcess(Estimator):
         folds: folds of held-out evaluation in which amplitudes are chosen anew.
         threads: how many work at once; no result depends on it.
     """
-
-    use_source: Annotated[bool, USE_SOURCE] = True
-    use_scores: Annotated[bool, About("read judges' scores if the rated texts have them")] = True
-    use_system: Annotated[
-        bool, About("read which system made a text; new names are new systems")
-    ] = False
-    encoder: Annotated[str | None, About("gives vectors of texts: a folder or a name; or none")] = (
-        BUILT_IN
-    )
-    max_sd: Annotated[float | None, About("no estimate with a larger deviation", above=0)] = None
-    tune_on: Annotated[int, About("most rated texts for the likelihood", at_least=SIZE)] = 1_000
-    max_rated: Annotated[int, About("most rated texts learned from", at_least=SIZE)] = 5_000
-    folds: Annotated[int, FOLDS] = 5
-    threads: Annotated[int | None, THREADS] = None
 
     _later: ClassVar = frozenset({"max_sd", "folds", "threads"})
 
@@ -125,25 +109,18 @@ class GaussianProcess(Estimator):
         if len(rated) < FEWEST:
             require(not arrays, "it contains more than there is to learn")
             return self._learn(pool)
-        return restored(pool, self._labels(rated), self._config(), arrays)
+        return restored(pool, self._labels(rated), self._parameters(), arrays)
 
     def drawn(self, pool: RatedPool) -> RatedPool:
         """What `rated` would be if fitted to this pool."""
-        return self._config().drawn(pool.take(canonical_order(pool)))
+        return drawn(pool.take(canonical_order(pool)), self.max_rated)
 
-    def _config(self) -> Config:
-        return Config(
-            source=self.use_source,
-            scores=self.use_scores,
-            system=self.use_system,
-            encoder=None if self.encoder is None else Encoder(model=self.encoder),
-            tune_on=self.tune_on,
-            max_rated=self.max_rated,
-            threads=self.threads,
-        )
+    def _parameters(self) -> Parameters:
+        """The parameters as they are now."""
+        return Parameters(**self.get_params(deep=False))
 
     def _read(self, pool: RatedPool, groups: IntArray | None = None) -> Data:
-        return read(pool, self._config(), groups, self._progress_between(0.0, READING))
+        return read(pool, self._parameters(), groups, self._progress_between(0.0, READING))
 
     def estimate(self, X: Any) -> Estimates:  # noqa: ANN401, N803 - outputs or texts, see `given`
         """Mean and standard deviation of each output's rating, with an interval.
@@ -161,7 +138,7 @@ class GaussianProcess(Estimator):
         y, variances = np.full(len(outputs), np.nan), np.full(len(outputs), np.nan)
         if state.model is not None:
             inputs = data.inputs_of(outputs, self._progress_between(0.0, READING))
-            begin = READING if data.config.encoder else 0.0
+            begin = READING if data.parameters.encoder else 0.0
             for model, rows in state.parts(inputs):
                 end = begin + (1.0 - READING) * len(rows) / len(inputs)
                 progress = self._progress_between(begin, end)
@@ -210,7 +187,7 @@ class GaussianProcess(Estimator):
     ) -> tuple[Estimates, Nested, FloatArray]:
         """Estimates by the first labels, the models, means by the last labels."""
         groups, data = labels[0], self._read(pool, labels[0])
-        progress = self._progress_between(READING if data.config.encoder else 0.0)
+        progress = self._progress_between(READING if data.parameters.encoder else 0.0)
         with single_threaded_blas():
             models, columns = nested(data, fold, labels, progress)
         values, sd = columns[0]
@@ -289,7 +266,8 @@ class GaussianProcess(Estimator):
 
         They settle the amplitudes.
         """
-        shape, config = Shape(), self._config()
+        shape = Shape()
+        encoder = encoder_of(self)
         signed = Signature("gp").plus(
             tok=shape.tokenize,
             n=f"{shape.low}-{shape.high}",
@@ -303,10 +281,10 @@ class GaussianProcess(Estimator):
             signed = signed.plus(scores=False)
         if self.use_system:
             signed = signed.plus(system=True)
-        if config.encoder is not None:
-            signed = signed.plus(**config.encoder.sentence_settings())
+        if encoder is not None:
+            signed = signed.plus(**encoder.sentence_settings())
         if pool is not None:
-            names = config.kernels_of(self.drawn(pool))
+            names = kernel_names(self.drawn(pool), self)
             signed = self._with_pool(signed.plus(k=names), pool)
         elif self._fitted is not None:
             data: Data = self._fitted.learned.data

@@ -73,7 +73,7 @@ def _drawn(data: Data, rows: IntArray) -> IntArray:
 
     Neither ratings nor the labels of users' groups decide.
     """
-    limit = data.config.tune_on
+    limit = data.parameters.tune_on
     units = np.unique(data.inputs.units, return_inverse=True)[1][rows]
     drawn = whole(units, limit, np.random.default_rng(0))
     if len(np.unique(units[drawn])) >= FEWEST_WHOLE:
@@ -120,7 +120,7 @@ def estimated(
 
     jobs = [partial(block, begin) for begin in range(0, n, ROWS)]
     with single_threaded_blas():
-        Work(threads=data.config.threads, progress=progress).run([jobs], len(jobs))
+        Work(threads=data.parameters.threads, progress=progress).run([jobs], len(jobs))
     return values[index], variances[index]
 
 

@@ -120,7 +120,7 @@ def nested(
             folds[number] = model
 
     jobs = [partial(judge, number) for number in range(count)]
-    threads = min(data.config.threads or cores(), AT_ONCE)
+    threads = min(data.parameters.threads or cores(), AT_ONCE)
     Work(threads=threads, progress=progress).run([jobs], count)
     return Nested(n, rated, tuple(folds[number] for number in sorted(folds))), tuple(columns)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
 from refless.data.design import units_of
 from refless.data.records import RatedPool, Residuals
-from refless.estimators.gp.data import Config, Data, read
+from refless.estimators.gp.data import Data, Parameters, read
 from refless.estimators.gp.features import Inputs
 from refless.estimators.gp.likelihood import FEWEST_GROUPS, LEAST_NUGGET, MOST, Amplitudes
 from refless.estimators.gp.model import Model, conditioned
@@ -22,6 +22,7 @@ from refless.registry.progress import Progress
 from refless.text.embed import Encoder, VectorArray
 
 VECTORS = "meaning", "source_meaning"
+UNIT = 1e-4  # by which single precision may miss the length 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,15 +127,15 @@ def stored(state: Learned) -> Arrays:
 
 
 def restored(
-    pool: RatedPool, labels: tuple[str, ...], config: Config, arrays: Mapping[str, Array]
+    pool: RatedPool, labels: tuple[str, ...], parameters: Parameters, arrays: Mapping[str, Array]
 ) -> Learned:
     """What `stored` was given, from rated texts that are enough for a model.
 
     Raises:
         ValueError: arrays that `stored` cannot have given.
     """
-    encoder = cast("Encoder | None", config.encoder and _Vectors(arrays))
-    data = replace(read(pool, replace(config, encoder=encoder)), config=config)
+    encoder = None if parameters.encoder is None else cast("Encoder", _Vectors(arrays))
+    data = read(pool, parameters, encoder=encoder)
     names = {"amplitudes", *(name for name in VECTORS if name in data.kernels)}
     require(names == {*arrays}, "the arrays are not those of its kernels")
     shape = (len(weight_ways(data, labels)), len(data.kernels) + 1)
@@ -156,4 +157,8 @@ class _Vectors:
         require(bool(names), "the vectors are missing")
         n, width = len(texts) // len(names), (0, *self.arrays[names[0]].shape)[-1]
         require(width > 0 and n * len(names) == len(texts), "the vectors are of other texts")
-        return np.concatenate([array_of(self.arrays, name, (n, width), "<f4") for name in names])
+        vectors = np.concatenate([array_of(self.arrays, name, (n, width), "<f4") for name in names])
+        lengths = np.linalg.norm(vectors, axis=1)
+        is_unit = (lengths == 0) | (np.abs(lengths - 1) < UNIT)  # NaN is neither
+        require(bool(is_unit.all()), "a vector is neither of length 1 nor 0")
+        return vectors

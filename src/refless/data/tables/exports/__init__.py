@@ -3,11 +3,11 @@
 Files with ratings by GPT-4 are refused.
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from refless.data.tables.exports import preferences
 from refless.data.tables.exports.format import Export, at, exported, refusing
-from refless.registry.offered import offered
+from refless.registry.offered import Registry, check_instance
 
 OF_CHOSEN = {"score_chosen", "chosen_score", "chosen-rating", "chosen_rating"}
 BY_GPT4 = Export(
@@ -42,8 +42,9 @@ def exports() -> dict[str, Export]:
     An entry point of `refless.formats` is an Export, or a dict of several by name.
     """
     result: dict[str, Export] = {}
-    for name, entry in offered("formats").items():
-        export = entry.load()
+    check = partial(check_instance, kind=Export | dict)
+    formats: Registry[Export | dict[str, Export]] = Registry("formats", {}, check)
+    for name, export in formats.items():
         result |= export if isinstance(export, dict) else {name: export}
     return {**result, **CORE}
 
