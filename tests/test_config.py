@@ -130,6 +130,7 @@ def test_what_is_refused(here: Path, text: str, message: str) -> None:
         ("list datasets", "\nmirror = 'http://localhost'"),
         ("rate outputs.jsonl", "[rate]\ndatabase = 'ratings.db'"),
         ("rate outputs.jsonl", "[rate]\nbackup = 'ratings.db'"),
+        ("rate outputs.jsonl", "[rate]\nrestore = 'ratings.db'"),
     ],
 )
 def test_what_a_file_cannot_do(here: Path, command: str, text: str) -> None:

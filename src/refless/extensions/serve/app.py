@@ -28,10 +28,10 @@ from refless.estimators.saved import load
 from refless.extensions.serve.access import Access, Guarded, Pace
 from refless.extensions.serve.api import PATHS, Api
 from refless.extensions.serve.dashboard import Live
-from refless.extensions.serve.database import AWAY, back_up
+from refless.extensions.serve.database import AWAY, back_up, restore
 from refless.extensions.serve.pages import Pages, error_page
 from refless.extensions.serve.result import RateResult, ServeResult, Where
-from refless.extensions.serve.store import OWNER, Store
+from refless.extensions.serve.store import OWNER, Conflict, Store
 from refless.files.arrays import ENDING
 from refless.registry.errors import RefLessError, UsageError
 from refless.report.result import Result
@@ -100,6 +100,7 @@ def application(
     """Routes with limits, headers, and errors that say what is wrong; `ended` is for the server."""
     failed = _saying(500, "this failed here; the log says by what")
     handlers: dict[Any, Any] = {HTTPException: _refused, RefLessError: _saying(422)}
+    handlers[Conflict] = _saying(409)
     handlers |= dict.fromkeys(AWAY, _saying(503, "the database is away; try again"))
     app = Starlette(
         routes=routes,
@@ -154,10 +155,14 @@ def api_token() -> tuple[str, list[str]]:
 
 
 def run_rating(result: RateResult) -> None:
-    """Serves until it is interrupted; with `backup`, copies the database instead."""
+    """Serves until it is interrupted; or copies the database, or puts a copy in its place."""
     if result.backup:
         back_up(result.where.database, Path(result.backup))
         say(f"wrote {result.backup}")
+        return
+    if result.restore:
+        before = restore(result.where.database, Path(result.restore))
+        say(f"{result.where.place} is now {result.restore}; what was there is {before}")
         return
     store = Store(result.where.database, result.outputs, result.items, result.task)
     token, lines = api_token()

@@ -64,6 +64,7 @@ def rate(
     port: Port = 8000,
     database: Annotated[str | None, About(panel="Service", metavar="FILE|URL")] = None,
     backup: Annotated[str | None, About(panel="Service", metavar="FILE")] = None,
+    restore: Annotated[str | None, About(panel="Service", metavar="FILE")] = None,
     project: Annotated[str | None, About(metavar="FILE")] = None,
     seed: Seed = 0,
     rows: OutputRows,
@@ -93,6 +94,8 @@ def rate(
         database: Where ratings are kept: a file of SQLite, or postgresql://USER@HOST/NAME. Without
             it: beside the outputs.
         backup: Copy the database to this file, whole, and end; also while it is being served.
+        restore: Put this backup in the place of the database, which is kept as FILE.before, and
+            end.
         project: File (TOML or JSON) of what raters are told: title, guidelines, consent, questions,
             labels of the scale, how texts are shown, gold items; or a labelling configuration of
             Label Studio (XML), which has the scale, too.
@@ -130,6 +133,7 @@ def rate(
         estimator=spec_of(chosen(estimator), ESTIMATORS),
         raters=max(0, raters),
         backup=backup or "",
+        restore=restore or "",
         signature=Signature("rate").plus(size=len(texts), seed=seed, v=__version__),
     )
 

@@ -87,7 +87,8 @@ class RateResult(Result):
         rated: rows of rated texts that were there before, as plain dicts.
         task: how; where: on which address, into which database.
         estimator: its specification; raters: personal links that are printed.
-        backup: a file to copy the database to, instead of serving it.
+        backup: a file to copy the database to, instead of serving it; restore: a file to put in
+            its place.
     """
 
     record = RateRecord
@@ -101,6 +102,7 @@ class RateResult(Result):
     estimator: str
     raters: int = 1
     backup: str = ""
+    restore: str = ""
 
     def _shown(self) -> Document:
         """What the terminal shows before the links."""

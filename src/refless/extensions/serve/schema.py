@@ -68,15 +68,24 @@ fits = sa.Table(  # what the ratings were worth, each time they were looked at
     sa.Column("found", sa.Text, nullable=False),
 )
 
-EVENT = sa.select(events.c.assigned, assigned.c.rater).join(assigned)
+EVENT = sa.select(events, assigned.c.rater).join(assigned)
 EVENT = EVENT.where(events.c.uuid == sa.bindparam("uuid"))
 SHOWN = sa.select(assigned).where(assigned.c.id == sa.bindparam("key"))
+NAMED = sa.select(assigned).where(
+    *(assigned.c[name] == sa.bindparam(name) for name in ("rater", "item", "round"))
+)
 SHOW = sa.insert(assigned).returning(assigned)
 ACT = sa.insert(events)
 SETTLE = (
     sa.update(assigned)
     .where(assigned.c.id == sa.bindparam("key"))
     .values(state=sa.bindparam("now"), until=sa.bindparam("then"))
+    .returning(assigned)
+)
+TURNED = (
+    sa.update(assigned)
+    .where(assigned.c.id == sa.bindparam("key"))
+    .values(sides=sa.bindparam("now"))
     .returning(assigned)
 )
 HOLDS = sa.text(

@@ -13,12 +13,13 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 import sqlalchemy as sa
+from itsdangerous import BadData, URLSafeSerializer
 from msgspec import Meta
 
 from refless.data.records import Outputs
 from refless.extensions.serve import schema as sql
 from refless.extensions.serve.adjudication import TURN, decided
-from refless.extensions.serve.assignment import DONE, OPEN, SKIPPED, Assignment
+from refless.extensions.serve.assignment import DONE, OPEN, SKIPPED, Assignment, Pick
 from refless.extensions.serve.database import Database
 from refless.extensions.serve.project import Gold
 from refless.extensions.serve.result import Task
@@ -28,6 +29,7 @@ from refless.registry.signature import digest_of
 
 OWNER, RATER = "owner", "rater"
 FIXED = ("ask", "scale", "scales", "dimensions", "seed")  # which no later run changes
+CONTENT = ("dimension", "value", "reason")  # of an event, beside what it is about
 APART = "adjudicate"  # among the settings, for whoever reads ratings
 CONSENT = "consent of "  # a rater's number, among the settings
 REMEDY = "name another with --database, or give what it was made with"
@@ -41,19 +43,23 @@ class Refused(RefLessError):  # noqa: N818 - what it says
     """A request that cannot be honoured; the message is for whoever sent it."""
 
 
+class Conflict(Refused):
+    """An event whose id was sent before with other content."""
+
+
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One act of a rater, as the page sends it.
 
     Attributes:
         uuid: made by the page, so that sending it again changes nothing.
-        assigned: what it is about; 0 for `undone`, which is about the latest act.
+        assigned: the signed name of what was shown; of `undone` that of the latest act, or none.
         value: the rating, or the place of the text that was chosen, as shown; -1 for neither.
         latency: milliseconds since the item was shown.
     """
 
     uuid: Annotated[str, Meta(pattern=r"^[0-9A-Za-z-]{8,64}$")]
     kind: Literal["rated", "skipped", "flagged", "undone"]
-    assigned: Key = 0
+    assigned: Annotated[str, Meta(max_length=2000)] = ""
     dimension: Word = ""
     value: float | None = None
     reason: Annotated[str, Meta(max_length=500)] = ""
@@ -80,6 +86,7 @@ class Store:
         self.task, self.outputs = task, outputs
         self.ended = False  # whether enough is known, and nobody is asked any more
         self.seconds: dict[int, deque[float]] = {}  # that each rater took for the latest items
+        self._signers: dict[int, URLSafeSerializer] = {}  # of what each rater was shown
         self._raters: dict[int, Rater] = {}  # what was read of them; empty to read anew
         self._reading = threading.Lock()  # so that what was read before a change is not kept
         self._joining = threading.Lock()
@@ -121,9 +128,10 @@ class Store:
         def job(db: sa.Connection) -> Rater:
             number = db.execute(sa.select(sa.func.count()).select_from(raters)).scalar_one()
             name = "owner" if role == OWNER else f"r{number:02}"
-            row = {"name": name, "note": note, "role": role, "link": 1, "joined": time.time()}
+            link = 1 + secrets.randbelow(1 << 30)  # a restored database gives out ids again
+            row = {"name": name, "note": note, "role": role, "link": link, "joined": time.time()}
             key = db.execute(sa.insert(raters).returning(raters.c.id), row).scalar_one()
-            return Rater(key, name, note, role, 1)
+            return Rater(key, name, note, role, link)
 
         return self.database.write(job).result()
 
@@ -285,25 +293,54 @@ class Store:
             opened = db.execute(query.limit(1 + self.task.project.ahead))
             rows += [(row, None) for row in opened]
         while len(rows) <= self.task.project.ahead and not self.ended:
-            if (pick := self.assignment.pick(rater, now := time.time())) is None:
+            if (pick := self.assignment.pick(rater, time.time())) is None:
                 break
-            until = now + self.task.project.lease
-            new = {
-                "rater": rater, "item": pick.item + 1, "round": pick.round, "until": until,
-                "position": self.assignment.shown(rater), "sides": json.dumps(pick.sides),
-                "stream": pick.stream, "probability": pick.probability, "state": OPEN,
-            }  # fmt: skip
-            rows.append((db.execute(sql.SHOW, new).one(), ({}, False)))
-            self.assignment.note(rater, pick.item, pick.round, OPEN, until, pick.stream)
+            rows.append((self._shown(db, rater, pick), ({}, False)))
         views = [self._view(db, row, holds) for row, holds in rows]
         first = views[0] if views else {"unit": None, "progress": self._progress(rater)}
         return {**first, "ahead": [view["unit"] for view in views[1:]]}
+
+    def _shown(self, db: sa.Connection, rater: int, pick: Pick) -> Any:  # noqa: ANN401 - a row
+        """Records that a rater is shown something."""
+        until = time.time() + self.task.project.lease
+        new = {
+            "rater": rater, "item": pick.item + 1, "round": pick.round, "until": until,
+            "position": self.assignment.shown(rater), "sides": json.dumps(pick.sides),
+            "stream": pick.stream, "probability": pick.probability, "state": OPEN,
+        }  # fmt: skip
+        self.assignment.note(rater, pick.item, pick.round, OPEN, until, pick.stream)
+        return db.execute(sql.SHOW, new).one()
+
+    def _signer(self, db: sa.Connection, rater: int) -> URLSafeSerializer:
+        """Signs what a rater is shown; a rater of the same number who joined later has another."""
+        if rater not in self._signers:
+            joined = db.execute(sa.select(raters.c.joined).where(raters.c.id == rater)).scalar()
+            self._signers[rater] = URLSafeSerializer(self.secret, salt=f"shown {rater} {joined}")
+        return self._signers[rater]
+
+    def _named(self, db: sa.Connection, rater: int, name: str) -> Any:  # noqa: ANN401 - a row
+        """The row of what was shown, by its signed name.
+
+        A database that was restored may know nothing of it, or have it with other sides; the
+        rater saw what is signed.
+        """
+        try:
+            pick = Pick(*self._signer(db, rater).loads(name))
+        except BadData:
+            raise Refused("you were not asked this") from None
+        key = {"rater": rater, "item": pick.item + 1, "round": pick.round}
+        row = db.execute(sql.NAMED, key).one_or_none()
+        if row is None:
+            return self._shown(db, rater, pick)
+        sides = json.dumps(pick.sides)
+        turned = row.sides != sides
+        return db.execute(sql.TURNED, {"key": row.id, "now": sides}).one() if turned else row
 
     def _saved(self, db: sa.Connection, rater: int, event: Event, session: str) -> dict[str, Any]:
         before = db.execute(sql.EVENT, {"uuid": event.uuid}).one_or_none()
         if before is not None and before.rater != rater:
             raise Refused("this event is somebody else's")
-        row = self._about(db, rater, event, None if before is None else before.assigned)
+        row = self._about(db, rater, event, before)
         holds = None
         if before is None:
             values = self._checked(db, event, row)
@@ -329,18 +366,29 @@ class Store:
         same = (item for item in gold if item.id == self.names[place] and item.practice)
         return next((item for item in same if item.dimension in ("", dimension)), None)
 
-    def _about(self, db: sa.Connection, rater: int, event: Event, before: int | None) -> Any:  # noqa: ANN401 - a row
-        """What an event is about."""
-        key = event.assigned if before is None else before
-        if event.kind == "undone" and before is None:
-            last = db.execute(_latest(rater)).one_or_none()
-            if last is None:
-                raise Refused("there is nothing to undo")
-            key = last.assigned
-        row = db.execute(sql.SHOWN, {"key": key}).one_or_none()
-        if row is None or row.rater != rater:
-            raise Refused("you were not asked this")
-        return row
+    def _about(self, db: sa.Connection, rater: int, event: Event, before: Any) -> Any:  # noqa: ANN401 - rows
+        """What an event is about, which may have been sent `before`."""
+        undone = event.kind == "undone"
+        row = None if undone and not event.assigned else self._named(db, rater, event.assigned)
+        if before is not None:
+            self._check_again(db, event, row, before)
+            return db.execute(sql.SHOWN, {"key": before.assigned}).one()
+        if not undone:
+            return row
+        last = db.execute(_latest(rater)).one_or_none()
+        if last is None or row is not None and row.id != last.assigned:
+            raise Refused("there is nothing to undo")
+        return db.execute(sql.SHOWN, {"key": last.assigned}).one()
+
+    def _check_again(self, db: sa.Connection, event: Event, row: Any, before: Any) -> None:  # noqa: ANN401 - rows
+        """Raises Conflict for an event that differs from the one `before` of the same id."""
+        kind = before.kind.replace("changed", "rated")
+        same = event.kind == kind and (row is None or row.id == before.assigned)
+        if same and kind != "undone":
+            values = self._checked(db, event, row)
+            same = all(values[name] == getattr(before, name) for name in CONTENT)
+        if not same:
+            raise Conflict("this id was sent before, with other content")
 
     def _checked(self, db: sa.Connection, event: Event, row: Any) -> dict[str, Any]:  # noqa: ANN401
         """The columns of an event; raises Refused for a rating that was not offered."""
@@ -394,8 +442,10 @@ class Store:
         which = self.units[row.item - 1]
         if self.task.ask != "rating":
             values = {k: v if v == TIE else sides.index(int(v)) for k, v in values.items()}
+        chance = row.probability and float(row.probability)  # SQLite may return 1 for 1.0
+        pick = (row.item - 1, row.round, row.stream, chance, sides)
         unit = {
-            "assigned": row.id,
+            "assigned": self._signer(db, row.rater).dumps(pick),
             "position": row.position,
             "source": self.outputs.sources[which[0]] if self.outputs.sources else "",
             "texts": [self.outputs.texts[which[side]] for side in sides],

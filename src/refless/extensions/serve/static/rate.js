@@ -8,6 +8,7 @@ const many = setting.dimensions.length > 1;
 let unit = null, question = 0, shownAt = 0, busy = false, differences = false;
 let ahead = [], away = false, delivering = false; // items for when there is no connection
 let made = 0; // acts, since the page was opened
+const trail = []; // what was acted on and saved, since then
 const KEPT = `kept ${setting.page}`; // what is on the page, for when it opens without a connection
 const queue = Object.keys(localStorage).filter((key) => key.startsWith(setting.page))
   .map((key) => JSON.parse(localStorage.getItem(key))).sort((a, b) => a.n - b.n);
@@ -43,8 +44,9 @@ async function ask(path, body, meanwhile = () => {}) {
       const answer = await fetch(path, { ...options, signal: AbortSignal.timeout(20000) });
       if (answer.status < 500 && answer.status !== 429) {
         if (answer.ok) { problem(""); return await answer.json(); }
-        problem(await why(answer));
-        return { refused: answer.status };
+        const refusal = await why(answer);
+        problem(refusal);
+        return { refused: answer.status, why: refusal };
       }
     } catch { /* no connection; try again */ }
     meanwhile();
@@ -59,11 +61,20 @@ async function deliver() {
   delivering = true;
   let answer = null;
   while (queue.length) {
+    const key = setting.page + queue[0].event.uuid;
+    if (queue[0].stored && !localStorage.getItem(key)) { // another tab has sent it, or undone it
+      queue.shift();
+      continue;
+    }
     answer = await ask("/rate/events", queue[0].event, goOn);
     if ([401, 403].includes(answer.refused)) break; // kept until the link is opened again
-    localStorage.removeItem(setting.page + queue[0].event.uuid);
-    const { said } = queue.shift();
-    if (answer.refused) continue;
+    const { said, event } = queue.shift();
+    if (answer.refused) { // what cannot be kept there stays here
+      problem(`${said} This could not be saved, and stays on this device: ${answer.why}`);
+      continue;
+    }
+    localStorage.removeItem(key);
+    if (event.kind === "undone") trail.pop(); else trail.push(event.assigned);
     $("saved").textContent = `${said} Saved.${answer.told ? ` ${answer.told}` : ""}`;
     $("saved").classList.toggle("told", Boolean(answer.told));
   }
@@ -271,11 +282,11 @@ async function send(event, said) {
   occupy(true);
   const latency = Math.round(performance.now() - shownAt);
   const n = queue.length ? queue[queue.length - 1].n + 1 : 0;
-  const act = { n, said, event: { uuid: fresh(), latency, ...event } };
+  const act = { n, said, stored: true, event: { uuid: fresh(), latency, ...event } };
   queue.push(act);
   try {
     localStorage.setItem(setting.page + act.event.uuid, JSON.stringify(act));
-  } catch { /* no room: the page has it all the same */ }
+  } catch { act.stored = false; } // no room: the page has it all the same
   if (away) { locally(act); disconnected(); }
   made += 1;
   const found = await deliver();
@@ -323,7 +334,7 @@ async function go(step) {
 
 const acts = {
   ArrowLeft: () => go(-1), ArrowRight: () => go(1),
-  z: () => send({ kind: "undone" }, "Undone."),
+  z: () => send({ kind: "undone", assigned: trail[trail.length - 1] || "" }, "Undone."),
   s: () => because("skipped", "Skipped."), f: () => because("flagged", "Flagged."),
   d: () => { differences = !differences; if (unit) fillAll(); },
   "?": () => $("keys").showModal(), g: () => $("guide") && $("guide").showModal(),
