@@ -723,3 +723,70 @@ def test_the_page_opens_without_a_connection(
     told = {(act["item"], act["value"]) for act in acts if act["kind"] == "rated"}
     assert told == {(texts[text], key) for text, key in given.items()}
     assert len(acts) == len(given) == 7
+
+
+AWAY = "window.real = fetch; window.fetch = () => Promise.reject(new TypeError('away'));"
+BACK = "window.fetch = window.real; dispatchEvent(new Event('online'));"
+
+
+def test_what_one_tab_undoes_the_other_does_not_send(
+    outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
+) -> None:
+    """Two tabs without a connection know of the same two ratings; one takes the second back."""
+    browser, owner = browsers(768), browsers(1440)
+    words = (*project_in(tmp_path, "ahead = 3"), "--repeat", "0")
+    with serving(outputs, *words) as links:
+        browser.get(links["r01"])
+        until(browser, TEXT)
+        browser.execute_script(AWAY)
+        given = rate(browser, 2)
+        first = browser.current_window_handle
+        browser.switch_to.new_window("tab")
+        browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": AWAY})
+        browser.get(re.sub("/join.*", "/", links["r01"]))
+        until(browser, PROBLEM, lambda text: "2 not saved yet" in text)
+        second = browser.current_window_handle
+        browser.switch_to.window(first)
+        text, key = [*given.items()][-1]
+        press(browser, "z")
+        until(browser, TEXT, lambda shown: shown == text)
+        last = 1 if key != 1 else 2
+        press(browser, str(last))
+        until(browser, TEXT, lambda shown: shown != text)
+        for tab in (first, second):
+            browser.switch_to.window(tab)
+            browser.execute_script(BACK)
+            until(browser, PROBLEM, lambda text: not text)
+            until(browser, WAITING, lambda n: n == 0)
+        browser.close()
+        browser.switch_to.window(first)
+        acts = exported_acts(owner, links["owner"])
+    rows = [json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()]
+    texts = {row["id"]: row["text"] for row in rows}
+    assert [(texts[act["item"]], act["value"]) for act in acts] == [
+        *((told, value) for told, value in given.items() if told != text), (text, last)]  # fmt: skip
+
+
+def test_what_is_refused_stays_in_the_browser(
+    outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
+) -> None:
+    """A rating that the service refuses is said, is kept on the device, and stops nothing."""
+    browser = browsers(390)
+    words = (*project_in(tmp_path, "ahead = 3"), "--repeat", "0")
+    with serving(outputs, *words) as links:
+        browser.get(links["r01"])
+        until(browser, TEXT)
+        forged = """
+            const real = fetch, body = (options) => JSON.parse(options.body);
+            window.fetch = (path, options) => !String(path).endsWith("/events") ? real(path, options)
+              : real(path, {...options, body: JSON.stringify({...body(options), assigned: "x"})});
+            window.real = real;
+        """
+        browser.execute_script(forged)
+        press(browser, "3")
+        told = until(browser, PROBLEM)
+        assert "could not be saved, and stays on this device: you were not asked this" in told
+        assert browser.execute_script(f"return {WAITING}") == 1
+        browser.execute_script("window.fetch = window.real")
+        assert len(rate(browser, 2)) == 2
+        assert browser.execute_script(f"return {WAITING}") == 1
