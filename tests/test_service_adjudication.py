@@ -119,11 +119,11 @@ def test_a_third_rater_decides(database: str) -> None:
     first = [json.loads(line) for line in exported(store, "first.jsonl").splitlines()]
     assert [(row["annotator"], row["rating"]) for row in first] == [("r01", 1), ("r02", 5)]
     settings = {"estimator": "gp", "odd": {}, "folder": "", "gold": [], "rated": [], "model": "",
-                "until": ""}  # fmt: skip
+                "until": "", "revoked": []}  # fmt: skip
     job = job_of(settings, store.database.read(snapshot), "quality")
-    assert [row["rating"] for row in job["first"]] == [1, 5]  # by which agreement is told
-    assert [row["rating"] for row in job["audit"]] == [4]
-    assert [row[0] for row in job["answers"]] == ["r01", "r02"]
+    assert [row["rating"] for row in job.first] == [1, 5]  # by which agreement is told
+    assert [row["rating"] for row in job.audit] == [4]
+    assert [answer.rater for answer in job.answers] == ["r01", "r02"]
     store.save(raters[2].id, event("undone")).result()
     assert store.assignment.disputed == {0}
     with client(store) as web:

@@ -110,11 +110,23 @@ class Live:
         active = next(iter(results.values()))["active"]
         await asyncio.wrap_future(self.store.set_active(active))
 
+    def rater_changed(self) -> None:
+        """Somebody's link was revoked or made anew: a certificate that rests on them ends."""
+        self._certify(self.certificate)
+        self.touch(acts=1)
+
+    def _revoked(self) -> list[str]:
+        """Raters who have no link now."""
+        return [rater.name for rater in self.store.raters() if rater.link < 0]
+
     def _certify(self, last: dict[str, Any] | None) -> None:
         """Ends the round where it reached what it was to end by; another goal is another round."""
-        goal = self.store.task.project.until
-        self.certificate = last if last and last["until"] == goal else None
+        parts = [*last["dimensions"].values()] if last else []
+        raters = {name for part in parts for name in part.get("raters", ())}
+        same = last is not None and last["until"] == self.store.task.project.until
+        self.certificate = last if same and not raters & {*self._revoked()} else None
         self.store.ended = self.certificate is not None
+        self.files.pop(CERTIFICATE, None)
         if self.certificate:
             self.files[CERTIFICATE] = self.folder / CERTIFICATE
             self.files[CERTIFICATE].write_text(json.dumps(last, indent=1), encoding="utf-8")
@@ -132,6 +144,7 @@ class Live:
                 "folder": str(self.folder),
                 "gold": self.store.task.project.gold,
                 "until": self.store.task.project.until,
+                "revoked": self._revoked(),
             }
         )
 

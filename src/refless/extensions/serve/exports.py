@@ -14,6 +14,7 @@ from refless.data.rows import NAMED
 from refless.extensions.serve import schema as sql
 from refless.extensions.serve.adjudication import TURN, decided
 from refless.extensions.serve.assignment import REPEAT
+from refless.extensions.serve.result import Ask
 from refless.extensions.serve.schema import TIE, assigned, events, items, raters, settings
 from refless.report.export import as_csv, as_jsonl, as_parquet
 
@@ -33,7 +34,7 @@ class Snapshot:
         drawn: so many items, the first ones, are those that were drawn at random.
     """
 
-    ask: str
+    ask: Ask
     scale: tuple[float, float]
     scales: dict[str, tuple[float, float]]
     dimensions: tuple[str, ...]

@@ -262,7 +262,7 @@ class Pages:
             await run_in_threadpool(self.store.revoke, rater)
         elif rater.link <= 0:
             rater = await run_in_threadpool(self.store.renew, rater)
-        self.live.touch()
+        await run_in_threadpool(self.live.rater_changed)
         link = self._link(rater) if act == "link" else ""
         return JSONResponse({"name": rater.name, "link": link})
 
