@@ -123,13 +123,13 @@ def test_whoever_is_through_gets_the_code(sqlite: str) -> None:
         assert "C0DE" not in web.get("/").text
         answer = web.get("/rate/next").json()
         unit = answer["unit"]
-        assert answer["progress"] == {"done": 0, "left": 3}
+        assert answer["progress"] == {"done": 0, "left": 3, "skipped": 0}
         for n in range(3):
             assert "thanks" not in answer
             sent = posted("rated", unit, value=3, latency=2_000)
             answer = web.post("/rate/events", json=sent, headers=headers).json()
             unit = answer["next"]
-            assert answer["progress"] == {"done": n + 1, "left": 2 - n}
+            assert answer["progress"] == {"done": n + 1, "left": 2 - n, "skipped": 0}
         assert unit is None
         assert answer["thanks"] == {"code": "C0DE", "url": RETURN}
         assert web.get("/rate/next").json()["thanks"]["code"] == "C0DE"
@@ -137,6 +137,25 @@ def test_whoever_is_through_gets_the_code(sqlite: str) -> None:
         answer = web.post("/rate/events", json=undone, headers=headers).json()
         assert (answer["unit"]["open"], answer["progress"]["left"]) == (True, 1)
         assert "thanks" not in answer
+    store.close()
+
+
+def test_skips_earn_no_code(sqlite: str) -> None:
+    """It comes once more is rated than skipped; who went on before is told why there is none."""
+    store = opened(sqlite, OPEN)
+    rater = store.add_rater("")
+    with client(store) as web:
+        headers = joined(web, store, rater)
+        units = []
+        for _ in range(3):
+            units.append(web.get("/rate/next").json()["unit"])
+            sent = posted("skipped", units[-1], reason="I cannot tell")
+            answer = web.post("/rate/events", json=sent, headers=headers).json()
+        assert answer["thanks"] == web.get("/rate/next").json()["thanks"] == {"skipped": 3}
+        for unit, thanks in zip(units, ({"skipped": 2}, {"code": "C0DE", "url": RETURN}), strict=False):
+            sent = posted("rated", unit, value=3)
+            answer = web.post("/rate/events", json=sent, headers=headers).json()
+            assert answer["thanks"] == thanks
     store.close()
 
 

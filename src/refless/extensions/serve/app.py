@@ -31,7 +31,7 @@ from refless.extensions.serve.dashboard import Live
 from refless.extensions.serve.database import AWAY, back_up, restore
 from refless.extensions.serve.pages import Pages, error_page
 from refless.extensions.serve.result import RateResult, ServeResult, Where
-from refless.extensions.serve.store import OWNER, Conflict, Store
+from refless.extensions.serve.store import DECIDER, OWNER, Conflict, Store
 from refless.files.arrays import ENDING
 from refless.registry.errors import RefLessError, UsageError
 from refless.report.result import Result
@@ -183,9 +183,12 @@ def links(store: Store, result: RateResult) -> list[str]:
     owner = next((rater for rater in known if rater.role == OWNER), None)
     owner = store.add_rater("", OWNER) if owner is None else store.renew(owner)
     invited = [rater for rater in known if rater.role != OWNER and rater.link > 0]
+    deciders = [rater for rater in invited if rater.name == DECIDER]
+    invited = [rater for rater in invited if rater.name != DECIDER]
     while len(invited) < result.raters:
         invited.append(store.add_rater(""))
     people = [("owner", owner), *((f"rater {rater.name}", rater) for rater in invited)]
+    people += [(DECIDER, rater) for rater in deciders]
     base = _address(result.where)
     lines = [f"{name}: {base}/join/{access.link(rater)}" for name, rater in people]
     join = result.task.project.join

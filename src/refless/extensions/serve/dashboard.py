@@ -22,7 +22,7 @@ from refless.data.rows import rows_of
 from refless.extensions.serve.assignment import DONE, SKIPPED
 from refless.extensions.serve.exports import BEFORE, COMPARED, OUTPUTS
 from refless.extensions.serve.result import Task
-from refless.extensions.serve.store import RATER, Rater, Store
+from refless.extensions.serve.store import DECIDER, RATER, Rater, Store
 from refless.registry.plural import counted
 from refless.report.charts import Series, chart
 from refless.report.export import as_jsonl
@@ -152,14 +152,15 @@ class Live:
         """What the page shows, out of what is known without asking the database for ratings."""
         assignment, n = self.store.assignment, len(self.store.units)
         raters = [self._rater(rater) for rater in self.store.raters() if rater.role == RATER]
+        asked = [rater for rater in raters if rater["name"] != DECIDER]
         look: dict[str, Any] = self.looks[-1] if self.looks else {"n": 0, "dimensions": {}}
         facts = [
             ["items rated", f"{assignment.rated:,}", f"of {n:,}"],
             ["drawn at random", f"{assignment.audited:,}", "rated or skipped"],
-            ["raters", str(sum(rater["done"] > 0 for rater in raters)), f"of {len(raters)} asked"],
+            ["raters", str(sum(rater["done"] > 0 for rater in asked)), f"of {len(asked)} asked"],
         ]
         if self.store.task.project.adjudicate:
-            facts.append(["to decide", str(len(assignment.disputed)), "raters differ on them"])
+            facts.append(["to decide", str(len(assignment.disputed)), "for the decider"])
         lines, systems = [], []
         if self.certificate:
             lines = [f"The round has ended: {self.certificate['until']}. {CERTIFICATE} says so."]

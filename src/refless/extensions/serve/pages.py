@@ -181,8 +181,11 @@ class Pages:
             for name in ("unit", "next")
             if name in answer
         }
-        if None in units.values() and answer["progress"]["done"]:  # nobody reads it before the end
+        done, skipped = answer["progress"]["done"], answer["progress"]["skipped"]
+        if None in units.values() and done > 2 * skipped:  # nobody reads it before the end
             answer["thanks"] = {"code": project.completion_code, "url": project.return_url}
+        elif None in units.values() and (project.completion_code or project.return_url):
+            answer["thanks"] = {"skipped": skipped}
         if "ahead" in answer:
             answer["ahead"] = [dressed(unit, project.render) for unit in answer["ahead"]]
         return JSONResponse({**answer, **units})

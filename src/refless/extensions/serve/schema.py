@@ -102,11 +102,11 @@ CURRENT_ROWS = sa.text(
 OF_ITEM = sa.text("SELECT * FROM current_ratings WHERE item = :item ORDER BY id")
 DRAWN = (
     sa.text(  # the last item that was drawn at random, where all before it were rated or skipped
-        "WITH unseen AS (SELECT min(id) AS first FROM items WHERE id NOT IN "
+        "WITH unseen AS (SELECT min(id) AS first FROM items WHERE id NOT IN :gold AND id NOT IN "
         "(SELECT item FROM assigned WHERE round = 0 AND state <> 'open')) "
         "SELECT CASE WHEN first IS NULL THEN (SELECT count(*) FROM items) ELSE (SELECT max(item) "
         "FROM assigned WHERE stream = 'audit' AND item < first) END FROM unseen"
-    )
+    ).bindparams(sa.bindparam("gold", expanding=True))
 )
 FLAGGED = sa.text(
     "SELECT a.item, a.rater, r.name AS rater_name, e.* FROM events e JOIN assigned a "

@@ -6,7 +6,7 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
@@ -21,7 +21,6 @@ from refless.extensions.serve import schema as sql
 from refless.extensions.serve.adjudication import TURN, decided
 from refless.extensions.serve.assignment import DONE, OPEN, SKIPPED, Assignment, Pick
 from refless.extensions.serve.database import Database
-from refless.extensions.serve.project import Gold
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import TIE, assigned, events, fits, items, raters, settings
 from refless.registry.errors import RefLessError, UsageError
@@ -29,8 +28,8 @@ from refless.registry.signature import digest_of
 
 OWNER, RATER = "owner", "rater"
 FIXED = ("ask", "scale", "scales", "dimensions", "seed")  # which no later run changes
+DECIDER = "decider"  # the name of the rater who decides where others differ
 CONTENT = ("dimension", "value", "reason")  # of an event, beside what it is about
-APART = "adjudicate"  # among the settings, for whoever reads ratings
 CONSENT = "consent of "  # a rater's number, among the settings
 REMEDY = "name another with --database, or give what it was made with"
 PACED = 50  # latest items of a rater that tell how long one takes
@@ -126,14 +125,17 @@ class Store:
         """A rater with a pseudonym and a link of their own."""
 
         def job(db: sa.Connection) -> Rater:
-            number = db.execute(sa.select(sa.func.count()).select_from(raters)).scalar_one()
-            name = "owner" if role == OWNER else f"r{number:02}"
-            link = 1 + secrets.randbelow(1 << 30)  # a restored database gives out ids again
-            row = {"name": name, "note": note, "role": role, "link": link, "joined": time.time()}
-            key = db.execute(sa.insert(raters).returning(raters.c.id), row).scalar_one()
-            return Rater(key, name, note, role, link)
+            where = raters.c.name != DECIDER
+            number = db.execute(sa.select(sa.func.count()).where(where)).scalar_one()
+            return self._added(db, OWNER if role == OWNER else f"r{number:02}", note, role)
 
         return self.database.write(job).result()
+
+    def _added(self, db: sa.Connection, name: str, note: str = "", role: str = RATER) -> Rater:
+        link = 1 + secrets.randbelow(1 << 30)  # a restored database gives out ids again
+        row = {"name": name, "note": note, "role": role, "link": link, "joined": time.time()}
+        key = db.execute(sa.insert(raters).returning(raters.c.id), row).scalar_one()
+        return Rater(key, name, note, role, link)
 
     def joined(self, person: str) -> Rater:
         """The rater of a person, whose pseudonym begins the note; made at the first time."""
@@ -240,10 +242,19 @@ class Store:
                     f"this database was made with {name} {stored[name]}, now it is "
                     f"{settled[name]}; {REMEDY}"
                 )
-        db.execute(sa.delete(settings).where(settings.c.name == APART))  # a later run may change it
-        apart = json.dumps(self.task.project.adjudicate)
-        db.execute(sa.insert(settings), {"name": APART, "value": apart})
+        project = self.task.project
+        known = [k for k, name in enumerate(self.names, 1) if name in {g.id for g in project.gold}]
+        for name, value in (("adjudicate", project.adjudicate), ("gold", known)):
+            db.execute(sa.delete(settings).where(settings.c.name == name))  # a run may change it
+            db.execute(sa.insert(settings), {"name": name, "value": json.dumps(value)})
+        if project.adjudicate and not self._decider(db):
+            self._added(db, DECIDER)
         return str(stored["secret"])
+
+    def _decider(self, db: sa.Connection) -> int:
+        """The number of the rater who decides; 0 if there is none."""
+        query = sa.select(raters.c.id).where(raters.c.name == DECIDER)
+        return db.execute(query).scalar() or 0
 
     def _item(self, place: int) -> dict[str, Any]:
         """The row of an item."""
@@ -262,7 +273,9 @@ class Store:
                   if item.practice is first and item.id in self.names)
             for first in (True, False)
         )  # fmt: skip
-        assignment = Assignment(self.task, [*map(len, self.units)], active, practice, gold)
+        decider = self._decider(db)
+        sizes = [*map(len, self.units)]
+        assignment = Assignment(self.task, sizes, active, practice, gold, decider)
         for row in db.execute(sa.select(assigned).order_by(assigned.c.id)):
             assignment.note(row.rater, row.item - 1, row.round, row.state, row.until, row.stream)
         if self.task.project.adjudicate:
@@ -272,10 +285,14 @@ class Store:
 
     def _dispute(self, db: sa.Connection, assignment: Assignment, item: int) -> None:
         """Notes whether raters differ on an item that nobody has decided."""
-        several = assignment.done[item - 1] > 1
+        place = item - 1
+        several = assignment.done[place] > 1 and place not in assignment.known
         rows = db.execute(sql.OF_ITEM, {"item": item}).all() if several else ()
         differ, verdict = decided(rows, self.task.project.adjudicate)
-        (set.add if differ and not verdict else set.discard)(assignment.disputed, item - 1)
+        if differ and not verdict:
+            assignment.disputed.add(place)
+        else:
+            assignment.disputed.discard(place)
 
     def _paced(self, db: sa.Connection) -> None:
         for row in reversed(db.execute(sql.LATEST, {"last": self.task.dimensions[-1]}).all()):
@@ -353,18 +370,23 @@ class Store:
             row, holds = self._settled(db, row, event)
         answer = self._view(db, row, holds)
         answer["saved"] = event.uuid
-        if event.kind == "rated" and (gold := self._practised(row.item - 1, event.dimension)):
-            answer["told"] = f"The right answer is {gold.answer:g}. {gold.why}".strip()
         if row.state != OPEN and event.kind != "undone":
             following = self._next(db, rater)
             answer |= {"next": following["unit"], "ahead": following["ahead"]}
         return answer
 
-    def _practised(self, place: int, dimension: str) -> Gold | None:
-        """The known answer to a practice item."""
-        gold = self.task.project.gold if self.task.ask == "rating" else ()
-        same = (item for item in gold if item.id == self.names[place] and item.practice)
-        return next((item for item in same if item.dimension in ("", dimension)), None)
+    def _practised(self, place: int, rated: Iterable[str]) -> dict[str, Any]:
+        """Which practice item this is, and its right answers to what was `rated`."""
+        practice = self.assignment.practice
+        if place not in practice:
+            return {}
+        answers = [
+            f"The right answer is {gold.answer:g}. {gold.why}".strip()
+            for gold in self.task.project.gold
+            if gold.id == self.names[place] and (gold.dimension or next(iter(rated), "")) in rated
+        ]
+        number = practice.index(place) + 1
+        return {"practice": f"Practice {number} of {len(practice)}", "told": " ".join(answers)}
 
     def _about(self, db: sa.Connection, rater: int, event: Event, before: Any) -> Any:  # noqa: ANN401 - rows
         """What an event is about, which may have been sent `before`."""
@@ -452,6 +474,7 @@ class Store:
             "values": values,
             "skipped": skipped,
             "open": row.state == OPEN,
+            **self._practised(row.item - 1, values),
         }
         if row.round == TURN:
             rows = db.execute(sql.OF_ITEM, {"item": row.item}).all()
@@ -464,7 +487,8 @@ class Store:
 
     def _progress(self, rater: int) -> dict[str, int]:
         states = self.assignment.states(rater)
-        return {"done": states[DONE] + states[SKIPPED], "left": self.left(rater)}
+        skipped = states[SKIPPED]
+        return {"done": states[DONE] + skipped, "skipped": skipped, "left": self.left(rater)}
 
     def left(self, rater: int) -> int:
         """Items that this rater may still be shown: none after the end."""

@@ -75,8 +75,7 @@ async function deliver() {
     }
     localStorage.removeItem(key);
     if (event.kind === "undone") trail.pop(); else trail.push(event.assigned);
-    $("saved").textContent = `${said} Saved.${answer.told ? ` ${answer.told}` : ""}`;
-    $("saved").classList.toggle("told", Boolean(answer.told));
+    $("saved").textContent = `${said} Saved.`;
   }
   delivering = false;
   return answer;
@@ -122,7 +121,8 @@ function locally(act) {
   const { kind, dimension, value } = act.event;
   if (kind === "rated") unit.values[dimension] = value;
   const through = kind === "skipped" || setting.dimensions.every((name) => name in unit.values);
-  occupy(kind === "undone" || !unit.open || (through && !ahead.length));
+  const last = !ahead.length || unit.practice; // whose right answer only the service knows
+  occupy(kind === "undone" || !unit.open || (through && last));
   $("saved").textContent = act.said;
   if (busy) { show({ unit }); return; } // it waits, with what was pressed
   if (kind === "flagged") return;
@@ -208,8 +208,10 @@ function fillAll() {
 }
 
 // What a rater who is through takes along: a code, and a link back to where they came from.
-function thanks({ code, url }) {
+function thanks({ code, url, skipped }) {
   const parts = [];
+  if (skipped) parts.push(`You skipped ${skipped}. The completion code comes once you have rated more `
+    + "texts than you skipped: Back (←) shows them again.");
   if (code) parts.push("Your completion code: ", make("code", { class: "link" }, code), " ");
   if (url) parts.push(make("a", { href: url, class: "button" }, "Finish and go back"));
   return parts;
@@ -233,6 +235,7 @@ function show(found) {
   $("over").classList.toggle("hidden", Boolean(unit));
   $("source-part").classList.toggle("hidden", !unit || !unit.source);
   $("thanks").replaceChildren(...thanks(found.thanks || {}));
+  practised();
   if (!unit) { keep(); return; }
   unit.texts.forEach((_, i) => {
     const title = unit.texts.length > 1 ? `Text ${i + 1}` : "Text";
@@ -251,21 +254,36 @@ function show(found) {
   keep();
 }
 
+// Which practice item this is; what is right, which stays until the rater goes on.
+function practised() {
+  const [name, told, button] = $("practice").children;
+  $("practice").classList.toggle("hidden", !unit || !unit.practice);
+  if (!unit || !unit.practice) return;
+  name.textContent = `${unit.practice}.`;
+  told.textContent = unit.told;
+  button.classList.toggle("hidden", unit.open);
+  if (!unit.open) button.focus();
+}
+
 function asked(name, at) {
   const group = make("div", { role: "group", "aria-label": name, class: "question" });
   const asks = setting.questions[name];
   if (asks || many || setting.ask === "rating") group.append(make("h2", { dir: "auto" }, asks || name));
   const before = (unit.before || {})[name];
   if (before) group.append(make("p", {}, `Raters gave ${before.join(" and ")}. What is right?`));
-  const row = make("div", { class: "choices" });
-  for (const [value, key, label, meaning] of choices(at)) {
+  const row = make("div", { class: "choices" }), offered = choices(at);
+  const below = make("p", { class: "labels", "aria-hidden": "true" }); // so that no button is wider
+  for (const [value, key, label, meaning] of offered) {
     const button = make("button", { type: "button", "aria-pressed": unit.values[name] === value });
     button.append(make("span", {}, label));
-    if (meaning) button.append(make("small", { dir: "auto" }, meaning));
+    if (meaning) button.setAttribute("aria-label", `${label} ${meaning}`);
+    if (meaning && offered.length > 3) below.append(make("span", { dir: "auto" }, `${label} ${meaning}`));
+    else if (meaning) button.append(make("small", { dir: "auto" }, meaning));
     if (label !== String(key)) button.append(make("kbd", { "aria-hidden": "true" }, String(key)));
     button.addEventListener("click", () => rate(at, value));
     row.append(button);
   }
+  if (below.childNodes.length) row.append(below);
   group.append(row);
   return group;
 }
@@ -290,7 +308,7 @@ async function send(event, said) {
   if (away) { locally(act); disconnected(); }
   made += 1;
   const found = await deliver();
-  if (found) arrive("next" in found ? { ...found, unit: found.next } : found);
+  if (found) arrive("next" in found && !found.unit.told ? { ...found, unit: found.next } : found);
 }
 
 // Shows what comes next; what was being read without a connection stays as it is.
@@ -357,6 +375,7 @@ for (const [id, key] of Object.entries(
     differences: "d" })) {
   if ($(id)) $(id).addEventListener("click", acts[key]);
 }
+$("practice").querySelector("button").addEventListener("click", acts.ArrowRight);
 
 // Guidelines come before the first item, and the text of consent before everything.
 async function begin() {
