@@ -114,6 +114,7 @@ def test_restore(outputs: Path, served: list[Any]) -> None:
         ("--dimension style=1..40", "for at most 11 buttons; got 1 40"),
         ("--ask stars", "--ask must be one of rating, pair, best"),
         ("--overlap 2", "--overlap must be from 0 to 1, got 2"),
+        ("--trust-proxy *", "--trust-proxy needs an address or a network"),
         ("--per-item 0", "--per-item must be 1 or more, got 0"),
         ("--port 0", "--port must be from 1 to 65535"),
         ("--database mysql://x", "--database is a file (SQLite) or postgresql://"),

@@ -131,6 +131,7 @@ def test_what_is_refused(here: Path, text: str, message: str) -> None:
         ("rate outputs.jsonl", "[rate]\ndatabase = 'ratings.db'"),
         ("rate outputs.jsonl", "[rate]\nbackup = 'ratings.db'"),
         ("rate outputs.jsonl", "[rate]\nrestore = 'ratings.db'"),
+        ("rate outputs.jsonl", "[rate]\ntrust_proxy = '0.0.0.0/0'"),
     ],
 )
 def test_what_a_file_cannot_do(here: Path, command: str, text: str) -> None:

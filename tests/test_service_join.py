@@ -2,7 +2,10 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace as replace_of
 
 from refless.extensions.serve.access import Access
 from refless.extensions.serve.exports import EXPORTS
@@ -107,10 +110,31 @@ def test_no_link_for_everybody_unless_the_project_says_so(sqlite: str) -> None:
     with client(store) as web:
         assert web.get("/begin/wrong").status_code == 403
         codes = []
-        for _ in range(60):
+        for _ in range(100):
             web.cookies.clear()
             codes.append(_opens(web, store))
-        assert (codes[0], codes[-1]) == (303, 429)
+        assert codes == [303] * 100
+        assert len(_names(store)) == 100
+        wrong = [web.get(f"/begin/{k}").status_code for k in range(60)]
+        assert (wrong[0], wrong[-1]) == (403, 429)
+        web.cookies.clear()
+        assert _opens(web, store) == 303
+    store.close()
+
+
+def test_the_begin_page_says_what_how_long_and_by_whom(sqlite: str) -> None:
+    """Items and minutes, at the pace of others; nothing of minutes before there is one."""
+    project = replace_of(OPEN.project, contact="Ann of Torby, ann@a.example", title="Replies")
+    store = opened(sqlite, replace(OPEN, project=project))
+    with client(store) as web:
+        path = f"/begin/{Access(store).everybody()}"
+        page = web.get(path).text
+        for words in ("Replies", "rate each of them", "There are 3 of these tasks.",
+                      "You are asked by Ann of Torby, ann@a.example."):  # fmt: skip
+            assert words in page
+        unit = store.next_unit(rater := store.add_rater("").id).result()["unit"]
+        store.save(rater, event("rated", unit, value=3, latency=50_000)).result()
+        assert "at the pace of others this takes about 3 minutes." in web.get(path).text
     store.close()
 
 

@@ -23,7 +23,7 @@ from refless.registry.spec import Parameter, nearest
 
 MOST_BYTES = 1 << 20
 UNSAFE = {  # flags that start a program, listen, fetch or write: anybody may have written the file
-    *("scorer", "host", "port", "mirror", "get"),
+    *("scorer", "host", "port", "trust_proxy", "mirror", "get"),
     *("out_dir", "to", "database", "backup", "restore"),
 }
 PAIR = tuple[float, float]

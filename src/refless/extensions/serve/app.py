@@ -39,6 +39,7 @@ from refless.report.result import Result
 MOST_BYTES = 1 << 25  # of a request's body: 32 MiB
 LOGINS = (30, 0.5)  # tries at once, and a second
 RATED = (200, 20.0)  # requests of a rater, likewise
+BODY = 60.0  # seconds in which it arrives
 PATIENCE = 10.0  # seconds in which a request's head arrives
 MOST_WAITING = 500  # connections that have sent no whole head
 
@@ -105,7 +106,7 @@ def application(
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        middleware=[Middleware(Guarded, limit=MOST_BYTES)],
+        middleware=[Middleware(Guarded, limit=MOST_BYTES, patience=BODY)],
         exception_handlers={**handlers, Exception: failed},
     )
     app.state.ended = ended
@@ -221,17 +222,17 @@ class Impatient(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """As its base."""
         super().connection_made(transport)
-        while len(self._waiting) >= MOST_WAITING:
-            next(iter(self._waiting)).give_up()
         self._wait()
 
     def data_received(self, data: bytes) -> None:
         """As its base."""
         super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:  # type: ignore[redundant-expr]
-            self._arrived()
-        elif self not in self._waiting and not self.transport.is_closing():
-            self._wait()
+        self._wait()
+
+    def on_response_complete(self) -> None:
+        """As its base."""
+        super().on_response_complete()
+        self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """As its base."""
@@ -244,7 +245,14 @@ class Impatient(H11Protocol):
         self.transport.abort()
 
     def _wait(self) -> None:
-        self._waiting[self] = self.loop.call_later(PATIENCE, self.give_up)
+        """Waits for a head, unless a request is under way; too many waiting make the oldest go."""
+        busy = self.cycle is not None and not self.cycle.response_complete  # type: ignore[redundant-expr]
+        if busy or self.transport.is_closing():
+            self._arrived()
+        elif self not in self._waiting:
+            self._waiting[self] = self.loop.call_later(PATIENCE, self.give_up)
+            if len(self._waiting) > MOST_WAITING:
+                next(iter(self._waiting)).give_up()
 
     def _arrived(self) -> None:
         if (timer := self._waiting.pop(self, None)) is not None:
@@ -270,8 +278,8 @@ def configured(app: Starlette, where: Where) -> uvicorn.Config:
     """How uvicorn runs an application."""
     return uvicorn.Config(
         app, host=where.host, port=where.port, log_level="warning", access_log=False,
-        server_header=False, timeout_graceful_shutdown=10, timeout_keep_alive=30,
-        limit_concurrency=2_000, http=Impatient,
+        server_header=False, timeout_graceful_shutdown=10, limit_concurrency=2_000,
+        http=Impatient, proxy_headers=bool(where.proxy), forwarded_allow_ips=where.proxy,
     )  # fmt: skip
 
 

@@ -51,10 +51,14 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
-    """Where a service listens, and what it writes: `database` is SQLAlchemy's URL, if any."""
+    """Where a service listens, and what it writes: `database` is SQLAlchemy's URL, if any.
+
+    Headers of a `proxy`, an address or a network, say whence a request came.
+    """
 
     host: str
     port: int
+    proxy: str = ""
     database: str = ""
 
     @property
