@@ -3,6 +3,7 @@
 import asyncio
 import json
 import math
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -19,6 +20,7 @@ from refless.extensions.serve.analysis_worker import looked
 from refless.extensions.serve.app import latest
 from refless.extensions.serve.dashboard import Live, LookFailedError, written
 from refless.extensions.serve.exports import COMPARED
+from refless.extensions.serve.project import Project
 from refless.extensions.serve.rate import rate
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
@@ -358,3 +360,32 @@ def test_alike_raters_are_seldom_called_odd() -> None:
             said += drift_lines(corrected(told), pool.scale)
         called += bool(said)
     assert called <= 0.05 * runs
+
+
+@pytest.mark.parametrize("apart", [0.0, 1.0])
+def test_agreement_of_raters_can_be_had_from_the_export(tmp_path: Path, apart: float) -> None:
+    """The command on the page gives alpha and its interval to the last digit; a sentence says it."""
+    task = Task(per_item=2, repeat=0.2, dimensions=("sense", "style"), scales={"style": (1, 3)},
+                project=Project(adjudicate=apart))  # fmt: skip
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", task, sample(30)[0])
+    for rater in [store.add_rater("") for _ in range(2)]:
+        rate_all(store, rater, (1, 2, 3, 1 + rater.id % 3))
+    if apart:
+        (decider,) = (rater for rater in store.raters() if rater.name == "decider")
+        rate_all(store, decider, (2,))
+    live = Live(store, "bleu-neighbors")
+    asyncio.run(live._look())
+    name = "first.jsonl" if apart else "ratings.jsonl"
+    (tmp_path / name).write_bytes(exported(store, name))
+    state = live.state()
+    looks = live.looks[-1]["dimensions"].values()
+    for command, look in zip(state["agreements"], looks, strict=True):
+        words = [sys.executable, *shlex.split(command)[1:]]
+        said = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        low, high = look["alpha_interval"]
+        assert f"alpha_ordinal={look['alpha']!r}," in said
+        assert f"alpha_ordinal_interval=({low!r}, {high!r})," in said
+        line = f"Krippendorff's alpha {look['alpha']:.2f} (ordinal), 95 % interval [{low:.2f}, "
+        assert any(line in sentence for sentence in state["said"])
+    live.end()
+    store.close()

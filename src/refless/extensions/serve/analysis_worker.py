@@ -130,10 +130,13 @@ def _held_out(job: Job, result: dict[str, Any]) -> None:
     result["coverage"] = float(estimates.defined[new].mean())
     result["odd"] = _odd(job, drift(pool, estimates.values, parts.groups), pool.scale)
     result["said"] += result["odd"]["said"]
-    agreed = rater_agreement(_pool(job, job.first), resamples=200)
+    agreed = rater_agreement(_pool(job, job.first))
+    low, high = result["alpha_interval"] = agreed.alpha_ordinal_interval
     result["alpha"] = agreed.alpha_ordinal
-    result["alpha_interval"] = agreed.alpha_ordinal_interval
-    result["alpha_n"] = agreed.n
+    if not agreed.undefined:
+        about = f"alpha {agreed.alpha_ordinal:.2f} (ordinal), 95 % interval [{low:.2f}, {high:.2f}]"
+        of = f"{counted(agreed.n_annotators, 'rater')}, {counted(agreed.n, 'text')} rated twice"
+        result["said"].append(f"Agreement of raters: Krippendorff's {about} ({of} or more often).")
 
 
 def _pooled(job: Job) -> tuple[RatedPool, Sequence[str]]:

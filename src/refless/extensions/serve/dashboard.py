@@ -177,6 +177,11 @@ class Live:
             "systems": systems,
             "ask": self.store.task.ask,
             "commands": self.commands,
+            "agreements": [
+                agreement_of(self.store.task, name)
+                for name, part in look["dimensions"].items()
+                if part.get("alpha") is not None
+            ],
             "files": [*self.files] if self.commands or self.certificate else [],
             "curve": [point for earlier in self.looks for point in _point(earlier)],
             "raters": raters,
@@ -249,6 +254,17 @@ def commands_of(
         asked = ["--dimension", name] if several else []
         commands.append(shlex.join([*words, *scale, *options, *asked]))
     return commands
+
+
+def agreement_of(task: Task, dimension: str) -> str:
+    """The command that gives alpha, from the exported ratings before anybody decided."""
+    name = "first.jsonl" if task.project.adjudicate else "ratings.jsonl"
+    one = f", dimension={dimension!r}" if len(task.dimensions) > 1 else ""
+    low, high = task.scale_of(dimension)
+    pool = f"read_pool({name!r}, Reading(scale=({low:g}, {high:g}){one})).pool"
+    home = "from refless.evaluation.rater_agreement import rater_agreement"
+    code = f"from refless.data.tables import Reading, read_pool; {home}"
+    return shlex.join(["python", "-c", f"{code}; print(rater_agreement({pool}))"])
 
 
 def certificate(task: Task, results: Mapping[str, Any]) -> dict[str, Any] | None:
