@@ -114,7 +114,7 @@ class Rater:
             found = await self._ask("POST", "/rate/events", json.dumps(sent))
             took = time.perf_counter() - began
             if found.get("saved") == sent["uuid"]:
-                self.acknowledged[sent["uuid"]] = (unit["assigned"], sent["value"])
+                self.acknowledged[sent["uuid"]] = (unit["position"], sent["value"])
                 self.seconds.append(took)
             unit = found.get("next")
             if self.pace:
@@ -221,12 +221,14 @@ def raters_of(service: Service, pace: float = 0.0) -> list[Rater]:
 def told(raters: list[Rater], database: Path) -> int:
     """What was acknowledged against what is there: exit status 1 where they differ."""
     with closing(sqlite3.connect(database)) as one:
-        rows = one.execute("SELECT uuid, assigned, value FROM events").fetchall()
+        query = ("SELECT e.uuid, a.position, e.value, a.id FROM events e "
+                 "JOIN assigned a ON a.id = e.assigned")  # fmt: skip
+        rows = one.execute(query).fetchall()
         whole = one.execute("PRAGMA integrity_check").fetchone()[0]
-    there = {name: (assigned, value) for name, assigned, value in rows}
+    there = {name: (position, value) for name, position, value, _ in rows}
     sent = {name: said for one in raters for name, said in one.acknowledged.items()}
     lost = [name for name, said in sent.items() if there.get(name) != said]
-    doubled = len(rows) - len({assigned for _, assigned, _ in rows})
+    doubled = len(rows) - len({assigned for *_, assigned in rows})
     refused = [line for one in raters for line in one.refused if not line.startswith("0 ")]
     print(f"{len(sent)} acknowledged, {len(rows)} there, {len(lost)} lost, {doubled} doubled, "
           f"{len(refused)} refused, integrity {whole}")  # fmt: skip

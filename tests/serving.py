@@ -17,6 +17,7 @@ from typing import Any
 from command_line import headlines
 from refless.data.records import Outputs
 from refless.extensions.serve.access import Access
+from refless.extensions.serve.analysis_worker import Job
 from refless.extensions.serve.exports import EXPORTS, Row, ratings_of, snapshot
 from refless.extensions.serve.rate import url_of
 from refless.extensions.serve.result import Task
@@ -26,6 +27,13 @@ BINARIES = Path("/usr/lib/postgresql/15/bin")
 USER = "postgres"
 HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>"
 DATABASES = ("sqlite", "postgresql")
+
+
+JOB = Job(
+    ask="rating", items=50, scale=(1, 5), seed=0, estimator="gp", ratings=[], first=[], audit=[],
+    rated=[], outputs=[], answers=[], gold={}, repeats=[], odd=None, revoked=[], until="", model="",
+    folder="",
+)  # fmt: skip
 
 
 def outputs(n: int = 12, systems: int = 2) -> Outputs:

@@ -89,6 +89,22 @@ def test_backup(outputs: Path, served: list[Any]) -> None:
         assert "the database cannot be opened (file is not a database)" in ran.err
 
 
+def test_restore(outputs: Path, served: list[Any]) -> None:
+    """The backup is the database, what was there has another name, and nothing is served."""
+    run("rate", outputs)
+    copy, before = outputs.with_name("copy.sqlite"), served[0][1][1]
+    run("rate", outputs, "--backup", copy)
+    run("rate", outputs, "--raters", 2)
+    ran = run("rate", outputs, "--restore", copy)
+    assert (ran.code, len(served)) == (0, 2)
+    assert f"outputs.jsonl.ratings.sqlite is now {copy}; what was there is" in ran.out
+    assert outputs.with_name("outputs.jsonl.ratings.sqlite.before").exists()
+    run("rate", outputs)
+    assert served[2][1][1] == before  # the rater's link holds
+    none = run("rate", outputs, "--restore", outputs.with_name("none"))
+    assert (none.code, ".before is there already" in none.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -98,6 +114,7 @@ def test_backup(outputs: Path, served: list[Any]) -> None:
         ("--dimension style=1..40", "for at most 11 buttons; got 1 40"),
         ("--ask stars", "--ask must be one of rating, pair, best"),
         ("--overlap 2", "--overlap must be from 0 to 1, got 2"),
+        ("--trust-proxy *", "--trust-proxy needs an address or a network"),
         ("--per-item 0", "--per-item must be 1 or more, got 0"),
         ("--port 0", "--port must be from 1 to 65535"),
         ("--database mysql://x", "--database is a file (SQLite) or postgresql://"),

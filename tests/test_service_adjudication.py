@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import sqlalchemy as sa
 
 from command_line import jsonl, output_rows, run
 from refless.extensions.serve.adjudication import TURN, decided
 from refless.extensions.serve.analysis_worker import job_of
 from refless.extensions.serve.exports import snapshot
-from refless.extensions.serve.project import Project
+from refless.extensions.serve.project import Gold, Project
 from refless.extensions.serve.result import Task
+from refless.extensions.serve.schema import assigned
 from refless.extensions.serve.store import Rater, Store
 from serving import client, event, exported, joined, opened, outputs, owner_of, rows_of
 
@@ -47,9 +49,8 @@ A, B, C = (1, 0, "q", 1.0), (2, 0, "q", 4.0), (3, TURN, "q", 5.0)
         ([A, B], True, None),
         ([A, B, C], True, 5.0),  # a third one decides, whatever they say
         ([A, (2, 0, "q", 2.0), C], False, None),  # nothing to decide, after a change
-        ([A, B, (1, TURN, "q", 3.0)], True, 3.0),  # an earlier one who agrees
-        ([A, B, (1, TURN, "q", 1.0)], True, None),  # one who does not
-        ([A, B, C, (1, TURN, "q", 4.0)], True, 4.0),  # the latest decision holds
+        ([A, B, (1, TURN, "q", 3.0)], True, None),  # nobody who rated it
+        ([A, B, C, (4, TURN, "q", 4.0)], True, 4.0),  # the latest decision holds
         ([A, B, (2, 0, "r", 1.0), C], False, None),  # the first one is not through with the item
         ([A, (1, 0, "r", 1.0), B, (2, 0, "r", 1.0), C], True, None),  # nor the third one
         ([A, (1, 0, "r", 1.0), B], False, None),
@@ -75,11 +76,16 @@ def _disputed(url: str) -> tuple[Store, list[Rater]]:
     """Two raters differ on the only item."""
     store = opened(url, TASK, outputs(1, 1))
     owner_of(store)
-    raters = [store.add_rater("") for _ in range(3)]
-    for rater, value in zip(raters, (1, 5), strict=False):
+    raters = [store.add_rater("") for _ in range(2)]
+    for rater, value in zip(raters, (1, 5), strict=True):
         assert "before" not in _rate(store, rater, value)
     assert store.assignment.disputed == {0}
-    return store, raters
+    return store, [*raters, _decider(store)]
+
+
+def _decider(store: Store) -> Rater:
+    """Who decides where others differ."""
+    return next(rater for rater in store.raters() if rater.name == "decider")
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -107,23 +113,23 @@ def test_a_third_rater_decides(database: str) -> None:
     assert store.assignment.disputed == set()
     (row,) = rows_of(store)
     assert (row["rating"], row["annotator"], row["stream"], row["probability"]) == (
-        4, "r03", "decide", 1.0)  # fmt: skip
+        4, "decider", "decide", 1.0)  # fmt: skip
     (task,) = json.loads(exported(store, "label-studio.json"))
     assert [part["result"][0]["value"]["number"] for part in task["annotations"]] == [4]
     (item,) = csv.DictReader(io.StringIO(exported(store, "items.csv").decode()))
     assert (item["mean"], item["apart"]) == ("4.0", "4.0")
-    assert (item["ratings"], item["decided"]) == ("r01: 1; r02: 5", "r03: 4")
+    assert (item["ratings"], item["decided"]) == ("r01: 1; r02: 5", "decider: 4")
     acts = [json.loads(line) for line in exported(store, "events.jsonl").splitlines()]
     assert [(act["annotator"], act["round"], act["value"]) for act in acts] == [
-        ("r01", 0, 1), ("r02", 0, 5), ("r03", 2, 4)]  # fmt: skip
+        ("r01", 0, 1), ("r02", 0, 5), ("decider", 2, 4)]  # fmt: skip
     first = [json.loads(line) for line in exported(store, "first.jsonl").splitlines()]
     assert [(row["annotator"], row["rating"]) for row in first] == [("r01", 1), ("r02", 5)]
     settings = {"estimator": "gp", "odd": {}, "folder": "", "gold": [], "rated": [], "model": "",
-                "until": ""}  # fmt: skip
+                "until": "", "revoked": []}  # fmt: skip
     job = job_of(settings, store.database.read(snapshot), "quality")
-    assert [row["rating"] for row in job["first"]] == [1, 5]  # by which agreement is told
-    assert [row["rating"] for row in job["audit"]] == [4]
-    assert [row[0] for row in job["answers"]] == ["r01", "r02"]
+    assert [row["rating"] for row in job.first] == [1, 5]  # by which agreement is told
+    assert [row["rating"] for row in job.audit] == [4]
+    assert [answer.rater for answer in job.answers] == ["r01", "r02"]
     store.save(raters[2].id, event("undone")).result()
     assert store.assignment.disputed == {0}
     with client(store) as web:
@@ -164,28 +170,51 @@ def test_decisions_outlast_the_server(database: str) -> None:
         store.close()
 
 
-def test_one_at_a_time_decides(sqlite: str) -> None:
-    """Whoever has it on the screen; of two raters, one who agrees; nobody is asked twice."""
-    store, raters = _disputed(sqlite)
-    unit = store.next_unit(raters[2].id).result()["unit"]
-    assert store.next_unit(raters[0].id).result()["unit"] is None
-    store.save(raters[2].id, event("skipped", unit, reason="I cannot tell")).result()
-    assert _rate(store, raters[0], 1)["before"] == {"quality": [1, 5]}
-    assert store.next_unit(raters[0].id).result()["unit"] is None
-    assert [row["rating"] for row in rows_of(store)] == [1, 5]
-    _rate(store, raters[1], 2)
-    assert [(row["annotator"], row["rating"]) for row in rows_of(store)] == [("r02", 2)]
+def test_who_differed_is_not_asked_what_is_right(sqlite: str) -> None:
+    """Nor is a third rater; the decider is asked that alone, and not after the raters agree."""
+    store, (ann, ben, decider) = _disputed(sqlite)
+    third = store.add_rater("")
+    for rater in (ann, ben, third):
+        assert store.next_unit(rater.id).result()["unit"] is None
+    answer = store.next_unit(decider.id).result()
+    assert (answer["unit"]["before"], answer["progress"]) == (
+        {"quality": [1, 5]}, {"done": 0, "left": 1, "skipped": 0})  # fmt: skip
+    answer = store.save(decider.id, event("rated", answer["unit"], value=4)).result()
+    assert (answer["next"], answer["progress"]["left"]) == (None, 0)
+    with client(store) as web:
+        joined(web, store, owner_of(store))
+        page = web.get("/owner").text
+        assert "whoever opens the link of <em>decider</em>" in page
+        assert '<dd class="more">of 3 asked</dd>' in page
     store.close()
 
 
-def test_items_for_everybody_are_rated_by_everybody_first(sqlite: str) -> None:
-    """A third rater's rating of them is their own."""
-    store = opened(sqlite, replace(TASK, overlap=1.0), outputs(1, 1))
-    raters = [store.add_rater("") for _ in range(3)]
-    for rater, value in zip(raters, (1, 5, 3), strict=True):
-        assert "before" not in _rate(store, rater, value)
-    _rate(store, raters[2], 3)
-    assert [row["rating"] for row in rows_of(store)] == [1, 5, 3]  # 3 agrees with neither
+def test_known_answers_are_not_decided(sqlite: str) -> None:
+    """Gold and practice items are in no other stream: not again, not at random, not to decide."""
+    gold = (Gold(id="o00", answer=2, practice=True), Gold(id="o03", answer=2))
+    project = Project(adjudicate=1, gold=gold, gold_share=1.0)
+    store = opened(sqlite, Task(project=project, overlap=0.5, per_item=2, repeat=0.5), outputs(30))
+    for value in (1, 5):
+        rater = store.add_rater("")
+        while store.next_unit(rater.id).result()["unit"] is not None:
+            _rate(store, rater, value)
+    query = sa.select(assigned.c.item, assigned.c.stream)
+    streams = store.database.read(lambda db: db.execute(query).all())
+    known = {store.names.index(item.id) for item in gold}
+    assert {stream for item, stream in streams if item - 1 in known} == {"gold"}
+    assert len({item for item, _ in streams}) == 30
+    assert len(store.assignment.disputed) == 28
+    decider = _decider(store)
+    while store.next_unit(decider.id).result()["unit"] is not None:
+        _rate(store, decider, 4)
+    rows = rows_of(store)
+    for row in rows:
+        assert (row["stream"] == "gold") == (row["id"] in {"o00", "o03"})
+        assert row["probability"] == (None if row["stream"] == "gold" else 1.0)
+        assert (row["rating"] == 4) == (row["stream"] == "decide")
+    assert store.assignment.audited == 28
+    restarted = store.database.read(store._assignment)
+    assert (restarted.audited, restarted.disputed, restarted.left(decider.id)) == (28, set(), 0)
     store.close()
 
 
@@ -207,7 +236,7 @@ def test_pairs_are_not_adjudicated(tmp_path: Path) -> None:
 def test_validate_reads_what_was_decided(tmp_path: Path, name: str) -> None:
     """Of items on which raters differed the decision alone; of the others the mean of both."""
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", TASK, outputs(24, 2))
-    raters = [store.add_rater("") for _ in range(3)]
+    raters = [*(store.add_rater("") for _ in range(2)), _decider(store)]
     for n in range(24):
         for rater, value in zip(raters, (1 + n % 3, 5 if n % 2 else 2 + n % 3), strict=False):
             _rate(store, rater, value)

@@ -173,7 +173,8 @@ def test_counts_kept_along_the_way_are_those_of_counting_anew(
     raters = max(1, len({who for who, _ in state}))
     for who in (1, 2, 3):
         unanswered = sum(state.get((who, item), OPEN) == OPEN for item in range(3))
-        assert one.left(who) == unanswered + math.ceil(missing / raters)
+        others = sum(state.get((who, item), OPEN) == OPEN for item in range(10))
+        assert one.left(who) == min(unanswered + math.ceil(missing / raters), others)
         mine = Counter(what for (rater, _), what in state.items() if rater == who)
         assert [one.states(who)[what] for what in (OPEN, DONE, SKIPPED)] == [
             mine[what] for what in (OPEN, DONE, SKIPPED)
@@ -193,3 +194,12 @@ def test_a_clock_that_was_ahead_keeps_no_item() -> None:
         one.note(1, item, 0, OPEN, year + 900)
     assert one.pick(2, year) is None
     assert one.pick(2, 0.0) is not None
+
+
+def test_nobody_has_more_to_go_than_there_are_items() -> None:
+    """Of 60 items, two ratings each, a rater alone rates each once: 60, not 108."""
+    one = Assignment(Task(per_item=2, overlap=0.1), [1] * 60)
+    assert one.left(1) == 60
+    for item in range(10):
+        one.note(1, item, 0, DONE, 0.0)
+    assert one.left(1) == 50

@@ -61,10 +61,11 @@ def serving(outputs: Path, *more: str, port: int = 0) -> Iterator[dict[str, str]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as served:
         assert served.stdout is not None
         found: dict[str, str] = {}
-        while len(found) < 4:
+        line = ""
+        while not line.startswith("API token"):
             line = served.stdout.readline()
             assert line, "the service has ended"
-            if match := re.fullmatch(r"(owner|rater r\d+): (http\S+)\n", line):
+            if match := re.fullmatch(r"(owner|decider|rater r\d+): (http\S+)\n", line):
                 found[match[1].removeprefix("rater ")] = match[2]
         try:
             yield found
@@ -371,8 +372,8 @@ def test_guidelines_come_first(
         assert "<b>x</b>" in browser.execute_script(f"return {guide}.innerText")
         press(browser, Keys.ENTER)
         until(browser, TEXT)
-        labels = "[...document.querySelectorAll('.choices small')].map((x) => x.textContent)"
-        assert until(browser, labels) == ["unusable", "publishable"]
+        labels = "[...document.querySelectorAll('.labels span')].map((x) => x.textContent)"
+        assert until(browser, labels) == ["1 unusable", "5 publishable"]
         title = "getComputedStyle(document.querySelector('h1')).direction"
         assert until(browser, title) == "rtl"
         assert until(browser, "document.querySelector('.question h2').textContent") == (
@@ -459,20 +460,23 @@ def test_one_link_for_everybody(
         assert until(owner, names, lambda rows: len(rows) == 5)[3:] == ["r04", "r05"]
 
 
-def test_a_third_rater_decides(tmp_path: Path, browsers: Callable[[int], Any]) -> None:
-    """Sees both ratings without names; the page of items shows all three, and those of a rater."""
+def test_the_decider_decides(tmp_path: Path, browsers: Callable[[int], Any]) -> None:
+    """Sees both ratings without names; the page of items shows all three, and those of a rater.
+
+    The owner finds the link on their own page.
+    """
     from selenium.webdriver.common.keys import Keys
 
     path = jsonl(tmp_path / "o.jsonl", [{"id": "a", "source": "Where?", "text": "There."}])
     asked = "document.getElementById('questions').innerText"
     words = (*project_in(tmp_path, "adjudicate = 1"), "--per-item", "2", "--overlap", "0")
     with serving(path, *words) as links:
-        for name, width, key in (("r01", 390, "1"), ("r02", 1440, "5"), ("r03", 390, "4")):
+        for name, width, key in (("r01", 390, "1"), ("r02", 1440, "5"), ("decider", 768, "4")):
             browser = browsers(width)
             browser.get(links[name])
             until(browser, TEXT)
             said = "Raters gave 1 and 5. What is right?"
-            assert (said in browser.execute_script(f"return {asked}")) == (name == "r03")
+            assert (said in browser.execute_script(f"return {asked}")) == (name == "decider")
             assert "r01" not in browser.page_source
             press(browser, key)
             until(browser, DONE, lambda value: value == 1)
@@ -482,7 +486,7 @@ def test_a_third_rater_decides(tmp_path: Path, browsers: Callable[[int], Any]) -
         owner.get(owner.current_url + "/items")
         cell = "[...document.querySelectorAll('#items tbody td')].map((x) => x.innerText)"
         cells = until(owner, cell)
-        assert {"r01: 1; r02: 5", "r03: 4"} <= {*cells}
+        assert {"r01: 1; r02: 5", "decider: 4"} <= {*cells}
         owner.get(owner.current_url.removesuffix("/items"))
         tab_to(owner, "a[href='/owner/items#r02']")
         press(owner, Keys.ENTER)
@@ -500,6 +504,7 @@ adjudicate = 1
 gold = [{id = "GOLD", answer = 5, why = "It says where.", practice = true}]
 """
 SLOWER = "const now = performance.now.bind(performance); performance.now = () => 30 * now()"
+PRACTICE = "document.getElementById('practice').innerText.trim()"
 RESULTS = "document.getElementById('results').innerText"
 PROBLEM = "document.getElementById('problem').textContent"
 
@@ -525,8 +530,11 @@ def begin(browser: Any, link: str) -> None:
     press(browser, Keys.ENTER)
     until(browser, TEXT)
     press(browser, "5")
-    saved = until(browser, SAVED, lambda text: "Saved" in text)
-    assert "The right answer is 5. It says where." in saved
+    told = until(browser, PRACTICE, lambda text: "right" in text)
+    assert told.startswith("Practice 1 of 1. The right answer is 5. It says where. Go on")
+    assert until(browser, "document.activeElement.innerText").startswith("Go on")
+    press(browser, Keys.ENTER)
+    until(browser, "document.getElementById('practice').classList.contains('hidden')")
 
 
 def answer(browser: Any, key_of: Callable[[str], str]) -> bool:
@@ -723,3 +731,98 @@ def test_the_page_opens_without_a_connection(
     told = {(act["item"], act["value"]) for act in acts if act["kind"] == "rated"}
     assert told == {(texts[text], key) for text, key in given.items()}
     assert len(acts) == len(given) == 7
+
+
+AWAY = "window.real = fetch; window.fetch = () => Promise.reject(new TypeError('away'));"
+BACK = "window.fetch = window.real; dispatchEvent(new Event('online'));"
+
+
+def test_what_one_tab_undoes_the_other_does_not_send(
+    outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
+) -> None:
+    """Two tabs without a connection know of the same two ratings; one takes the second back."""
+    browser, owner = browsers(768), browsers(1440)
+    words = (*project_in(tmp_path, "ahead = 3"), "--repeat", "0")
+    with serving(outputs, *words) as links:
+        browser.get(links["r01"])
+        until(browser, TEXT)
+        browser.execute_script(AWAY)
+        given = rate(browser, 2)
+        first = browser.current_window_handle
+        browser.switch_to.new_window("tab")
+        browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": AWAY})
+        browser.get(re.sub("/join.*", "/", links["r01"]))
+        until(browser, PROBLEM, lambda text: "2 not saved yet" in text)
+        second = browser.current_window_handle
+        browser.switch_to.window(first)
+        text, key = [*given.items()][-1]
+        press(browser, "z")
+        until(browser, TEXT, lambda shown: shown == text)
+        last = 1 if key != 1 else 2
+        press(browser, str(last))
+        until(browser, TEXT, lambda shown: shown != text)
+        for tab in (first, second):
+            browser.switch_to.window(tab)
+            browser.execute_script(BACK)
+            until(browser, PROBLEM, lambda text: not text)
+            until(browser, WAITING, lambda n: n == 0)
+        browser.close()
+        browser.switch_to.window(first)
+        acts = exported_acts(owner, links["owner"])
+    rows = [json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()]
+    texts = {row["id"]: row["text"] for row in rows}
+    assert [(texts[act["item"]], act["value"]) for act in acts] == [
+        *((told, value) for told, value in given.items() if told != text), (text, last)]  # fmt: skip
+
+
+def test_what_is_refused_stays_in_the_browser(
+    outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
+) -> None:
+    """A rating that the service refuses is said, is kept on the device, and stops nothing."""
+    browser = browsers(390)
+    words = (*project_in(tmp_path, "ahead = 3"), "--repeat", "0")
+    with serving(outputs, *words) as links:
+        browser.get(links["r01"])
+        until(browser, TEXT)
+        forged = """
+            const real = fetch, body = (options) => JSON.parse(options.body);
+            window.fetch = (path, options) => !String(path).endsWith("/events") ? real(path, options)
+              : real(path, {...options, body: JSON.stringify({...body(options), assigned: "x"})});
+            window.real = real;
+        """
+        browser.execute_script(forged)
+        press(browser, "3")
+        told = until(browser, PROBLEM)
+        assert "could not be saved, and stays on this device: you were not asked this" in told
+        assert browser.execute_script(f"return {WAITING}") == 1
+        browser.execute_script("window.fetch = window.real")
+        assert len(rate(browser, 2)) == 2
+        assert browser.execute_script(f"return {WAITING}") == 1
+
+
+@pytest.mark.parametrize("scale", ["1 5", "0 1", "-5 5"])
+def test_no_button_is_easier_to_press(
+    outputs: Path, tmp_path: Path, browsers: Callable[[int], Any], scale: str
+) -> None:
+    """All are as wide, and 44 px at least, though only the ends have labels; at three widths."""
+    low, high = scale.split()
+    words = project_in(tmp_path, f'labels = {{"{low}" = "unusable as it is", "{high}" = "publish"}}')
+    sizes = """[...document.querySelectorAll('.choices button')]
+      .map((x) => x.getBoundingClientRect()).map((x) => [Math.round(x.width), x.height, x.top])"""
+    named = "[...document.querySelectorAll('.choices button')].map((x) => x.ariaLabel || x.innerText)"
+    with serving(outputs, *words, "--scale", low, high) as links:
+        for width in (390, 768, 1440):
+            browser = browsers(width)
+            browser.get(links["r01"])
+            until(browser, TEXT)
+            found = browser.execute_script(f"return {sizes}")
+            assert len(found) == int(high) - int(low) + 1
+            assert len({size[0] for size in found}) == 1
+            assert all(min(size[:2]) >= 44 for size in found)
+            rows = {top for *_, top in found}
+            assert len(rows) == (2 if width == 390 and len(found) == 11 else 1)
+            names = browser.execute_script(f"return {named}")
+            assert "unusable as it is" in names[0]
+            assert "publish" in names[-1]
+            assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+            browser.delete_all_cookies()

@@ -76,10 +76,12 @@ def test_practice_and_gold_reach_every_rater(sqlite: str) -> None:
         unit = store.next_unit(rater).result()["unit"]
         assert unit["texts"] == [store.outputs.texts[3]]
         answer = store.save(rater, event("rated", unit, value=5)).result()
-        assert answer["told"] == "The right answer is 2. A wrong place."
+        about = {name: answer["unit"][name] for name in ("practice", "told")}
+        told = "The right answer is 2. A wrong place."
+        assert about == {"practice": "Practice 1 of 1", "told": told}
         for _ in range(5):
+            assert "told" not in answer["next"]
             answer = store.save(rater, event("rated", answer["next"], value=3)).result()
-            assert "told" not in answer
     counts = {name: sum(row["id"] == name for row in rows_of(store)) for name in ("o03", "o05")}
     assert counts["o03"] == 2
     assert counts["o05"] >= 1

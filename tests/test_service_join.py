@@ -2,7 +2,10 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace as replace_of
 
 from refless.extensions.serve.access import Access
 from refless.extensions.serve.exports import EXPORTS
@@ -107,10 +110,31 @@ def test_no_link_for_everybody_unless_the_project_says_so(sqlite: str) -> None:
     with client(store) as web:
         assert web.get("/begin/wrong").status_code == 403
         codes = []
-        for _ in range(60):
+        for _ in range(100):
             web.cookies.clear()
             codes.append(_opens(web, store))
-        assert (codes[0], codes[-1]) == (303, 429)
+        assert codes == [303] * 100
+        assert len(_names(store)) == 100
+        wrong = [web.get(f"/begin/{k}").status_code for k in range(60)]
+        assert (wrong[0], wrong[-1]) == (403, 429)
+        web.cookies.clear()
+        assert _opens(web, store) == 303
+    store.close()
+
+
+def test_the_begin_page_says_what_how_long_and_by_whom(sqlite: str) -> None:
+    """Items and minutes, at the pace of others; nothing of minutes before there is one."""
+    project = replace_of(OPEN.project, contact="Ann of Torby, ann@a.example", title="Replies")
+    store = opened(sqlite, replace(OPEN, project=project))
+    with client(store) as web:
+        path = f"/begin/{Access(store).everybody()}"
+        page = web.get(path).text
+        for words in ("Replies", "rate each of them", "There are 3 of these tasks.",
+                      "You are asked by Ann of Torby, ann@a.example."):  # fmt: skip
+            assert words in page
+        unit = store.next_unit(rater := store.add_rater("").id).result()["unit"]
+        store.save(rater, event("rated", unit, value=3, latency=50_000)).result()
+        assert "at the pace of others this takes about 3 minutes." in web.get(path).text
     store.close()
 
 
@@ -123,13 +147,13 @@ def test_whoever_is_through_gets_the_code(sqlite: str) -> None:
         assert "C0DE" not in web.get("/").text
         answer = web.get("/rate/next").json()
         unit = answer["unit"]
-        assert answer["progress"] == {"done": 0, "left": 3}
+        assert answer["progress"] == {"done": 0, "left": 3, "skipped": 0}
         for n in range(3):
             assert "thanks" not in answer
             sent = posted("rated", unit, value=3, latency=2_000)
             answer = web.post("/rate/events", json=sent, headers=headers).json()
             unit = answer["next"]
-            assert answer["progress"] == {"done": n + 1, "left": 2 - n}
+            assert answer["progress"] == {"done": n + 1, "left": 2 - n, "skipped": 0}
         assert unit is None
         assert answer["thanks"] == {"code": "C0DE", "url": RETURN}
         assert web.get("/rate/next").json()["thanks"]["code"] == "C0DE"
@@ -137,6 +161,25 @@ def test_whoever_is_through_gets_the_code(sqlite: str) -> None:
         answer = web.post("/rate/events", json=undone, headers=headers).json()
         assert (answer["unit"]["open"], answer["progress"]["left"]) == (True, 1)
         assert "thanks" not in answer
+    store.close()
+
+
+def test_skips_earn_no_code(sqlite: str) -> None:
+    """It comes once more is rated than skipped; who went on before is told why there is none."""
+    store = opened(sqlite, OPEN)
+    rater = store.add_rater("")
+    with client(store) as web:
+        headers = joined(web, store, rater)
+        units = []
+        for _ in range(3):
+            units.append(web.get("/rate/next").json()["unit"])
+            sent = posted("skipped", units[-1], reason="I cannot tell")
+            answer = web.post("/rate/events", json=sent, headers=headers).json()
+        assert answer["thanks"] == web.get("/rate/next").json()["thanks"] == {"skipped": 3}
+        for unit, thanks in zip(units, ({"skipped": 2}, {"code": "C0DE", "url": RETURN}), strict=False):
+            sent = posted("rated", unit, value=3)
+            answer = web.post("/rate/events", json=sent, headers=headers).json()
+            assert answer["thanks"] == thanks
     store.close()
 
 

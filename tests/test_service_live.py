@@ -3,8 +3,10 @@
 import asyncio
 import json
 import math
+import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +20,12 @@ from refless.extensions.serve.analysis_worker import looked
 from refless.extensions.serve.app import latest
 from refless.extensions.serve.dashboard import Live, LookFailedError, written
 from refless.extensions.serve.exports import COMPARED
+from refless.extensions.serve.project import Project
 from refless.extensions.serve.rate import rate
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
 from refless.stats.confidence_sequence import always_interval
-from serving import client, event, exported, joined, opened, owner_of, rate_all
-
-JOB: dict[str, Any] = {
-    "ask": "rating", "items": 50, "scale": [1, 5], "estimator": "gp", "seed": 0,
-    "ratings": [], "audit": [], "rated": [], "outputs": [], "repeats": [], "odd": None, "model": "",
-    "folder": "", "dimension": "", "answers": [], "gold": {}, "until": "",
-}  # fmt: skip
+from serving import JOB, client, event, exported, joined, opened, owner_of, rate_all
 
 
 def sample(n: int = 60) -> tuple[Outputs, dict[str, float]]:
@@ -213,8 +210,8 @@ def test_texts_rated_before_need_no_items(tmp_path: Path) -> None:
     rated = [{**row, "annotator": "r01", "rating": values[row["text"]]} for row in rows]
     before = [{"id": f"b{i}", "text": f"An old text {i}", "source": f"s{i}", "rating": i % 5 + 1}
               for i in range(20)]  # fmt: skip
-    job = {**JOB, "ratings": rated[:30], "audit": rated[:30], "outputs": rows, "rated": before,
-           "folder": str(tmp_path)}  # fmt: skip
+    job = replace(JOB, ratings=rated[:30], first=rated[:30], audit=rated[:30], outputs=rows,
+                  rated=before, folder=str(tmp_path))  # fmt: skip
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", None, outputs)
     written(store, before, tmp_path)
     store.close()
@@ -235,9 +232,11 @@ def test_what_was_rated_before_is_no_part_of_the_agreement() -> None:
         for k, rating in enumerate((1 + round(4 * human), 1))
     ]
     before, twice = rows[80:], [{**row, "annotator": "r1"} for row in rows[:80:2]]
-    found = looked({**JOB, "ratings": [{**row, "rating": 3} for row in rows[:80]], "rated": before})
+    same = [{**row, "rating": 3} for row in rows[:80]]
+    found = looked(replace(JOB, ratings=same, first=same, rated=before))
     assert math.isnan(found["spearman"])
-    found = looked({**JOB, "ratings": [*rows[:80:2], *twice], "rated": before})
+    both = [*rows[:80:2], *twice]
+    found = looked(replace(JOB, ratings=both, first=both, rated=before))
     assert -1 < found["spearman"] < 1
     assert found["alpha"] == 1  # before, one of them said 1 of all
 
@@ -245,11 +244,11 @@ def test_what_was_rated_before_is_no_part_of_the_agreement() -> None:
 def test_preferences_by_system() -> None:
     """Twelve items, B chosen nine times, A twice, one tie: 7/12, by hand."""
     audit = [
-        {"id": f"i{k}", "tie": k == 11, "chosen_system": "B" if k < 9 else "A",
+        {"id": f"i{k}", "annotator": "r1", "tie": k == 11, "chosen_system": "B" if k < 9 else "A",
          "rejected_system": "A" if k < 9 else "B"}
         for k in range(12)
     ]  # fmt: skip
-    (found,) = looked({**JOB, "ask": "pair", "audit": audit})["systems"]
+    (found,) = looked(replace(JOB, ask="pair", audit=audit))["systems"]
     assert (found["first"], found["second"]) == ("A", "B")
     assert found["difference"] == pytest.approx(7 / 12)
     # with one made-up choice each way: of 14, ten for B, three for A
@@ -261,11 +260,11 @@ def test_preferences_by_system() -> None:
 def preferred(values: list[float]) -> dict[str, Any]:
     """A look at choices between A and B: 1 for B, -1 for A, 0 for neither."""
     audit = [
-        {"id": f"i{k}", "tie": value == 0, "chosen_system": "B" if value > 0 else "A",
+        {"id": f"i{k}", "annotator": "r1", "tie": value == 0, "chosen_system": "B" if value > 0 else "A",
          "rejected_system": "A" if value > 0 else "B"}
         for k, value in enumerate(values)
     ]  # fmt: skip
-    return looked({**JOB, "ask": "pair", "audit": audit})
+    return looked(replace(JOB, ask="pair", audit=audit))
 
 
 def test_few_who_agree_are_not_certain() -> None:
@@ -362,3 +361,32 @@ def test_alike_raters_are_seldom_called_odd() -> None:
             said += drift_lines(corrected(told), pool.scale)
         called += bool(said)
     assert called <= 0.05 * runs
+
+
+@pytest.mark.parametrize("apart", [0.0, 1.0])
+def test_agreement_of_raters_can_be_had_from_the_export(tmp_path: Path, apart: float) -> None:
+    """The command on the page gives alpha and its interval to the last digit; a sentence says it."""
+    task = Task(per_item=2, repeat=0.2, dimensions=("sense", "style"), scales={"style": (1, 3)},
+                project=Project(adjudicate=apart))  # fmt: skip
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", task, sample(30)[0])
+    for rater in [store.add_rater("") for _ in range(2)]:
+        rate_all(store, rater, (1, 2, 3, 1 + rater.id % 3))
+    if apart:
+        (decider,) = (rater for rater in store.raters() if rater.name == "decider")
+        rate_all(store, decider, (2,))
+    live = Live(store, "bleu-neighbors")
+    asyncio.run(live._look())
+    name = "first.jsonl" if apart else "ratings.jsonl"
+    (tmp_path / name).write_bytes(exported(store, name))
+    state = live.state()
+    looks = live.looks[-1]["dimensions"].values()
+    for command, look in zip(state["agreements"], looks, strict=True):
+        words = [sys.executable, *shlex.split(command)[1:]]
+        said = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        low, high = look["alpha_interval"]
+        assert f"alpha_ordinal={look['alpha']!r}," in said
+        assert f"alpha_ordinal_interval=({low!r}, {high!r})," in said
+        line = f"Krippendorff's alpha {look['alpha']:.2f} (ordinal), 95 % interval [{low:.2f}, "
+        assert any(line in sentence for sentence in state["said"])
+    live.end()
+    store.close()

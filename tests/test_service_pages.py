@@ -6,7 +6,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from refless.data.tables import Reading, read_pool
 from refless.extensions.serve.access import Access, Pace
 from refless.extensions.serve.database import LOCK
 from refless.extensions.serve.exports import EXPORTS, snapshot
+from refless.extensions.serve.project import Project
 from refless.extensions.serve.rate import rate
 from refless.extensions.serve.result import Task, Where
 from refless.extensions.serve.store import OWNER, RATER, Refused, Store
@@ -518,3 +519,100 @@ def test_items_show_all_that_was_said(web: Any, store: Store) -> None:
         assert words in page
     for words in ("by mistake", "Ann", HOSTILE):
         assert words not in page
+
+
+@contextmanager
+def _served(store: Store, proxy: str = "") -> Iterator[tuple[str, int]]:
+    """The address at which the service listens, as `refless rate` runs it."""
+    import uvicorn
+
+    from refless.extensions.serve import app
+
+    where = Where(host="127.0.0.1", port=1, proxy=proxy)
+    server = uvicorn.Server(app.configured(app.rating_app(store), where))
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        bound.listen(256)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+        thread.start()
+        yield bound.getsockname()
+        server.should_exit = True
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+def _asked(address: tuple[str, int], text: str) -> str:
+    """What a service answers a request, to its first 4,096 bytes."""
+    with socket.create_connection(address, timeout=20) as connection:
+        connection.sendall(text.replace("\n", "\r\n").encode())
+        return connection.recv(4096).decode()
+
+
+@pytest.mark.parametrize(("proxy", "believed"), [("", False), ("127.0.0.0/8", True)])
+def test_a_proxy_is_believed_if_it_is_named(store: Store, proxy: str, believed: bool) -> None:
+    """Otherwise X-Forwarded-For would evade the pace of tries; cookies are Secure behind TLS."""
+    rater = store.add_rater("")
+    with _served(store, proxy) as address:
+        link = Access(store).link(rater)
+        asked = f"GET /join/{link} HTTP/1.1\nhost: a\nx-forwarded-proto: https\n\n"
+        assert ("; secure" in _asked(address, asked).lower()) is believed
+        tries = [
+            _asked(address, f"GET /join/x HTTP/1.1\nhost: a\nx-forwarded-for: 10.0.0.{k}\n\n")
+            for k in range(40)
+        ]
+        assert ("429" in tries[-1].split("\r\n")[0]) is not believed
+
+
+def test_idle_connections_keep_nobody_out(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each had its answer and asks for nothing more; the oldest of too many are closed."""
+    from refless.extensions.serve import app
+
+    monkeypatch.setattr(app, "MOST_WAITING", 20)
+    ask = b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n"
+    with _served(store) as address, ExitStack() as kept_open:
+        for _ in range(60):
+            idle = kept_open.enter_context(socket.create_connection(address, timeout=20))
+            idle.sendall(ask)
+            assert idle.recv(4096).startswith(b"HTTP/1.1 200")
+        assert len(app.Impatient._waiting) <= 20
+
+
+def test_bodies_come_in_time_or_not(
+    store: Store, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A body that trickles is refused (408); of one that breaks off nothing is logged."""
+    from refless.extensions.serve import app
+
+    monkeypatch.setattr(app, "BODY", 0.5)
+    rater = store.add_rater("")
+    with client(store) as web:
+        headers = joined(web, store, rater)
+        cookie = "; ".join(f"{name}={value}" for name, value in web.cookies.items())
+    head = f"POST /rate/events HTTP/1.1\nhost: a\nx-csrf: {headers['x-csrf']}\n"
+    head = f"{head}cookie: {cookie}\ncontent-length: 100\n\n{{"
+    with _served(store) as address:
+        assert "408" in _asked(address, head).split("\r\n")[0]
+        with socket.create_connection(address, timeout=20) as gone:
+            gone.sendall(head.replace("\n", "\r\n").encode())
+        assert "200" in _asked(address, "GET /healthz HTTP/1.1\nhost: a\n\n")
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_long_markdown_keeps_nobody_waiting(tmp_path: Path) -> None:
+    """A text of 90 kB is rendered beside the loop that answers others."""
+    text = "* a [b](c) `d` *e*\n" * 4_700
+    found = Outputs(ids=("a",), texts=(text,), systems=("x",))
+    task = Task(project=Project(render="markdown"))
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", task, found)
+    threads = []
+    rater = store.add_rater("")
+    with client(store) as web, pytest.MonkeyPatch.context() as patched:
+        joined(web, store, rater)
+        patched.setattr(
+            "refless.extensions.serve.pages.dressed",
+            lambda unit, render: threads.append(threading.current_thread().name) or unit,
+        )
+        assert web.get("/rate/next").status_code == 200
+    assert all("AnyIO worker" in name for name in threads)
+    assert threads
+    store.close()

@@ -54,6 +54,12 @@ def test_project_is_toml_or_json(tmp_path: Path) -> None:
         ("p.toml", "return_url = 'https://a.example/ b'", "is no web address"),
         ("p.toml", "return_url = 'http://['", "is no web address"),
         ("p.toml", "adjudicate = -1", "Expected `float` >= 0.0 - at `$.adjudicate`"),
+        ("p.toml", "pay = inf", "Expected `float` <= 1000000000.0 - at `$.pay`"),
+        ("p.toml", "pay = nan", "at `$.pay`"),
+        ("p.toml", "lease = inf", "Expected `float` <= 1000000000.0 - at `$.lease`"),
+        ("p.toml", "lease = nan", "at `$.lease`"),
+        ("p.toml", "until = 'difference known to 0'", "at `$.until`"),
+        ("p.toml", "until = 'win rate to .00'", "at `$.until`"),
         ("p.toml", "most_items = -1", "Expected `int` >= 0 - at `$.most_items`"),
         ("p.toml", "pay = -2.5", "Expected `float` >= 0.0 - at `$.pay`"),
         ("p.toml", "labels = {9 = 'best'}", "labels has '9', which is not asked; it may have 1, 2"),
@@ -126,3 +132,10 @@ def _setting(web: Any) -> dict[str, Any]:
     (found,) = re.findall('name="setting" content="([^"]+)"', web.get("/").text)
     setting: dict[str, Any] = json.loads(html.unescape(found))
     return setting
+
+
+def test_addresses_may_be_in_capitals(tmp_path: Path) -> None:
+    """The scheme of a web address has no case (RFC 3986, 3.1)."""
+    (tmp_path / "p.toml").write_text("return_url = 'HTTPS://a.example/b'\nuntil = "
+                                     "'difference known to 0.05'", encoding="utf-8")  # fmt: skip
+    assert project_of(str(tmp_path / "p.toml")).return_url == "HTTPS://a.example/b"

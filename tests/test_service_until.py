@@ -3,20 +3,20 @@
 import asyncio
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from command_line import jsonl, run
-from refless.extensions.serve.analysis_worker import certificate_of
+from refless.extensions.serve.analysis_worker import Job, certificate_of
 from refless.extensions.serve.dashboard import CERTIFICATE, Live
 from refless.extensions.serve.project import Project
 from refless.extensions.serve.result import Ask, Task
 from refless.registry.signature import Signature
 from refless.stats.confidence_sequence import always_interval
-from serving import client, event, joined, opened, outputs, owner_of
+from serving import JOB, client, event, joined, opened, outputs, owner_of
 
 SIGNED = Signature("compare")
 
@@ -34,16 +34,19 @@ def test_round_ends_when_enough_is_known(
     url = f"sqlite:///{tmp_path / 'a.sqlite'}"
     task = Task(ask=ask, audit=1, overlap=0, repeat=0, project=Project(until=until))
     store = opened(url, task, outputs(80))
-    rater, live = store.add_rater(""), Live(store, "bleu-neighbors")
+    raters, live = [store.add_rater("") for _ in range(2)], Live(store, "bleu-neighbors")
+    rater = raters[0]
     for k in range(30):
+        rater = raters[k // 2 % 2]
         unit = store.next_unit(rater.id).result()["unit"]
         value = float(k % 2 if ask == "pair" else 1 + k % 4)
-        store.save(rater.id, event("rated", unit, value=value)).result()
+        store.save(rater.id, event("rated", unit, value=value, latency=5000)).result()
         if k in {4, 29}:
             asyncio.run(live._look())
             assert (live.certificate is not None) is store.ended is (k == 29)
     (of,) = live.certificate["dimensions"].values()
-    assert of["ratings"] == 30
+    assert of["raters"] == [one.name for one in raters]
+    assert 25 <= of["ratings"] <= 30  # but for those beyond an item that is on a screen
     for row in of["known"]:
         assert {*row} == {*values, "always"}
         assert 0 < row["always"][1] - row["always"][0] <= 2 * float(until.rsplit(maxsplit=1)[-1])
@@ -53,6 +56,14 @@ def test_round_ends_when_enough_is_known(
     assert (answer["unit"], answer["progress"]["left"]) == (None, 0)
     assert f"The round has ended: {until}." in live.state()["said"][0]
     assert CERTIFICATE not in " ".join(live.commands)
+    store.revoke(raters[0])
+    live.rater_changed()
+    assert (live.certificate, store.ended, CERTIFICATE in live.files) == (None, False, False)
+    asyncio.run(live._look())
+    assert live.certificate is None  # one rater is too few
+    store.renew(store.rater(raters[0].id))
+    asyncio.run(live._look())
+    assert live.certificate is not None
     store.close()
     store = opened(url, task, outputs(80))
     with client(store) as web:
@@ -68,8 +79,10 @@ def test_round_ends_when_enough_is_known(
     store.close()
 
 
-def job(until: str) -> dict[str, Any]:
-    return {"until": until, "audit": []}
+def job(until: str, raters: int = 2) -> Job:
+    """With ten ratings of each rater."""
+    audit = [{"annotator": f"r{k % raters}"} for k in range(10 * raters)]
+    return replace(JOB, until=until, audit=audit)
 
 
 def test_what_is_not_known_ends_nothing() -> None:
@@ -83,6 +96,7 @@ def test_what_is_not_known_ends_nothing() -> None:
         ("", known),
     ):
         assert certificate_of(job(until), rows, SIGNED) is None
+    assert certificate_of(job("difference known to 0.2", raters=1), known, SIGNED) is None
 
 
 @pytest.mark.parametrize("steps", [False, True], ids=["normal", "steps"])
@@ -126,3 +140,26 @@ def test_goals_that_cannot_be_reached(
     assert ran.code == 2
     assert "p.json" in ran.err
     assert said in ran.err
+
+
+def test_who_never_reads_ends_no_round(tmp_path: Path) -> None:
+    """Two raters, of whom one presses 3, each ninth time 4, in half a second: no certificate.
+
+    With a third one, who reads, there is one; it rests on the two who read, and names them.
+    """
+    task = Task(audit=1, overlap=1, repeat=0, project=Project(until="difference known to 4"))
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", task, outputs(40))
+    live = Live(store, "bleu-neighbors")
+    for name, pause in (("r00", 500), ("r01", 5000), ("r02", 5000)):
+        rater = store.add_rater("")
+        for k in range(40):
+            unit = store.next_unit(rater.id).result()["unit"]
+            value = 1 + len(unit["texts"][0]) % 5 if pause > 1000 else 4 if k % 9 == 8 else 3
+            sent = event("rated", unit, value=float(value), latency=pause)
+            store.save(rater.id, sent).result()
+        asyncio.run(live._look())
+        assert (live.certificate is not None) is (name == "r02")
+    (of,) = live.certificate["dimensions"].values()
+    assert (of["raters"], of["ratings"]) == (["r01", "r02"], 80)
+    assert any(line.startswith("r00 may be careless") for line in live.state()["said"])
+    store.close()

@@ -82,7 +82,9 @@ def mean_of_sums(sums: FloatArray) -> FloatArray:
 
 
 METRICS: Registry[type[Metric]] = Registry(  # all come by entry points
-    "metrics", {}, partial(check_class, attributes=("name", "needs", "score", "signature", "missing"))
+    "metrics",
+    {},
+    partial(check_class, attributes=("name", "needs", "score", "signature", "missing")),
 )
 
 

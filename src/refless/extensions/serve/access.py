@@ -1,16 +1,18 @@
 """Who may do what: signed links, sessions, the API's token, and how often one may ask."""
 
+import asyncio
 import hashlib
 import hmac
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from itsdangerous import BadData, URLSafeSerializer
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from refless.extensions.serve.store import Rater, Store
@@ -138,29 +140,33 @@ def caller(request: HTTPConnection) -> str:
     return "" if request.client is None else request.client.host
 
 
-class TooLarge(Exception):  # noqa: N818 - what it says
-    """A body of more bytes than are read."""
-
-
 class Guarded:
-    """Headers of every answer, and a limit to what a request's body may hold."""
+    """Headers of every answer, and limits to the bytes and the seconds of a request's body."""
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
-        self.app, self.limit = app, limit
+    def __init__(self, app: ASGIApp, limit: int, patience: float) -> None:
+        self.app, self.limit, self.patience = app, limit, patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """As ASGI has it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        read = 0
+        read, whole, ends = 0, False, time.monotonic() + self.patience
+        length = Headers(scope=scope).get("content-length", "0")
+        declared = int(length[:20]) if length.isdigit() else self.limit + 1
 
         async def limited() -> Message:
-            nonlocal read
-            message = await receive()
+            nonlocal read, whole
+            if whole:  # and the application waits for the end of the connection
+                return await receive()
+            try:
+                message = await asyncio.wait_for(receive(), ends - time.monotonic())
+            except TimeoutError:
+                raise HTTPException(408, "the body of this request comes too slowly") from None
             read += len(message.get("body", b""))
-            if read > self.limit:
-                raise TooLarge
+            whole = not message.get("more_body", False)
+            if max(read, declared) > self.limit:
+                raise HTTPException(413, f"a body may hold {self.limit} bytes")
             return message
 
         async def headed(message: Message) -> None:
@@ -170,13 +176,5 @@ class Guarded:
                     headers.setdefault(name, value)
             await send(message)
 
-        length = Headers(scope=scope).get("content-length", "0")
-        allowed = length.isdigit() and int(length[:20]) <= self.limit
-        try:
-            if not allowed:
-                read = self.limit + 1
-                await limited()
+        with suppress(ClientDisconnect):  # there is nobody to answer
             await self.app(scope, limited, headed)
-        except TooLarge:
-            error = {"error": f"a body may hold {self.limit} bytes"}
-            await JSONResponse(error, 413)(scope, receive, headed)

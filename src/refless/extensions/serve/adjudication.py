@@ -9,8 +9,7 @@ TURN = 2  # the round in which a rater decides, who sees the ratings of round 0
 def decided(rows: Iterable[Any], apart: float) -> tuple[bool, tuple[Any, ...]]:
     """Whether raters of an item differ, and the rows of the latest rater who decided.
 
-    Somebody who had not rated the item decides by whatever they say; somebody who had, only if
-    they now agree with everybody else.
+    Nobody decides who had rated the item.
 
     Args:
         rows: what holds now of one item; apart: points of the scale up to which ratings agree.
@@ -23,11 +22,11 @@ def decided(rows: Iterable[Any], apart: float) -> tuple[bool, tuple[Any, ...]]:
     first = {rater: ratings for rater, ratings in turns[0].items() if ratings.keys() == names}
     if _agree([*first.values()], apart):
         return False, ()
-    verdicts = []
-    for rater, ratings in turns[TURN].items():
-        others = [first[who] for who in first if who != rater] if rater in first else []
-        if ratings.keys() == names and all(_agree([ratings, theirs], apart) for theirs in others):
-            verdicts.append(ratings)
+    verdicts = [
+        ratings
+        for rater, ratings in turns[TURN].items()
+        if ratings.keys() == names and rater not in turns[0]
+    ]
     if not verdicts:
         return True, ()
     latest = max(verdicts, key=lambda ratings: max(row.id for row in ratings.values()))

@@ -10,8 +10,9 @@ import os
 import random
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, replace
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any, cast
@@ -32,6 +33,7 @@ from refless.evaluation.groups import codes, drawn_rows
 from refless.evaluation.jackknife import measured, replicates, split
 from refless.evaluation.outlook import outlook
 from refless.evaluation.rater_agreement import rater_agreement
+from refless.extensions.serve.careless import FEWEST as JUDGED
 from refless.extensions.serve.careless import Answer as Given
 from refless.extensions.serve.careless import answers_of, careless
 from refless.extensions.serve.database import engine_of
@@ -45,6 +47,7 @@ from refless.extensions.serve.exports import (
     snapshot,
 )
 from refless.extensions.serve.project import UNTIL
+from refless.extensions.serve.result import Ask
 from refless.registry.errors import RefLessError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
@@ -58,22 +61,52 @@ LIMIT = 1_000  # rated texts that are held out
 AHEAD = 60  # items that are chosen ahead of their being rated
 LOOKS = 10  # at raters, of twice as many ratings each
 FEWEST = 20  # ratings before anything is estimated
-Job = Mapping[str, Any]
 Row = dict[str, Any]
 Rows = list[Row]
 
 
-def looked(job: Job) -> dict[str, Any]:
-    """What the ratings are worth now.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What one look at one dimension needs to know; rows are as exports have them.
 
-    Args:
-        job: `ask`; `items`: how many there are; `scale`, `estimator`, `seed`; `ratings`, `audit`,
-            `rated`, `outputs`: rows as exports have them; `repeats`: pairs of ratings of one item
-            by one rater; `odd`: what the look before said of odd raters; `model`: a file for the
-            fitted estimator; `folder`: of the files that are compared; `until`: what ends all.
+    Attributes:
+        ask, dimension: what raters are asked; dimension is "" if it is the only one.
+        items: how many there are; scale, seed: of the task; estimator: its specification.
+        ratings: those that count; first: before anybody decided; audit: of items drawn at random.
+        rated: those of before; outputs: all that are to be rated.
+        answers: first answers, for carelessness; gold: right values by item.
+        repeats: pairs of ratings of one item by one rater.
+        odd: what the look before said of odd raters; revoked: raters who have no link now.
+        until: what ends the round; model: a file for the fitted estimator, if any.
+        folder: of the files that are compared; compared: the name of the ratings there.
     """
-    result: dict[str, Any] = {"n": len(job["ratings"]), "said": [], "systems": [], "active": []}
-    parts = RATING if job["ask"] == "rating" else CHOICE
+
+    ask: Ask
+    dimension: str = ""
+    items: int
+    scale: tuple[float, float]
+    seed: int
+    estimator: str
+    ratings: Rows
+    first: Rows
+    audit: Rows
+    rated: Rows
+    outputs: Rows
+    answers: Sequence[Given]
+    gold: Mapping[int, float]
+    repeats: Sequence[tuple[float, float]]
+    odd: Row | None
+    revoked: Collection[str]
+    until: str
+    model: str
+    folder: str
+    compared: str = COMPARED
+
+
+def looked(job: Job) -> dict[str, Any]:
+    """What the ratings are worth now."""
+    result: dict[str, Any] = {"n": len(job.ratings), "said": [], "systems": [], "active": []}
+    parts = RATING if job.ask == "rating" else CHOICE
     for part in parts:
         try:
             part(job, result)
@@ -84,44 +117,47 @@ def looked(job: Job) -> dict[str, Any]:
 
 def _held_out(job: Job, result: dict[str, Any]) -> None:
     """How far held-out estimates agree with people, and people do; older ratings only teach."""
-    if len(job["ratings"]) < FEWEST:
+    if len(job.ratings) < FEWEST:
         result["said"].append(f"Estimates are looked at from {FEWEST} ratings on.")
         return
     pool, labels = _pooled(job)
-    parts = split(pool, codes(labels), job["seed"])
-    estimator = chosen(job["estimator"], seed=job["seed"])
+    parts = split(pool, codes(labels), job.seed)
+    estimator = chosen(job.estimator, seed=job.seed)
     estimates, method = cross_validated(estimator, pool, parts.groups, parts.blocks)
-    new = np.isin(pool.ids, [row["id"] for row in job["ratings"]])
+    new = np.isin(pool.ids, [row["id"] for row in job.ratings])
     agreement = replicates(method, parts).on(new)
     result["spearman"], result["spearman_interval"] = measured("spearman", agreement)
     result["coverage"] = float(estimates.defined[new].mean())
     result["odd"] = _odd(job, drift(pool, estimates.values, parts.groups), pool.scale)
     result["said"] += result["odd"]["said"]
-    agreed = rater_agreement(_pool(job, job.get("first", job["ratings"])), resamples=200)
+    agreed = rater_agreement(_pool(job, job.first))
+    low, high = result["alpha_interval"] = agreed.alpha_ordinal_interval
     result["alpha"] = agreed.alpha_ordinal
-    result["alpha_interval"] = agreed.alpha_ordinal_interval
-    result["alpha_n"] = agreed.n
+    if not agreed.undefined:
+        about = f"alpha {agreed.alpha_ordinal:.2f} (ordinal), 95 % interval [{low:.2f}, {high:.2f}]"
+        of = f"{counted(agreed.n_annotators, 'rater')}, {counted(agreed.n, 'text')} rated twice"
+        result["said"].append(f"Agreement of raters: Krippendorff's {about} ({of} or more often).")
 
 
 def _pooled(job: Job) -> tuple[RatedPool, Sequence[str]]:
     """The rated texts, those of before too, and what is held out together; of many a part."""
-    before = job["rated"]
+    before = job.rated
     if len(before) > LIMIT:
-        before = random.Random(job["seed"]).sample(before, LIMIT)  # noqa: S311 - a sample
-    pool = _pool(job, [*before, *job["ratings"]])
+        before = random.Random(job.seed).sample(before, LIMIT)  # noqa: S311 - a sample
+    pool = _pool(job, [*before, *job.ratings])
     by_source = len(set(pool.sources)) > FEWEST // 4 and all(pool.sources)
     labels = pool.sources if by_source else pool.ids
-    rows = drawn_rows(pool, labels, LIMIT, job["seed"])
+    rows = drawn_rows(pool, labels, LIMIT, job.seed)
     return pool.take(rows), picked(labels, rows)
 
 
 def _pool(job: Job, rows: Rows) -> RatedPool:
-    return read_pool(rows, Reading(scale=tuple(job["scale"]))).pool
+    return read_pool(rows, Reading(scale=job.scale)).pool
 
 
 def _odd(job: Job, change: Drift, scale: Scale | None) -> dict[str, Any]:
     """Raters who differ, and drifts: asked, and corrected for that, at each doubling of ratings."""
-    before, n = job["odd"], len(job["ratings"])
+    before, n = job.odd, len(job.ratings)
     if before and n < 2 * before["n"]:
         return dict(before)
     return {"n": n, "said": drift_lines(corrected(change), scale)}
@@ -143,18 +179,18 @@ def corrected(result: Drift) -> Drift:
 
 def _repeated(job: Job, result: dict[str, Any]) -> None:
     """How far raters agree with themselves."""
-    pairs, result["repeats"] = job["repeats"], len(job["repeats"])
+    pairs, result["repeats"] = job.repeats, len(job.repeats)
     result["same"] = sum(a == b for a, b in pairs) / len(pairs) if pairs else math.nan
 
 
 def _compared(job: Job, result: dict[str, Any]) -> None:
     """The systems, by the ratings of items drawn at random."""
-    systems = {row.get("system") for row in job["outputs"]}
-    if len(systems) < 2 or None in systems or not job["audit"]:
+    systems = {row.get("system") for row in job.outputs}
+    if len(systems) < 2 or None in systems or not job.audit:
         return
     compared = _by_command(job, looks="any")
     pairs, standings, values = compared.comparison.pairs, compared.comparison.standings, []
-    reach = float(job["scale"][1] - job["scale"][0])  # how far ratings can lie apart
+    reach = job.scale[1] - job.scale[0]  # how far ratings can lie apart
     for couple in pairs:
         n, always, complete = couple.rated, couple.difference, couple.method.startswith("ratings")
         answer = replace(always, wide=1.0)
@@ -166,7 +202,7 @@ def _compared(job: Job, result: dict[str, Any]) -> None:
         today = couple.today(these=False) if complete else None
         missing = more_to_settle(answer.value, today, len(pairs), reach)
         result["said"].append(_settled(pair, missing, job))
-    if job["until"].startswith("every"):
+    if job.until.startswith("every"):
         means = [
             (system.name, system.rated if system.method.startswith("ratings") else 0, system.mean)
             for system in standings
@@ -180,48 +216,63 @@ def _compared(job: Job, result: dict[str, Any]) -> None:
 
 
 def certificate_of(job: Job, values: Rows, signature: Signature) -> Row | None:
-    """What ends the round: intervals that hold together, however often one looked; or None."""
-    goal = UNTIL.fullmatch(job["until"])
+    """What ends the round: intervals that hold together, however often one looked; or None.
+
+    At least two raters of so many ratings that careless ones would be named stand for it.
+    """
+    goal = UNTIL.fullmatch(job.until)
     ends = np.array([value["always"] for value in values], dtype=np.float64).reshape(-1, 2)
     if goal is None or not values or not (ends[:, 1] - ends[:, 0] <= 2 * float(goal[2])).all():
         return None
+    counts = Counter(row["annotator"] for row in job.audit)
+    raters = sorted(name for name, count in counts.items() if count >= JUDGED)
+    if len(raters) < 2:
+        return None
     rows = [{k: v for k, v in value.items() if k != "interval"} for value in values]
-    return {"ratings": len(job["audit"]), "known": rows, "signature": str(signature)}
+    return {
+        "ratings": len(job.audit),
+        "raters": raters,
+        "known": rows,
+        "signature": str(signature),
+    }
 
 
 def _careless(job: Job, result: dict[str, Any]) -> None:
-    """Raters who seem careless, and what leaving them out changes."""
-    if not job["answers"]:
-        return
-    reach = float(job["scale"][1] - job["scale"][0]) if job["ask"] == "rating" else 1.0
-    gold = {int(item): value for item, value in job["gold"].items()}
-    named = careless([Given(*row) for row in job["answers"]], gold, reach)
+    """Raters who seem careless; without them, and those who were revoked, the round may end."""
+    reach = job.scale[1] - job.scale[0] if job.ask == "rating" else 1.0
+    named = careless(job.answers, job.gold, reach)
     for rater, reasons in named.items():
         result["said"].append(f"{rater} may be careless: {'; '.join(reasons)}.")
-    careful = [row for row in job["audit"] if row["annotator"] not in named]
-    if not named or not careful or not result["systems"]:
+    left_out = {row["annotator"] for row in job.audit} & {*named, *job.revoked}
+    if not left_out or not result["systems"]:
         return
-    Path(job["folder"], WITHOUT).write_text(as_jsonl(careful), encoding="utf-8")
-    compared = _by_command(job, WITHOUT)
-    rating = job["ask"] == "rating"
-    answers = [pair.difference.value for pair in compared.comparison.pairs] if rating else [
-        win.by_item.rate for win in compared.wins]  # fmt: skip
-    for pair, value in zip(result["systems"], answers, strict=False):
-        about = f"{pair['first']} and {pair['second']}, without {', '.join(named)}"
-        result["said"].append(f"{about}: {value:.2f} instead of {pair['difference']:.2f}.")
+    careful = [row for row in job.audit if row["annotator"] not in left_out]
+    Path(job.folder, WITHOUT).write_text(as_jsonl(careful), encoding="utf-8")
+    others: dict[str, Any] = {"said": [], "systems": []}
+    if careful:
+        compared = _compared if job.ask == "rating" else _preferred
+        compared(replace(job, audit=careful, compared=WITHOUT), others)
+    result["certificate"] = others.get("certificate")
+    without = {(pair["first"], pair["second"]): pair["difference"] for pair in others["systems"]}
+    for pair in result["systems"]:
+        couple = (pair["first"], pair["second"])
+        if couple in without:
+            about = f"{' and '.join(couple)}, without {', '.join(sorted(left_out))}"
+            values = f"{without[couple]:.2f} instead of {pair['difference']:.2f}"
+            result["said"].append(f"{about}: {values}.")
 
 
-def _by_command(job: Job, ratings: str = COMPARED, **options: Any) -> Any:  # noqa: ANN401 - a result
+def _by_command(job: Job, **options: Any) -> Any:  # noqa: ANN401 - a result
     """What the command on the owner's page says of the files on that page."""
-    folder, choices = Path(job["folder"]), job["ask"] != "rating"
-    if job["dimension"]:
-        options["dimension"] = job["dimension"]
+    folder, choices = Path(job.folder), job.ask != "rating"
+    if job.dimension:
+        options["dimension"] = job.dimension
     if choices:
-        return compare(str(folder / ratings), **options)
-    before = [str(folder / BEFORE)] if job["rated"] else []
+        return compare(str(folder / job.compared), **options)
+    before = [str(folder / BEFORE)] if job.rated else []
     return compare(
-        str(folder / OUTPUTS), rated=[*before, str(folder / ratings)], seed=job["seed"],
-        estimator=job["estimator"], scale=tuple(job["scale"]), **options,
+        str(folder / OUTPUTS), rated=[*before, str(folder / job.compared)], seed=job.seed,
+        estimator=job.estimator, scale=job.scale, **options,
     )  # fmt: skip
 
 
@@ -248,8 +299,8 @@ def _settled(pair: Mapping[str, Any], missing: int | None, job: Job) -> str:
     if missing is None:
         return f"{first} and {second}: rating all items may not settle it."
     items, time = counted(missing, "more rated item"), ""
-    if job["answers"]:
-        seconds = median(row[-1] for row in job["answers"])
+    if job.answers:
+        seconds = median(answer.seconds for answer in job.answers)
         time = f" ({counted(math.ceil(missing * seconds / 60), 'minute')} of rating)"
     return f"{first} and {second}: about {items}{time} should settle it, four times out of five."
 
@@ -278,20 +329,20 @@ def more_to_settle(
 
 def _chosen(job: Job, result: dict[str, Any]) -> None:
     """Which items would teach the estimator most, and the fitted estimator."""
-    if len(job["ratings"]) < FEWEST:
+    if len(job.ratings) < FEWEST:
         return
-    rated = {row["id"] for row in job["ratings"]}
-    rows, scale = [*job["rated"], *job["ratings"]], tuple(job["scale"])
-    if job["model"]:
-        fit(rows, to=job["model"], estimator=job["estimator"], scale=scale, seed=job["seed"])
-    unrated = [row for row in job["outputs"] if row["id"] not in rated]
+    rated = {row["id"] for row in job.ratings}
+    rows, scale = [*job.rated, *job.ratings], job.scale
+    if job.model:
+        fit(rows, to=job.model, estimator=job.estimator, scale=scale, seed=job.seed)
+    unrated = [row for row in job.outputs if row["id"] not in rated]
     if unrated:
         advice = choose(
-            unrated, rows, goal="learn", n=AHEAD, estimator=job["estimator"], scale=scale,
-            seed=job["seed"],
+            unrated, rows, goal="learn", n=AHEAD, estimator=job.estimator, scale=scale,
+            seed=job.seed,
         )  # fmt: skip
         advice = cast("NextResult", advice)
-        place = {row["id"]: i for i, row in enumerate(job["outputs"])}  # one an item
+        place = {row["id"]: i for i, row in enumerate(job.outputs)}  # one an item
         ids = advice.outputs.ids
         result["active"] = [place[ids[i]] for i in advice.choice.rows.tolist()]
 
@@ -299,7 +350,7 @@ def _chosen(job: Job, result: dict[str, Any]) -> None:
 def _preferred(job: Job, result: dict[str, Any]) -> None:
     """How often one system's texts were preferred to another's; a tie is half of both."""
     wins: dict[tuple[str, str], dict[str, list[float]]] = {}
-    for row in job["audit"]:
+    for row in job.audit:
         best = row["chosen_system"]
         first, second = sorted((best, row["rejected_system"]))
         value, item = 0.0 if row["tie"] else 1.0 if best == second else -1.0, row.get("item")
@@ -314,11 +365,11 @@ def _preferred(job: Job, result: dict[str, Any]) -> None:
         for name in ("interval", "always"):
             pair[name] = tuple(np.clip(pair[name], -1, 1).tolist())
         result["systems"].append(pair)
-        progress = Progress(rated=(n,), every=(max(job["items"], n),))
+        progress = Progress(rated=(n,), every=(max(job.items, n),))
         today = Today(progress=progress, error=error, freedom=answer.freedom)
         missing = more_to_settle(answer.value, today, len(wins))
         result["said"].append(_settled(pair, missing, job))
-    if not job["folder"] or not wins:
+    if not job.folder or not wins:
         return
     pairs = {(pair["first"], pair["second"]): pair["always"] for pair in result["systems"]}
     result["systems"], compared = [], _by_command(job)
@@ -342,30 +393,32 @@ def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
     def rows_about(rows: Sequence[dict[str, Any]]) -> Rows:
         return [row for row in rows if row.get("dimension", dimension) == dimension]
 
-    return {
-        "ask": now.ask,
-        "items": len(now.texts),
-        "scale": now.scales.get(dimension, now.scale),
-        "estimator": settings["estimator"],
-        "seed": now.seed,
-        "ratings": rows_about(ratings_of(now)),
-        "first": rows_about(ratings_of(now, first=True)),
-        "audit": rows_about(ratings_of(now, audit=True)),
-        "repeats": repeats_of(now, dimension),
-        "odd": settings["odd"].get(dimension),
-        "folder": settings["folder"],
-        "answers": [astuple(row) for row in answers_of(now.current, dimension, now.ask)],
-        "gold": {
+    low, high = now.scales.get(dimension, now.scale)
+    return Job(
+        ask=now.ask,
+        dimension=dimension if len(now.dimensions) > 1 else "",
+        items=len(now.texts),
+        scale=(low, high),
+        seed=now.seed,
+        estimator=settings["estimator"],
+        ratings=rows_about(ratings_of(now)),
+        first=rows_about(ratings_of(now, first=True)),
+        audit=rows_about(ratings_of(now, audit=True)),
+        rated=rows_about(settings["rated"]),
+        outputs=[row for unit in now.texts for row in unit] if now.ask == "rating" else [],
+        answers=answers_of(now.current, dimension, now.ask),
+        gold={
             now.names.index(gold["id"]) + 1: gold["answer"]
             for gold in settings["gold"]
             if gold["id"] in now.names and gold["dimension"] in ("", dimension)
         },
-        "dimension": dimension if len(now.dimensions) > 1 else "",
-        "rated": rows_about(settings["rated"]),
-        "until": settings["until"],
-        "outputs": [row for unit in now.texts for row in unit] if now.ask == "rating" else [],
-        "model": settings["model"] if dimension == now.dimensions[0] else "",
-    }
+        repeats=repeats_of(now, dimension),
+        odd=settings["odd"].get(dimension),
+        revoked=settings["revoked"],
+        until=settings["until"],
+        model=settings["model"] if dimension == now.dimensions[0] else "",
+        folder=settings["folder"],
+    )
 
 
 def _end_with_parent() -> None:

@@ -55,10 +55,8 @@ class Api:
             header = request.headers.get("authorization", "").encode()
             if not hmac.compare_digest(header, f"Bearer {self.token}".encode()):
                 if not self.pace.takes(caller(request)):
-                    raise HTTPException(429, "too many requests")
+                    raise HTTPException(429, "too many requests", {"retry-after": "1"})
                 raise HTTPException(401, "send the header Authorization: Bearer TOKEN")
-            if not self.pace.takes(f"token {caller(request)}"):
-                raise HTTPException(429, "too many requests", {"retry-after": "1"})
             return await handler(request)
 
         return run

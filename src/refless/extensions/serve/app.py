@@ -28,10 +28,10 @@ from refless.estimators.saved import load
 from refless.extensions.serve.access import Access, Guarded, Pace
 from refless.extensions.serve.api import PATHS, Api
 from refless.extensions.serve.dashboard import Live
-from refless.extensions.serve.database import AWAY, back_up
+from refless.extensions.serve.database import AWAY, back_up, restore
 from refless.extensions.serve.pages import Pages, error_page
 from refless.extensions.serve.result import RateResult, ServeResult, Where
-from refless.extensions.serve.store import OWNER, Store
+from refless.extensions.serve.store import DECIDER, OWNER, Conflict, Store
 from refless.files.arrays import ENDING
 from refless.registry.dialect import called
 from refless.registry.errors import RefLessError, UsageError
@@ -40,6 +40,7 @@ from refless.report.result import Result
 MOST_BYTES = 1 << 25  # of a request's body: 32 MiB
 LOGINS = (30, 0.5)  # tries at once, and a second
 RATED = (200, 20.0)  # requests of a rater, likewise
+BODY = 60.0  # seconds in which it arrives
 PATIENCE = 10.0  # seconds in which a request's head arrives
 MOST_WAITING = 500  # connections that have sent no whole head
 
@@ -101,11 +102,12 @@ def application(
     """Routes with limits, headers, and errors that say what is wrong; `ended` is for the server."""
     failed = _saying(500, "this failed here; the log says by what")
     handlers: dict[Any, Any] = {HTTPException: _refused, RefLessError: _saying(422)}
+    handlers[Conflict] = _saying(409)
     handlers |= dict.fromkeys(AWAY, _saying(503, "the database is away; try again"))
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        middleware=[Middleware(Guarded, limit=MOST_BYTES)],
+        middleware=[Middleware(Guarded, limit=MOST_BYTES, patience=BODY)],
         exception_handlers={**handlers, Exception: failed},
     )
     app.state.ended = ended
@@ -155,10 +157,14 @@ def api_token() -> tuple[str, list[str]]:
 
 
 def run_rating(result: RateResult) -> None:
-    """Serves until it is interrupted; with `backup`, copies the database instead."""
+    """Serves until it is interrupted; or copies the database, or puts a copy in its place."""
     if result.backup:
         back_up(result.where.database, Path(result.backup))
         say(f"wrote {result.backup}")
+        return
+    if result.restore:
+        before = restore(result.where.database, Path(result.restore))
+        say(f"{result.where.place} is now {result.restore}; what was there is {before}")
         return
     store = Store(result.where.database, result.outputs, result.items, result.task)
     token, lines = api_token()
@@ -179,9 +185,12 @@ def links(store: Store, result: RateResult) -> list[str]:
     owner = next((rater for rater in known if rater.role == OWNER), None)
     owner = store.add_rater("", OWNER) if owner is None else store.renew(owner)
     invited = [rater for rater in known if rater.role != OWNER and rater.link > 0]
+    deciders = [rater for rater in invited if rater.name == DECIDER]
+    invited = [rater for rater in invited if rater.name != DECIDER]
     while len(invited) < result.raters:
         invited.append(store.add_rater(""))
     people = [("owner", owner), *((f"rater {rater.name}", rater) for rater in invited)]
+    people += [(DECIDER, rater) for rater in deciders]
     base = _address(result.where)
     lines = [f"{name}: {base}/join/{access.link(rater)}" for name, rater in people]
     join = result.task.project.join
@@ -214,17 +223,17 @@ class Impatient(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """As its base."""
         super().connection_made(transport)
-        while len(self._waiting) >= MOST_WAITING:
-            next(iter(self._waiting)).give_up()
         self._wait()
 
     def data_received(self, data: bytes) -> None:
         """As its base."""
         super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:  # type: ignore[redundant-expr]
-            self._arrived()
-        elif self not in self._waiting and not self.transport.is_closing():
-            self._wait()
+        self._wait()
+
+    def on_response_complete(self) -> None:
+        """As its base."""
+        super().on_response_complete()
+        self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """As its base."""
@@ -237,7 +246,14 @@ class Impatient(H11Protocol):
         self.transport.abort()
 
     def _wait(self) -> None:
-        self._waiting[self] = self.loop.call_later(PATIENCE, self.give_up)
+        """Waits for a head, unless a request is under way; too many waiting make the oldest go."""
+        busy = self.cycle is not None and not self.cycle.response_complete  # type: ignore[redundant-expr]
+        if busy or self.transport.is_closing():
+            self._arrived()
+        elif self not in self._waiting:
+            self._waiting[self] = self.loop.call_later(PATIENCE, self.give_up)
+            if len(self._waiting) > MOST_WAITING:
+                next(iter(self._waiting)).give_up()
 
     def _arrived(self) -> None:
         if (timer := self._waiting.pop(self, None)) is not None:
@@ -266,8 +282,8 @@ def configured(app: Starlette, where: Where) -> uvicorn.Config:
     """How uvicorn runs an application."""
     return uvicorn.Config(
         app, host=where.host, port=where.port, log_level="warning", access_log=False,
-        server_header=False, timeout_graceful_shutdown=10, timeout_keep_alive=30,
-        limit_concurrency=2_000, http=Impatient,
+        server_header=False, timeout_graceful_shutdown=10, limit_concurrency=2_000,
+        http=Impatient, proxy_headers=bool(where.proxy), forwarded_allow_ips=where.proxy,
     )  # fmt: skip
 
 

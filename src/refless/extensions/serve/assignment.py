@@ -44,8 +44,9 @@ class Assignment:
     Attributes:
         sizes: [n] texts of each item.
         active: places, the most telling first.
-        practice, gold: places of items whose ratings are known, of which raters see the first ones
-            before all else.
+        practice, gold: places of items whose ratings are known, which no other stream shows; raters
+            see the first ones before all else.
+        decider: the rater who decides where others differ, and is asked nothing else.
     """
 
     task: Task
@@ -53,6 +54,7 @@ class Assignment:
     active: tuple[int, ...] = ()
     practice: tuple[int, ...] = ()
     gold: tuple[int, ...] = ()
+    decider: int = -1
     _states_of: dict[int, dict[tuple[int, int], str]] = field(default_factory=dict)
     done: list[int] = field(default_factory=list)  # ratings of each item
     _skipped: list[int] = field(default_factory=list)
@@ -62,7 +64,7 @@ class Assignment:
     _common: dict[int, int] = field(default_factory=dict)  # items for everybody that each answered
     _states: dict[int, Counter[str]] = field(default_factory=dict)  # of what each rater was shown
     disputed: set[int] = field(default_factory=set)  # items on which raters differ
-    _deciding: dict[int, float] = field(default_factory=dict)  # until when a third rater has one
+    known: frozenset[int] = frozenset()  # practice and gold
     ratings: int = 0  # answers of all raters, second ones too
     rated: int = 0  # items with a rating
     _reached: int = 0  # items of the audit's order, from its beginning, that were rated or skipped
@@ -74,7 +76,13 @@ class Assignment:
         self.done = [0] * len(self.sizes)
         self._skipped = [0] * len(self.sizes)
         self._closed = self.shared
-        self._missing = self.task.per_item * (len(self.sizes) - self.shared)
+        self.known = frozenset({*self.practice, *self.gold})
+        unshared = self.unknown(len(self.sizes)) - self.unknown(self.shared)
+        self._missing = self.task.per_item * unshared
+
+    def unknown(self, count: int) -> int:
+        """So many of the first items have no known rating."""
+        return count - sum(place < count for place in self.known)
 
     @property
     def audited(self) -> int:
@@ -82,7 +90,7 @@ class Assignment:
         last = self._reached
         while 0 < last < len(self.sizes) and last - 1 not in self._by_lot:
             last -= 1
-        return last
+        return self.unknown(last)
 
     def note(
         self, rater: int, item: int, turn: int, state: str, until: float, stream: str = AUDIT
@@ -95,21 +103,21 @@ class Assignment:
         states[before] -= 1
         states[state] += 1
         self.ratings += (state == DONE) - (before == DONE)
-        if turn == TURN and (item, 0) not in mine:
-            self._deciding[item] = until if state == OPEN else 0.0
         if turn:
+            return
+        lacked = self._lacks(item)
+        self.rated -= self.done[item] > 0
+        self.done[item] += (state == DONE) - (before == DONE)
+        self.rated += self.done[item] > 0
+        if item in self.known:
             return
         if item < self.shared:
             answered = (state != OPEN) - (before not in ("", OPEN))
             self._common[rater] = self._common.get(rater, 0) + answered
         else:
-            self._missing -= self._lacks(item)
-        self.rated -= self.done[item] > 0
-        self.done[item] += (state == DONE) - (before == DONE)
-        self.rated += self.done[item] > 0
-        if item >= self.shared and self._lacks(item):
-            self._missing += self._lacks(item)
-            self._closed = min(self._closed, item)
+            lacks = self._lacks(item)
+            self._missing += lacks - lacked
+            self._closed = min(self._closed, item) if lacks else self._closed
         self._skipped[item] += (state == SKIPPED) - (before == SKIPPED)
         leases = self._leases.setdefault(item, {})
         leases.pop(rater, None)
@@ -119,7 +127,9 @@ class Assignment:
             self._reached = min(self._reached, item)
         if stream == AUDIT:
             self._by_lot.add(item)
-        while self._reached < len(self.sizes) and self._is_answered(self._reached):
+        while self._reached < len(self.sizes) and (
+            self._reached in self.known or self._is_answered(self._reached)
+        ):
             self._reached += 1
 
     def pick(self, rater: int, now: float) -> Pick | None:
@@ -128,6 +138,10 @@ class Assignment:
         The rater's own seeded numbers decide, so that orders differ and can be told again.
         """
         mine = self._states_of.get(rater, {})
+        if rater == self.decider:
+            undecided = (item for item in self.disputed if (item, TURN) not in mine)
+            item = min(undecided, default=None)
+            return None if item is None else self._pick_of(item, TURN, DECIDE, random.Random(item))
         if 0 < self.task.project.most_items <= len(mine):
             return None
         rng = random.Random(f"{self.task.seed} {rater} {len(mine)}")  # noqa: S311 - an order
@@ -137,8 +151,6 @@ class Assignment:
         unseen = [place for place in self.gold if (place, 0) not in mine]
         if unseen and rng.random() < self.task.project.gold_share:
             return self._pick_of(rng.choice(unseen), 0, GOLD, rng)
-        if (item := self._dispute(mine, now, third=True)) is not None:
-            return self._pick_of(item, TURN, DECIDE, rng)
         if chance < self.task.repeat and (old := self._repeatable(mine)):
             return self._pick_of(rng.choice(old), 1, REPEAT, rng)
         streams = (AUDIT, ACTIVE) if coin < self.task.audit else (ACTIVE, AUDIT)
@@ -148,19 +160,7 @@ class Assignment:
             if free:
                 item = rng.choice(free) if stream == AUDIT else free[0]
                 return self._pick_of(item, 0, stream, rng)
-        if (item := self._dispute(mine, now, third=False)) is not None:
-            return self._pick_of(item, TURN, DECIDE, rng)
         return None
-
-    def _dispute(self, mine: dict[tuple[int, int], str], now: float, third: bool) -> int | None:
-        """An item that a third rater, or another, may decide: those for everybody at last."""
-        last = now + self.task.project.lease
-        decidable = (
-            item for item in self.disputed
-            if (item, TURN) not in mine and not now < self._deciding.get(item, 0.0) <= last
-            and third == ((item, 0) not in mine and item >= self.shared)
-        )  # fmt: skip
-        return min(decidable, default=None)
 
     def shown(self, rater: int) -> int:
         """How often this rater was asked something."""
@@ -172,20 +172,24 @@ class Assignment:
 
     def left(self, rater: int) -> int:
         """Items that this rater may still be shown, shared with as many others as there are."""
-        raters = max(1, len(self._states_of))
-        n = self.shared - self._common.get(rater, 0) + -(-self._missing // raters)
+        if rater == self.decider:
+            return len(self.disputed)
+        mine, raters = self._states_of.get(rater, {}), max(1, len(self._states_of))
+        common = self.unknown(self.shared) - self._common.get(rater, 0)
+        answered = sum(state != OPEN and not turn for (_, turn), state in mine.items())
+        n = min(common + -(-self._missing // raters), len(self.sizes) - answered)
         states, limit = self.states(rater), self.task.project.most_items
         return min(n, max(0, limit - states[DONE] - states[SKIPPED])) if limit else n
 
     def _lacks(self, item: int) -> int:
-        return max(0, self.task.per_item - self.done[item])
+        return 0 if item in self.known else max(0, self.task.per_item - self.done[item])
 
     def _is_answered(self, item: int) -> bool:
         return self.done[item] > 0 or self._skipped[item] > 0
 
     def _audit(self) -> Iterator[int]:
         yield from range(self.shared)
-        while self._closed < len(self.sizes) and self.done[self._closed] >= self.task.per_item:
+        while self._closed < len(self.sizes) and not self._lacks(self._closed):
             self._closed += 1
         yield from range(self._closed, len(self.sizes))
 
@@ -196,7 +200,7 @@ class Assignment:
         """The first places that this rater may be shown, as many as the window holds."""
         count = 0
         for item in places:
-            if (item, 0) in mine or (item, TURN) in mine or not self._is_open(item, rater, now):
+            if (item, 0) in mine or item in self.known or not self._is_open(item, rater, now):
                 continue
             yield item
             count += 1
@@ -216,10 +220,10 @@ class Assignment:
     def _repeatable(self, mine: dict[tuple[int, int], str]) -> list[int]:
         """Items that the rater rated long enough ago, and once."""
         rated = [item for (item, turn), state in mine.items() if state == DONE and not turn]
-        return [item for item in rated[:-APART] if (item, 1) not in mine]
+        return [item for item in rated[:-APART] if (item, 1) not in mine and item not in self.known]
 
     def _pick_of(self, item: int, turn: int, stream: str, rng: random.Random) -> Pick:
         sides = [*range(self.sizes[item])]
         rng.shuffle(sides)
-        chance = (item + 1) / len(self.sizes) if stream == AUDIT else None
-        return Pick(item, turn, stream, chance, tuple(sides))
+        chance = self.unknown(item + 1) / self.unknown(len(self.sizes))
+        return Pick(item, turn, stream, chance if stream == AUDIT else None, tuple(sides))

@@ -22,7 +22,7 @@ from refless.data.rows import rows_of
 from refless.extensions.serve.assignment import DONE, SKIPPED
 from refless.extensions.serve.exports import BEFORE, COMPARED, OUTPUTS
 from refless.extensions.serve.result import Task
-from refless.extensions.serve.store import RATER, Rater, Store
+from refless.extensions.serve.store import DECIDER, RATER, Rater, Store
 from refless.registry.plural import counted
 from refless.report.charts import Series, chart
 from refless.report.export import as_jsonl
@@ -110,11 +110,23 @@ class Live:
         active = next(iter(results.values()))["active"]
         await asyncio.wrap_future(self.store.set_active(active))
 
+    def rater_changed(self) -> None:
+        """Somebody's link was revoked or made anew: a certificate that rests on them ends."""
+        self._certify(self.certificate)
+        self.touch(acts=1)
+
+    def _revoked(self) -> list[str]:
+        """Raters who have no link now."""
+        return [rater.name for rater in self.store.raters() if rater.link < 0]
+
     def _certify(self, last: dict[str, Any] | None) -> None:
         """Ends the round where it reached what it was to end by; another goal is another round."""
-        goal = self.store.task.project.until
-        self.certificate = last if last and last["until"] == goal else None
+        parts = [*last["dimensions"].values()] if last else []
+        raters = {name for part in parts for name in part.get("raters", ())}
+        same = last is not None and last["until"] == self.store.task.project.until
+        self.certificate = last if same and not raters & {*self._revoked()} else None
         self.store.ended = self.certificate is not None
+        self.files.pop(CERTIFICATE, None)
         if self.certificate:
             self.files[CERTIFICATE] = self.folder / CERTIFICATE
             self.files[CERTIFICATE].write_text(json.dumps(last, indent=1), encoding="utf-8")
@@ -132,6 +144,7 @@ class Live:
                 "folder": str(self.folder),
                 "gold": self.store.task.project.gold,
                 "until": self.store.task.project.until,
+                "revoked": self._revoked(),
             }
         )
 
@@ -139,14 +152,15 @@ class Live:
         """What the page shows, out of what is known without asking the database for ratings."""
         assignment, n = self.store.assignment, len(self.store.units)
         raters = [self._rater(rater) for rater in self.store.raters() if rater.role == RATER]
+        asked = [rater for rater in raters if rater["name"] != DECIDER]
         look: dict[str, Any] = self.looks[-1] if self.looks else {"n": 0, "dimensions": {}}
         facts = [
             ["items rated", f"{assignment.rated:,}", f"of {n:,}"],
             ["drawn at random", f"{assignment.audited:,}", "rated or skipped"],
-            ["raters", str(sum(rater["done"] > 0 for rater in raters)), f"of {len(raters)} asked"],
+            ["raters", str(sum(rater["done"] > 0 for rater in asked)), f"of {len(asked)} asked"],
         ]
         if self.store.task.project.adjudicate:
-            facts.append(["to decide", str(len(assignment.disputed)), "raters differ on them"])
+            facts.append(["to decide", str(len(assignment.disputed)), "for the decider"])
         lines, systems = [], []
         if self.certificate:
             lines = [f"The round has ended: {self.certificate['until']}. {CERTIFICATE} says so."]
@@ -163,6 +177,11 @@ class Live:
             "systems": systems,
             "ask": self.store.task.ask,
             "commands": self.commands,
+            "agreements": [
+                agreement_of(self.store.task, name)
+                for name, part in look["dimensions"].items()
+                if part.get("alpha") is not None
+            ],
             "files": [*self.files] if self.commands or self.certificate else [],
             "curve": [point for earlier in self.looks for point in _point(earlier)],
             "raters": raters,
@@ -235,6 +254,17 @@ def commands_of(
         asked = ["--dimension", name] if several else []
         commands.append(shlex.join([*words, *scale, *options, *asked]))
     return commands
+
+
+def agreement_of(task: Task, dimension: str) -> str:
+    """The command that gives alpha, from the exported ratings before anybody decided."""
+    name = "first.jsonl" if task.project.adjudicate else "ratings.jsonl"
+    one = f", dimension={dimension!r}" if len(task.dimensions) > 1 else ""
+    low, high = task.scale_of(dimension)
+    pool = f"read_pool({name!r}, Reading(scale=({low:g}, {high:g}){one})).pool"
+    home = "from refless.evaluation.rater_agreement import rater_agreement"
+    code = f"from refless.data.tables import Reading, read_pool; {home}"
+    return shlex.join(["python", "-c", f"{code}; print(rater_agreement({pool}))"])
 
 
 def certificate(task: Task, results: Mapping[str, Any]) -> dict[str, Any] | None:

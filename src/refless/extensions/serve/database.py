@@ -203,7 +203,7 @@ def connected(url: str) -> Iterator[None]:
         reason = str(getattr(fault, "orig", None) or fault).strip().split("\n")[0]
         hidden = sa.make_url(url).render_as_string(hide_password=True)
         problem = f"the database cannot be opened ({reason})"
-        remedy = f"check {called('database')} and that it can be written"
+        remedy = f"check that it can be written; {called('restore', 'FILE')} goes back to a backup"
         raise InputError(problem, path=hidden, remedy=remedy) from fault
 
 
@@ -236,6 +236,8 @@ def engine_of(url: str) -> sa.Engine:
 
 def check_schema(connection: sa.Connection, url: str) -> None:
     """Makes the tables of a new database; InputError for one that another version made."""
+    if file_of(url) is not None:
+        check_whole(connection.exec_driver_sql)
     version = make_tables(connection)
     if version != VERSION:
         hidden = sa.make_url(url).render_as_string(hide_password=True)
@@ -250,25 +252,63 @@ def back_up(url: str, target: Path) -> None:
 
     Raises:
         UsageError: no SQLite database, or a file that is there already.
-        InputError: no such database.
+        InputError: no such database, or a copy that cannot be written.
     """
     path = file_of(url)
     if path is None:
         raise UsageError(f"{called('backup')} copies SQLite files; for PostgreSQL use pg_dump")
+    _copy(path, target)
+
+
+def restore(url: str, backup: Path) -> Path:
+    """Puts a backup in the place of a SQLite database; where that database is now.
+
+    Raises:
+        UsageError: no SQLite database, one that is being served, or an earlier one in the way.
+        InputError: a backup that cannot be read.
+    """
+    path = file_of(url)
+    if path is None:
+        raise UsageError(f"{called('restore')} is for SQLite files; for PostgreSQL use pg_restore")
+    path = path.resolve()
+    copy, before = (path.with_name(path.name + end) for end in (".new", ".before"))
+    if before.exists():
+        raise UsageError(f"{before} is there already; move it elsewhere")
+    with connected(url):
+        lock = sole_file(path)
+    with lock:
+        copy.unlink(missing_ok=True)  # of a restore that was cut short
+        _copy(backup, copy)
+        for end in ("-shm", "-wal", ""):  # a log that stayed would be read into the backup
+            there = path.with_name(path.name + end)
+            if there.exists():
+                there.rename(f"{before}{end}")
+        copy.rename(path)
+    return before
+
+
+def _copy(path: Path, target: Path) -> None:
+    """A new file with all of a database."""
     if not is_file(path):
-        raise InputError("no such database", path=str(path), remedy=f"check {called('database')}")
+        raise InputError("no such database", path=str(path), remedy="check the file's name")
     if target.exists():
-        raise UsageError(f"{called('backup', str(target))} is there already; name another file")
-    with connected(url), closing(sqlite3.connect(path)) as source:
-        source.execute("PRAGMA schema_version")  # reads it, so that what fails below is the copy's
+        raise UsageError(f"{target} is there already; name another file")
+    with connected(f"sqlite:///{path}"), closing(sqlite3.connect(path)) as source:
+        check_whole(source.execute)  # so that what fails below is the copy's fault
         try:
             os.close(private(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
             with closing(sqlite3.connect(target)) as copy:
                 source.backup(copy)
         except (sqlite3.Error, OSError) as fault:
-            remedy = f"name another file with {called('backup')}"
             problem = f"the copy cannot be written ({fault})"
-            raise InputError(problem, path=str(target), remedy=remedy) from fault
+            raise InputError(problem, path=str(target), remedy="name another file") from fault
+
+
+def check_whole(execute: Callable[[str], Any]) -> None:
+    """Raises DatabaseError for a SQLite database that is damaged, as beside a foreign log."""
+    (told,) = execute("PRAGMA integrity_check(1)").fetchone()
+    if told != "ok":
+        raise sqlite3.DatabaseError(f"it is damaged: {told}")
 
 
 def _not_alone() -> UsageError:

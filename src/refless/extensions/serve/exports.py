@@ -14,6 +14,7 @@ from refless.data.rows import NAMED
 from refless.extensions.serve import schema as sql
 from refless.extensions.serve.adjudication import TURN, decided
 from refless.extensions.serve.assignment import REPEAT
+from refless.extensions.serve.result import Ask
 from refless.extensions.serve.schema import TIE, assigned, events, items, raters, settings
 from refless.report.export import as_csv, as_jsonl, as_parquet
 
@@ -30,10 +31,11 @@ class Snapshot:
         ask, scale, scales, dimensions, seed: how raters are asked.
         names: of items, by their number less 1; texts: the rows of each one's texts.
         current: ratings and skips that hold now; adjudicate: by how much raters may differ.
-        drawn: so many items, the first ones, are those that were drawn at random.
+        drawn: the first items, to this one, are those that were drawn at random, but for gold.
+        gold: numbers of items whose right ratings are known.
     """
 
-    ask: str
+    ask: Ask
     scale: tuple[float, float]
     scales: dict[str, tuple[float, float]]
     dimensions: tuple[str, ...]
@@ -42,7 +44,14 @@ class Snapshot:
     texts: tuple[tuple[Row, ...], ...]
     current: Sequence[Any]
     drawn: int
+    gold: frozenset[int] = frozenset()
     adjudicate: float = 0.0
+
+    @property
+    def probability(self) -> float | None:
+        """The chance of an item without a known rating to have been drawn at random."""
+        n = len(self.texts) - len(self.gold)
+        return (self.drawn - sum(item <= self.drawn for item in self.gold)) / n if n else None
 
     def standing(self, *, first: bool = False) -> list[Any]:
         """Ratings that count: a decision replaces those of its item, unless first ones count."""
@@ -50,7 +59,11 @@ class Snapshot:
         for row in self.current:
             by_item.setdefault(row.item, []).append(row)
         apart = 0.0 if first else self.adjudicate
-        verdicts = {item: decided(rows, apart)[1] for item, rows in by_item.items() if apart}
+        verdicts = {
+            item: decided(rows, apart)[1]
+            for item, rows in by_item.items()
+            if apart and item not in self.gold
+        }
         return [
             row
             for row in self.current
@@ -62,6 +75,7 @@ class Snapshot:
 def snapshot(db: sa.Connection) -> Snapshot:
     """What there is now."""
     values = {row.name: row.value for row in db.execute(sa.select(settings))}
+    gold = json.loads(values.get("gold", "[]"))
     rows = db.execute(sa.select(items).order_by(items.c.id)).all()
     texts = [
         [{"source": row.source, "item": row.item, "task": row.task, **text}
@@ -79,7 +93,8 @@ def snapshot(db: sa.Connection) -> Snapshot:
         texts=tuple(
             tuple({name: text[name] for name in columns} for text in unit) for unit in texts
         ),
-        drawn=db.execute(sql.DRAWN).scalar() or 0,
+        drawn=db.execute(sql.DRAWN, {"gold": gold}).scalar() or 0,
+        gold=frozenset(gold),
         current=db.execute(sql.CURRENT_ROWS).all(),
         adjudicate=json.loads(values.get("adjudicate", "0")),
     )
@@ -96,10 +111,9 @@ def ratings_of(state: Snapshot, *, audit: bool = False, first: bool = False) -> 
         audit: whether items that were only chosen are left out.
         first: whether ratings that somebody decided about count, in place of the decision.
     """
-    chance = state.drawn / len(state.texts) if state.texts else None
     rows = []
     for rating in state.standing(first=first):
-        by_lot = rating.item <= state.drawn
+        by_lot = rating.item <= state.drawn and rating.item not in state.gold
         if audit and not by_lot:
             continue
         details = {
@@ -107,7 +121,7 @@ def ratings_of(state: Snapshot, *, audit: bool = False, first: bool = False) -> 
             "timestamp": _time(rating.at),
             "stream": rating.stream,
             **({"dimension": rating.dimension} if len(state.dimensions) > 1 else {}),
-            "probability": chance if by_lot else None,
+            "probability": state.probability if by_lot else None,
         }
         rows += [{**row, **details} for row in _rated(state, rating.item - 1, rating.value)]
     return rows

@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import chain
+from statistics import median
 from typing import Any
 
 import msgspec
@@ -25,7 +28,7 @@ from refless.extensions.serve.access import MONTH, Access, Pace, caller
 from refless.extensions.serve.dashboard import BREATH, Live, drawing_of, until
 from refless.extensions.serve.database import AWAY
 from refless.extensions.serve.exports import EXPORTS, items_of
-from refless.extensions.serve.project import dressed, markdown
+from refless.extensions.serve.project import dressed, html_of
 from refless.extensions.serve.store import OWNER, RATER, Event, Rater, Store
 from refless.report.templates import rendered
 
@@ -117,9 +120,7 @@ class Pages:
         person = self.access.person(request.query_params)
         who = None if person else self.access.by_session(request, RATER)
         if who is None and request.method != "POST":  # such as a preview: a person presses a button
-            return HTMLResponse(rendered(HOME, "begin.html", title=project.title))
-        if who is None and not self.logins.takes(caller(request)):
-            raise HTTPException(429, MANY_TRIES)
+            return HTMLResponse(rendered(HOME, "begin.html", **self._outlook()))
         if who is None:
             make = self.store.joined if person else self.store.add_rater
             who = await run_in_threadpool(make, person)
@@ -127,6 +128,13 @@ class Pages:
         if who.link <= 0:
             raise HTTPException(403, BAD_LINK)
         return self._entered(request, who)
+
+    def _outlook(self) -> dict[str, Any]:
+        """What whoever thinks of beginning is told: of what, how much, and how long it took others."""
+        n = self.store.task.project.most_items or len(self.store.units)
+        seconds = [*chain(*self.store.seconds.values())]
+        minutes = math.ceil(n * median(seconds) / 60) if seconds else None
+        return {"task": self.store.task, "n": n, "minutes": minutes}
 
     def _entered(self, request: Request, who: Rater) -> Response:
         """The page of a rater or the owner, whose session begins."""
@@ -165,7 +173,7 @@ class Pages:
             state = await run_in_threadpool(self._state)
             values |= {**state, "exports": EXPORTS, "everybody": everybody}
             return HTMLResponse(rendered(HOME, "owner.html", **values))
-        guidelines = markdown(task.project.guidelines)
+        guidelines = await run_in_threadpool(html_of, task.project.guidelines, "markdown")
         values |= {"guidelines": guidelines, "setting": json.dumps(setting)}
         return HTMLResponse(rendered(HOME, "rate.html", **values))
 
@@ -181,8 +189,11 @@ class Pages:
             for name in ("unit", "next")
             if name in answer
         }
-        if None in units.values() and answer["progress"]["done"]:  # nobody reads it before the end
+        done, skipped = answer["progress"]["done"], answer["progress"]["skipped"]
+        if None in units.values() and done > 2 * skipped:  # nobody reads it before the end
             answer["thanks"] = {"code": project.completion_code, "url": project.return_url}
+        elif None in units.values() and (project.completion_code or project.return_url):
+            answer["thanks"] = {"skipped": skipped}
         if "ahead" in answer:
             answer["ahead"] = [dressed(unit, project.render) for unit in answer["ahead"]]
         return JSONResponse({**answer, **units})
@@ -194,12 +205,14 @@ class Pages:
 
     async def next(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """What to rate next."""
-        return self._dressed(await asyncio.wrap_future(self.store.next_unit(who.id)))
+        answer = await asyncio.wrap_future(self.store.next_unit(who.id))
+        return await run_in_threadpool(self._dressed, answer)
 
     async def at(self, request: Request, who: Rater) -> Response:
         """What was shown before."""
         position = min(request.path_params["position"], 1 << 30)
-        return self._dressed(await asyncio.wrap_future(self.store.unit_at(who.id, position)))
+        answer = await asyncio.wrap_future(self.store.unit_at(who.id, position))
+        return await run_in_threadpool(self._dressed, answer)
 
     async def events(self, request: Request, who: Rater) -> Response:
         """Keeps one event; the answer comes when it is on disk."""
@@ -210,7 +223,7 @@ class Pages:
         session = self.access.csrf(request, RATER)[:12]
         result = await asyncio.wrap_future(self.store.save(who.id, event, session))
         self.live.touch(acts=1)
-        return self._dressed(result)
+        return await run_in_threadpool(self._dressed, result)
 
     async def items(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """What became of each item: ratings, flags, skips."""
@@ -262,7 +275,7 @@ class Pages:
             await run_in_threadpool(self.store.revoke, rater)
         elif rater.link <= 0:
             rater = await run_in_threadpool(self.store.renew, rater)
-        self.live.touch()
+        await run_in_threadpool(self.live.rater_changed)
         link = self._link(rater) if act == "link" else ""
         return JSONResponse({"name": rater.name, "link": link})
 

@@ -15,11 +15,13 @@ from refless.registry.errors import InputError
 from refless.report.templates import escaped
 
 TURN = re.compile(r"^[ \t]*(\w[\w -]{0,30}):[ \t]*", re.MULTILINE)  # who speaks, at a line's start
-WEB = re.compile(r"(https?://\w\S*)?")  # a link to a host, or none
+WEB = re.compile(r"((?i:https?)://\w\S*)?")  # a link to a host, or none
 Render = Literal["plain", "markdown", "chat"]
-UNTIL = re.compile(r"(difference|every system's mean|win rate)(?: known)? to (\d*\.?\d+)")
+UNTIL = re.compile(
+    r"(difference|every system's mean|win rate)(?: known)? to (?!0*\.?0*$)(\d*\.?\d+)"
+)
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
-Amount = Annotated[float, msgspec.Meta(ge=0)]
+Amount = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 
 
 class Gold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,7 +55,7 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         adjudicate: points of the scale beyond which raters differ, and somebody decides; 0: nobody.
         until: "difference known to 0.2", or "every system's mean to 0.15": what ends the round; of
             pairs "win rate known to 0.1".
-        join: whether one link makes a rater of each person who opens it.
+        join: whether one link makes a rater of each person who opens it; contact: who asks them.
         most_items: that a rater is shown; 0 for no limit. pay: for all of them, in money.
         completion_code, return_url: what a rater who is through is shown.
     """
@@ -64,13 +66,14 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     questions: dict[str, str] = {}
     labels: dict[str, str] = {}
     render: Render = "plain"
-    lease: Annotated[float, msgspec.Meta(gt=0)] = 900.0
+    lease: Annotated[float, msgspec.Meta(gt=0, le=1e9)] = 900.0
     ahead: Annotated[int, msgspec.Meta(ge=0, le=50)] = 0
     gold: tuple[Gold, ...] = ()
     gold_share: Share = 0.1
     adjudicate: Amount = 0.0
     until: Annotated[str, msgspec.Meta(pattern=f"^({UNTIL.pattern})?$")] = ""
     join: bool = False
+    contact: str = ""
     most_items: Annotated[int, msgspec.Meta(ge=0)] = 0
     pay: Amount = 0.0
     completion_code: str = ""

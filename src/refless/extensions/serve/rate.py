@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from importlib.util import find_spec
+from ipaddress import ip_network
 from itertools import chain, combinations
 from os import PathLike, fspath
 from typing import Annotated, Any
@@ -67,8 +68,10 @@ def rate(
     estimator: Chosen = DEFAULT,
     host: Host = "127.0.0.1",
     port: Port = 8000,
+    trust_proxy: Annotated[str | None, About(panel="Service", metavar="ADDRESS")] = None,
     database: Annotated[str | None, About(panel="Service", metavar="FILE|URL")] = None,
     backup: Annotated[str | None, About(panel="Service", metavar="FILE")] = None,
+    restore: Annotated[str | None, About(panel="Service", metavar="FILE")] = None,
     project: Annotated[str | None, About(metavar="FILE")] = None,
     seed: Seed = 0,
     columns: OutputColumns = None,
@@ -98,9 +101,13 @@ def rate(
         raters: Personal links that are printed; the owner's page makes more.
         host: Address to listen on; 0.0.0.0 for all, behind a proxy with TLS.
         port: Port to listen on.
+        trust_proxy: Address or network of the proxy with TLS, whose X-Forwarded headers are then
+            believed. Cookies are Secure if it says https.
         database: Where ratings are kept: a file of SQLite, or postgresql://USER@HOST/NAME. Without
             it: beside the outputs.
         backup: Copy the database to this file, whole, and end; also while it is being served.
+        restore: Put this backup in the place of the database, which is kept as FILE.before, and
+            end.
         project: File (TOML or JSON) of what raters are told: title, guidelines, consent, questions,
             labels of the scale, how texts are shown, gold items; or a labelling configuration of
             Label Studio (XML), which has the scale, too.
@@ -135,16 +142,18 @@ def rate(
     if not any(text.strip() for text in texts.texts):
         raise InputError("there is nothing to rate", remedy="give outputs with texts")
     _check_project(task, texts, project or "")
+    proxy = _proxy(trust_proxy)
     before = () if rated is None else apart(_rated(rated, rows, task), texts)
     return RateResult(
         outputs=texts,
         items=_items(texts, ask),
         rated=before,
         task=task,
-        where=Where(host=host, port=port, database=_database(database, outputs)),
+        where=Where(host=host, port=port, proxy=proxy, database=_database(database, outputs)),
         estimator=spec_of(chosen(estimator), ESTIMATORS),
         raters=max(0, raters),
         backup=backup or "",
+        restore=restore or "",
         signature=Signature("rate").plus(size=len(texts), seed=seed, v=__version__),
     )
 
@@ -156,6 +165,15 @@ def check_served(host: str) -> None:
         raise MissingExtraError("a service", "serve")
     if host not in {"127.0.0.1", "localhost", "::1"}:
         note(f"listening on {host}, so that others can reach it: put a proxy with TLS before it")
+
+
+def _proxy(address: str | None) -> str:
+    """The address or network; raises UsageError for what is neither."""
+    try:
+        return str(ip_network(address)) if address else ""
+    except ValueError:
+        problem = "--trust-proxy needs an address or a network, such as 127.0.0.1 or 10.1.0.0/24"
+        raise UsageError(f"{problem}; got {address}") from None
 
 
 def _check(task: Task) -> None:

@@ -51,10 +51,14 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
-    """Where a service listens, and what it writes: `database` is SQLAlchemy's URL, if any."""
+    """Where a service listens, and what it writes: `database` is SQLAlchemy's URL, if any.
+
+    Headers of a `proxy`, an address or a network, say whence a request came.
+    """
 
     host: str
     port: int
+    proxy: str = ""
     database: str = ""
 
     @property
@@ -87,7 +91,8 @@ class RateResult(Result):
         rated: rows of rated texts that were there before, as plain dicts.
         task: how; where: on which address, into which database.
         estimator: its specification; raters: personal links that are printed.
-        backup: a file to copy the database to, instead of serving it.
+        backup: a file to copy the database to, instead of serving it; restore: a file to put in
+            its place.
     """
 
     record = RateRecord
@@ -101,6 +106,7 @@ class RateResult(Result):
     estimator: str
     raters: int = 1
     backup: str = ""
+    restore: str = ""
 
     def _shown(self) -> Document:
         """What the terminal shows before the links."""

@@ -68,15 +68,24 @@ fits = sa.Table(  # what the ratings were worth, each time they were looked at
     sa.Column("found", sa.Text, nullable=False),
 )
 
-EVENT = sa.select(events.c.assigned, assigned.c.rater).join(assigned)
+EVENT = sa.select(events, assigned.c.rater).join(assigned)
 EVENT = EVENT.where(events.c.uuid == sa.bindparam("uuid"))
 SHOWN = sa.select(assigned).where(assigned.c.id == sa.bindparam("key"))
+NAMED = sa.select(assigned).where(
+    *(assigned.c[name] == sa.bindparam(name) for name in ("rater", "item", "round"))
+)
 SHOW = sa.insert(assigned).returning(assigned)
 ACT = sa.insert(events)
 SETTLE = (
     sa.update(assigned)
     .where(assigned.c.id == sa.bindparam("key"))
     .values(state=sa.bindparam("now"), until=sa.bindparam("then"))
+    .returning(assigned)
+)
+TURNED = (
+    sa.update(assigned)
+    .where(assigned.c.id == sa.bindparam("key"))
+    .values(sides=sa.bindparam("now"))
     .returning(assigned)
 )
 HOLDS = sa.text(
@@ -93,11 +102,11 @@ CURRENT_ROWS = sa.text(
 OF_ITEM = sa.text("SELECT * FROM current_ratings WHERE item = :item ORDER BY id")
 DRAWN = (
     sa.text(  # the last item that was drawn at random, where all before it were rated or skipped
-        "WITH unseen AS (SELECT min(id) AS first FROM items WHERE id NOT IN "
+        "WITH unseen AS (SELECT min(id) AS first FROM items WHERE id NOT IN :gold AND id NOT IN "
         "(SELECT item FROM assigned WHERE round = 0 AND state <> 'open')) "
         "SELECT CASE WHEN first IS NULL THEN (SELECT count(*) FROM items) ELSE (SELECT max(item) "
         "FROM assigned WHERE stream = 'audit' AND item < first) END FROM unseen"
-    )
+    ).bindparams(sa.bindparam("gold", expanding=True))
 )
 FLAGGED = sa.text(
     "SELECT a.item, a.rater, r.name AS rater_name, e.* FROM events e JOIN assigned a "

@@ -6,21 +6,21 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import msgspec
 import sqlalchemy as sa
+from itsdangerous import BadData, URLSafeSerializer
 from msgspec import Meta
 
 from refless.data.records import Outputs
 from refless.extensions.serve import schema as sql
 from refless.extensions.serve.adjudication import TURN, decided
-from refless.extensions.serve.assignment import DONE, OPEN, SKIPPED, Assignment
+from refless.extensions.serve.assignment import DONE, OPEN, SKIPPED, Assignment, Pick
 from refless.extensions.serve.database import Database
-from refless.extensions.serve.project import Gold
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import TIE, assigned, events, fits, items, raters, settings
 from refless.registry.dialect import called
@@ -29,7 +29,8 @@ from refless.registry.signature import digest_of
 
 OWNER, RATER = "owner", "rater"
 FIXED = ("ask", "scale", "scales", "dimensions", "seed")  # which no later run changes
-APART = "adjudicate"  # among the settings, for whoever reads ratings
+DECIDER = "decider"  # the name of the rater who decides where others differ
+CONTENT = ("dimension", "value", "reason")  # of an event, beside what it is about
 CONSENT = "consent of "  # a rater's number, among the settings
 PACED = 50  # latest items of a rater that tell how long one takes
 Holds = tuple[dict[str, float], bool]  # ratings by dimension, and whether an item was skipped
@@ -41,19 +42,23 @@ class Refused(RefLessError):  # noqa: N818 - what it says
     """A request that cannot be honoured; the message is for whoever sent it."""
 
 
+class Conflict(Refused):
+    """An event whose id was sent before with other content."""
+
+
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One act of a rater, as the page sends it.
 
     Attributes:
         uuid: made by the page, so that sending it again changes nothing.
-        assigned: what it is about; 0 for `undone`, which is about the latest act.
+        assigned: the signed name of what was shown; of `undone` that of the latest act, or none.
         value: the rating, or the place of the text that was chosen, as shown; -1 for neither.
         latency: milliseconds since the item was shown.
     """
 
     uuid: Annotated[str, Meta(pattern=r"^[0-9A-Za-z-]{8,64}$")]
     kind: Literal["rated", "skipped", "flagged", "undone"]
-    assigned: Key = 0
+    assigned: Annotated[str, Meta(max_length=2000)] = ""
     dimension: Word = ""
     value: float | None = None
     reason: Annotated[str, Meta(max_length=500)] = ""
@@ -80,6 +85,7 @@ class Store:
         self.task, self.outputs = task, outputs
         self.ended = False  # whether enough is known, and nobody is asked any more
         self.seconds: dict[int, deque[float]] = {}  # that each rater took for the latest items
+        self._signers: dict[int, URLSafeSerializer] = {}  # of what each rater was shown
         self._raters: dict[int, Rater] = {}  # what was read of them; empty to read anew
         self._reading = threading.Lock()  # so that what was read before a change is not kept
         self._joining = threading.Lock()
@@ -119,13 +125,17 @@ class Store:
         """A rater with a pseudonym and a link of their own."""
 
         def job(db: sa.Connection) -> Rater:
-            number = db.execute(sa.select(sa.func.count()).select_from(raters)).scalar_one()
-            name = "owner" if role == OWNER else f"r{number:02}"
-            row = {"name": name, "note": note, "role": role, "link": 1, "joined": time.time()}
-            key = db.execute(sa.insert(raters).returning(raters.c.id), row).scalar_one()
-            return Rater(key, name, note, role, 1)
+            where = raters.c.name != DECIDER
+            number = db.execute(sa.select(sa.func.count()).where(where)).scalar_one()
+            return self._added(db, OWNER if role == OWNER else f"r{number:02}", note, role)
 
         return self.database.write(job).result()
+
+    def _added(self, db: sa.Connection, name: str, note: str = "", role: str = RATER) -> Rater:
+        link = 1 + secrets.randbelow(1 << 30)  # a restored database gives out ids again
+        row = {"name": name, "note": note, "role": role, "link": link, "joined": time.time()}
+        key = db.execute(sa.insert(raters).returning(raters.c.id), row).scalar_one()
+        return Rater(key, name, note, role, link)
 
     def joined(self, person: str) -> Rater:
         """The rater of a person, whose pseudonym begins the note; made at the first time."""
@@ -233,10 +243,19 @@ class Store:
                     f"this database was made with {name} {stored[name]}, now it is "
                     f"{settled[name]}; {remedy}"
                 )
-        db.execute(sa.delete(settings).where(settings.c.name == APART))  # a later run may change it
-        apart = json.dumps(self.task.project.adjudicate)
-        db.execute(sa.insert(settings), {"name": APART, "value": apart})
+        project = self.task.project
+        known = [k for k, name in enumerate(self.names, 1) if name in {g.id for g in project.gold}]
+        for name, value in (("adjudicate", project.adjudicate), ("gold", known)):
+            db.execute(sa.delete(settings).where(settings.c.name == name))  # a run may change it
+            db.execute(sa.insert(settings), {"name": name, "value": json.dumps(value)})
+        if project.adjudicate and not self._decider(db):
+            self._added(db, DECIDER)
         return str(stored["secret"])
+
+    def _decider(self, db: sa.Connection) -> int:
+        """The number of the rater who decides; 0 if there is none."""
+        query = sa.select(raters.c.id).where(raters.c.name == DECIDER)
+        return db.execute(query).scalar() or 0
 
     def _item(self, place: int) -> dict[str, Any]:
         """The row of an item."""
@@ -255,7 +274,9 @@ class Store:
                   if item.practice is first and item.id in self.names)
             for first in (True, False)
         )  # fmt: skip
-        assignment = Assignment(self.task, [*map(len, self.units)], active, practice, gold)
+        decider = self._decider(db)
+        sizes = [*map(len, self.units)]
+        assignment = Assignment(self.task, sizes, active, practice, gold, decider)
         for row in db.execute(sa.select(assigned).order_by(assigned.c.id)):
             assignment.note(row.rater, row.item - 1, row.round, row.state, row.until, row.stream)
         if self.task.project.adjudicate:
@@ -265,10 +286,14 @@ class Store:
 
     def _dispute(self, db: sa.Connection, assignment: Assignment, item: int) -> None:
         """Notes whether raters differ on an item that nobody has decided."""
-        several = assignment.done[item - 1] > 1
+        place = item - 1
+        several = assignment.done[place] > 1 and place not in assignment.known
         rows = db.execute(sql.OF_ITEM, {"item": item}).all() if several else ()
         differ, verdict = decided(rows, self.task.project.adjudicate)
-        (set.add if differ and not verdict else set.discard)(assignment.disputed, item - 1)
+        if differ and not verdict:
+            assignment.disputed.add(place)
+        else:
+            assignment.disputed.discard(place)
 
     def _paced(self, db: sa.Connection) -> None:
         for row in reversed(db.execute(sql.LATEST, {"last": self.task.dimensions[-1]}).all()):
@@ -286,25 +311,54 @@ class Store:
             opened = db.execute(query.limit(1 + self.task.project.ahead))
             rows += [(row, None) for row in opened]
         while len(rows) <= self.task.project.ahead and not self.ended:
-            if (pick := self.assignment.pick(rater, now := time.time())) is None:
+            if (pick := self.assignment.pick(rater, time.time())) is None:
                 break
-            until = now + self.task.project.lease
-            new = {
-                "rater": rater, "item": pick.item + 1, "round": pick.round, "until": until,
-                "position": self.assignment.shown(rater), "sides": json.dumps(pick.sides),
-                "stream": pick.stream, "probability": pick.probability, "state": OPEN,
-            }  # fmt: skip
-            rows.append((db.execute(sql.SHOW, new).one(), ({}, False)))
-            self.assignment.note(rater, pick.item, pick.round, OPEN, until, pick.stream)
+            rows.append((self._shown(db, rater, pick), ({}, False)))
         views = [self._view(db, row, holds) for row, holds in rows]
         first = views[0] if views else {"unit": None, "progress": self._progress(rater)}
         return {**first, "ahead": [view["unit"] for view in views[1:]]}
+
+    def _shown(self, db: sa.Connection, rater: int, pick: Pick) -> Any:  # noqa: ANN401 - a row
+        """Records that a rater is shown something."""
+        until = time.time() + self.task.project.lease
+        new = {
+            "rater": rater, "item": pick.item + 1, "round": pick.round, "until": until,
+            "position": self.assignment.shown(rater), "sides": json.dumps(pick.sides),
+            "stream": pick.stream, "probability": pick.probability, "state": OPEN,
+        }  # fmt: skip
+        self.assignment.note(rater, pick.item, pick.round, OPEN, until, pick.stream)
+        return db.execute(sql.SHOW, new).one()
+
+    def _signer(self, db: sa.Connection, rater: int) -> URLSafeSerializer:
+        """Signs what a rater is shown; a rater of the same number who joined later has another."""
+        if rater not in self._signers:
+            joined = db.execute(sa.select(raters.c.joined).where(raters.c.id == rater)).scalar()
+            self._signers[rater] = URLSafeSerializer(self.secret, salt=f"shown {rater} {joined}")
+        return self._signers[rater]
+
+    def _named(self, db: sa.Connection, rater: int, name: str) -> Any:  # noqa: ANN401 - a row
+        """The row of what was shown, by its signed name.
+
+        A database that was restored may know nothing of it, or have it with other sides; the
+        rater saw what is signed.
+        """
+        try:
+            pick = Pick(*self._signer(db, rater).loads(name))
+        except BadData:
+            raise Refused("you were not asked this") from None
+        key = {"rater": rater, "item": pick.item + 1, "round": pick.round}
+        row = db.execute(sql.NAMED, key).one_or_none()
+        if row is None:
+            return self._shown(db, rater, pick)
+        sides = json.dumps(pick.sides)
+        turned = row.sides != sides
+        return db.execute(sql.TURNED, {"key": row.id, "now": sides}).one() if turned else row
 
     def _saved(self, db: sa.Connection, rater: int, event: Event, session: str) -> dict[str, Any]:
         before = db.execute(sql.EVENT, {"uuid": event.uuid}).one_or_none()
         if before is not None and before.rater != rater:
             raise Refused("this event is somebody else's")
-        row = self._about(db, rater, event, None if before is None else before.assigned)
+        row = self._about(db, rater, event, before)
         holds = None
         if before is None:
             values = self._checked(db, event, row)
@@ -317,31 +371,47 @@ class Store:
             row, holds = self._settled(db, row, event)
         answer = self._view(db, row, holds)
         answer["saved"] = event.uuid
-        if event.kind == "rated" and (gold := self._practised(row.item - 1, event.dimension)):
-            answer["told"] = f"The right answer is {gold.answer:g}. {gold.why}".strip()
         if row.state != OPEN and event.kind != "undone":
             following = self._next(db, rater)
             answer |= {"next": following["unit"], "ahead": following["ahead"]}
         return answer
 
-    def _practised(self, place: int, dimension: str) -> Gold | None:
-        """The known answer to a practice item."""
-        gold = self.task.project.gold if self.task.ask == "rating" else ()
-        same = (item for item in gold if item.id == self.names[place] and item.practice)
-        return next((item for item in same if item.dimension in ("", dimension)), None)
+    def _practised(self, place: int, rated: Iterable[str]) -> dict[str, Any]:
+        """Which practice item this is, and its right answers to what was `rated`."""
+        practice = self.assignment.practice
+        if place not in practice:
+            return {}
+        answers = [
+            f"The right answer is {gold.answer:g}. {gold.why}".strip()
+            for gold in self.task.project.gold
+            if gold.id == self.names[place] and (gold.dimension or next(iter(rated), "")) in rated
+        ]
+        number = practice.index(place) + 1
+        return {"practice": f"Practice {number} of {len(practice)}", "told": " ".join(answers)}
 
-    def _about(self, db: sa.Connection, rater: int, event: Event, before: int | None) -> Any:  # noqa: ANN401 - a row
-        """What an event is about."""
-        key = event.assigned if before is None else before
-        if event.kind == "undone" and before is None:
-            last = db.execute(_latest(rater)).one_or_none()
-            if last is None:
-                raise Refused("there is nothing to undo")
-            key = last.assigned
-        row = db.execute(sql.SHOWN, {"key": key}).one_or_none()
-        if row is None or row.rater != rater:
-            raise Refused("you were not asked this")
-        return row
+    def _about(self, db: sa.Connection, rater: int, event: Event, before: Any) -> Any:  # noqa: ANN401 - rows
+        """What an event is about, which may have been sent `before`."""
+        undone = event.kind == "undone"
+        row = None if undone and not event.assigned else self._named(db, rater, event.assigned)
+        if before is not None:
+            self._check_again(db, event, row, before)
+            return db.execute(sql.SHOWN, {"key": before.assigned}).one()
+        if not undone:
+            return row
+        last = db.execute(_latest(rater)).one_or_none()
+        if last is None or (row is not None and row.id != last.assigned):
+            raise Refused("there is nothing to undo")
+        return db.execute(sql.SHOWN, {"key": last.assigned}).one()
+
+    def _check_again(self, db: sa.Connection, event: Event, row: Any, before: Any) -> None:  # noqa: ANN401 - rows
+        """Raises Conflict for an event that differs from the one `before` of the same id."""
+        kind = before.kind.replace("changed", "rated")
+        same = event.kind == kind and (row is None or row.id == before.assigned)
+        if same and kind != "undone":
+            values = self._checked(db, event, row)
+            same = all(values[name] == getattr(before, name) for name in CONTENT)
+        if not same:
+            raise Conflict("this id was sent before, with other content")
 
     def _checked(self, db: sa.Connection, event: Event, row: Any) -> dict[str, Any]:  # noqa: ANN401
         """The columns of an event; raises Refused for a rating that was not offered."""
@@ -395,14 +465,17 @@ class Store:
         which = self.units[row.item - 1]
         if self.task.ask != "rating":
             values = {k: v if v == TIE else sides.index(int(v)) for k, v in values.items()}
+        chance = row.probability and float(row.probability)  # SQLite may return 1 for 1.0
+        pick = (row.item - 1, row.round, row.stream, chance, sides)
         unit = {
-            "assigned": row.id,
+            "assigned": self._signer(db, row.rater).dumps(pick),
             "position": row.position,
             "source": self.outputs.sources[which[0]] if self.outputs.sources else "",
             "texts": [self.outputs.texts[which[side]] for side in sides],
             "values": values,
             "skipped": skipped,
             "open": row.state == OPEN,
+            **self._practised(row.item - 1, values),
         }
         if row.round == TURN:
             rows = db.execute(sql.OF_ITEM, {"item": row.item}).all()
@@ -415,7 +488,8 @@ class Store:
 
     def _progress(self, rater: int) -> dict[str, int]:
         states = self.assignment.states(rater)
-        return {"done": states[DONE] + states[SKIPPED], "left": self.left(rater)}
+        skipped = states[SKIPPED]
+        return {"done": states[DONE] + skipped, "skipped": skipped, "left": self.left(rater)}
 
     def left(self, rater: int) -> int:
         """Items that this rater may still be shown: none after the end."""

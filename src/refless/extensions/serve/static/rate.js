@@ -8,6 +8,7 @@ const many = setting.dimensions.length > 1;
 let unit = null, question = 0, shownAt = 0, busy = false, differences = false;
 let ahead = [], away = false, delivering = false; // items for when there is no connection
 let made = 0; // acts, since the page was opened
+const trail = []; // what was acted on and saved, since then
 const KEPT = `kept ${setting.page}`; // what is on the page, for when it opens without a connection
 const queue = Object.keys(localStorage).filter((key) => key.startsWith(setting.page))
   .map((key) => JSON.parse(localStorage.getItem(key))).sort((a, b) => a.n - b.n);
@@ -43,8 +44,9 @@ async function ask(path, body, meanwhile = () => {}) {
       const answer = await fetch(path, { ...options, signal: AbortSignal.timeout(20000) });
       if (answer.status < 500 && answer.status !== 429) {
         if (answer.ok) { problem(""); return await answer.json(); }
-        problem(await why(answer));
-        return { refused: answer.status };
+        const refusal = await why(answer);
+        problem(refusal);
+        return { refused: answer.status, why: refusal };
       }
     } catch { /* no connection; try again */ }
     meanwhile();
@@ -59,13 +61,21 @@ async function deliver() {
   delivering = true;
   let answer = null;
   while (queue.length) {
+    const key = setting.page + queue[0].event.uuid;
+    if (queue[0].stored && !localStorage.getItem(key)) { // another tab has sent it, or undone it
+      queue.shift();
+      continue;
+    }
     answer = await ask("/rate/events", queue[0].event, goOn);
     if ([401, 403].includes(answer.refused)) break; // kept until the link is opened again
-    localStorage.removeItem(setting.page + queue[0].event.uuid);
-    const { said } = queue.shift();
-    if (answer.refused) continue;
-    $("saved").textContent = `${said} Saved.${answer.told ? ` ${answer.told}` : ""}`;
-    $("saved").classList.toggle("told", Boolean(answer.told));
+    const { said, event } = queue.shift();
+    if (answer.refused) { // what cannot be kept there stays here
+      problem(`${said} This could not be saved, and stays on this device: ${answer.why}`);
+      continue;
+    }
+    localStorage.removeItem(key);
+    if (event.kind === "undone") trail.pop(); else trail.push(event.assigned);
+    $("saved").textContent = `${said} Saved.`;
   }
   delivering = false;
   return answer;
@@ -111,7 +121,8 @@ function locally(act) {
   const { kind, dimension, value } = act.event;
   if (kind === "rated") unit.values[dimension] = value;
   const through = kind === "skipped" || setting.dimensions.every((name) => name in unit.values);
-  occupy(kind === "undone" || !unit.open || (through && !ahead.length));
+  const last = !ahead.length || unit.practice; // whose right answer only the service knows
+  occupy(kind === "undone" || !unit.open || (through && last));
   $("saved").textContent = act.said;
   if (busy) { show({ unit }); return; } // it waits, with what was pressed
   if (kind === "flagged") return;
@@ -197,8 +208,10 @@ function fillAll() {
 }
 
 // What a rater who is through takes along: a code, and a link back to where they came from.
-function thanks({ code, url }) {
+function thanks({ code, url, skipped }) {
   const parts = [];
+  if (skipped) parts.push(`You skipped ${skipped}. The completion code comes once you have rated more `
+    + "texts than you skipped: Back (←) shows them again.");
   if (code) parts.push("Your completion code: ", make("code", { class: "link" }, code), " ");
   if (url) parts.push(make("a", { href: url, class: "button" }, "Finish and go back"));
   return parts;
@@ -222,6 +235,7 @@ function show(found) {
   $("over").classList.toggle("hidden", Boolean(unit));
   $("source-part").classList.toggle("hidden", !unit || !unit.source);
   $("thanks").replaceChildren(...thanks(found.thanks || {}));
+  practised();
   if (!unit) { keep(); return; }
   unit.texts.forEach((_, i) => {
     const title = unit.texts.length > 1 ? `Text ${i + 1}` : "Text";
@@ -240,21 +254,36 @@ function show(found) {
   keep();
 }
 
+// Which practice item this is; what is right, which stays until the rater goes on.
+function practised() {
+  const [name, told, button] = $("practice").children;
+  $("practice").classList.toggle("hidden", !unit || !unit.practice);
+  if (!unit || !unit.practice) return;
+  name.textContent = `${unit.practice}.`;
+  told.textContent = unit.told;
+  button.classList.toggle("hidden", unit.open);
+  if (!unit.open) button.focus();
+}
+
 function asked(name, at) {
   const group = make("div", { role: "group", "aria-label": name, class: "question" });
   const asks = setting.questions[name];
   if (asks || many || setting.ask === "rating") group.append(make("h2", { dir: "auto" }, asks || name));
   const before = (unit.before || {})[name];
   if (before) group.append(make("p", {}, `Raters gave ${before.join(" and ")}. What is right?`));
-  const row = make("div", { class: "choices" });
-  for (const [value, key, label, meaning] of choices(at)) {
+  const row = make("div", { class: "choices" }), offered = choices(at);
+  const below = make("p", { class: "labels", "aria-hidden": "true" }); // so that no button is wider
+  for (const [value, key, label, meaning] of offered) {
     const button = make("button", { type: "button", "aria-pressed": unit.values[name] === value });
     button.append(make("span", {}, label));
-    if (meaning) button.append(make("small", { dir: "auto" }, meaning));
+    if (meaning) button.setAttribute("aria-label", `${label} ${meaning}`);
+    if (meaning && offered.length > 3) below.append(make("span", { dir: "auto" }, `${label} ${meaning}`));
+    else if (meaning) button.append(make("small", { dir: "auto" }, meaning));
     if (label !== String(key)) button.append(make("kbd", { "aria-hidden": "true" }, String(key)));
     button.addEventListener("click", () => rate(at, value));
     row.append(button);
   }
+  if (below.childNodes.length) row.append(below);
   group.append(row);
   return group;
 }
@@ -271,15 +300,15 @@ async function send(event, said) {
   occupy(true);
   const latency = Math.round(performance.now() - shownAt);
   const n = queue.length ? queue[queue.length - 1].n + 1 : 0;
-  const act = { n, said, event: { uuid: fresh(), latency, ...event } };
+  const act = { n, said, stored: true, event: { uuid: fresh(), latency, ...event } };
   queue.push(act);
   try {
     localStorage.setItem(setting.page + act.event.uuid, JSON.stringify(act));
-  } catch { /* no room: the page has it all the same */ }
+  } catch { act.stored = false; } // no room: the page has it all the same
   if (away) { locally(act); disconnected(); }
   made += 1;
   const found = await deliver();
-  if (found) arrive("next" in found ? { ...found, unit: found.next } : found);
+  if (found) arrive("next" in found && !found.unit.told ? { ...found, unit: found.next } : found);
 }
 
 // Shows what comes next; what was being read without a connection stays as it is.
@@ -323,7 +352,7 @@ async function go(step) {
 
 const acts = {
   ArrowLeft: () => go(-1), ArrowRight: () => go(1),
-  z: () => send({ kind: "undone" }, "Undone."),
+  z: () => send({ kind: "undone", assigned: trail[trail.length - 1] || "" }, "Undone."),
   s: () => because("skipped", "Skipped."), f: () => because("flagged", "Flagged."),
   d: () => { differences = !differences; if (unit) fillAll(); },
   "?": () => $("keys").showModal(), g: () => $("guide") && $("guide").showModal(),
@@ -346,6 +375,7 @@ for (const [id, key] of Object.entries(
     differences: "d" })) {
   if ($(id)) $(id).addEventListener("click", acts[key]);
 }
+$("practice").querySelector("button").addEventListener("click", acts.ArrowRight);
 
 // Guidelines come before the first item, and the text of consent before everything.
 async function begin() {
