@@ -20,7 +20,11 @@ from refless.registry.spec import Parameter, spec_of
 from refless.report.result import Result
 
 R = TypeVar("R", bound=Result)
-WORDS = {"group": ("source", "system", "item", "task"), "goal": ("learn", "mean", "compare")}
+WORDS = {
+    "group": ("source", "system", "item", "task"),
+    "goal": ("learn", "mean", "compare"),
+    "looks": ("one", "any"),
+}
 
 
 @dataclass(frozen=True, slots=True)

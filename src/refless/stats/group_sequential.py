@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -27,7 +27,7 @@ from refless.stats.intervals import LEVEL, Interval
 Spending = Literal["pocock", "obrien-fleming"]
 
 ALPHA = 1 - LEVEL  # error of both sides, of all looks together
-SMALLEST = -60.0  # logarithm of the smallest p-value that is told
+P_VALUES = (*range(-60, -12, 4), *np.linspace(-12, 0, 49).tolist())  # logarithms, in a table
 FARTHEST = 38.0  # a z-value beyond which a normal tail is 0 in double precision
 TAIL = 9.0  # standard deviations beyond which a normal density counts as 0
 PANEL = 2.0  # width of a panel of quadrature, in standard deviations of the smallest step
@@ -129,16 +129,9 @@ class Looks:
         The repeated p-value of Jennison & Turnbull (section 9.4). It holds at every look together,
         so it can be corrected for several questions as the p-value of one look is.
         """
-        from scipy.optimize import brentq
-
-        def excess(logarithm: float) -> float:
-            return replace(self, alpha=math.exp(logarithm)).last - abs(z)
-
-        if excess(0.0) >= 0:
-            return 1.0
-        if excess(SMALLEST) <= 0:
-            return math.exp(SMALLEST)
-        return math.exp(float(brentq(excess, SMALLEST, 0.0, xtol=1e-6)))
+        boundaries, logarithm = _repeated(self)
+        size = min(max(abs(z), boundaries[0]), boundaries[-1])
+        return math.exp(float(logarithm(size)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,6 +260,24 @@ def _boundaries(looks: Looks) -> tuple[float, ...]:
         boundaries.append(boundary)
         before = after
     return tuple(boundaries)
+
+
+@cache
+def _repeated(looks: Looks) -> tuple[FloatArray, Callable[[float], float]]:
+    """Boundaries of the last look, ascending, and the logarithm of the error that has each.
+
+    Between those of a table a monotone cubic is near enough; at the error of the looks it is exact.
+    """
+    from scipy.interpolate import PchipInterpolator
+
+    logarithms = sorted({*P_VALUES, math.log(looks.alpha)}, reverse=True)
+    table: dict[float, float] = {}
+    for logarithm in logarithms:
+        boundary = replace(looks, alpha=math.exp(logarithm)).last
+        if math.isfinite(boundary) and boundary > max(table, default=-1.0):
+            table[boundary] = logarithm
+    boundaries = np.array([*table])
+    return boundaries, PchipInterpolator(boundaries, np.array([*table.values()]))
 
 
 def _boundary(walk: _Walk, information: float, chance: float) -> float:

@@ -17,6 +17,7 @@ from refless.commands.compare.inputs import (
     selection_of,
     systems_of,
 )
+from refless.commands.compare.looks import looks_of
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.wins import WinsResult
 from refless.commands.estimating import DEFAULT, chosen
@@ -75,6 +76,7 @@ def compare(
     group: Group = None,
     these_items: TheseItems = False,
     looks: Looks = "one",
+    of: Annotated[int | None, About(at_least=2, metavar="ITEMS")] = None,
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
@@ -100,10 +102,13 @@ def compare(
             random.
         fail_if_worse: Gate: exit 3 if the second system is worse than the first, 4 if that cannot
             be told.
-        margin: By how much it may be worse, in the raters' units.
+        margin: By how much it may be worse, in the raters' units. With planned looks: a difference
+            within it on either side is small enough to end the study.
+        of: With a number of planned looks: items that are rated at the last one.
     """
-    if margin and not fail_if_worse:
-        raise UsageError("--margin goes with --fail-if-worse")
+    kind, plan = looks_of(looks, of, these=these_items)
+    if margin and not (fail_if_worse or plan):
+        raise UsageError("--margin goes with --fail-if-worse, or with planned looks")
     learner = chosen(estimator, threads, seed)
     inputs = read_inputs(outputs, rated, rows, group)
     note_scale(inputs.pool)
@@ -112,7 +117,9 @@ def compare(
         check_gate(systems, outputs, system)
     if are_choices(inputs.pool) and are_choices(inputs.outputs.texts):
         only = {"--selection": selection, "--group": group, "--rated": rated}
-        if refused := [name for name, value in only.items() if value is not None]:
+        refused = [name for name, value in only.items() if value is not None]
+        refused += ["--looks with a plan"] if plan else []
+        if refused:
             raise UsageError(f"{refused[0]} is about ratings, and these are choices of people")
         return _won(inputs.pool, systems, margin, gated=fail_if_worse)
     how = selection_of(selection, inputs.outputs)
@@ -122,7 +129,8 @@ def compare(
     field = replace(
         field_of(inputs, learner, seed, how),
         these=these_items,
-        reach=_reach(inputs.pool) if looks == "any" else 0.0,
+        reach=_reach(inputs.pool) if kind == "any" else 0.0,
+        plan=plan,
     )
     comparison = compared(field, errors, systems)
     judges = {
@@ -143,8 +151,10 @@ def compare(
     )
     if system is not None:
         signature = signature.plus(systems=tuple(systems))
-    if these_items or looks != "one":
-        signature = signature.plus(these=these_items, looks=looks)
+    if these_items or kind != "one":
+        signature = signature.plus(these=these_items, looks=kind)
+    if plan is not None:
+        signature = signature.plus(at=plan.at, of=plan.planned, spending=plan.spending)
     return CompareResult(
         comparison=comparison,
         scale=inputs.pool.scale,
@@ -152,10 +162,11 @@ def compare(
         selection=how,
         estimator=learner.title,
         these_items=these_items,
-        looks=looks,
+        looks=kind,
+        margin=margin,
         judges=judges,
         gate=gate,
-        signature=signature.plus(margin=margin) if fail_if_worse else signature,
+        signature=signature.plus(margin=margin) if fail_if_worse or margin else signature,
     )
 
 
@@ -166,7 +177,7 @@ def _judged(field: Field, scores: FloatArray, systems: Sequence[str]) -> tuple[P
         field, human=scores, estimates=unknown, probability=unknown, scale=None, raters=None
     )
     nothing = Residuals(values=np.zeros(0))
-    return compared(replace(alone, drawn=True, reach=0.0), nothing, systems).pairs
+    return compared(replace(alone, drawn=True, reach=0.0, plan=None), nothing, systems).pairs
 
 
 def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -> WinsResult:
