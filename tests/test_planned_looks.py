@@ -203,3 +203,27 @@ def test_a_p_value_of_one_look_is_the_plain_one() -> None:
     assert one.interval == pytest.approx(plain.interval, rel=1e-8)
     assert one.turned().above == pytest.approx(1 - one.above)
     assert one.beyond(0.5).p == pytest.approx(1.0)
+
+
+def test_a_plan_with_looks() -> None:
+    """Five looks take 2.5 % more at the end, and three quarters of one look's on average."""
+    ran = run("next", "--plan", "--looks", 5)
+    assert ran.code == 0, ran.err
+    assert "Planned looks" in ran.out
+    result = run("next", "--plan", "--looks", 5, "--format", "json").json
+    fixed = result["goals"][-1]["ratings"]
+    steps = result["looks"]
+    assert steps[-1]["ratings"] == pytest.approx(1.025 * fixed, rel=0.01)
+    assert steps[-1]["ended"] == pytest.approx(0.8, abs=0.005)
+    assert [step["spent"] for step in steps][-1] == 1
+    before = [0, *(step["ratings"] for step in steps)]
+    ended = [0, *(step["ended"] for step in steps)]
+    expected = sum((before[k + 1] - before[k]) * (1 - ended[k]) for k in range(5))
+    assert 0.75 < expected / fixed < 0.9
+    assert f"on average after {expected:,.0f} of" in " ".join(ran.out.split())
+    assert f"--looks 5 --of {steps[-1]['ratings'] // 2}" in ran.out
+    assert run("next", "--plan").out.find("Planned looks") == -1
+    refused = run("next", "--plan", "--looks", 5, "-n", 100)
+    assert "leave out --looks" in refused.err
+    assert "2 or more" in run("next", "--plan", "--looks", 1).err
+    assert "--looks: for --plan alone" in run("next", "--looks", 5).err

@@ -18,6 +18,8 @@ from refless.stats.group_sequential import (
     after_stopping,
     critical_value,
     crossing_chances,
+    ended_by,
+    inflation,
     information_of,
     normal_value,
     spent,
@@ -120,6 +122,18 @@ def test_power_of_a_fixed_plan_and_of_a_drift() -> None:
     five = Looks.at((1, 2, 3, 4, 5), 5, "obrien-fleming")
     drifting = crossing_chances(five.information, five.boundaries, 3.2415 / math.sqrt(5)).sum()
     assert drifting == pytest.approx(0.893, abs=2e-3)  # O'Brien-Fleming-like looks cost .7 %
+
+
+@pytest.mark.parametrize(("spending", "factor"), [("obrien-fleming", 1.028), ("pocock", 1.228)])
+def test_inflation_for_power(spending: Spending, factor: float) -> None:
+    """Five looks, power .8: the fixed plan times 1.028 and 1.228.
+
+    Jennison & Turnbull 2000, tables 2.3 and 2.4, have 1.028 and 1.229 for the boundaries of
+    O'Brien & Fleming and of Pocock, of which the spending functions are approximations.
+    """
+    looks = Looks.at((1, 2, 3, 4, 5), 5, spending)
+    assert inflation(looks, 0.8) == pytest.approx(factor, abs=0.02)
+    assert ended_by(looks, 0.0)[-1] == pytest.approx(0.05, abs=1e-6)
 
 
 def test_student() -> None:

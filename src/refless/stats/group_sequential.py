@@ -308,6 +308,36 @@ def crossing_chances(
     return np.array([walk.above(at, drift, boundary) for walk, at, boundary in looks])
 
 
+def inflation(looks: Looks, power: float) -> float:
+    """How much more information a plan with these looks takes than one look, for the same power.
+
+    Args:
+        looks: all of a plan; power: the chance to show a difference, above the error.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import ndtri
+
+    fixed = float(ndtri(1 - looks.alpha / 2) + ndtri(power))
+
+    def excess(factor: float) -> float:
+        return float(ended_by(looks, fixed * math.sqrt(factor))[-1]) - power
+
+    return float(brentq(excess, 0.5, 4.0, xtol=1e-6))
+
+
+def ended_by(looks: Looks, errors: float) -> FloatArray:
+    """[k] the chance that a study has ended by each look, with a difference shown.
+
+    Args:
+        looks: all of a plan; errors: the true difference, in standard errors of the last look.
+    """
+    drift = errors / math.sqrt(looks.information[-1])
+    sides = [
+        crossing_chances(looks.information, looks.boundaries, sign * drift) for sign in (1.0, -1.0)
+    ]
+    return np.asarray(np.cumsum(sides[0] + sides[1]))
+
+
 def critical_value(boundary: float, freedom: float) -> float:
     """The boundary as a value of Student's t, by the chance that lies beyond it."""
     from scipy.special import ndtr, stdtrit
