@@ -46,6 +46,7 @@ from refless.data.human import canonical_order, fingerprint
 from refless.data.records import RatedPool, Residuals
 from refless.estimators import Estimator
 from refless.estimators.crossfit import folds_for
+from refless.evaluation.board import board
 from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field
 from refless.evaluation.wins import wins
@@ -199,6 +200,7 @@ def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -
     signed = signed.plus(drawn="source", units=groups)
     signed = signed.plus(pool=fingerprint(pool.take(canonical_order(pool))), v=__version__)
     return WinsResult(
+        board=board(pool, order) if len(order) > 2 else None,
         wins=rates,
         choices=int(choices.votes[rows].sum()),
         groups=groups,
