@@ -141,12 +141,13 @@ class LookPlan:
     Attributes:
         at: [k] units that are rated at each look, ascending.
         planned: units at the end of the plan.
-        spending: the spending function.
+        spending: the spending function; alpha: error of both sides together.
     """
 
     at: tuple[int, ...]
     planned: int
     spending: Spending
+    alpha: float = ALPHA
 
     @classmethod
     def equal(cls, count: int, planned: int, spending: Spending) -> LookPlan:
@@ -175,7 +176,7 @@ class LookPlan:
 
     def _looks(self, units: tuple[float, ...], population: float) -> Looks:
         planned = min(self.planned, population)
-        return Looks.at(units, planned, self.spending, population=population)
+        return Looks.at(units, planned, self.spending, population=population, alpha=self.alpha)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
