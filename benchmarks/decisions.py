@@ -1,15 +1,17 @@
 """How often the intervals of `refless compare` hold, and how wide they are beside others'.
 
-Four parts. `simulated`: systems whose true difference is known; few items are rated, estimates are
+Five parts. `simulated`: systems whose true difference is known; few items are rated, estimates are
 learned from these ratings alone (ten folds of items) or come from a judge. `people`: equal systems,
 each rated by people of its own. `replayed`: pools with
 several systems of which all texts are rated; a part of the ratings is kept, and the answer is
-compared with that of the whole. `alone`: the same with systems none of whose texts is rated.
+compared with that of the whole. `alone`: the same with systems none of whose texts is rated. `decided`: how many items are rated
+until a difference is shown, see `until_decided.py`.
 Beside `compare` stand the ratings alone, and with --beside ppi-python, cje-eval and glide-py on the
 same labels and estimates.
 
     python benchmarks/decisions.py simulated --runs 1000 --beside ppi,glide,cje
     python benchmarks/decisions.py replayed --data ../shared/data --runs 40
+    python benchmarks/decisions.py decided --data ../shared/data --runs 10
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from until_decided import printed
 
 from refless.data.design import Design
 from refless.data.records import Outputs, RatedPool, Ratings, Residuals
@@ -440,7 +443,7 @@ def _kept(
 def main() -> None:
     """Runs a part."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("part", choices=("simulated", "people", "replayed", "alone"))
+    parser.add_argument("part", choices=("simulated", "people", "replayed", "alone", "decided"))
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
@@ -451,6 +454,9 @@ def main() -> None:
         simulated(asked.runs, asked.seed, peers(asked.beside))
     elif asked.part == "people":
         people(asked.runs, asked.seed)
+    elif asked.part == "decided":
+        named = [*pools(asked.data)]
+        printed(named, asked.runs, asked.seed, 100 * asked.runs)
     elif asked.part == "alone":
         alone(asked.data, asked.runs, asked.seed)
     else:

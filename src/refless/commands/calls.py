@@ -21,7 +21,11 @@ from refless.report.result import Result
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=Result)
-WORDS = {"group": ("source", "system", "item", "task"), "goal": ("learn", "mean", "compare")}
+WORDS = {
+    "group": ("source", "system", "item", "task"),
+    "goal": ("learn", "mean", "compare"),
+    "looks": ("one", "any"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -303,9 +303,13 @@ TheseItems = Annotated[
     ),
 ]
 Looks = Annotated[
-    Literal["one", "any"],
+    Literal["one", "any"] | int | Sequence[int],
     About(
-        help="any: intervals hold however often you look while ratings arrive. one: for one look.",
+        help="one: intervals hold for one look. any: however often you look while ratings arrive. "
+        "5: at five planned looks, equally far apart up to --of items. 20,45: at looks after so "
+        "many rated items, this one last.",
+        metavar="one|any|NUMBER",
+        kind=str,
         panel=RESULT,
     ),
 ]

@@ -14,12 +14,14 @@ from refless.data.records import Residuals
 from refless.evaluation.entries import Field, Table
 from refless.evaluation.item_wins import ItemWins, item_wins
 from refless.evaluation.outlook import Outlook, outlook, outlook_anew
+from refless.evaluation.planned_look import PlannedLook, planned_look
 from refless.registry.arrays import IntArray
 from refless.stats.answers import UNKNOWN, Answer, Powered
 from refless.stats.clusters import PRIOR_SPREAD, Unseen, group_effects, unseen
 from refless.stats.contrast import NORMAL, contrast
 from refless.stats.corrections import holm
 from refless.stats.forecast import Forecast, Progress, Today, progress_of
+from refless.stats.group_sequential import Looks, critical_value
 
 Method = Literal["ratings and estimates", "ratings", "estimates", "none"]
 SURE = 0.05  # a p-value below this shows a difference
@@ -44,6 +46,7 @@ class Pair:
             as differences usually are; None where all of them would not, or it is not known.
         chance: that ratings of all items show one; NaN where it is not known.
         item_wins: on how many items rated for both the second is higher, equal, lower.
+        look: which of the planned looks this is; None without a plan.
     """
 
     first: str
@@ -62,6 +65,7 @@ class Pair:
     needed: int | None
     chance: float
     item_wins: ItemWins
+    look: PlannedLook | None = None
     shown: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -162,9 +166,13 @@ def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str])
     paired = field.design.paired and 2 * len(common) >= min(len(first), len(second))
     if paired:
         rows = [arm[np.isin(table.item[arm], [*common])] for arm in rows]
-    result, method, answer = _answered(table, field, errors, rows, names)
     marked = [arm[~np.isnan(table.human[arm])] for arm in rows]
     rated = [{*table.item[arm].tolist()} for arm in marked]
+    both_rated = len(rated[0] & rated[1])
+    fewest_rated = both_rated if paired else min(len(rated[0]), len(rated[1]))
+    fewest = len(common) if paired else min(len(first), len(second))
+    looks = _looks(field, fewest_rated, fewest)
+    result, method, answer = _answered(table, field, errors, rows, names, looks)
     units = [len(np.unique(table.unit[arm])) for arm in marked]
     progress = progress_of([table.unit[arm] for arm in rows], [table.human[arm] for arm in rows])
     pair = Pair(
@@ -173,7 +181,7 @@ def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str])
         paired=paired,
         items=len(common) if paired else len(every),
         left_out=len(every) - len(common) if paired else 0,
-        both_rated=len(rated[0] & rated[1]),
+        both_rated=both_rated,
         one_rated=len(rated[0] ^ rated[1]),
         independent=(units[0], units[1]),
         powered=result,
@@ -183,19 +191,36 @@ def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str])
         progress=progress,
         needed=None,
         chance=math.nan,
-        item_wins=_item_wins(table, field, rows),
+        item_wins=_item_wins(table, field, rows, looks),
     )
     if result.apart:
         return pair
-    prospects = _outlook(pair, errors, these=field.these)
+    prospects = _outlook(pair, errors, field, fewest_rated, fewest)
     drawn = progress.common if progress.paired else sum(progress.every)
     needed = prospects.needed
     if needed is not None:
         needed = math.ceil(needed * pair.items / drawn)
-    return replace(pair, needed=needed, chance=prospects.chance)
+    look = None
+    if field.plan is not None and looks is not None:
+        look = planned_look(answer, field.plan, looks, fewest_rated, prospects.chance)
+    return replace(pair, needed=needed, chance=prospects.chance, look=look)
 
 
-def _item_wins(table: Table, field: Field, rows: Sequence[IntArray]) -> ItemWins:
+def _looks(field: Field, rated: int, items: int) -> Looks | None:
+    """The planned looks by now, after so many rated items of so many; None without a plan."""
+    if field.plan is None:
+        return None
+    return field.plan.looks(max(rated, 1), _population(field, rated, items))
+
+
+def _population(field: Field, rated: int, items: int) -> float:
+    """The items that the question is about, if there are no others and some are not rated."""
+    return items if field.these and rated < items else math.inf
+
+
+def _item_wins(
+    table: Table, field: Field, rows: Sequence[IntArray], looks: Looks | None
+) -> ItemWins:
     """On how many items that both answered each of the two arms is rated higher."""
     first, second = ({table.item[row]: row for row in arm.tolist()} for arm in rows)
     common = sorted(first.keys() & second.keys())
@@ -207,6 +232,7 @@ def _item_wins(table: Table, field: Field, rows: Sequence[IntArray]) -> ItemWins
         table.unit[before],
         these=field.these,
         looks=field.reach > 0,
+        planned=looks,
     )
 
 
@@ -216,6 +242,7 @@ def _answered(
     errors: Residuals,
     rows: Sequence[IntArray],
     names: Sequence[str],
+    looks: Looks | None,
 ) -> tuple[Powered, Method, Answer]:
     """A difference or a mean: by ratings, or by estimates alone if a system has none that count."""
     every = np.concatenate(rows)
@@ -226,16 +253,19 @@ def _answered(
     if not result.fewest:
         guess = _expected(table, rows, errors, names, these=field.these)
         if not math.isnan(guess.error):
-            return result, "estimates", _looked(guess, len(errors.values), field)
+            return result, "estimates", _looked(guess, len(errors.values), field, looks)
         return result, "none", result.both
-    alone, both = (_looked(answer, result.rated, field) for answer in (result.alone, result.both))
+    alone = _looked(result.alone, result.rated, field, looks)
+    both = _looked(result.both, result.rated, field, looks)
     method: Method = "ratings and estimates" if result.share else "ratings"
     method = "none" if math.isnan(both.error) else method
     return replace(result, alone=alone, both=both), method, both
 
 
-def _looked(answer: Answer, n: int, field: Field) -> Answer:
-    """For one look, or for any number of them."""
+def _looked(answer: Answer, n: int, field: Field, looks: Looks | None) -> Answer:
+    """The answer for one look, for planned ones, or for any number of them."""
+    if looks is not None:
+        return answer.at_planned_look(looks)
     return answer.at_any_look(n, field.reach) if field.reach else answer
 
 
@@ -281,10 +311,27 @@ def _outside(errors: Residuals) -> Unseen:
     return Unseen(spread=PRIOR_SPREAD * float(np.std(errors.values)), groups=1)
 
 
-def _outlook(pair: Pair, errors: Residuals, *, these: bool) -> Outlook:
-    """What more ratings should show; by ratings if they tell the difference, else by errors."""
+def _outlook(pair: Pair, errors: Residuals, field: Field, rated: int, items: int) -> Outlook:
+    """What more ratings should show; by ratings if they tell the difference, else by errors.
+
+    Args:
+        pair, errors, field: what is compared.
+        rated, items: items with ratings, and all, of the system with fewer.
+    """
     answer = pair.difference
+    these = field.these
     today = pair.today(these=these)
+    if today is not None and field.plan is not None:
+        to_the_end = field.plan.looks_to_the_end(max(rated, 1), _population(field, rated, items))
+        last = to_the_end.last
+        progress = today.progress
+        units = progress.done + progress.missing
+        ahead = max(field.plan.planned - rated, 0) / items * units
+
+        def planned_half_width(forecast: Forecast) -> float:
+            return critical_value(last, forecast.freedom) * forecast.error
+
+        return outlook(answer.value, today, planned_half_width, ahead)
     if today is not None:
 
         def half_width(forecast: Forecast) -> float:
@@ -302,7 +349,9 @@ def _standing(
     table: Table, field: Field, errors: Residuals, name: str, pairs: Sequence[Pair]
 ) -> Standing:
     rows = np.flatnonzero(table.system == name)
-    _, method, answer = _answered(table, field, errors, [rows], [name])
+    rated_items = len(np.unique(table.item[rows[~np.isnan(table.human[rows])]]))
+    looks = _looks(field, rated_items, len(np.unique(table.item[rows])))
+    _, method, answer = _answered(table, field, errors, [rows], [name], looks)
     mine = [(pair, 1 if pair.second == name else -1) for pair in pairs if pair.shown]
     mine = [(pair, sign) for pair, sign in mine if name in (pair.first, pair.second)]
     below = sum(sign * pair.difference.value < 0 for pair, sign in mine)

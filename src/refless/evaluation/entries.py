@@ -11,6 +11,7 @@ from refless.data.records import Outputs, Scale
 from refless.evaluation.groups import codes
 from refless.evaluation.raters import Raters
 from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.group_sequential import LookPlan
 from refless.stats.raters import Severity
 from refless.stats.samples import NOBODY, Sample, Shares, numbers_of
 
@@ -30,6 +31,7 @@ class Field:
         raters: who rated them, None if that is not known; severity: how strict each is.
         these: whether the question is about these items, and not about items like them.
         reach: how far ratings can lie apart if answers are to hold however often one looks, else 0.
+        plan: when the study looks at its ratings; None if that is not planned.
     """
 
     outputs: Outputs
@@ -43,6 +45,7 @@ class Field:
     severity: Severity | None = None
     these: bool = False
     reach: float = 0.0
+    plan: LookPlan | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,6 +9,7 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.answers import Estimate
 from refless.stats.contrast import VERDICTS, contrast
 from refless.stats.correlation import settled
+from refless.stats.group_sequential import Looks
 from refless.stats.samples import Sample
 
 NONE = Estimate(value=math.nan, undefined="no item has ratings of both")
@@ -40,6 +41,7 @@ def item_wins(
     *,
     these: bool = False,
     looks: bool = False,
+    planned: Looks | None = None,
 ) -> ItemWins:
     """On how many items the second system is rated higher, as high, and lower.
 
@@ -48,6 +50,7 @@ def item_wins(
         unit: [n] what each item was drawn with.
         these: whether the question is about these items, and not about items like them.
         looks: whether the intervals are to hold however often one looks.
+        planned: planned looks by now, at all of which the intervals are to hold.
     """
     rated = ~np.isnan(first + second)
     n = int(rated.sum())
@@ -63,6 +66,8 @@ def item_wins(
         answer = result.alone
         if looks:
             answer = answer.at_any_look(result.rated, reach=1.0)
+        if planned is not None:
+            answer = answer.at_planned_look(planned)
         return Estimate.of(answer, n)
 
     return ItemWins(items=n, higher=share(1), equal=share(0), lower=share(-1))

@@ -25,7 +25,10 @@ class Outlook:
 
 
 def outlook(
-    value: float, today: Today, half_width: Callable[[Forecast], float] | None = None
+    value: float,
+    today: Today,
+    half_width: Callable[[Forecast], float] | None = None,
+    most: float = math.inf,
 ) -> Outlook:
     """What more ratings should show, on top of those that there are.
 
@@ -33,9 +36,10 @@ def outlook(
         value: the difference as it looks.
         today: how exactly it is told, and how much is rated.
         half_width: of an interval by its forecast; None for one look.
+        most: units that are rated at most.
     """
     progress = today.progress
-    missing = math.ceil(progress.missing)
+    missing = math.ceil(min(progress.missing, most))
     if not today.error > 0:
         return Outlook()  # all there is to ask is rated
     needed, chance = fewest_shown(

@@ -13,7 +13,7 @@ from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 
-Looks = Literal["one", "any"]
+Looks = Literal["one", "any", "planned"]
 BELOW = 2.0  # all digits stand after the point
 WIDEST = 1e5  # numbers from here on are shown with five digits in all, so that tables keep fitting
 MEASURES = {"mse": 4, "mae": 4, "pearson": 3, "spearman": 3, "kendall": 3, "auc": 3}  # digits
@@ -185,9 +185,12 @@ def _visible(character: str) -> str:
 
 def question(unit: str, *, these: bool, looks: Looks) -> str:
     """Which question an interval answers, and for how many looks."""
-    holds = f"for one look ({called('looks', 'any')}: for any number)"
-    holds = "however often you look while ratings arrive" if looks == "any" else holds
-    return f"The answer is about {about(unit, these=these)}, and holds {holds}."
+    holds = {
+        "one": f"for one look ({called('looks', 'any')}: for any number)",
+        "any": "however often you look while ratings arrive",
+        "planned": "at all planned looks together",
+    }
+    return f"The answer is about {about(unit, these=these)}, and holds {holds[looks]}."
 
 
 def about(unit: str, *, these: bool) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from refless.stats.confidence_sequence import always_interval
+from refless.stats.group_sequential import Looks, critical_value, normal_value
 from refless.stats.intervals import UNDEFINED, Interval, student
 
 Untold = Literal["", "nothing is rated", "one unit is rated", "all are equal", "raters are apart"]
@@ -27,6 +28,7 @@ class Answer:
         bounds: the lowest and the highest number that there can be.
         wide: by what the interval is wider than that of one look.
         untold: why there is no interval, or "".
+        repeated_p: p-value that holds at all planned looks together; NaN without a plan.
         interval: 95 %, by Student's t around the centre.
         above: probability that the true value lies above 0, if nothing was known of it before.
         p: two-sided p-value of no difference.
@@ -39,6 +41,7 @@ class Answer:
     bounds: Interval = ANYWHERE
     wide: float = 1.0
     untold: Untold = ""
+    repeated_p: float = math.nan
     interval: Interval = field(init=False)
     above: float = field(init=False)
     p: float = field(init=False)
@@ -68,6 +71,8 @@ class Answer:
             return math.nan
         if error == 0:
             return 0.5 + 0.5 * float(np.sign(self.value))
+        if not math.isnan(self.repeated_p):
+            return 0.5 + math.copysign(0.5 - self.repeated_p / 2, self.centre)
         return float(stdtr(self.freedom, self.centre / error))
 
     def turned(self) -> Answer:
@@ -83,6 +88,7 @@ class Answer:
             value=self.value - least,
             centre=self.centre - least,
             bounds=(low - least, high - least),
+            repeated_p=math.nan,
         )
 
     def with_extra(self, extra: Extra) -> Answer:
@@ -98,6 +104,14 @@ class Answer:
             return self
         low, high = always_interval(0.0, self.error, n, self.freedom, reach=reach)
         return replace(self, wide=(high - low) / 2 / (student(self.freedom) * self.error))
+
+    def at_planned_look(self, looks: Looks) -> Answer:
+        """The same with the repeated interval and p-value of the last of some planned looks."""
+        if not self.error > 0:
+            return self
+        wide = critical_value(looks.last, self.freedom) / student(self.freedom)
+        z = normal_value(self.centre / self.error, self.freedom)
+        return replace(self, wide=wide, repeated_p=looks.repeated_p(z))
 
 
 UNKNOWN = Answer(value=math.nan, untold="nothing is rated")
@@ -193,6 +207,11 @@ class Estimate:
     interval: Interval = UNDEFINED
     n: int = 0
     undefined: str = ""
+
+    def turned(self) -> Estimate:
+        """The number with the opposite sign."""
+        low, high = self.interval
+        return replace(self, value=-self.value, interval=(-high, -low))
 
     @classmethod
     def of(cls, answer: Answer, n: int) -> Estimate:

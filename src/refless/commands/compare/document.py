@@ -66,6 +66,7 @@ def turned(pair: Pair, by: Pair | None = None) -> Pair:
         powered=powered,
         difference=pair.difference.turned(),
         item_wins=pair.item_wins.turned(),
+        look=pair.look and pair.look.turned(),
     )
 
 
@@ -217,7 +218,7 @@ def _of_two(comparison: Comparison, estimator: str) -> list[str]:
     lines = [_made_of(pair, estimator)]
     if pair.apart:
         lines.append(SAME_RATERS)
-    elif not pair.shown and not math.isnan(pair.difference.p):
+    elif pair.look is None and not pair.shown and not math.isnan(pair.difference.p):
         lines.append(_needed(pair, all_rated=comparison.all_rated))
     if pair.left_out:
         items, verb = counted(pair.left_out, "item"), "is" if pair.left_out == 1 else "are"

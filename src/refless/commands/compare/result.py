@@ -18,6 +18,7 @@ from refless.commands.compare.document import (
     verdict,
 )
 from refless.commands.compare.inputs import Selection
+from refless.commands.compare.looks import look_lines
 from refless.data.records import Scale
 from refless.evaluation.comparing import Comparison, Pair, Standing
 from refless.report.document import Document, caveats
@@ -36,7 +37,7 @@ class CompareRecord(Record):
         design: what belongs together, and what was drawn at random.
         selection: how the rated outputs were chosen.
         these_items: whether the question is about these items alone, and not about items like them.
-        looks: whether intervals hold for one look, or any number of them.
+        looks: whether intervals hold for one look, for planned ones, or for any number.
         coverage: share of the outputs with an estimate.
         systems: the best first.
         judges: by name, the pairs by a judge's scores alone, in its own units.
@@ -67,7 +68,8 @@ class CompareResult(Result):
         selection: how the rated outputs were chosen.
         estimator: what people call it.
         these_items: whether the question is about these items alone.
-        looks: whether intervals hold for one look, or any number of them.
+        looks: whether intervals hold for one look, for planned ones, or for any number.
+        margin: difference that is small enough, with planned looks.
         judges: by name, the pairs by a judge's scores alone, in its own units.
         gate: what became of the gate.
     """
@@ -80,11 +82,12 @@ class CompareResult(Result):
     estimator: str
     these_items: bool = False
     looks: Looks = "one"
+    margin: float = 0.0
     judges: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
 
     def _shown(self) -> Document:
         scale, pairs = self.scale, self.comparison.pairs
-        notes = rests_on(self.comparison, self.estimator)
+        notes = [*look_lines(pairs, self.margin), *rests_on(self.comparison, self.estimator)]
         others = not self.comparison.all_rated and any(map(stands_for_others, pairs))
         if self.selection == "unknown" or others:
             notes.append(assumed(self.selection))

@@ -17,6 +17,7 @@ from refless.commands.compare.inputs import (
     selection_of,
     systems_of,
 )
+from refless.commands.compare.looks import looks_of
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.wins import WinsResult
 from refless.commands.estimating import DEFAULT, chosen
@@ -53,6 +54,7 @@ from refless.data.human import canonical_order, fingerprint
 from refless.data.records import RatedPool, Residuals
 from refless.estimators import Estimator
 from refless.estimators.crossfit import folds_for
+from refless.evaluation.board import board
 from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field
 from refless.evaluation.wins import wins
@@ -79,6 +81,7 @@ def compare(
     group: Group = None,
     these_items: TheseItems = False,
     looks: Looks = "one",
+    of: Annotated[int | None, About(at_least=2, metavar="ITEMS")] = None,
     threads: Threads = None,
     seed: Seed = 0,
     columns: RatedColumns = None,
@@ -111,7 +114,9 @@ def compare(
             random.
         fail_if_worse: Gate: exit 3 if the second system is worse than the first, 4 if that cannot
             be told.
-        margin: By how much it may be worse, in the raters' units.
+        margin: By how much it may be worse, in the raters' units. With planned looks: a difference
+            within it on either side is small enough to end the study.
+        of: With a number of planned looks: items that are rated at the last one.
     """
     rows = ScoredRows(
         columns=columns,
@@ -123,8 +128,11 @@ def compare(
         lower_is_better=lower_is_better,
         score_column=score_column,
     )
-    if margin and not fail_if_worse:
-        raise UsageError(f"{called('margin')} goes with {called('fail_if_worse')}")
+    kind, plan = looks_of(looks, of, these=these_items)
+    if margin and not (fail_if_worse or plan):
+        raise UsageError(
+            f"{called('margin')} goes with {called('fail_if_worse')}, or with planned looks"
+        )
     learner = chosen(estimator, threads, seed)
     inputs = read_inputs(outputs, rated, rows, group)
     note_scale(inputs.pool)
@@ -133,7 +141,9 @@ def compare(
         check_gate(systems, outputs, system)
     if are_choices(inputs.pool) and are_choices(inputs.outputs.texts):
         only = {"selection": selection, "group": group, "rated": rated}
-        if refused := [called(name) for name, value in only.items() if value is not None]:
+        refused = [called(name) for name, value in only.items() if value is not None]
+        refused += [f"{called('looks')} with a plan"] if plan else []
+        if refused:
             raise UsageError(f"{refused[0]} is about ratings, and these are choices of people")
         return _won(inputs.pool, systems, margin, gated=fail_if_worse)
     how = selection_of(selection, inputs.outputs)
@@ -143,7 +153,8 @@ def compare(
     field = replace(
         field_of(inputs, learner, seed, how),
         these=these_items,
-        reach=_reach(inputs.pool) if looks == "any" else 0.0,
+        reach=_reach(inputs.pool) if kind == "any" else 0.0,
+        plan=plan,
     )
     comparison = compared(field, errors, systems)
     judges = {
@@ -164,8 +175,10 @@ def compare(
     )
     if system is not None:
         signature = signature.plus(systems=tuple(systems))
-    if these_items or looks != "one":
-        signature = signature.plus(these=these_items, looks=looks)
+    if these_items or kind != "one":
+        signature = signature.plus(these=these_items, looks=kind)
+    if plan is not None:
+        signature = signature.plus(at=plan.at, of=plan.planned, spending=plan.spending)
     return CompareResult(
         comparison=comparison,
         scale=inputs.pool.scale,
@@ -173,10 +186,11 @@ def compare(
         selection=how,
         estimator=learner.title,
         these_items=these_items,
-        looks=looks,
+        looks=kind,
+        margin=margin,
         judges=judges,
         gate=gate,
-        signature=signature.plus(margin=margin) if fail_if_worse else signature,
+        signature=signature.plus(margin=margin) if fail_if_worse or margin else signature,
     )
 
 
@@ -196,7 +210,7 @@ def _judged(field: Field, scores: FloatArray, systems: Sequence[str]) -> tuple[P
         field, human=scores, estimates=unknown, probability=unknown, scale=None, raters=None
     )
     nothing = Residuals(values=np.zeros(0))
-    return compared(replace(alone, drawn=True, reach=0.0), nothing, systems).pairs
+    return compared(replace(alone, drawn=True, reach=0.0, plan=None), nothing, systems).pairs
 
 
 def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -> WinsResult:
@@ -218,6 +232,7 @@ def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -
     signed = signed.plus(drawn="source", units=groups)
     signed = signed.plus(pool=fingerprint(pool.take(canonical_order(pool))), v=__version__)
     return WinsResult(
+        board=board(pool, order) if len(order) > 2 else None,
         wins=rates,
         choices=int(choices.votes[rows].sum()),
         groups=groups,

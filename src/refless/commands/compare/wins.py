@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from refless.commands.compare.document import MOST_NAMED, MOST_PAIRS, part_of
+from refless.commands.compare.document import FEW_RATERS, MOST_NAMED, MOST_PAIRS, part_of
+from refless.evaluation.board import Board
 from refless.evaluation.wins import Wins
 from refless.registry.plural import counted
 from refless.report.charts import Line, charted
@@ -13,7 +14,7 @@ from refless.report.document import Document, Section, caveats
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord, Result
-from refless.report.wording import p_value, with_interval
+from refless.report.wording import labels, p_value, with_interval
 
 NAME = 32  # columns of a terminal
 
@@ -26,6 +27,7 @@ class WinsRecord(Record):
         of: the kind of ratings.
         choices: between the systems compared; groups: sources, or what shared texts connect, that
             these are of.
+        board: of more than two systems; null if their votes do not connect them.
     """
 
     command: Literal["compare"] = "compare"
@@ -33,6 +35,7 @@ class WinsRecord(Record):
     signature: Signed
     choices: Count
     groups: Count
+    board: Board | None
     wins: tuple[Wins, ...]
     gate: GateRecord
 
@@ -43,7 +46,7 @@ class WinsResult(Result):
 
     Attributes:
         wins: of every two systems that people chose between.
-        choices, groups: as in `WinsRecord`.
+        choices, groups, board: as in `WinsRecord`.
         gate: what became of the gate.
     """
 
@@ -51,6 +54,7 @@ class WinsResult(Result):
     wins: tuple[Wins, ...]
     choices: int
     groups: int
+    board: Board | None = None
 
     def _shown(self) -> Document:
         sources = counted(self.groups, "source")
@@ -59,9 +63,9 @@ class WinsResult(Result):
             choices += f", in all {len(self.wins)} pairs of systems,"
         return Document(
             title="Which system people preferred",
-            verdict=lead(self.wins),
+            verdict=lead(self.wins) if self.board is None else leader(self.board),
             notes=(f"{choices} on {sources}, which are drawn as a whole. Ties count half.",),
-            sections=(self._table(), caveats()),
+            sections=(*board_sections(self.board), self._table(), caveats()),
         )
 
     def _table(self) -> Section:
@@ -97,6 +101,63 @@ class WinsResult(Result):
             }
             for win in self.wins
         ]
+
+
+def board_sections(board: Board | None) -> tuple[Section, ...]:
+    """The board as a table, if there is one."""
+    if board is None:
+        return ()
+    entries = []
+    for row in board.rows:
+        best, worst = row.ranks
+        ranks = str(best) if best == worst else f"{best} to {worst}"
+        line = Line(name=row.name, value=row.win_rate, interval=row.interval)
+        entries.append((line, (ranks, str(len(row.ahead_of)), f"{row.votes:,}")))
+    whole = " and ".join(f"{name}s" for name in board.clusters)
+    meaning = (
+        "By Bradley and Terry's model: how often each wins against a system of average strength. "
+        f"Intervals are over whole {whole} and hold for all systems together. Ranks and 'ahead of' "
+        "are by Holm's method for all pairs."
+    )
+    lines = [meaning]
+    if board.made_up:
+        lines.append("A system won or lost all its votes, so each side of a pair gets half a win.")
+    if board.voters:
+        lines.append(FEW_RATERS.format(counted(board.voters, "voter")))
+    section = charted(
+        "Board",
+        ("system", "wins [95 %]", "rank", "ahead of", "votes"),
+        entries,
+        "Expected win rates against a system of average strength, with 95 % intervals.",
+        axis="win rate against an average system",
+        label="The board",
+        lines=tuple(lines),
+        width=NAME,
+    )
+    return (section,)
+
+
+def leader(board: Board) -> str:
+    """Who leads, or who is tied for first."""
+    rows = board.rows
+    names = labels([row.name for row in rows], NAME)
+    first = rows[0]
+    leaders = [row for row in rows if row.ranks[0] == 1]
+    others = len(rows) - len(leaders)
+    if not others:
+        strongest = f"{names[first.name]} wins most, but no preference among them is shown"
+        return f"All {len(rows)} systems are tied for first: {strongest}."
+    if len(leaders) == 1:
+        ahead = len(leaders[0].ahead_of)
+        count = "each" if ahead == others else str(ahead)
+        lead_name = names[leaders[0].name]
+        return f"{lead_name} leads: it is preferred to {count} of the other {others} systems."
+    listed = ", ".join(names[row.name] for row in leaders[:5])
+    more = ", ..." if len(leaders) > 5 else ""
+    return (
+        f"{len(leaders)} systems are tied for first: {listed}{more}. "
+        f"{counted(others, 'system')} {'is' if others == 1 else 'are'} shown to be behind."
+    )
 
 
 def clearest_first(wins: Sequence[Wins]) -> list[Wins]:

@@ -8,6 +8,7 @@ from typing import Literal, NoReturn
 import numpy as np
 
 from refless.commands.calls import Call
+from refless.commands.next.looks import LookStep, check_looks, look_steps, looks_section
 from refless.data.human import check_scale
 from refless.data.records import RatedPool, Scale
 from refless.evaluation.uses import AGREES
@@ -35,7 +36,7 @@ from refless.stats.planning import (
 )
 
 NEAR = 0.1  # half width of kappa, TPR and TNR
-OF_PLANS = ("difference", "base_rate", "minutes_per_rating", "sd")  # and of nothing else
+OF_PLANS = ("difference", "base_rate", "minutes_per_rating", "sd", "looks")  # and of nothing else
 WITHOUT_FILE = (*OF_PLANS, "plan", "n", "within", "scale", "seed")
 NOT_OF_PLANS = ("rated", "goal", "system", "these_items", "blind", "estimator", "threads")
 VERDICTS = (0.0, 1.0)
@@ -88,6 +89,7 @@ class PlanRecord(Record):
 
     Attributes:
         of_ratings: whether the number of ratings was given, and not the goals.
+        looks: at the difference as ratings arrive; empty if none are planned.
     """
 
     command: Literal["next"] = "next"
@@ -95,6 +97,7 @@ class PlanRecord(Record):
     signature: Signed
     goals: tuple[Planned, ...]
     of_ratings: bool
+    looks: tuple[LookStep, ...]
     assumed: str
 
 
@@ -104,12 +107,14 @@ class PlanResult(Result):
 
     Attributes:
         of_ratings: whether the number of ratings was given, and not the goals.
+        looks: at the difference as ratings arrive; empty if none are planned.
     """
 
     record = PlanRecord
     goals: tuple[Planned, ...]
     of_ratings: bool
     assumed: str
+    looks: tuple[LookStep, ...] = ()
 
     def _shown(self) -> Document:
         most = max(self.goals, key=lambda goal: goal.ratings)
@@ -119,12 +124,13 @@ class PlanResult(Result):
         title = f"What {most.ratings:,} ratings show" if self.of_ratings else "How many ratings"
         what = "What they show" if self.of_ratings else "What each goal takes"
         goals = Section(title=what, table=table)
+        looks = [looks_section(self.looks)] if self.looks else []
         then = Section(title="Then", lines=("Draw outputs to rate at random:", draw))
         return Document(
             title=title,
             verdict=self._verdict(most),
             notes=(self.assumed, NOTES),
-            sections=(goals, then),
+            sections=(goals, *looks, then),
         )
 
     def _verdict(self, most: Planned) -> str:
@@ -235,6 +241,7 @@ class Study:
         passing: expected share of passes; minutes: for a rating.
         spread: standard deviation of ratings; None if it is not known.
         scale: of the ratings; None for passes and failures.
+        looks: at the difference that are planned; None for one at the end.
     """
 
     n: int | None
@@ -244,6 +251,7 @@ class Study:
     minutes: float
     spread: float | None
     scale: Scale | None
+    looks: int | None = None
 
     @property
     def span(self) -> float:
@@ -255,6 +263,7 @@ def planned(study: Study, pilot: Pilot | None, seed: int) -> PlanResult:
     """The plan, from ratings that there are already if there are any."""
     check_scale(study.scale)
     _check_numbers(study)
+    check_looks(study.looks, study.n)
     goals = _goals(study, pilot)
     signed = Signature("plan").plus(v=__version__)
     if study.n is None:
@@ -266,8 +275,14 @@ def planned(study: Study, pilot: Pilot | None, seed: int) -> PlanResult:
         signed = signed.plus(sd=float(f"{goals[0].spread:.12g}"))
     if pilot is not None:
         signed = signed.plus(pilot=pilot.texts)
+    plans = tuple(_planned(goal, study, seed) for goal in goals)
+    looks: tuple[LookStep, ...] = ()
+    if study.looks is not None:
+        looks = look_steps(plans[-1].ratings, study.looks)
+        signed = signed.plus(looks=study.looks)
     return PlanResult(
-        goals=tuple(_planned(goal, study, seed) for goal in goals),
+        goals=plans,
+        looks=looks,
         of_ratings=study.n is not None,
         assumed=_assumed(goals[0], study.span),
         signature=signed.plus(seed=seed),

@@ -84,6 +84,7 @@ def next(  # noqa: A001 - the command's name
     within: float | None = None,
     difference: Annotated[float | None, About(above=0)] = None,
     sd: Annotated[float | None, About(above=0)] = None,
+    looks: int | None = None,
     base_rate: Annotated[float, About(above=0, below=1)] = 0.8,
     minutes_per_rating: Annotated[float, About(above=0)] = 0.5,
     these_items: TheseItems = False,
@@ -124,6 +125,7 @@ def next(  # noqa: A001 - the command's name
             range, or half of what the base rate leaves.
         sd: With `plan` and `scale`: expected standard deviation of ratings, in the raters' units.
             Without it, and without rated rows: 33 % of the scale.
+        looks: With `plan`: looks at the difference that are planned while ratings arrive.
         base_rate: With `plan`: expected share of passes.
         minutes_per_rating: With `plan`: how long a rating takes.
         blind: Leave the system out of the file for raters.
@@ -149,6 +151,7 @@ def next(  # noqa: A001 - the command's name
             minutes=minutes_per_rating,
             spread=sd,
             scale=rows.to_reading().scale if pool is None else pool.scale,
+            looks=looks,
         )
         return planned(study, None if pool is None else pilot_read(pool), seed)
     n = USUAL if n is None else n

@@ -1,0 +1,255 @@
+"""Ratings until a decision: planned looks beside one look at the end, and beside any look.
+
+Every pair of systems of a pool is a study: items come in a drawn order, and after each tenth of at
+most 100 items the study looks at the difference that `refless compare` would tell. It ends once a
+difference is shown. `best` races all systems of a pool. Items like these are drawn with
+replacement, these items without it; there the truth is the mean of all.
+
+    python benchmarks/decisions.py decided --data ../shared/data --runs 20
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from refless.evaluation.racing import race_plan
+from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.answers import Answer
+from refless.stats.contrast import contrast
+from refless.stats.group_sequential import LookPlan, Spending
+from refless.stats.intervals import Interval
+from refless.stats.samples import Sample
+
+MOST = 100  # items of a study
+FEWEST = 40  # items that both systems answered
+LOOKS = 10
+SURE = 0.05
+WAYS = ("one look", "any look", "obrien-fleming", "pocock")
+QUESTIONS = {False: "items like these", True: "these items"}
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How one study ended: items rated, whether a difference was shown, and the wrong way."""
+
+    items: int
+    shown: bool
+    wrong: bool
+
+
+def scale_of(rows: Rows) -> Interval:
+    """The lowest and the highest rating."""
+    ratings = [row["rating"] for row in rows]
+    return min(ratings), max(ratings)
+
+
+def ratings_of(rows: Rows) -> tuple[list[str], dict[str, dict[str, float]]]:
+    """The systems, and the mean rating of each by item."""
+    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        values[row["system"]][row["item"]].append(row["rating"])
+    means = {
+        system: {item: float(np.mean(ratings)) for item, ratings in items.items()}
+        for system, items in values.items()
+    }
+    return sorted(means), means
+
+
+def both_rated(means: dict[str, dict[str, float]], first: str, second: str) -> FloatArray:
+    """[2, n] ratings of two systems on the items that both answered."""
+    common = sorted(means[first].keys() & means[second].keys())
+    return np.array([[means[system][item] for item in common] for system in (first, second)])
+
+
+def gap(ratings: FloatArray) -> float:
+    """How much higher the second system is rated than the first."""
+    return float(ratings[1].mean() - ratings[0].mean())
+
+
+def answer_at(ratings: FloatArray, rated: int, scale: Interval, *, these: bool) -> Answer:
+    """What ratings of the first items tell: of these items, or of others like them."""
+    items = ratings.shape[1]
+    kept = np.where(np.arange(items) < rated, ratings, np.nan)
+    known = kept if these else kept[:, :rated]
+    item = np.tile(np.arange(known.shape[1]), 2)
+    arm = np.repeat([-1, 1], known.shape[1])
+    sample = Sample.of(known.ravel(), item, arm=arm, item=item)
+    return contrast(sample, scale=scale, these=these).alone
+
+
+def way_at(answer: Answer, way: str, plans: dict[str, LookPlan], n: int, size: float) -> Answer:
+    """The answer as a way of looking has it.
+
+    Args:
+        answer: of one look; way: of `WAYS`; plans: by spending function.
+        n: items; size: items that the question is about, or infinity.
+    """
+    if way == "any look":
+        return answer.at_any_look(n, answer.bounds[1])
+    if way in plans:
+        return answer.at_planned_look(plans[way].looks(n, size if size > n else math.inf))
+    return answer
+
+
+def study(ratings: FloatArray, truth: float, scale: Interval, *, these: bool) -> dict[str, Ended]:
+    """How one study ends by each way of looking.
+
+    Args:
+        ratings: [2, n] in the order of their items; truth: the difference that there is.
+        scale: of the ratings; these: whether these items are the question.
+    """
+    end = ratings.shape[1]
+    size = end if these else math.inf
+    spendings: tuple[Spending, ...] = ("obrien-fleming", "pocock")
+    plans = {spending: LookPlan.equal(LOOKS, end, spending) for spending in spendings}
+    ended: dict[str, Ended] = {}
+    for n in plans["pocock"].at:
+        plain = answer_at(ratings, n, scale, these=these)
+        for way in WAYS:
+            if way in ended or (way == "one look" and n != end):
+                continue
+            answer = way_at(plain, way, plans, n, size)
+            shown = answer.p < SURE
+            if shown or n == end:
+                wrong = shown and answer.value * truth < 0
+                ended[way] = Ended(items=n, shown=shown, wrong=wrong)
+    return ended
+
+
+def decided(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> Iterator[str]:
+    """A line a question and a way: share of items rated, shown, wrong way."""
+    systems, means = ratings_of(rows)
+    scale = scale_of(rows)
+    for these, question in QUESTIONS.items():
+        tally: dict[str, list[tuple[float, bool, bool]]] = defaultdict(list)
+        for first, second in combinations(systems, 2):
+            ratings = both_rated(means, first, second)
+            if ratings.shape[1] < FEWEST or not gap(ratings):
+                continue
+            size = min(ratings.shape[1], MOST)
+            for _ in range(runs):
+                mine = ratings[:, _order(rng, ratings.shape[1], size, these=these)]
+                truth = gap(mine if these else ratings)
+                for way, end in study(mine, truth, scale, these=these).items():
+                    tally[way].append((end.items / size, end.shown, end.wrong))
+        for way, ends in tally.items():
+            items, shown, wrong = np.mean(np.array(ends, dtype=float), axis=0)
+            yield (
+                f"{name}; {question}; {way}; items {items:.3f}; shown {shown:.3f}; "
+                f"wrong {wrong:.4f}; studies {len(ends)}"
+            )
+
+
+def false_alarms(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> str:
+    """How often a difference is shown if the two ratings of each item change places at random."""
+    systems, means = ratings_of(rows)
+    scale = scale_of(rows)
+    pairs = [both_rated(means, *pair) for pair in combinations(systems, 2)]
+    pairs = [ratings for ratings in pairs if ratings.shape[1] >= FEWEST and gap(ratings)]
+    tally: dict[str, list[bool]] = defaultdict(list)
+    for _ in range(runs if pairs else 0):
+        ratings = pairs[int(rng.integers(len(pairs)))]
+        size = min(ratings.shape[1], MOST)
+        mine = ratings[:, rng.integers(0, ratings.shape[1], size)]
+        swapped = np.where(rng.random(size) < 0.5, mine, mine[::-1])
+        for way, end in study(swapped, 0.0, scale, these=False).items():
+            tally[way].append(end.shown)
+    shares = "; ".join(f"{way} {np.mean(shown):.3f}" for way, shown in tally.items())
+    return f"{name}; false alarms in {runs} studies; {shares}"
+
+
+def race(
+    ratings: FloatArray, scale: Interval, *, these: bool, at_the_end: bool
+) -> tuple[int, list[int]]:
+    """Ratings that a race takes, and the systems that are left.
+
+    Args:
+        ratings: [systems, items] in the order in which items are rated.
+        scale: of the ratings; these: whether these items are the question.
+        at_the_end: whether all is rated before the one look.
+    """
+    count, items = ratings.shape
+    plan = race_plan(LookPlan.equal(1 if at_the_end else LOOKS, items, "pocock"), count)
+    left = [*range(count)]
+    used = 0
+    before = 0
+    for n in plan.at:
+        used += len(left) * (n - before)
+        before = n
+        size = items if these and n < items else math.inf
+        looks = plan.looks(n, size)
+        leaders = sorted(left, key=lambda i: -float(ratings[i, :n].mean()))
+        dropped = set()
+        for system in left:
+            for other in leaders:
+                two = ratings[[system, other]]
+                if other == system or not gap(two[:, :n]) > 0:
+                    continue
+                answer = answer_at(two, n, scale, these=these).at_planned_look(looks)
+                if answer.p < plan.alpha:
+                    dropped.add(system)
+                    break
+        left = [system for system in left if system not in dropped]
+        if len(left) < 2:
+            break
+    return used, left
+
+
+def complete(rows: Rows) -> FloatArray:
+    """[systems, items] ratings of systems with most items, on the items that all of them have."""
+    systems, means = ratings_of(rows)
+    most = max(len(means[system]) for system in systems)
+    systems = [system for system in systems if len(means[system]) >= 0.8 * most]
+    items = sorted(set.intersection(*(set(means[system]) for system in systems)))
+    return np.array([[means[system][item] for item in items] for system in systems])
+
+
+def best(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> Iterator[str]:
+    """A line a question: ratings of a race beside all ratings, systems left, best kept."""
+    ratings = complete(rows)
+    if len(ratings) < 5 or ratings.shape[1] < FEWEST:
+        return
+    scale = float(ratings.min()), float(ratings.max())
+    truth = int(ratings.mean(axis=1).argmax())
+    size = min(ratings.shape[1], MOST)
+    for these, question in QUESTIONS.items():
+        tally = []
+        for _ in range(runs):
+            order = _order(rng, ratings.shape[1], size, these=these)
+            mine = ratings[:, order]
+            winner = int(mine.mean(axis=1).argmax()) if these else truth
+            raced, left = race(mine, scale, these=these, at_the_end=False)
+            every, left_of_all = race(mine, scale, these=these, at_the_end=True)
+            kept = (winner in left, winner in left_of_all)
+            tally.append((raced / every, len(left), len(left_of_all), *kept))
+        share, left_mean, all_left, kept_mean, all_kept = np.mean(np.array(tally, float), axis=0)
+        yield (
+            f"{name}; best of {len(ratings)}; {question}; ratings {share:.3f}; left "
+            f"{left_mean:.2f} (all rated {all_left:.2f}); best kept {kept_mean:.3f} "
+            f"({all_kept:.3f}); races {runs}"
+        )
+
+
+def _order(rng: np.random.Generator, items: int, size: int, *, these: bool) -> IntArray:
+    """The items of one race: without replacement if they are the question."""
+    return rng.permutation(items)[:size] if these else rng.integers(0, items, size)
+
+
+def printed(named: Sequence[tuple[str, Rows]], runs: int, seed: int, alarms: int) -> None:
+    """All lines of all pools."""
+    for name, rows in named:
+        rng = np.random.default_rng(seed)
+        for line in decided(name, rows, runs, rng):
+            print(line, flush=True)
+        if alarms:
+            print(false_alarms(name, rows, alarms, rng), flush=True)
+        for line in best(name, rows, runs, rng):
+            print(line, flush=True)

@@ -1,0 +1,119 @@
+"""Looks at ratings that arrive: how a user plans them, and what is said of one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+from refless.commands.compare.document import turned
+from refless.evaluation.comparing import Pair
+from refless.evaluation.planned_look import PlannedLook, ends_within
+from refless.registry.errors import UsageError
+from refless.registry.plural import counted
+from refless.report.wording import Looks, percent, with_interval
+from refless.stats.group_sequential import LookPlan, Spending
+
+Planned = Literal["one", "any"] | int | Sequence[int]
+UNPLANNED: dict[str, Looks] = {"one": "one", "any": "any"}
+HARDLY = 0.1  # a chance below this is said to be small
+MEANT = "--looks must be one, any, a number of looks (5), or the items rated at each look (20,45)"
+
+
+def looks_of(looks: Planned, of: int | None, *, these: bool) -> tuple[Looks, LookPlan | None]:
+    """The kind of looks, and the plan if there is one.
+
+    Error is spent as by O'Brien & Fleming, which shows as much as one look at the end does; of
+    these items alone as by Pocock, which ends earlier, since at the end all is known anyway.
+
+    Raises:
+        UsageError: no such looks, or a plan without its end, or an end without a plan.
+    """
+    unplanned = UNPLANNED.get(looks) if isinstance(looks, str) else None
+    if unplanned is not None:
+        if of is not None:
+            raise UsageError("--of goes with planned looks: give their number with --looks 5")
+        return unplanned, None
+    numbers = _numbers(looks)
+    if of is None:
+        raise UsageError("--of must be given with planned looks: the items rated at the last one")
+    spending: Spending = "pocock" if these else "obrien-fleming"
+    if len(numbers) == 1:
+        (count,) = numbers
+        if not 2 <= count <= of:
+            raise UsageError(f"--looks must lie between 2 and --of {of}, got {count}")
+        return "planned", LookPlan.equal(count, of, spending)
+    if numbers != sorted({*numbers}) or numbers[0] < 2 or numbers[-1] > of:
+        raise UsageError(
+            f"--looks {','.join(map(str, numbers))}: items at each look must ascend from 2 to at "
+            f"most --of {of}"
+        )
+    at = tuple(sorted({*numbers, of}))
+    return "planned", LookPlan(at=at, planned=of, spending=spending)
+
+
+def _numbers(looks: Planned) -> list[int]:
+    """The whole numbers that stand for planned looks; raises UsageError for anything else."""
+    parts = looks.split(",") if isinstance(looks, str) else looks
+    parts = [parts] if isinstance(parts, int) else [*parts]
+    if not parts or not all(str(part).strip().isdecimal() for part in parts):
+        raise UsageError(f"{MEANT}; got {looks}")
+    return [int(part) for part in parts]
+
+
+def look_lines(pairs: Sequence[Pair], margin: float) -> tuple[str, ...]:
+    """Which of the planned looks this is, and whether the study can end here."""
+    first = pairs[0].look
+    if first is None:
+        return ()
+    if len(pairs) > 1:
+        return (_which_look(first), *_ended_pairs(pairs, margin))
+    pair = turned(pairs[0])
+    return (_which_look(first), _whether_to_end(pair, pair.look or first, margin))
+
+
+def _which_look(look: PlannedLook) -> str:
+    """The number of the look among those planned, and what share of the error is spent by it."""
+    items = f"{look.items:,} of {counted(look.planned, 'planned item')}"
+    lead = f"This is look {look.number} of {look.count}, at {items}"
+    return f"{lead}: {percent(look.spent)} of the error that is allowed in all may be spent by now."
+
+
+def _whether_to_end(pair: Pair, look: PlannedLook, margin: float) -> str:
+    """What it would cost to end the study at this look, or why it has ended."""
+    left = f"{counted(max(look.planned - look.items, 0), 'item')} need no rating"
+    if pair.shown:
+        return f"The difference is shown, so the study can end here: {left}.{_unbiased(look)}"
+    if margin and ends_within(pair.difference, margin):
+        small = f"The difference is known to lie within ±{margin:g}, so it is small enough"
+        return f"{small} and the study can end here: {left}."
+    if look.upcoming is None:
+        return "This was the last look: no difference is shown."
+    ahead = f"The next look is at {look.upcoming:,} items."
+    if math.isnan(look.chance):
+        return ahead
+    chance = f"a chance of {percent(look.chance)} to show a difference by {look.planned:,} items"
+    if look.chance < HARDLY:
+        return f"Going on has only {chance}: you may end here, or go on. {ahead}"
+    return f"Going on has {chance}, which ending here would give up. {ahead}"
+
+
+def _unbiased(look: PlannedLook) -> str:
+    """The median-unbiased estimate after an early end, if there were looks before it."""
+    if look.unbiased is None or look.upcoming is None or look.number == 1:
+        return ""
+    value = with_interval(look.unbiased.value, look.unbiased.interval)
+    return f" An early end makes a difference look large; without that bias it is {value}."
+
+
+def _ended_pairs(pairs: Sequence[Pair], margin: float) -> tuple[str, ...]:
+    """How many of several pairs need no further ratings."""
+    ended = [pair for pair in pairs if pair.shown or _is_small(pair, margin)]
+    if not ended:
+        return ()
+    return (f"{counted(len(ended), 'pair')} out of {len(pairs)} need no further ratings.",)
+
+
+def _is_small(pair: Pair, margin: float) -> bool:
+    """Whether a margin is given, and the difference lies within it."""
+    return margin > 0 and ends_within(pair.difference, margin)

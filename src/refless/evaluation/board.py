@@ -1,0 +1,135 @@
+"""A board of systems from votes between two of their outputs each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.data.choices import choices_in
+from refless.data.records import RatedPool
+from refless.stats.bradley_terry import Strengths, Votes, strengths
+from refless.stats.intervals import Interval
+from refless.stats.samples import FEWEST_RATERS
+
+LEVEL = 0.05  # a p-value below this, corrected for all pairs, shows who is preferred
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardRow:
+    """One system on the board.
+
+    Attributes:
+        name: of the system; votes: in which it took part.
+        win_rate: expected against a system of average strength; interval: 95 %, for all systems
+            together.
+        ranks: the best and the worst rank that no shown preference speaks against.
+        ahead_of: systems that it is shown to be preferred to.
+    """
+
+    name: str
+    votes: int
+    win_rate: float
+    interval: Interval
+    ranks: tuple[int, int]
+    ahead_of: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """Systems by strength, the strongest first.
+
+    Attributes:
+        rows: of the systems.
+        clusters: what votes belong to, each drawn as a whole.
+        voters: how many there are, if they are too few to stand for others; else 0.
+        made_up: whether votes were made up, as some system won or lost all of its own.
+    """
+
+    rows: tuple[BoardRow, ...]
+    clusters: tuple[str, ...]
+    voters: int
+    made_up: bool
+
+
+def votes_of(pool: RatedPool, systems: Sequence[str]) -> Votes:
+    """The votes between two of the systems, by source, and by voter if enough are known."""
+    choices = choices_in(pool)
+    number = {name: place for place, name in enumerate(systems)}
+    system = np.array([number.get(name, -1) for name in pool.systems], dtype=np.int64)
+    rival = np.full(len(pool), -1, dtype=np.int64)
+    rival[choices.first] = system[choices.second]
+    source = np.zeros(len(pool), dtype=np.int64)
+    source[choices.first] = choices.groups
+    text = pool.ratings.text
+    counted = (system[text] >= 0) & (rival[text] >= 0) & (system[text] != rival[text])
+    rows = np.flatnonzero(counted)
+    clusters = [source[text[rows]]]
+    if len(pool.ratings.annotators) >= FEWEST_RATERS:
+        clusters.append(pool.ratings.annotator[rows])
+    return Votes(
+        first=system[text[rows]],
+        second=rival[text[rows]],
+        won=pool.ratings.values[rows],
+        clusters=clusters,
+        systems=len(systems),
+    )
+
+
+def board(pool: RatedPool, systems: Sequence[str]) -> Board | None:
+    """The board of the systems; None if votes of two sources or more do not connect them."""
+    votes = votes_of(pool, sorted(systems))
+    if not len(votes.won) or len(np.unique(votes.clusters[0])) < 2:
+        return None
+    result = strengths(votes)
+    if result is None:
+        return None
+    voters = len(pool.ratings.annotators)
+    return Board(
+        rows=_rows(result, votes, sorted(systems)),
+        voters=voters if voters < FEWEST_RATERS else 0,
+        clusters=("source", "voter")[: len(votes.clusters)],
+        made_up=result.made_up,
+    )
+
+
+def _rows(result: Strengths, votes: Votes, names: Sequence[str]) -> tuple[BoardRow, ...]:
+    """The systems, the strongest first; of equal ones by name."""
+    shown = _shown(result)
+    counts = np.bincount(np.concatenate([votes.first, votes.second]), minlength=len(names))
+    intervals = result.intervals()
+    order = sorted(range(len(names)), key=lambda i: (-result.values[i], names[i]))
+    rows = []
+    for place in order:
+        better = sum(winner == place for winner, _ in shown)
+        worse = sum(loser == place for _, loser in shown)
+        beaten = tuple(names[i] for i in order if (place, i) in shown)
+        low, high = intervals[place]
+        rows.append(
+            BoardRow(
+                name=names[place],
+                votes=int(counts[place]),
+                win_rate=_expit(float(result.values[place])),
+                interval=(_expit(low), _expit(high)),
+                ranks=(1 + worse, len(names) - better),
+                ahead_of=beaten,
+            )
+        )
+    return tuple(rows)
+
+
+def _shown(result: Strengths) -> set[tuple[int, int]]:
+    """Pairs of systems of which the first is shown to be preferred to the second."""
+    shown = set()
+    for (first, second), p in result.pairs().items():
+        if p < LEVEL:
+            ahead = result.values[first] > result.values[second]
+            shown.add((first, second) if ahead else (second, first))
+    return shown
+
+
+def _expit(value: float) -> float:
+    """The chance of log-odds."""
+    return 1 / (1 + math.exp(-value))

@@ -1,0 +1,83 @@
+"""One of the planned looks at a difference: what it has spent, and what ending there would cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from refless.stats.answers import Answer, Estimate
+from refless.stats.group_sequential import LookPlan, Looks, after_stopping, normal_value
+from refless.stats.intervals import LEVEL, quantile, student
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedLook:
+    """One of the planned looks at a difference.
+
+    Attributes:
+        number: of the look, from 1; count: how many are planned.
+        items: with ratings, of the system with fewer; planned: at the end of the plan.
+        upcoming: items at the next look; None after the last.
+        spent: share of all error that may have been spent by now.
+        chance: that ratings up to the end of the plan show a difference; NaN if it is unknown.
+        unbiased: the difference if the study ends here: above the truth as often as below it; None
+            while the study goes on.
+    """
+
+    number: int
+    count: int
+    items: int
+    planned: int
+    upcoming: int | None
+    spent: float
+    chance: float
+    unbiased: Estimate | None
+
+    def turned(self) -> PlannedLook:
+        """The look at the difference with the opposite sign."""
+        return replace(self, unbiased=self.unbiased and self.unbiased.turned())
+
+
+def planned_look(
+    answer: Answer, plan: LookPlan, looks: Looks, items: int, chance: float
+) -> PlannedLook:
+    """The look that comes after so many rated items.
+
+    Args:
+        answer: the difference, for the last of these looks.
+        plan: of looks; looks: the planned looks by now.
+        items: with ratings; chance: that ratings up to the end of the plan show a difference.
+    """
+    number = plan.number(items)
+    ahead = plan.at[number:]
+    ended = answer.p < looks.alpha or not ahead
+    return PlannedLook(
+        number=number,
+        count=len(plan.at),
+        items=items,
+        planned=plan.planned,
+        upcoming=ahead[0] if ahead else None,
+        spent=looks.spent[-1] / looks.alpha,
+        chance=chance,
+        unbiased=_unbiased(answer, looks, items) if ended else None,
+    )
+
+
+def _unbiased(answer: Answer, looks: Looks, items: int) -> Estimate | None:
+    """The median-unbiased difference, as wide as Student's t; None without a standard error."""
+    if not answer.error > 0:
+        return None
+    z = normal_value(answer.centre / answer.error, answer.freedom)
+    stopped = after_stopping(looks, z)
+    error = answer.error * student(answer.freedom) / quantile(LEVEL)
+    low, median, high = (
+        min(max(answer.centre + (errors - z) * error, answer.bounds[0]), answer.bounds[1])
+        for errors in (stopped.interval[0], stopped.median, stopped.interval[1])
+    )
+    return Estimate(value=median, interval=(low, high), n=items)
+
+
+def ends_within(answer: Answer, margin: float) -> bool:
+    """Whether the interval of a difference lies within the margin on either side of 0."""
+    low, high = answer.interval
+    return not math.isnan(low) and -margin < low and high < margin

@@ -1,0 +1,89 @@
+"""A race of systems: after each planned look whoever is shown to be worse than another is dropped.
+
+The best system is compared with each of the others, so each pair may err by a share of the error
+(Bonferroni): the best of all is among those left with a confidence of 97.5 % at all looks together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from refless.evaluation.comparing import Comparison, Pair
+from refless.stats.group_sequential import LookPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Racer:
+    """One system in a race.
+
+    Attributes:
+        name: of the system; rated: its outputs with a rating.
+        behind: the system than which it is most clearly shown to be worse; None if it is left.
+    """
+
+    name: str
+    rated: int
+    behind: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Race:
+    """Systems in a race, by their means.
+
+    Attributes:
+        systems: the best first.
+        items: with ratings, of the system that has most; planned: at the end of the race.
+        number: of the look, from 1; count: of looks that are planned.
+    """
+
+    systems: tuple[Racer, ...]
+    items: int
+    planned: int
+    number: int
+    count: int
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The systems among which the best one is."""
+        return tuple(racer.name for racer in self.systems if racer.behind is None)
+
+
+def race_plan(plan: LookPlan, systems: int) -> LookPlan:
+    """The plan for each pair of so many systems, two or more: as by Pocock, and by Bonferroni."""
+    return replace(plan, spending="pocock", alpha=plan.alpha / (systems - 1))
+
+
+def raced(comparison: Comparison, plan: LookPlan) -> Race:
+    """Who is dropped, and who is left.
+
+    Args:
+        comparison: of all systems, by the same plan; plan: of each pair, see `race_plan`.
+    """
+    items = max((pair.both_rated for pair in comparison.pairs), default=0)
+    racers = tuple(
+        Racer(
+            name=standing.name,
+            rated=standing.rated,
+            behind=_behind(standing.name, comparison.pairs, plan.alpha),
+        )
+        for standing in comparison.standings
+    )
+    number = plan.number(items) if items else 0
+    return Race(
+        systems=racers, items=items, planned=plan.planned, number=number, count=len(plan.at)
+    )
+
+
+def _behind(name: str, pairs: Sequence[Pair], alpha: float) -> str | None:
+    """The system than which this one is most clearly shown to be worse, or None."""
+    better = [
+        (pair.difference.p, other)
+        for pair in pairs
+        for other, sign in ((pair.second, 1), (pair.first, -1))
+        if {pair.first, pair.second} == {name, other}
+        and other != name
+        and pair.difference.p < alpha
+        and sign * pair.difference.value > 0
+    ]
+    return min(better)[1] if better else None
