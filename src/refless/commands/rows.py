@@ -105,8 +105,8 @@ def note_codes(rated: Texts, unrated: Texts) -> None:
     """Says where scores of others, of rated texts or of those nobody rated, look like failures."""
     for name in (name for name in rated.score_names if name in unrated.score_names):
         scores = np.concatenate([rated.score(name), unrated.score(name)])
-        for line in _of_codes(scores[~np.isnan(scores)], codes_in(scores)):
-            note(f"{name}: {line.format('scores')}a failure, leave these cells blank")
+        for line in _of_codes(scores[~np.isnan(scores)], codes_in(scores), "score", "a failure"):
+            note(f"{name}: {line}")
 
 
 def note_ratings(pool: RatedPool) -> FloatArray:
@@ -126,20 +126,22 @@ def note_ratings(pool: RatedPool) -> FloatArray:
             )
         return values
     codes = codes_in(values) | _zero_in(values)
-    for line, code in zip(_of_codes(values, codes), sorted(codes), strict=True):
-        remedy = f"leave these cells blank or say --read rating-map={code:g}="
-        note(f"{line.format('ratings')}not rated, {remedy}; if it is a rating, give --scale")
+    for line in _of_codes(values, codes, "rating", "not rated"):
+        note(f"{line}; if it is a rating, give --scale")
     return values[~np.isin(values, [*codes])]
 
 
-def _of_codes(values: FloatArray, codes: frozenset[float]) -> Iterator[str]:
-    """How many values each code has, lowest code first, and where the others go from and to."""
+def _of_codes(
+    values: FloatArray, codes: frozenset[float], noun: str, meaning: str
+) -> Iterator[str]:
+    """How many values are codes, lowest code first, where the others go from and to, what to do."""
     answers = values[~np.isin(values, [*codes])]
     for code in sorted(codes):
         n = int((values == code).sum())
         yield (
-            f"{n} of {len(values)} {{}} {'is' if n == 1 else 'are'} {code:g}, the others go from "
-            f"{answers.min():g} to {answers.max():g}: if that stands for "
+            f"{n} of {len(values)} {noun}s {'is' if n == 1 else 'are'} {code:g}, the others go "
+            f"from {answers.min():g} to {answers.max():g}: if that stands for {meaning}, leave "
+            f"these cells blank or say --read {noun}-map={code:g}="
         )
 
 
