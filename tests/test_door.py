@@ -22,6 +22,7 @@ from command_line import Ran, jsonl, run
 
 QUESTIONS = range(12)
 PAIRS = tuple((i, system) for i in QUESTIONS for system in ("old", "new"))
+STEPS = range(1, 6)
 PEOPLE = ("ann", "bob", "cat")
 Row = Mapping[str, object]
 
@@ -832,6 +833,134 @@ ERRORS = (
     ),
 )
 
+WAITING = {
+    "a weak name counts only if the values fit": Sibling(
+        "a usual name: HANNA without a flag for the ratings",
+        "github.com/dig-team/hanna-benchmark-asg README.md, hanna_stories_annotations.csv",
+        OTHER_MEANINGS[0].files,
+        "compare hanna.csv --scale 1 5 --column text=Story",
+        1,
+        said=("no column for the rating",),
+        printed="--column rating=NAME",
+        filled=("Coherence",),
+        refused=True,
+    ),
+    "the status inside a list of objects is not read": Sibling(
+        "invalid rows: Argilla's first version, a discarded response in a list",
+        "huggingface.co/datasets/carlosug/end2end_textclassification README.md: user_id, value, "
+        "status",
+        {
+            "records.jsonl": [
+                {
+                    "prompt": f"How is kettle {i}?",
+                    "response": answer(i, system),
+                    "model": system,
+                    "quality": [
+                        {"user_id": "ann", "value": rating(i, system), "status": "submitted"},
+                        {"user_id": "bob", "value": 6 - rating(i, system), "status": "discarded"},
+                    ],
+                }
+                for i, system in PAIRS
+            ]
+        },
+        "compare records.jsonl --scale 1 5 --column 'rating=quality.*.value'",
+        1,
+        said=("'discarded'",),
+    ),
+    "only listed names are asked whether they tell criteria apart": Sibling(
+        "criteria pooled: a frame of pandas, melted",
+        "pandas.pydata.org, melt: columns 'variable' and 'value' if nothing is said",
+        {
+            "melted.csv": [
+                {"variable" if name == "name" else name: cell for name, cell in row.items()}
+                for row in CRITERIA[1].files["long.csv"]
+            ]
+        },
+        "compare melted.csv --scale 1 5 --column rating=value",
+        1,
+        said=("'variable' is 'fluency', 'adequacy'",),
+        printed="--column dimension=variable --dimension 'fluency'",
+        refused=True,
+    ),
+    "a list is no annotator's name, before anybody asks whose it is": Sibling(
+        "choices of models: MT-Bench, the pairs that GPT-4 judged",
+        "huggingface.co/datasets/lmsys/mt_bench_human_judgments, gpt4_pair: judge is a list",
+        {
+            "gpt4_pair.jsonl": [
+                {
+                    "question_id": 80 + i,
+                    "model_a": "old",
+                    "model_b": "new",
+                    "winner": "model_b",
+                    "judge": ["gpt-4", "pair-v2"],
+                    "conversation_a": turns(i, "old"),
+                    "conversation_b": turns(i, "new"),
+                    "turn": 1,
+                }
+                for i in QUESTIONS
+            ]
+        },
+        "compare gpt4_pair.jsonl",
+        said=("the annotators are models by their names", "gpt-4"),
+        refused=True,
+    ),
+    "preferences from 1 to 2 are 'not understood', before anybody asks whose they are": Sibling(
+        "choices of models: AlpacaEval 2, weighted preferences",
+        "github.com/tatsu-lab/alpaca_eval README.md, annotations.json",
+        {
+            "annotations.json": [
+                {
+                    "instruction": f"Describe kettle {i}.",
+                    "output_1": answer(i, "old"),
+                    "output_2": answer(i, "new"),
+                    "generator_1": "old",
+                    "generator_2": "new",
+                    "annotator": "weighted_alpaca_eval_gpt4_turbo",
+                    "preference": 1.9,
+                }
+                for i in QUESTIONS
+            ]
+        },
+        "compare annotations.json",
+        said=("the annotators are models by their names",),
+        refused=True,
+    ),
+    "winners in a column each are not known": Sibling(
+        "errors: Kaggle's LMSYS competition, a column a winner",
+        "kaggle.com/c/lmsys-chatbot-arena: winner_model_a, winner_model_b, winner_tie",
+        {
+            "train.csv": [
+                {
+                    "id": i,
+                    "model_a": "old",
+                    "model_b": "new",
+                    "prompt": f"How is kettle {i}?",
+                    "response_a": answer(i, "old"),
+                    "response_b": answer(i, "new"),
+                    "winner_model_a": int(i % 4 == 0),
+                    "winner_model_b": int(i % 4 > 0),
+                    "winner_tie": 0,
+                }
+                for i in QUESTIONS
+            ]
+        },
+        "compare train.csv",
+        0.75,
+        "rate",
+    ),
+    "percents are read in workbooks alone": Sibling(
+        "units: percents as Google Sheets writes them to CSV",
+        "support.google.com/docs: a download as CSV has cells as they are shown",
+        {
+            "percent.csv": [
+                plain(i, system, rating=f"{20 * rating(i, system)}%") for i, system in PAIRS
+            ]
+        },
+        "compare percent.csv --scale 0 100",
+        20,
+    ),
+}
+
 SIBLINGS = (
     *(*UNREAD, *OTHER_MEANINGS, *INVALID, *WHO, *CRITERIA, *MERGED, *UNITS, *CODES, *DIRECTION),
     *(*THRESHOLDS, *CATEGORIES, *WORDS, *KEYS, *TWO_FILES, *BY_MODELS, *ERRORS),
@@ -845,7 +974,13 @@ def ran_in(folder: Path, command: str) -> Ran:
         return run(*shlex.split(command), "--format", "json")
 
 
-@pytest.mark.parametrize("sibling", SIBLINGS, ids=lambda sibling: sibling.name)
+LATER = [
+    pytest.param(sibling, marks=pytest.mark.xfail(strict=True, reason=why))
+    for why, sibling in WAITING.items()
+]
+
+
+@pytest.mark.parametrize("sibling", [*SIBLINGS, *LATER], ids=lambda sibling: sibling.name)
 def test_siblings(tmp_path: Path, sibling: Sibling) -> None:
     """The right number, or a sentence with the flags that give it; never another number unsaid."""
     for name, content in sibling.files.items():
@@ -860,3 +995,16 @@ def test_siblings(tmp_path: Path, sibling: Sibling) -> None:
     if ran.code == 0:
         found = value(ran.json, sibling.found)
         assert found == (sibling.right if sibling.right is None else pytest.approx(sibling.right))
+
+
+@pytest.mark.xfail(strict=True, reason="columns of 0 and 1 are proposed as annotators")
+def test_ratings_in_a_column_each(tmp_path: Path) -> None:
+    """One column a step of the scale, as forms tabulate a grid: no column is an annotator."""
+    rows = [
+        plain(i, system, **{f"rating_{step}": int(rating(i, system) == step) for step in STEPS})
+        for i, system in PAIRS
+    ]
+    write(tmp_path, "grid.csv", rows)
+    ran = ran_in(tmp_path, "compare grid.csv --scale 1 5")
+    assert ran.code == 2
+    assert "an annotator a column" not in ran.err
