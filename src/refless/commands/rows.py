@@ -19,6 +19,7 @@ from refless.data.tables import (
     read_outputs,
     read_pool,
 )
+from refless.data.tables.names import keys_alike
 from refless.data.tables.table import Read
 from refless.estimators import Estimator
 from refless.registry.arrays import FloatArray
@@ -49,8 +50,15 @@ class ScoredRows(RatedRows):
 
 
 def tell(*reads: Read) -> None:
-    """Notes what was noticed while reading; of bad rows the first of each kind, three at most."""
+    """Notes what was noticed while reading; of bad rows the first of each kind, three at most.
+
+    Sentences that begin with the same name, such as that of a file, become one.
+    """
+    said: dict[str, str] = {}
     for line in dict.fromkeys(line for read in reads for line in read.notes):
+        name, _, sentence = line.partition(": ")
+        said[name] = f"{said[name]}; {sentence}" if name in said else line
+    for line in said.values():
         note(line)
     faults = dict.fromkeys(fault for read in reads for fault in read.skipped)
     kinds = {(fault.column, fault.found): fault for fault in reversed(faults)}
@@ -101,11 +109,20 @@ def note_equal(pool: Texts) -> None:
             note(f"{name}: all scores of the rated texts are {result.pop():g}, which tells nothing")
 
 
-def note_codes(rated: Texts, unrated: Texts) -> None:
-    """Says where scores of others, of rated texts or of those nobody rated, look like failures."""
+def note_beside(rated: Texts, unrated: Texts) -> None:
+    """Says what is odd about rated texts and those that nobody rated, beside each other.
+
+    Scores of others that look like failures; ids and items that would match if form did not count.
+    """
+    for role in ("id", "item"):
+        ours, others = (getattr(texts, f"{role}s") for texts in (rated, unrated))
+        sides = ["rated"] * len(ours) + ["unrated"] * len(others)
+        for line in keys_alike(role, (*ours, *others), sides):
+            note(line)
     for name in (name for name in rated.score_names if name in unrated.score_names):
         scores = np.concatenate([rated.score(name), unrated.score(name)])
-        for line in _of_codes(scores[~np.isnan(scores)], codes_in(scores), "score", "a failure"):
+        scores = scores[~np.isnan(scores)]
+        for line in _of_codes(scores, codes_in(scores), "score", "a failure"):
             note(f"{name}: {line}")
 
 
@@ -150,14 +167,14 @@ def codes_in(values: FloatArray) -> frozenset[float]:
     suspects = {*values.tolist()} & CODES
     if not {*values[values < 0].tolist()} <= CODES:  # a scale that goes below 0
         suspects = {value for value in suspects if value > 0}
-    answers = values[~np.isnan(values) & ~np.isin(values, [*suspects])]
+    answers = values[~np.isin(values, [*suspects])]
     if len(answers) <= len(values) / 2:
         return frozenset()
     low, high = float(answers.min()), float(answers.max())
     return frozenset(
         code
         for code in suspects
-        if (code < 0 <= low and high > 1) or (code > high > low and code - high >= high - low)
+        if (code < 0 <= low and high > 1) or (code - high >= high - low > 0)
     )
 
 

@@ -124,10 +124,9 @@ def judge(
     chosen = metrics_of(names_in(metrics))
     reading = rows.to_reading(group=column_of(group), slice=names_in(by))
     read, mass = with_mix(rated, reading, (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES)
-    if not columns and not names_in(metrics):
-        unread = [line.split(": ", 1)[1] for line in read.notes if "--score-column" in line]
-        raise UsageError("; ".join(["at least one --score-column or -m METRIC is needed", *unread]))
     tell(read)
+    if not columns and not names_in(metrics):
+        raise UsageError("at least one --score-column or -m METRIC is needed")
     with progress("comparing scores with people's ratings") as show:
         scores = _scores(read, chosen, {*lower})
         if show is not None:
