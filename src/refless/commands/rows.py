@@ -19,6 +19,7 @@ from refless.data.tables import (
     read_outputs,
     read_pool,
 )
+from refless.data.tables.names import keys_alike
 from refless.data.tables.table import Read
 from refless.estimators import Estimator
 from refless.registry.arrays import FloatArray
@@ -45,8 +46,15 @@ class ScoredRows(RatedRows):
 
 
 def tell(*reads: Read) -> None:
-    """Notes what was noticed while reading; of bad rows the first of each kind, three at most."""
+    """Notes what was noticed while reading; of bad rows the first of each kind, three at most.
+
+    Sentences that begin with the same name, such as that of a file, become one.
+    """
+    said: dict[str, str] = {}
     for line in dict.fromkeys(line for read in reads for line in read.notes):
+        name, _, sentence = line.partition(": ")
+        said[name] = f"{said[name]}; {sentence}" if name in said else line
+    for line in said.values():
         note(line)
     faults = dict.fromkeys(fault for read in reads for fault in read.skipped)
     kinds = {(fault.column, fault.found): fault for fault in reversed(faults)}
@@ -97,12 +105,21 @@ def note_equal(pool: Texts) -> None:
             note(f"{name}: all scores of the rated texts are {result.pop():g}, which tells nothing")
 
 
-def note_codes(rated: Texts, unrated: Texts) -> None:
-    """Says where scores of others, of rated texts or of those nobody rated, look like failures."""
+def note_beside(rated: Texts, unrated: Texts) -> None:
+    """Says what is odd about rated texts and those that nobody rated, beside each other.
+
+    Scores of others that look like failures; ids and items that would match if form did not count.
+    """
+    for role in ("id", "item"):
+        ours, others = (getattr(texts, f"{role}s") for texts in (rated, unrated))
+        sides = ["rated"] * len(ours) + ["unrated"] * len(others)
+        for line in keys_alike(role, (*ours, *others), sides):
+            note(line)
     for name in (name for name in rated.score_names if name in unrated.score_names):
         scores = np.concatenate([rated.score(name), unrated.score(name)])
-        for line in _of_codes(scores[~np.isnan(scores)], codes_in(scores)):
-            note(f"{name}: {line.format('scores')}a failure, leave these cells blank")
+        scores = scores[~np.isnan(scores)]
+        for line in _of_codes(scores, codes_in(scores), "score", "a failure"):
+            note(f"{name}: {line}")
 
 
 def note_ratings(pool: RatedPool) -> FloatArray:
@@ -122,23 +139,23 @@ def note_ratings(pool: RatedPool) -> FloatArray:
             )
         return values
     codes = codes_in(values) | _zero_in(values)
-    for line, code in zip(_of_codes(values, codes), sorted(codes), strict=True):
-        remedy = f"leave these cells blank or say {called('reading', {'rating-map': f'{code:g}='})}"
-        note(
-            f"{line.format('ratings')}not rated, {remedy}; if it is a rating, give "
-            f"{called('scale')}"
-        )
+    for line in _of_codes(values, codes, "rating", "not rated"):
+        note(f"{line}; if it is a rating, give {called('scale')}")
     return values[~np.isin(values, [*codes])]
 
 
-def _of_codes(values: FloatArray, codes: frozenset[float]) -> Iterator[str]:
-    """How many values each code has, lowest code first, and where the others go from and to."""
+def _of_codes(
+    values: FloatArray, codes: frozenset[float], noun: str, meaning: str
+) -> Iterator[str]:
+    """How many values are codes, lowest code first, where the others go from and to, what to do."""
     answers = values[~np.isin(values, [*codes])]
     for code in sorted(codes):
         n = int((values == code).sum())
+        blank = called("reading", {f"{noun}-map": f"{code:g}="})
         yield (
-            f"{n} of {len(values)} {{}} {'is' if n == 1 else 'are'} {code:g}, the others go from "
-            f"{answers.min():g} to {answers.max():g}: if that stands for "
+            f"{n} of {len(values)} {noun}s {'is' if n == 1 else 'are'} {code:g}, the others go "
+            f"from {answers.min():g} to {answers.max():g}: if that stands for {meaning}, leave "
+            f"these cells blank or say {blank}"
         )
 
 
@@ -147,14 +164,14 @@ def codes_in(values: FloatArray) -> frozenset[float]:
     suspects = {*values.tolist()} & CODES
     if not {*values[values < 0].tolist()} <= CODES:  # a scale that goes below 0
         suspects = {value for value in suspects if value > 0}
-    answers = values[~np.isnan(values) & ~np.isin(values, [*suspects])]
+    answers = values[~np.isin(values, [*suspects])]
     if len(answers) <= len(values) / 2:
         return frozenset()
     low, high = float(answers.min()), float(answers.max())
     return frozenset(
         code
         for code in suspects
-        if (code < 0 <= low and high > 1) or (code > high > low and code - high >= high - low)
+        if (code < 0 <= low and high > 1) or (code - high >= high - low > 0)
     )
 
 

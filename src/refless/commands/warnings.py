@@ -20,8 +20,10 @@ _bar: ContextVar[Bar | None] = ContextVar("bar", default=None)
 
 
 def note(line: str) -> None:
-    """One thing that was noticed, as a sentence."""
+    """One thing that was noticed, as a sentence, which is said once; "" says nothing."""
     notes, listener = _told.get(), _listener.get()
+    if not line or line in (notes or ()):
+        return
     if notes is not None:
         notes.append(line)
     if listener is not None:

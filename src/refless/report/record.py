@@ -23,10 +23,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What the object of every command begins with."""
+    """What the object of every command begins with.
+
+    Attributes:
+        notes: what was noticed on the way, such as columns that nobody reads, a sentence each.
+    """
 
     format: Literal[1] = 1
     command: str
+    notes: tuple[str, ...] = ()
 
 
 def record(kind: type[T], *sources: object, **values: object) -> T:

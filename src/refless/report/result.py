@@ -93,7 +93,7 @@ class Result:
 
     def json(self) -> Record:
         """What `--format json` prints; undefined numbers are NaN here and null there."""
-        return self._json()
+        return replace(self._json(), notes=self.notes)
 
     def _json(self) -> Record:
         return self._record()

@@ -14,7 +14,7 @@ from refless.commands.random_draw import draw_remark
 from refless.commands.rows import (
     ScoredRows,
     check_standard_input,
-    note_codes,
+    note_beside,
     note_missing,
     tell,
 )
@@ -53,8 +53,8 @@ class Inputs:
 def read_inputs(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> Inputs:
     """All outputs as one, and all rated texts as one pool."""
     check_standard_input(outputs, rated)
-    reading = rows.to_reading(group=column_of(group))
-    reading = replace(reading, lacking=() if rated is None else OF_RATINGS)
+    lacking = () if rated is None else OF_RATINGS
+    reading = replace(rows.to_reading(group=column_of(group)), lacking=lacking)
     read = read_partly(outputs, reading, needed=NEEDED if rated is None else NEEDED[:1])
     tell(read)
     note_missing(read.texts)
@@ -75,7 +75,7 @@ def inputs_of(outputs: PartlyRated, rated: PartlyRated | None, group: str | None
         remedy = f"rate some outputs, or give rated texts with {called('rated')}"
         raise InputError("no text has a rating", remedy=remedy)
     others = outputs.texts.take(np.setdiff1d(np.arange(len(outputs.texts)), outputs.place))
-    note_codes(pool, others)
+    note_beside(pool, others)
     if pool.score_names == others.score_names:
         for shift in judge_shifts(others.scores, others.sources, pool):
             if shift.outside:
@@ -102,8 +102,7 @@ def note_draw(inputs: Inputs, group: str | None, then: str) -> None:
         by_system=True,
         labels=(picked(labels, rated), picked(labels, others)),
     )
-    if line := draw_remark(draw, then):
-        note(line)
+    note(draw_remark(draw, then))
 
 
 def _note_same(outputs: PartlyRated, pool: RatedPool, same: int) -> None:

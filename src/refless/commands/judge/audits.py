@@ -11,7 +11,7 @@ import numpy as np
 from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
 from refless.commands.random_draw import draw_remark
-from refless.commands.rows import ScoredRows, note_codes, note_equal, note_ratings, outputs_of
+from refless.commands.rows import ScoredRows, note_beside, note_equal, note_ratings, outputs_of
 from refless.commands.warnings import note
 from refless.data.design import Design, joined
 from refless.data.human import unscaled
@@ -148,7 +148,7 @@ def audits_of(
     rated, unrated = with_scores(question.read), question.read.unrated
     note_equal(rated)
     note_ratings(rated)
-    note_codes(rated, unrated)
+    note_beside(rated, unrated)
     _note_unscored(question, rated)
     split = int((question.ratings == 0.5).sum())
     if split and question.passing is None and {*rated.ratings.values.tolist()} <= {*VERDICTS}:
@@ -157,23 +157,21 @@ def audits_of(
             f"{called('passing', 0.51)} fails them"
         )
     draw = _draw(question, rated)
-    if line := draw_remark(draw, SELECTED):
-        note(line)
+    note(draw_remark(draw, SELECTED))
     audits = []
     for shift in judge_shifts(unrated.scores, unrated.sources, rated):
         if shift.name not in scores:  # of no rated text
             continue
         if shift.leaks:
             note(f"{shift.name} orders the texts just as people do: it may be the rating itself")
-        elif line := judge_said(shift, one_file=True):
-            note(line)
+        else:
+            note(judge_said(shift, one_file=True))
         column = scores[shift.name].segments
         labels = labels_of(question, shift.name, column)
         labels = replace(labels, shifted=shift.outside, selected=draw.by_content)
         order = ranked.get(shift.name, _no_order(question.human))
         audits.append(audit(labels, order, question.seed))
-        if line := _upside_down(audits[-1], question.lower):
-            note(line)
+        note(_upside_down(audits[-1], question.lower))
     return tuple(audits)
 
 

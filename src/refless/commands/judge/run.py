@@ -151,11 +151,10 @@ def judge(
     roles = (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES
     by_role = rows.to_reading(group=column_of(group), slice=names_in(by))
     read, mass = with_mix(rated, by_role, roles)
-    if not judged and not names_in(metrics):
-        unread = [line.split(": ", 1)[1] for line in read.notes if "--score-column" in line]
-        needed = f"at least one {called('score_column')} or {called('metrics', 'METRIC')} is needed"
-        raise UsageError("; ".join([needed, *unread]))
     tell(read)
+    if not judged and not names_in(metrics):
+        needed = f"at least one {called('score_column')} or {called('metrics', 'METRIC')} is needed"
+        raise UsageError(needed)
     with progress("comparing scores with people's ratings") as show:
         scores = _scores(read, chosen, {*lower})
         if show is not None:

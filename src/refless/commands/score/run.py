@@ -37,7 +37,7 @@ from refless.commands.rows import (
     both_of,
     check_standard_input,
     grouped_outputs_of,
-    note_codes,
+    note_beside,
     note_unread,
     rated_of,
 )
@@ -248,7 +248,7 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _T
         both, new = both_of(outputs, rows, group)
         pool, labels, texts, groups = both.pool, both.group, new.outputs, new.group
         _note_draw(both, new)
-    note_codes(pool, texts)
+    note_beside(pool, texts)
     if group is None:
         return _Texts(pool, texts, one_file=one_file)
     labels = group_names(pool, group, labels)
@@ -262,14 +262,13 @@ def _note_draw(rated: PoolRead, outputs: OutputsRead) -> None:
         return
     first_rows = (rated.first_rows, outputs.first_rows)
     draw = random_draw(rated.pool, outputs.outputs, first_rows, by_system=True)
-    if line := draw_remark(draw, SELECTED):
-        note(line)
+    note(draw_remark(draw, SELECTED))
 
 
 def _read_for(saved: Saved, outputs: Rows, rows: ScoredRows) -> _Texts:
     """The outputs, and the rated texts of a fitted estimator."""
     reading = with_scores_of(saved.estimator, rows)
     texts, groups = grouped_outputs_of(outputs, reading, group=column_of(saved.group))
-    note_codes(saved.estimator.rated, texts)
+    note_beside(saved.estimator.rated, texts)
     labels = () if saved.group is None else group_names(texts, saved.group, groups)
     return _Texts(saved.estimator.rated, texts, (), labels)

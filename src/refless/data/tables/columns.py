@@ -60,7 +60,8 @@ LAST = {
     "user",
     "assistant",
 }  # looked at where no other alias of the role is there
-UNCLEAR = ("score", "quality", "*_score", "judge*", "gpt*", "llm*")  # a judge's, or people's?
+# a judge's, or people's?
+UNCLEAR = ("score", "scores", "quality", "*_score", "judge*", "gpt*", "llm*")
 OF_RATINGS = ("rating", "annotator", "time", "probability")
 OF_ROWS = ("id", "system", "task")  # roles that outputs to be estimated may lack
 SHARED = ("text", "id", "item", "source", "system", "task", "group", "score")
@@ -285,10 +286,10 @@ def roles_of(
         if names:
             check_header(names, role, header, path)
         elif role != "annotator" or len(chosen.get("rating", ())) < 2:
-            by_format = role in known and role in header
             fitting = [name for name in header if fits(role, name, chosen)]
-            names = (role,) if by_format else _by_alias(columns, roles, role, fitting, path)
-            phrases += [f"{role} from '{name}'" for name in names]
+            is_known = role in known and role in header
+            names = (role,) if is_known else _by_alias(columns, roles, role, fitting, path)
+            phrases += [f"{role} from '{name}'" for name in names if name not in known]
         if names:
             chosen[role] = names
     for role in needed:

@@ -3,10 +3,9 @@
 import hashlib
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from refless.data.tables.columns import listed
-from refless.data.tables.load_columns import Gathered
 from refless.registry.plural import counted
 
 _MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
@@ -59,29 +58,30 @@ def spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
         yield f"{role}s {listed(spellings)} {differ}; if they are one, spell them alike"
 
 
-def keys_alike(rows: Gathered, names: Mapping[str, list[str]]) -> Iterator[str]:
-    """A note on keys that would match across systems (or files) if their form did not count.
+def keys_alike(role: str, keys: Sequence[str], owners: Sequence[str]) -> Iterator[str]:
+    """A note on keys that would match across owners if their form did not count.
 
-    Spellings that one system has side by side are two keys, and nothing is said of them.
+    Spellings that one owner has side by side are two keys, and nothing is said of them.
+
+    Args:
+        role: what the keys are, such as id.
+        keys: [n] as they are written; owners: [n] the system, or the file, of each.
     """
-    owners = names.get("system") or [str(rows.part(row).first) for row in range(len(rows))]
-    for role in ("id", "item", "source"):
-        groups = _alike(names.get(role, ()))
-        owned: dict[str, set[str]] = {key: set() for spellings in groups for key in spellings}
-        pairs = zip(names.get(role, ()), owners, strict=False) if groups else ()
-        for key, owner in pairs:
-            if key in owned:
-                owned[key].add(owner)
-        apart = [
-            spellings
-            for spellings in groups
-            if sum(len(owned[key]) for key in spellings)
-            == len(set().union(*(owned[key] for key in spellings)))
-        ]
-        if apart:
-            first, *_ = ([f"'{key}'" for key in spellings] for spellings in apart)
-            more = f" ({counted(len(apart), role)} like these)" if len(apart) > 1 else ""
-            yield (
-                f"{role}s {' and '.join(first[:2])} differ in form alone and do not match{more}; "
-                "keys count as they are written: if they are one, write them alike"
-            )
+    groups = _alike(keys)
+    owned: dict[str, set[str]] = {key: set() for spellings in groups for key in spellings}
+    for key, owner in zip(keys, owners, strict=False) if groups else ():
+        if key in owned:
+            owned[key].add(owner)
+    apart = [
+        spellings
+        for spellings in groups
+        if sum(len(owned[key]) for key in spellings)
+        == len(set().union(*(owned[key] for key in spellings)))
+    ]
+    if apart:
+        first = [f"'{key}'" for key in apart[0][:2]]
+        more = f" ({counted(len(apart), role)} like these)" if len(apart) > 1 else ""
+        yield (
+            f"{role}s {' and '.join(first)} differ in form alone and do not match{more}; "
+            "keys count as they are written: if they are one, write them alike"
+        )

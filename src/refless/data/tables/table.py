@@ -309,7 +309,9 @@ def _checked(rows: Gathered, roles: Roles, score_map: Mapping[str, float] | None
     raters = {name: people[i * len(rows) : (i + 1) * len(rows)] for i, name in enumerate(who)}
     for role in ("system", "annotator"):
         notes += spelled_alike(names.get(role, people if role == "annotator" else ()), role)
-    notes += keys_alike(rows, names)
+    owners = names.get("system") or [str(rows.part(row).first) for row in range(len(rows))]
+    for role in ("id", "item", "source"):
+        notes += keys_alike(role, names.get(role, ()), owners)
     for role in NEEDED:
         for row, value in enumerate(names.get(role, ())):
             if not value:

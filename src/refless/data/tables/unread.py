@@ -53,9 +53,9 @@ def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]
     if roles.all("rating"):
         _check_criteria(rows, roles, columns, unread)
     scores = [name for name in unclear(unread) if roles.all("rating")]
-    names = [*scores, *dict.fromkeys(at_any_place(name) for name in unread)]
-    if names:
-        sentences = [f"left unread: {listed([*dict.fromkeys(names)], MOST_NAMES)}"]
+    if unread:
+        names = dict.fromkeys([*scores, *map(at_any_place, unread)])
+        sentences = [f"left unread: {listed([*names], MOST_NAMES)}"]
         if scores:
             sentences.append("--score-column reads a judge's scores, in commands that have it")
         sentences += [
@@ -109,9 +109,9 @@ def _unread(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:
     """Columns that no role and no flag has, without those that are opened by dotted names."""
     flags = {*flagged_names(replace(columns, rating=()))}  # whose patterns leave some out
     used = {*flags, *(name for role in roles.columns for name in roles.all(role))}
-    used |= {*roles.raters.values(), *rows.conditional}
+    used |= {*roles.raters.values(), *rows.conditional, *rows.known}
     if rows.dimensions:
-        used.add(columns.dimension or ALIASES["dimension"][0])
+        used |= {columns.dimension or "", "dimension"}
     names = [name for name in rows.header if name and not any(matches(name, n) for n in used)]
     opened = {name.rpartition(".")[0] for name in rows.header if "." in name}
     return [name for name in names if name not in opened]

@@ -25,7 +25,7 @@ from refless.commands.parameters import (
 from refless.commands.rows import check_standard_input, tell
 from refless.commands.warnings import note, progress
 from refless.data.records import Outputs
-from refless.data.tables import Columns, OutputsRead, Reading, read_outputs
+from refless.data.tables import Columns, Reading, read_outputs
 from refless.data.tables.columns import OWN
 from refless.extensions.metrics.references import notes
 from refless.extensions.metrics.result import MetricResult
@@ -93,15 +93,15 @@ def metric(
         missing = scored.overall.n - scored.overall.n_scored
         if missing:
             note(f"{scored.label}: {missing} of {len(records)} outputs could not be scored")
-    return MetricResult(
-        runs=tuple(runs), outputs=records, remarks=notes(records), signature=runs[0].signature
-    )
+    for line in notes(records):
+        note(line)
+    return MetricResult(runs=tuple(runs), outputs=records, signature=runs[0].signature)
 
 
 def _outputs(rows: Rows, reading: Reading, references: Sequence[str]) -> Outputs:
     check_standard_input(rows, references)
     if not references:
-        return _read(rows, reading).outputs
+        return _read(rows, reading)
     if reading.columns.reference or reading.columns.weight:
         raise UsageError(
             f"references come from {called('reference_file')} or from a column, not from both"
@@ -111,13 +111,13 @@ def _outputs(rows: Rows, reading: Reading, references: Sequence[str]) -> Outputs
     if reading.format is None and all(Path(path).suffix not in TABLES for path in paths):
         reading = replace(reading, format="text")
         note(f"{', '.join(paths)} and {', '.join(references)}: plain text, one output a line")
-    return _with_references(_read(rows, reading).outputs, references, reading)
+    return _with_references(_read(rows, reading), references, reading)
 
 
-def _read(rows: Rows, reading: Reading) -> OutputsRead:
+def _read(rows: Rows, reading: Reading) -> Outputs:
     read = read_outputs(rows, reading)
     tell(read)
-    return read
+    return read.outputs
 
 
 def _with_references(outputs: Outputs, paths: Sequence[str], reading: Reading) -> Outputs:

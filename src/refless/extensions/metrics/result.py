@@ -45,15 +45,10 @@ class OutputScores:
 
 @dataclass(frozen=True, kw_only=True)
 class MetricRecord(Record):
-    """Outputs scored against their references.
-
-    Attributes:
-        notes: what looks wrong about the outputs but may be right.
-    """
+    """Outputs scored against their references."""
 
     command: Literal["metric"] = "metric"
     n: Count
-    notes: tuple[str, ...]
     metrics: tuple[MetricScores, ...]
     items: tuple[OutputScores, ...]
 
@@ -66,13 +61,11 @@ class MetricResult(Result):
         runs: one a metric, with corpus scores, scores of outputs, and a signature of its own;
             `signature` is that of the first.
         outputs: what was scored.
-        remarks: what looks wrong about them but may be right.
     """
 
     record = MetricRecord
     runs: tuple[Run, ...]
     outputs: Outputs
-    remarks: tuple[str, ...]
 
     def _shown(self) -> Document:
         runs, outputs = self.runs, counted(len(self.outputs), "output")
@@ -81,7 +74,6 @@ class MetricResult(Result):
             title=f"{metrics} on {outputs}",
             verdict=f"{outputs}, scored by {metrics}.",
             sections=(
-                *(Section(lines=(note,), warning=True) for note in self.remarks),
                 _overall(runs),
                 *_systems(runs),
                 _segments(runs, self.outputs),
@@ -94,7 +86,6 @@ class MetricResult(Result):
         systems = self.outputs.systems or [None] * len(self.outputs)
         return self._record(
             n=len(self.outputs),
-            notes=self.remarks,
             metrics=tuple(
                 record(MetricScores, run, run.overall, metric=run.signature.name)
                 for run in self.runs

@@ -7,6 +7,7 @@ from refless.extensions.connect.exports import (
     label_studio,
     lm_eval,
     promptfoo,
+    qualtrics,
     traces,
 )
 
@@ -22,4 +23,5 @@ EXPORTS: dict[str, Export] = {
     "langfuse-traces": traces.LANGFUSE_TRACES,
     "langsmith-feedback": traces.LANGSMITH_FEEDBACK,
     "phoenix-annotations": traces.PHOENIX_ANNOTATIONS,
+    "qualtrics": qualtrics.ANSWERS,
 }

@@ -23,12 +23,15 @@ from refless.data.tables.exports.format import (
 )
 from refless.data.tables.reading import Row
 from refless.files.untrusted import is_file, json_of
-from refless.registry.dialect import SCALE, called
 from refless.registry.errors import InputError
 
 _RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.status"
 _PARTS = (_RESPONSES, _USERS, _STATUS)
 _SUGGESTION = ".suggestion"
+_WITHOUT_STATUS = (
+    "JSON of Argilla does not say which responses are drafts or were discarded: all count. "
+    "Export dataset.records.to_datasets().to_parquet(FILE) to leave them out"
+)
 
 
 def is_records(first: Mapping[str, object]) -> bool:
@@ -39,17 +42,13 @@ def is_records(first: Mapping[str, object]) -> bool:
 
 def read_records(about: About) -> Reader:
     """Reads a record: its fields, and a rating for each response that was submitted."""
-    notes, warned = about.notes, list[bool]()
+    notes = about.notes
     notes.scale = _scale(about)
 
     def read(row: Row) -> Entry | None:
         nested = isinstance(row.get("fields"), dict)
-        if nested and not warned:
-            warned.append(True)
-            notes.sentences.append(
-                "JSON of Argilla does not say which responses are drafts or were discarded: all "
-                "count. Export dataset.records.to_datasets().to_parquet(FILE) to leave them out"
-            )
+        if nested and _WITHOUT_STATUS not in notes.sentences:
+            notes.sentences.append(_WITHOUT_STATUS)
         record, responses = _nested(row) if nested else _flat(row)
         ratings = []
         for name, value, user, status in responses:
@@ -119,9 +118,6 @@ def _scale(about: About) -> Scale | None:
         low, high = result[dimension]
         about.notes.sentences.append(f"'{dimension}' goes from {low:g} to {high:g}, as {path} says")
         return result[dimension]
-    about.notes.sentences.append(
-        f"no scale is known; give {called('scale', SCALE)}, or export with dataset.to_disk(FOLDER)"
-    )
     return None
 
 

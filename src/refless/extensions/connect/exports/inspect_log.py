@@ -27,7 +27,6 @@ from refless.data.tables.exports.format import (
 from refless.data.tables.reading import Numbered, Row, Source
 from refless.data.tables.streams import ZIP, Place, beginning, members_of, opened
 from refless.files.untrusted import check_foreign
-from refless.registry.dialect import called
 from refless.registry.errors import InputError, MissingExtraError, RefLessError
 
 HEADERS = ("header.json", "_journal/start.json")  # of a run that ended, and of one that did not
@@ -137,14 +136,10 @@ def read_samples(sample: Row, left_out: Counter[str]) -> Entry | None:
     epoch = name_in(sample.get("epoch")) or "1"
     ratings, numbers = [], dict[str, object]()
     for scorer, score in scores.items():
-        people = [*_by_people(scorer, score)]
-        ratings += people
+        ratings += _by_people(scorer, score)
         value = _original(score)
-        numbers[scorer] = _number(value)
-        if numbers[scorer] is None and fields_of(value):
-            numbers[scorer] = {part: _number(entry) for part, entry in fields_of(value).items()}
-        if not people:
-            left_out[f"scores by '{scorer}' ({called('score_column', f'scores.{scorer}')})"] += 1
+        parts = {part: _number(entry) for part, entry in fields_of(value).items()}
+        numbers[scorer] = parts or _number(value)
     metadata = fields_of(sample.get("metadata"))
     return Entry(
         metadata
@@ -221,7 +216,8 @@ LOG = Export(
     title="a log of Inspect",
     looks_like=lambda first: is_log(first) or HEADERS[0] in first,
     start=each(read_samples),
-    roles=("id", "item", "text", "source", "system", "reference", "rating", "annotator"),
+    roles=("id", "item", "text", "source", "system", "reference", "rating", "annotator",
+           "timestamp", "metadata", "epoch"),
     rows=samples,
     header=header_of,
-)
+)  # fmt: skip

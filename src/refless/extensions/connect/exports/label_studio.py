@@ -28,10 +28,10 @@ from refless.data.tables.exports.format import (
 )
 from refless.data.tables.reading import Row
 from refless.files.untrusted import is_file, reading
-from refless.registry.dialect import SCALE, called
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
-KNOWN = ("id", "rating", "annotator")
+KNOWN = ("id", "rating", "annotator", "timestamp", "data")
 VALUES = ("rating", "number", "choices")  # what one number can be made of
 _MOST_CONFIG = 1 << 20
 _NUMBERED = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\b")
@@ -120,7 +120,7 @@ def _ratings(results: Sequence[object], controls: Controls, *, words: bool) -> l
     for result in results:
         name, values = name_in(at(result, "from_name")), fields_of(at(result, "value"))
         kind = next((kind for kind in VALUES if values.get(kind) is not None), None)
-        rating = None if kind is None else values[kind]
+        rating = values.get(kind or "")
         if kind == "choices":
             (rating,) = choices if len(choices := items(rating)) == 1 else (None,)
             rating = rating if isinstance(rating, str) else None
@@ -160,11 +160,12 @@ def controls_of(about: About) -> Controls:
     """
     path, result, notes = about.reading.label_config, about.reading.dimension, about.notes
     if path is None:
-        notes.sentences.append(
-            f"the export does not say the scale; give {called('scale', SCALE)}, or "
-            f"{called('reading', {'label-config': 'FILE.xml'})} (Settings, Labeling "
-            "Interface, Code)"
-        )
+        if about.reading.scale is None:
+            config = called("reading", {"label-config": "FILE.xml"})
+            notes.sentences.append(
+                f"the scale is in the labelling configuration: {config} "
+                "(Settings, Labeling Interface, Code)"
+            )
         return {}
     controls = _controls_in(path)
     if result is None and len(controls) == 1:
@@ -256,5 +257,5 @@ JSON_MIN = Export(
     title="Label Studio JSON_MIN",
     looks_like=has("annotation_id", "annotator", "lead_time"),
     start=rows_of_annotations,
-    roles=KNOWN,
+    roles=(*KNOWN, "annotation_id", "lead_time", "created_at", "updated_at"),
 )

@@ -33,11 +33,8 @@ def read_samples(about: About) -> Reader:
         way = row.get("filter")
         if not chosen:
             chosen.append(way)
-            about.notes.sentences.append(
-                f"of each document the output of the filter '{way}' is read"
-            )
         if way != chosen[0]:
-            left[f"outputs of the filter '{way}'"] += 1
+            left[f"outputs of the filter '{way}', not '{chosen[0]}'"] += 1
             return None
         text = at(row, "filtered_resps", 0)
         if not isinstance(text, str):
@@ -68,5 +65,5 @@ SAMPLES = Export(
     title="samples of lm-evaluation-harness",
     looks_like=has("doc_id", "filtered_resps", "doc_hash"),
     start=read_samples,
-    roles=("id", "item", "text", "source", "system", "reference"),
+    roles=("id", "item", "text", "source", "system", "reference", "doc"),
 )

@@ -19,6 +19,7 @@ from refless.data.tables.exports.format import (
     name_in,
     number_in,
     text_in,
+    texts_in,
 )
 from refless.data.tables.reading import Row
 from refless.registry.dialect import called
@@ -28,8 +29,6 @@ _REFERENCES = {"equals", "similar", "rouge-n", "bleu"}  # assertions that hold a
 HALF = 0.5  # from where on a score from 0 to 1 passes if nobody says more
 _STRIPPED = "[prompt stripped]"
 _BY_HAND = "Manual result (overrides all other grading results)"
-_OLD = "an evaluation of an old promptfoo"
-_REMEDY = "write it anew: promptfoo export eval ID -o FILE.json"
 
 
 def is_eval(first: Mapping[str, object]) -> bool:
@@ -42,14 +41,12 @@ def is_eval(first: Mapping[str, object]) -> bool:
 def read_results(about: About) -> Reader:
     """Reads a result: the output, its scores by assertion, and what a person said of it."""
     notes = about.notes
-    notes.sentences.append(
-        "thumbs are 1 and 0; only files of 'promptfoo export eval' hold what was rated afterwards"
-    )
-    metrics: set[str] = set()
+    metrics = set[str]()  # whose own threshold is told
 
     def read(result: Row) -> Entry | None:
         if "results" in result:
-            raise InputError(_OLD, path=about.path, remedy=_REMEDY)
+            remedy = "write it anew: promptfoo export eval ID -o FILE.json"
+            raise InputError("an evaluation of an old promptfoo", path=about.path, remedy=remedy)
         text = text_in(at(result, "response", "output"))
         if text is None:
             notes.left_out["results without an output"] += 1
@@ -74,9 +71,6 @@ def read_results(about: About) -> Reader:
         typed = number_in(at(graded, "score")) if at(graded, "reason") == _BY_HAND else None
         if typed is not None and not ratings:
             ratings.append({"rating": typed})
-        notes.left_out[f"scores of assertions ({called('score_column', 'scores.*')})"] += len(
-            scores
-        )
         prompt, variables = at(result, "prompt", "raw"), fields_of(result.get("vars"))
         place = (name_in(result.get("promptIdx")), name_in(result.get("testIdx")))
         return Entry(
@@ -104,7 +98,7 @@ def _system(result: Row) -> str | None:
     provider = result.get("provider")
     name = name_in(provider) or name_in(at(provider, "label")) or name_in(at(provider, "id"))
     label, raw = at(result, "prompt", "label"), at(result, "prompt", "raw")
-    is_labelled = isinstance(label, str) and label != raw and not str(raw).startswith(label)
+    is_labelled = isinstance(label, str) and not str(raw).startswith(label)
     if is_labelled and "{{" in str(label):
         place = result.get("promptIdx")
         later = place if isinstance(place, int) else 0
@@ -115,15 +109,25 @@ def _system(result: Row) -> str | None:
 def _references(result: Row) -> list[str]:
     checks = items(at(result, "testCase", "assert"))
     values = [at(entry, "value") for entry in checks if name_in(at(entry, "type")) in _REFERENCES]
-    texts = [text for entry in values for text in (entry if isinstance(entry, list) else [entry])]
-    return [text for text in texts if isinstance(text, str) and text]
+    return [text for entry in values for text in texts_in(entry)]
 
 
 EVAL = Export(
     title="an evaluation of promptfoo",
     looks_like=is_eval,
     start=read_results,
-    roles=("id", "item", "text", "source", "system", "reference", "rating"),
+    roles=(
+        "id",
+        "item",
+        "text",
+        "source",
+        "system",
+        "reference",
+        "rating",
+        "passes",
+        "namedScores",
+        "vars",
+    ),
     within="results.results",
 )
 

@@ -8,7 +8,6 @@ refused with the lines that join them.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 
 from refless.data.tables.exports.format import (
     Entry,
@@ -25,8 +24,8 @@ from refless.data.tables.exports.format import (
     text_in,
     unpacked,
 )
+from refless.data.tables.ratings import spelled
 from refless.data.tables.reading import Numbered, Row
-from refless.registry.dialect import called
 from refless.registry.errors import InputError
 
 _OF_TRACES = ("traceId", "sessionId", "userId", "bookmarked")  # of Langfuse
@@ -51,7 +50,6 @@ def mlflow_trace(row: Row, left: Counter[str]) -> Entry | None:
             rating = {"rating": value, "dimension": name, "annotator": who}
             ratings.append(rating | {"timestamp": at(entry, "create_time")})
         else:
-            left[f"'{name}' by models and code ({called('score_column', 'scores.*')})"] += 1
             number = float(value) if isinstance(value, bool) else number_in(value)
             scores[name] = value if isinstance(value, str) else number
     request, response = unpacked(row.get("request")), unpacked(row.get("response"))
@@ -87,12 +85,6 @@ def by_trace(rows: Iterator[Numbered]) -> Iterator[Numbered]:
         yield number, {"id": trace, "scored": scores}
 
 
-def _is_number(text: str) -> bool:
-    with suppress(ValueError):
-        return float(text) == float(text)
-    return False
-
-
 def _langfuse_value(entry: Mapping[str, object]) -> object:
     """What a score says: its number, or the label of a category, whose value is its place.
 
@@ -103,17 +95,17 @@ def _langfuse_value(entry: Mapping[str, object]) -> object:
     if str(entry.get("dataType")).upper() == "CATEGORICAL":
         if isinstance(label, str) and label.strip():
             return label
-        if not isinstance(value, str) or not value.strip() or _is_number(value):
+        if not isinstance(spelled(value), str):  # blank, or a number
             remedy = (
                 "export the column stringValue, too; value is the place of a category in a list"
             )
             raise InputError("a CATEGORICAL score without its label", remedy=remedy)
-    told = (one for one in (value, label) if isinstance(one, float | int | str) and one != "")
-    cell = next(told, None)  # cells of CSV are text
+    is_said = isinstance(value, float | int | str) and value != ""
+    cell = value if is_said else label  # cells of CSV are text
     return float(cell) if isinstance(cell, bool) else cell
 
 
-def langfuse_scores(row: Row, left: Counter[str]) -> Entry | InputError:
+def langfuse_scores(row: Row) -> Entry | InputError:
     """Reads all scores of a trace: those by people are ratings, the others columns of scores."""
     ratings: list[Row] = []
     scores: dict[str, object] = {}
@@ -128,7 +120,6 @@ def langfuse_scores(row: Row, left: Counter[str]) -> Entry | InputError:
             rating = {"rating": value, "dimension": name, "annotator": who}
             ratings.append(rating | {"timestamp": entry.get("timestamp")})
         else:
-            left[f"'{name}' by models and code ({called('score_column', 'scores.*')})"] += 1
             scores[name] = value
     return Entry({"id": row["id"], "scores": scores}, ratings)
 
@@ -165,13 +156,14 @@ MLFLOW = Export(
     title="traces of MLflow",
     looks_like=has("trace_id", "assessments", "request", "response"),
     start=each(mlflow_trace),
-    roles=("id", "text", "source", "rating", "annotator"),
-)
+    roles=("id", "text", "source", "rating", "annotator", "timestamp", "request", "response",
+           "tags"),
+)  # fmt: skip
 LANGFUSE_SCORES = Export(
     title="scores of Langfuse",
     looks_like=is_langfuse_score,
-    start=each(langfuse_scores),
-    roles=("id", "rating", "annotator"),
+    start=lambda _: langfuse_scores,
+    roles=("id", "rating", "annotator", "timestamp"),
     within="data",
     gathered=by_trace,
 )
@@ -179,7 +171,7 @@ LANGFUSE_TRACES = Export(
     title="traces of Langfuse",
     looks_like=is_langfuse_trace,
     start=each(langfuse_trace),
-    roles=("id", "text", "source"),
+    roles=("id", "text", "source", "inputs", "outputs"),
 )
 LANGSMITH_FEEDBACK = Export(
     title="feedback of LangSmith",

@@ -26,7 +26,7 @@ from refless.commands.parameters import (
     names_in,
 )
 from refless.commands.rows import check_standard_input, outputs_of, rated_of
-from refless.commands.warnings import progress
+from refless.commands.warnings import note, progress
 from refless.extensions.metrics.references import check_references
 from refless.extensions.papers.stress.judging import Estimated, Scorer
 from refless.extensions.papers.stress.material import material_of
@@ -134,8 +134,6 @@ def stress(
             results.append(stressed(metric, material, plan, label=label, pool=behind))
             if show is not None:
                 show(len(results) / len(tested))
-    lost = material.dropped
-    remarks = (f"{lost} outputs are left out: unread, or not every system's.",) if lost else ()
-    return StressResult(
-        stressed=tuple(results), material=material, remarks=remarks, signature=results[0].signature
-    )
+    if lost := material.dropped:
+        note(f"{lost} outputs are left out: unread, or not every system's")
+    return StressResult(stressed=tuple(results), material=material, signature=results[0].signature)

@@ -43,14 +43,12 @@ class StressRecord(Record):
 
     Attributes:
         n: items; systems: names of the outputs' systems.
-        notes: what was left out.
         results: one a metric, estimator or scorer.
     """
 
     command: Literal["stress"] = "stress"
     n: Count
     systems: tuple[str, ...]
-    notes: tuple[str, ...]
     results: tuple[StressedRecord, ...]
     advice: str
 
@@ -63,13 +61,11 @@ class StressResult(Result):
         stressed: one a metric, estimator or scorer, with a signature of its own; `signature` is
             that of the first.
         material: items, references and outputs.
-        remarks: what was left out.
     """
 
     record = StressRecord
     stressed: tuple[Stressed, ...]
     material: Material
-    remarks: tuple[str, ...]
 
     def _shown(self) -> Document:
         items = counted(len(self.material.items), "item")
@@ -77,7 +73,6 @@ class StressResult(Result):
             title=f"{counted(len(self.stressed), 'scorer')} under stress on {items}",
             verdict=" ".join(map(_verdict, self.stressed)),
             sections=(
-                *(Section(lines=(note,), warning=True) for note in self.remarks),
                 *(section for one in self.stressed for section in _sections(one)),
                 Section(lines=(ADVICE,)),
             ),
@@ -88,7 +83,6 @@ class StressResult(Result):
         return self._record(
             n=len(self.material.items),
             systems=tuple(self.material.systems),
-            notes=self.remarks,
             results=tuple(record(StressedRecord, one) for one in self.stressed),
             advice=ADVICE,
         )
