@@ -28,6 +28,7 @@ ASSUMED = {
         "This assumes that the rated outputs were drawn at random from all of them. If they were "
         "picked otherwise, say so: --selection unknown."
     ),
+    "textless": "This assumes that the rated outputs were drawn at random from all of them.",
     "active": "Rated outputs count by the chance with which each was drawn.",
     "unknown": (
         "How the rated outputs were chosen is unknown, so their ratings do not stand for the "
@@ -170,6 +171,10 @@ def why_not(pair: Pair) -> str:
         return "all ratings are equal, and no scale says how far others may lie; --scale says it"
     if math.isnan(pair.difference.wide):
         return f"no interval holds at any look before {FEWEST} items are rated"
+    systems = zip((pair.first, pair.second), pair.independent, strict=True)
+    unrated = [name for name, count in systems if not count]
+    if len(unrated) == 1:
+        return f"no output of {labels(unrated, NAME)[unrated[0]]} is rated"
     return "no output is rated, and nothing tells how far estimates lie off"
 
 
@@ -227,6 +232,8 @@ def _made_of(pair: Pair, estimator: str) -> str:
     if pair.method == "ratings":
         if pair.both_rated == pair.items:
             return f"It rests on the ratings of {rated}."
+        if not estimator:
+            return f"It rests on ratings alone, of {rated}."
         why = "estimates would not make it more exact" if pair.powered.rated >= 10 else "too few"
         return f"It rests on ratings alone, of {rated} ({why})."
     worth = math.floor(pair.powered.worth)

@@ -22,7 +22,7 @@ from refless.commands.warnings import note
 from refless.data.design import Design, column_of
 from refless.data.records import RatedPool, picked
 from refless.data.tables import PartlyRated
-from refless.data.tables.columns import NEEDED, OF_RATINGS
+from refless.data.tables.columns import OF_RATINGS
 from refless.data.tables.partly_rated import read_partly, with_ratings
 from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.random_draw import random_draw
@@ -30,6 +30,7 @@ from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 
 Selection = Literal["random", "active", "unknown"]
+TEXTLESS = "there are no texts, so people's ratings alone are compared, without estimates"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,18 +49,31 @@ class Inputs:
     labels: tuple[str, ...]
     rated_labels: tuple[str, ...]
 
+    @property
+    def has_texts(self) -> bool:
+        """Whether any output is more than an empty text; if none is, nothing is estimated."""
+        return any(self.outputs.texts.texts)
+
+    @property
+    def noun(self) -> str:
+        """The word for what is rated."""
+        return "text" if self.has_texts else "output"
+
 
 def read_inputs(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> Inputs:
     """All outputs as one, and all rated texts as one pool."""
     check_standard_input(outputs, rated)
     reading = rows.to_reading(group=column_of(group))
     reading = replace(reading, lacking=() if rated is None else OF_RATINGS)
-    read = read_partly(outputs, reading, needed=NEEDED if rated is None else NEEDED[:1])
+    needed = ("rating",) if rated is None else ("text",)
+    read = read_partly(outputs, reading, needed=needed)
     tell(read)
+    if rated is None and not any(read.texts.texts):
+        note(TEXTLESS)
     note_missing(read.texts)
     ratings = None
     if rated is not None:
-        ratings = read_partly(rated, rows.to_reading(), system=None, needed=NEEDED)
+        ratings = read_partly(rated, rows.to_reading(), system=None, needed=("text", "rating"))
         tell(ratings)
     return inputs_of(read, ratings, group)
 

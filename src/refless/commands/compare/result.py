@@ -64,7 +64,7 @@ class CompareResult(Result):
         scale: of the ratings, or None.
         design: what belongs together, in a sentence.
         selection: how the rated outputs were chosen.
-        estimator: what people call it.
+        estimator: what people call it; "" if there are no texts to estimate from.
         these_items: whether the question is about these items alone.
         looks: whether intervals hold for one look, or any number of them.
         judges: by name, the pairs by a judge's scores alone, in its own units.
@@ -86,7 +86,8 @@ class CompareResult(Result):
         notes = rests_on(self.comparison, self.estimator)
         others = not self.comparison.all_rated and any(map(stands_for_others, pairs))
         if self.selection == "unknown" or others:
-            notes.append(ASSUMED[self.selection])
+            kind = self.selection if self.estimator else "textless"
+            notes.append(ASSUMED[kind])
         notes.append(self.design)
         notes.append(question("item", these=self.these_items, looks=self.looks))
         sections = [systems_section(self.comparison, scale), differences_section(self.comparison)]

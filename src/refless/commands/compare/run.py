@@ -56,6 +56,7 @@ from refless.report.result import GateRecord
 from refless.report.wording import numbers
 from refless.stats.intervals import Interval
 
+OF_RATINGS = ("scale", "pool", "size", "v")  # in an estimator's signature
 SELECTED = (
     "Ratings then do not stand for the outputs without one: --selection unknown lets them teach "
     "estimates, and no more."
@@ -116,6 +117,10 @@ def compare(
             raise UsageError(f"{refused[0]} is about ratings, and these are choices of people")
         return _won(inputs.pool, systems, margin, gated=fail_if_worse)
     how = selection_of(selection, inputs.outputs)
+    if how == "unknown" and not inputs.has_texts:
+        raise UsageError(
+            "--selection unknown needs texts: without them ratings teach no estimates of the rest"
+        )
     if how == "random":
         note_draw(inputs, group, SELECTED)
     errors = errors_of(inputs, learner, drawn=how != "unknown")
@@ -148,9 +153,9 @@ def compare(
     return CompareResult(
         comparison=comparison,
         scale=inputs.pool.scale,
-        design=inputs.design.said(inputs.pool.ratings),
+        design=inputs.design.said(inputs.pool.ratings, inputs.noun),
         selection=how,
-        estimator=learner.title,
+        estimator=learner.title if inputs.has_texts else "",
         these_items=these_items,
         looks=looks,
         judges=judges,
@@ -238,4 +243,8 @@ def _reach(pool: RatedPool) -> float:
 def _signature(inputs: Inputs, estimator: Estimator) -> Signature:
     texts = inputs.outputs.texts
     columns = [column for column in (texts.systems, texts.items, texts.texts) if column]
-    return estimator.signature(inputs.pool).plus(outputs=digest_of(columns))
+    signed = estimator.signature(inputs.pool)
+    if not inputs.has_texts:
+        kept = [(key, value) for key, value in signed.settings if key in OF_RATINGS]
+        signed = Signature("ratings", tuple(kept))
+    return signed.plus(outputs=digest_of(columns))

@@ -16,7 +16,7 @@ from refless.data.tables.memory import Rows
 from refless.data.tables.rated import has_ratings, keys_of_unrated, rated_of
 from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.table import Read, Table, numbers_of, read_table
-from refless.data.tables.views import outputs_of_rows
+from refless.data.tables.views import check_told_apart, outputs_of_rows
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import InputError, UsageError
 
@@ -76,6 +76,7 @@ def read_partly(
     if isinstance(rows, Texts):
         return _of_texts(rows, system)
     table = read_table(rows, reading, COMPARED_ROLES, needed)
+    check_told_apart(table)
     table = table if system is None else _with_systems(table, system, reading.columns)
     chances, named = _probabilities(table), "id" in table.names
     rated = rated_of(table, reading, both=True) if has_ratings(table) else None
