@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ttest_rel
 
 import refless
-from command_line import ANY_NEIGHBOR
+from command_line import ANY_NEIGHBOR, jsonl, run
 from refless.registry.errors import InputError, UsageError
 
 Rows = list[dict[str, Any]]
@@ -88,7 +93,164 @@ def test_nothing_teaches_estimates() -> None:
         compared(rated(), selection="unknown")
 
 
-def test_further_ratings_need_texts(tmp_path: Any) -> None:
+def test_further_ratings_need_texts() -> None:
     """They only teach estimates."""
     with pytest.raises(InputError, match="no column for the text"):
         compared(rated(), rated=rated(texts=True))
+
+
+def runs(items: int = 40, repeats: int = 2) -> Rows:
+    """Scores of two runs of two systems; the new one is helpful, and as brief as the old one."""
+    rng = np.random.default_rng(7)
+    rows: Rows = []
+    for i in range(items):
+        easy = rng.normal()
+        for k, system in enumerate(("old", "new")):
+            for repeat in range(repeats):
+                helpful = round(easy + 0.8 * k + 0.3 * rng.normal(), 3)
+                brief = round(easy + 0.3 * rng.normal(), 3)
+                row = {"item": f"i{i:02}", "system": system, "run": repeat}
+                rows.append({**row, "score": helpful, "brief_score": brief})
+    return rows
+
+
+def averaged(rows: Rows, system: str, name: str = "score") -> list[float]:
+    """Mean score of each item of a system, in the order of items."""
+    items: dict[str, list[float]] = {}
+    for row in rows:
+        if row["system"] == system:
+            items.setdefault(row["item"], []).append(row[name])
+    return [float(np.mean(items[item])) for item in sorted(items)]
+
+
+def by_scores(rows: Rows, **more: Any) -> Any:
+    return refless.compare(rows, **{"system": ["old", "new"], **more})
+
+
+def test_runs_without_people() -> None:
+    """Runs of one item are one unit: the paired t-test of the means of items, by hand."""
+    rows = without(runs(), "brief_score")
+    result = by_scores(rows)
+    (pair,) = result.metrics["score"].pairs
+    old, new = averaged(rows, "old"), averaged(rows, "new")
+    truth = ttest_rel(new, old)
+    assert pair.difference.value == pytest.approx(np.mean(new) - np.mean(old))
+    assert pair.difference.interval == pytest.approx(truth.confidence_interval(), rel=0.02)
+    assert result.states == {"score": ("different",)}
+    first = str(result).splitlines()[0]
+    assert first.startswith("new scores higher than old, by 0.")
+    assert "not people's ratings" in str(result)
+    assert str(result.signature).startswith("scores|metrics:score|")
+    assert not [note for note in result.notes if "unread" in note]
+
+
+def test_several_metrics_are_corrected_together() -> None:
+    """Holm over all pairs of all metrics; the margin rules out a difference by the other one."""
+    result = by_scores(runs(), margin=0.3)
+    pairs = [comparison.pairs[0] for comparison in result.metrics.values()]
+    assert [*result.metrics] == ["brief_score", "score"]
+    brief, helpful = pairs
+    assert helpful.p_holm == pytest.approx(min(1, 2 * helpful.difference.p))
+    assert brief.p_holm == pytest.approx(max(brief.difference.p, helpful.p_holm))
+    assert result.states == {"brief_score": ("alike",), "score": ("different",)}
+    assert str(result).startswith(
+        "A difference is shown in 1 of 2 comparisons (Holm), by 2 metrics"
+    )
+
+
+def test_metrics_in_rows() -> None:
+    """A column that tells metrics apart makes the same numbers as a column for each."""
+    names = ("score", "brief_score")
+    rows = [
+        {**without([row], *names)[0], "metric": name, "score": row[name]}
+        for row in runs()
+        for name in names
+    ]
+    result, wide = by_scores(rows), by_scores(runs())
+    for name in wide.metrics:
+        assert result.metrics[name].pairs == wide.metrics[name].pairs
+
+
+def test_files_are_runs(tmp_path: Path) -> None:
+    """Ids that files share are their items; a gate passes, fails or is undecided."""
+    rows = without(runs(repeats=1), "brief_score", "run")
+    for system in ("old", "new"):
+        own = [{"id": r["item"], "score": r["score"]} for r in rows if r["system"] == system]
+        jsonl(tmp_path / f"{system}.jsonl", own)
+    old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
+    passed = run("compare", old, new, "--fail-if-worse", "--format", "json")
+    assert (passed.code, passed.json["gate"]["verdict"]) == (0, "passed")
+    assert passed.json["metrics"]["score"]["pairs"][0]["items"] == 40
+    failed = run("compare", new, old, "--fail-if-worse")
+    assert failed.code == 3
+    assert "gate failed: old is worse at all: score -0." in failed.err
+    assert run("compare", new, old, "--fail-if-worse", "--margin", "0.8").code == 4
+
+
+def test_scores_of_texts_are_named() -> None:
+    """Beside texts a column may hold people's ratings, so that it has to be said."""
+    rows = [row | {"text": f"a text {i}"} for i, row in enumerate(runs())]
+    with pytest.raises(InputError, match="may be a judge's scores or people's"):
+        by_scores(rows)
+    named = by_scores(rows, score_column="score")
+    assert named.metrics["score"] == by_scores(without(runs(), "brief_score")).metrics["score"]
+
+
+def test_errors_are_turned() -> None:
+    """A name that means errors is noticed; the flag turns it; a wrong name is refused."""
+    rows = [row | {"error_score": -row["score"]} for row in without(runs(), "brief_score")]
+    rows = without(rows, "score")
+    assert any("--lower" in note or "lower_is_better" in note for note in by_scores(rows).notes)
+    result = by_scores(rows, lower_is_better="error_score")
+    straight = by_scores(without(runs(), "brief_score"))
+    assert result.metrics["error_score"].pairs == straight.metrics["score"].pairs
+    with pytest.raises(UsageError, match="is no score_column"):
+        by_scores(rows, lower_is_better="nothing")
+
+
+def test_outputs_without_a_score() -> None:
+    """They are counted, and left out."""
+    rows = without(runs(), "brief_score")
+    for row in rows[:3]:
+        row["score"] = None
+    result = by_scores(rows)
+    assert "score: 1 of 80 outputs have no score" in result.notes
+    assert result.metrics["score"].pairs[0].both_rated == 39
+
+
+def test_neither_ratings_nor_scores() -> None:
+    """The error says what could be either."""
+    with pytest.raises(InputError, match="no column for the rating"):
+        by_scores([{"item": "a", "system": "old"}, {"item": "a", "system": "new"}])
+
+
+def test_unnamed_scores_on_standard_input() -> None:
+    """They would have to be read twice."""
+    lines = "item,system,score\na,old,1\na,new,2\n"
+    ran = run("compare", "-", stdin=lines)
+    assert ran.code == 2
+    assert "standard input" in ran.err
+    assert run("compare", "-", "--score-column", "score", stdin=lines).code == 0
+
+
+def test_rows_of_runs_that_are_bad() -> None:
+    """They are skipped and counted; if all are, the first is told."""
+    rows = without(runs(), "brief_score")
+    rows[0]["score"] = "high"
+    with pytest.raises(InputError, match="row 1, column 'score'"):
+        by_scores(rows)
+    assert any("1 bad row skipped" in note for note in by_scores(rows, skip_bad=True).notes)
+    bad = [row | {"score": "high" if i else "low"} for i, row in enumerate(rows)]
+    with pytest.raises(InputError, match="no usable row is left"):
+        by_scores(bad, skip_bad=True, score_column="score")
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=10, deadline=None)
+def test_order_of_runs_changes_nothing(random: Any) -> None:
+    rows = runs(items=12)
+    result = by_scores(rows)
+    random.shuffle(rows)
+    again = by_scores(rows)
+    assert again.metrics == result.metrics
+    assert again.states == result.states

@@ -24,6 +24,7 @@ from refless.data.records import RatedPool, picked
 from refless.data.tables import PartlyRated
 from refless.data.tables.columns import OF_RATINGS
 from refless.data.tables.partly_rated import read_partly, with_ratings
+from refless.data.tables.runs import ScoredRuns, read_compared
 from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.random_draw import random_draw
 from refless.registry.errors import InputError, UsageError
@@ -50,6 +51,11 @@ class Inputs:
     rated_labels: tuple[str, ...]
 
     @property
+    def systems(self) -> tuple[str, ...]:
+        """[n] the system of each output."""
+        return self.outputs.texts.systems
+
+    @property
     def has_texts(self) -> bool:
         """Whether any output is more than an empty text; if none is, nothing is estimated."""
         return any(self.outputs.texts.texts)
@@ -60,21 +66,26 @@ class Inputs:
         return "text" if self.has_texts else "output"
 
 
-def read_inputs(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> Inputs:
-    """All outputs as one, and all rated texts as one pool."""
+def read_inputs(
+    outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None
+) -> Inputs | ScoredRuns:
+    """All outputs as one, and all rated texts as one pool; runs if people rated nothing."""
     check_standard_input(outputs, rated)
     reading = rows.to_reading(group=column_of(group))
-    reading = replace(reading, lacking=() if rated is None else OF_RATINGS)
-    needed = ("rating",) if rated is None else ("text",)
-    read = read_partly(outputs, reading, needed=needed)
+    if rated is None:
+        read = read_compared(outputs, reading)
+        tell(read)
+        if isinstance(read, ScoredRuns):
+            return read
+        if not any(read.texts.texts):
+            note(TEXTLESS)
+        note_missing(read.texts)
+        return inputs_of(read, None, group)
+    read = read_partly(outputs, replace(reading, lacking=OF_RATINGS))
     tell(read)
-    if rated is None and not any(read.texts.texts):
-        note(TEXTLESS)
     note_missing(read.texts)
-    ratings = None
-    if rated is not None:
-        ratings = read_partly(rated, rows.to_reading(), system=None, needed=("text", "rating"))
-        tell(ratings)
+    ratings = read_partly(rated, rows.to_reading(), system=None, needed=("text", "rating"))
+    tell(ratings)
     return inputs_of(read, ratings, group)
 
 

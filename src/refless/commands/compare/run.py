@@ -18,6 +18,7 @@ from refless.commands.compare.inputs import (
     systems_of,
 )
 from refless.commands.compare.result import CompareResult
+from refless.commands.compare.scores import ScoresResult, compared_scores
 from refless.commands.compare.wins import WinsResult
 from refless.commands.estimating import DEFAULT, chosen
 from refless.commands.parameters import (
@@ -43,6 +44,7 @@ from refless.commands.warnings import note
 from refless.data.choices import are_choices, choices_in
 from refless.data.human import canonical_order, fingerprint
 from refless.data.records import RatedPool, Residuals
+from refless.data.tables.runs import ScoredRuns
 from refless.estimators import Estimator
 from refless.estimators.crossfit import folds_for
 from refless.evaluation.comparing import Pair, compared
@@ -79,7 +81,7 @@ def compare(
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
-) -> CompareResult | WinsResult:
+) -> CompareResult | WinsResult | ScoresResult:
     """Which system is better, how sure that is, and how many ratings would settle it.
 
     Systems are compared on the items (or sources) that both answered. Some of their outputs are
@@ -103,14 +105,24 @@ def compare(
             be told.
         margin: By how much it may be worse, in the raters' units.
     """
-    if margin and not fail_if_worse:
-        raise UsageError("--margin goes with --fail-if-worse")
     learner = chosen(estimator, threads, seed)
     inputs = read_inputs(outputs, rated, rows, group)
-    note_scale(inputs.pool)
-    systems = systems_of(inputs.outputs.texts.systems, outputs, names_in(system))
+    systems = systems_of(inputs.systems, outputs, names_in(system))
     if fail_if_worse:
         check_gate(systems, outputs, system)
+    if isinstance(inputs, ScoredRuns):
+        return compared_scores(
+            inputs,
+            systems,
+            group=group,
+            margin=margin,
+            gated=fail_if_worse,
+            these_items=these_items,
+            looks=looks,
+        )
+    if margin and not fail_if_worse:
+        raise UsageError("--margin goes with --fail-if-worse")
+    note_scale(inputs.pool)
     if are_choices(inputs.pool) and are_choices(inputs.outputs.texts):
         only = {"--selection": selection, "--group": group, "--rated": rated}
         if refused := [name for name, value in only.items() if value is not None]:
@@ -134,12 +146,7 @@ def compare(
         name: _judged(field, column, systems)
         for name, column in zip(field.outputs.score_names, field.outputs.scores.T, strict=True)
     }
-    gate = GateRecord()
-    if fail_if_worse:
-        pair, worse = comparison.pairs[0], f"is worse by more than {margin:g}"
-        worse = worse if margin else "is worse at all"
-        ends = pair.difference.interval
-        gate = _gate(pair.second, "difference", ends, 0.0 - margin, worse, why_not(pair))
+    gate = _gate_of(comparison.pairs[0], margin) if fail_if_worse else GateRecord()
     signature = _signature(inputs, learner).plus(
         rated=how,
         **inputs.design.signs,
@@ -162,6 +169,13 @@ def compare(
         gate=gate,
         signature=signature.plus(margin=margin) if fail_if_worse else signature,
     )
+
+
+def _gate_of(pair: Pair, margin: float) -> GateRecord:
+    """Whether the second system is worse than the first by more than the margin."""
+    worse = f"is worse by more than {margin:g}" if margin else "is worse at all"
+    ends = pair.difference.interval
+    return _gate(pair.second, "difference", ends, 0.0 - margin, worse, why_not(pair))
 
 
 def _judged(field: Field, scores: FloatArray, systems: Sequence[str]) -> tuple[Pair, ...]:
