@@ -159,6 +159,8 @@ BY_OTHERS = [  # without --estimator, with others, with several; of commands wit
     "compare runs.jsonl --margin 0.5",
     "compare pairs.jsonl",
     "compare two-pairs.jsonl --system b --system a --fail-if-worse --margin 0.5",
+    "judge rated.jsonl",
+    "judge rated.jsonl --scale 1 5",
     "judge pairs.jsonl --score-column good --resamples 40",
     "judge two-pairs.jsonl --score-column good --resamples 40",
     "metric systems.jsonl -m bleu -m rouge-l",

@@ -97,9 +97,9 @@ def _held_out(job: Job, result: dict[str, Any]) -> None:
     result["coverage"] = float(estimates.defined[new].mean())
     result["odd"] = _odd(job, drift(pool, estimates.values, parts.groups), pool.scale)
     result["said"] += result["odd"]["said"]
-    agreed = rater_agreement(_pool(job, job.get("first", job["ratings"])), resamples=200)
-    result["alpha"] = agreed.alpha_ordinal
-    result["alpha_interval"] = agreed.alpha_ordinal_interval
+    agreed = rater_agreement(_pool(job, job.get("first", job["ratings"])))
+    result["alpha"] = agreed.alpha_ordinal.value
+    result["alpha_interval"] = agreed.alpha_ordinal.interval
     result["alpha_n"] = agreed.n
 
 
