@@ -31,7 +31,6 @@ from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 
 Selection = Literal["random", "active", "unknown"]
-TEXTLESS = "there are no texts, so people's ratings alone are compared, without estimates"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,8 +76,6 @@ def read_inputs(
         tell(read)
         if isinstance(read, ScoredRuns):
             return read
-        if not any(read.texts.texts):
-            note(TEXTLESS)
         note_missing(read.texts)
         return inputs_of(read, None, group)
     read = read_partly(outputs, replace(reading, lacking=OF_RATINGS))

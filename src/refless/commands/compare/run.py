@@ -11,6 +11,7 @@ from refless.commands.compare.document import why_not
 from refless.commands.compare.field import errors_of, field_of
 from refless.commands.compare.inputs import (
     Inputs,
+    Selection,
     check_gate,
     note_draw,
     read_inputs,
@@ -129,10 +130,8 @@ def compare(
             raise UsageError(f"{refused[0]} is about ratings, and these are choices of people")
         return _won(inputs.pool, systems, margin, gated=fail_if_worse)
     how = selection_of(selection, inputs.outputs)
-    if how == "unknown" and not inputs.has_texts:
-        raise UsageError(
-            "--selection unknown needs texts: without them ratings teach no estimates of the rest"
-        )
+    if not inputs.has_texts:
+        _note_textless(how)
     if how == "random":
         note_draw(inputs, group, SELECTED)
     errors = errors_of(inputs, learner, drawn=how != "unknown")
@@ -169,6 +168,15 @@ def compare(
         gate=gate,
         signature=signature.plus(margin=margin) if fail_if_worse else signature,
     )
+
+
+def _note_textless(how: Selection) -> None:
+    """Says that nothing is estimated; UsageError if nothing but estimates would answer."""
+    if how == "unknown":
+        raise UsageError(
+            "--selection unknown needs texts: without them ratings teach no estimates of the rest"
+        )
+    note("there are no texts, so people's ratings alone are compared, without estimates")
 
 
 def _gate_of(pair: Pair, margin: float) -> GateRecord:
