@@ -94,27 +94,26 @@ class ScoresResult(Result):
                 self.design,
                 question("item", these=self.these_items, looks=self.looks, how="as scored"),
             ),
-            sections=(self._differences(), self._systems(), caveats()),
+            sections=(*map(self._differences, self.metrics), self._systems(), caveats()),
         )
 
-    def _differences(self) -> Section:
-        ranked = clearest_first(self.metrics)
+    def _differences(self, name: str) -> Section:
+        """Every pair of systems by one metric."""
+        ranked = clearest_first({name: self.metrics[name]})
         entries = []
-        for name, pair in ranked[:MOST_PAIRS]:
+        for _, pair in ranked[:MOST_PAIRS]:
             better = turned(pair)
             title = f"{better.second} over {better.first}"
-            if len(self.metrics) > 1:
-                title = f"{name}: {title}"
             difference = better.difference
             line = Line(name=title, value=difference.value, interval=difference.interval)
             entries.append((line, (_p(pair), state_of(pair, self.margin))))
         return charted(
-            "Differences",
+            f"Differences by {name}",
             ("pair", "difference [95 %]", "p (Holm)", "state"),
             entries,
             "Differences of scores with their 95 % intervals, each by itself.",
             axis="difference",
-            label="Differences of scores",
+            label=f"Differences by {name}",
             zero=True,
             numeric=(False, True, True, False),
             lines=(*_margin_line(self.margin), *part_of(len(entries), len(ranked))),

@@ -35,7 +35,7 @@ RELIABLE, TENTATIVE = 0.8, 0.667  # Krippendorff's own bars (2004, page 241)
 FEW_RATERS = 4  # of fewer none stand for others
 NAME = 24  # columns of a terminal
 DISPUTED = "Disputed texts"
-SHOWN = 5  # disputed texts in a terminal
+SHOWN, MOST = 5, 50  # disputed texts in a terminal, and on a page
 MEASURES = {
     "alpha_ordinal": "Krippendorff's alpha, ordinal",
     "alpha_interval": "Krippendorff's alpha, interval",
@@ -106,9 +106,9 @@ class RatersResult(Result):
 
     def _whole(self) -> Document:
         document = self._shown()
-        every = _disputed(self.disputes, len(self.disputes.texts))
+        more = _disputed(self.disputes, MOST)
         sections = [part for part in document.sections if part.title != DISPUTED]
-        return replace(document, sections=(*sections[:-1], *every, sections[-1]))
+        return replace(document, sections=(*sections[:-1], *more, sections[-1]))
 
     def _notes(self) -> list[str]:
         agreement = self.agreement
