@@ -23,10 +23,19 @@ def schemas(command: str) -> list[Any]:
 
 
 def fits(found: Any) -> None:
-    of_ratings, *of_others = schemas(found["command"])
-    other = found.get("of") in {"pairs", "plan"} or found.get("kind") == "datasets"
-    schema = of_others[0] if other else of_ratings
+    possible = schemas(found["command"])
+    if found["command"] == "list":
+        schema = possible[found["kind"] == "datasets"]
+    else:
+        (schema,) = [schema for schema in possible if kind_of(schema) == found.get("of")]
     Draft202012Validator(schema).validate(found)
+
+
+def kind_of(schema: Any) -> str | None:
+    """What the objects of a schema are of, None for ratings of texts."""
+    fields = schema["$defs"][schema["$ref"].rpartition("/")[2]]["properties"]
+    kind: str | None = fields.get("of", {"enum": [None]})["enum"][0]
+    return kind
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +83,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for i, one in enumerate(judged)
         for side in sides
     ]
+    scored = [{"item": i // 2, "system": "ab"[i % 2], "score": i % 3} for i in range(12)]
+    jsonl(where / "runs.jsonl", scored)
     jsonl(where / "pairs.jsonl", pairs)
     jsonl(where / "two-pairs.jsonl", pairs[1:4])
     jsonl(where / "seeds.jsonl", [{**row, "rating": 5} for row in triples[:3]])
@@ -145,8 +156,11 @@ BY_OTHERS = [  # without --estimator, with others, with several; of commands wit
     "validate two-pairs.jsonl",
     "score sourced.jsonl --rated pairs.jsonl",
     "score sourced.jsonl --rated two-pairs.jsonl",
+    "compare runs.jsonl --margin 0.5",
     "compare pairs.jsonl",
     "compare two-pairs.jsonl --system b --system a --fail-if-worse --margin 0.5",
+    "judge rated.jsonl",
+    "judge rated.jsonl --scale 1 5",
     "judge pairs.jsonl --score-column good --resamples 40",
     "judge two-pairs.jsonl --score-column good --resamples 40",
     "metric systems.jsonl -m bleu -m rouge-l",

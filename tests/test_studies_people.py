@@ -77,5 +77,6 @@ def test_left_out_on_huse() -> None:
 def test_no_agreement_without_second_ratings() -> None:
     """It says so."""
     found = rater_agreement(pool_of(["a", "b"], [1, 2]))
-    assert found.undefined == "no text has two ratings"
-    assert np.isnan(found.alpha_interval)
+    assert found.alpha_interval.undefined == "no text has two ratings"
+    assert np.isnan(found.alpha_interval.value)
+    assert np.isnan(found.icc_mean.value)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import refless
 from refless.data.choices import are_choices, choices_in, group_numbers
 from refless.data.records import RatedPool
 from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_partly, read_pool
@@ -275,3 +276,40 @@ def test_names_as_spreadsheets_write_them(tmp_path: Path) -> None:
     ]
     pool = read(more).pool
     assert (pool.texts, pool.systems, pool.ratings.annotators) == (("a", "b"), ("m", "n"), ("ann",))
+
+
+@pytest.mark.parametrize(
+    ("names", "winner"),
+    [
+        (("Model A", "Model B", "Response A", "Response B", "Winner"), "Response B"),
+        (("model-a", "model-b", "response-a", "response-b", "winner"), "model-b"),
+        (("MODEL_A", "MODEL_B", "OUTPUT_A", "OUTPUT_B", "PREFERENCE"), "B"),
+        (("Model 1", "Model 2", "Answer 1", "Answer 2", "Preferred"), "2"),
+    ],
+)
+def test_any_spelling_of_the_columns(names: tuple[str, ...], winner: str) -> None:
+    """Capitals, blanks and hyphens count no more than in other columns, in scores neither."""
+    end = f" {names[0][-1]}"
+    judges = (f"Judge{end}", f"Judge {names[1][-1]}")
+    row = dict(zip((*names, *judges), ("old", "new", "bad", "good", winner, 1, 2), strict=True))
+    found = read([{"Question": "q", **row}], score=("Judge",))
+    assert told(found.pool) == [("q", "bad", "good", 0.0)]
+    assert dict(zip(found.pool.systems, found.pool.score("Judge"), strict=True)) == {
+        "old": 1.0,
+        "new": 2.0,
+    }
+    assert not any("unread" in note for note in found.notes)
+
+
+def test_votes_without_texts() -> None:
+    """Each vote is about its own row, or about what an id names; systems are compared."""
+    votes = [("a", "b", "model_a"), ("b", "a", "model_b"), ("a", "b", "tie"), ("a", "b", "b")]
+    rows = [{"model_a": a, "model_b": b, "winner": won} for a, b, won in votes]
+    (pair,) = refless.compare(rows).wins
+    assert (pair.first, pair.second) == ("a", "b")
+    assert pair.by_item.rate == pytest.approx((0 + 0 + 0.5 + 1) / 4)
+    assert pair.by_item.choices == 4
+    named = [row | {"question_id": i // 2} for i, row in enumerate(rows)]
+    assert refless.compare(named).groups == 2
+    with pytest.raises(InputError, match="no column for the text"):
+        read_pool(rows)

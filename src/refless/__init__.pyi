@@ -1,10 +1,12 @@
 from refless.commands.compare.result import CompareResult as CompareResult
 from refless.commands.compare.run import compare as compare
+from refless.commands.compare.scores import ScoresResult as ScoresResult
 from refless.commands.compare.wins import WinsResult as WinsResult
 from refless.commands.explain.result import ExplainResult as ExplainResult
 from refless.commands.explain.run import explain as explain
 from refless.commands.fit.result import FitResult as FitResult
 from refless.commands.fit.run import fit as fit
+from refless.commands.judge.raters import RatersResult as RatersResult
 from refless.commands.judge.result import JudgeResult as JudgeResult
 from refless.commands.judge.run import judge as judge
 from refless.commands.next.plan import PlanResult as PlanResult

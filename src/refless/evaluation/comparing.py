@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Literal
 
 import numpy as np
@@ -141,9 +141,44 @@ def compared(field: Field, errors: Residuals, order: Sequence[str]) -> Compariso
         order: the systems; a pair's difference is that of the later less that of the earlier.
     """
     table = Table.of(field)
-    results = [_pair(table, field, errors, (a, b)) for a, b in combinations(order, 2)]
-    adjusted = holm(np.array([pair.difference.p for pair in results])).tolist()
-    pairs = tuple(replace(pair, p_holm=p) for pair, p in zip(results, adjusted, strict=True))
+    pairs = _with_holm(_pairs(table, field, errors, order))
+    return _ranked(table, field, errors, order, pairs)
+
+
+def compared_by(fields: Mapping[str, Field], order: Sequence[str]) -> dict[str, Comparison]:
+    """The same by each of several scores of all outputs, p-values corrected over all together.
+
+    Args:
+        fields: by name, outputs whose scores stand for human ratings.
+        order: the systems.
+    """
+    nothing = Residuals(values=np.zeros(0))
+    tables = {name: Table.of(outputs) for name, outputs in fields.items()}
+    pairs: list[Pair] = []
+    for name, outputs in fields.items():
+        pairs += _pairs(tables[name], outputs, nothing, order)
+    corrected = iter(_with_holm(pairs))
+    size = math.comb(len(order), 2)
+    return {
+        name: _ranked(tables[name], outputs, nothing, order, tuple(islice(corrected, size)))
+        for name, outputs in fields.items()
+    }
+
+
+def _with_holm(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    """The pairs with their p-values corrected for their number (Holm 1979)."""
+    adjusted = holm(np.array([pair.difference.p for pair in pairs])).tolist()
+    return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True))
+
+
+def _pairs(table: Table, field: Field, errors: Residuals, order: Sequence[str]) -> list[Pair]:
+    return [_pair(table, field, errors, (a, b)) for a, b in combinations(order, 2)]
+
+
+def _ranked(
+    table: Table, field: Field, errors: Residuals, order: Sequence[str], pairs: tuple[Pair, ...]
+) -> Comparison:
+    """The pairs with the systems, the best first."""
     standings = [_standing(table, field, errors, name, pairs) for name in order]
     return Comparison(
         standings=tuple(sorted(standings, key=_by_mean)),

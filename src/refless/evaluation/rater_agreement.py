@@ -1,17 +1,28 @@
-"""How far the annotators of a pool agree with each other: what any estimator can hope for."""
+"""How far the annotators of a pool agree with each other: what any estimator can hope for.
+
+Numbers have intervals in which units are left out in turn, and raters beside them: both were drawn.
+"""
+
+from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from refless.data.human import cells_of, human_ratings
+from refless.data.design import Design
+from refless.data.human import canonical_order, cells_of, human_ratings
 from refless.data.records import RatedPool
-from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.intervals import UNDEFINED, Interval
-from refless.stats.raters import krippendorff, krippendorff_interval
+from refless.evaluation.raters import PARTS
+from refless.loops.threads import single_threaded_blas
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.stats.answers import NOTHING_MORE, Estimate, Extra
+from refless.stats.left_out import FEWEST, TOO_EVEN, around
+from refless.stats.raters import MOST_RATERS, alpha, icc, of_mean
+from refless.stats.samples import FEWEST_RATERS
 
-RESAMPLES = 1_000
+Number = Callable[[BoolArray], float]  # of the ratings that are kept
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -19,63 +30,151 @@ class RaterAgreement:
     """Agreement among annotators.
 
     Attributes:
-        n_annotators: annotators who rated; 0 where the pool does not name them.
+        n_annotators: annotators who rated; 0 if the pool does not name them.
         n: texts with two ratings or more; the others say nothing.
         n_ratings: their ratings, several by one annotator counted as one.
-        alpha_ordinal, alpha_interval: Krippendorff's, by level of measurement; the first with its
-            95 % interval over texts.
-        undefined: why there is no number, or "".
+        k: ratings of such a text, on average.
+        alpha_ordinal, alpha_interval: Krippendorff's, by level of measurement.
+        icc: ICC(2,1), the reliability of a single rating; needs the names of annotators.
+        icc_mean: ICC(2,k), that of the mean of k ratings.
     """
 
     n_annotators: int
     n: int
     n_ratings: int
-    alpha_ordinal: float
-    alpha_ordinal_interval: Interval
-    alpha_interval: float
-    undefined: str
+    k: float
+    alpha_ordinal: Estimate
+    alpha_interval: Estimate
+    icc: Estimate
+    icc_mean: Estimate
 
 
-def rater_agreement(
-    pool: RatedPool, *, seed: int = 0, resamples: int = RESAMPLES
-) -> RaterAgreement:
-    """The agreement of a pool's annotators; the order of rows does not matter."""
-    ratings = _table(pool)
-    n = ratings.shape[1]
-    ends, alpha = UNDEFINED, krippendorff(ratings, "interval")
-    if n:
-        rng = np.random.default_rng(seed)
-        ends = krippendorff_interval(ratings, "ordinal", rng=rng, resamples=resamples)
-    undefined = "all ratings are equal" if math.isnan(alpha) else ""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    """Ratings of texts that have two or more, in canonical order.
+
+    Attributes:
+        text, rater: [m] numbers; values: [m] in the raters' units.
+        unit: [m] number of what each rating's text was drawn with.
+    """
+
+    text: IntArray
+    rater: IntArray
+    values: FloatArray
+    unit: IntArray
+
+
+def rater_agreement(pool: RatedPool, design: Design | None = None) -> RaterAgreement:
+    """The agreement of a pool's annotators; the order of rows does not matter.
+
+    Args:
+        pool: the rated texts; design: what belongs together among them, by default as their
+            columns say.
+    """
+    design = Design.of(pool) if design is None else design
+    cells = _cells(pool, design)
+    n = len(np.unique(cells.text))
+    k = len(cells.text) / n if n else math.nan
+    single = Estimate(value=math.nan, n=n, undefined="nobody says who rated")
+    if pool.ratings.annotators:
+        single = _estimate(cells, lambda kept: icc(*_of(cells, kept)), n)
     return RaterAgreement(
         n_annotators=len(pool.ratings.annotators),
         n=n,
-        n_ratings=int((~np.isnan(ratings)).sum()),
-        alpha_ordinal=krippendorff(ratings, "ordinal"),
-        alpha_ordinal_interval=ends,
-        alpha_interval=alpha,
-        undefined=undefined if n else "no text has two ratings",
+        n_ratings=len(cells.text),
+        k=k,
+        alpha_ordinal=_estimate(cells, lambda kept: _alpha(cells, kept, ordinal=True), n),
+        alpha_interval=_estimate(cells, lambda kept: _alpha(cells, kept, ordinal=False), n),
+        icc=single,
+        icc_mean=_of_mean(single, k),
     )
 
 
-def _table(pool: RatedPool) -> FloatArray:
-    """[ratings, texts] in raters' units with NaN, of texts with two or more, in canonical order."""
-    text, values = pool.ratings.text, pool.ratings.values
-    if pool.ratings.annotators:
-        cells, who, text = cells_of(pool.ratings, len(pool))
-        values = human_ratings(cells, len(who))
-    several = np.bincount(text, minlength=len(pool))[text] >= 2
-    texts, column = np.unique(text[several], return_inverse=True)
-    row = _rank_within(text[several], values[several])
-    table = np.full((int(row.max(initial=-1)) + 1, len(texts)), np.nan)
-    table[row, column] = values[several]
-    return table[:, np.lexsort(table[::-1])] if table.size else table
+def _cells(pool: RatedPool, design: Design) -> _Cells:
+    """The ratings, several of one text by one annotator as one."""
+    order = canonical_order(pool)
+    ordered = pool.take(order)
+    ratings = ordered.ratings
+    text = ratings.text
+    rater = np.zeros_like(text)
+    values = ratings.values
+    if ratings.annotators:
+        cells, rater, text = cells_of(ratings, len(pool))
+        values = human_ratings(cells, len(rater))
+    several = np.flatnonzero(np.bincount(text, minlength=len(pool))[text] > 1)
+    several = several[np.lexsort((rater[several], values[several], text[several]))]
+    return _Cells(
+        text=text[several],
+        rater=rater[several],
+        values=values[several],
+        unit=design.unit[order][text[several]],
+    )
 
 
-def _rank_within(text: IntArray, values: FloatArray) -> IntArray:
-    """[m] place of each rating among those of its text, by size."""
-    order = np.lexsort((values, text))
-    counts = np.bincount(text)
-    place = np.empty(len(text), dtype=np.int64)
-    place[order] = np.arange(len(text)) - (np.cumsum(counts) - counts)[text[order]]
-    return place
+def _of(cells: _Cells, kept: BoolArray) -> tuple[IntArray, IntArray, FloatArray]:
+    return cells.text[kept], cells.rater[kept], cells.values[kept]
+
+
+def _alpha(cells: _Cells, kept: BoolArray, *, ordinal: bool) -> float:
+    return alpha(cells.text[kept], cells.values[kept], "ordinal" if ordinal else "interval")
+
+
+def _estimate(cells: _Cells, number: Number, n: int) -> Estimate:
+    """A number of the ratings with its 95 % interval."""
+    if not n:
+        return Estimate(value=math.nan, undefined="no text has two ratings")
+    with single_threaded_blas():
+        value = number(np.ones(len(cells.text), dtype=np.bool_))
+        if math.isnan(value):
+            return Estimate(value=value, n=n, undefined="all ratings are equal")
+        unit = _numbered(cells.unit)
+        if abs(value) >= 1 or unit.max() + 1 < FEWEST:
+            return Estimate(value=value, n=n, undefined=TOO_EVEN)
+        deviations = _left_out(number, unit % PARTS if unit.max() >= 2 * PARTS else unit)
+        if np.isnan(deviations).any():
+            return Estimate(value=value, n=n, undefined=TOO_EVEN)
+        return around(value, deviations, _of_raters(cells, number), n)
+
+
+def _numbered(labels: IntArray) -> IntArray:
+    """[m] number of each label in the order of first appearance."""
+    _, first, number = np.unique(labels, return_index=True, return_inverse=True)
+    place = np.argsort(np.argsort(first))
+    return np.asarray(place[number])
+
+
+def _left_out(number: Number, part: IntArray) -> FloatArray:
+    """[parts] what leaving out each part does, in Fisher's z; NaN if that is undefined."""
+    values = np.array([number(part != left_out) for left_out in np.unique(part)])
+    values[np.abs(values) >= 1] = math.nan
+    moved = np.arctanh(values)
+    return np.asarray(moved - moved.mean())
+
+
+def _of_raters(cells: _Cells, number: Number) -> Extra:
+    """What raters add to the variance, beyond what as large a part of single ratings does."""
+    count = len(np.unique(cells.rater))
+    if count < FEWEST_RATERS:
+        return NOTHING_MORE
+    rater = _numbered(cells.rater) % MOST_RATERS
+    dealt = np.arange(len(rater)) % min(PARTS, len(rater))
+    added = _variance(_left_out(number, rater)) - _variance(_left_out(number, dealt))
+    if not added > 0:
+        return NOTHING_MORE
+    return Extra(variance=added, freedom=max(count - 1.5, 1.0))
+
+
+def _variance(deviations: FloatArray) -> float:
+    """The jackknife's variance, from what leaving out each part does."""
+    return (len(deviations) - 1) * float(np.square(deviations).mean())
+
+
+def _of_mean(single: Estimate, k: float) -> Estimate:
+    """The reliability of a mean of k ratings, whose ends are those of a single one."""
+    low, high = single.interval
+    return Estimate(
+        value=of_mean(single.value, k),
+        interval=(of_mean(low, k), of_mean(high, k)),
+        n=single.n,
+        undefined=single.undefined,
+    )

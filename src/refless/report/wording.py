@@ -183,20 +183,23 @@ def _visible(character: str) -> str:
     return "\ufffd" if unicodedata.category(character) in {"Cc", "Cs"} else character
 
 
-def question(unit: str, *, these: bool, looks: Looks) -> str:
-    """Which question an interval answers, and for how many looks."""
+BY_PEOPLE = "as these people rate them"
+
+
+def question(unit: str, *, these: bool, looks: Looks, how: str = BY_PEOPLE) -> str:
+    """Which question an interval answers, and for how many looks; how: see `about`."""
     holds = {
         "one": f"for one look ({called('looks', 'any')}: for any number)",
         "any": "however often you look while ratings arrive",
         "planned": "at all planned looks together",
     }
-    return f"The answer is about {about(unit, these=these)}, and holds {holds[looks]}."
+    return f"The answer is about {about(unit, these=these, how=how)}, and holds {holds[looks]}."
 
 
-def about(unit: str, *, these: bool) -> str:
-    """What an interval is about."""
+def about(unit: str, *, these: bool, how: str = BY_PEOPLE) -> str:
+    """What an interval is about, and how numbers of these units came about."""
     if these:
-        return f"these {unit}s alone, as these people rate them"
+        return f"these {unit}s alone, {how}"
     return f"{unit}s like these ({called('these_items')}: about these alone)"
 
 

@@ -85,6 +85,16 @@ def correlated(
     deviations = _deviations(coefficient, human, columns, unit, value)
     if deviations is None:
         return Estimate(value=value, n=n, undefined=TOO_EVEN)
+    return around(value, deviations, extra, n)
+
+
+def around(value: float, deviations: FloatArray, extra: Extra, n: int) -> Estimate:
+    """A number between -1 and 1 with its 95 % interval, in Fisher's z.
+
+    Args:
+        value: the number; n: rows behind it.
+        deviations: [units] what leaving out each unit does; extra: variance that comes on top.
+    """
     middle = math.atanh(value)
     half = _half_width(deviations, extra)
     ends = math.tanh(middle - half), math.tanh(middle + half)

@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
 
 NAN = float("nan")
 Level = Literal["ordinal", "interval"]
@@ -19,30 +18,74 @@ LINKED = 1e-9  # of the largest root of the design: less is rounding
 
 
 def krippendorff(ratings: FloatArray, level: Level = "interval") -> float:
+    """Krippendorff's alpha of a table of ratings: see `alpha`."""
+    text, rater = np.nonzero(~np.isnan(ratings.T))
+    return alpha(text, ratings[rater, text], level)
+
+
+def alpha(text: IntArray, values: FloatArray, level: Level = "interval") -> float:
     """Krippendorff's alpha: 1 is agreement, 0 what chance gives (Krippendorff 2011).
 
-    Texts with fewer than two ratings say nothing and are left out. NaN where nothing is left or
-    all ratings are equal.
+    Texts with fewer than two ratings say nothing and are left out. NaN if nothing is left or all
+    ratings are equal. Squared differences of all pairs are summed by way of the mean, so the time
+    is linear.
+
+    Args:
+        text: [m] number of the text of each rating; values: [m] ratings.
     """
-    paired = _paired(ratings)
-    return _alpha(paired, level, np.ones(paired.n))
+    several = np.bincount(text)[text] > 1
+    text = np.unique(text[several], return_inverse=True)[1]
+    values = values[several]
+    different, code, totals = np.unique(values, return_inverse=True, return_counts=True)
+    if len(different) < 2:
+        return NAN
+    # ordinal: the mean ranks, whose differences are that level's distance
+    places = different if level == "interval" else np.cumsum(totals) - totals / 2
+    given = places[code]
+    sizes = np.bincount(text)
+    means = np.bincount(text, given) / sizes
+    within = np.bincount(text, np.square(given - means[text]))
+    observed = 2 * float((sizes * within / (sizes - 1)).sum())
+    n = len(values)
+    middle = float((totals * places).sum()) / n
+    overall = 2 * n * float((totals * np.square(places - middle)).sum())
+    return 1.0 - observed * (n - 1) / overall
 
 
-def krippendorff_interval(
-    ratings: FloatArray,
-    level: Level = "interval",
-    *,
-    rng: np.random.Generator,
-    resamples: int = 1_000,
-) -> Interval:
-    """95 % interval of alpha, from resampled texts; sort these canonically first."""
-    paired = _paired(ratings)
-    if paired.n < 2:
-        return UNDEFINED
-    n = paired.n
-    drawn = (np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(resamples))
-    alphas = [_alpha(paired, level, weights.astype(np.float64)) for weights in drawn]
-    return percentile_interval(np.array(alphas))
+def icc(text: IntArray, rater: IntArray, values: FloatArray) -> float:
+    """Intraclass correlation ICC(2,1): the share of a single rating's variance that texts explain.
+
+    Texts and raters are random, and severity counts as disagreement (Shrout & Fleiss 1979, case 2).
+    Tables may have gaps: variances of raters and of the rest are those of `severity`, and that of
+    texts follows from the sum of squares between texts. NaN if ratings do not tell them.
+
+    Args:
+        text, rater: [m] numbers; values: [m] ratings, each pair of text and rater once.
+    """
+    several = np.bincount(text)[text] > 1
+    text = np.unique(text[several], return_inverse=True)[1]
+    rater = rater[several]
+    values = values[several]
+    between = severity(text, rater, values)
+    if not between.freedom:
+        return NAN
+    m = len(values)
+    sizes = np.bincount(text)
+    means = np.bincount(text, values) / sizes
+    middle = float(values.mean())
+    squares = float((sizes * np.square(means - middle)).sum())
+    n = len(sizes)
+    shared = float(np.square(np.bincount(rater)).sum()) / m
+    squares -= between.variance * (n - shared) + between.rest * (n - 1)
+    counts = m - float(np.square(sizes).sum()) / m
+    of_texts = squares / counts if counts > 0 else NAN
+    total = of_texts + between.variance + between.rest
+    return of_texts / total if total > 0 else NAN
+
+
+def of_mean(single: float, k: float) -> float:
+    """Reliability of the mean of k ratings, by that of a single one (Spearman & Brown 1910)."""
+    return k * single / (1 + (k - 1) * single)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +94,13 @@ class Severity:
 
     Attributes:
         variance: of raters' severities, at least 0; square: the same with what chance adds.
+        rest: variance of single ratings that neither texts nor raters explain.
         freedom: raters whose severities could be told apart, less one for each part of the design.
     """
 
     variance: float = NAN
     square: float = NAN
+    rest: float = NAN
     freedom: int = 0
 
 
@@ -89,10 +134,13 @@ def severity(block: IntArray, rater: IntArray, values: FloatArray) -> Severity:
     freedom = int(linked.sum())
     excess = float(np.sort(np.square(off)).sum() - explained.sum())
     spare = len(values) - len(table)
-    noise = freedom * excess / (spare - freedom) if spare > freedom else 0.0
+    rest = excess / (spare - freedom) if spare > freedom else 0.0
     square, counts = float(explained.sum()), float(sizes[linked].sum())
     return Severity(
-        variance=max(0.0, square - noise) / counts, square=square / counts, freedom=freedom
+        variance=max(0.0, square - freedom * rest) / counts,
+        square=square / counts,
+        rest=rest,
+        freedom=freedom,
     )
 
 
@@ -122,50 +170,3 @@ def _sums(values: FloatArray, groups: IntArray) -> FloatArray:
     """The sum of each group, in no order."""
     order = np.lexsort((values, groups))
     return np.asarray(np.bincount(groups[order], values[order]), dtype=np.float64)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Paired:
-    """The ratings of the texts that have two or more, as [m] text and value by its number.
-
-    Attributes:
-        n: texts; values: [k] different ratings, ascending.
-    """
-
-    n: int
-    text: IntArray
-    code: IntArray
-    values: FloatArray
-
-    def sums(self, of_ratings: FloatArray) -> FloatArray:
-        """[n] a number of each rating, summed over each text's."""
-        return np.asarray(np.bincount(self.text, of_ratings, self.n), dtype=np.float64)
-
-
-def _paired(ratings: FloatArray) -> _Paired:
-    defined = ~np.isnan(ratings)
-    paired = defined.sum(axis=0) >= 2
-    text, rater = np.nonzero(defined[:, paired].T)
-    values, code = np.unique(ratings[:, paired][rater, text], return_inverse=True)
-    return _Paired(int(paired.sum()), text, code, values)
-
-
-def _alpha(paired: _Paired, level: Level, weights: FloatArray) -> float:
-    """One minus observed over expected disagreement, each text standing `weights` times.
-
-    Squared differences of all pairs are summed by way of the mean, so the time is linear.
-    """
-    sizes = paired.sums(np.ones(len(paired.text)))
-    totals = np.bincount(paired.code, weights[paired.text], len(paired.values))
-    n = float(totals.sum())
-    if np.count_nonzero(totals) < 2:
-        return NAN
-    # ordinal: the mean ranks, whose differences are that level's distance
-    places = paired.values if level == "interval" else np.cumsum(totals) - totals / 2
-    given = places[paired.code]
-    off = np.square(given - (paired.sums(given) / sizes)[paired.text])
-    inside = 2 * sizes * paired.sums(off)
-    middle = float((totals * places).sum()) / n
-    overall = 2 * n * float((totals * np.square(places - middle)).sum())
-    observed = float((weights * inside / (sizes - 1)).sum())
-    return 1.0 - observed * (n - 1) / overall

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from refless.commands.compare.inputs import Selection
 from refless.evaluation.comparing import Comparison, Pair
@@ -33,7 +34,7 @@ MISJUDGED = (
 )
 
 
-def assumed(selection: Selection) -> str:
+def assumed(selection: Selection | Literal["textless"]) -> str:
     """What an answer assumes of how the rated outputs were chosen."""
     match selection:
         case "random":
@@ -42,6 +43,8 @@ def assumed(selection: Selection) -> str:
                 "This assumes that the rated outputs were drawn at random from all of them. If "
                 f"they were picked otherwise, say so: {remedy}."
             )
+        case "textless":
+            return "This assumes that the rated outputs were drawn at random from all of them."
         case "active":
             return "Rated outputs count by the chance with which each was drawn."
         case "unknown":
@@ -183,6 +186,10 @@ def why_not(pair: Pair) -> str:
         )
     if math.isnan(pair.difference.wide):
         return f"no interval holds at any look before {FEWEST} items are rated"
+    systems = zip((pair.first, pair.second), pair.independent, strict=True)
+    unrated = [name for name, count in systems if not count]
+    if len(unrated) == 1:
+        return f"no output of {labels(unrated, NAME)[unrated[0]]} is rated"
     return "no output is rated, and nothing tells how far estimates lie off"
 
 
@@ -240,6 +247,8 @@ def _made_of(pair: Pair, estimator: str) -> str:
     if pair.method == "ratings":
         if pair.both_rated == pair.items:
             return f"It rests on the ratings of {rated}."
+        if not estimator:
+            return f"It rests on ratings alone, of {rated}."
         why = "estimates would not make it more exact" if pair.powered.rated >= 10 else "too few"
         return f"It rests on ratings alone, of {rated} ({why})."
     worth = math.floor(pair.powered.worth)

@@ -49,6 +49,8 @@ def _verdicts(pool: RatedPool) -> Scale | None:
 def _estimates(inputs: Inputs, estimator: Estimator, seed: int, *, drawn: bool) -> FloatArray:
     """[n] estimates by ratings of other items; NaN if they would not be used."""
     outputs, labels, pool = inputs.outputs, inputs.labels, inputs.pool
+    if not inputs.has_texts:
+        return np.full(len(labels), np.nan)
     rated = {labels[i] for i in outputs.place.tolist()}
     if drawn and not np.isnan(outputs.human).any():
         return np.full(len(labels), np.nan)  # every output is rated
@@ -67,7 +69,7 @@ def errors_of(inputs: Inputs, estimator: Estimator, *, drawn: bool) -> Residuals
     """What estimates alone are judged by, if some system has to be; in the raters' units."""
     systems = inputs.outputs.texts.systems
     rated = Counter(systems[i] for i in inputs.outputs.place.tolist())
-    if drawn and all(rated[name] > 1 for name in {*systems}):
+    if not inputs.has_texts or (drawn and all(rated[name] > 1 for name in {*systems})):
         return Residuals(values=np.zeros(0))
     errors = fitted(estimator, inputs.pool, inputs.rated_labels).residuals()
     return errors.on(inputs.pool.scale)

@@ -22,8 +22,9 @@ from refless.commands.warnings import note
 from refless.data.design import Design, column_of
 from refless.data.records import RatedPool, picked
 from refless.data.tables import PartlyRated
-from refless.data.tables.columns import NEEDED, OF_RATINGS
+from refless.data.tables.columns import OF_RATINGS
 from refless.data.tables.partly_rated import read_partly, with_ratings
+from refless.data.tables.runs import ScoredRuns, read_compared
 from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.random_draw import random_draw
 from refless.registry.dialect import called
@@ -49,19 +50,40 @@ class Inputs:
     labels: tuple[str, ...]
     rated_labels: tuple[str, ...]
 
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """[n] the system of each output."""
+        return self.outputs.texts.systems
 
-def read_inputs(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> Inputs:
-    """All outputs as one, and all rated texts as one pool."""
+    @property
+    def has_texts(self) -> bool:
+        """Whether any output is more than an empty text; if none is, nothing is estimated."""
+        return any(self.outputs.texts.texts)
+
+    @property
+    def noun(self) -> str:
+        """The word for what is rated."""
+        return "text" if self.has_texts else "output"
+
+
+def read_inputs(
+    outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None
+) -> Inputs | ScoredRuns:
+    """All outputs as one, and all rated texts as one pool; runs if people rated nothing."""
     check_standard_input(outputs, rated)
-    lacking = () if rated is None else OF_RATINGS
-    reading = replace(rows.to_reading(group=column_of(group)), lacking=lacking)
-    read = read_partly(outputs, reading, needed=NEEDED if rated is None else NEEDED[:1])
+    reading = rows.to_reading(group=column_of(group))
+    if rated is None:
+        read = read_compared(outputs, reading)
+        tell(read)
+        if isinstance(read, ScoredRuns):
+            return read
+        note_missing(read.texts)
+        return inputs_of(read, None, group)
+    read = read_partly(outputs, replace(reading, lacking=OF_RATINGS))
     tell(read)
     note_missing(read.texts)
-    ratings = None
-    if rated is not None:
-        ratings = read_partly(rated, rows.to_reading(), system=None, needed=NEEDED)
-        tell(ratings)
+    ratings = read_partly(rated, rows.to_reading(), system=None, needed=("text", "rating"))
+    tell(ratings)
     return inputs_of(read, ratings, group)
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 from refless.commands.compare.document import turned
 from refless.evaluation.comparing import Pair
 from refless.evaluation.planned_look import PlannedLook, ends_within
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.report.wording import Looks, percent, with_interval
@@ -17,7 +18,7 @@ from refless.stats.group_sequential import LookPlan, Spending
 Planned = Literal["one", "any"] | int | Sequence[int]
 UNPLANNED: dict[str, Looks] = {"one": "one", "any": "any"}
 HARDLY = 0.1  # a chance below this is said to be small
-MEANT = "--looks must be one, any, a number of looks (5), or the items rated at each look (20,45)"
+MEANT = "must be one, any, a number of looks (5), or the items rated at each look (20,45)"
 
 
 def looks_of(looks: Planned, of: int | None, *, these: bool) -> tuple[Looks, LookPlan | None]:
@@ -32,21 +33,28 @@ def looks_of(looks: Planned, of: int | None, *, these: bool) -> tuple[Looks, Loo
     unplanned = UNPLANNED.get(looks) if isinstance(looks, str) else None
     if unplanned is not None:
         if of is not None:
-            raise UsageError("--of goes with planned looks: give their number with --looks 5")
+            raise UsageError(
+                f"{called('of')} goes with planned looks: give their number with "
+                f"{called('looks', 5)}"
+            )
         return unplanned, None
     numbers = _numbers(looks)
     if of is None:
-        raise UsageError("--of must be given with planned looks: the items rated at the last one")
+        raise UsageError(
+            f"{called('of')} must be given with planned looks: the items rated at the last one"
+        )
     spending: Spending = "pocock" if these else "obrien-fleming"
     if len(numbers) == 1:
         (count,) = numbers
         if not 2 <= count <= of:
-            raise UsageError(f"--looks must lie between 2 and --of {of}, got {count}")
+            raise UsageError(
+                f"{called('looks')} must lie between 2 and {called('of', of)}, got {count}"
+            )
         return "planned", LookPlan.equal(count, of, spending)
     if numbers != sorted({*numbers}) or numbers[0] < 2 or numbers[-1] > of:
         raise UsageError(
-            f"--looks {','.join(map(str, numbers))}: items at each look must ascend from 2 to at "
-            f"most --of {of}"
+            f"{called('looks', ','.join(map(str, numbers)))}: items at each look must ascend from 2 "
+            f"to at most {called('of', of)}"
         )
     at = tuple(sorted({*numbers, of}))
     return "planned", LookPlan(at=at, planned=of, spending=spending)
@@ -57,7 +65,7 @@ def _numbers(looks: Planned) -> list[int]:
     parts = looks.split(",") if isinstance(looks, str) else looks
     parts = [parts] if isinstance(parts, int) else [*parts]
     if not parts or not all(str(part).strip().isdecimal() for part in parts):
-        raise UsageError(f"{MEANT}; got {looks}")
+        raise UsageError(f"{called('looks')} {MEANT}; got {looks}")
     return [int(part) for part in parts]
 
 

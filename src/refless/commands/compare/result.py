@@ -66,7 +66,7 @@ class CompareResult(Result):
         scale: of the ratings, or None.
         design: what belongs together, in a sentence.
         selection: how the rated outputs were chosen.
-        estimator: what people call it.
+        estimator: what people call it; "" if there are no texts to estimate from.
         these_items: whether the question is about these items alone.
         looks: whether intervals hold for one look, for planned ones, or for any number.
         margin: difference that is small enough, with planned looks.
@@ -90,7 +90,7 @@ class CompareResult(Result):
         notes = [*look_lines(pairs, self.margin), *rests_on(self.comparison, self.estimator)]
         others = not self.comparison.all_rated and any(map(stands_for_others, pairs))
         if self.selection == "unknown" or others:
-            notes.append(assumed(self.selection))
+            notes.append(assumed(self.selection if self.estimator else "textless"))
         notes.append(self.design)
         notes.append(question("item", these=self.these_items, looks=self.looks))
         sections = [systems_section(self.comparison, scale), differences_section(self.comparison)]

@@ -1,9 +1,9 @@
 """compare: which system is better, how sure, and how many ratings would settle it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from refless.commands.compare.document import why_not
 from refless.commands.compare.field import errors_of, field_of
 from refless.commands.compare.inputs import (
     Inputs,
+    Selection,
     check_gate,
     note_draw,
     read_inputs,
@@ -19,6 +20,7 @@ from refless.commands.compare.inputs import (
 )
 from refless.commands.compare.looks import looks_of
 from refless.commands.compare.result import CompareResult
+from refless.commands.compare.scores import ScoresResult, compared_scores
 from refless.commands.compare.wins import WinsResult
 from refless.commands.estimating import DEFAULT, chosen
 from refless.commands.parameters import (
@@ -52,6 +54,7 @@ from refless.commands.warnings import note
 from refless.data.choices import are_choices, choices_in
 from refless.data.human import canonical_order, fingerprint
 from refless.data.records import RatedPool, Residuals
+from refless.data.tables.runs import ScoredRuns
 from refless.estimators import Estimator
 from refless.estimators.crossfit import folds_for
 from refless.evaluation.board import board
@@ -65,7 +68,10 @@ from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
 from refless.report.result import GateRecord
 from refless.report.wording import numbers
+from refless.stats.group_sequential import LookPlan
 from refless.stats.intervals import Interval
+
+OF_RATINGS = ("scale", "pool", "size", "v")  # in an estimator's signature
 
 
 @command
@@ -92,7 +98,7 @@ def compare(
     dimension: Dimension = None,
     lower_is_better: LowerIsBetter = None,
     score_column: ScoreColumn = None,
-) -> CompareResult | WinsResult:
+) -> CompareResult | WinsResult | ScoresResult:
     """Which system is better, how sure that is, and how many ratings would settle it.
 
     Systems are compared on the items (or sources) that both answered. Some of their outputs are
@@ -129,26 +135,31 @@ def compare(
         score_column=score_column,
     )
     kind, plan = looks_of(looks, of, these=these_items)
-    if margin and not (fail_if_worse or plan):
-        raise UsageError(
-            f"{called('margin')} goes with {called('fail_if_worse')}, or with planned looks"
-        )
     learner = chosen(estimator, threads, seed)
     inputs = read_inputs(outputs, rated, rows, group)
-    note_scale(inputs.pool)
-    systems = systems_of(inputs.outputs.texts.systems, outputs, names_in(system))
+    systems = systems_of(inputs.systems, outputs, names_in(system))
     if fail_if_worse:
         check_gate(systems, outputs, system)
+    if isinstance(inputs, ScoredRuns):
+        if plan:
+            raise UsageError(f"{called('looks')} with a plan is about ratings of people")
+        return compared_scores(
+            inputs,
+            systems,
+            group=group,
+            margin=margin,
+            gated=fail_if_worse,
+            these_items=these_items,
+            looks=kind,
+        )
+    _check_margin(margin, used=fail_if_worse or plan is not None)
+    note_scale(inputs.pool)
     if are_choices(inputs.pool) and are_choices(inputs.outputs.texts):
-        only = {"selection": selection, "group": group, "rated": rated}
-        refused = [called(name) for name, value in only.items() if value is not None]
-        refused += [f"{called('looks')} with a plan"] if plan else []
-        if refused:
-            raise UsageError(f"{refused[0]} is about ratings, and these are choices of people")
+        of_ratings = {"selection": selection, "group": group, "rated": rated, "of": of}
+        _check_choices(of_ratings)
         return _won(inputs.pool, systems, margin, gated=fail_if_worse)
     how = selection_of(selection, inputs.outputs)
-    if how == "random":
-        note_draw(inputs, group, _if_selected())
+    _note_selection(how, inputs, group)
     errors = errors_of(inputs, learner, drawn=how != "unknown")
     field = replace(
         field_of(inputs, learner, seed, how),
@@ -161,30 +172,20 @@ def compare(
         name: _judged(field, column, systems)
         for name, column in zip(field.outputs.score_names, field.outputs.scores.T, strict=True)
     }
-    gate = GateRecord()
-    if fail_if_worse:
-        pair, worse = comparison.pairs[0], f"is worse by more than {margin:g}"
-        worse = worse if margin else "is worse at all"
-        ends = pair.difference.interval
-        gate = _gate(pair.second, "difference", ends, 0.0 - margin, worse, why_not(pair))
+    gate = _gate_of(comparison.pairs[0], margin) if fail_if_worse else GateRecord()
     signature = _signature(inputs, learner).plus(
         rated=how,
         **inputs.design.signs,
         crossed=folds_for(inputs.pool),
         seed=seed,
+        **_asked(None if system is None else systems, plan, kind, these=these_items),
     )
-    if system is not None:
-        signature = signature.plus(systems=tuple(systems))
-    if these_items or kind != "one":
-        signature = signature.plus(these=these_items, looks=kind)
-    if plan is not None:
-        signature = signature.plus(at=plan.at, of=plan.planned, spending=plan.spending)
     return CompareResult(
         comparison=comparison,
         scale=inputs.pool.scale,
-        design=inputs.design.said(inputs.pool.ratings),
+        design=inputs.design.said(inputs.pool.ratings, inputs.noun),
         selection=how,
-        estimator=learner.title,
+        estimator=learner.title if inputs.has_texts else "",
         these_items=these_items,
         looks=kind,
         margin=margin,
@@ -194,6 +195,42 @@ def compare(
     )
 
 
+def _check_choices(of_ratings: Mapping[str, object]) -> None:
+    """Raises UsageError for parameters of ratings that were given with choices of people."""
+    if given := [called(name) for name, value in of_ratings.items() if value is not None]:
+        raise UsageError(f"{given[0]} is about ratings, and these are choices of people")
+
+
+def _check_margin(margin: float, *, used: bool) -> None:
+    """Raises UsageError for a margin that nothing uses."""
+    if margin and not used:
+        raise UsageError(
+            f"{called('margin')} goes with {called('fail_if_worse')}, or with planned looks"
+        )
+
+
+def _note_selection(how: Selection, inputs: Inputs, group: str | None) -> None:
+    """Says what follows from how the rated outputs were chosen."""
+    if not inputs.has_texts:
+        _note_textless(how)
+    if how == "random":
+        note_draw(inputs, group, _if_selected())
+
+
+def _asked(
+    systems: Sequence[str] | None, plan: LookPlan | None, looks: str, *, these: bool
+) -> dict[str, Any]:
+    """The parts of the signature that only some questions have."""
+    parts: dict[str, Any] = {}
+    if systems is not None:
+        parts["systems"] = tuple(systems)
+    if these or looks != "one":
+        parts |= {"these": these, "looks": looks}
+    if plan is not None:
+        parts |= {"at": plan.at, "of": plan.planned, "spending": plan.spending}
+    return parts
+
+
 def _if_selected() -> str:
     """What follows for ratings that were not drawn at random."""
     unknown = called("selection", "unknown")
@@ -201,6 +238,23 @@ def _if_selected() -> str:
         f"Ratings then do not stand for the outputs without one: {unknown} lets them teach "
         "estimates, and no more."
     )
+
+
+def _note_textless(how: Selection) -> None:
+    """Says that nothing is estimated; UsageError if nothing but estimates would answer."""
+    if how == "unknown":
+        raise UsageError(
+            f"{called('selection', 'unknown')} needs texts: without them ratings teach no "
+            "estimates of the rest"
+        )
+    note("there are no texts, so people's ratings alone are compared, without estimates")
+
+
+def _gate_of(pair: Pair, margin: float) -> GateRecord:
+    """Whether the second system is worse than the first by more than the margin."""
+    worse = f"is worse by more than {margin:g}" if margin else "is worse at all"
+    ends = pair.difference.interval
+    return _gate(pair.second, "difference", ends, 0.0 - margin, worse, why_not(pair))
 
 
 def _judged(field: Field, scores: FloatArray, systems: Sequence[str]) -> tuple[Pair, ...]:
@@ -283,4 +337,8 @@ def _reach(pool: RatedPool) -> float:
 def _signature(inputs: Inputs, estimator: Estimator) -> Signature:
     texts = inputs.outputs.texts
     columns = [column for column in (texts.systems, texts.items, texts.texts) if column]
-    return estimator.signature(inputs.pool).plus(outputs=digest_of(columns))
+    signed = estimator.signature(inputs.pool)
+    if not inputs.has_texts:
+        kept = [(key, value) for key, value in signed.settings if key in OF_RATINGS]
+        signed = Signature("ratings", tuple(kept))
+    return signed.plus(outputs=digest_of(columns))

@@ -16,6 +16,7 @@ from refless.commands.judge.audits import (
     with_scores,
 )
 from refless.commands.judge.gates import gated, requirements
+from refless.commands.judge.raters import RatersResult, agreeing, has_several_ratings
 from refless.commands.judge.result import JudgeResult
 from refless.commands.judged_by import labels_of, rubric_of
 from refless.commands.pairs.judged import JudgedResult
@@ -104,7 +105,7 @@ def judge(
     dimension: Dimension = None,
     lower_is_better: LowerIsBetter = None,
     score_column: ScoreColumn = None,
-) -> JudgeResult | JudgedResult:
+) -> JudgeResult | JudgedResult | RatersResult:
     """Can I trust my judge? Its scores beside people's, and what they may be used for.
 
     Of each `score_column`: whether it may rank systems, estimate a mean or a pass rate, filter
@@ -112,7 +113,8 @@ def judge(
     chance; the mean rating of all rows, corrected by the rated ones; where it errs. Rows without a
     rating count as what the judge alone has scored. Several columns, and metrics, are compared with
     each other over texts and systems. Of preference pairs: how often the higher score is that of
-    the text which people preferred.
+    the text which people preferred. Of ratings by several people, and no scores: how far the
+    raters agree, who differs, and which texts they dispute.
 
     Args:
         rated: Files of rated texts with scores; rows with a score alone may be among them.
@@ -151,17 +153,25 @@ def judge(
     roles = (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES
     by_role = rows.to_reading(group=column_of(group), slice=names_in(by))
     read, mass = with_mix(rated, by_role, roles)
-    tell(read)
     if not judged and not names_in(metrics):
-        needed = f"at least one {called('score_column')} or {called('metrics', 'METRIC')} is needed"
-        raise UsageError(needed)
+        if has_several_ratings(read.pool) and not are_choices(read.pool):
+            tell(read)
+            asked = {"passing": passing, "by": by, "own": own, "runs": runs or None}
+            _check_unasked(asked, "of ratings without a judge's scores")
+            return agreeing(read.pool, Design.of(read.pool, group, read.group))
+        raise UsageError(
+            f"two ratings of some text, or at least one {called('score_column')} or "
+            f"{called('metrics', 'METRIC')} is needed"
+        )
+    tell(read)
     with progress("comparing scores with people's ratings") as show:
         scores = _scores(read, chosen, {*lower})
         if show is not None:
             show(0.1)
         if are_choices(read.pool):
-            _check_choices({"passing": passing, "by": by, "own": own, "runs": runs or None,
-                            "before": before, "require": require})  # fmt: skip
+            asked = {"passing": passing, "by": by, "own": own, "runs": runs or None,
+                     "before": before, "require": require}  # fmt: skip
+            _check_unasked(asked, "of choices between two texts")
             segments = {name: metric.segments for name, metric in scores.items()}
             return tested(read.pool, segments, group, seed, resamples)
         design = Design.of(
@@ -197,10 +207,10 @@ def judge(
         )
 
 
-def _check_choices(parameters: Mapping[str, object]) -> None:
-    """Raises UsageError for what is asked of ratings alone."""
+def _check_unasked(parameters: Mapping[str, object], what: str) -> None:
+    """Raises UsageError for what is asked although these rows do not answer it."""
     if asked := [called(name) for name, value in parameters.items() if value is not None]:
-        raise UsageError(f"of choices between two texts {', '.join(asked)} cannot be answered")
+        raise UsageError(f"{what} {', '.join(asked)} cannot be answered")
 
 
 def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> dict[str, Scores]:

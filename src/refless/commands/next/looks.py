@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.report.document import Section, Table
@@ -38,9 +39,11 @@ class LookStep:
 def check_looks(looks: int | None, n: int | None) -> None:
     """Raises UsageError for looks that a plan cannot have."""
     if looks is not None and looks < 2:
-        raise UsageError(f"--looks must be 2 or more with --plan, got {looks}")
+        raise UsageError(f"{called('looks')} must be 2 or more with {called('plan')}, got {looks}")
     if looks is not None and n is not None:
-        raise UsageError("-n says what so many ratings show at one look: leave out --looks")
+        raise UsageError(
+            f"{called('n')} says what so many ratings show at one look: leave out {called('looks')}"
+        )
 
 
 def look_steps(ratings: int, count: int) -> tuple[LookStep, ...]:
@@ -91,7 +94,7 @@ def looks_section(steps: Sequence[LookStep]) -> Section:
     lines = (
         f"The study ends once the difference is shown: on average after {average}. At each look:",
         f"  refless compare FILE --looks {len(steps)} --of {last // 2}",
-        "--of counts outputs of each system. Both answers to the same items take fewer.",
+        f"{called('of')} counts outputs of each system. Both answers to the same items take fewer.",
     )
     header = ("look", "ratings", "error spent", "boundary", "ended by then")
     return Section(title="Planned looks", lines=lines, table=Table(header=header, rows=rows))

@@ -16,7 +16,7 @@ from refless.data.tables.memory import Rows
 from refless.data.tables.rated import has_ratings, keys_of_unrated, rated_of
 from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.table import Read, Table, numbers_of, read_table
-from refless.data.tables.views import outputs_of_rows
+from refless.data.tables.views import check_told_apart, outputs_of_rows
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import InputError, UsageError
 
@@ -76,7 +76,13 @@ def read_partly(
     if isinstance(rows, Texts):
         return _of_texts(rows, system)
     table = read_table(rows, reading, COMPARED_ROLES, needed)
-    table = table if system is None else _with_systems(table, system, reading.columns)
+    return partly_rated(table, reading, system)
+
+
+def partly_rated(table: Table, reading: Reading, system: str | None = "") -> PartlyRated:
+    """The outputs of a table, with their ratings if they have any; raises as `read_partly`."""
+    check_told_apart(table)
+    table = table if system is None else with_systems(table, system, reading.columns)
     chances, named = _probabilities(table), "id" in table.names
     rated = rated_of(table, reading, both=True) if has_ratings(table) else None
     unrated = range(len(table)) if rated is None else rated.unrated
@@ -236,7 +242,7 @@ def _probabilities(table: Table) -> Sequence[float | None]:
     return chances
 
 
-def _with_systems(table: Table, system: str, columns: Columns) -> Table:
+def with_systems(table: Table, system: str, columns: Columns) -> Table:
     """The rows with the system of each; ids that systems share become items."""
     names, notes = dict(table.names), table.roles.notes
     if "system" not in names:

@@ -279,14 +279,18 @@ def _check_any(table: Table, rated: Sequence[bool], *, both: bool) -> None:
 
 
 def keys_of(table: Table, *, several: bool) -> Keys:
-    """What makes rows one text: the id, else with several raters task, system, source and text."""
+    """What makes rows one text: the id, else with several raters task, system, source and text.
+
+    If there are no texts, the item stands for the text.
+    """
     names = table.names
     if "id" in names:
         return names["id"]
     if not several:
         return None
     parts = (names.get("task"), names.get("system"), names.get("source", names.get("item")))
-    return list(zip(*(part for part in parts if part is not None), table.texts, strict=True))
+    texts = table.texts if table.roles.column("text") else names.get("item", table.texts)
+    return list(zip(*(part for part in parts if part is not None), texts, strict=True))
 
 
 def keys_of_unrated(table: Table) -> Keys:

@@ -210,7 +210,8 @@ class Table:
     def merged_note(self, groups: Merged) -> tuple[str, ...]:
         """How many rows are how many texts, if some were merged."""
         n, m = len(groups.first), len(groups.rows)
-        on = "id" if "id" in self.names else "task, system, source and text"
+        last = "text" if self.roles.column("text") else "item"
+        on = "id" if "id" in self.names else f"task, system, source and {last}"
         return (f"{m} rows merged into {counted(n, 'text')} on {on}",) if n < m else ()
 
 

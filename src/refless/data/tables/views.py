@@ -147,8 +147,7 @@ def read_scored(
 ) -> ScoredRead:
     """The rated texts in rows from anywhere with their columns of scores; texts are not needed.
 
-    Rows of one text must agree in their scores. Without a text column an annotator column needs an
-    id column beside it, as nothing else says which rows are one text.
+    Rows of one text must agree in their scores.
 
     Raises:
         InputError, UsageError, MissingExtraError: as `read_pool`; a score that is no number.
@@ -156,13 +155,7 @@ def read_scored(
     if isinstance(rows, RatedPool | Outputs):
         raise UsageError(f"{type(rows).__name__} has no columns of scores; give rows that have")
     table = runs_apart(read_table(rows, reading, roles, ("rating",)))
-    has_texts = "text" in table.roles.columns
-    if not has_texts and "annotator" in table.names and "id" not in table.names:
-        raise InputError(
-            "there are annotators, but neither texts nor ids to tell which rows are one text",
-            path=table.rows.name,
-            remedy="name a column with --column id=NAME or --column text=NAME",
-        )
+    check_told_apart(table)
     columns = metric_columns(table, range(len(table)))
     read, groups, unrated = rated_of(table, reading)
     numbers = {name: role for role in ("logprob", "length") for name in table.roles.all(role)}
@@ -177,7 +170,7 @@ def read_scored(
         pool=pool,
         outputs=replace(as_outputs(pool), **_of_texts(columns, groups)),
         scores={n: by_text(column) for n, column in table.scores.items() if n not in numbers},
-        texts=has_texts,
+        texts="text" in table.roles.columns,
         numbers={role: by_text(table.scores[name]) for name, role in numbers.items()},
         labels=table.picked("label", groups),
         rationales=table.picked("rationale", groups),
@@ -195,6 +188,17 @@ def read_scored(
         group=read.group,
         first_rows=read.first_rows,
     )
+
+
+def check_told_apart(table: Table) -> None:
+    """Raises InputError if neither texts nor names say which ratings by annotators are of one."""
+    telling = {"id", "item", "source"} & table.names.keys()
+    if "annotator" in table.names and not telling and not table.roles.column("text"):
+        raise InputError(
+            "there are annotators, but neither texts nor ids to tell which rows are one text",
+            path=table.rows.name,
+            remedy="name a column with --column id=NAME, --column item=NAME or --column text=NAME",
+        )
 
 
 def runs_apart(table: Table) -> Table:

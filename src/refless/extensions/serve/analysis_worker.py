@@ -131,10 +131,12 @@ def _held_out(job: Job, result: dict[str, Any]) -> None:
     result["odd"] = _odd(job, drift(pool, estimates.values, parts.groups), pool.scale)
     result["said"] += result["odd"]["said"]
     agreed = rater_agreement(_pool(job, job.first))
-    low, high = result["alpha_interval"] = agreed.alpha_ordinal_interval
-    result["alpha"] = agreed.alpha_ordinal
-    if not agreed.undefined:
-        about = f"alpha {agreed.alpha_ordinal:.2f} (ordinal), 95 % interval [{low:.2f}, {high:.2f}]"
+    alpha = agreed.alpha_ordinal
+    result["alpha"] = alpha.value
+    result["alpha_interval"] = alpha.interval
+    low, high = alpha.interval
+    if not math.isnan(alpha.value):
+        about = f"alpha {alpha.value:.2f} (ordinal), 95 % interval [{low:.2f}, {high:.2f}]"
         of = f"{counted(agreed.n_annotators, 'rater')}, {counted(agreed.n, 'text')} rated twice"
         result["said"].append(f"Agreement of raters: Krippendorff's {about} ({of} or more often).")
 

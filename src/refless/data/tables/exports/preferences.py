@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import count
 from typing import NamedTuple
 
 from refless.data.choices import SCALE, item_of
@@ -42,19 +43,23 @@ STRENGTH, NEITHER = "preference_strength", -100
 WINNERS = ("winner", "preferred", "preference", STRENGTH)
 FIRST = {"a", "1", "first", "left", "model_a", "model_1", "output_a", "output_1"}
 SECOND = {"b", "2", "second", "right", "model_b", "model_2", "output_b", "output_2"}
-TIES = {"tie", "tied", "both", "same", "equal", "draw", "tie (bothbad)", "both_bad", "bothbad"}
-_SIDE = re.compile(r"[a-z]+[ _]([ab12])")  # response a
+TIES = {"tie", "tied", "both", "same", "equal", "draw", "tie_(bothbad)", "both_bad", "bothbad"}
+_SIDE = re.compile(r"[a-z]+_([ab12])")  # response a
 ASKED = "\n\nAssistant:"  # of strings that hold a whole dialogue
 AS_THEY_ARE = ("group", "task")  # roles whose columns, if a flag names them, are read as they are
 
 
 class Sides(NamedTuple):
-    """Which columns are what: the two texts, who won, and the ends of names of the two sides."""
+    """Which columns are what: the two texts, who won, and the ends of names of the two sides.
+
+    Votes on systems alone have no texts: `has_texts` is false, and both systems have columns.
+    """
 
     first: str
     second: str
     winner: str | None
     ends: tuple[str, str]
+    has_texts: bool = True
 
 
 def sides_in(row: Mapping[str, object]) -> Sides | None:
@@ -66,6 +71,10 @@ def sides_in(row: Mapping[str, object]) -> Sides | None:
         for a, b in ENDS:
             if text + a in row and text + b in row:
                 return Sides(text + a, text + b, winner, (a, b))
+    for system in ALIASES["system"] if winner else ():
+        for a, b in ENDS:
+            if system + a in row and system + b in row:
+                return Sides(system + a, system + b, winner, (a, b), has_texts=False)
     return None
 
 
@@ -90,11 +99,15 @@ def read_pairs(about: About) -> Reader:
         remedy = "give them with --rated, or --read format=jsonl to read plain rows as outputs"
         raise InputError(problem, path=about.path, remedy=remedy)
     about.notes.scale = SCALE
-    return lambda row: _entry(row, about)
+    places = map(f"{about.path}:{{}}".format, count(1))
+    return lambda row: _entry(row, about, next(places))
 
 
-def _entry(row: Row, about: About) -> Entry | InputError | None:
-    """A choice with two rated rows for each vote; a fault of either text is one of the choice."""
+def _entry(row: Row, about: About, place: str) -> Entry | InputError | None:
+    """A choice with two rated rows for each vote; a fault of either text is one of the choice.
+
+    What votes without texts are about is the row, at this place, unless an id or item names it.
+    """
     columns, left_out = about.reading.columns, about.notes.left_out
     criteria = {name: cell for name, cell in row.items() if folded(name) in CRITERIA}
     row = _with_folded(row)
@@ -103,6 +116,10 @@ def _entry(row: Row, about: About) -> Entry | InputError | None:
         remedy = "give two texts and who won, such as output_a, output_b and winner"
         return InputError("no pair of texts", remedy=remedy)
     source = _of_role(row, columns, "source")
+    criteria = {name: cell for name, cell in criteria.items() if cell != source}
+    if not sides.has_texts and source is None:
+        named = _of_role(row, columns, "item", "question_id", "id")
+        source = place if named is None else str(named)
     prompt, *texts = _texts(row, sides, sourced=source is not None)
     if texts[0] == texts[1] and texts[0] is not None:
         left_out["choices between two equal texts"] += 1
@@ -115,7 +132,10 @@ def _entry(row: Row, about: About) -> Entry | InputError | None:
     names = {name for role in AS_THEY_ARE for name in flagged(columns, role)}
     record |= criteria | {name: row[name] for name in names & row.keys()}
     pair = [_side(row, end, text, columns) for end, text in zip(sides.ends, texts, strict=True)]
-    if fault := _fault(pair, columns):
+    if not sides.has_texts:
+        for side in pair:
+            del side[_name(columns, "text")]
+    if fault := _fault(pair, columns, ("text", "system") if sides.has_texts else ("system",)):
         return fault
     systems = [side.get(_name(columns, "system")) for side in pair]
     votes = [_winner(word, sides, systems) for word in _votes(row, sides)]
@@ -134,12 +154,13 @@ def _entry(row: Row, about: About) -> Entry | InputError | None:
     return Entry(record, [rating | {"dimension": dimension} for rating in ratings])
 
 
-def _fault(pair: list[Row], columns: Columns) -> InputError | None:
+def _fault(pair: list[Row], columns: Columns, roles: Sequence[str]) -> InputError | None:
     """What is wrong with the text or the system of either side."""
-    for role, check in (("text", text_of_cell), ("system", name_of_cell)):
+    checks = {"text": text_of_cell, "system": name_of_cell}
+    for role in roles:
         for side in pair:
             try:
-                check(side.get(_name(columns, role)))
+                checks[role](side.get(_name(columns, role)))
             except InputError as fault:
                 return InputError(fault.found, remedy=fault.remedy, column=_name(columns, role))
     return None
@@ -164,13 +185,14 @@ def _name(columns: Columns, role: str) -> str:
 def _side(row: Row, end: str, text: object, columns: Columns) -> Row:
     """One of the two texts with its system and its scores, whose names end or begin as its own."""
     begin = f"{end.removeprefix('_')}_"
+    spellings = {folded(score): score for score in columns.score}
     side: Row = {
-        base: cell
+        spellings.get(base, base): cell
         for name, cell in row.items()
         for base in (name.removesuffix(end), name.removeprefix(begin))
-        if base != name and any(matches(base, score) for score in columns.score)
+        if base != name and any(matches(base, score) for score in spellings)
     }
-    roles = (columns.system,) if columns.system else ALIASES["system"]
+    roles = (folded(columns.system),) if columns.system else ALIASES["system"]
     names = [f"{role}{end}" for role in roles] + [f"{begin}{role}" for role in roles]
     if (system := _first(row, names)) is not None:
         side[_name(columns, "system")] = system
@@ -228,15 +250,16 @@ def _winner(word: object, sides: Sides, systems: list[object]) -> object:
         return NEITHER if word == NEITHER else 0.5 if word == 0 else float(word < 0)
     number = int(word) if isinstance(word, float) and word.is_integer() else word
     name = (name_in(number) or "").strip().casefold()
+    side_name = folded(name)
     if name in {"1", "2"} and sides.ends != ("_1", "_2"):
         return repr(word)  # of a and b, is 1 the first, or true?
     called = [(name_in(system) or "").casefold() for system in systems]
-    if name not in called and (side := _SIDE.fullmatch(name)):
-        name = side[1]
+    if name not in called and (side := _SIDE.fullmatch(side_name)):
+        side_name = side[1]
     for value, names, system in ((1.0, FIRST, called[0]), (0.0, SECOND, called[1])):
-        if name in names or (name and name == system and called[0] != called[1]):
+        if side_name in names or (name and name == system and called[0] != called[1]):
             return value
-    return 0.5 if name in TIES else repr(word)
+    return 0.5 if side_name in TIES else repr(word)
 
 
 def _of_role(row: Row, columns: Columns, role: str, *more: str) -> object:

@@ -1,0 +1,350 @@
+"""Are these runs different? `refless compare` on scores of a judge or a metric, without people."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from refless.commands.compare.document import MOST_NAMED, MOST_PAIRS, NAME, part_of, turned, why_not
+from refless.commands.compare.document import verdict as of_ratings
+from refless.commands.warnings import note
+from refless.data.design import Design
+from refless.data.records import Outputs
+from refless.data.tables.runs import ScoredRuns
+from refless.evaluation.comparing import SURE, Comparison, Pair, compared_by
+from refless.evaluation.entries import Field
+from refless.registry.arrays import FloatArray
+from refless.registry.plural import counted
+from refless.registry.signature import Signature, digest_of
+from refless.registry.version import __version__
+from refless.report.charts import Line, charted
+from refless.report.document import Document, Section, Table, caveats
+from refless.report.export import Rows
+from refless.report.record import Record, Signed
+from refless.report.result import Gated, GateRecord, Result
+from refless.report.wording import Looks, labels, p_value, question, with_interval
+from refless.stats.corrections import holm
+
+State = Literal["different", "alike", "undecided"]
+NOT_PEOPLE = (
+    "These are scores of a judge or a metric, not people's ratings: 'refless judge' asks whether "
+    "people agree with them. If people gave them, --column rating=NAME."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoresRecord(Record):
+    """Runs compared by scores of a judge or a metric, in the units of the scores.
+
+    Attributes:
+        of: the kind of numbers.
+        design: what belongs together, and what was drawn at random.
+        these_items: whether the question is about these items alone, and not about items like them.
+        looks: whether intervals hold for one look, or any number of them.
+        margin: a difference up to which runs count as alike.
+        metrics: by name, the systems, the best first, and every pair of them; p-values are
+            corrected over all pairs of all metrics.
+        states: by name, of each pair: whether a difference is shown, or ruled out beyond the
+            margin, or neither.
+    """
+
+    command: Literal["compare"] = "compare"
+    of: Literal["scores"] = "scores"
+    signature: Signed
+    design: str
+    these_items: bool
+    looks: Looks
+    margin: float
+    metrics: dict[str, Comparison]
+    states: dict[str, tuple[State, ...]]
+    gate: GateRecord
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ScoresResult(Result):
+    """Runs compared by scores of a judge or a metric.
+
+    Attributes:
+        metrics, design, margin, these_items, looks: as in `ScoresRecord`.
+    """
+
+    record = ScoresRecord
+    metrics: Mapping[str, Comparison]
+    design: str
+    margin: float
+    these_items: bool
+    looks: Looks
+
+    @property
+    def states(self) -> dict[str, tuple[State, ...]]:
+        """By metric, the state of each pair."""
+        return {
+            name: tuple(state_of(pair, self.margin) for pair in comparison.pairs)
+            for name, comparison in self.metrics.items()
+        }
+
+    def _shown(self) -> Document:
+        return Document(
+            title="Are these runs different",
+            verdict=verdict(self.metrics, self.margin),
+            notes=(
+                NOT_PEOPLE,
+                self.design,
+                question("item", these=self.these_items, looks=self.looks, how="as scored"),
+            ),
+            sections=(*map(self._differences, self.metrics), self._systems(), caveats()),
+        )
+
+    def _differences(self, name: str) -> Section:
+        """Every pair of systems by one metric."""
+        ranked = clearest_first({name: self.metrics[name]})
+        entries = []
+        for _, pair in ranked[:MOST_PAIRS]:
+            better = turned(pair)
+            title = f"{better.second} over {better.first}"
+            difference = better.difference
+            line = Line(name=title, value=difference.value, interval=difference.interval)
+            entries.append((line, (_p(pair), state_of(pair, self.margin))))
+        return charted(
+            f"Differences by {name}",
+            ("pair", "difference [95 %]", "p (Holm)", "state"),
+            entries,
+            "Differences of scores with their 95 % intervals, each by itself.",
+            axis="difference",
+            label=f"Differences by {name}",
+            zero=True,
+            numeric=(False, True, True, False),
+            lines=(*_margin_line(self.margin), *part_of(len(entries), len(ranked))),
+            width=NAME + 8,
+        )
+
+    def _systems(self) -> Section:
+        rows = []
+        for name, comparison in self.metrics.items():
+            for place, standing in enumerate(comparison.standings):
+                mean = with_interval(standing.mean.value, standing.mean.interval)
+                first = name if place == 0 else ""
+                rows.append((first, standing.name, mean, f"{standing.rated:,}"))
+        header = ("metric", "system", "mean [95 %]", "scores")
+        numeric = (False, False, True, True)
+        table = Table(header=header, rows=tuple(rows), numeric=numeric)
+        return Section(title="Systems", table=table)
+
+    def _json(self) -> Record:
+        return self._record()
+
+    def _rows(self) -> Rows:
+        """One mapping a metric and pair of systems."""
+        return [
+            {
+                "metric": name,
+                "first": pair.first,
+                "second": pair.second,
+                "difference": pair.difference.value,
+                "low": pair.difference.interval[0],
+                "high": pair.difference.interval[1],
+                "p": pair.difference.p,
+                "p_holm": pair.p_holm,
+                "state": state_of(pair, self.margin),
+                "items": pair.items,
+                "both_scored": pair.both_rated,
+            }
+            for name, comparison in self.metrics.items()
+            for pair in comparison.pairs
+        ]
+
+
+def compared_scores(
+    runs: ScoredRuns,
+    systems: Sequence[str],
+    *,
+    group: str | None,
+    margin: float,
+    gated: bool,
+    these_items: bool,
+    looks: Looks,
+) -> ScoresResult:
+    """Every pair of systems by each column of scores.
+
+    Args:
+        runs: outputs with their scores.
+        systems: in order, the old one first.
+        group: as of `compare`; gated: whether there is a gate.
+        margin, these_items, looks: as in `ScoresRecord`.
+    """
+    outputs = runs.outputs
+    design = Design.of(outputs, group, runs.group)
+    fields = _fields(runs, design, these_items=these_items, looks=looks)
+    metrics = compared_by(fields, systems)
+    gate = GateRecord()
+    if gated:
+        gate = gate_of(metrics, margin)
+        note(gate.reason)
+    columns: list[Sequence[object]] = [outputs.systems, outputs.items, outputs.texts]
+    columns += [column.tolist() for column in outputs.scores.T]
+    signature = Signature("scores").plus(
+        metrics=outputs.score_names,
+        outputs=digest_of([column for column in columns if column]),
+        scale=runs.scale,
+        **design.signs,
+        systems=tuple(systems),
+        holm="pairs",
+        these=these_items,
+        looks=looks,
+        margin=margin,
+        v=__version__,
+    )
+    return ScoresResult(
+        metrics=metrics,
+        design=design.said(noun="output"),
+        margin=margin,
+        these_items=these_items,
+        looks=looks,
+        gate=gate,
+        signature=signature,
+    )
+
+
+def _fields(
+    runs: ScoredRuns, design: Design, *, these_items: bool, looks: Looks
+) -> dict[str, Field]:
+    """By name, the outputs with scores in the place of human ratings."""
+    outputs = runs.outputs
+    unknown = np.full(len(outputs), math.nan)
+    fields = {}
+    for name in outputs.score_names:
+        scores = outputs.score(name)
+        _note_missing(outputs, name, scores)
+        ends = runs.scale or scores[~np.isnan(scores)]
+        fields[name] = Field(
+            outputs=outputs,
+            design=design,
+            human=scores,
+            estimates=unknown,
+            probability=unknown,
+            scale=runs.scale,
+            these=these_items,
+            reach=float(np.ptp(ends)) if looks == "any" else 0.0,
+        )
+    return fields
+
+
+def _note_missing(outputs: Outputs, name: str, scores: FloatArray) -> None:
+    """Says how many answers of a system to an item have no score in any of their rows."""
+    keys = [*zip(outputs.systems, outputs.items or outputs.ids, strict=True)]
+    scored = {keys[row] for row in np.flatnonzero(~np.isnan(scores)).tolist()}
+    missing = len({*keys} - scored)
+    if missing:
+        note(f"{name}: {missing} of {counted(len({*keys}), 'output')} have no score")
+
+
+def state_of(pair: Pair, margin: float) -> State:
+    """Whether a difference is ruled out beyond the margin, or shown, or neither."""
+    low, high = pair.difference.interval
+    if margin > 0 and -margin <= low and high <= margin:
+        return "alike"
+    return "different" if pair.shown else "undecided"
+
+
+def gate_of(metrics: Mapping[str, Comparison], margin: float) -> GateRecord:
+    """Whether the second system is worse than the first by more than the margin, by any metric.
+
+    It fails by p-values that are corrected over the metrics, and passes if every interval rules
+    out that it is worse.
+    """
+    pairs = {name: comparison.pairs[0] for name, comparison in metrics.items()}
+    answers = {name: pair.difference for name, pair in pairs.items()}
+    beyond = [answer.beyond(-margin).p for answer in answers.values()]
+    corrected = dict(zip(pairs, holm(np.array(beyond)).tolist(), strict=True))
+    worse = [
+        name
+        for name, answer in answers.items()
+        if answer.interval[1] < -margin and corrected[name] < SURE
+    ]
+    untold = [name for name, answer in answers.items() if not answer.interval[0] >= -margin]
+    second = next(iter(pairs.values())).second
+    by = f"by more than {margin:g}" if margin else "at all"
+    outcome: Gated = "passed"
+    why = f"every interval rules out that {second} is worse {by}"
+    if worse:
+        outcome = "failed"
+        why = f"{second} is worse {by}: {_listed(worse, answers)}"
+    elif untold:
+        outcome = "undecided"
+        why = f"{_listed(untold, answers)} does not tell if {second} is worse {by}"
+    return GateRecord.of(outcome, why)
+
+
+def _listed(names: Sequence[str], answers: Mapping[str, object]) -> str:
+    """The metrics with their differences."""
+    return ", ".join(f"{name} {_difference(answers[name])}" for name in names)
+
+
+def _difference(answer: object) -> str:
+    return with_interval(answer.value, answer.interval)  # type: ignore[attr-defined]
+
+
+def _p(pair: Pair) -> str:
+    return "-" if math.isnan(pair.p_holm) else p_value(pair.p_holm)
+
+
+def _margin_line(margin: float) -> tuple[str, ...]:
+    if not margin:
+        return ()
+    return (f"Alike: the whole interval is within {margin:g} of no difference.",)
+
+
+def clearest_first(metrics: Mapping[str, Comparison]) -> list[tuple[str, Pair]]:
+    """Each metric's pairs, from the smallest p-value on; of equal ones the largest difference."""
+
+    def key(named: tuple[str, Pair]) -> tuple[bool, float, float]:
+        pair = named[1]
+        return math.isnan(pair.p_holm), pair.p_holm, -abs(pair.difference.value)
+
+    pairs = [(name, pair) for name, comparison in metrics.items() for pair in comparison.pairs]
+    return sorted(pairs, key=key)
+
+
+def verdict(metrics: Mapping[str, Comparison], margin: float) -> str:
+    """Between which runs a difference is shown, and by whose scores."""
+    ranked = clearest_first(metrics)
+    if len(ranked) == 1:
+        return _of_pair(*ranked[0], margin)
+    if len(metrics) == 1:
+        ((name, comparison),) = metrics.items()
+        return f"By the scores in '{name}', not by people's: {of_ratings(comparison)}"
+    shown = [(name, pair) for name, pair in ranked if state_of(pair, margin) == "different"]
+    by = f"by {counted(len(metrics), 'metric')}, not by people's ratings"
+    comparisons = counted(len(ranked), "comparison")
+    if not shown:
+        return f"No difference is shown in any of {comparisons}, {by}."
+    titles = [_titled(name, pair) for name, pair in shown]
+    named = ", ".join(titles[:MOST_NAMED])
+    more = f" and {len(titles) - MOST_NAMED} more" if len(titles) > MOST_NAMED else ""
+    return f"A difference is shown in {len(shown)} of {comparisons} (Holm), {by}: {named}{more}."
+
+
+def _titled(name: str, pair: Pair) -> str:
+    better = turned(pair)
+    short = labels([better.first, better.second], NAME)
+    return f"{short[better.second]} over {short[better.first]} by {name}"
+
+
+def _of_pair(name: str, pair: Pair, margin: float) -> str:
+    """What one metric says of two systems."""
+    short = labels([pair.first, pair.second], NAME)
+    both = f"{short[pair.first]} and {short[pair.second]}"
+    if math.isnan(pair.difference.p):
+        return f"Nothing can be said of {both}: {why_not(pair)}."
+    better = turned(pair)
+    by = _difference(better.difference)
+    whose = f"by the scores in '{name}', which are not people's"
+    higher, lower = short[better.second], short[better.first]
+    state = state_of(pair, margin)
+    if state == "alike":
+        return f"{both} are alike within {margin:g}, {whose}: {higher} scores higher by {by}."
+    if state == "different":
+        return f"{higher} scores higher than {lower}, by {by}: {whose}."
+    return f"No difference between {both} is shown, {whose}: {higher} scores higher by {by}."

@@ -1,0 +1,269 @@
+"""Do my raters agree? `refless judge` on ratings by several people, without a judge's scores."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from refless.commands.judged_by import labels_of
+from refless.commands.rows import note_ratings
+from refless.commands.validate.findings import drift_lines
+from refless.data.design import Design
+from refless.data.records import RatedPool
+from refless.evaluation.drift import Drift, drift
+from refless.evaluation.groups import codes
+from refless.evaluation.rater_agreement import RaterAgreement, rater_agreement
+from refless.evaluation.rater_profiles import (
+    DisputedText,
+    Disputes,
+    RaterProfile,
+    disputes,
+    rater_profiles,
+)
+from refless.registry.plural import counted
+from refless.registry.signature import Signature
+from refless.registry.version import __version__
+from refless.report.charts import Line, charted
+from refless.report.document import Document, Section, Table, caveats
+from refless.report.export import Rows
+from refless.report.record import Count, Record, Signed
+from refless.report.result import Result
+from refless.report.wording import labels, number, percent, with_interval
+from refless.stats.answers import Estimate
+
+RELIABLE, TENTATIVE = 0.8, 0.667  # Krippendorff's own bars (2004, page 241)
+FEW_RATERS = 4  # of fewer none stand for others
+NAME = 24  # columns of a terminal
+DISPUTED = "Disputed texts"
+SHOWN, MOST = 5, 50  # disputed texts in a terminal, and on a page
+MEASURES = {
+    "alpha_ordinal": "Krippendorff's alpha, ordinal",
+    "alpha_interval": "Krippendorff's alpha, interval",
+    "icc": "ICC(2,1): one rating",
+    "icc_mean": "ICC(2,k): the mean of a text",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatersRecord(Record):
+    """Raters beside each other.
+
+    Attributes:
+        of: the kind of result.
+        n_texts: rated texts.
+        design: what belongs together, and what was drawn at random.
+        agreement: alpha and the intraclass correlation, of texts with two ratings or more.
+        raters: each beside the others, the strictest first.
+        findings: which raters are shown to differ, or to drift, a sentence each.
+        disputes: texts on which raters are far apart.
+    """
+
+    command: Literal["judge"] = "judge"
+    of: Literal["raters"] = "raters"
+    signature: Signed
+    n_texts: Count
+    design: str
+    agreement: RaterAgreement
+    raters: tuple[RaterProfile, ...]
+    findings: tuple[str, ...]
+    disputes: Disputes
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class RatersResult(Result):
+    """Raters beside each other.
+
+    Attributes:
+        pool: the rated texts.
+        design, agreement, raters, findings, disputes: as in `RatersRecord`.
+    """
+
+    record = RatersRecord
+    pool: RatedPool
+    design: str
+    agreement: RaterAgreement
+    raters: tuple[RaterProfile, ...]
+    findings: tuple[str, ...]
+    disputes: Disputes
+
+    @property
+    def n_texts(self) -> int:
+        """Rated texts."""
+        return len(self.pool)
+
+    def _shown(self) -> Document:
+        return Document(
+            title="Do the raters agree",
+            verdict=verdict(self.agreement),
+            notes=(*self._notes(), self.design),
+            sections=(
+                _measures(self.agreement),
+                *_raters(self.raters, self.findings),
+                *_disputed(self.disputes, SHOWN),
+                caveats(),
+            ),
+        )
+
+    def _whole(self) -> Document:
+        document = self._shown()
+        more = _disputed(self.disputes, MOST)
+        sections = [part for part in document.sections if part.title != DISPUTED]
+        return replace(document, sections=(*sections[:-1], *more, sections[-1]))
+
+    def _notes(self) -> list[str]:
+        agreement = self.agreement
+        unique = self.n_texts - agreement.n
+        notes = []
+        if unique:
+            verb = "has one rating and says" if unique == 1 else "have one rating and say"
+            notes.append(f"{counted(unique, 'text')} {verb} nothing of agreement.")
+        if 0 < agreement.n_annotators < FEW_RATERS:
+            raters = counted(agreement.n_annotators, "rater")
+            notes.append(f"This is how these {raters} agree: fewer than four stand for no others.")
+        return notes
+
+    def _json(self) -> Record:
+        return self._record()
+
+    def _rows(self) -> Rows:
+        """One mapping a disputed text, those with ratings farthest apart first."""
+        return [
+            {
+                "id": text.id,
+                "system": text.system,
+                "item": text.item,
+                "lowest": text.ratings[0],
+                "highest": text.ratings[-1],
+                "ratings": " ".join(f"{rating:g}" for rating in text.ratings),
+            }
+            for text in self.disputes.texts
+        ]
+
+
+def has_several_ratings(pool: RatedPool) -> bool:
+    """Whether any text has two ratings or more."""
+    return len(pool.ratings.values) > len(pool)
+
+
+def agreeing(pool: RatedPool, design: Design) -> RatersResult:
+    """How far a pool's raters agree, who differs from the others, and which texts they dispute.
+
+    Args:
+        pool: texts of which some have two ratings or more; design: what belongs together.
+    """
+    note_ratings(pool)
+    groups = codes(design.apart(pool) or pool.ids)
+    unknown = np.full(len(pool), np.nan)
+    change: Drift = drift(pool, unknown, groups)
+    signature = Signature("raters").plus(
+        scale=pool.scale,
+        **design.signs,
+        ci="jack",
+        pool=labels_of(pool),
+        size=len(pool),
+        v=__version__,
+    )
+    return RatersResult(
+        pool=pool,
+        design=design.said(pool.ratings),
+        agreement=rater_agreement(pool, design),
+        raters=rater_profiles(pool, design),
+        findings=drift_lines(change, pool.scale),
+        disputes=disputes(pool, design),
+        signature=signature,
+    )
+
+
+def verdict(agreement: RaterAgreement) -> str:
+    """Whether raters agree, by Krippendorff's alpha, and what the mean of a text is worth."""
+    alpha = agreement.alpha_ordinal
+    if not agreement.n or alpha.value != alpha.value:
+        return f"Whether the raters agree cannot be told: {alpha.undefined}."
+    shown = f"Krippendorff's alpha {with_interval(alpha.value, alpha.interval)}"
+    return f"{_answer(alpha)}: {shown}{_of_means(agreement)}."
+
+
+def _answer(alpha: Estimate) -> str:
+    low, high = alpha.interval
+    if low >= RELIABLE:
+        return f"The raters agree well (the bar is {RELIABLE:g})"
+    if low >= TENTATIVE:
+        return f"The raters agree, enough for tentative conclusions (the bar is {TENTATIVE:g})"
+    if high < TENTATIVE:
+        return f"The raters agree too little to rely on one of them (the bar is {TENTATIVE:g})"
+    return f"Whether the raters agree enough cannot be told (the bar is {TENTATIVE:g})"
+
+
+def _of_means(agreement: RaterAgreement) -> str:
+    """What the mean of a text's ratings is worth, if that is known."""
+    mean = agreement.icc_mean
+    if mean.value != mean.value:
+        return ""
+    reliability = with_interval(mean.value, mean.interval)
+    return f". The mean of {agreement.k:.2g} ratings has reliability {reliability}"
+
+
+def _measures(agreement: RaterAgreement) -> Section:
+    estimates = {name: getattr(agreement, name) for name in MEASURES}
+    rows = tuple(
+        (title, with_interval(estimates[name].value, estimates[name].interval))
+        for name, title in MEASURES.items()
+    )
+    reasons = {estimate.undefined for estimate in estimates.values() if estimate.undefined}
+    texts = counted(agreement.n, "text")
+    line = f"Of {texts} with two ratings or more. 1 is agreement, 0 what chance gives."
+    table = Table(header=("", "value [95 %]"), rows=rows)
+    lines = (line, *(f"No number, or no interval: {reason}." for reason in sorted(reasons)))
+    return Section(title="Agreement", table=table, lines=lines)
+
+
+def _raters(raters: tuple[RaterProfile, ...], findings: tuple[str, ...]) -> tuple[Section, ...]:
+    if not raters:
+        return ()
+    entries = []
+    for profile in raters:
+        bias, spearman = profile.bias, profile.spearman
+        line = Line(name=profile.name, value=bias.value, interval=bias.interval)
+        agreeing_with = with_interval(spearman.value, spearman.interval)
+        entries.append((line, (agreeing_with, f"{profile.n:,}")))
+    lines = findings or ("No rater is shown to differ from the others.",)
+    section = charted(
+        "Each rater beside the others",
+        ("rater", "higher by [95 %]", "Spearman [95 %]", "texts"),
+        entries,
+        "How much higher each rates than the others on the same texts, with 95 % intervals.",
+        axis="higher by",
+        label="Raters",
+        zero=True,
+        lines=lines,
+        width=NAME,
+    )
+    return (section,)
+
+
+def _disputed(found: Disputes, most: int) -> tuple[Section, ...]:
+    """The share of disputed texts, and the first of them."""
+    if found.share.value != found.share.value:
+        return ()
+    low, high = found.share.interval
+    share = f"{percent(found.share.value)} [{percent(low)}, {percent(high)}]"
+    if low != low:
+        share = percent(found.share.value)
+    line = (
+        f"On {share} of {counted(found.share.n, 'text')} ratings lie {number(found.least)} or more "
+        "apart, which is half the scale."
+    )
+    texts = found.texts[:most]
+    names = labels([_name(text) for text in texts], 2 * NAME)
+    rows = tuple(
+        (names[_name(text)], " ".join(f"{rating:g}" for rating in text.ratings)) for text in texts
+    )
+    table = Table(header=("text", "ratings"), rows=rows) if rows else None
+    more = len(found.texts) - len(texts)
+    lines = (line, f"{more:,} more: -o FILE.csv writes all.") if more else (line,)
+    return (Section(title=DISPUTED, table=table, lines=lines),)
+
+
+def _name(text: DisputedText) -> str:
+    """The id of a text, or its system and item."""
+    return text.id or " ".join(filter(None, (text.system, text.item)))

@@ -1,0 +1,126 @@
+"""Each rater beside the others, and the texts that raters dispute."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.data.design import Design
+from refless.data.human import canonical_order, unscaled
+from refless.data.records import RatedPool
+from refless.evaluation.annotators import columns_of
+from refless.registry.arrays import FloatArray
+from refless.stats.answers import Estimate
+from refless.stats.contrast import VERDICTS, mean_of
+from refless.stats.left_out import correlated
+
+FAR = 0.5  # of the scale: ratings of one text that lie so far apart dispute it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterProfile:
+    """One rater beside the mean of the others, on the texts that both rated.
+
+    Attributes:
+        name: of the rater; n: texts.
+        bias: mean rating less that of the others, in the raters' units.
+        spearman: correlation with the mean of the others.
+    """
+
+    name: str
+    n: int
+    bias: Estimate
+    spearman: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputedText:
+    """A text on which raters are far apart.
+
+    Attributes:
+        id, system, item: which one; "" if that is not known.
+        ratings: sorted.
+    """
+
+    id: str
+    system: str
+    item: str
+    ratings: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disputes:
+    """Texts with two ratings or more on which raters are far apart.
+
+    Attributes:
+        least: how far apart the ratings of a disputed text are, at least; NaN if all are equal.
+        share: of these texts.
+        texts: the disputed ones, those with ratings farthest apart first.
+    """
+
+    least: float
+    share: Estimate
+    texts: tuple[DisputedText, ...]
+
+
+def rater_profiles(pool: RatedPool, design: Design) -> tuple[RaterProfile, ...]:
+    """Each rater beside the others, the strictest first; () if raters are not known."""
+    order = canonical_order(pool)
+    ordered = pool.take(order)
+    unit = design.unit[order]
+    reach = math.inf if pool.scale is None else pool.scale[1] - pool.scale[0]
+    profiles = []
+    for column in columns_of(ordered, leave_out=True):
+        others = unscaled(column.human, pool.scale)
+        own = unscaled(column.scores, pool.scale)
+        units = unit[column.rows]
+        ends = None if pool.scale is None else (-reach, reach)
+        n = len(own)
+        bias = Estimate.of(mean_of(own - others, units, scale=ends), n)
+        spearman = correlated("spearman", others, own, units)
+        profiles.append(RaterProfile(name=column.name, n=n, bias=bias, spearman=spearman))
+    return tuple(sorted(profiles, key=lambda profile: (profile.bias.value, profile.name)))
+
+
+def disputes(pool: RatedPool, design: Design) -> Disputes:
+    """The texts whose lowest and highest rating lie half the scale apart, or more.
+
+    Without a scale its ends are the lowest and the highest rating of all.
+    """
+    order = canonical_order(pool)
+    ordered = pool.take(order)
+    ratings = _ratings_of(ordered)
+    low, high = pool.scale or (pool.ratings.values.min(), pool.ratings.values.max())
+    least = FAR * float(high - low)
+    several = np.array([row for row in range(len(pool)) if len(ratings[row]) > 1], dtype=np.int64)
+    if not least or not len(several):
+        return Disputes(least=math.nan, share=Estimate(value=math.nan), texts=())
+    ranges = np.array([float(values[-1] - values[0]) for values in ratings])
+    spread = np.array([float(values.var()) for values in ratings])
+    disputed = (ranges >= least).astype(np.float64)
+    answer = mean_of(disputed[several], design.unit[order][several], scale=VERDICTS)
+    farthest = several[np.lexsort((-spread[several], -ranges[several]))].tolist()
+    return Disputes(
+        least=least,
+        share=Estimate.of(answer, len(several)),
+        texts=tuple(_disputed(ordered, row, ratings[row]) for row in farthest if disputed[row]),
+    )
+
+
+def _ratings_of(pool: RatedPool) -> list[FloatArray]:
+    """[n] the ratings of each text, sorted."""
+    ratings = pool.ratings
+    order = np.lexsort((ratings.values, ratings.text))
+    ends = np.cumsum(np.bincount(ratings.text, minlength=len(pool)))
+    return np.split(ratings.values[order], ends[:-1])
+
+
+def _disputed(pool: RatedPool, row: int, ratings: FloatArray) -> DisputedText:
+    return DisputedText(
+        id=pool.ids[row] if pool.named else "",
+        system=pool.systems[row] if pool.systems else "",
+        item=pool.items[row] if pool.items else "",
+        ratings=tuple(ratings.tolist()),
+    )
