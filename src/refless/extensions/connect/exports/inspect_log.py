@@ -134,7 +134,8 @@ def read_samples(sample: Row, left_out: Counter[str]) -> Entry | None:
     run, scores = sample.get(_OF_RUN), fields_of(sample.get("scores"))
     system, name = name_in(at(run, "model")), name_in(sample.get("id"))
     epoch = name_in(sample.get("epoch")) or "1"
-    ratings, numbers = [], dict[str, object]()
+    ratings = list[Row]()
+    numbers = dict[str, object]()
     for scorer, score in scores.items():
         ratings += _by_people(scorer, score)
         value = _original(score)
