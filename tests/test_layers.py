@@ -143,7 +143,7 @@ def test_the_house_stays_small() -> None:
     for file in FILES:
         inside = "extensions" in file.relative_to(SOURCE).parts
         tokens[inside] += tokens_of(file.read_text(encoding="utf-8"))
-    assert tokens[False] <= 232_350
+    assert tokens[False] <= 232_794
     assert tokens[True] <= 81_054
 
 
