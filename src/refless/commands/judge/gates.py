@@ -11,7 +11,7 @@ from refless.evaluation.judge_numbers import NUMBERS
 from refless.evaluation.repeated import Drift
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
-from refless.report.result import Gated, GateRecord
+from refless.report.result import Gated, GateRecord, decided
 from refless.report.wording import with_interval
 from refless.stats.answers import Estimate
 
@@ -45,7 +45,7 @@ def gated(
     most: float | None,
 ) -> GateRecord:
     """What became of the gates: the worst of them decides, and its reason is noted."""
-    gates: list[tuple[str, str]] = []
+    gates: list[tuple[Gated, str]] = []
     for judge in audits:
         for name, sign, bar in required:
             value = judge.measures.get(name) or _missing(name)
@@ -83,12 +83,10 @@ def _size_of(estimate: Estimate) -> Estimate:
     return replace(estimate, value=abs(estimate.value), interval=ends)
 
 
-def _reached(name: str, estimate: Estimate, sign: str, bar: float) -> tuple[str, str]:
-    """Whether the whole interval is on the right side of the bar, or all of it on the wrong one."""
-    low, high = estimate.interval
-    if math.isnan(low):
-        return "undecided", f"{name} has no interval ({estimate.undefined or 'too few rows'})"
-    right, wrong = (low >= bar, high < bar) if sign == ">=" else (high <= bar, low > bar)
-    verdict = "passed" if right else "failed" if wrong else "undecided"
+def _reached(name: str, estimate: Estimate, sign: str, bar: float) -> tuple[Gated, str]:
+    """The verdict on one number, and its reason."""
+    verdict = decided(estimate.interval, sign, bar)
+    if math.isnan(estimate.interval[0]):
+        return verdict, f"{name} has no interval ({estimate.undefined or 'too few rows'})"
     value = with_interval(estimate.value, estimate.interval)
     return verdict, f"{name} {value}, wanted {sign} {bar:g}"
