@@ -26,7 +26,8 @@ import numpy as np
 from scipy import stats
 
 from refless.evaluation.audit import corrected_means, sliced
-from refless.evaluation.labels import AllRows, Labels, measured
+from refless.evaluation.judge_numbers import measured
+from refless.evaluation.labels import AllRows, Labels
 from refless.evaluation.raters import Raters, Votes
 from refless.evaluation.repeated import drift_of
 from refless.evaluation.uses import as_annotator

@@ -168,5 +168,5 @@ def test_controls_of_several_scales(tmp_path: Path, names: tuple[str, ...], prob
 
 def test_no_configuration() -> None:
     """A file that is not there."""
-    with pytest.raises(UsageError, match="nowhere.xml'}: no such file"):
+    with pytest.raises(UsageError, match=r"nowhere\.xml'}: no such file"):
         read("tasks.json", "fluency", "nowhere.xml")

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from refless.evaluation.judge_numbers import measured, of_annotators
 from refless.evaluation.labels import (
     ALARM,
     Labels,
     errors_of,
-    measured,
-    of_annotators,
     single_errors,
     verdicts,
 )

@@ -6,16 +6,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from refless.evaluation.raters import Raters, Votes, extra_of, rated_coefficient
+from refless.evaluation.raters import Raters, Votes
 from refless.evaluation.scales import are_ratings, ends_of
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.answers import NOTHING_MORE, Answer, Estimate, Extra
+from refless.stats.answers import Answer, Estimate
 from refless.stats.contrast import VERDICTS, contrast
-from refless.stats.correlation import ranks
 from refless.stats.intervals import Interval
-from refless.stats.left_out import correlated, root_mean_square
 from refless.stats.samples import NOBODY, Sample
-from refless.stats.verdicts import ac1, alpha, cells_of, kappa, of_table
 
 OTHER_UNITS = "the judge's scores are not in the units of the ratings"
 ALARM = 0.05
@@ -166,77 +163,6 @@ def verdicts(labels: Labels) -> tuple[BoolArray, BoolArray, BoolArray]:
     return labels.human >= at, labels.judge >= at, labels.unlabelled >= at
 
 
-def measured(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
-    """Agreement and errors by name; verdicts only where something passes or fails."""
-    result: dict[str, Estimate] = {}
-    if labels.passing is not None:
-        result = _of_verdicts(labels, labels.passing, seed)
-    if labels.passing is None or len({*labels.human.tolist()}) > 2:
-        result |= _on_scale(labels)
-    return result
-
-
-RATES = {  # cells of the table that count, and those among which they are counted
-    "judge_rate": ((0, 1), (0, 1, 2, 3)),
-    "accuracy": ((0, 3), (0, 1, 2, 3)),
-    "tpr": ((0,), (0, 2)),
-    "tnr": ((3,), (1, 3)),
-    "precision": ((0,), (0, 1)),
-}
-JUDGED = ({0, 1, 2, 3}, {0, 1})  # all rows, and what the judge passes
-
-
-def _of_verdicts(labels: Labels, bar: float, seed: int) -> dict[str, Estimate]:
-    """Rates, and agreement beyond chance."""
-    n = len(labels)
-    tables: dict[str, Measure] = {
-        "kappa": kappa,
-        "ac1": ac1,
-        "alpha": lambda shares: alpha(shares, n),
-    }
-    cells = cells_of(labels.human >= bar, labels.judge >= bar)
-    return {
-        "base_rate": Estimate.of(share_of_passes(labels), n),
-        **{name: _rate(labels, cells, bar, *RATES[name]) for name in RATES},
-        **{
-            name: of_table(measure, cells, labels.unit, seed, _extra(labels, measure, bar))
-            for name, measure in tables.items()
-        },
-    }
-
-
-def _rate(
-    labels: Labels, cells: IntArray, bar: float, hits: Sequence[int], among: Sequence[int]
-) -> Estimate:
-    """The share of some cells of the table among others."""
-    rows = np.flatnonzero(np.isin(cells, among))
-    values = np.isin(cells[rows], hits).astype(np.float64)
-    unit = labels.unit[rows]
-    if {*among} in JUDGED and labels.raters is not None:  # whoever rates a row, it is in or out
-        raters = labels.raters.among(rows, len(labels))
-        judge = labels.judge[rows][raters.text]
-        single = np.isin(cells_of(raters.rating >= bar, judge >= bar), hits)
-        answer = mean_answer(values, unit, VERDICTS, raters, single.astype(np.float64))
-        return Estimate.of(answer, len(rows))
-
-    def share(shares: FloatArray) -> FloatArray:
-        below = shares[list(among)].sum()
-        return np.asarray(shares[list(hits)].sum() / below if below > 0 else math.nan)
-
-    answer = mean_answer(values, unit, VERDICTS).with_extra(_extra(labels, share, bar))
-    return Estimate.of(answer, len(rows))
-
-
-def _extra(labels: Labels, measure: Measure, bar: float) -> Extra:
-    """What raters add to the variance of a measure of the table of verdicts."""
-
-    def number(human: FloatArray, judge: FloatArray) -> float:
-        counts = np.bincount(cells_of(human >= bar, judge >= bar), minlength=4)
-        return float(measure(counts / len(human)))
-
-    return extra_of(labels.raters, labels.judge, number)
-
-
 def share_of_passes(labels: Labels) -> Answer:
     """The mean share of single verdicts that pass."""
     raters = labels.raters
@@ -258,81 +184,6 @@ def rate_gap(labels: Labels) -> Answer:
     )
     severity = None if raters is None else raters.severity(passed(raters.rating, bar))
     return contrast(sample, scale=VERDICTS, severity=severity).alone
-
-
-def _on_scale(labels: Labels) -> dict[str, Estimate]:
-    """Errors in the raters' units, and correlations."""
-    n = len(labels)
-    result: dict[str, Estimate] = {}
-    for name in ("bias", "mae", "rmse", "quadratic_kappa"):
-        result[name] = Estimate(value=math.nan, undefined=OTHER_UNITS, n=n)
-    if labels.same_units and n:
-        reach = labels.reach
-        both_ways = None if reach is None else (-reach, reach)
-        one_way = None if reach is None else (0.0, reach)
-        result["bias"] = mean_number(labels, lambda y, x: x - y, scale=both_ways)
-        result["mae"] = mean_number(labels, lambda y, x: np.abs(x - y), scale=one_way)
-        result["rmse"] = _rmse(labels)
-        result["quadratic_kappa"] = _coefficient(labels, "quadratic_kappa")
-    for name in ("spearman", "pearson"):
-        result[name] = _coefficient(labels, name)
-    for name, values in labels.within.items():
-        if 2 * len({*values}) <= n:
-            result[f"within_{name}"] = _within(labels, values)
-    return result
-
-
-def _rmse(labels: Labels) -> Estimate:
-    """The root of the mean squared error, with units and raters as what was drawn."""
-    error = labels.judge - labels.human
-    squares = np.square(error)
-    reach = labels.reach
-    scale = None if reach is None else (0.0, reach**2)
-    plain = mean_answer(squares, labels.unit, scale)
-    if labels.raters is None:
-        return root_mean_square(error, labels.unit, plain)
-    raters = labels.raters
-    single = np.square(labels.judge[raters.text] - raters.rating)
-    mean = mean_answer(squares, labels.unit, scale, raters, single)
-    added = max(mean.error**2 - plain.error**2, 0.0)
-    extra = NOTHING_MORE
-    if added > 0:
-        extra = Extra(variance=added, freedom=max(raters.severity(single).freedom - 0.5, 1.0))
-    return root_mean_square(error, labels.unit, mean, extra)
-
-
-def _coefficient(labels: Labels, name: str) -> Estimate:
-    """A coefficient of scores and ratings, with units and raters as what was drawn."""
-    return rated_coefficient(name, labels.human, labels.judge, labels.unit, labels.raters)
-
-
-def _within(labels: Labels, values: Sequence[str]) -> Estimate:
-    """Spearman of what is left of ranks when each group's mean is taken away."""
-    group = np.unique(np.array(values, dtype=object).astype(str), return_inverse=True)[1]
-    size = np.bincount(group)
-
-    def left(column: FloatArray) -> FloatArray:
-        rank = ranks(column)
-        return np.asarray(rank - (np.bincount(group, rank) / size)[group])
-
-    return correlated("pearson", left(labels.human), left(labels.judge), labels.unit)
-
-
-def of_annotators(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
-    """The same numbers of one annotator: what each said beside the mean of the others."""
-    if not labels.people:
-        return {}
-    rows, others, mine = (np.concatenate(column) for column in zip(*labels.people, strict=True))
-    one = replace(
-        labels,
-        human=others,
-        judge=mine,
-        unit=labels.unit[rows],
-        raters=raters_of_people(labels.people, rows, others),
-        passes=passed(others, labels.passing or 0.0),
-        within={},
-    )
-    return measured(one, seed)
 
 
 def raters_of_people(

@@ -33,12 +33,40 @@ TOO_FEW = "too few labels"
 NOT_DRAWN = "the ratings do not look drawn at random"
 
 
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a judge may be used for, declared once.
+
+    Attributes:
+        short: a word or two for tables.
+        within: whether the number must lie within the bar, and not reach it.
+    """
+
+    short: str
+    within: bool = False
+
+
+RANK = "rank systems"
+MEAN = "estimate a mean"
+RATE = "estimate a pass rate"
+FILTER = "filter single outputs"
+REPLACE = "replace an annotator"
+PURPOSES = {
+    RANK: Purpose("rank systems"),
+    MEAN: Purpose("estimate a mean", within=True),
+    RATE: Purpose("estimate a rate", within=True),
+    FILTER: Purpose("filter outputs"),
+    REPLACE: Purpose("replace a rater"),
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
     """Whether a judge may be used for something.
 
     Attributes:
-        purpose: what for; answer: yes, no, `correct` (with labels beside it) or unknown.
+        purpose: what for, a name in PURPOSES.
+        answer: yes, no, `correct` (with labels beside it) or unknown.
         measure: what the answer rests on; estimate: its value; bar: what it is held against.
         needed: labels that should tell, where it is unknown; None if it is not known either.
     """
@@ -53,20 +81,20 @@ class Use:
 
 def may_rank(ranked: Estimate) -> Use:
     """Whether enough pairs of systems are in people's order."""
-    return _held_against("rank systems", "pairs of systems in people's order", ranked, IN_ORDER)
+    return _held_against(RANK, "pairs of systems in people's order", ranked, IN_ORDER)
 
 
 def may_filter(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
     """Whether it agrees with people on single outputs: kappa of verdicts, else Spearman."""
     name = "kappa" if "kappa" in measures else "spearman"
-    use = _held_against("filter single outputs", name, measures[name], AGREES)
+    use = _held_against(FILTER, name, measures[name], AGREES)
     return _forecast(use, labels)
 
 
 def may_replace(labels: Labels, advantage: Estimate) -> Use:
     """Whether it lies as near to the other annotators as an annotator does."""
     measure = "nearness to the other annotators, minus an annotator's"
-    use = _held_against("replace an annotator", measure, advantage, 0.0)
+    use = _held_against(REPLACE, measure, advantage, 0.0)
     return _forecast(use, labels)
 
 
@@ -76,10 +104,15 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
     It is unknown if rated rows were chosen: of rows that the judge disliked, it disliked more by
     mistake than of all, so that it looks too strict whoever it is.
     """
-    purpose, bar = "estimate a mean", SMALL * labels.span
-    estimate, name = measures.get("bias"), "bias"
-    if labels.passing is not None:
-        purpose, bar, name = "estimate a pass rate", SMALL, "judge's pass rate minus people's"
+    if labels.passing is None:
+        purpose = MEAN
+        bar = SMALL * labels.span
+        name = "bias"
+        estimate = measures.get(name)
+    else:
+        purpose = RATE
+        bar = SMALL
+        name = "judge's pass rate minus people's"
         estimate = Estimate.of(rate_gap(labels), len(labels))
     if estimate is None or math.isnan(estimate.interval[0]) or len(labels) < FEWEST:
         answer: Answered = (

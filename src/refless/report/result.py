@@ -40,6 +40,25 @@ class GateRecord:
         return cls(verdict, f"gate {verdict}: {why}")
 
 
+def decided(interval: tuple[float, float], sign: str, bar: float) -> Gated:
+    """The verdict of a gate: every gate of every command asks this of an interval.
+
+    Args:
+        interval: of a number, NaN if there is none, which decides nothing.
+        sign: ">=" if the number is to reach the bar, "<=" if it is to stay below.
+        bar: what is wanted.
+
+    Returns:
+        passed if the whole interval is on the right side, failed if all of it is on the other.
+    """
+    low, high = interval
+    if sign == "<=":
+        return decided((-high, -low), ">=", -bar)
+    if low >= bar:
+        return "passed"
+    return "failed" if high < bar else "undecided"
+
+
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Result:
     """One result.

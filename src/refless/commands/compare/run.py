@@ -66,7 +66,7 @@ from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
-from refless.report.result import GateRecord
+from refless.report.result import GateRecord, decided
 from refless.report.wording import numbers
 from refless.stats.group_sequential import LookPlan
 from refless.stats.intervals import Interval
@@ -314,16 +314,17 @@ def _gate(
         least: that is allowed; worse: what is said of a system below it.
         none: why there is no interval, if there is none.
     """
-    low, high = interval
     ends = f"the interval of the {measure}, {' to '.join(numbers(interval))},"
-    if math.isnan(low):
-        gate = GateRecord.of("undecided", f"the {measure} has no interval: {none}")
-    elif high < least:
-        gate = GateRecord.of("failed", f"{system} is worse: {ends} ends below {least:g}")
-    elif low < least:
-        gate = GateRecord.of("undecided", f"{ends} does not tell if {system} {worse}")
-    else:
-        gate = GateRecord.of("passed", f"{ends} rules out that {system} {worse}")
+    verdict = decided(interval, ">=", least)
+    reasons = {
+        "failed": f"{system} is worse: {ends} ends below {least:g}",
+        "undecided": f"{ends} does not tell if {system} {worse}",
+        "passed": f"{ends} rules out that {system} {worse}",
+    }
+    reason = reasons[verdict]
+    if math.isnan(interval[0]):
+        reason = f"the {measure} has no interval: {none}"
+    gate = GateRecord.of(verdict, reason)
     note(gate.reason)
     return gate
 

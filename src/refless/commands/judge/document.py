@@ -7,8 +7,9 @@ from dataclasses import replace
 from refless.data.human import unscaled
 from refless.data.records import RatedPool
 from refless.evaluation.audit import RATINGS, Audit
+from refless.evaluation.judge_numbers import NUMBERS
 from refless.evaluation.repeated import Drift, Runs
-from refless.evaluation.uses import Use
+from refless.evaluation.uses import PURPOSES, Use
 from refless.registry.plural import counted
 from refless.report.document import Section, Store, Stored, Table
 from refless.report.wording import (
@@ -24,25 +25,6 @@ from refless.report.wording import (
 from refless.stats.answers import Estimate
 from refless.stats.verdicts import Confusion
 
-NAMES = {
-    "base_rate": "passed by people",
-    "judge_rate": "passed by the judge",
-    "accuracy": "same verdict",
-    "tpr": "TPR (people's passes)",
-    "tnr": "TNR (people's fails)",
-    "precision": "precision",
-    "kappa": "Cohen's kappa",
-    "ac1": "Gwet's AC1",
-    "alpha": "Krippendorff's alpha",
-    "bias": "bias (minus people)",
-    "mae": "mean absolute error",
-    "rmse": "root mean squared error",
-    "quadratic_kappa": "quadratic kappa",
-    "spearman": "Spearman",
-    "pearson": "Pearson",
-    "within_system": "Spearman within systems",
-    "within_source": "Spearman within sources",
-}
 ANSWERS = {"yes": "yes", "no": "no", "correct": "with labels", "unknown": "cannot be told"}
 LEGEND = "Yes and no need the whole interval on one side of the bar."
 NOTHING = Estimate(value=math.nan)
@@ -98,38 +80,45 @@ def matrix_section(audits: Sequence[Audit]) -> Section:
     rows = tuple(
         (names[audit.name], *(ANSWERS[use.answer] for use in audit.uses)) for audit in audits
     )
-    table = Table(header=("May it", *_short(audits[0])), rows=rows, numeric=(False,) * 5)
+    header = ("May it", *(PURPOSES[use.purpose].short for use in audits[0].uses))
+    table = Table(header=header, rows=rows, numeric=(False,) * len(header))
     return Section(title="Uses", table=table, lines=(LEGEND,))
-
-
-def _short(audit: Audit) -> tuple[str, ...]:
-    """The uses in the order of `Audit.uses`, each in a word or two."""
-    mean = "estimate a mean" if audit.passing is None else "estimate a rate"
-    return ("rank systems", mean, "filter outputs", "replace a rater")
 
 
 def uses_section(audit: Audit) -> Section:
     """Each use of a judge, with the number that the answer rests on."""
-    every = zip(_short(audit), audit.uses, strict=True)
-    uses = [(short, use) for short, use in every if not use.estimate.undefined]
+    uses = [use for use in audit.uses if not use.estimate.undefined]
     rows = tuple(
-        (short, ANSWERS[use.answer], _cell(use.estimate), _bar(use), str(use.needed or "-"))
-        for short, use in uses
+        (
+            PURPOSES[use.purpose].short,
+            ANSWERS[use.answer],
+            _cell(use.estimate),
+            _bar(use),
+            str(use.needed or "-"),
+        )
+        for use in uses
     )
     if not rows:
         return Section(title="Uses", lines=("These ratings do not tell what it may be used for.",))
     header = (f"May {clipped(audit.name, 16)}", "answer", "number [95 %]", "bar", "ratings")
     table = Table(header=header, rows=rows, numeric=(False, False, True, False, True))
-    measures = "; ".join(f"{short}: {NAMES.get(use.measure, use.measure)}" for short, use in uses)
+    measures = "; ".join(f"{PURPOSES[use.purpose].short}: {_title(use)}" for use in uses)
     more = "Ratings: about how many would tell, if these do not."
     line = f"The numbers: {measures}. {LEGEND} {more}"
     return Section(title="Uses", table=table, lines=(line,))
 
 
 def _bar(use: Use) -> str:
-    if use.purpose.startswith("estimate"):
+    """What a number is held against: a distance, or a least value."""
+    if PURPOSES[use.purpose].within:
         return f"within {use.bar:.3g}"
     return f"at least {use.bar:g}"
+
+
+def _title(use: Use) -> str:
+    """What people call the number that a use rests on."""
+    number = NUMBERS.get(use.measure)
+    return use.measure if number is None else number.title
 
 
 def audit_sections(audit: Audit) -> tuple[Section, ...]:
@@ -137,7 +126,7 @@ def audit_sections(audit: Audit) -> tuple[Section, ...]:
     people = {name: each for name, each in audit.annotator.items() if not each.undefined}
     rows = tuple(
         (
-            NAMES[name],
+            NUMBERS[name].title,
             _cell(each),
             *((_cell(people.get(name, NOTHING)),) if people else ()),
             str(each.n),
@@ -148,7 +137,7 @@ def audit_sections(audit: Audit) -> tuple[Section, ...]:
     reasons: dict[str, list[str]] = {}
     for name, each in audit.measures.items():
         if each.undefined:
-            reasons.setdefault(each.undefined, []).append(NAMES[name])
+            reasons.setdefault(each.undefined, []).append(NUMBERS[name].title)
     undefined = [f"{', '.join(names)}: undefined, {why}." for why, names in reasons.items()]
     usual = (
         f"Its most frequent score is {audit.usual:g}, in {percent(audit.usual_share)} of all "
@@ -240,7 +229,7 @@ def runs_lines(runs: Runs) -> tuple[str, str]:
         f"{runs.runs} runs over {counted(runs.n, 'row')}: not all the same on {_cell(runs.flips)} "
         f"of them; standard deviation from run to run {number(runs.sd)}."
     ), (
-        f"{NAMES[runs.measure]} with people: {_cell(runs.single)} by one run, "
+        f"{NUMBERS[runs.measure].title} with people: {_cell(runs.single)} by one run, "
         f"{_cell(runs.together)} by all {runs.runs} together."
     )
 

@@ -5,17 +5,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from refless.commands.judge.document import NAMES
 from refless.commands.warnings import note
 from refless.evaluation.audit import Audit
+from refless.evaluation.judge_numbers import NUMBERS
 from refless.evaluation.repeated import Drift
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
-from refless.report.result import Gated, GateRecord
+from refless.report.result import Gated, GateRecord, decided
 from refless.report.wording import with_interval
 from refless.stats.answers import Estimate
-
-BIAS = "bias"
 
 
 def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
@@ -24,17 +22,17 @@ def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
     result = []
     for part in parts:
         match = re.fullmatch(r"(\w+)\s*(>=|<=)\s*(-?\d*\.?\d+)", part)
-        if match is None or match[1] not in NAMES:
-            names = ", ".join(NAMES)
+        if match is None or match[1] not in NUMBERS:
+            names = ", ".join(NUMBERS)
             raise UsageError(
                 f"{called('require')} needs MEASURE>=NUMBER, got '{part}'; measures: {names}"
             )
         name = match[1]
         sign = match[2]
         bar = float(match[3])
-        if name == BIAS and (sign == ">=" or bar < 0):
+        if NUMBERS[name].signed and (sign == ">=" or bar < 0):
             raise UsageError(
-                f"{called('require', part)}: the size of the bias is what counts; bias<=0.2"
+                f"{called('require', part)}: the size of the {name} is what counts; {name}<=0.2"
             )
         result.append((name, sign, bar))
     return tuple(result)
@@ -47,15 +45,14 @@ def gated(
     most: float | None,
 ) -> GateRecord:
     """What became of the gates: the worst of them decides, and its reason is noted."""
-    gates: list[tuple[str, str]] = []
+    gates: list[tuple[Gated, str]] = []
     for judge in audits:
         for name, sign, bar in required:
-            missing = f"it is not measured here; verdicts need {called('passing')}"
-            value = judge.measures.get(name, Estimate(value=math.nan, undefined=missing))
+            value = judge.measures.get(name) or _missing(name)
             measure = name
-            if name == BIAS:  # too strict is as bad as too kind
+            if NUMBERS[name].signed:  # too strict is as bad as too kind
                 value = _size_of(value)
-                measure = "size of the bias"
+                measure = f"size of the {name}"
             gates.append(_reached(f"{judge.name}: {measure}", value, sign, bar))
     for name, drift in drifts.items() if most is not None else ():
         moved = f"{name}: size of the change of the mean score"
@@ -70,6 +67,14 @@ def gated(
     return GateRecord()
 
 
+def _missing(name: str) -> Estimate:
+    """A number that these ratings do not have, with the reason."""
+    reason = "it is not measured here"
+    if NUMBERS[name].asks == "verdicts":
+        reason = f"{reason}; verdicts need {called('passing')}"
+    return Estimate(value=math.nan, undefined=reason)
+
+
 def _size_of(estimate: Estimate) -> Estimate:
     """The same number without its sign, and the interval of its size."""
     low, high = estimate.interval
@@ -78,12 +83,10 @@ def _size_of(estimate: Estimate) -> Estimate:
     return replace(estimate, value=abs(estimate.value), interval=ends)
 
 
-def _reached(name: str, estimate: Estimate, sign: str, bar: float) -> tuple[str, str]:
-    """Whether the whole interval is on the right side of the bar, or all of it on the wrong one."""
-    low, high = estimate.interval
-    if math.isnan(low):
-        return "undecided", f"{name} has no interval ({estimate.undefined or 'too few rows'})"
-    right, wrong = (low >= bar, high < bar) if sign == ">=" else (high <= bar, low > bar)
-    verdict = "passed" if right else "failed" if wrong else "undecided"
+def _reached(name: str, estimate: Estimate, sign: str, bar: float) -> tuple[Gated, str]:
+    """The verdict on one number, and its reason."""
+    verdict = decided(estimate.interval, sign, bar)
+    if math.isnan(estimate.interval[0]):
+        return verdict, f"{name} has no interval ({estimate.undefined or 'too few rows'})"
     value = with_interval(estimate.value, estimate.interval)
     return verdict, f"{name} {value}, wanted {sign} {bar:g}"

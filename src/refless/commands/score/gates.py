@@ -15,7 +15,7 @@ from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
-from refless.report.result import GateRecord
+from refless.report.result import GateRecord, decided
 from refless.report.wording import number, numbers
 
 UNPROVEN = (
@@ -84,12 +84,14 @@ def _measured(mean: Mean, min_mean: float | None, min_coverage: float | None) ->
     if math.isnan(mean.mean_interval[0]):
         more = "that takes more outputs with an estimate"
         return GateRecord.of("undecided", f"the mean has no interval; {more}")
-    if mean.mean_interval[1] < min_mean:
-        return GateRecord.of("failed", f"{BELOW} ends at {high}, below {least}")
-    if mean.mean_interval[0] < min_mean:
-        ends = f"{BELOW} [{low}, {high}] contains {least}"
-        return GateRecord.of("undecided", f"{ends}; more outputs or more rated texts narrow it")
-    return GateRecord.of("passed", f"{BELOW} begins at {low}, not below {least}")
+    verdict = decided(mean.mean_interval, ">=", min_mean)
+    ends = f"{BELOW} [{low}, {high}] contains {least}"
+    reasons = {
+        "failed": f"{BELOW} ends at {high}, below {least}",
+        "undecided": f"{ends}; more outputs or more rated texts narrow it",
+        "passed": f"{BELOW} begins at {low}, not below {least}",
+    }
+    return GateRecord.of(verdict, reasons[verdict])
 
 
 def note_groups(estimator: Estimator, group: str | None, *, known: bool) -> None:
