@@ -326,8 +326,8 @@ def _margin_line(margin: float) -> tuple[str, ...]:
 def clearest_first(metrics: Mapping[str, Comparison]) -> list[tuple[str, Pair]]:
     """Each metric's pairs, from the smallest p-value on; of equal ones the largest difference."""
 
-    def key(named: tuple[str, Pair]) -> tuple[bool, float, float]:
-        pair = named[1]
+    def key(entry: tuple[str, Pair]) -> tuple[bool, float, float]:
+        pair = entry[1]
         return math.isnan(pair.p_holm), pair.p_holm, -abs(pair.difference.value)
 
     pairs = [(name, pair) for name, comparison in metrics.items() for pair in comparison.pairs]
@@ -348,9 +348,10 @@ def verdict(metrics: Mapping[str, Comparison], margin: float) -> str:
     if not shown:
         return f"No difference is shown in any of {comparisons}, {by}."
     titles = [_titled(name, pair) for name, pair in shown]
-    named = ", ".join(titles[:MOST_NAMED])
-    more = f" and {len(titles) - MOST_NAMED} more" if len(titles) > MOST_NAMED else ""
-    return f"A difference is shown in {len(shown)} of {comparisons} (Holm), {by}: {named}{more}."
+    sentence = ", ".join(titles[:MOST_NAMED])
+    if len(titles) > MOST_NAMED:
+        sentence += f" and {len(titles) - MOST_NAMED} more"
+    return f"A difference is shown in {len(shown)} of {comparisons} (Holm), {by}: {sentence}."
 
 
 def _titled(name: str, pair: Pair) -> str:
