@@ -77,14 +77,14 @@ def rater_agreement(pool: RatedPool, design: Design | None = None) -> RaterAgree
     k = len(cells.text) / n if n else math.nan
     single = Estimate(value=math.nan, n=n, undefined="nobody says who rated")
     if pool.ratings.annotators:
-        single = _estimate(cells, lambda kept: icc(*_of(cells, kept)), n)
+        single = _estimate(cells, lambda mask: icc(*_of(cells, mask)), n)
     return RaterAgreement(
         n_annotators=len(pool.ratings.annotators),
         n=n,
         n_ratings=len(cells.text),
         k=k,
-        alpha_ordinal=_estimate(cells, lambda kept: _alpha(cells, kept, ordinal=True), n),
-        alpha_interval=_estimate(cells, lambda kept: _alpha(cells, kept, ordinal=False), n),
+        alpha_ordinal=_estimate(cells, lambda mask: _alpha(cells, mask, ordinal=True), n),
+        alpha_interval=_estimate(cells, lambda mask: _alpha(cells, mask, ordinal=False), n),
         icc=single,
         icc_mean=_of_mean(single, k),
     )
@@ -111,12 +111,12 @@ def _cells(pool: RatedPool, design: Design) -> _Cells:
     )
 
 
-def _of(cells: _Cells, kept: BoolArray) -> tuple[IntArray, IntArray, FloatArray]:
-    return cells.text[kept], cells.rater[kept], cells.values[kept]
+def _of(cells: _Cells, mask: BoolArray) -> tuple[IntArray, IntArray, FloatArray]:
+    return cells.text[mask], cells.rater[mask], cells.values[mask]
 
 
-def _alpha(cells: _Cells, kept: BoolArray, *, ordinal: bool) -> float:
-    return alpha(cells.text[kept], cells.values[kept], "ordinal" if ordinal else "interval")
+def _alpha(cells: _Cells, mask: BoolArray, *, ordinal: bool) -> float:
+    return alpha(cells.text[mask], cells.values[mask], "ordinal" if ordinal else "interval")
 
 
 def _estimate(cells: _Cells, number: Number, n: int) -> Estimate:

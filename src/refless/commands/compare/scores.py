@@ -13,6 +13,7 @@ from refless.commands.warnings import note
 from refless.data.design import Design
 from refless.data.records import Outputs
 from refless.data.tables.runs import ScoredRuns
+from refless.evaluation.as_if_same import DRAWS, as_if_same
 from refless.evaluation.comparing import SURE, Comparison, Pair, compared_by
 from refless.evaluation.entries import Field
 from refless.registry.arrays import FloatArray
@@ -24,7 +25,8 @@ from refless.report.document import Document, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Record, Signed
 from refless.report.result import Gated, GateRecord, Result
-from refless.report.wording import Looks, labels, p_value, question, with_interval
+from refless.report.wording import Looks, labels, p_value, percent, question, with_interval
+from refless.stats.answers import Answer
 from refless.stats.corrections import holm
 
 State = Literal["different", "alike", "undecided"]
@@ -44,6 +46,8 @@ class ScoresRecord(Record):
         these_items: whether the question is about these items alone, and not about items like them.
         looks: whether intervals hold for one look, or any number of them.
         margin: a difference up to which runs count as alike.
+        false_alarms: share of draws in which the gate would fail with nothing changed; null without
+            a gate for one look at items that both answered.
         metrics: by name, the systems, the best first, and every pair of them; p-values are
             corrected over all pairs of all metrics.
         states: by name, of each pair: whether a difference is shown, or ruled out beyond the
@@ -57,6 +61,7 @@ class ScoresRecord(Record):
     these_items: bool
     looks: Looks
     margin: float
+    false_alarms: float
     metrics: dict[str, Comparison]
     states: dict[str, tuple[State, ...]]
     gate: GateRecord
@@ -67,7 +72,7 @@ class ScoresResult(Result):
     """Runs compared by scores of a judge or a metric.
 
     Attributes:
-        metrics, design, margin, these_items, looks: as in `ScoresRecord`.
+        metrics, design, margin, these_items, looks, false_alarms: as in `ScoresRecord`.
     """
 
     record = ScoresRecord
@@ -76,6 +81,7 @@ class ScoresResult(Result):
     margin: float
     these_items: bool
     looks: Looks
+    false_alarms: float
 
     @property
     def states(self) -> dict[str, tuple[State, ...]]:
@@ -91,6 +97,7 @@ class ScoresResult(Result):
             verdict=verdict(self.metrics, self.margin),
             notes=(
                 NOT_PEOPLE,
+                *_if_same(self.false_alarms),
                 self.design,
                 question("item", these=self.these_items, looks=self.looks, how="as scored"),
             ),
@@ -179,9 +186,11 @@ def compared_scores(
     fields = _fields(runs, design, these_items=these_items, looks=looks)
     metrics = compared_by(fields, systems)
     gate = GateRecord()
+    false_alarms = math.nan
     if gated:
         gate = gate_of(metrics, margin)
         note(gate.reason)
+        false_alarms = _false_alarms(fields, systems, margin)
     columns: list[Sequence[object]] = [outputs.systems, outputs.items, outputs.texts]
     columns += [column.tolist() for column in outputs.scores.T]
     signature = Signature("scores").plus(
@@ -202,6 +211,7 @@ def compared_scores(
         margin=margin,
         these_items=these_items,
         looks=looks,
+        false_alarms=false_alarms,
         gate=gate,
         signature=signature,
     )
@@ -256,13 +266,7 @@ def gate_of(metrics: Mapping[str, Comparison], margin: float) -> GateRecord:
     """
     pairs = {name: comparison.pairs[0] for name, comparison in metrics.items()}
     answers = {name: pair.difference for name, pair in pairs.items()}
-    beyond = [answer.beyond(-margin).p for answer in answers.values()]
-    corrected = dict(zip(pairs, holm(np.array(beyond)).tolist(), strict=True))
-    worse = [
-        name
-        for name, answer in answers.items()
-        if answer.interval[1] < -margin and corrected[name] < SURE
-    ]
+    worse = _worse(answers, margin)
     untold = [name for name, answer in answers.items() if not answer.interval[0] >= -margin]
     second = next(iter(pairs.values())).second
     by = f"by more than {margin:g}" if margin else "at all"
@@ -277,13 +281,36 @@ def gate_of(metrics: Mapping[str, Comparison], margin: float) -> GateRecord:
     return GateRecord.of(outcome, why)
 
 
-def _listed(names: Sequence[str], answers: Mapping[str, object]) -> str:
+def _worse(answers: Mapping[str, Answer], margin: float) -> list[str]:
+    """The metrics by which a difference is shown to be below the margin, corrected for all."""
+    beyond = np.array([answer.beyond(-margin).p for answer in answers.values()])
+    corrected = zip(answers.items(), holm(beyond).tolist(), strict=True)
+    return [name for (name, answer), p in corrected if answer.interval[1] < -margin and p < SURE]
+
+
+def _listed(names: Sequence[str], answers: Mapping[str, Answer]) -> str:
     """The metrics with their differences."""
     return ", ".join(f"{name} {_difference(answers[name])}" for name in names)
 
 
-def _difference(answer: object) -> str:
-    return with_interval(answer.value, answer.interval)  # type: ignore[attr-defined]
+def _difference(answer: Answer) -> str:
+    return with_interval(answer.value, answer.interval)
+
+
+def _false_alarms(fields: Mapping[str, Field], systems: Sequence[str], margin: float) -> float:
+    """The share of draws in which the gate would fail if both systems were the same."""
+    if any(field.reach or not field.design.paired for field in fields.values()):
+        return math.nan
+    failing = [bool(_worse(answers, margin)) for answers in as_if_same(fields, systems)]
+    return sum(failing) / len(failing)
+
+
+def _if_same(false_alarms: float) -> tuple[str, ...]:
+    if math.isnan(false_alarms):
+        return ()
+    share = percent(false_alarms)
+    draws = f"{share} of {DRAWS} draws that swap both systems' answers at random within items"
+    return (f"With nothing changed this gate would fail in {draws} (an A/A test).",)
 
 
 def _p(pair: Pair) -> str:
@@ -299,8 +326,8 @@ def _margin_line(margin: float) -> tuple[str, ...]:
 def clearest_first(metrics: Mapping[str, Comparison]) -> list[tuple[str, Pair]]:
     """Each metric's pairs, from the smallest p-value on; of equal ones the largest difference."""
 
-    def key(named: tuple[str, Pair]) -> tuple[bool, float, float]:
-        pair = named[1]
+    def key(entry: tuple[str, Pair]) -> tuple[bool, float, float]:
+        pair = entry[1]
         return math.isnan(pair.p_holm), pair.p_holm, -abs(pair.difference.value)
 
     pairs = [(name, pair) for name, comparison in metrics.items() for pair in comparison.pairs]
@@ -321,9 +348,10 @@ def verdict(metrics: Mapping[str, Comparison], margin: float) -> str:
     if not shown:
         return f"No difference is shown in any of {comparisons}, {by}."
     titles = [_titled(name, pair) for name, pair in shown]
-    named = ", ".join(titles[:MOST_NAMED])
-    more = f" and {len(titles) - MOST_NAMED} more" if len(titles) > MOST_NAMED else ""
-    return f"A difference is shown in {len(shown)} of {comparisons} (Holm), {by}: {named}{more}."
+    sentence = ", ".join(titles[:MOST_NAMED])
+    if len(titles) > MOST_NAMED:
+        sentence += f" and {len(titles) - MOST_NAMED} more"
+    return f"A difference is shown in {len(shown)} of {comparisons} (Holm), {by}: {sentence}."
 
 
 def _titled(name: str, pair: Pair) -> str:

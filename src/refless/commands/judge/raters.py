@@ -106,9 +106,9 @@ class RatersResult(Result):
 
     def _whole(self) -> Document:
         document = self._shown()
-        more = _disputed(self.disputes, MOST)
+        disputed = _disputed(self.disputes, MOST)
         sections = [part for part in document.sections if part.title != DISPUTED]
-        return replace(document, sections=(*sections[:-1], *more, sections[-1]))
+        return replace(document, sections=(*sections[:-1], *disputed, sections[-1]))
 
     def _notes(self) -> list[str]:
         agreement = self.agreement
@@ -179,8 +179,8 @@ def verdict(agreement: RaterAgreement) -> str:
     alpha = agreement.alpha_ordinal
     if not agreement.n or alpha.value != alpha.value:
         return f"Whether the raters agree cannot be told: {alpha.undefined}."
-    shown = f"Krippendorff's alpha {with_interval(alpha.value, alpha.interval)}"
-    return f"{_answer(alpha)}: {shown}{_of_means(agreement)}."
+    value = f"Krippendorff's alpha {with_interval(alpha.value, alpha.interval)}"
+    return f"{_answer(alpha)}: {value}{_of_means(agreement)}."
 
 
 def _answer(alpha: Estimate) -> str:
@@ -241,26 +241,27 @@ def _raters(raters: tuple[RaterProfile, ...], findings: tuple[str, ...]) -> tupl
     return (section,)
 
 
-def _disputed(found: Disputes, most: int) -> tuple[Section, ...]:
+def _disputed(result: Disputes, most: int) -> tuple[Section, ...]:
     """The share of disputed texts, and the first of them."""
-    if found.share.value != found.share.value:
+    if result.share.value != result.share.value:
         return ()
-    low, high = found.share.interval
-    share = f"{percent(found.share.value)} [{percent(low)}, {percent(high)}]"
+    low, high = result.share.interval
+    share = f"{percent(result.share.value)} [{percent(low)}, {percent(high)}]"
     if low != low:
-        share = percent(found.share.value)
+        share = percent(result.share.value)
+    count = counted(result.share.n, "text")
     line = (
-        f"On {share} of {counted(found.share.n, 'text')} ratings lie {number(found.least)} or more "
-        "apart, which is half the scale."
+        f"On {share} of {count} ratings lie {number(result.least)} or more apart, which is "
+        "half the scale."
     )
-    texts = found.texts[:most]
+    texts = result.texts[:most]
     names = labels([_name(text) for text in texts], 2 * NAME)
     rows = tuple(
         (names[_name(text)], " ".join(f"{rating:g}" for rating in text.ratings)) for text in texts
     )
     table = Table(header=("text", "ratings"), rows=rows) if rows else None
-    more = len(found.texts) - len(texts)
-    lines = (line, f"{more:,} more: -o FILE.csv writes all.") if more else (line,)
+    hidden = len(result.texts) - len(texts)
+    lines = (line, f"{hidden:,} more: -o FILE.csv writes all.") if hidden else (line,)
     return (Section(title=DISPUTED, table=table, lines=lines),)
 
 

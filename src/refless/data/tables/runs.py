@@ -66,9 +66,9 @@ def read_compared(rows: Rows, reading: Reading) -> PartlyRated | ScoredRuns:
 
 def _scores_in(table: Table) -> tuple[str, ...]:
     """The columns of scores; raises InputError if there are none."""
-    named = table.roles.all("score")
-    if named:
-        return named
+    flags = table.roles.all("score")
+    if flags:
+        return flags
     names = [] if table.roles.column("text") else unclear([*table.rows.header])
     numeric = [name for name in names if _holds_numbers(table.rows.seen(name))]
     if not numeric:

@@ -118,8 +118,8 @@ def _entry(row: Row, about: About, place: str) -> Entry | InputError | None:
     source = _of_role(row, columns, "source")
     criteria = {name: cell for name, cell in criteria.items() if cell != source}
     if not sides.has_texts and source is None:
-        named = _of_role(row, columns, "item", "question_id", "id")
-        source = place if named is None else str(named)
+        item = _of_role(row, columns, "item", "question_id", "id")
+        source = place if item is None else str(item)
     prompt, *texts = _texts(row, sides, sourced=source is not None)
     if texts[0] == texts[1] and texts[0] is not None:
         left_out["choices between two equal texts"] += 1

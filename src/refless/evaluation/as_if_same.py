@@ -1,0 +1,42 @@
+"""What a gate does with nothing changed: answers with the labels of two systems dealt anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from refless.evaluation.entries import Field, Table
+from refless.stats.answers import Answer
+from refless.stats.contrast import contrast
+
+DRAWS = 200
+
+
+def as_if_same(
+    fields: Mapping[str, Field], systems: Sequence[str], seed: int = 0
+) -> Iterator[dict[str, Answer]]:
+    """Differences of two systems by each score, whose labels are swapped at random within units.
+
+    Items of one unit are swapped together, the same in all scores. Were the systems the same, the
+    labels would mean nothing, and each draw were as likely as what came.
+
+    Args:
+        fields: by name, outputs whose scores stand for human ratings.
+        systems: two, the old one first; seed: of what is drawn.
+    """
+    rng = np.random.default_rng(seed)
+    tables = {name: Table.of(field) for name, field in fields.items()}
+    first = next(iter(tables.values()))
+    rows = np.flatnonzero(np.isin(first.system, np.array(systems, dtype=object)))
+    arm = np.where(first.system[rows] == systems[1], 1, -1)
+    unit = np.unique(first.unit[rows], return_inverse=True)[1]
+    for _ in range(DRAWS):
+        swapped = rng.integers(2, size=int(unit.max()) + 1) * 2 - 1
+        sign = arm * swapped[unit]
+        yield {
+            name: contrast(
+                tables[name].sample(rows, sign), scale=field.scale, these=field.these
+            ).alone
+            for name, field in fields.items()
+        }
