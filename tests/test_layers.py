@@ -143,14 +143,14 @@ def test_the_house_stays_small() -> None:
     for file in FILES:
         inside = "extensions" in file.relative_to(SOURCE).parts
         tokens[inside] += tokens_of(file.read_text(encoding="utf-8"))
-    assert tokens[False] <= 249_106
+    assert tokens[False] <= 241_977
     assert tokens[True] <= 72_216
 
 
 CLOSURES = {  # lines that a command imports, directly or not; the budget is 12,000
-    "explain": 11_808,
-    "score": 15_807,
-    "validate": 16_176,
+    "explain": 11_927,
+    "score": 15_926,
+    "validate": 16_297,
 }
 
 

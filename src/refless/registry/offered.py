@@ -47,6 +47,27 @@ class Command:
         return function
 
 
+def check_class(thing: Any, kind: type = object, attributes: Sequence[str] = ()) -> None:  # noqa: ANN401 - any offer
+    """Checks that an offer is a class that can be made, of a kind or with some attributes.
+
+    Raises:
+        TypeError: it is not.
+    """
+    if not (isinstance(thing, type) and kind in thing.__mro__):
+        raise TypeError(f"{thing!r} is no subclass of {kind.__name__}")
+    lacking = {name for name in attributes if not hasattr(thing, name)}
+    lacking |= getattr(thing, "__abstractmethods__", frozenset())
+    if lacking:
+        raise TypeError(f"{thing.__name__} lacks {', '.join(sorted(lacking))}")
+    parameters_in(thing)
+
+
+def check_instance(thing: object, kind: Any) -> None:  # noqa: ANN401 - a class, or a union
+    """Raises TypeError for an offer of another kind."""
+    if not isinstance(thing, kind):
+        raise TypeError(f"{thing!r} is no {getattr(kind, '__name__', kind)}")
+
+
 class Registry(Mapping[str, T]):
     """Things by name: those of the core, then those that packages offer, loaded when asked for.
 
@@ -55,7 +76,10 @@ class Registry(Mapping[str, T]):
     """
 
     def __init__(
-        self, kind: str, core: Mapping[str, T | str], check: Callable[[Any], object]
+        self,
+        kind: str,
+        core: Mapping[str, T | str],
+        check: Callable[[Any], object] = check_class,
     ) -> None:
         """Begins with the core's own.
 
@@ -113,27 +137,6 @@ class Registry(Mapping[str, T]):
                 warnings.warn(f"left out: {fault}", RefLessWarning, stacklevel=2)
             return False
         return True
-
-
-def check_class(thing: Any, kind: type = object, attributes: Sequence[str] = ()) -> None:  # noqa: ANN401 - any offer
-    """Checks that an offer is a class that can be made, of a kind or with some attributes.
-
-    Raises:
-        TypeError: it is not.
-    """
-    if not (isinstance(thing, type) and kind in thing.__mro__):
-        raise TypeError(f"{thing!r} is no subclass of {kind.__name__}")
-    lacking = {name for name in attributes if not hasattr(thing, name)}
-    lacking |= getattr(thing, "__abstractmethods__", frozenset())
-    if lacking:
-        raise TypeError(f"{thing.__name__} lacks {', '.join(sorted(lacking))}")
-    parameters_in(thing)
-
-
-def check_instance(thing: object, kind: Any) -> None:  # noqa: ANN401 - a class, or a union
-    """Raises TypeError for an offer of another kind."""
-    if not isinstance(thing, kind):
-        raise TypeError(f"{thing!r} is no {getattr(kind, '__name__', kind)}")
 
 
 @lru_cache

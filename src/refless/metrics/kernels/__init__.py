@@ -3,7 +3,7 @@
 from typing import cast
 
 from refless.metrics.kernels.protocol import Kernel
-from refless.registry.offered import Registry, check_class
+from refless.registry.offered import Registry
 from refless.registry.spec import made
 
 KERNELS: Registry[type[Kernel]] = Registry(
@@ -14,7 +14,6 @@ KERNELS: Registry[type[Kernel]] = Registry(
         "meteor": "refless.metrics.meteor:Meteor",
         "bertscore": "refless.metrics.bertscore:BertScore",
     },
-    check_class,
 )
 
 
