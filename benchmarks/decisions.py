@@ -4,8 +4,8 @@ Five parts. `simulated`: systems whose true difference is known; few items are r
 learned from these ratings alone (ten folds of items) or come from a judge. `people`: equal systems,
 each rated by people of its own. `replayed`: pools with
 several systems of which all texts are rated; a part of the ratings is kept, and the answer is
-compared with that of the whole. `alone`: the same with systems none of whose texts is rated. `decided`: how many items are rated
-until a difference is shown, see `until_decided.py`.
+compared with that of the whole. `alone`: the same with systems none of whose texts is rated.
+`decided`: how many items are rated until a difference is shown, see `until_decided.py`.
 Beside `compare` stand the ratings alone, and with --beside ppi-python, cje-eval and glide-py on the
 same labels and estimates.
 

@@ -85,7 +85,9 @@ def answer_at(ratings: FloatArray, rated: int, scale: Interval, *, these: bool) 
     return contrast(sample, scale=scale, these=these).alone
 
 
-def way_at(answer: Answer, way: str, plans: dict[str, LookPlan], n: int, size: float) -> Answer:
+def way_at(
+    answer: Answer, way: str, plans: dict[Spending, LookPlan], n: int, size: float
+) -> Answer:
     """The answer as a way of looking has it.
 
     Args:
@@ -94,9 +96,10 @@ def way_at(answer: Answer, way: str, plans: dict[str, LookPlan], n: int, size: f
     """
     if way == "any look":
         return answer.at_any_look(n, answer.bounds[1])
-    if way in plans:
-        return answer.at_planned_look(plans[way].looks(n, size if size > n else math.inf))
-    return answer
+    if way == "one look":
+        return answer
+    plan = plans["pocock" if way == "pocock" else "obrien-fleming"]
+    return answer.at_planned_look(plan.looks(n, size if size > n else math.inf))
 
 
 def study(ratings: FloatArray, truth: float, scale: Interval, *, these: bool) -> dict[str, Ended]:

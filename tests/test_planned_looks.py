@@ -226,4 +226,4 @@ def test_a_plan_with_looks() -> None:
     refused = run("next", "--plan", "--looks", 5, "-n", 100)
     assert "leave out --looks" in refused.err
     assert "2 or more" in run("next", "--plan", "--looks", 1).err
-    assert "--looks: for --plan alone" in run("next", "--looks", 5).err
+    assert "--looks goes with --plan" in run("next", "x.csv", "--looks", 5, "--goal", "mean").err
