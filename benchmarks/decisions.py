@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from until_decided import printed
+from until_decided import further_pools, printed
 
 from refless.data.design import Design
 from refless.data.records import Outputs, RatedPool, Ratings, Residuals
@@ -455,8 +455,8 @@ def main() -> None:
     elif asked.part == "people":
         people(asked.runs, asked.seed)
     elif asked.part == "decided":
-        named = [*pools(asked.data)]
-        printed(named, asked.runs, asked.seed, 100 * asked.runs)
+        named = [*pools(asked.data), *further_pools(asked.data)]
+        printed(named, asked.runs, asked.seed)
     elif asked.part == "alone":
         alone(asked.data, asked.runs, asked.seed)
     else:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.until_decided import decided, false_alarms, race
+from benchmarks.until_decided import decided, false_alarms, over_pools, race
 
 import refless
 from command_line import ANY_NEIGHBOR, headlines, jsonl, run
@@ -151,11 +151,12 @@ def test_the_benchmark_of_decisions() -> None:
     """Its lines name each question and way; planned looks rate less than one look at the end."""
     rows = [row for row in entries() if row["system"] in ("best", "fair", "good")]
     lines = list(decided("simulated", rows, 4, np.random.default_rng(0)))
-    cells = [line.split("; ") for line in lines]
-    shares = {(cell[1], cell[2]): float(cell[3].removeprefix("items ")) for cell in cells}
+    shares = {(line.question, line.way): line.numbers["items"] for line in lines}
     assert len(shares) == 8
     assert shares["items like these", "one look"] == 1
     assert shares["items like these", "obrien-fleming"] < 0.8
     assert shares["these items", "pocock"] < shares["these items", "obrien-fleming"]
+    summary = {(line.question, line.way): line.numbers["items"] for line in over_pools(lines)}
+    assert summary == pytest.approx(shares)
     line = false_alarms("simulated", rows, 40, np.random.default_rng(0))
     assert "false alarms in 40 studies" in line
