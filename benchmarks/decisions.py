@@ -4,8 +4,8 @@ Five parts. `simulated`: systems whose true difference is known; few items are r
 learned from these ratings alone (ten folds of items) or come from a judge. `people`: equal systems,
 each rated by people of its own. `replayed`: pools with
 several systems of which all texts are rated; a part of the ratings is kept, and the answer is
-compared with that of the whole. `alone`: the same with systems none of whose texts is rated. `decided`: how many items are rated
-until a difference is shown, see `until_decided.py`.
+compared with that of the whole. `alone`: the same with systems none of whose texts is rated.
+`decided`: how many items are rated until a difference is shown, see `until_decided.py`.
 Beside `compare` stand the ratings alone, and with --beside ppi-python, cje-eval and glide-py on the
 same labels and estimates.
 
@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from until_decided import printed
+from until_decided import further_pools, printed
 
 from refless.data.design import Design
 from refless.data.records import Outputs, RatedPool, Ratings, Residuals
@@ -455,8 +455,8 @@ def main() -> None:
     elif asked.part == "people":
         people(asked.runs, asked.seed)
     elif asked.part == "decided":
-        named = [*pools(asked.data)]
-        printed(named, asked.runs, asked.seed, 100 * asked.runs)
+        named = [*pools(asked.data), *further_pools(asked.data)]
+        printed(named, asked.runs, asked.seed)
     elif asked.part == "alone":
         alone(asked.data, asked.runs, asked.seed)
     else:

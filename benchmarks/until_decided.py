@@ -10,15 +10,18 @@ replacement, these items without it; there the truth is the mean of all.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from refless.evaluation.planned_look import at_planned_look
 from refless.evaluation.racing import race_plan
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.answers import Answer
@@ -30,9 +33,18 @@ from refless.stats.samples import Sample
 MOST = 100  # items of a study
 FEWEST = 40  # items that both systems answered
 LOOKS = 10
+FILES = (
+    "edits/grammar",
+    "llm/explain-csqa",
+    "llm/faithbench",
+    "llm/medical-answer",
+    "llm/wmt23-zh-en",
+)
 SURE = 0.05
 WAYS = ("one look", "any look", "obrien-fleming", "pocock")
 QUESTIONS = {False: "items like these", True: "these items"}
+ALARMS = 1_000  # studies of a pool without a difference
+FEWEST_PAIRS = 3  # of a pool that counts in the mean over pools
 Rows = list[dict[str, Any]]
 
 
@@ -43,6 +55,57 @@ class Ended:
     items: int
     shown: bool
     wrong: bool
+
+
+def further_pools(data: Path) -> Iterator[tuple[str, Rows]]:
+    """Pools of one file each, with systems and items: corrections, answers, translations."""
+    for name in FILES:
+        lines = (data / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        yield name, [rated_row(json.loads(line)) for line in lines]
+
+
+def rated_row(row: dict[str, Any]) -> dict[str, Any]:
+    """The system, the item (or the source) and the mean rating of a row."""
+    ratings = row["ratings"] if "ratings" in row else [row["rating"]]
+    return {
+        "system": row["system"],
+        "item": row.get("item") or row["source"],
+        "rating": float(np.mean(ratings)),
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Numbers of one way of studying a pool.
+
+    Attributes:
+        pool, question, way: what was studied, and how; numbers: means over studies, by name.
+        counts: whether the pool has pairs enough for the mean over pools.
+    """
+
+    pool: str
+    question: str
+    way: str
+    numbers: dict[str, float]
+    counts: bool
+
+    def __str__(self) -> str:
+        numbers = "; ".join(f"{name} {number:.4g}" for name, number in self.numbers.items())
+        return f"{self.pool}; {self.question}; {self.way}; {numbers}"
+
+
+def over_pools(lines: Sequence[Line]) -> Iterator[Line]:
+    """The mean of each number over the pools that count, by question and way."""
+    groups: dict[tuple[str, str], list[dict[str, float]]] = defaultdict(list)
+    for line in lines:
+        if line.counts:
+            groups[line.question, line.way].append(line.numbers)
+    for (question, way), numbers in groups.items():
+        means = {name: float(np.mean([each[name] for each in numbers])) for name in numbers[0]}
+        median = float(np.median([next(iter(each.values())) for each in numbers]))
+        summary = {**means, "median of the first": median}
+        pool = f"mean over {len(numbers)} pools"
+        yield Line(pool=pool, question=question, way=way, numbers=summary, counts=False)
 
 
 def scale_of(rows: Rows) -> Interval:
@@ -85,7 +148,9 @@ def answer_at(ratings: FloatArray, rated: int, scale: Interval, *, these: bool) 
     return contrast(sample, scale=scale, these=these).alone
 
 
-def way_at(answer: Answer, way: str, plans: dict[str, LookPlan], n: int, size: float) -> Answer:
+def way_at(
+    answer: Answer, way: str, plans: dict[Spending, LookPlan], n: int, size: float
+) -> Answer:
     """The answer as a way of looking has it.
 
     Args:
@@ -94,9 +159,10 @@ def way_at(answer: Answer, way: str, plans: dict[str, LookPlan], n: int, size: f
     """
     if way == "any look":
         return answer.at_any_look(n, answer.bounds[1])
-    if way in plans:
-        return answer.at_planned_look(plans[way].looks(n, size if size > n else math.inf))
-    return answer
+    if way == "one look":
+        return answer
+    plan = plans["pocock" if way == "pocock" else "obrien-fleming"]
+    return at_planned_look(answer, plan.looks(n, size if size > n else math.inf))
 
 
 def study(ratings: FloatArray, truth: float, scale: Interval, *, these: bool) -> dict[str, Ended]:
@@ -124,7 +190,7 @@ def study(ratings: FloatArray, truth: float, scale: Interval, *, these: bool) ->
     return ended
 
 
-def decided(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> Iterator[str]:
+def decided(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> Iterator[Line]:
     """A line a question and a way: share of items rated, shown, wrong way."""
     systems, means = ratings_of(rows)
     scale = scale_of(rows)
@@ -142,10 +208,9 @@ def decided(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> Itera
                     tally[way].append((end.items / size, end.shown, end.wrong))
         for way, ends in tally.items():
             items, shown, wrong = np.mean(np.array(ends, dtype=float), axis=0)
-            yield (
-                f"{name}; {question}; {way}; items {items:.3f}; shown {shown:.3f}; "
-                f"wrong {wrong:.4f}; studies {len(ends)}"
-            )
+            numbers = {"items": items, "shown": shown, "wrong": wrong, "studies": len(ends)}
+            counts = len(ends) >= FEWEST_PAIRS * runs
+            yield Line(pool=name, question=question, way=way, numbers=numbers, counts=counts)
 
 
 def false_alarms(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> str:
@@ -193,7 +258,7 @@ def race(
                 two = ratings[[system, other]]
                 if other == system or not gap(two[:, :n]) > 0:
                     continue
-                answer = answer_at(two, n, scale, these=these).at_planned_look(looks)
+                answer = at_planned_look(answer_at(two, n, scale, these=these), looks)
                 if answer.p < plan.alpha:
                     dropped.add(system)
                     break
@@ -212,7 +277,7 @@ def complete(rows: Rows) -> FloatArray:
     return np.array([[means[system][item] for item in items] for system in systems])
 
 
-def best(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> Iterator[str]:
+def best(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> Iterator[Line]:
     """A line a question: ratings of a race beside all ratings, systems left, best kept."""
     ratings = complete(rows)
     if len(ratings) < 5 or ratings.shape[1] < FEWEST:
@@ -230,12 +295,10 @@ def best(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> Iterator
             every, left_of_all = race(mine, scale, these=these, at_the_end=True)
             kept = (winner in left, winner in left_of_all)
             tally.append((raced / every, len(left), len(left_of_all), *kept))
-        share, left_mean, all_left, kept_mean, all_kept = np.mean(np.array(tally, float), axis=0)
-        yield (
-            f"{name}; best of {len(ratings)}; {question}; ratings {share:.3f}; left "
-            f"{left_mean:.2f} (all rated {all_left:.2f}); best kept {kept_mean:.3f} "
-            f"({all_kept:.3f}); races {runs}"
-        )
+        names = ("ratings", "left", "left of all rated", "best kept", "best kept of all rated")
+        means = np.mean(np.array(tally, dtype=float), axis=0).tolist()
+        numbers = dict(zip(names, means, strict=True)) | {"systems": float(len(ratings))}
+        yield Line(pool=name, question=question, way="race", numbers=numbers, counts=True)
 
 
 def _order(rng: np.random.Generator, items: int, size: int, *, these: bool) -> IntArray:
@@ -243,13 +306,17 @@ def _order(rng: np.random.Generator, items: int, size: int, *, these: bool) -> I
     return rng.permutation(items)[:size] if these else rng.integers(0, items, size)
 
 
-def printed(named: Sequence[tuple[str, Rows]], runs: int, seed: int, alarms: int) -> None:
-    """All lines of all pools."""
+def printed(named: Sequence[tuple[str, Rows]], runs: int, seed: int) -> None:
+    """All lines of all pools, and their means."""
+    lines: list[Line] = []
     for name, rows in named:
         rng = np.random.default_rng(seed)
         for line in decided(name, rows, runs, rng):
             print(line, flush=True)
-        if alarms:
-            print(false_alarms(name, rows, alarms, rng), flush=True)
+            lines.append(line)
+        print(false_alarms(name, rows, ALARMS, rng), flush=True)
         for line in best(name, rows, runs, rng):
             print(line, flush=True)
+            lines.append(line)
+    for line in over_pools(lines):
+        print(line)

@@ -11,7 +11,7 @@ import pytest
 
 from command_line import ANY_NEIGHBOR, jsonl, run
 from refless import CompareResult, UsageError
-from refless.evaluation.planned_look import planned_look
+from refless.evaluation.planned_look import at_planned_look, planned_look
 from refless.stats.answers import Answer
 from refless.stats.contrast import contrast
 from refless.stats.group_sequential import LookPlan, Looks, critical_value
@@ -156,7 +156,7 @@ def answers(values: np.ndarray, plan: LookPlan) -> list[Answer]:
     result = []
     for n in plan.at:
         plain = contrast(Sample.of(values[:n], np.arange(n))).alone
-        result.append(plain.at_planned_look(plan.looks(n)))
+        result.append(at_planned_look(plain, plan.looks(n)))
     return result
 
 
@@ -198,7 +198,7 @@ def test_estimates_after_a_stop_cover() -> None:
 def test_a_p_value_of_one_look_is_the_plain_one() -> None:
     """A plan of which this is the only look changes nothing but rounding."""
     plain = Answer(value=0.5, error=0.2, freedom=30.0)
-    one = plain.at_planned_look(Looks.at((50,), 50, "pocock"))
+    one = at_planned_look(plain, Looks.at((50,), 50, "pocock"))
     assert one.p == pytest.approx(plain.p, rel=2e-3)
     assert one.interval == pytest.approx(plain.interval, rel=1e-8)
     assert one.turned().above == pytest.approx(1 - one.above)
@@ -226,4 +226,4 @@ def test_a_plan_with_looks() -> None:
     refused = run("next", "--plan", "--looks", 5, "-n", 100)
     assert "leave out --looks" in refused.err
     assert "2 or more" in run("next", "--plan", "--looks", 1).err
-    assert "--looks: for --plan alone" in run("next", "--looks", 5).err
+    assert "--looks goes with --plan" in run("next", "x.csv", "--looks", 5, "--goal", "mean").err

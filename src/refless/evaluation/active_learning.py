@@ -12,15 +12,17 @@ from refless.data.records import Outputs, sortable
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
 from refless.evaluation.groups import canonical
+from refless.evaluation.racing import Race
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.stats.d_optimal import most_telling
 
-Goal = Literal["learn", "mean", "compare"]
+Goal = Literal["learn", "mean", "compare", "best"]
 GOALS = {
     "learn": "the ratings that teach the estimator most about all these outputs",
     "mean": "ratings to tell the mean of these outputs",
     "compare": "ratings to tell how far two systems differ, item by item",
+    "best": "ratings to tell which of several systems is the best, item by item",
 }
 STEPS = (10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120)
 MOST = 2_000  # different outputs that are looked at for the goal learn
@@ -64,6 +66,7 @@ class Choice:
         systems: the two of goal compare.
         already: units that are rated already, on which the curve goes on.
         pair: these two as `compare` has them today; None for other goals, or without ratings.
+        race: of the systems of goal best; None for other goals.
     """
 
     goal: Goal
@@ -77,6 +80,7 @@ class Choice:
     systems: tuple[str, ...] = ()
     already: int = 0
     pair: Pair | None = None
+    race: Race | None = None
 
     def times(self, size: float) -> Choice:
         """The same with widths in units of which one of these is so many."""

@@ -14,7 +14,7 @@ from refless.data.records import Residuals
 from refless.evaluation.entries import Field, Table
 from refless.evaluation.item_wins import ItemWins, item_wins
 from refless.evaluation.outlook import Outlook, outlook, outlook_anew
-from refless.evaluation.planned_look import PlannedLook, planned_look
+from refless.evaluation.planned_look import PlannedLook, at_planned_look, planned_look
 from refless.registry.arrays import IntArray
 from refless.stats.answers import UNKNOWN, Answer, Powered
 from refless.stats.clusters import PRIOR_SPREAD, Unseen, group_effects, unseen
@@ -300,7 +300,7 @@ def _answered(
 def _looked(answer: Answer, n: int, field: Field, looks: Looks | None) -> Answer:
     """The answer for one look, for planned ones, or for any number of them."""
     if looks is not None:
-        return answer.at_planned_look(looks)
+        return at_planned_look(answer, looks)
     return answer.at_any_look(n, field.reach) if field.reach else answer
 
 

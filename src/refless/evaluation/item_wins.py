@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.evaluation.planned_look import at_planned_look
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.answers import Estimate
 from refless.stats.contrast import VERDICTS, contrast
@@ -67,7 +68,7 @@ def item_wins(
         if looks:
             answer = answer.at_any_look(result.rated, reach=1.0)
         if planned is not None:
-            answer = answer.at_planned_look(planned)
+            answer = at_planned_look(answer, planned)
         return Estimate.of(answer, n)
 
     return ItemWins(items=n, higher=share(1), equal=share(0), lower=share(-1))

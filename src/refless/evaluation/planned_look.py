@@ -6,7 +6,13 @@ import math
 from dataclasses import dataclass, replace
 
 from refless.stats.answers import Answer, Estimate
-from refless.stats.group_sequential import LookPlan, Looks, after_stopping, normal_value
+from refless.stats.group_sequential import (
+    LookPlan,
+    Looks,
+    after_stopping,
+    critical_value,
+    normal_value,
+)
 from refless.stats.intervals import LEVEL, quantile, student
 
 
@@ -36,6 +42,15 @@ class PlannedLook:
     def turned(self) -> PlannedLook:
         """The look at the difference with the opposite sign."""
         return replace(self, unbiased=self.unbiased and self.unbiased.turned())
+
+
+def at_planned_look(answer: Answer, looks: Looks) -> Answer:
+    """The answer with the repeated interval and p-value of the last of some planned looks."""
+    if not answer.error > 0:
+        return answer
+    wide = critical_value(looks.last, answer.freedom) / student(answer.freedom)
+    z = normal_value(answer.centre / answer.error, answer.freedom)
+    return replace(answer, wide=wide, repeated_p=looks.repeated_p(z))
 
 
 def planned_look(

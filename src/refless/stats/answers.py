@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 
 from refless.stats.confidence_sequence import always_interval
-from refless.stats.group_sequential import Looks, critical_value, normal_value
 from refless.stats.intervals import UNDEFINED, Interval, student
 
 Untold = Literal["", "nothing is rated", "one unit is rated", "all are equal", "raters are apart"]
@@ -104,14 +103,6 @@ class Answer:
             return self
         low, high = always_interval(0.0, self.error, n, self.freedom, reach=reach)
         return replace(self, wide=(high - low) / 2 / (student(self.freedom) * self.error))
-
-    def at_planned_look(self, looks: Looks) -> Answer:
-        """The same with the repeated interval and p-value of the last of some planned looks."""
-        if not self.error > 0:
-            return self
-        wide = critical_value(looks.last, self.freedom) / student(self.freedom)
-        z = normal_value(self.centre / self.error, self.freedom)
-        return replace(self, wide=wide, repeated_p=looks.repeated_p(z))
 
 
 UNKNOWN = Answer(value=math.nan, untold="nothing is rated")

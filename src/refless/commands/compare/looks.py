@@ -53,8 +53,8 @@ def looks_of(looks: Planned, of: int | None, *, these: bool) -> tuple[Looks, Loo
         return "planned", LookPlan.equal(count, of, spending)
     if numbers != sorted({*numbers}) or numbers[0] < 2 or numbers[-1] > of:
         raise UsageError(
-            f"{called('looks', ','.join(map(str, numbers)))}: items at each look must ascend from 2 "
-            f"to at most {called('of', of)}"
+            f"{called('looks', ','.join(map(str, numbers)))}: items at each look must ascend from "
+            f"2 to at most {called('of', of)}"
         )
     at = tuple(sorted({*numbers, of}))
     return "planned", LookPlan(at=at, planned=of, spending=spending)

@@ -32,7 +32,7 @@ from refless.stats.corrections import holm
 State = Literal["different", "alike", "undecided"]
 NOT_PEOPLE = (
     "These are scores of a judge or a metric, not people's ratings: 'refless judge' asks whether "
-    "people agree with them. If people gave them, --column rating=NAME."
+    "people agree with them. If people gave them, {} reads them as ratings."
 )
 
 
@@ -96,7 +96,7 @@ class ScoresResult(Result):
             title="Are these runs different",
             verdict=verdict(self.metrics, self.margin),
             notes=(
-                NOT_PEOPLE,
+                NOT_PEOPLE.format(called("columns", {"rating": "NAME"})),
                 *_if_same(self.false_alarms),
                 self.design,
                 question("item", these=self.these_items, looks=self.looks, how="as scored"),

@@ -36,8 +36,8 @@ from refless.stats.planning import (
 )
 
 NEAR = 0.1  # half width of kappa, TPR and TNR
-OF_PLANS = ("difference", "base_rate", "minutes_per_rating", "sd", "looks")  # and of nothing else
-WITHOUT_FILE = (*OF_PLANS, "plan", "n", "within", "scale", "seed")
+OF_PLANS = ("difference", "base_rate", "minutes_per_rating", "sd")  # and of nothing else
+WITHOUT_FILE = (*OF_PLANS, "looks", "plan", "n", "within", "scale", "seed")
 NOT_OF_PLANS = ("rated", "goal", "system", "these_items", "blind", "estimator", "threads")
 VERDICTS = (0.0, 1.0)
 NOTES = (

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from refless.commands.compare.document import of_pair
+from refless.commands.next.best import confidence_said, race_section, standing_said
 from refless.data.records import Outputs
 from refless.evaluation.active_learning import Choice, Goal, Step
 from refless.evaluation.comparing import Pair
+from refless.evaluation.racing import Race
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
@@ -58,6 +60,7 @@ class NextRecord(Record):
         within: the half width that settles it; null with goal learn.
         needed: ratings (items) that settle it; 0 where all there are do not, or it is unknown.
         pair: the two systems as `compare` has them today; null with other goals.
+        race: which systems are left with goal best; null with other goals.
         these_items: whether widths are about these alone, and not about others like them.
         chosen: in the order for raters.
     """
@@ -76,6 +79,7 @@ class NextRecord(Record):
     needed: Count
     systems: tuple[str, ...]
     pair: Pair | None
+    race: Race | None
     these_items: bool
     chosen: tuple[ToRate, ...]
 
@@ -148,14 +152,21 @@ class NextResult(Result):
         return Document(
             title="What to have rated next",
             verdict=f"{self._what()} {self._brings()}".strip(),
-            notes=(*self._settles(), *self._shows(), *self._about(), self.design),
+            notes=(
+                *self._confidence(),
+                *self._settles(),
+                *self._shows(),
+                *self._about(),
+                self.design,
+            ),
             facts=(("To rate", count, f"of {len(self.outputs):,} outputs"),),
-            sections=(*self._curve(), *self._texts(most, room), self._next()),
+            sections=(*self._race(), *self._curve(), *self._asked(most, room)),
         )
 
     @property
     def _unit(self) -> str:
-        return {"learn": "different output", "mean": "output", "compare": "item"}[self.choice.goal]
+        units = {"learn": "different output", "mean": "output", "compare": "item", "best": "item"}
+        return units[self.choice.goal]
 
     @property
     def _more(self) -> str:
@@ -172,6 +183,8 @@ class NextResult(Result):
     def _what(self) -> str:
         """What is chosen, and how."""
         choice = self.choice
+        if choice.race is not None:
+            return self._left(choice.race)
         both = " and ".join(f"'{clipped(name)}'" for name in choice.systems)
         units = f"{choice.n:,} of {counted(choice.units, self._unit)}"
         units += f" that {both} answered" if both else ""
@@ -179,10 +192,28 @@ class NextResult(Result):
             return f"{units}: those that should teach {estimator_name(self.signature)} most."
         return f"{units}, drawn at random."
 
+    def _left(self, race: Race) -> str:
+        """Who is left in the race, and how many further items of each are rated next."""
+        if not len(self.choice.rows):
+            return standing_said(race)
+        ratings = counted(len(self.choice.rows), "rating")
+        items = counted(self.choice.n, f"{self._more}item")
+        return f"{standing_said(race)} Rate {items} of each ({ratings}), drawn at random."
+
+    def _confidence(self) -> tuple[str, ...]:
+        """How sure it is that the best system is left."""
+        race = self.choice.race
+        return () if race is None else (confidence_said(race),)
+
+    def _race(self) -> tuple[Section, ...]:
+        """The systems in the race."""
+        race = self.choice.race
+        return () if race is None else (race_section(race),)
+
     def _brings(self) -> str:
         """What that should bring."""
         choice = self.choice
-        if choice.goal == "learn" and choice.way == "telling":
+        if choice.race is not None or (choice.goal == "learn" and choice.way == "telling"):
             return ""
         step = {step.n: step for step in choice.curve}.get(choice.n)
         if step is None:
@@ -264,6 +295,12 @@ class NextResult(Result):
         )
         title = "What ratings should bring"
         return (Section(title=title, lines=lines, table=table),)
+
+    def _asked(self, most: int, room: int) -> tuple[Section, ...]:
+        """The outputs to rate and what to do with them; nothing if none is asked for."""
+        if not len(self.choice.rows):
+            return ()
+        return (*self._texts(most, room), self._next())
 
     def _texts(self, most: int, room: int) -> tuple[Section, ...]:
         """The first outputs to rate."""

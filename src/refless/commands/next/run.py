@@ -10,6 +10,8 @@ import numpy as np
 from refless.commands.compare.inputs import Inputs, inputs_of, note_draw
 from refless.commands.compare.run import pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
+from refless.commands.next.best import USUAL as RACE_LOOKS
+from refless.commands.next.best import answers_by_item, check_race, plan_of_race, race_of, to_rate
 from refless.commands.next.plan import PlanResult, Study, check_plan, pilot_read, planned
 from refless.commands.next.result import NextResult
 from refless.commands.parameters import (
@@ -69,6 +71,7 @@ from refless.registry.version import __version__
 TO_RATE = "to-rate.csv"
 FORETOLD = "What ratings should bring is foretold as if they were."
 USUAL = 50  # outputs, or items
+PAIRED = ("compare", "best")  # goals that pair answers to one item
 ROLES = ("id", "item", "system", "source", "text")  # columns of the file for raters
 
 
@@ -78,7 +81,7 @@ def next(  # noqa: A001 - the command's name
     rated: Files = None,
     *,
     plan: bool = False,
-    goal: Annotated[str | None, About(metavar="learn|mean|compare")] = None,
+    goal: Annotated[str | None, About(metavar="learn|mean|compare|best")] = None,
     n: Annotated[int | None, About(names=("-n",))] = None,
     system: Annotated[Names, About(metavar="NAME", kind=Many)] = None,
     within: float | None = None,
@@ -116,8 +119,10 @@ def next(  # noqa: A001 - the command's name
         plan: How many ratings a study needs, or with `n` what so many show: of a pass rate (with
             `scale` a mean rating), a judge's kappa, TPR and TNR, and a difference of two systems.
         goal: What the ratings are for. learn: better estimates of all these outputs; mean: the mean
-            rating of these outputs; compare: how far two systems differ.
-        n: Outputs to have rated; with `goal='compare'` items, both answers of each. Without it: 50.
+            rating of these outputs; compare: how far two systems differ; best: which of several
+            systems is the best, where those shown to be worse are dropped.
+        n: Outputs to have rated; with `goal='compare'` or `goal='best'` items, all answers of each.
+            Without it: 50, or with best up to the next look.
         system: With `goal='compare'`: the two systems, where there are more. Repeatable.
         within: How exact is enough, in the raters' units: half the width of a 95 % interval.
             Without it: 5 % of the range of the ratings.
@@ -125,7 +130,8 @@ def next(  # noqa: A001 - the command's name
             range, or half of what the base rate leaves.
         sd: With `plan` and `scale`: expected standard deviation of ratings, in the raters' units.
             Without it, and without rated rows: 33 % of the scale.
-        looks: With `plan`: looks at the difference that are planned while ratings arrive.
+        looks: Looks that are planned while ratings arrive: with `plan` at a difference, with
+            `goal='best'` at all systems. Without it: none, or 10 with best.
         base_rate: With `plan`: expected share of passes.
         minutes_per_rating: With `plan`: how long a rating takes.
         blind: Leave the system out of the file for raters.
@@ -154,8 +160,10 @@ def next(  # noqa: A001 - the command's name
             looks=looks,
         )
         return planned(study, None if pool is None else pilot_read(pool), seed)
+    items = n
     n = USUAL if n is None else n
     _check(goal, n, within, system)
+    check_race(goal, looks)
     if these_items and goal == "learn":
         raise UsageError(f"{called('these_items')} goes with {called('goal', 'mean')} or compare")
     learner = chosen(estimator, threads, seed)
@@ -164,11 +172,23 @@ def next(  # noqa: A001 - the command's name
     scale = None if fit is None else fit.rated.scale
     size = 1.0 if scale is None else scale[1] - scale[0]
     enough = wanted(fit) if within is None else within / size
+    signs: dict[str, int | str] = {}
     if goal == "learn":
         choice = learn(fit, read.outputs, n, seed)
     elif goal == "mean":
         units = _outputs(fit, read, seed, these=these_items)
         choice = draw(units, n, seed, enough)
+    elif goal == "best":
+        new = answers_by_item(read.outputs)
+        done = answers_by_item(read.done)
+        names, race_looks = plan_of_race(new, done, looks or RACE_LOOKS)
+        with silenced():  # what it says of the rows was said
+            race = race_of(
+                read.compared, learner.clone(), names, race_looks, seed, these=these_items
+            )
+        choice = to_rate(race, race_looks, new, done, items, seed)
+        n = choice.n
+        signs = {"looks": len(race_looks.at), "spending": race_looks.spending}
     else:
         systems = _systems(read.outputs, read.done, system)
         units = items_to_draw(fit, read.outputs, systems, read.done)
@@ -180,7 +200,7 @@ def next(  # noqa: A001 - the command's name
             units = beside_pair(units, pair, size)
         choice = replace(draw(units, n, seed, enough), pair=pair)
     _note_choice(choice, read.outputs, fit, n, blind=blind)
-    signed = _signature(fit, read.outputs, choice, seed).plus(**read.design.signs)
+    signed = _signature(fit, read.outputs, choice, seed).plus(**signs, **read.design.signs)
     return NextResult(
         choice=choice.times(size),
         outputs=read.outputs,
@@ -203,7 +223,7 @@ def _check(goal: str | None, n: int, within: float | None, system: Names) -> Non
         raise UsageError(
             f"{called('n')} must be {least} or more with {called('goal', goal)}, got {n}"
         )
-    if within is not None and not (goal != "learn" and 0 < within < math.inf):
+    if within is not None and not (goal in {"mean", "compare"} and 0 < within < math.inf):
         raise UsageError(
             f"{called('within')} is a number above 0, and goes with "
             f"{called('goal', 'mean')} or compare"
@@ -239,7 +259,7 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
     """The rated texts, the outputs that nobody has rated, and those that were."""
     check_standard_input(outputs, rated)
     reading = replace(rows.to_reading(), lacking=() if rated is None else OF_RATINGS)
-    read = read_partly(outputs, reading, "" if goal == "compare" else None)
+    read = read_partly(outputs, reading, "" if goal in PAIRED else None)
     tell(read)
     note_missing(read.texts)
     pool, called, ratings = read.pool, {**read.columns}, None
@@ -249,7 +269,7 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
         called |= {role: names for role, names in read_too.columns.items() if names}
         ratings = replace(read_partly(pool, system=None), named=pool.named)
     compared = None
-    if goal == "compare" and pool is not None:
+    if goal in PAIRED and pool is not None:
         with silenced():
             compared = inputs_of(read, ratings)
         note_draw(compared, None, FORETOLD)
@@ -259,7 +279,7 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
         same = {*zip(pool.ids, pool.texts, strict=True)}
         pairs = zip(read.texts.ids, read.texts.texts, strict=True)
         done |= np.array([pair in same for pair in pairs], dtype=np.bool_)
-    if done.all():
+    if done.all() and goal != "best":
         remedy = "give outputs that nobody has rated"
         raise InputError("every output has a rating already", remedy=remedy)
     new, old = (read.texts.take(np.flatnonzero(rows)) for rows in (~done, done))
@@ -298,7 +318,7 @@ def _note_choice(
 ) -> None:
     """Says so if the choice is not what was asked for."""
     if choice.n < n:
-        unit = "item" if choice.goal == "compare" else "different output"
+        unit = "item" if choice.goal in PAIRED else "different output"
         note(f"there are no more than {counted(choice.n, unit)} without a rating")
     if estimator is None:
         note("no text is rated yet, so the choice is random and nothing can be foretold")
@@ -310,7 +330,7 @@ def _note_choice(
     names = {*outputs.systems} - {""}
     if blind and any(name in text_id for name in names for text_id in outputs.ids):
         note("ids hold names of systems: the file for raters is not blind by them")
-    if outputs.ids == numbered(len(outputs)):
+    if outputs.ids and outputs.ids == numbered(len(outputs)):
         note(
             "without a column id the ids are numbers of rows: keep the files of outputs as they are"
         )
@@ -334,6 +354,8 @@ def _then(outputs: Rows, rated: Rows, read: _Inputs, goal: str | None, *, partly
     several = len({*read.outputs.systems}) > 1
     compares = goal == "compare" or (goal == "mean" and several)
     files = [TO_RATE] if rated is None else [*words_of(rated), TO_RATE]
+    if goal == "best":
+        return replace(this_call(), name="next").line(n=None, rated=files)
     dropped = dict.fromkeys(("goal", "system", "within"), None)
     changes = {"n": None, "blind": False, "rated": files, **dropped}
     if partly and not compares:  # rows of one id are one text

@@ -1,0 +1,166 @@
+"""Which outputs to have rated so that the best of several systems is known: a race."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from refless.commands.compare.field import errors_of, field_of
+from refless.commands.compare.inputs import Inputs
+from refless.data.records import Outputs
+from refless.estimators import Estimator
+from refless.evaluation.active_learning import Choice
+from refless.evaluation.comparing import compared
+from refless.evaluation.groups import canonical
+from refless.evaluation.racing import Race, Racer, race_plan, raced
+from refless.evaluation.sampling_design import Units, draw
+from refless.registry.dialect import called
+from refless.registry.errors import UsageError
+from refless.registry.plural import counted
+from refless.report.document import Section, Table
+from refless.report.wording import clipped, labels
+from refless.stats.group_sequential import LookPlan
+
+USUAL = 10  # looks of a race
+FEWEST = 2  # systems, and items at the first look
+MOST_NAMED = 8  # systems that the first sentence names
+NAME = 24  # columns of a terminal
+
+Answers = dict[str, dict[str, list[int]]]  # rows of outputs, by item and system
+
+
+def check_race(goal: str | None, looks: int | None) -> None:
+    """Raises UsageError for looks without a race, or a race without looks."""
+    if looks is not None and goal != "best":
+        raise UsageError(
+            f"{called('looks')} goes with {called('plan')}, or with {called('goal', 'best')}"
+        )
+    if looks is not None and looks < 1:
+        raise UsageError(f"{called('looks')} must be 1 or more, got {looks}")
+
+
+def answers_by_item(outputs: Outputs) -> Answers:
+    """Rows of the answers to each item, by system, in an order of their own."""
+    labels_of = outputs.items or outputs.sources or outputs.ids
+    answers: Answers = defaultdict(lambda: defaultdict(list))
+    for row in canonical(outputs).tolist():
+        if outputs.systems[row]:
+            answers[labels_of[row]][outputs.systems[row]].append(row)
+    return answers
+
+
+def plan_of_race(new: Answers, done: Answers, looks: int) -> tuple[tuple[str, ...], LookPlan]:
+    """The systems in a race, and when it looks at their ratings: up to all items of all systems.
+
+    Raises:
+        UsageError: fewer than two systems, or too few items that all of them answered.
+    """
+    by_item = {item: {*new.get(item, {}), *done.get(item, {})} for item in {*new, *done}}
+    systems = tuple(sorted(set().union(*by_item.values())))
+    if len(systems) < FEWEST:
+        raise UsageError(
+            f"{called('goal', 'best')} is about two systems or more: a column system names them"
+        )
+    items = sum(len(names) == len(systems) for names in by_item.values())
+    if items < FEWEST * looks:
+        raise UsageError(
+            f"{called('goal', 'best')}: {counted(items, 'item')} that all {len(systems)} systems answered are "
+            f"too few for {looks} looks; give {called('looks', max(items // FEWEST, 1))} or fewer"
+        )
+    plan = LookPlan.equal(looks, items, "pocock")
+    return systems, race_plan(plan, len(systems))
+
+
+def race_of(
+    inputs: Inputs | None,
+    estimator: Estimator,
+    systems: Sequence[str],
+    plan: LookPlan,
+    seed: int,
+    *,
+    these: bool,
+) -> Race:
+    """The race by the ratings that there are; all systems are left before the first."""
+    if inputs is None:
+        racers = tuple(Racer(name=name, rated=0, behind=None) for name in systems)
+        return Race(systems=racers, items=0, planned=plan.planned, number=0, count=len(plan.at))
+    errors = errors_of(inputs, estimator, drawn=True)
+    field = field_of(inputs, estimator, seed, "random")
+    return raced(compared(replace(field, these=these, plan=plan), errors, systems), plan)
+
+
+def to_rate(
+    race: Race, plan: LookPlan, new: Answers, done: Answers, n: int | None, seed: int
+) -> Choice:
+    """Answers of the systems that are left to some items, drawn at random, up to the next look.
+
+    Args:
+        race: by now; plan: of its looks.
+        new, done: answers without and with a rating.
+        n: items; None for as many as the next look is away.
+    """
+    left = race.left if len(race.left) > 1 else ()
+    members = []
+    for item in sorted(new):
+        asked = [row for name in left for row in _unrated(item, name, new, done)]
+        answered = {*new[item], *done.get(item, {})}
+        if asked and answered >= {*left}:
+            members.append(tuple(asked))
+    ahead = [at for at in plan.at if at > race.items]
+    further = ahead[0] - race.items if ahead and left else 0
+    units = Units(goal="best", members=tuple(members), spread=np.nan, systems=race.left)
+    choice = draw(units, further if n is None else n, seed, np.nan)
+    return replace(choice, already=race.items, race=race)
+
+
+def _unrated(
+    item: str, name: str, new: Mapping[str, Mapping[str, list[int]]], done: Answers
+) -> Sequence[int]:
+    """Rows of a system's answer to an item, if no rating of it is there yet."""
+    if name in done.get(item, {}):
+        return ()
+    return new[item].get(name, ())
+
+
+def standing_said(race: Race) -> str:
+    """Who is left, and after which look."""
+    names = labels([racer.name for racer in race.systems], NAME)
+    left = race.left
+    every = len(race.systems)
+    if len(left) == 1:
+        return f"{names[left[0]]} is the best of {every} systems: the others are shown to be worse."
+    listed = ", ".join(names[name] for name in left[:MOST_NAMED])
+    more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
+    if race.items >= race.planned:
+        return f"{len(left)} of {every} systems are tied for first: {listed}{more}."
+    return f"{len(left)} of {every} systems are left: {listed}{more}."
+
+
+def confidence_said(race: Race) -> str:
+    """Which look this is, and how sure it is that the best system is left."""
+    sure = (
+        "The best of all is among those left with a confidence of 97.5 %, at all planned looks "
+        "together: error is spent as by Pocock, and shared by the systems (Bonferroni)."
+    )
+    if not race.number:
+        return f"No look was taken yet. {sure}"
+    items = f"{race.items:,} of {counted(race.planned, 'item')}"
+    return f"This is look {race.number} of {race.count}, at {items}. {sure}"
+
+
+def race_section(race: Race) -> Section:
+    """Each system: left, or behind which other."""
+    rows = tuple(
+        (
+            clipped(racer.name, NAME),
+            f"{racer.rated:,}",
+            "left"
+            if racer.behind is None
+            else f"dropped: worse than {clipped(racer.behind, NAME)}",
+        )
+        for racer in race.systems
+    )
+    return Section(title="The race", table=Table(header=("system", "rated", ""), rows=rows))

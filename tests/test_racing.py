@@ -1,0 +1,162 @@
+"""Races for the best of several systems: who is dropped, who is left, and who is rated next."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.until_decided import decided, false_alarms, over_pools, race
+
+import refless
+from command_line import ANY_NEIGHBOR, headlines, jsonl, run
+from refless.evaluation.racing import race_plan
+from refless.stats.group_sequential import LookPlan
+
+Rows = list[dict[str, Any]]
+TRUTH = {"best": 1.6, "good": 0.3, "fair": 0.0, "poor": -0.6}
+ITEMS = 60
+ESTIMATOR = ANY_NEIGHBOR[1]
+
+
+def entries(seed: int = 3) -> Rows:
+    """Four systems' answers to 60 items, all of them with the rating that they will get."""
+    rng = np.random.default_rng(seed)
+    texts = headlines(4 * ITEMS)
+    rows = []
+    for item in range(ITEMS):
+        for place, (system, quality) in enumerate(TRUTH.items()):
+            rating = float(np.clip(np.round(3 + quality + rng.normal(0, 0.9)), 1, 5))
+            row = {"id": f"{system}{item}", "item": f"i{item:02}", "system": system}
+            text = texts[(4 * item + place) % len(texts)]
+            rows.append({**row, "text": text, "rating": rating})
+    return rows
+
+
+def known(rows: Rows, ids: set[str]) -> Rows:
+    """The rows with ratings of these ids alone."""
+    return [{**row, "rating": row["rating"] if row["id"] in ids else None} for row in rows]
+
+
+def raced(rows: Rows, **more: Any) -> Any:
+    """What is asked next of a race."""
+    return refless.next(rows, goal="best", scale=(1, 5), estimator=ESTIMATOR, **more)
+
+
+def test_a_race_to_its_end() -> None:
+    """Rated round by round: systems shown to be worse are asked no more, until one is left."""
+    rows = entries()
+    rated: set[str] = set()
+    asked = []
+    result = raced(known(rows, rated))
+    assert "4 of 4 systems are left" in str(result)
+    assert "No look was taken yet." in str(result)
+    while len(result.choice.rows):
+        new = {row["id"] for row in result.rows()}
+        assert not new & rated
+        systems = {row["system"] for row in result.rows()}
+        assert systems == {*result.choice.race.left}
+        assert len(new) == len(systems) * result.choice.n
+        asked.append(len(new))
+        rated |= new
+        result = raced(known(rows, rated))
+    assert result.choice.race.left == ("best",)
+    assert asked[0] == 4 * 6
+    assert sum(asked) < 0.6 * len(rows)
+    words = " ".join(str(result).split())
+    assert "best is the best of 4 systems: the others are shown to be worse." in words
+    assert "dropped: worse than" in words
+    assert "To rate" not in words
+    race_json = result.to_dict()["race"]
+    assert [racer["behind"] is None for racer in race_json["systems"]] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+def test_all_rated_at_once() -> None:
+    """The last look is taken at all items; equal systems stay tied for first."""
+    rows = entries()
+    twin = [
+        {**row, "system": "twin", "id": f"t{row['id']}"} for row in rows if row["system"] == "best"
+    ]
+    result = raced([*rows, *twin])
+    race_by_now = result.choice.race
+    assert {*race_by_now.left} == {"best", "twin"}
+    assert race_by_now.number == race_by_now.count == 10
+    assert "2 of 5 systems are tied for first" in " ".join(str(result).split())
+
+
+def test_the_file_for_raters(tmp_path: Path) -> None:
+    """The command line writes it, and says how to go on."""
+    file = jsonl(tmp_path / "outputs.jsonl", known(entries(), set()))
+    out = tmp_path / "to-rate.csv"
+    words = ("next", file, "--goal", "best", "--looks", 5, *ANY_NEIGHBOR, "--scale", 1, 5)
+    ran = run(*words, "-o", out)
+    assert ran.code == 0, ran.err
+    rows = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
+    assert len(rows) == 4 * 12
+    assert "--goal best" in ran.out.split("Then")[1]
+    assert run(*words, "-n", 3, "--format", "json").json["n"] == 3
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"looks": 40}, "60 items that all 4 systems answered are too few for 40 looks"),
+        ({"looks": 0}, "must be 1 or more, got 0"),
+        ({"within": 0.2}, "goes with goal=mean or compare"),
+    ],
+)
+def test_races_that_cannot_be(more: dict[str, Any], message: str) -> None:
+    """Each says what to give instead."""
+    with pytest.raises(refless.UsageError) as error:
+        raced(known(entries(), set()), **more)
+    assert message in str(error.value).replace("'", "")
+
+
+def test_one_system_is_no_race() -> None:
+    """A race takes two."""
+    rows = [row for row in known(entries(), set()) if row["system"] == "best"]
+    with pytest.raises(refless.UsageError, match="two systems or more"):
+        raced(rows)
+
+
+def test_the_plan_of_a_race() -> None:
+    """Of five systems each pair may err by a quarter of the error, spent as by Pocock."""
+    plan = race_plan(LookPlan.equal(5, 100, "obrien-fleming"), 5)
+    assert plan.alpha == pytest.approx(0.05 / 4)
+    assert plan.spending == "pocock"
+    assert plan.looks(20).last > LookPlan.equal(5, 100, "pocock").looks(20).last
+
+
+def test_the_best_is_hardly_ever_dropped() -> None:
+    """Five equal systems but for one that is a little better: 60 races of at most 50 items."""
+    rng = np.random.default_rng(9)
+    kept = []
+    for _ in range(60):
+        ratings = rng.integers(1, 6, (5, 50)).astype(float)
+        ratings[0] = np.minimum(ratings[0] + (rng.random(50) < 0.1), 5)
+        used, left = race(ratings, (1.0, 5.0), these=False, at_the_end=False)
+        kept.append(0 in left)
+        assert used <= 250
+    assert np.mean(kept) >= 0.93
+
+
+def test_the_benchmark_of_decisions() -> None:
+    """Its lines name each question and way; planned looks rate less than one look at the end."""
+    rows = [row for row in entries() if row["system"] in ("best", "fair", "good")]
+    lines = list(decided("simulated", rows, 4, np.random.default_rng(0)))
+    shares = {(line.question, line.way): line.numbers["items"] for line in lines}
+    assert len(shares) == 8
+    assert shares["items like these", "one look"] == 1
+    assert shares["items like these", "obrien-fleming"] < 0.8
+    assert shares["these items", "pocock"] < shares["these items", "obrien-fleming"]
+    summary = {(line.question, line.way): line.numbers["items"] for line in over_pools(lines)}
+    assert summary == pytest.approx(shares)
+    line = false_alarms("simulated", rows, 40, np.random.default_rng(0))
+    assert "false alarms in 40 studies" in line
