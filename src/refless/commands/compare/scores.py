@@ -17,6 +17,7 @@ from refless.evaluation.as_if_same import DRAWS, as_if_same
 from refless.evaluation.comparing import SURE, Comparison, Pair, compared_by
 from refless.evaluation.entries import Field
 from refless.registry.arrays import FloatArray
+from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
