@@ -37,6 +37,16 @@ class Ran:
         """Standard output, which must be JSON and nothing else."""
         return json.loads(self.out)
 
+    @property
+    def found(self) -> Any:
+        """The same without the notes, which name files."""
+        return unnoted(self.json)
+
+
+def unnoted(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The object of a result without what was noticed on the way."""
+    return {name: value for name, value in result.items() if name != "notes"}
+
 
 def run(*words: object, stdin: str | bytes = b"") -> Ran:
     """`refless WORDS...` in this process, with its exit status."""

@@ -1,6 +1,7 @@
 """Exit statuses, messages, and what happens when something goes wrong."""
 
 import errno
+import json
 import os
 import shlex
 import signal
@@ -11,7 +12,7 @@ from typing import IO
 
 import pytest
 
-from command_line import NEIGHBORS, run
+from command_line import NEIGHBORS, run, unnoted
 from refless.commands import COMMANDS
 
 MODULE = [sys.executable, "-m", "refless"]
@@ -201,12 +202,12 @@ def test_as_a_process(folder: Path) -> None:
     """The installed command and `python -m refless` are one, with warnings as errors."""
     rest = [*NEIGHBORS, "--format", "json"]
     rated = ("--rated", folder / "rated.jsonl")
-    expected = run("score", folder / "outputs.jsonl", *rated, *rest).out
+    expected = run("score", folder / "outputs.jsonl", *rated, *rest).found
     for start in ([str(Path(sys.executable).parent / "refless")], MODULE):
         words = [*start, "score", "outputs.jsonl", "--rated", "rated.jsonl", *rest]
         done = process(words, folder)
         assert done.returncode == 0, done.stderr
-        assert done.stdout.decode() == expected
+        assert unnoted(json.loads(done.stdout)) == expected
 
 
 def test_version_and_no_command() -> None:

@@ -248,11 +248,11 @@ def test_standard_input(folder: Path) -> None:
     """- is standard input, for the outputs or for the rated texts, not for both."""
     outputs = (folder / "outputs.jsonl").read_bytes()
     rated = (folder / "rated.jsonl").read_bytes()
-    whole = scored(folder, "--format", "json").json
+    whole = scored(folder, "--format", "json").found
     words = (*NEIGHBORS, "--format", "json", "--read", "format=jsonl")
     ours = run("score", "-", "--rated", folder / "rated.jsonl", *words, stdin=outputs)
     theirs = run("score", folder / "outputs.jsonl", "--rated", "-", *words, stdin=rated)
-    assert ours.json == theirs.json == whole
+    assert ours.found == theirs.found == whole
     both = run("score", "-", "--rated", "-", stdin=rated)
     assert both.code == 2
     assert "only once" in both.err
@@ -264,20 +264,20 @@ def test_a_partly_rated_file(folder: Path, tmp_path: Path) -> None:
     mixed = [row for pair in zip(rated_rows()[::12], blank, strict=True) for row in pair]
     rest = [row for row in rated_rows() if row not in mixed]
     both = jsonl(tmp_path / "both.jsonl", [*mixed, *rest])
-    whole = scored(folder, *SCALE, "--format", "json").json
+    whole = scored(folder, *SCALE, "--format", "json").found
     ran = run("score", both, *NEIGHBORS, *SCALE, "--format", "json")
     assert ran.code == 0, ran.err
-    assert ran.json == whole
+    assert ran.found == whole
     absent = [{k: v for k, v in row.items() if k != "rating"} for row in output_rows()]
     other = jsonl(tmp_path / "other.jsonl", [*rated_rows(), *absent])
-    assert run("score", other, *NEIGHBORS, *SCALE, "--format", "json").json == whole
+    assert run("score", other, *NEIGHBORS, *SCALE, "--format", "json").found == whole
     table = tmp_path / "both.csv"
     columns = ("id", "source", "system", "text", "annotator", "rating")
     with table.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns)
         writer.writeheader()
         writer.writerows([*mixed, *rest])
-    assert run("score", table, *NEIGHBORS, *SCALE, "--format", "json").json == whole
+    assert run("score", table, *NEIGHBORS, *SCALE, "--format", "json").found == whole
 
 
 @pytest.mark.parametrize(

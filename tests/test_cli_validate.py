@@ -152,11 +152,11 @@ def test_thumbs(tmp_path: Path) -> None:
     assert 0.5 < found.json["estimator"]["auc"] <= 1
     assert "AUC" in validated(tmp_path / "n.jsonl").out
     aloud = validated(jsonl(tmp_path / "w.jsonl", words), "--format", "json")
-    assert aloud.json == found.json
+    assert aloud.found == found.found
     assert "👍" in aloud.err
     assert "on a scale from 0 to 1" in aloud.err
     flags = ("--read", "rating-map=fine=1,poor=0", *scale)
-    assert validated(jsonl(tmp_path / "m.jsonl", mapped), *flags).json == found.json
+    assert validated(jsonl(tmp_path / "m.jsonl", mapped), *flags).found == found.found
     refused = validated(tmp_path / "m.jsonl")
     assert refused.code == 2
     assert "'fine', 'poor'" in refused.err

@@ -78,7 +78,7 @@ class Sibling:
         files: name -> rows, an object of JSON, text or bytes.
         command: the command line; right: what `found` gives of its JSON.
         found: `difference` (new minus old), `rate` (of wins of the new one), `annotator` (the
-            average one's Spearman), or a measure of the judge.
+            average one's Spearman), `n` (outputs), or a measure of the judge.
         said: on standard error of that command, each of them.
         printed: the flags in a refusal or note that are then added; NAME, X and NUMBER stand for
             the words of `filled`.
@@ -124,6 +124,8 @@ def value(result: Any, found: str) -> float | None:
         (pair,) = result["wins"]
         rate = float(pair["by_item"]["rate"])
         return rate if pair["second"] == "new" else 1 - rate
+    if found == "n":
+        return float(result["n"])
     if found == "annotator":
         return float(result["beside"]["annotator"])
     measure = result["judges"][0]["measures"][found]["value"]
@@ -234,7 +236,38 @@ OTHER_MEANINGS = (
     ),
 )
 
+QUALTRICS = ("StartDate", "Status", "Finished", "ResponseId", "item", "model", "response", "Q1")
+ASKED = ("Start Date", "Response Type", "Finished", "Response ID", "item", "model", "response", "?")
+
+
+def survey(previews: str) -> list[Row]:
+    """Answers of a survey below the lines of questions and import ids; a preview for each."""
+    heads = [ASKED, [json.dumps({"ImportId": name}) for name in QUALTRICS]]
+    cells = [
+        ("2026-05-01", status, "1", f"R_{i}{system}{status}", i, system, answer(i, system), given)
+        for i, system in PAIRS
+        for status, given in (("0", rating(i, system)), (previews, 1))
+    ]
+    return [dict(zip(QUALTRICS, row, strict=True)) for row in (*heads, *cells)]
+
+
 INVALID = (
+    Sibling(
+        "invalid rows: Qualtrics, numeric values, lines below the names",
+        "qualtrics.com/support, Understanding Your Dataset: 3 rows of headers; Status",
+        {"survey.csv": survey("1")},
+        "compare survey.csv --scale 1 5 --column rating=Q1",
+        1,
+        said=("2 lines of questions and import ids", "24 'Survey Preview'"),
+    ),
+    Sibling(
+        "invalid rows: Qualtrics, spam",
+        "the same",
+        {"survey.csv": survey("8")},
+        "compare survey.csv --scale 1 5 --column rating=Q1",
+        1,
+        said=("24 'Spam'",),
+    ),
     Sibling(
         "invalid rows: Toloka, rejected assignments",
         "toloka-kit get_assignments_df: INPUT:, OUTPUT:, ASSIGNMENT:status, ASSIGNMENT:worker_id",
@@ -686,6 +719,21 @@ WORDS = (
 
 KEYS = (
     Sibling(
+        "keys: ids of rated texts and of outputs, which differ in capitals and blanks",
+        "excel and forms: a trailing blank, a capital at the beginning",
+        {
+            name: [{"id": key.format(i), "text": answer(i, "old"), **more(i)} for i in QUESTIONS]
+            for name, key, more in (
+                ("rated.csv", "q{}", lambda i: {"rating": rating(i, "old")}),
+                ("outputs.csv", "Q{} ", lambda _: {}),
+            )
+        },
+        "score outputs.csv --rated rated.csv --scale 1 5",
+        12,
+        "n",
+        said=("ids 'Q0 ' and 'q0' differ in form alone and do not match (12 ids like these)",),
+    ),
+    Sibling(
         "keys: numbers with zeros before them in one of two files",
         "support.microsoft.com, Keeping leading zeros: Excel removes them from CSV",
         {
@@ -1008,3 +1056,64 @@ def test_ratings_in_a_column_each(tmp_path: Path) -> None:
     ran = ran_in(tmp_path, "compare grid.csv --scale 1 5")
     assert ran.code == 2
     assert "an annotator a column" not in ran.err
+
+
+EXPORTS = Path(__file__).parent / "exports"
+CLEAN = {  # a file of each reader, and what else it is asked with
+    "inspect": "validate inspect/edited.json --dimension human --scale 1 5",
+    "lm-eval": "metric lm-eval/samples_why_2026-11-20T10-00-00.000000.jsonl --metric bleu",
+    "argilla": "validate argilla/records.json --dimension ok",
+    "label-studio": "validate label-studio/tasks.json --dimension fluency --scale 1 6",
+    "label-studio-min": "validate label-studio/result.csv --dimension fluency --scale 1 6",
+    "langfuse": "judge langfuse/scores.jsonl --dimension quality --scale 1 5 "
+    "--score-column 'scores.*'",
+    "mlflow": "validate mlflow/traces.jsonl --dimension quality --scale 1 5",
+    "promptfoo": "validate promptfoo/eval.jsonl --scale 0 1",
+}
+
+
+@pytest.mark.parametrize("words", CLEAN.values(), ids=CLEAN)
+def test_what_is_said_of_a_clean_file(words: str) -> None:
+    """One line on the file, which does not call columns unread that the reader makes itself."""
+    ran = ran_in(EXPORTS, words)
+    assert ran.code == 0, ran.err
+    file = words.split()[1]
+    (line,) = (line for line in ran.err.splitlines() if f" {file}: " in line)
+    unread = line.partition("left unread: ")[2].partition(";")[0]
+    own = ("reference", "passes", "vars", "metadata", "doc", "request", "data", "timestamp")
+    assert not {f"'{name}'" for name in own} & {*unread.split(", ")}
+    assert any(file in note for note in ran.json["notes"])
+
+
+def test_two_lines_of_a_clean_table(tmp_path: Path) -> None:
+    """What is read and what is not are one line, merged rows another; JSON has them, too."""
+    rows = [
+        plain(i, system, id=f"{i}{system}", annotator=who, rating=rating(i, system), seconds=3)
+        for i, system in PAIRS
+        for who in PEOPLE
+    ]
+    write(tmp_path, "rated.csv", rows)
+    ran = ran_in(tmp_path, "compare rated.csv --scale 1 5 -o rated.json")
+    columns, merged = ran.err.splitlines()[:2]
+    assert columns.startswith("refless: rated.csv: text from 'response', id from 'id', item from")
+    assert columns.endswith("annotator from 'annotator'; left unread: 'seconds'")
+    assert merged == "refless: 72 rows merged into 24 texts on id"
+    saved = json.loads((tmp_path / "rated.json").read_text(encoding="utf-8"))
+    assert saved["notes"][:2] == ran.json["notes"][:2]
+    assert "left unread: 'seconds'" in saved["notes"][0]
+
+
+def test_a_verdict_of_deepeval_as_a_judge(tmp_path: Path) -> None:
+    """Its own verdict on a test case is a score of 0 and 1."""
+    write(tmp_path, "run.json", THRESHOLDS[0].files["run.json"])
+    words = "judge run.json --score-column success --column rating=metadata.human"
+    assert value(ran_in(tmp_path, words).json, "judge_rate") == pytest.approx(1 / 6)
+
+
+def test_columns_of_parquet_that_nobody_reads(tmp_path: Path) -> None:
+    """They are named as in other files."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    rows = [plain(i, system, rating=rating(i, system), note="x") for i, system in PAIRS]
+    pandas.DataFrame(rows).to_parquet(tmp_path / "rated.parquet")
+    assert "left unread: 'note'" in ran_in(tmp_path, "compare rated.parquet --scale 1 5").err

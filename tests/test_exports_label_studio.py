@@ -48,7 +48,7 @@ def test_without_a_configuration(name: str) -> None:
     """Ratings stay as they are, and that the scale is not known is said; --scale is heeded."""
     found = read(name, "fluency")
     assert (ratings(found), found.pool.scale) == (FLUENCY, None)
-    assert any("does not say the scale; give scale=" in note for note in found.notes)
+    assert any("scale is in the labelling configuration" in note for note in found.notes)
     assert read(name, "fluency", scale=(0, 8)).pool.human.max() == 6 / 8
 
 

@@ -110,7 +110,7 @@ def test_argilla_without_settings(tmp_path: Path) -> None:
     found = read(write(tmp_path, "records.json", json.dumps([record])))
     assert (found.pool.texts, found.pool.human.tolist()) == (("user: hi\nbot: yo",), [3])
     notes = " ".join(found.notes)
-    assert "no scale is known; give scale=(MIN, MAX)" in notes
+    assert found.pool.scale is None
     assert "left out: 1 responses to 'q' that are no single value" in notes
 
 

@@ -49,9 +49,7 @@ def explained() -> Document:
 def metrics() -> Document:
     outputs = referenced(["a b c d", "a b x d"], "a b c d")
     runs = (run(BLEU(), outputs, label="bleu", resamples=40),)
-    return MetricResult(
-        runs=runs, outputs=outputs, remarks=("careful",), signature=SIGNATURE
-    ).document()
+    return MetricResult(runs=runs, outputs=outputs, signature=SIGNATURE).document()
 
 
 def human_likeness() -> Document:
@@ -70,7 +68,7 @@ def stressed() -> Document:
     items = referenced([""], "a b")
     one = Stressed(label="bleu", signature=SIGNATURE, probes=probes, skipped={"sentence": "why"})
     material = Material(items=items, systems={"s": ("a",)})
-    result = StressResult(stressed=(one,), material=material, remarks=(), signature=SIGNATURE)
+    result = StressResult(stressed=(one,), material=material, signature=SIGNATURE)
     return result.document()
 
 

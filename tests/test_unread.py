@@ -55,15 +55,16 @@ def test_all_is_read() -> None:
 
 
 def test_unread_columns_are_said_once(tmp_path: Path) -> None:
-    """One line on standard error beside that of the columns that were read; the result has it."""
+    """On the line of the columns that were read; the result has it, and so has its JSON."""
     rows = [{**row, "minutes": 3} for row in answers()]
     file = jsonl(tmp_path / "rows.jsonl", rows)
     ran = run("compare", file, "--column", "text=written", "--scale", 1, 5, "--format", "json")
     assert "left unread: 'answer', 'minutes'" in ran.err
-    assert len(ran.err.splitlines()) == 2
+    assert len(ran.err.splitlines()) == 1
+    assert "left unread: 'answer', 'minutes'" in ran.json["notes"][0]
     columns = {"text": "written"}
     found = refless.compare(str(file), columns=columns, scale=(1, 5))
-    assert f"{file}: left unread: 'answer', 'minutes'" in found.notes
+    assert "left unread: 'answer', 'minutes'" in found.notes[0]
 
 
 def raters(*names: str) -> Rows:

@@ -54,7 +54,7 @@ def renamed(rows: Rows, **names: str) -> Rows:
 def test_people_and_not_their_judge_compare() -> None:
     """A judge's column beside people's is said to be unread; by people nothing is shown."""
     found: Any = refless.compare(judged())
-    assert f"the rows: {UNREAD}" in found.notes
+    assert UNREAD in found.notes[0]
     assert "rating from 'human_rating'" in found.notes[0]
     low, high = found.comparison.pairs[0].difference.interval
     assert low < 0 < high
@@ -67,7 +67,7 @@ def test_people_and_not_their_judge_elsewhere(name: str) -> None:
     """The same of the texts that estimates are made of, and of one file of both."""
     found = getattr(refless, name)(judged(30), estimator="bleu-neighbors")
     assert any("rating from 'human_rating'" in line for line in found.notes)
-    assert f"the rows: {UNREAD}" in found.notes
+    assert any(UNREAD in line for line in found.notes)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_named_score_is_not_asked_about() -> None:
 
 def test_a_judge_that_nobody_named() -> None:
     """The error names the columns that may be one."""
-    with pytest.raises(UsageError, match=r"score_column or .* needed; left unread: 'score'; scor"):
+    with pytest.raises(UsageError, match=r"score_column or .* needed; .*left unread: 'score'"):
         refless.judge(judged())
 
 

@@ -46,10 +46,7 @@ class ScoredRows(RatedRows):
 
 
 def tell(*reads: Read) -> None:
-    """Notes what was noticed while reading; of bad rows the first of each kind, three at most.
-
-    Sentences that begin with the same name, such as that of a file, become one.
-    """
+    """Notes what was noticed while reading, a line a file; of bad rows the first three kinds."""
     said: dict[str, str] = {}
     for line in dict.fromkeys(line for read in reads for line in read.notes):
         name, _, sentence = line.partition(": ")
@@ -105,16 +102,15 @@ def note_equal(pool: Texts) -> None:
             note(f"{name}: all scores of the rated texts are {result.pop():g}, which tells nothing")
 
 
-def note_beside(rated: Texts, unrated: Texts) -> None:
-    """Says what is odd about rated texts and those that nobody rated, beside each other.
+def note_keys(rated: Texts, outputs: Texts) -> None:
+    """Says which ids of rated texts and of outputs would match if their form did not count."""
+    sides = ["rated"] * len(rated) + ["outputs"] * len(outputs)
+    for line in keys_alike("id", rated.ids + outputs.ids, sides):
+        note(line)
 
-    Scores of others that look like failures; ids and items that would match if form did not count.
-    """
-    for role in ("id", "item"):
-        ours, others = (getattr(texts, f"{role}s") for texts in (rated, unrated))
-        sides = ["rated"] * len(ours) + ["unrated"] * len(others)
-        for line in keys_alike(role, (*ours, *others), sides):
-            note(line)
+
+def note_codes(rated: Texts, unrated: Texts) -> None:
+    """Says where scores of others, of rated texts or of those nobody rated, look like failures."""
     for name in (name for name in rated.score_names if name in unrated.score_names):
         scores = np.concatenate([rated.score(name), unrated.score(name)])
         scores = scores[~np.isnan(scores)]
@@ -133,10 +129,9 @@ def note_ratings(pool: RatedPool) -> FloatArray:
     if pool.scale is not None:
         low, high = pool.scale
         if low == 0 and high >= 10 and 0 <= values.min() < values.max() <= 1:
-            note(
-                f"all ratings go from {values.min():g} to {values.max():g} on a scale from 0 to "
-                f"{high:g}: if they are shares of it, {called('scale', (0, 1))}"
-            )
+            ends = f"from {values.min():g} to {values.max():g} on a scale from 0 to {high:g}"
+            shares = called("scale", (0, 1))
+            note(f"all ratings go {ends}: if they are shares of it, {shares}")
         return values
     codes = codes_in(values) | _zero_in(values)
     for line in _of_codes(values, codes, "rating", "not rated"):
@@ -144,9 +139,7 @@ def note_ratings(pool: RatedPool) -> FloatArray:
     return values[~np.isin(values, [*codes])]
 
 
-def _of_codes(
-    values: FloatArray, codes: frozenset[float], noun: str, meaning: str
-) -> Iterator[str]:
+def _of_codes(values: FloatArray, codes: frozenset[float], noun: str, means: str) -> Iterator[str]:
     """How many values are codes, lowest code first, where the others go from and to, what to do."""
     answers = values[~np.isin(values, [*codes])]
     for code in sorted(codes):
@@ -154,7 +147,7 @@ def _of_codes(
         blank = called("reading", {f"{noun}-map": f"{code:g}="})
         yield (
             f"{n} of {len(values)} {noun}s {'is' if n == 1 else 'are'} {code:g}, the others go "
-            f"from {answers.min():g} to {answers.max():g}: if that stands for {meaning}, leave "
+            f"from {answers.min():g} to {answers.max():g}: if that stands for {means}, leave "
             f"these cells blank or say {blank}"
         )
 
@@ -189,10 +182,7 @@ def _zero_in(values: FloatArray) -> frozenset[float]:
 
 
 def note_scale(pool: RatedPool) -> None:
-    """Says what follows where nobody said the scale, and which one the ratings look like.
-
-    No number depends on it: units do not change with the ratings that happen to be in a file.
-    """
+    """Says which scale the ratings look like, where nobody said it; no number depends on that."""
     values = note_ratings(pool)
     if pool.scale is not None or not len(values):
         return

@@ -20,23 +20,19 @@ _bar: ContextVar[Bar | None] = ContextVar("bar", default=None)
 
 
 def note(line: str) -> None:
-    """One thing that was noticed, as a sentence, which is said once; "" says nothing."""
+    """One thing that was noticed, as a sentence; "" says nothing."""
     notes, listener = _told.get(), _listener.get()
-    if not line or line in (notes or ()):
-        return
-    if notes is not None:
+    if line and notes is not None:
         notes.append(line)
-    if listener is not None:
+    if line and listener is not None:
         listener(line)
 
 
 def note_few(count: int, group: str) -> None:
     """Says so where intervals, which draw whole groups, rest on too few to be trusted."""
     if 1 < count < FEWEST_GROUPS:
-        note(
-            f"intervals are drawn over {count} {group}s; with fewer than {FEWEST_GROUPS} they are "
-            "too narrow"
-        )
+        few = f"with fewer than {FEWEST_GROUPS} they are too narrow"
+        note(f"intervals are drawn over {count} {group}s; {few}")
 
 
 def note_repeated(labels: Sequence[object], result: str) -> None:

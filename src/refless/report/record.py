@@ -23,11 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What the object of every command begins with.
-
-    Attributes:
-        notes: what was noticed on the way, such as columns that nobody reads, a sentence each.
-    """
+    """What the object of every command begins with; notes say what was noticed on the way."""
 
     format: Literal[1] = 1
     command: str

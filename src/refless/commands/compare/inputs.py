@@ -14,7 +14,8 @@ from refless.commands.random_draw import draw_remark
 from refless.commands.rows import (
     ScoredRows,
     check_standard_input,
-    note_beside,
+    note_codes,
+    note_keys,
     note_missing,
     tell,
 )
@@ -91,13 +92,14 @@ def inputs_of(outputs: PartlyRated, rated: PartlyRated | None, group: str | None
     """The outputs with all that is rated; raises InputError if nothing is."""
     pool = outputs.pool
     if rated is not None:
+        note_keys(rated.texts, outputs.texts)
         outputs, pool, same = with_ratings(outputs, rated)
         _note_same(outputs, pool, same)
     if pool is None:
         remedy = f"rate some outputs, or give rated texts with {called('rated')}"
         raise InputError("no text has a rating", remedy=remedy)
     others = outputs.texts.take(np.setdiff1d(np.arange(len(outputs.texts)), outputs.place))
-    note_beside(pool, others)
+    note_codes(pool, others)
     if pool.score_names == others.score_names:
         for shift in judge_shifts(others.scores, others.sources, pool):
             if shift.outside:

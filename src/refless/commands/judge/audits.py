@@ -11,7 +11,7 @@ import numpy as np
 from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
 from refless.commands.random_draw import draw_remark
-from refless.commands.rows import ScoredRows, note_beside, note_equal, note_ratings, outputs_of
+from refless.commands.rows import ScoredRows, note_codes, note_equal, note_ratings, outputs_of
 from refless.commands.warnings import note
 from refless.data.design import Design, joined
 from refless.data.human import unscaled
@@ -148,7 +148,7 @@ def audits_of(
     rated, unrated = with_scores(question.read), question.read.unrated
     note_equal(rated)
     note_ratings(rated)
-    note_beside(rated, unrated)
+    note_codes(rated, unrated)
     _note_unscored(question, rated)
     split = int((question.ratings == 0.5).sum())
     if split and question.passing is None and {*rated.ratings.values.tolist()} <= {*VERDICTS}:

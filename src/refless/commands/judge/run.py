@@ -159,10 +159,11 @@ def judge(
             asked = {"passing": passing, "by": by, "own": own, "runs": runs or None}
             _check_unasked(asked, "of ratings without a judge's scores")
             return agreeing(read.pool, Design.of(read.pool, group, read.group))
-        raise UsageError(
+        needed = (
             f"two ratings of some text, or at least one {called('score_column')} or "
             f"{called('metrics', 'METRIC')} is needed"
         )
+        raise UsageError("; ".join([needed, *read.notes]))
     tell(read)
     with progress("comparing scores with people's ratings") as show:
         scores = _scores(read, chosen, {*lower})

@@ -37,7 +37,8 @@ from refless.commands.rows import (
     both_of,
     check_standard_input,
     grouped_outputs_of,
-    note_beside,
+    note_codes,
+    note_keys,
     note_unread,
     rated_of,
 )
@@ -222,11 +223,7 @@ def _check_group(saved: Saved, group: str | None) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Texts:
-    """The rated texts and the outputs, with the groups of each if these are not the sources.
-
-    Attributes:
-        one_file: whether both are rows of one file.
-    """
+    """The rated texts and the outputs, perhaps of one file, with their groups if not sources."""
 
     rated: RatedPool
     outputs: Outputs
@@ -242,13 +239,14 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _T
     if rated is not None:
         pool, labels = rated_of(rated, rows, group)
         texts, groups = grouped_outputs_of(outputs, rows, OF_ROWS, group=column_of(group))
+        note_keys(pool, texts)
     elif isinstance(outputs, RatedPool | Outputs):
         raise UsageError("rated is needed: estimates come from rated texts")
     else:
         both, new = both_of(outputs, rows, group)
         pool, labels, texts, groups = both.pool, both.group, new.outputs, new.group
         _note_draw(both, new)
-    note_beside(pool, texts)
+    note_codes(pool, texts)
     if group is None:
         return _Texts(pool, texts, one_file=one_file)
     labels = group_names(pool, group, labels)
@@ -269,6 +267,6 @@ def _read_for(saved: Saved, outputs: Rows, rows: ScoredRows) -> _Texts:
     """The outputs, and the rated texts of a fitted estimator."""
     reading = with_scores_of(saved.estimator, rows)
     texts, groups = grouped_outputs_of(outputs, reading, group=column_of(saved.group))
-    note_beside(saved.estimator.rated, texts)
+    note_codes(saved.estimator.rated, texts)
     labels = () if saved.group is None else group_names(texts, saved.group, groups)
     return _Texts(saved.estimator.rated, texts, (), labels)

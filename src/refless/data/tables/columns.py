@@ -54,14 +54,8 @@ CRITERIA = frozenset(  # names of what may tell several ratings of a text apart
 VAGUE = {"category", "name", "key"}  # of these a glimpse is enough
 CHATS = {"messages", "conversation", "conversations", "chat", "dialogue", "dialog", "turns"}
 OF_SENTENCES = {"user": "source"}  # what a column is if it holds sentences, and not names
-LAST = {
-    "version",
-    "prompt_id",
-    "user",
-    "assistant",
-}  # looked at where no other alias of the role is there
-# a judge's, or people's?
-UNCLEAR = ("score", "scores", "quality", "*_score", "judge*", "gpt*", "llm*")
+LAST = {"version", "prompt_id", "user", "assistant"}  # where no other alias of the role is there
+UNCLEAR = ("score", "scores", "quality", "*_score", "judge*", "gpt*", "llm*")  # or people's?
 OF_RATINGS = ("rating", "annotator", "time", "probability")
 OF_ROWS = ("id", "system", "task")  # roles that outputs to be estimated may lack
 SHARED = ("text", "id", "item", "source", "system", "task", "group", "score")

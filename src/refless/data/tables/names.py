@@ -61,17 +61,12 @@ def spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
 def keys_alike(role: str, keys: Sequence[str], owners: Sequence[str]) -> Iterator[str]:
     """A note on keys that would match across owners if their form did not count.
 
-    Spellings that one owner has side by side are two keys, and nothing is said of them.
-
-    Args:
-        role: what the keys are, such as id.
-        keys: [n] as they are written; owners: [n] the system, or the file, of each.
+    Spellings that one owner, a system or a file, has side by side are two keys: nothing is said.
     """
     groups = _alike(keys)
-    owned: dict[str, set[str]] = {key: set() for spellings in groups for key in spellings}
+    owned: dict[str, set[str]] = {}
     for key, owner in zip(keys, owners, strict=False) if groups else ():
-        if key in owned:
-            owned[key].add(owner)
+        owned.setdefault(key, set()).add(owner)
     apart = [
         spellings
         for spellings in groups

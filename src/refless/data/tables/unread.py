@@ -52,7 +52,7 @@ def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]
         _check_texts(rows, roles, unread)
     if roles.all("rating"):
         _check_criteria(rows, roles, columns, unread)
-    scores = [name for name in unclear(unread) if roles.all("rating")]
+    scores = unclear(unread) if roles.all("rating") else []
     if unread:
         names = dict.fromkeys([*scores, *map(at_any_place, unread)])
         sentences = [f"left unread: {listed([*names], MOST_NAMES)}"]

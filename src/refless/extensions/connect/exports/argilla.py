@@ -29,8 +29,8 @@ _RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.stat
 _PARTS = (_RESPONSES, _USERS, _STATUS)
 _SUGGESTION = ".suggestion"
 _WITHOUT_STATUS = (
-    "JSON of Argilla does not say which responses are drafts or were discarded: all count. "
-    "Export dataset.records.to_datasets().to_parquet(FILE) to leave them out"
+    "JSON of Argilla does not say which responses are drafts or were discarded: all count; "
+    "dataset.records.to_datasets().to_parquet(FILE) leaves them out"
 )
 
 

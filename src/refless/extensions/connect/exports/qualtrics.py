@@ -9,9 +9,12 @@ from refless.data.tables.exports.format import Entry, Export, each, has
 from refless.data.tables.reading import Row
 
 _STATUS = {  # numeric values of what is no answer, as exports with labels have them
-    **dict.fromkeys(("1", "9", "17"), "Survey Preview"),
+    "1": "Survey Preview",
+    "9": "Survey Preview",
+    "17": "Survey Preview",
     "2": "Survey Test",
-    **dict.fromkeys(("8", "12"), "Spam"),
+    "8": "Spam",
+    "12": "Spam",
 }
 
 
