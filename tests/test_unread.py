@@ -14,7 +14,14 @@ import pytest
 import refless
 from command_line import jsonl, run
 from frames import columns_of
-from refless.data.tables import Columns, Reading, read_outputs, read_pool, read_scored
+from refless.data.tables import (
+    Columns,
+    Reading,
+    SeveralDimensionsError,
+    read_outputs,
+    read_pool,
+    read_scored,
+)
 from refless.registry.errors import InputError
 
 Rows = list[dict[str, Any]]
@@ -262,20 +269,40 @@ def rated_twice(name: str, *values: object) -> Rows:
 
 
 @pytest.mark.parametrize("name", ["criterion", "Aspect", "metric", "question", "turn", "name"])
-def test_criteria_are_not_pooled(name: str) -> None:
-    """Refused with the flags for each; with them the ratings are those of one criterion."""
+def test_criteria_are_dimensions(name: str) -> None:
+    """Counted, as a column `dimension` is; with its name the ratings are those of one criterion."""
     rows = rated_twice(name, "fluency", "is it true?")
     if name == "question":  # else it is the source beside `prompt`
         rows = [{n: cell for n, cell in row.items() if n != "prompt"} for row in rows]
-    flags = f"--column dimension={name} --dimension"
-    with pytest.raises(InputError, match="ratings of several dimensions would be pooled") as raised:
+    with pytest.raises(
+        SeveralDimensionsError, match=r"'fluency' \(32\), 'is it true\?' \(32\)"
+    ) as raised:
         read_pool(rows)
-    assert raised.value.remedy == f"choose one with {flags} 'fluency' or {flags} 'is it true?'"
+    assert raised.value.remedy.endswith(f"such as --column annotator={name}")
     for dimension, mean in (("fluency", 2.8125), ("is it true?", 2.0)):
-        reading = Reading(columns=Columns(dimension=name), dimension=dimension)
-        pool = read_pool(rows, reading).pool
-        assert pool.human.mean() == mean
-        assert len(pool.ratings.values) == 32
+        for columns in (Columns(), Columns(dimension=name)):
+            read = read_pool(rows, Reading(columns=columns, dimension=dimension))
+            assert read.pool.human.mean() == mean
+            assert len(read.pool.ratings.values) == 32
+            assert not any("unread" in note for note in read.notes)
+
+
+def test_criteria_within_a_dimension() -> None:
+    """A second column in which ratings of a text differ is refused with conditions that choose."""
+    rows = [
+        {**row, "aspect": aspect}
+        for row in rated_twice("turn", 1, 2)
+        for aspect in ("fluency", "truth")
+    ]
+    with pytest.raises(
+        InputError, match="would be pooled: 'aspect' is 'fluency', 'truth'"
+    ) as raised:
+        read_pool(rows, Reading(dimension="2"))
+    assert (
+        raised.value.remedy == "choose one with --where 'aspect=fluency' or --where 'aspect=truth'"
+    )
+    reading = Reading(dimension="2", where=("aspect=truth",))
+    assert len(read_pool(rows, reading).pool.ratings.values) == 32
 
 
 @pytest.mark.parametrize(("name", "n"), [("question", 20), ("category", 3)])
@@ -297,22 +324,19 @@ def test_criteria_without_texts() -> None:
 
 def test_criteria_in_python() -> None:
     """The remedy is that of the call."""
-    said = "columns={'dimension': 'criterion'} dimension='fluency'"
+    said = "choose one with dimension=NAME"
     with pytest.raises(InputError, match=re.escape(said)):
         refless.compare(rated_twice("criterion", "fluency", "truth"))
 
 
-def test_turns_of_conversations_are_not_pooled() -> None:
-    """MT-Bench's two turns are two texts of one question and model."""
+def test_turns_of_conversations_are_texts() -> None:
+    """MT-Bench's two turns are two texts of one question and model, and no dimensions."""
     rows = [
         {**row, "turn": turn, "output": f"{row['output']} ({turn})"}
         for row in chats("prompt", "output")
         for turn in (1, 2)
     ]
-    with pytest.raises(
-        InputError, match=r"'turn' is '1', '2'; choose one with .* --dimension '1' or"
-    ):
-        read_pool(rows)
+    assert len(read_pool(rows).pool) == 32
     reading = Reading(columns=Columns(dimension="turn"), dimension="2")
     assert all(text.endswith("(2)") for text in read_pool(rows, reading).pool.texts)
 
@@ -334,9 +358,9 @@ def test_turns_of_pairs_are_not_pooled() -> None:
         for i in range(6)
         for turn in (1, 2)
     ]
-    with pytest.raises(InputError, match="--column dimension=turn --dimension '1' or"):
+    with pytest.raises(SeveralDimensionsError, match=r"'1' \(12\), '2' \(12\)"):
         read_pool(rows)
-    read = read_pool(rows, Reading(columns=Columns(dimension="turn"), dimension="2"))
+    read = read_pool(rows, Reading(dimension="2"))
     assert len(read.pool.ratings.values) == 12
     counted = [{**row, "turn": 1 + row["question_id"] % 3} for row in rows[::2]]
     assert len(read_pool(counted).pool) == 12  # Arena's turn is how many there are

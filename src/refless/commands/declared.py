@@ -8,6 +8,7 @@ from functools import lru_cache
 from textwrap import fill
 from typing import Annotated, Any, get_args, get_type_hints
 
+from refless.data.tables.roles import flags_of
 from refless.registry.spec import About, Parameter, declared
 
 COLUMNS, READING, RESULT = "Columns", "Reading", "Result"
@@ -33,8 +34,14 @@ def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
         if is_dataclass(hint):
             inner = get_type_hints(hint, include_extras=True)
             lines = documented(*(kind.__doc__ for kind in reversed(hint.__mro__)))  # type: ignore[union-attr]
+            roles = flags_of(*getattr(hint, "roles", ()))
             found += [
-                declared(field.name, inner[field.name], field.default, lines.get(field.name, ""))
+                declared(
+                    field.name,
+                    inner[field.name],
+                    field.default,
+                    lines.get(field.name, "").replace("{roles}", roles),
+                )
                 for field in fields(hint)
             ]
         else:

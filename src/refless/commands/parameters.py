@@ -16,7 +16,7 @@ from refless.commands.declared import (
     parameters_of,
 )
 from refless.data.tables import Columns, Reading, one_of, parse_word_map, scale_of
-from refless.data.tables.columns import SEVERAL
+from refless.data.tables.roles import ROLES, roles_in
 from refless.files.untrusted import MOST_BYTES, is_folder
 from refless.registry.errors import UsageError
 from refless.registry.spec import (
@@ -90,7 +90,7 @@ class OutputRows:
 
     Attributes:
         columns: Column that plays a role, if its name does not say so: text=reply. Repeatable;
-            roles: text, id, item, source, system, task.
+            roles: {roles}.
         reading: How files are read: encoding=latin-1. Repeatable; options: format, encoding,
             quoting, max-bytes.
         skip_bad: Skip and count bad rows instead of stopping.
@@ -98,7 +98,9 @@ class OutputRows:
             tool marks as invalid.
     """
 
-    roles: ClassVar[tuple[str, ...]] = ("text", "id", "item", "source", "system", "task")
+    roles: ClassVar[tuple[str, ...]] = tuple(
+        role for role in roles_in("outputs") if ROLES[role].of in {"text", "place"}
+    )
     options: ClassVar[type[FileOptions]] = FileOptions
 
     columns: ByRole = None
@@ -126,8 +128,7 @@ class RatedRows(OutputRows):
 
     Attributes:
         columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
-            roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*':
-            one annotator a column), annotator, time, dimension.
+            roles: {roles}.
         reading: How files are read: encoding=latin-1. Repeatable; options: format, encoding,
             quoting, max-bytes, rating-map, score-map, label-config.
         scale: Lowest and highest rating; maps ratings to [0, 1].
@@ -138,8 +139,9 @@ class RatedRows(OutputRows):
     """
 
     roles: ClassVar[tuple[str, ...]] = (
-        *OutputRows.roles, "rating", "annotator", "time", "dimension",
-    )  # fmt: skip
+        *OutputRows.roles,
+        *("rating", "annotator", "time", "dimension"),
+    )
     options: ClassVar[type[FileOptions]] = RatedOptions
 
     scale: Annotated[Read[tuple[float, float] | None], About(metavar="MIN MAX")] = None
@@ -172,10 +174,10 @@ def columns_by_role(columns: Any, roles: Sequence[str]) -> dict[str, Any]:
             near = nearest(role, roles)
             raise UsageError(f"--column: no role '{role}'{near}; there are {', '.join(roles)}")
         several = names_in(names)
-        if role not in SEVERAL and len(several) > 1:
+        if not ROLES[role].several and len(several) > 1:
             raise UsageError(f"--column {role} takes one column, got {', '.join(several)}")
         if several:
-            result[role] = several if role in SEVERAL else several[0]
+            result[role] = several if ROLES[role].several else several[0]
     return result
 
 

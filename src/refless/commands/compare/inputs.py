@@ -22,7 +22,6 @@ from refless.commands.warnings import note
 from refless.data.design import Design, column_of
 from refless.data.records import RatedPool, picked
 from refless.data.tables import PartlyRated
-from refless.data.tables.columns import NEEDED, OF_RATINGS
 from refless.data.tables.partly_rated import read_partly, with_ratings
 from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.random_draw import random_draw
@@ -53,13 +52,14 @@ def read_inputs(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None)
     """All outputs as one, and all rated texts as one pool."""
     check_standard_input(outputs, rated)
     reading = rows.to_reading(group=column_of(group))
-    reading = replace(reading, lacking=() if rated is None else OF_RATINGS)
-    read = read_partly(outputs, reading, needed=NEEDED if rated is None else NEEDED[:1])
+    reading = replace(reading, beside_rated=rated is not None)
+    needed = ("text", "rating") if rated is None else ("text",)
+    read = read_partly(outputs, reading, needed=needed)
     tell(read)
     note_missing(read.texts)
     ratings = None
     if rated is not None:
-        ratings = read_partly(rated, rows.to_reading(), system=None, needed=NEEDED)
+        ratings = read_partly(rated, rows.to_reading(), system=None, needed=("text", "rating"))
         tell(ratings)
     return inputs_of(read, ratings, group)
 

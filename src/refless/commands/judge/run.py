@@ -41,7 +41,6 @@ from refless.data.choices import are_choices
 from refless.data.design import Design, column_of, joined
 from refless.data.records import Predictions
 from refless.data.tables import ScoredRead
-from refless.data.tables.columns import JUDGED_ROLES, OWN
 from refless.evaluation import meta as study
 from refless.evaluation.meta import How
 from refless.evaluation.units import ASSIGNMENTS, units_of
@@ -59,13 +58,13 @@ class JudgedRows(ScoredRows):
 
     Attributes:
         columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
-            roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'),
-            annotator, time, dimension, reference (several), weight, rationale (why the judge says
-            it), run (with --runs), mix (how many outputs in use a row stands for, in corrected
-            means).
+            roles: {roles}.
     """
 
-    roles: ClassVar[tuple[str, ...]] = (*ScoredRows.roles, *OWN, "rationale", "run", "mix")
+    roles: ClassVar[tuple[str, ...]] = (
+        *ScoredRows.roles,
+        *("reference", "weight", "rationale", "run", "mix"),
+    )
 
 
 Name = Annotated[Names, About(kind=Many, metavar="NAME")]
@@ -123,7 +122,7 @@ def judge(
         raise UsageError("--require and --before go with --score-column")
     chosen = metrics_of(names_in(metrics))
     reading = rows.to_reading(group=column_of(group), slice=names_in(by))
-    read, mass = with_mix(rated, reading, (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES)
+    read, mass = with_mix(rated, reading, "runs" if runs else "judged")
     if not columns and not names_in(metrics):
         unread = [line.split(": ", 1)[1] for line in read.notes if "--score-column" in line]
         raise UsageError("; ".join(["at least one --score-column or -m METRIC is needed", *unread]))

@@ -23,7 +23,6 @@ from refless.commands.rows import check_standard_input, tell
 from refless.commands.warnings import note, progress
 from refless.data.records import Outputs
 from refless.data.tables import Columns, OutputsRead, Reading, read_outputs
-from refless.data.tables.columns import OWN
 from refless.metrics.references import metrics_of
 from refless.metrics.references.protocol import notes
 from refless.metrics.references.scoring import Run, run
@@ -38,10 +37,10 @@ class ReferredRows(OutputRows):
 
     Attributes:
         columns: Column that plays a role, if its name does not say so: text=reply. Repeatable;
-            roles: text, id, item, source, system, task, reference (several), weight.
+            roles: {roles}.
     """
 
-    roles: ClassVar[tuple[str, ...]] = (*OutputRows.roles, *OWN)
+    roles: ClassVar[tuple[str, ...]] = (*OutputRows.roles, "reference", "weight")
 
 
 @command

@@ -2,16 +2,31 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from refless.data.human import check_scale
 from refless.data.records import Scale
-from refless.data.tables.columns import ALIASES, Columns, check_header, is_pattern, listed, matches
-from refless.data.tables.reading import Numbered, Reading, Row
+from refless.data.tables.columns import (
+    Roles,
+    check_header,
+    flag_of,
+    flagged_names,
+    is_dimension,
+    is_pattern,
+    listed,
+    matches,
+    roles_of,
+)
+from refless.data.tables.load_columns import Gathered
+from refless.data.tables.reading import Reading
+from refless.data.tables.roles import ROLES, Columns, are_texts
+from refless.data.tables.spellings import folded
 from refless.registry.errors import InputError, UsageError
 
+MOST_CRITERIA = 30
+MOST_COMMANDS = 4
+MOST_NAMES = 8
 _WITH_SCALE = re.compile(r"(.+)=([^=]+)\.\.([^=]+)")
 
 
@@ -22,9 +37,11 @@ class SeveralDimensionsError(InputError):
         names: of the dimensions, or what the user wrote for them.
     """
 
-    def __init__(self, found: str, names: Sequence[str], path: str | None = None) -> None:
+    def __init__(
+        self, found: str, names: Sequence[str], path: str | None = None, more: str = ""
+    ) -> None:
         self.names = tuple(names)
-        super().__init__(found, path=path, remedy="choose one with --dimension NAME")
+        super().__init__(found, path=path, remedy=f"choose one with --dimension NAME{more}")
 
 
 def dimension_of(given: str) -> tuple[str, Scale | None]:
@@ -40,84 +57,144 @@ def dimension_of(given: str) -> tuple[str, Scale | None]:
     return result[1], scale
 
 
-def columns_for(reading: Reading) -> tuple[str, ...]:
-    """The columns, or patterns of columns, that tell a rating's dimension or are one."""
-    column = reading.columns.dimension or ALIASES["dimension"][0]
-    return (column,) if reading.dimension is None else (column, reading.dimension)
+def of_one_dimension(rows: Gathered, reading: Reading, roles: Sequence[str]) -> Columns:
+    """The columns, of the ratings of one dimension; rows of other dimensions are left out.
 
-
-def is_dimension(name: str, dimension: str | None) -> bool:
-    """Whether a dimension is one of those asked for; all are where none is."""
-    return (
-        dimension is None
-        or name == dimension
-        or (is_pattern(dimension) and matches(name, dimension))
-    )
-
-
-def of_dimension(
-    rows: Iterator[Numbered], reading: Reading, met: Counter[str], path: str, *, lines: bool
-) -> Iterator[Numbered]:
-    """The plain rows of the dimension that is asked for, and those that name none.
-
-    Counts in `met` the ratings of each dimension. At the end raises InputError where some ratings
-    have a dimension and another has none.
-    """
-    column, bare = columns_for(reading)[0], None
-    for number, row in rows:
-        cell = None if isinstance(row, InputError) else row.get(column)
-        if cell is None or cell == "" or isinstance(row, InputError):
-            if bare is None and not isinstance(row, InputError) and _is_rated(row, reading.columns):
-                bare = number
-            yield number, row
-            continue
-        name = str(cell)
-        met[name] += _is_rated(row, reading.columns)
-        if is_dimension(name, reading.dimension):
-            yield number, row
-    if bare is not None and met:
-        place: dict[str, Any] = {"line" if lines else "row": bare, "column": column}
-        remedy = "fill the column, or name another one with --column dimension=NAME"
-        raise InputError("a rating without a dimension", path=path, remedy=remedy, **place)
-
-
-def _is_rated(row: Row, columns: Columns) -> bool:
-    rating = columns.rating or ALIASES["rating"]
-    return any(
-        value not in (None, "") and any(matches(name, entry) for entry in rating)
-        for name, value in row.items()
-    )
-
-
-def with_dimension(
-    reading: Reading, met: Counter[str], header: Sequence[str], path: str, *, is_export: bool
-) -> Columns:
-    """The columns, with that of the ratings where the dimension is a column.
-
-    `met` has the ratings by dimension, as rows or tools name them.
+    A dimension is a value of a column that tells what was rated, a name that a tool's export gives,
+    or a column of ratings.
 
     Raises:
         SeveralDimensionsError: more than one, or a pattern.
-        InputError: a dimension that nobody rated, a dimension column that is not there.
+        InputError: a dimension that nobody rated, a dimension column that is not there, a rating
+            without a dimension, several criteria within one dimension.
     """
     columns, dimension = reading.columns, reading.dimension
-    if columns.dimension is not None and not is_export:
-        check_header((columns.dimension,), "dimension", header, path)
+    ratings = [name for name in rows.columns if _is_rating(name, columns)]
+    criteria = _criteria(rows, columns, roles, ratings)
+    counts = Counter[str]()
+    for name in criteria[:1]:
+        counts = _counts(rows, name, ratings)
+        columns = replace(columns, dimension=name)
+    counts = rows.dimensions or counts  # those of other dimensions are not among the rows
     if dimension is None:
-        if len(met) > 1:
-            raise _several(met, path)
+        if len(counts) > 1:
+            raise _several(counts, rows.name, columns.dimension)
         return columns
-    wide = not met and not is_export and not columns.rating
-    names = [entry for entry in (header if wide else met) if is_dimension(entry, dimension)]
-    names = _outermost(names) if wide and is_pattern(dimension) else names
-    others = "rating" in reading.lacking and not _is_rated(dict.fromkeys(header, "any"), columns)
-    if others and wide and not names:
-        return columns  # other rows are rated
+    is_export = any(notes.tool for _, notes in rows.notes)
+    if not counts and not is_export and not columns.rating:
+        return _of_column(rows, reading, any_ratings=bool(ratings))
+    names = [name for name in counts if is_dimension(name, dimension)]
     if not names:
-        raise _none(dimension, met, header if wide else (), path)
+        raise _none(dimension, counts, (), rows.name)
     if is_pattern(dimension) and dimension not in names:
-        raise _several({name: met[name] for name in names}, path)
-    return replace(columns, rating=(dimension,)) if wide else columns
+        chosen = {name: counts[name] for name in names}
+        raise _several(chosen, rows.name, columns.dimension)
+    for name in criteria[:1]:
+        cells = enumerate(rows.columns[name])
+        rows.without({row for row, cell in cells if not _is_blank(cell) and str(cell) != dimension})
+    _check_criteria(rows, columns, roles, criteria[1:])
+    return columns
+
+
+def _is_blank(cell: object) -> bool:
+    return cell is None or cell == ""
+
+
+def _is_rating(name: str, columns: Columns) -> bool:
+    """Whether a flag names a column as ratings, or without such a flag its own name does."""
+    if columns.rating:
+        return any(matches(name, entry) for entry in columns.rating)
+    return folded(name) in ROLES["rating"].words
+
+
+def _criteria(
+    rows: Gathered, columns: Columns, roles: Sequence[str], ratings: Sequence[str]
+) -> list[str]:
+    """The columns that tell what was rated: by a flag, by their name, or as ratings differ in it.
+
+    The first counts. None is empty.
+    """
+    role, header = ROLES["dimension"], [*rows.header]
+    is_export = any(notes.tool for _, notes in rows.notes)
+    if columns.dimension is not None and not is_export:
+        check_header((columns.dimension,), flag_of("dimension"), header, rows.name)
+    named = [columns.dimension] if columns.dimension in rows.columns else []
+    named = named or [name for name in rows.columns if folded(name) in role.words]
+    filled = [name for name in named if not all(map(_is_blank, rows.columns[name]))]
+    free = {*rows.columns}.difference(flagged_names(columns)) if ratings else set()
+    weak = [name for name in header if name in free and folded(name) in role.weak]
+    if not weak:
+        return filled
+    places = roles_of(columns, roles, header, rows.name, (), rows.known, rows.fits)
+    return [*filled, *(name for name in weak if _tells_apart(rows, places, name))]
+
+
+def _counts(rows: Gathered, name: str, ratings: Sequence[str]) -> Counter[str]:
+    """The number of rated rows of each dimension; raises InputError for one without."""
+    counts = Counter[str]()
+    bare = []
+    columns = [rows.columns[rating] for rating in ratings]
+    for row, cell in enumerate(rows.columns[name]):
+        is_rated = any(not _is_blank(column[row]) for column in columns)
+        if not _is_blank(cell):
+            counts[str(cell)] += is_rated
+        elif is_rated:
+            bare.append(row)
+    for row in bare if counts else ():
+        remedy = "fill the column, or name another one with --column dimension=NAME"
+        raise rows.fault(row, "a rating without a dimension", remedy, name)
+    return counts
+
+
+def _of_column(rows: Gathered, reading: Reading, *, any_ratings: bool) -> Columns:
+    """The columns, with that of the ratings where the dimension is a column.
+
+    Its values may be elsewhere if the rated texts are.
+    """
+    dimension, header = reading.dimension or "", [*rows.header]
+    names = [name for name in header if is_dimension(name, dimension)]
+    names = _outermost(names) if is_pattern(dimension) else names
+    if not names and reading.beside_rated and not any_ratings:
+        return reading.columns
+    if not names:
+        raise _none(dimension, (), header, rows.name)
+    if is_pattern(dimension) and dimension not in names:
+        raise _several(dict.fromkeys(names, 0), rows.name)
+    return replace(reading.columns, rating=(dimension,))
+
+
+def _check_criteria(
+    rows: Gathered, columns: Columns, roles: Sequence[str], names: Sequence[str]
+) -> None:
+    """Raises InputError where ratings of several criteria of a text would be pooled."""
+    for name in names:
+        places = roles_of(columns, roles, [*rows.header], rows.name, (), rows.known, rows.fits)
+        if _tells_apart(rows, places, name):
+            values = list(dict.fromkeys(str(cell) for cell in rows.all(name) if cell is not None))
+            commands = " or ".join(f"--where '{name}={value}'" for value in values[:MOST_COMMANDS])
+            listed_values = f"'{name}' is {listed(values, MOST_NAMES)}"
+            problem = f"ratings of several dimensions would be pooled: {listed_values}"
+            raise InputError(problem, path=rows.name, remedy=f"choose one with {commands}")
+
+
+def _tells_apart(rows: Gathered, roles: Roles, name: str) -> bool:
+    """Whether most rows of one text, system and annotator differ in a column, one of few values.
+
+    A few words, such as 'yes', are the text of many outputs, so they tell nothing without an id, an
+    item or a source.
+    """
+    about = ("annotator", "system", "item", "source", "id", "text")
+    keys = [column for role in about for column in roles.all(role) if column != name]
+    items = {column for role in ("id", "item", "source") for column in roles.all(role)}
+    if items.isdisjoint(keys) and not are_texts(rows.seen(roles.column("text") or "")):
+        return False
+    groups: dict[str, list[str]] = {}
+    for value, *key in zip(*(rows.all(column) for column in (name, *keys)), strict=False):
+        groups.setdefault(repr(key), []).append(str(value))
+    several = [values for values in groups.values() if len(values) > 1]
+    apart = [values for values in several if len({*values}) > 1]
+    n_values = len({value for values in groups.values() for value in values})
+    return n_values <= MOST_CRITERIA and len(apart) > max(len(several), len(groups)) / 2
 
 
 def _outermost(names: Sequence[str]) -> list[str]:
@@ -126,9 +203,15 @@ def _outermost(names: Sequence[str]) -> list[str]:
     return [name for name in names if not any(name.startswith(entry) for entry in within)]
 
 
-def _several(counts: dict[str, int] | Counter[str], path: str) -> SeveralDimensionsError:
+def _several(counts: Mapping[str, int], path: str, column: str | None = None) -> InputError:
+    """The error for more than one dimension, with what a column that has a weak name may be."""
     counts_text = ", ".join(f"'{name}' ({n})" if n else f"'{name}'" for name, n in counts.items())
-    return SeveralDimensionsError(f"ratings of several dimensions: {counts_text}", [*counts], path)
+    more = ""
+    if column is not None and folded(column) in ROLES["dimension"].weak:
+        more = f", or say what else '{column}' is, such as --column annotator={column}"
+    return SeveralDimensionsError(
+        f"ratings of several dimensions: {counts_text}", [*counts], path, more
+    )
 
 
 def _none(dimension: str, met: Collection[str], header: Sequence[str], path: str) -> InputError:

@@ -15,8 +15,9 @@ from itertools import islice, repeat
 from typing import Any
 
 from refless.data.tables.cells import Unreadable, cell_of
-from refless.data.tables.columns import ALIASES, Keep, listed
+from refless.data.tables.columns import Keep, listed
 from refless.data.tables.reading import Numbered, Reading, Source
+from refless.data.tables.roles import ROLES
 from refless.data.tables.spellings import folded
 from refless.data.tables.streams import ABOVE, Place, check_names, members_of, opened, raw_of
 from refless.files.untrusted import check_foreign, workbook_of
@@ -30,7 +31,10 @@ _PERCENTS = 100  # the end of a scale in percent
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]+)(\d+):[A-Z]+(\d+)"')
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 _LITERAL = re.compile(r'"[^"]*"|\\.|_.')  # what a number format shows as it stands
-_SHARES = {*ALIASES["probability"], *ALIASES["weight"]}  # 0.8, whether it is shown as 80 % or not
+_SHARES = {
+    *ROLES["probability"].names,
+    *ROLES["weight"].names,
+}  # 0.8, whether it is shown as 80 % or not
 _UNSAVED = Unreadable("a formula without a saved value")
 Cells = list[object]
 Merged = dict[int, list[tuple[int, int]]]  # first row -> column and last row of each merged cell

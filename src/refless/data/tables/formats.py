@@ -15,6 +15,8 @@ from refless.data.tables.exports import exported, exports
 from refless.data.tables.exports.format import at, fields_of, items
 from refless.data.tables.parquet import parquet
 from refless.data.tables.reading import Numbered, Reading, Row, Source
+from refless.data.tables.roles import ROLES
+from refless.data.tables.spellings import folded
 from refless.data.tables.streams import (
     ABOVE,
     ZIP,
@@ -148,8 +150,13 @@ def _json(place: Place, keep: Keep) -> Iterator[Source]:
     if len(values) > 1 or not isinstance(only := next(iter(values), None), dict):
         yield _objects(values)
     else:
-        rows, sentence = _rows_within(only, place.path, keep)
+        rows, sentence = _rows_within(only, place.path, lambda n: keep(n) and not _is_vague(n))
         yield replace(_objects(rows), sentences=[sentence] if sentence else [])
+
+
+def _is_vague(name: str) -> bool:
+    """Whether a column tells what was rated at most: objects around rows have a `name`, too."""
+    return folded(name) in {*ROLES["dimension"].weak}.difference(ROLES["source"].words)
 
 
 def _rows_within(row: Row, path: str, keep: Keep) -> tuple[list[object], str]:

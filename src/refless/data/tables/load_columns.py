@@ -6,7 +6,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,23 +14,14 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from refless.data.records import Scale
-from refless.data.tables.columns import (
-    ALIASES,
-    CHATS,
-    Columns,
-    Keep,
-    outer,
-    usual_names,
-    with_nested,
-)
-from refless.data.tables.conditions import conditions_in
-from refless.data.tables.dimensions import of_dimension
+from refless.data.tables.columns import Keep, outer, with_nested
 from refless.data.tables.excel import sheets_of
 from refless.data.tables.exports.format import exported, items, text_in, unpacked
 from refless.data.tables.exports.preferences import NAME, PAIRS, is_pairs
 from refless.data.tables.formats import long_cells, source_of
 from refless.data.tables.memory import first_row, paths_of, source_in_memory
 from refless.data.tables.reading import GLIMPSE, ImportNotes, Numbered, Reading, Row, Source
+from refless.data.tables.roles import ROLES, Columns
 from refless.data.tables.spellings import folded
 from refless.data.tables.streams import Place
 from refless.registry.errors import InputError
@@ -102,6 +93,14 @@ class Gathered:
     def all(self, name: str) -> Sequence[object]:
         """The cells of a wanted column, or of another one those of the first rows."""
         return self.columns.get(name, self.glimpse.get(name, []))
+
+    def fits(self, role: str, name: str, chosen: Mapping[str, Sequence[str]]) -> bool:
+        """Whether a column with a usual name of a role may be it, beside roles chosen before."""
+        about = [
+            column for other in ("system", "item", "source") for column in chosen.get(other, ())
+        ]
+        groups = [self.seen(column) for column in about]
+        return ROLES[role].suits(folded(name), self.seen(name), groups)
 
     def part(self, row: int) -> Part:
         """The file of a row."""
@@ -190,28 +189,24 @@ class Gathered:
                 column.extend([row.get(name) for row in contents[: max(0, GLIMPSE - first)]])
 
 
-def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str] = ()) -> Gathered:
+def gather(rows: object, keep: Keep, reading: Reading, names: Sequence[str] = ()) -> Gathered:
     """The wanted columns of the rows, files one after the other.
 
-    Rows that cannot be parsed keep a place without values and are bad. If ratings are read,
-    `dimensions` are columns that tell dimensions or are some.
+    Rows that cannot be parsed keep a place without values and are bad. `names` may be dotted, as
+    those of flags.
 
     Raises:
         InputError: a file that cannot be read or has no rows; a bad row unless they are skipped.
         UsageError: no files, something that holds no rows, an unknown format or encoding.
     """
     table = Gathered(skip_bad=reading.skip_bad)
-    conditions = [condition.column for condition in conditions_in(reading.where)]
     with long_cells():
         for name, opened in _sources(rows, keep, reading):
             first = len(table)
             with opened as file:
                 source = lengthened(answered(file, reading.columns), reading.columns, name)
                 table.begin(name, source, keep)
-                content = _nested(source, outer(reading.columns, [*dimensions, *conditions]))
-                if dimensions and not (source.notes and source.notes.tool):
-                    met = table.dimensions
-                    content = of_dimension(content, reading, met, name, lines=source.lines)
+                content = _nested(source, outer(reading.columns, names))
                 table.extend(content, keep)
             table.sentences += [(name, sentence) for sentence in source.sentences]
             if source.notes is not None and keep("rating"):
@@ -265,11 +260,14 @@ def answered(table: Source, columns: Columns) -> Source:
     table = replace(table, rows=chain(first, table.rows))
     if isinstance(row, InputError) or table.notes is not None or columns.text is not None:
         return table
-    chats = [name for name, cell in row.items() if folded(name) in CHATS and _turns(cell)]
-    if len(chats) != 1 or not {*map(folded, row)}.isdisjoint(usual_names("text")):
+    chats = [
+        name for name, cell in row.items() if folded(name) in ROLES["text"].hints and _turns(cell)
+    ]
+    keyed = {*map(folded, row)}
+    if len(chats) != 1 or not keyed.isdisjoint(ROLES["text"].names):
         return table
     (name,) = chats
-    sourced = columns.source is not None or not {*map(folded, row)}.isdisjoint(ALIASES["source"])
+    sourced = columns.source is not None or not keyed.isdisjoint(ROLES["source"].words)
     rows = ((n, _answer(row, name, sourced=sourced)) for n, row in table.rows)
     sentence = f"the text is the last turn of the model in '{name}'"
     sentence += "" if sourced else ", the source what is before"
@@ -319,8 +317,8 @@ def lengthened(table: Source, columns: Columns, path: str) -> Source:
     if table.notes is not None or columns.text is not None or shared or len(ends) < 2:
         return table
     keyed = {folded(name) for name in names}
-    item = "id" if "id" in names or keyed.isdisjoint(ALIASES["source"]) else None
-    if not keyed.isdisjoint(ALIASES["item"]) or columns.item or columns.id or columns.source:
+    item = "id" if "id" in names or keyed.isdisjoint(ROLES["source"].words) else None
+    if not keyed.isdisjoint(ROLES["item"].names) or columns.item or columns.id or columns.source:
         item = None
     sides = partial(_split, ends=ends, item=item)
     header = sides(dict.fromkeys(names), path)[0] if table.columns else {}
@@ -337,9 +335,10 @@ def lengthened(table: Source, columns: Columns, path: str) -> Source:
 def _ends(names: Sequence[str]) -> list[str]:
     """The systems by which columns of texts are told apart; none if a column is about a text."""
     sides = [(folded(side[1]), side[2]) for side in map(_SIDE.fullmatch, names) if side]
-    texts = [(stem, end) for stem, end in sides if stem in ALIASES["text"]]
-    plain = {*ALIASES["text"], *ALIASES["system"], *ALIASES["rating"]} & {*map(folded, names)}
-    return [end for _, end in texts] if not plain and len({stem for stem, _ in texts}) == 1 else []
+    texts = [(stem, end) for stem, end in sides if stem in ROLES["text"].names]
+    plain = {name for role in ("text", "system", "rating") for name in ROLES[role].names}
+    of_one_text = plain.isdisjoint(map(folded, names)) and len({stem for stem, _ in texts}) == 1
+    return [end for _, end in texts] if of_one_text else []
 
 
 def _split(row: Row, place: str, ends: Sequence[str], item: str | None) -> list[Row]:

@@ -10,11 +10,12 @@ import numpy as np
 
 from refless.data.human import human_ratings
 from refless.data.records import COLUMNS, Outputs, RatedPool, Ratings, Texts, as_outputs, columns_of
-from refless.data.tables.columns import COMPARED_ROLES, Columns, flag_of, listed, missing
+from refless.data.tables.columns import flag_of, listed, missing
 from refless.data.tables.exports.preferences import TITLE as PAIRS
 from refless.data.tables.memory import Rows
 from refless.data.tables.rated import has_ratings, keys_of_unrated, rated_of
 from refless.data.tables.reading import PLAIN, Reading
+from refless.data.tables.roles import Columns
 from refless.data.tables.table import Read, Table, numbers_of, read_table
 from refless.data.tables.views import outputs_of_rows
 from refless.registry.arrays import FloatArray, IntArray
@@ -75,7 +76,7 @@ def read_partly(
     """
     if isinstance(rows, Texts):
         return _of_texts(rows, system)
-    table = read_table(rows, reading, COMPARED_ROLES, needed)
+    table = read_table(rows, reading, "compared", needed)
     table = table if system is None else _with_systems(table, system, reading.columns)
     chances, named = _probabilities(table), "id" in table.names
     rated = rated_of(table, reading, both=True) if has_ratings(table) else None

@@ -181,7 +181,7 @@ def _higher_is_better(
         UsageError: a name that is no column of ratings or scores.
     """
     names = sorted(table.roles.all("rating"))
-    for name in () if reading.lacking else reading.lower:
+    for name in () if reading.beside_rated else reading.lower:
         if name not in names and name not in table.scores:
             raise UsageError(
                 f"--lower-is-better '{name}': it is no --score-column and no column of ratings"

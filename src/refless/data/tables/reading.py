@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from refless.data.records import Scale
-from refless.data.tables.columns import Columns
+from refless.data.tables.roles import Columns
 from refless.files.untrusted import MOST_BYTES
 from refless.registry.errors import InputError, UsageError
 
@@ -33,7 +33,8 @@ class Reading:
             the name of its column of ratings.
         label_config: of Label Studio: an XML file that says what can be rated, and on which scale.
         where: conditions that rows must meet, such as `status=approved` and `type!=control`.
-        lacking: roles whose columns, if flags name them, may stand in other rows alone.
+        beside_rated: whether the rated texts are other rows, which alone may have the columns of
+            ratings and names that flags name.
         max_bytes: most bytes that one file may hold, unpacked.
     """
 
@@ -49,7 +50,7 @@ class Reading:
     dimension: str | None = None
     label_config: str | None = None
     where: tuple[str, ...] = ()
-    lacking: tuple[str, ...] = ()
+    beside_rated: bool = False
     max_bytes: int = MOST_BYTES
 
     def __post_init__(self) -> None:

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Collection, Sequence
 
-WHO = ("annotator", "rater", "worker", "user", "labeler", "evaluator", "judge", "reviewer", "coder")
+from refless.data.tables.roles import ROLES
+
+WHO = {*ROLES["annotator"].names, *ROLES["annotator"].hints}
 _PLACED = re.compile(r"(?:(.*)\.)?([^.\d][^.]*?)[._ -]?(\d*)")
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.)")  # in a list
 _NUMBERED = re.compile(r"(.+?)[._ -]?\d+")

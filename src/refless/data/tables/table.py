@@ -3,23 +3,21 @@
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from refless.data.records import numbered, scored
-from refless.data.tables.cells import name_of_cell, source_of_cell, text_of_cell
-from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
+from refless.data.records import COLUMNS, numbered, scored
+from refless.data.tables.cells import name_of_cell
 from refless.data.tables.columns import (
-    Columns,
     Roles,
     check_columns,
     check_header,
-    flagged,
+    flag_of,
+    flagged_names,
     keeping,
     listed,
     named_here,
@@ -34,24 +32,19 @@ from refless.data.tables.conditions import (
     marked_note,
     values_seen,
 )
-from refless.data.tables.dimensions import columns_for, with_dimension
+from refless.data.tables.dimensions import of_one_dimension
 from refless.data.tables.load_columns import Gathered, gather
 from refless.data.tables.names import are_models, keys_alike, pseudonyms, spelled_alike
 from refless.data.tables.ratings import blanks_of, marks_fault, score_words, spelled
 from refless.data.tables.reading import Reading
-from refless.data.tables.unread import fits, unread_note
+from refless.data.tables.roles import ROLES, Columns, Kind, roles_in
+from refless.data.tables.unread import unread_note
 from refless.registry.arrays import IntArray
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
 
 FAULTS_KEPT = 20
 KINDS_SHOWN = 3  # things found in bad rows that a note counts
-NAME_ROLES = (
-    "id", "item", "source", "system", "task", "annotator", "group", "label", "rationale", "run",
-)  # fmt: skip
-OF_TEXT = ("source", "system", "item", "task", "group", "label")  # which rows of a text agree on
-NUMBERS = ("score", "logprob", "length")
-NEEDED = ("id", "item")  # if there is such a column, every row must fill it
 Values = Mapping[str, Sequence[object]]
 
 
@@ -140,7 +133,8 @@ class Table:
         _, places = np.unique(text, return_index=True)
         groups = Merged(rows=rows, text=text, first=[rows[i] for i in places])
         if len(places) < len(rows):
-            names = {role: self.names[role] for role in OF_TEXT if role in self.names}
+            agreed = {role for role in self.names if ROLES[role].of in {"place", "any"}} - {"id"}
+            names = {role: self.names[role] for role in self.names if role in agreed}
             scores = {f"{name} scores": column for name, column in self.scores.items()}
             self._check_agreement(groups, {"text": self.texts, **names, **scores, **values})
         return groups
@@ -169,17 +163,12 @@ class Table:
 
         Sources stand in for items that are not there.
         """
-        sources = self.picked("source", groups)
+        columns = {name: self.picked(name.removesuffix("s"), groups) for name in COLUMNS}
+        columns["texts"] = tuple(self.texts[row] for row in groups.first)
+        columns["ids"] = columns["ids"] or numbered(len(groups.first))
+        columns["items"] = columns["items"] or columns["sources"]
         scores = {name: [score[row] for row in groups.first] for name, score in self.scores.items()}
-        return {
-            "ids": self.picked("id", groups) or numbered(len(groups.first)),
-            "texts": tuple(self.texts[row] for row in groups.first),
-            "sources": sources,
-            "systems": self.picked("system", groups),
-            "items": self.picked("item", groups) or sources,
-            "tasks": self.picked("task", groups),
-            **scored(scores),
-        }
+        return {**columns, **scored(scores)}
 
     def summary(
         self, groups: Merged, notes: Sequence[str], bad: Sequence[int], fate: str
@@ -217,19 +206,21 @@ class Table:
 def read_table(
     rows: object,
     reading: Reading,
-    roles: Sequence[str],
-    needed: Sequence[str] = NEEDED_COLUMNS,
+    kind: Kind,
+    needed: Sequence[str] = ("text", "rating"),
 ) -> Table:
     """The rows of files or of memory, with texts, names and scores checked; errors of `read_pool`.
 
-    Columns may play these roles; those `needed` among them must be there.
+    Columns may play the roles of this kind of file; those `needed` among them must be there.
     """
+    roles = roles_in(kind)
     check_columns(reading.columns, roles)
-    more = columns_for(reading) if "rating" in roles else ()
     conditions = conditions_in(reading.where)
     names = [condition.column for condition in conditions]
-    keep = keeping(reading.columns, roles, (*more, *names))
-    gathered = gather(rows, lambda name: keep(name) or is_mark(name), reading, more)
+    if reading.dimension is not None and "rating" in roles:
+        names.append(reading.dimension)
+    keep = keeping(reading.columns, roles, names)
+    gathered = gather(rows, lambda name: keep(name) or is_mark(name), reading, names)
     _leave_out(gathered, conditions, reading.columns)
     chosen = _roles(gathered, reading, roles, needed)
     table = _checked(gathered, chosen, reading.score_map)
@@ -245,7 +236,7 @@ def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns
         InputError: a condition on a column that is not there, or that leaves nothing.
     """
     for condition in conditions:
-        check_header([condition.column], "where", [*rows.header], rows.name)
+        check_header([condition.column], "--where", [*rows.header], rows.name)
         cells = rows.columns[condition.column]
         dropped = {row for row, cell in enumerate(cells) if not condition.keeps(cell)}
         if len(dropped) == len(rows):
@@ -255,9 +246,7 @@ def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns
         rows.conditional.add(condition.column)
         rows.sentences.append((rows.name, condition_note(condition, len(dropped), len(rows))))
         rows.without(dropped)
-    told = rows.conditional | {
-        name for field in fields(columns) for name in flagged(columns, field.name)
-    }
+    told = rows.conditional.union(flagged_names(columns))
     for name in [name for name in rows.columns if is_mark(name) and name not in told]:
         if invalid := marked(name, rows.columns[name]):
             cells = [rows.columns[name][row] for row in invalid]
@@ -271,17 +260,15 @@ def _roles(
 ) -> Roles:
     """Which column is what; raises InputError if a needed one is not there."""
     columns, header = reading.columns, tuple(gathered.header)
+    if reading.beside_rated:
+        columns, roles = named_here(columns, roles, header)
     if "rating" in roles:
-        is_export = any(notes.tool for _, notes in gathered.notes)
-        columns = with_dimension(
-            reading, gathered.dimensions, header, gathered.name, is_export=is_export
-        )
+        columns = of_one_dimension(gathered, replace(reading, columns=columns), roles)
         check_columns(columns, roles)
-    columns, roles = named_here(columns, roles, header, reading.lacking)
     try:
-        of_values = partial(fits, gathered)
-        known = gathered.known
-        chosen = roles_of(columns, roles, header, gathered.name, needed, known, of_values)
+        chosen = roles_of(
+            columns, roles, header, gathered.name, needed, gathered.known, gathered.fits
+        )
     except InputError as fault:
         omissions = [line for _, notes in gathered.notes for line in notes.omissions()]
         sentences = [sentence for _, sentence in gathered.sentences]
@@ -295,10 +282,11 @@ def _roles(
 
 def _checked(rows: Gathered, roles: Roles, score_map: Mapping[str, float] | None) -> Table:
     names = {
-        role: rows.checked(column, source_of_cell if role == "source" else name_of_cell)
-        for role in NAME_ROLES
-        if (column := roles.column(role)) is not None
+        role: rows.checked(column, cell)
+        for role, (column, *_) in roles.columns.items()
+        if (cell := ROLES[role].cell) is not None
     }
+    texts = names.pop("text", None)
     notes = list(roles.notes)
     if "annotator" in names:
         names["annotator"], more = pseudonyms(names["annotator"])
@@ -310,21 +298,16 @@ def _checked(rows: Gathered, roles: Roles, score_map: Mapping[str, float] | None
     for role in ("system", "annotator"):
         notes += spelled_alike(names.get(role, people if role == "annotator" else ()), role)
     notes += keys_alike(rows, names)
-    for role in NEEDED:
-        for row, value in enumerate(names.get(role, ())):
-            if not value:
-                remedy = f"give every row its {role}, or drop the column"
-                rows.refuse(row, f"no {role}", remedy, roles.column(role))
-    text = roles.column("text")
     table = Table(
         rows=rows,
         roles=replace(roles, notes=tuple(notes)),
-        texts=[""] * len(rows) if text is None else rows.checked(text, text_of_cell),
+        texts=texts or [""] * len(rows),
         names=names,
         scores={
             column: numbers_of(rows, column, score_map)
-            for role in NUMBERS
-            for column in roles.all(role)
+            for role, columns in roles.columns.items()
+            if ROLES[role].number
+            for column in columns
         },
         raters=raters,
     )
@@ -333,15 +316,20 @@ def _checked(rows: Gathered, roles: Roles, score_map: Mapping[str, float] | None
 
 
 def _check_gaps(table: Table) -> None:
-    """Refuses rows without a system, or a source that stands for the item, if others have one."""
+    """Refuses rows without an id or item, or without what other rows say: their system or source.
+
+    Sources count only if they stand for the items.
+    """
     rows = table.rows
-    for role in ("system",) if "item" in table.names else ("system", "source"):
-        column, values = table.roles.column(role), table.names.get(role, [])
-        gaps = [row for row, value in enumerate(values) if not value] if any(values) else []
-        for row in (row for row in gaps if column in rows.part(row).columns):
-            remedy = f"give every row its {role} (merged cells leave all but the first blank)"
-            remedy += f", or name another column with --column {role}=NAME"
-            rows.refuse(row, f"no {role}", remedy, column)
+    for role, values in table.names.items():
+        record, column = ROLES[role], table.roles.column(role)
+        counts = any(values) and not (role == "source" and "item" in table.names)
+        if record.filled == "always" or (record.filled == "alike" and counts):
+            for row in [row for row, value in enumerate(values) if not value]:
+                if record.filled == "always" or column in rows.part(row).columns:
+                    remedy = f"give every row its {role} (merged cells leave all but the first "
+                    remedy += f"blank), or name another column with {flag_of(role)}=NAME"
+                    rows.refuse(row, f"no {role}", remedy, column)
 
 
 def _check_people(names: set[str], table: Table) -> None:

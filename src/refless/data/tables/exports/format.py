@@ -8,8 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from refless.data.tables.columns import Keep
-from refless.data.tables.dimensions import is_dimension
+from refless.data.tables.columns import Keep, is_dimension
 from refless.data.tables.reading import ImportNotes, Numbered, Reading, Row, Source
 from refless.data.tables.streams import Place
 from refless.registry.errors import InputError
@@ -125,7 +124,11 @@ def _rows(
             yield number, entry
         elif entry is not None:
             notes.dimensions.update(str(r["dimension"]) for r in entry.ratings if "dimension" in r)
-            ratings = [r for r in entry.ratings if is_dimension(str(r.get("dimension")), dimension)]
+            ratings = [
+                rating
+                for rating in entry.ratings
+                if "dimension" not in rating or is_dimension(str(rating["dimension"]), dimension)
+            ]
             for rating in (ratings if rated else []) or [{}]:
                 yield number, entry.record | rating
 

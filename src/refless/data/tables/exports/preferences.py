@@ -12,14 +12,7 @@ from typing import NamedTuple
 
 from refless.data.choices import SCALE, item_of
 from refless.data.tables.cells import name_of_cell, text_of_cell
-from refless.data.tables.columns import (
-    ALIASES,
-    CRITERIA,
-    Columns,
-    flagged,
-    matches,
-)
-from refless.data.tables.dimensions import is_dimension
+from refless.data.tables.columns import flagged, is_dimension, matches
 from refless.data.tables.exports.format import (
     About,
     Entry,
@@ -32,6 +25,7 @@ from refless.data.tables.exports.format import (
     text_in,
 )
 from refless.data.tables.reading import Row
+from refless.data.tables.roles import ROLES, Columns
 from refless.data.tables.spellings import folded
 from refless.registry.errors import InputError
 
@@ -96,7 +90,7 @@ def read_pairs(about: About) -> Reader:
 def _entry(row: Row, about: About) -> Entry | InputError | None:
     """A choice with two rated rows for each vote; a fault of either text is one of the choice."""
     columns, left_out = about.reading.columns, about.notes.left_out
-    criteria = {name: cell for name, cell in row.items() if folded(name) in CRITERIA}
+    criteria = {name: cell for name, cell in row.items() if folded(name) in ROLES["dimension"].weak}
     row = _with_folded(row)
     sides = sides_in(row)
     if sides is None:
@@ -109,7 +103,7 @@ def _entry(row: Row, about: About) -> Entry | InputError | None:
         return None
     record: Row = {
         _name(columns, "source"): (prompt if source is None else text_in(source)) or None,
-        _name(columns, "annotator"): _of_role(row, columns, "annotator", "judge"),
+        _name(columns, "annotator"): _of_role(row, columns, "annotator", "user", "judge"),
     }
     record = {name: value for name, value in record.items() if value is not None}
     names = {name for role in AS_THEY_ARE for name in flagged(columns, role)}
@@ -170,7 +164,7 @@ def _side(row: Row, end: str, text: object, columns: Columns) -> Row:
         for base in (name.removesuffix(end), name.removeprefix(begin))
         if base != name and any(matches(base, score) for score in columns.score)
     }
-    roles = (columns.system,) if columns.system else ALIASES["system"]
+    roles = (columns.system,) if columns.system else ROLES["system"].names
     names = [f"{role}{end}" for role in roles] + [f"{begin}{role}" for role in roles]
     if (system := _first(row, names)) is not None:
         side[_name(columns, "system")] = system
@@ -241,7 +235,7 @@ def _winner(word: object, sides: Sides, systems: list[object]) -> object:
 
 def _of_role(row: Row, columns: Columns, role: str, *more: str) -> object:
     named = getattr(columns, role)
-    return _first(row, (named,) if named else (*ALIASES[role], *more))
+    return _first(row, (named,) if named else (*ROLES[role].words, *more))
 
 
 def _first(row: Row, names: Sequence[str]) -> object:

@@ -10,7 +10,6 @@ from refless.commands.rows import tell
 from refless.commands.warnings import note
 from refless.data.human import human_ratings
 from refless.data.tables import ScoredRead, read_scored
-from refless.data.tables.columns import HUSE_ROLES
 from refless.extensions.papers.huse.result import HuseResult
 from refless.extensions.papers.huse.study import PARTS
 from refless.extensions.papers.huse.study import huse as huse_of
@@ -28,10 +27,7 @@ class LabelledRows(RatedRows):
 
     Attributes:
         columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
-            roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'),
-            annotator, time, dimension; logprob (the text's log-probability under the model),
-            length (its number of tokens; without it words) and label (tells people's texts from
-            the model's; without it the system).
+            roles: {roles}.
     """
 
     roles: ClassVar[tuple[str, ...]] = (*RatedRows.roles, "logprob", "length", "label")
@@ -78,7 +74,7 @@ def huse(
 
 
 def _read(rated: Rows, rows: LabelledRows) -> ScoredRead:
-    read = read_scored(rated, rows.to_reading(), HUSE_ROLES)
+    read = read_scored(rated, rows.to_reading(), "huse")
     tell(read)
     if "logprob" not in read.numbers:
         raise InputError(

@@ -37,8 +37,7 @@ class StressRows(RatedRows):
 
     Attributes:
         columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
-            roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'),
-            annotator, time, dimension, reference (several).
+            roles: {roles}.
     """
 
     roles: ClassVar[tuple[str, ...]] = (*RatedRows.roles, "reference")

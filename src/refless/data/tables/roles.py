@@ -1,0 +1,304 @@
+"""What a column can be: one record a role, which lookups, checks, flags and messages ask."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal, get_args, get_type_hints
+
+from refless.data.tables.cells import name_of_cell, source_of_cell, text_of_cell
+
+Cells = Sequence[object]
+Fit = Callable[[Cells, Sequence[Cells]], bool]
+Kind = Literal["rated", "outputs", "both", "judged", "runs", "compared", "huse"]  # of files
+EVERY: tuple[Kind, ...] = get_args(Kind)
+RATED: tuple[Kind, ...] = ("rated", "both", "judged", "runs", "compared", "huse")
+METRIC: tuple[Kind, ...] = ("outputs", "both", "judged", "runs")
+JUDGED: tuple[Kind, ...] = ("judged", "runs")
+WORDS = 3  # of a text, on average more
+LETTERS = 60  # of a text that is no name of a system or task, on average more
+
+
+def anything(cells: Cells, groups: Sequence[Cells]) -> bool:  # noqa: ARG001 - see `Fit`
+    """True: the name is enough."""
+    return True
+
+
+def are_texts(cells: Cells, groups: Sequence[Cells] = ()) -> bool:  # noqa: ARG001
+    """Whether the cells that are filled are strings of several words."""
+    filled = [cell for cell in cells if cell not in (None, "")]
+    texts = [cell for cell in filled if isinstance(cell, str)]
+    n_words = sum(len(text.split()) for text in texts)
+    return 0 < len(texts) == len(filled) and n_words > WORDS * len(texts)
+
+
+def are_words(cells: Cells, groups: Sequence[Cells]) -> bool:
+    """Whether the cells are no texts."""
+    return not are_texts(cells, groups)
+
+
+def are_names(cells: Cells, groups: Sequence[Cells]) -> bool:
+    """Whether the cells are no long texts."""
+    n_letters = sum(len(cell) for cell in cells if isinstance(cell, str))
+    return n_letters <= LETTERS * len(cells) or are_words(cells, groups)
+
+
+def are_shared(cells: Cells, groups: Sequence[Cells]) -> bool:
+    """Whether the cells that are filled are all equal, or equal within some groups that repeat."""
+    return not groups or any(_is_shared(cells, group) for group in groups)
+
+
+def _is_shared(cells: Cells, group: Cells) -> bool:
+    pairs = [(repr(key), str(cell)) for key, cell in zip(group, cells, strict=False)]
+    filled = [(key, cell) for key, cell in pairs if cell not in {"None", ""}]
+    n_values = len({cell for _, cell in filled})
+    n_groups = len({key for key, _ in filled})
+    return n_values <= 1 or len({*filled}) == n_groups < len(filled)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Role:
+    """What a column can be.
+
+    Attributes:
+        words: names that people give it, as `folded` writes them; the first is for messages.
+        weak: further names, which count if no column has one of `words`.
+        hints: names of columns that may contain it in another form; none is chosen by its name.
+        of: what it is about. `place` is where a text belongs: one column may be several of these,
+            and all rows of one text must agree. `any` may be any column.
+        files: kinds of files in which it is looked up.
+        cell: the function that checks a cell and returns it as a string; None if the cells are no
+            strings.
+        number: whether the cells are numbers.
+        several: whether several columns, or a pattern, may have it.
+        filled: whether each row must fill it if there is such a column (`always`), or if another
+            row does (`alike`).
+        optional: whether outputs may lack the column that a flag names for rated texts.
+        fits: whether what a column contains may be it, beside systems, items and sources;
+            weak_fits: the same of columns with a weak name.
+        flag: the flag that names its column, `--column NAME` by default.
+        note: what `--help` adds.
+    """
+
+    words: tuple[str, ...] = ()
+    weak: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    of: Literal["text", "place", "rating", "metric", "judge", "any"] = "place"
+    files: tuple[Kind, ...] = EVERY
+    cell: Callable[[object], str] | None = name_of_cell
+    number: bool = False
+    several: bool = False
+    filled: Literal["always", "alike", ""] = ""
+    optional: bool = False
+    fits: Fit = anything
+    weak_fits: Fit = anything
+    flag: str = ""
+    note: str = ""
+
+    def __repr__(self) -> str:
+        return f"Role({', '.join(self.names)})"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names under which it is looked up."""
+        return (*self.words, *self.weak)
+
+    def suits(self, word: str, cells: Cells, groups: Sequence[Cells]) -> bool:
+        """Whether what a column contains may be what its name says, if it is one of the names."""
+        tests = [self.fits] if word in self.names else []
+        tests += [self.weak_fits] if word in self.weak else []
+        return all(test(cells, groups) for test in tests)
+
+
+def named(names: str) -> tuple[str, ...]:
+    """Names that blanks separate."""
+    return tuple(names.split())
+
+
+One = str | None
+Many = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """The user's column flags; None or () looks for the usual names.
+
+    Several rating columns mean one annotator a column, several reference columns one reference a
+    column; a pattern such as `rater*` names all that match. A dotted name such as `scores.fluency`
+    is what an object holds. `group` and `score` (of another tool) have no usual name; `dimension`
+    tells what was rated, `mix` how much a row counts.
+    Roles that a kind of file does not have (ratings of outputs, references of a rated pool) are not
+    looked up there, so that one set of flags serves both.
+    """
+
+    text: Annotated[
+        One,
+        Role(
+            words=named("text output response completion answer reply candidate"),
+            weak=named("assistant"),
+            hints=named("messages conversation conversations chat dialogue dialog turns"),
+            of="text",
+            cell=text_of_cell,
+        ),
+    ] = None
+    id: Annotated[One, Role(words=named("id"), filled="always", optional=True)] = None
+    item: Annotated[One, Role(words=named("item"), weak=named("prompt_id"), filled="always")] = None
+    source: Annotated[
+        One,
+        Role(
+            words=named("source prompt input question context mr"),
+            weak=named("user"),
+            cell=source_of_cell,
+            filled="alike",
+            weak_fits=are_texts,
+        ),
+    ] = None
+    system: Annotated[
+        One,
+        Role(
+            words=named("system model"),
+            weak=named("version"),
+            filled="alike",
+            optional=True,
+            fits=are_names,
+        ),
+    ] = None
+    task: Annotated[One, Role(words=named("task"), optional=True, fits=are_names)] = None
+    group: Annotated[One, Role(of="any", flag="--group")] = None
+    slice: Annotated[Many, Role(of="any", files=JUDGED, cell=None, several=True, flag="--by")] = ()
+    score: Annotated[
+        Many, Role(of="judge", cell=None, number=True, several=True, flag="--score-column")
+    ] = ()
+    rating: Annotated[
+        Many,
+        Role(
+            words=named(
+                "rating human human_rating human_score annotation label stars preference feedback"
+            ),
+            hints=named("score quality *_score judge* gpt* llm*"),  # or of a judge
+            of="rating",
+            files=RATED,
+            cell=None,
+            several=True,
+            note="several, or a pattern 'rater*': one annotator a column",
+        ),
+    ] = ()
+    annotator: Annotated[
+        One,
+        Role(
+            words=named("annotator rater worker"),
+            weak=named("user"),
+            hints=named("labeler evaluator judge reviewer coder"),  # if each rating has one
+            of="rating",
+            files=RATED,
+            fits=are_names,
+            weak_fits=are_words,
+        ),
+    ] = None
+    time: Annotated[
+        One, Role(words=named("timestamp rated_at"), of="rating", files=RATED, cell=None)
+    ] = None
+    dimension: Annotated[
+        One,
+        Role(
+            words=named("dimension"),
+            weak=named(  # if ratings of a text differ in it alone
+                "criterion criteria aspect metric question turn attribute facet trait rubric "
+                "item_name question_text rating_type score_name key category name"
+            ),
+            of="rating",
+            files=(),
+            cell=None,
+        ),
+    ] = None
+    probability: Annotated[
+        One,
+        Role(
+            words=named("inclusion_probability"),
+            weak=named("probability"),
+            of="rating",
+            files=("compared",),
+            cell=None,
+            weak_fits=are_shared,
+        ),
+    ] = None
+    reference: Annotated[
+        Many,
+        Role(
+            words=named("reference references"),
+            of="metric",
+            files=METRIC,
+            cell=None,
+            several=True,
+            note="several",
+        ),
+    ] = ()
+    weight: Annotated[
+        One, Role(words=named("weight weights"), of="metric", files=METRIC, cell=None)
+    ] = None
+    logprob: Annotated[
+        One,
+        Role(
+            words=named("logprob log_prob log_probability modelprobability"),
+            of="judge",
+            files=("huse",),
+            cell=None,
+            number=True,
+            note="the text's log-probability under the model",
+        ),
+    ] = None
+    length: Annotated[
+        One,
+        Role(
+            words=named("length n_tokens lengthofutterance"),
+            of="judge",
+            files=("huse",),
+            cell=None,
+            number=True,
+            note="its number of tokens; without it words",
+        ),
+    ] = None
+    label: Annotated[
+        One,
+        Role(
+            words=named("label human is_human"),
+            files=("huse",),
+            note="tells people's texts from the model's; without it the system",
+        ),
+    ] = None
+    rationale: Annotated[
+        One,
+        Role(
+            words=named("rationale reason explanation justification"),
+            of="judge",
+            files=JUDGED,
+            note="why the judge says it",
+        ),
+    ] = None
+    run: Annotated[
+        One, Role(words=named("run epoch"), of="judge", files=("runs",), note="with --runs")
+    ] = None
+    mix: Annotated[
+        One,
+        Role(
+            of="judge",
+            files=(),
+            cell=None,
+            note="how many outputs in use a row stands for, in corrected means",
+        ),
+    ] = None
+
+
+ROLES: dict[str, Role] = {
+    name: hint.__metadata__[0]
+    for name, hint in get_type_hints(Columns, include_extras=True).items()
+}
+
+
+def roles_in(kind: Kind) -> tuple[str, ...]:
+    """The roles that are looked up in a kind of file, in the order in which they are."""
+    return tuple(name for name, role in ROLES.items() if kind in role.files)
+
+
+def flags_of(*names: str) -> str:
+    """Roles as `--help` lists them, with what it adds."""
+    notes = {name: ROLES[name].note for name in names}
+    return ", ".join(f"{name} ({note})" if note else name for name, note in notes.items())
