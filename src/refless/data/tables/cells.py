@@ -6,10 +6,11 @@ The errors raised here name no place; whoever knows the row adds it.
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any
+from types import NoneType
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,7 @@ _ABSENT = ("NAType", "NaTType")  # pandas.NA and pandas.NaT
 _SHORT_FLOATS = {"float16", "float32", "halffloat", "float"}  # as numpy, pandas, polars, Arrow say
 _READ = ("to_pylist", "tolist", "to_list")  # Arrow, numpy and pandas, polars
 _DEEPEST = 100
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,15 @@ class Unreadable:
 
     def __repr__(self) -> str:
         return self.why
+
+
+def each_once(function: Callable[[object], T], cells: Sequence[object]) -> list[T]:
+    """[n] what a function returns of each cell; it is called once for equal texts or integers."""
+    kinds = {*map(type, cells)} - {NoneType}
+    if kinds not in ({str}, {int}):  # 1, 1.0 and True are equal, but not alike
+        return [*map(function, cells)]
+    results = {cell: function(cell) for cell in dict.fromkeys(cells)}
+    return [*map(results.__getitem__, cells)]
 
 
 def cells_of(column: Iterable[object]) -> list[object]:

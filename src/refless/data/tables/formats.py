@@ -348,7 +348,7 @@ def _named_cells(
     for line, cells in rows:
         if isinstance(cells, InputError):
             yield line, cells
-        elif width > 1 and not any(map(str.strip, cells)):
+        elif width > 1 and not (cells[0].strip() or any(map(str.strip, cells))):
             continue  # a blank line, or Excel's row of empty cells
         elif len(cells) == width:
             yield line, dict(zip(names, cells, strict=True))

@@ -7,13 +7,14 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from typing import NamedTuple
 
 from refless.data.records import Scale
+from refless.data.tables.cells import each_once
 from refless.data.tables.columns import Keep, outer, with_nested
 from refless.data.tables.excel import sheets_of
 from refless.data.tables.exports.format import exported, items, text_in, unpacked
@@ -96,6 +97,8 @@ class Gathered:
 
     def fits(self, role: str, name: str, chosen: Mapping[str, Sequence[str]]) -> bool:
         """Whether a column with a usual name of a role may be it, beside roles chosen before."""
+        if folded(name) not in ROLES[role].names:
+            return True
         about = [
             column for other in ("system", "item", "source") for column in chosen.get(other, ())
         ]
@@ -129,8 +132,11 @@ class Gathered:
 
     def checked(self, column: str, check: Callable[[object], str]) -> list[str]:
         """[n] the cells of a column as strings; "" if the check refuses one: its row is bad."""
+        cells = self.columns.get(column, [None] * len(self))
+        with suppress(InputError):
+            return each_once(check, cells)
         values: list[str] = []
-        for row, cell in enumerate(self.columns.get(column, [None] * len(self))):
+        for row, cell in enumerate(cells):
             try:
                 values.append(check(cell))
             except InputError as fault:

@@ -11,7 +11,9 @@ from refless.registry.plural import counted
 
 _MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
-_WHOLE = re.compile(r"0*(\d+)(?:\.0+)?")  # 1, 1.0 and 001
+_BLANKS = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
+_ENDS = re.compile(r" \n ?|\n ")
+_WHOLE = re.compile(r"^0*(\d+)(?:\.0+)?$", re.MULTILINE)  # 1, 1.0 and 001
 _MODEL = re.compile(
     r"gpt-?[345o]|chatgpt|\bllm|_llm|alpaca_?eval"
     r"|\b(claude|gemini|llama|mistral|mixtral|qwen|deepseek|prometheus|palm|gemma)"
@@ -41,15 +43,23 @@ def are_models(names: Collection[str]) -> bool:
 
 def _alike(names: Iterable[str]) -> list[list[str]]:
     """Names that differ in nothing but form: capitals, blanks, quotes, 1 and 1.0 and 001."""
+    distinct = [*dict.fromkeys(names)]
+    forms = _forms(distinct) if distinct else []
+    if len({*forms}) == len(distinct):
+        return []
     alike: dict[str, list[str]] = {}
-    for name in {*names}:
-        plain = name.casefold()
-        if not plain.isascii():
-            plain = unicodedata.normalize("NFKC", name).casefold().translate(_QUOTES)
-        key = " ".join(plain.split())
-        number = _WHOLE.fullmatch(key)
-        alike.setdefault(number[1] if number else key, []).append(name)
+    for name, form in zip(distinct, forms, strict=True):
+        alike.setdefault(form, []).append(name)
     return sorted(sorted(spellings) for spellings in alike.values() if len(spellings) > 1)
+
+
+def _forms(names: Sequence[str]) -> list[str]:
+    """[n] the names without what is form alone, all in one text, which is quick."""
+    text = "\n".join(name.replace("\n", " ") for name in names).casefold()
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).casefold().translate(_QUOTES)
+    text = _ENDS.sub("\n", _BLANKS.sub(" ", f"\n{text}\n"))
+    return _WHOLE.sub(r"\1", text).split("\n")[1:-1]
 
 
 def spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
@@ -64,13 +74,12 @@ def keys_alike(rows: Gathered, names: Mapping[str, list[str]]) -> Iterator[str]:
 
     Spellings that one system has side by side are two keys, and nothing is said of them.
     """
-    owners = names.get("system") or [str(rows.part(row).first) for row in range(len(rows))]
     for role in ("id", "item", "source"):
         groups = _alike(names.get(role, ()))
         owned: dict[str, set[str]] = {key: set() for spellings in groups for key in spellings}
-        pairs = zip(names.get(role, ()), owners, strict=False) if groups else ()
-        for key, owner in pairs:
+        for row, key in enumerate(names[role]) if groups else ():
             if key in owned:
+                owner = names["system"][row] if "system" in names else rows.part(row).name
                 owned[key].add(owner)
         apart = [
             spellings

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from refless.data.choices import SCALE
 from refless.data.human import check_scale, human_ratings
 from refless.data.records import RatedPool, Ratings, Scale
-from refless.data.tables.cells import time_of_cell
+from refless.data.tables.cells import each_once, time_of_cell
 from refless.data.tables.ratings import (
     BLANKS,
     MOST_RATINGS,
@@ -107,7 +108,7 @@ def rated_of(table: Table, reading: Reading, *, both: bool = False) -> Rated:
 
 def has_ratings(table: Table) -> bool:
     """Whether any cell of the rating columns is filled."""
-    values = map(spelled, _singles(table)[2])
+    values = each_once(spelled, _singles(table)[2])
     return any(value is not None and value not in BLANKS for value in values)
 
 
@@ -119,11 +120,13 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
     if marks := marks_fault(cells, scale):
         place, problem, remedy = marks
         raise table.rows.fault(rows[place], problem, remedy, names[place])
-    words = [*map(spelled, cells)]
+    words = each_once(spelled, cells)
     blank = blanks_of(reading.rating_map)
-    pairs = zip(cells, words, strict=True)
-    blanks = Counter(str(cell).strip() for cell, word in pairs if word in blank)
-    words = [None if word in blank else word for word in words]
+    blanks = Counter[str]()
+    if not blank.isdisjoint(words):
+        pairs = zip(cells, words, strict=True)
+        blanks.update(str(cell).strip() for cell, word in pairs if word in blank)
+        words = [None if word in blank else word for word in words]
     different = {*words}
     meanings, notes = words_of(different, reading.rating_map)
     if scale is None and reading.rating_map is None and meanings:
@@ -131,9 +134,8 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
     unknown = {word for word in different if word not in meanings}
     _check_words(table, reading, zip(rows, names, words, strict=True), unknown)
     rated = [False] * len(table)
-    for row, word in zip(rows, words, strict=True):
-        if word is not None:
-            rated[row] = True
+    for row in compress(rows, (word is not None for word in words)):
+        rated[row] = True
     _check_any(table, rated, both=both)
     numbers, faults = dict[object, float](), dict[object, InputError]()
     for word in different - {None}:
@@ -153,7 +155,6 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
     )
     columns = {name: i for i, name in enumerate(sorted(table.roles.all("rating")))}
     column = np.array([columns[name] for name in names], dtype=np.int64)
-    values = np.array([numbers.get(word, np.nan) for word in words], dtype=np.float64)
     values, turns = _higher_is_better(table, reading, column, values, scale)
     notes += turns
     return _Cells(

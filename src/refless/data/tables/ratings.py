@@ -13,7 +13,7 @@ import numpy as np
 
 from refless.data.choices import SCALE
 from refless.data.records import Scale
-from refless.data.tables.cells import json_in_cell, shown
+from refless.data.tables.cells import each_once, json_in_cell, shown
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 
@@ -117,19 +117,20 @@ def spelled(value: object) -> float | str | None:
 
 def single_ratings(column: Sequence[object]) -> tuple[Sequence[int], Sequence[object]]:
     """The row and the cell of each rating: a list, also as JSON in text, contains several."""
-    if not any(isinstance(cell, list) or _says_list(cell) for cell in column):
+    if not any(each_once(_is_list, column)):
         return range(len(column)), column
     lists = [_ratings_in(cell) for cell in column]
     rows = [row for row, cells in enumerate(lists) for _ in cells]
     return rows, [*chain.from_iterable(lists)]
 
 
-def _says_list(cell: object) -> bool:
-    return isinstance(cell, str) and cell.lstrip()[:1] == "["
+def _is_list(cell: object) -> bool:
+    """Whether a cell is a list, or seems to be one as JSON in text."""
+    return isinstance(cell, list) or (isinstance(cell, str) and cell.lstrip()[:1] == "[")
 
 
 def _ratings_in(cell: object) -> list[object]:
-    cell = json_in_cell(cell) if _says_list(cell) else cell
+    cell = json_in_cell(cell) if _is_list(cell) else cell
     return cell if isinstance(cell, list) else [cell]
 
 
@@ -148,11 +149,13 @@ def marks_fault(cells: Sequence[object], scale: Scale | None = None) -> tuple[in
     follows it could always be a rating, and is either what decimals are not (they end in 0 or
     beyond the scale at times, or are shares of a few raters) or goes with what precedes it.
     """
-    matches = {i: _MARKS.fullmatch(cell) for i, cell in enumerate(cells) if isinstance(cell, str)}
-    places = [i for i, match in matches.items() if match]
-    pairs = [(int(match[1]), match[2]) for match in matches.values() if match]
+    texts = {i: cell for i, cell in enumerate(cells) if isinstance(cell, str) and "," in cell}
+    matches = {i: match for i, text in texts.items() if (match := _MARKS.fullmatch(text))}
+    pairs = [(int(match[1]), match[2]) for match in matches.values()]
+    if len(pairs) < _FEWEST_MARKS:
+        return None
     filled = sum(cell is not None and str(cell).strip() != "" for cell in cells)
-    if len(pairs) < _FEWEST_MARKS or 2 * len(pairs) <= filled:
+    if 2 * len(pairs) <= filled:
         return None
     firsts = [first for first, _ in pairs]
     low, high = scale or (min(firsts), max(firsts))
@@ -164,9 +167,10 @@ def marks_fault(cells: Sequence[object], scale: Scale | None = None) -> tuple[in
     by_chance = 1.0 if are_shares else digits ** len(pairs)
     if by_chance >= _RARE and not _go_together(firsts, [int(tail) for _, tail in pairs]):
         return None
-    cell = shown(cells[places[0]])
+    place = min(matches)
+    cell = shown(cells[place])
     problem = f"{cell} looks like two ratings in one cell, as the others of the column do"
-    return places[0], problem, "give each its own column; write decimals with a point"
+    return place, problem, "give each its own column; write decimals with a point"
 
 
 def _go_together(firsts: Sequence[int], seconds: Sequence[int]) -> bool:

@@ -102,10 +102,9 @@ class Role:
         return (*self.words, *self.weak)
 
     def suits(self, word: str, cells: Cells, groups: Sequence[Cells]) -> bool:
-        """Whether what a column contains may be what its name says, if it is one of the names."""
-        tests = [self.fits] if word in self.names else []
-        tests += [self.weak_fits] if word in self.weak else []
-        return all(test(cells, groups) for test in tests)
+        """Whether what a column contains may be what its name, one of the role's, says."""
+        weakly = word not in self.weak or self.weak_fits(cells, groups)
+        return weakly and self.fits(cells, groups)
 
 
 def named(names: str) -> tuple[str, ...]:

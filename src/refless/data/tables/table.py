@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from refless.data.records import COLUMNS, numbered, scored
-from refless.data.tables.cells import name_of_cell
+from refless.data.tables.cells import each_once, name_of_cell
 from refless.data.tables.columns import (
     Roles,
     check_columns,
@@ -365,7 +365,7 @@ def numbers_of(
         row, problem, remedy = marks
         raise rows.fault(row, problem, remedy, column)
     blank = blanks_of(score_map)
-    spellings = [None if (word := spelled(cell)) in blank else word for cell in cells]
+    spellings = [None if word in blank else word for word in each_once(spelled, cells)]
     meanings, remedy = score_words({*spellings} - {None}, score_map)
     numbers: list[float | None] = []
     for row, value in enumerate(spellings):
