@@ -20,13 +20,11 @@ from refless.data.tables.columns import (
 )
 from refless.data.tables.load_columns import Gathered
 from refless.data.tables.reading import Reading
-from refless.data.tables.roles import ROLES, Columns, are_texts
+from refless.data.tables.roles import ROLES, Columns, are_texts, n_within
 from refless.data.tables.spellings import folded
 from refless.registry.errors import InputError, UsageError
 
 MOST_CRITERIA = 30
-MOST_COMMANDS = 4
-MOST_NAMES = 8
 _WITH_SCALE = re.compile(r"(.+)=([^=]+)\.\.([^=]+)")
 
 
@@ -70,29 +68,24 @@ def of_one_dimension(rows: Gathered, reading: Reading, roles: Sequence[str]) -> 
     """
     columns, dimension = reading.columns, reading.dimension
     ratings = [name for name in rows.columns if _is_rating(name, columns)]
-    criteria = _criteria(rows, columns, roles, ratings)
-    counts = Counter[str]()
-    for name in criteria[:1]:
-        counts = _counts(rows, name, ratings)
-        columns = replace(columns, dimension=name)
-    counts = rows.dimensions or counts  # those of other dimensions are not among the rows
+    column = _column(rows, columns, roles, ratings)
+    columns = replace(columns, dimension=column)
+    counts = Counter[str]() if column is None else _counts(rows, column, ratings)
+    counts = rows.dimensions or counts  # an export's ratings of other dimensions are no rows
     if dimension is None:
         if len(counts) > 1:
-            raise _several(counts, rows.name, columns.dimension)
+            raise _several(counts, rows.name, column)
         return columns
-    is_export = any(notes.tool for _, notes in rows.notes)
-    if not counts and not is_export and not columns.rating:
+    if not counts and not rows.notes and not columns.rating:
         return _of_column(rows, reading, any_ratings=bool(ratings))
     names = [name for name in counts if is_dimension(name, dimension)]
     if not names:
         raise _none(dimension, counts, (), rows.name)
     if is_pattern(dimension) and dimension not in names:
-        chosen = {name: counts[name] for name in names}
-        raise _several(chosen, rows.name, columns.dimension)
-    for name in criteria[:1]:
-        cells = enumerate(rows.columns[name])
+        raise _several({name: counts[name] for name in names}, rows.name, column)
+    if column is not None:
+        cells = enumerate(rows.columns[column])
         rows.without({row for row, cell in cells if not _is_blank(cell) and str(cell) != dimension})
-    _check_criteria(rows, columns, roles, criteria[1:])
     return columns
 
 
@@ -107,26 +100,27 @@ def _is_rating(name: str, columns: Columns) -> bool:
     return folded(name) in ROLES["rating"].words
 
 
-def _criteria(
+def _column(
     rows: Gathered, columns: Columns, roles: Sequence[str], ratings: Sequence[str]
-) -> list[str]:
-    """The columns that tell what was rated: by a flag, by their name, or as ratings differ in it.
-
-    The first counts. None is empty.
-    """
+) -> str | None:
+    """The column that tells what was rated: by a flag, by its name, or as ratings differ in it."""
     role, header = ROLES["dimension"], [*rows.header]
-    is_export = any(notes.tool for _, notes in rows.notes)
-    if columns.dimension is not None and not is_export:
+    if columns.dimension is not None and not rows.notes:
         check_header((columns.dimension,), flag_of("dimension"), header, rows.name)
-    named = [columns.dimension] if columns.dimension in rows.columns else []
-    named = named or [name for name in rows.columns if folded(name) in role.words]
-    filled = [name for name in named if not all(map(_is_blank, rows.columns[name]))]
+    words = [columns.dimension] if columns.dimension in rows.columns else role.words
+    filled = [name for name in rows.columns if name in words or folded(name) in words]
+    filled = [name for name in filled if not all(map(_is_blank, rows.columns[name]))]
     free = {*rows.columns}.difference(flagged_names(columns)) if ratings else set()
     weak = [name for name in header if name in free and folded(name) in role.weak]
-    if not weak:
-        return filled
-    places = roles_of(columns, roles, header, rows.name, (), rows.known, rows.fits)
-    return [*filled, *(name for name in weak if _tells_apart(rows, places, name))]
+    for name in weak:
+        places = roles_of(columns, roles, header, rows.name, (), rows.known, rows.fits)
+        if _tells_apart(rows, places, name, filled):
+            filled.append(name)
+    if len(filled) > 1:
+        problem = f"ratings of several dimensions would be pooled: by {listed(filled)}"
+        remedy = f"choose a value of all but one, such as --where '{filled[1]}=VALUE'"
+        raise InputError(problem, path=rows.name, remedy=remedy)
+    return next(iter(filled), None)
 
 
 def _counts(rows: Gathered, name: str, ratings: Sequence[str]) -> Counter[str]:
@@ -140,9 +134,9 @@ def _counts(rows: Gathered, name: str, ratings: Sequence[str]) -> Counter[str]:
             counts[str(cell)] += is_rated
         elif is_rated:
             bare.append(row)
-    for row in bare if counts else ():
+    if bare and counts:
         remedy = "fill the column, or name another one with --column dimension=NAME"
-        raise rows.fault(row, "a rating without a dimension", remedy, name)
+        raise rows.fault(bare[0], "a rating without a dimension", remedy, name)
     return counts
 
 
@@ -163,38 +157,22 @@ def _of_column(rows: Gathered, reading: Reading, *, any_ratings: bool) -> Column
     return replace(reading.columns, rating=(dimension,))
 
 
-def _check_criteria(
-    rows: Gathered, columns: Columns, roles: Sequence[str], names: Sequence[str]
-) -> None:
-    """Raises InputError where ratings of several criteria of a text would be pooled."""
-    for name in names:
-        places = roles_of(columns, roles, [*rows.header], rows.name, (), rows.known, rows.fits)
-        if _tells_apart(rows, places, name):
-            values = list(dict.fromkeys(str(cell) for cell in rows.all(name) if cell is not None))
-            commands = " or ".join(f"--where '{name}={value}'" for value in values[:MOST_COMMANDS])
-            listed_values = f"'{name}' is {listed(values, MOST_NAMES)}"
-            problem = f"ratings of several dimensions would be pooled: {listed_values}"
-            raise InputError(problem, path=rows.name, remedy=f"choose one with {commands}")
-
-
-def _tells_apart(rows: Gathered, roles: Roles, name: str) -> bool:
-    """Whether most rows of one text, system and annotator differ in a column, one of few values.
+def _tells_apart(rows: Gathered, roles: Roles, name: str, more: Sequence[str]) -> bool:
+    """Whether most rows of one text, system, annotator (and more) differ in a column of few values.
 
     A few words, such as 'yes', are the text of many outputs, so they tell nothing without an id, an
     item or a source.
     """
     about = ("annotator", "system", "item", "source", "id", "text")
     keys = [column for role in about for column in roles.all(role) if column != name]
+    keys += more
     items = {column for role in ("id", "item", "source") for column in roles.all(role)}
     if items.isdisjoint(keys) and not are_texts(rows.seen(roles.column("text") or "")):
         return False
-    groups: dict[str, list[str]] = {}
-    for value, *key in zip(*(rows.all(column) for column in (name, *keys)), strict=False):
-        groups.setdefault(repr(key), []).append(str(value))
-    several = [values for values in groups.values() if len(values) > 1]
-    apart = [values for values in several if len({*values}) > 1]
-    n_values = len({value for values in groups.values() for value in values})
-    return n_values <= MOST_CRITERIA and len(apart) > max(len(several), len(groups)) / 2
+    cells = rows.all(name)
+    groups = [*zip(*map(rows.all, keys), strict=False)] if keys else [()] * len(cells)
+    apart = [n_values > 1 for n_values in n_within(groups, cells)]
+    return len({*map(str, cells)}) <= MOST_CRITERIA and sum(apart) > len(apart) / 2
 
 
 def _outermost(names: Sequence[str]) -> list[str]:

@@ -8,8 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -261,26 +260,18 @@ def answered(table: Source, columns: Columns) -> Source:
 
     Rows are chats where no column holds texts, and one is a list of turns by roles.
     """
-    first = [*islice(table.rows, 1)]
-    row = first[0][1] if first else {}
-    table = replace(table, rows=chain(first, table.rows))
-    if isinstance(row, InputError) or table.notes is not None or columns.text is not None:
-        return table
+    row, table = table.peeked()
     chats = [
         name for name, cell in row.items() if folded(name) in ROLES["text"].hints and _turns(cell)
     ]
     keyed = {*map(folded, row)}
-    if len(chats) != 1 or not keyed.isdisjoint(ROLES["text"].names):
+    is_plain = table.notes is None and columns.text is None
+    if not is_plain or len(chats) != 1 or not keyed.isdisjoint(ROLES["text"].names):
         return table
-    (name,) = chats
     sourced = columns.source is not None or not keyed.isdisjoint(ROLES["source"].words)
-    rows = ((n, _answer(row, name, sourced=sourced)) for n, row in table.rows)
-    sentence = f"the text is the last turn of the model in '{name}'"
+    sentence = f"the text is the last turn of the model in '{chats[0]}'"
     sentence += "" if sourced else ", the source what is before"
-    header = [column for column in table.columns if column != name]
-    header = [*header, "text", *([] if sourced else ["source"])] if table.columns else []
-    notes = ImportNotes(tool="", sentences=[sentence])
-    return replace(table, columns=tuple(header), rows=rows, notes=notes)
+    return table.reshaped(lambda row, _: [_answer(row, chats[0], sourced=sourced)], sentence)
 
 
 def _turns(cell: object) -> list[dict[str, object]]:
@@ -289,18 +280,15 @@ def _turns(cell: object) -> list[dict[str, object]]:
     return turns if turns and all({"role", "from"} & turn.keys() for turn in turns) else []
 
 
-def _answer(row: Row | InputError, name: str, *, sourced: bool) -> Row | InputError:
+def _answer(row: Row, name: str, *, sourced: bool) -> Row:
     """A row with a text for its chat."""
-    if isinstance(row, InputError):
-        return row
     turns = _turns(row.get(name))
     by_model = [i for i, turn in enumerate(turns) if _speaker(turn) in MODELS]
-    columns_beside = {column: cell for column, cell in row.items() if column != name}
-    if not by_model:
-        return columns_beside | {"text": None}
-    *before, last = turns[: by_model[-1] + 1]
-    source = {} if sourced else {"source": text_in([*map(_as_role, before)]) if before else ""}
-    return columns_beside | source | {"text": text_in([_as_role(last)])}
+    end = by_model[-1] if by_model else 0
+    text = text_in([_as_role(turns[end])]) if by_model else None
+    source = text_in([*map(_as_role, turns[:end])]) if end else ""
+    answer = {"text": text} if sourced else {"text": text, "source": source}
+    return {column: cell for column, cell in row.items() if column != name} | answer
 
 
 def _speaker(turn: dict[str, object]) -> str:
@@ -315,10 +303,9 @@ def _as_role(turn: dict[str, object]) -> dict[str, object]:
 
 def lengthened(table: Source, columns: Columns, path: str) -> Source:
     """The rows of a table, or a row for each text if a row holds those of several systems."""
-    first = [*islice(table.rows, 1)]
-    row = first[0][1] if first else {}
-    names = table.columns or (() if isinstance(row, InputError) else tuple(row))
-    table, ends = replace(table, rows=chain(first, table.rows)), _ends(names)
+    row, table = table.peeked()
+    names = table.columns or tuple(row)
+    ends = _ends(names)
     shared = {*columns.rating, *columns.score} & {*names}  # of the row, and so of no one text
     if table.notes is not None or columns.text is not None or shared or len(ends) < 2:
         return table
@@ -326,16 +313,8 @@ def lengthened(table: Source, columns: Columns, path: str) -> Source:
     item = "id" if "id" in names or keyed.isdisjoint(ROLES["source"].words) else None
     if not keyed.isdisjoint(ROLES["item"].names) or columns.item or columns.id or columns.source:
         item = None
-    sides = partial(_split, ends=ends, item=item)
-    header = sides(dict.fromkeys(names), path)[0] if table.columns else {}
     sentence = f"a row holds texts of {', '.join(ends)}: each is read as a row"
-    rows = (
-        (number, part)
-        for number, row in table.rows
-        for part in ([row] if isinstance(row, InputError) else sides(row, f"{path}:{number}"))
-    )
-    notes = ImportNotes(tool="", sentences=[sentence])
-    return replace(table, columns=tuple(header), rows=rows, notes=notes)
+    return table.reshaped(lambda row, line: _split(row, f"{path}:{line}", ends, item), sentence)
 
 
 def _ends(names: Sequence[str]) -> list[str]:

@@ -1,8 +1,11 @@
 """How rows are read: the settings, and the rows as they are asked for."""
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import Any
 
 from refless.data.records import Scale
@@ -78,7 +81,7 @@ class ImportNotes:
     """What an export of a tool says in addition to its rows; complete when all rows are read.
 
     Attributes:
-        tool: what the file is, for messages; "" if no tool wrote it.
+        tool: what the file is, for messages.
         scale: lowest and highest rating, if the tool or its configuration says so.
         sentences: what is said once.
         left_out: what is no rating by a person, and how often it was met.
@@ -93,8 +96,7 @@ class ImportNotes:
 
     def lines(self, path: str) -> Iterator[str]:
         """All of it in sentences."""
-        if self.tool:
-            yield f"{path}: read as {self.tool} (--read format=NAME names another format)"
+        yield f"{path}: read as {self.tool} (--read format=NAME names another format)"
         yield from (f"{path}: {note}" for note in (*self.sentences, *self.omissions()))
 
     def omissions(self) -> Iterator[str]:
@@ -123,3 +125,20 @@ class Source:
     roles: tuple[str, ...] = ()
     notes: ImportNotes | None = None
     sentences: list[str] = field(default_factory=list)
+
+    def peeked(self) -> tuple[Row, Source]:
+        """The first row, without cells if it cannot be read, and the same rows from it on."""
+        first = [*islice(self.rows, 1)]
+        rows = [row for _, row in first if isinstance(row, dict)]
+        return next(iter(rows), {}), replace(self, rows=chain(first, self.rows))
+
+    def reshaped(self, rows_of: Callable[[Row, int], list[Row]], sentence: str) -> Source:
+        """The rows that a function makes of each row and its line, with a sentence that says so."""
+        header = rows_of(dict.fromkeys(self.columns), 0)[0] if self.columns else {}
+        self.sentences.append(sentence)
+        rows = (
+            (line, part)
+            for line, row in self.rows
+            for part in ([row] if isinstance(row, InputError) else rows_of(row, line))
+        )
+        return replace(self, columns=tuple(header), rows=rows)

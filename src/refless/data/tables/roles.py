@@ -42,16 +42,20 @@ def are_names(cells: Cells, groups: Sequence[Cells]) -> bool:
 
 
 def are_shared(cells: Cells, groups: Sequence[Cells]) -> bool:
-    """Whether the cells that are filled are all equal, or equal within some groups that repeat."""
-    return not groups or any(_is_shared(cells, group) for group in groups)
+    """Whether the cells that are filled are all equal, or equal within groups of which some repeat."""
+    filled = [row for row, cell in enumerate(cells) if cell not in (None, "")]
+    values = [cells[row] for row in filled]
+    within = [n_within([group[row] for row in filled], values) for group in groups]
+    one = not groups or n_within([0] * len(filled), values) in ([], [1])
+    return one or any({*counts} == {1} and len(counts) < len(filled) for counts in within)
 
 
-def _is_shared(cells: Cells, group: Cells) -> bool:
-    pairs = [(repr(key), str(cell)) for key, cell in zip(group, cells, strict=False)]
-    filled = [(key, cell) for key, cell in pairs if cell not in {"None", ""}]
-    n_values = len({cell for _, cell in filled})
-    n_groups = len({key for key, _ in filled})
-    return n_values <= 1 or len({*filled}) == n_groups < len(filled)
+def n_within(groups: Cells, cells: Cells) -> list[int]:
+    """Number of different cells in each group, in the order of the groups' first rows."""
+    values: dict[str, set[str]] = {}
+    for group, cell in zip(groups, cells, strict=False):
+        values.setdefault(repr(group), set()).add(str(cell))
+    return [*map(len, values.values())]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from refless.data.tables.columns import (
     Roles,
     flag_of,
@@ -15,7 +17,7 @@ from refless.data.tables.columns import (
 )
 from refless.data.tables.load_columns import Gathered
 from refless.data.tables.ratings import BLANKS, PAIRED, spelled
-from refless.data.tables.roles import ROLES, Cells, Columns, are_texts
+from refless.data.tables.roles import ROLES, Cells, Columns, are_texts, n_within
 from refless.data.tables.spellings import at_any_place, folded, numbered, stem
 from refless.registry.errors import InputError
 
@@ -127,23 +129,21 @@ def _contains(cells: Cells, texts: Cells) -> bool:
     return sum(text in cell for cell, text in pairs) > len(pairs) / 2
 
 
-def _differs_instead(rows: Gathered, roles: Roles, chosen: str, other: str) -> bool:
+def _differs_instead(rows: Gathered, roles: Roles, chosen: str, name: str) -> bool:
     """Whether systems that share an item share the chosen column too, but not the other one."""
     system = roles.column("system")
     item = roles.column("item") or roles.column("source") or chosen
     if system is None:
         return False
-    groups: dict[str, list[tuple[str, str, str]]] = {}
-    columns = [rows.seen(name) for name in (item, system, chosen, other)]
-    for key, *cells in zip(*columns, strict=False):
-        groups.setdefault(repr(key), []).append((repr(cells[0]), repr(cells[1]), repr(cells[2])))
-    shared = [group for group in groups.values() if len({cells[0] for cells in group}) > 1]
-    shared_alike = [len({cells[1] for cells in group}) == 1 for group in shared]
-    differing = [len({cells[2] for cells in group}) > 1 for group in shared]
-    n_rows = sum(map(len, shared))
-    return (
-        len(shared) >= ENOUGH
-        and n_rows >= len(columns[0]) / 2
-        and sum(shared_alike) >= 0.9 * len(shared)
-        and sum(differing) >= 0.5 * len(shared)
+    items = rows.seen(item)
+    sizes = np.array(n_within(items, range(len(items))))
+    n_systems, n_chosen, n_different = (
+        np.array(n_within(items, rows.seen(column))) for column in (system, chosen, name)
+    )
+    shared = n_systems > 1
+    return bool(
+        shared.sum() >= ENOUGH
+        and sizes[shared].sum() >= len(items) / 2
+        and (n_chosen[shared] == 1).mean() >= 0.9
+        and (n_different[shared] > 1).mean() >= 0.5
     )
