@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from refless.data.human import check_scale
@@ -13,7 +13,6 @@ from refless.data.tables.columns import (
     flag_of,
     flagged_names,
     is_dimension,
-    is_pattern,
     listed,
     matches,
     roles_of,
@@ -69,24 +68,25 @@ def of_one_dimension(rows: Gathered, reading: Reading, roles: Sequence[str]) -> 
     columns, dimension = reading.columns, reading.dimension
     ratings = [name for name in rows.columns if _is_rating(name, columns)]
     column = _column(rows, columns, roles, ratings)
-    columns = replace(columns, dimension=column)
-    counts = Counter[str]() if column is None else _counts(rows, column, ratings)
-    counts = rows.dimensions or counts  # an export's ratings of other dimensions are no rows
-    if dimension is None:
-        if len(counts) > 1:
-            raise _several(counts, rows.name, column)
-        return columns
-    if not counts and not rows.notes and not columns.rating:
-        return _of_column(rows, reading, any_ratings=bool(ratings))
+    counts: Mapping[str, int] = rows.dimensions or _counts(rows, column, ratings)
+    is_column = not (counts or rows.notes or columns.rating or dimension is None)
+    if is_column:
+        counts = dict.fromkeys(rows.header, 0)
     names = [name for name in counts if is_dimension(name, dimension)]
+    names = _outermost(names) if is_column else names
+    others_are_rated = is_column and reading.beside_rated and not ratings
+    if not names and (dimension is None or others_are_rated):
+        return columns
     if not names:
-        raise _none(dimension, counts, (), rows.name)
-    if is_pattern(dimension) and dimension not in names:
+        raise _none(str(dimension), () if is_column else [*counts], rows)
+    if dimension not in names and (dimension is not None or len(names) > 1):
         raise _several({name: counts[name] for name in names}, rows.name, column)
-    if column is not None:
+    if is_column:
+        return replace(columns, rating=(str(dimension),))
+    if column is not None and len(counts) > 1:
         cells = enumerate(rows.columns[column])
         rows.without({row for row, cell in cells if not _is_blank(cell) and str(cell) != dimension})
-    return columns
+    return replace(columns, dimension=column)
 
 
 def _is_blank(cell: object) -> bool:
@@ -123,38 +123,21 @@ def _column(
     return next(iter(filled), None)
 
 
-def _counts(rows: Gathered, name: str, ratings: Sequence[str]) -> Counter[str]:
+def _counts(rows: Gathered, column: str | None, ratings: Sequence[str]) -> Counter[str]:
     """The number of rated rows of each dimension; raises InputError for one without."""
     counts = Counter[str]()
     bare = []
-    columns = [rows.columns[rating] for rating in ratings]
-    for row, cell in enumerate(rows.columns[name]):
-        is_rated = any(not _is_blank(column[row]) for column in columns)
+    cells = [rows.columns[rating] for rating in ratings]
+    for row, cell in enumerate(rows.columns[column] if column is not None else ()):
+        is_rated = any(not _is_blank(ratings_of[row]) for ratings_of in cells)
         if not _is_blank(cell):
             counts[str(cell)] += is_rated
         elif is_rated:
             bare.append(row)
     if bare and counts:
         remedy = "fill the column, or name another one with --column dimension=NAME"
-        raise rows.fault(bare[0], "a rating without a dimension", remedy, name)
+        raise rows.fault(bare[0], "a rating without a dimension", remedy, column)
     return counts
-
-
-def _of_column(rows: Gathered, reading: Reading, *, any_ratings: bool) -> Columns:
-    """The columns, with that of the ratings where the dimension is a column.
-
-    Its values may be elsewhere if the rated texts are.
-    """
-    dimension, header = reading.dimension or "", [*rows.header]
-    names = [name for name in header if is_dimension(name, dimension)]
-    names = _outermost(names) if is_pattern(dimension) else names
-    if not names and reading.beside_rated and not any_ratings:
-        return reading.columns
-    if not names:
-        raise _none(dimension, (), header, rows.name)
-    if is_pattern(dimension) and dimension not in names:
-        raise _several(dict.fromkeys(names, 0), rows.name)
-    return replace(reading.columns, rating=(dimension,))
 
 
 def _tells_apart(rows: Gathered, roles: Roles, name: str, more: Sequence[str]) -> bool:
@@ -192,14 +175,14 @@ def _several(counts: Mapping[str, int], path: str, column: str | None = None) ->
     )
 
 
-def _none(dimension: str, met: Collection[str], header: Sequence[str], path: str) -> InputError:
-    names = [name for name in met if name != "None"]
-    remedy = f"the dimensions are {listed(names)}"
-    if not names:
-        remedy = "leave --dimension out: none has a name"
-        if header:
-            remedy += f", and no column has this one; the columns are {listed(header)}"
-    return InputError(f"no ratings of a dimension '{dimension}'", path=path, remedy=remedy)
+def _none(dimension: str, dimensions: Sequence[str], rows: Gathered) -> InputError:
+    """The error for a dimension that nobody rated and that is no column."""
+    remedy = f"the dimensions are {listed(dimensions)}"
+    if not dimensions:
+        columns = listed([*rows.header])
+        remedy = "leave --dimension out: none has a name, and no column has this one; the columns "
+        remedy += f"are {columns}"
+    return InputError(f"no ratings of a dimension '{dimension}'", path=rows.name, remedy=remedy)
 
 
 def one_of(words: Sequence[str]) -> tuple[str | None, Scale | None]:

@@ -278,11 +278,13 @@ def _answer_again(table: Table) -> bool:
         return False
     ends = pairwise([*(part.first for part in table.rows.parts), len(table)])
     keys = [*zip(items, names["system"], strict=True)]
-    files = [dict(zip(keys[begin:end], table.texts[begin:end], strict=True)) for begin, end in ends]
-    first, *later = files
-    systems = [{system for _, system in file} for file in files]
-    again = [[key for key in file if key in first] for file in later]
-    return all(names == systems[0] for names in systems) and all(
-        2 * len(both) >= len(file) and 2 * sum(file[key] != first[key] for key in both) > len(both)
-        for both, file in zip(again, later, strict=True)
-    )
+    first, *later = (dict(zip(keys[a:b], table.texts[a:b], strict=True)) for a, b in ends)
+    systems = {system for _, system in first}
+    for file in later:
+        again = file.keys() & first.keys()
+        n_different = sum(file[key] != first[key] for key in again)
+        if {system for _, system in file} != systems or 2 * len(again) < len(file):
+            return False
+        if 2 * n_different <= len(again):
+            return False
+    return True

@@ -1,8 +1,8 @@
 """What a column can be: one record a role, which lookups, checks, flags and messages ask."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal, get_args, get_type_hints
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, get_args
 
 from refless.data.tables.cells import name_of_cell, source_of_cell, text_of_cell
 
@@ -42,7 +42,7 @@ def are_names(cells: Cells, groups: Sequence[Cells]) -> bool:
 
 
 def are_shared(cells: Cells, groups: Sequence[Cells]) -> bool:
-    """Whether the cells that are filled are all equal, or equal within groups of which some repeat."""
+    """Whether the filled cells are all equal, or equal within groups of which some repeat."""
     filled = [row for row, cell in enumerate(cells) if cell not in (None, "")]
     values = [cells[row] for row in filled]
     within = [n_within([group[row] for row in filled], values) for group in groups]
@@ -58,7 +58,7 @@ def n_within(groups: Cells, cells: Cells) -> list[int]:
     return [*map(len, values.values())]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
     """What a column can be.
 
@@ -97,9 +97,6 @@ class Role:
     flag: str = ""
     note: str = ""
 
-    def __repr__(self) -> str:
-        return f"Role({', '.join(self.names)})"
-
     @property
     def names(self) -> tuple[str, ...]:
         """All names under which it is looked up."""
@@ -111,13 +108,11 @@ class Role:
         return weakly and self.fits(cells, groups)
 
 
-def named(names: str) -> tuple[str, ...]:
-    """Names that blanks separate."""
-    return tuple(names.split())
-
-
-One = str | None
-Many = tuple[str, ...]
+def role(words: str = "", *, weak: str = "", hints: str = "", **about: Any) -> Any:  # noqa: ANN401
+    """A field of `Columns` with its record, whose names blanks separate."""
+    usual, weaker, others = (tuple(names.split()) for names in (words, weak, hints))
+    record = Role(words=usual, weak=weaker, hints=others, **about)
+    return field(default=() if record.several else None, metadata={"role": record})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,168 +127,107 @@ class Columns:
     looked up there, so that one set of flags serves both.
     """
 
-    text: Annotated[
-        One,
-        Role(
-            words=named("text output response completion answer reply candidate"),
-            weak=named("assistant"),
-            hints=named("messages conversation conversations chat dialogue dialog turns"),
-            of="text",
-            cell=text_of_cell,
-        ),
-    ] = None
-    id: Annotated[One, Role(words=named("id"), filled="always", optional=True)] = None
-    item: Annotated[One, Role(words=named("item"), weak=named("prompt_id"), filled="always")] = None
-    source: Annotated[
-        One,
-        Role(
-            words=named("source prompt input question context mr"),
-            weak=named("user"),
-            cell=source_of_cell,
-            filled="alike",
-            weak_fits=are_texts,
-        ),
-    ] = None
-    system: Annotated[
-        One,
-        Role(
-            words=named("system model"),
-            weak=named("version"),
-            filled="alike",
-            optional=True,
-            fits=are_names,
-        ),
-    ] = None
-    task: Annotated[One, Role(words=named("task"), optional=True, fits=are_names)] = None
-    group: Annotated[One, Role(of="any", flag="--group")] = None
-    slice: Annotated[Many, Role(of="any", files=JUDGED, cell=None, several=True, flag="--by")] = ()
-    score: Annotated[
-        Many, Role(of="judge", cell=None, number=True, several=True, flag="--score-column")
-    ] = ()
-    rating: Annotated[
-        Many,
-        Role(
-            words=named(
-                "rating human human_rating human_score annotation label stars preference feedback"
-            ),
-            hints=named("score quality *_score judge* gpt* llm*"),  # or of a judge
-            of="rating",
-            files=RATED,
-            cell=None,
-            several=True,
-            note="several, or a pattern 'rater*': one annotator a column",
-        ),
-    ] = ()
-    annotator: Annotated[
-        One,
-        Role(
-            words=named("annotator rater worker"),
-            weak=named("user"),
-            hints=named("labeler evaluator judge reviewer coder"),  # if each rating has one
-            of="rating",
-            files=RATED,
-            fits=are_names,
-            weak_fits=are_words,
-        ),
-    ] = None
-    time: Annotated[
-        One, Role(words=named("timestamp rated_at"), of="rating", files=RATED, cell=None)
-    ] = None
-    dimension: Annotated[
-        One,
-        Role(
-            words=named("dimension"),
-            weak=named(  # if ratings of a text differ in it alone
-                "criterion criteria aspect metric question turn attribute facet trait rubric "
-                "item_name question_text rating_type score_name key category name"
-            ),
-            of="rating",
-            files=(),
-            cell=None,
-        ),
-    ] = None
-    probability: Annotated[
-        One,
-        Role(
-            words=named("inclusion_probability"),
-            weak=named("probability"),
-            of="rating",
-            files=("compared",),
-            cell=None,
-            weak_fits=are_shared,
-        ),
-    ] = None
-    reference: Annotated[
-        Many,
-        Role(
-            words=named("reference references"),
-            of="metric",
-            files=METRIC,
-            cell=None,
-            several=True,
-            note="several",
-        ),
-    ] = ()
-    weight: Annotated[
-        One, Role(words=named("weight weights"), of="metric", files=METRIC, cell=None)
-    ] = None
-    logprob: Annotated[
-        One,
-        Role(
-            words=named("logprob log_prob log_probability modelprobability"),
-            of="judge",
-            files=("huse",),
-            cell=None,
-            number=True,
-            note="the text's log-probability under the model",
-        ),
-    ] = None
-    length: Annotated[
-        One,
-        Role(
-            words=named("length n_tokens lengthofutterance"),
-            of="judge",
-            files=("huse",),
-            cell=None,
-            number=True,
-            note="its number of tokens; without it words",
-        ),
-    ] = None
-    label: Annotated[
-        One,
-        Role(
-            words=named("label human is_human"),
-            files=("huse",),
-            note="tells people's texts from the model's; without it the system",
-        ),
-    ] = None
-    rationale: Annotated[
-        One,
-        Role(
-            words=named("rationale reason explanation justification"),
-            of="judge",
-            files=JUDGED,
-            note="why the judge says it",
-        ),
-    ] = None
-    run: Annotated[
-        One, Role(words=named("run epoch"), of="judge", files=("runs",), note="with --runs")
-    ] = None
-    mix: Annotated[
-        One,
-        Role(
-            of="judge",
-            files=(),
-            cell=None,
-            note="how many outputs in use a row stands for, in corrected means",
-        ),
-    ] = None
+    text: str | None = role(
+        "text output response completion answer reply candidate",
+        weak="assistant",
+        hints="messages conversation conversations chat dialogue dialog turns",
+        of="text",
+        cell=text_of_cell,
+    )
+    id: str | None = role("id", filled="always", optional=True)
+    item: str | None = role("item", weak="prompt_id", filled="always")
+    source: str | None = role(
+        "source prompt input question context mr",
+        weak="user",
+        cell=source_of_cell,
+        filled="alike",
+        weak_fits=are_texts,
+    )
+    system: str | None = role(
+        "system model", weak="version", filled="alike", optional=True, fits=are_names
+    )
+    task: str | None = role("task", optional=True, fits=are_names)
+    group: str | None = role(of="any", flag="--group")
+    slice: tuple[str, ...] = role(of="any", files=JUDGED, cell=None, several=True, flag="--by")
+    score: tuple[str, ...] = role(
+        of="judge", cell=None, number=True, several=True, flag="--score-column"
+    )
+    rating: tuple[str, ...] = role(
+        "rating human human_rating human_score annotation label stars preference feedback",
+        hints="score quality *_score judge* gpt* llm*",  # or of a judge
+        of="rating",
+        files=RATED,
+        cell=None,
+        several=True,
+        note="several, or a pattern 'rater*': one annotator a column",
+    )
+    annotator: str | None = role(
+        "annotator rater worker",
+        weak="user",
+        hints="labeler evaluator judge reviewer coder",  # if each rating has one
+        of="rating",
+        files=RATED,
+        fits=are_names,
+        weak_fits=are_words,
+    )
+    time: str | None = role("timestamp rated_at", of="rating", files=RATED, cell=None)
+    dimension: str | None = role(
+        "dimension",
+        weak="criterion criteria aspect metric question turn attribute facet trait rubric "
+        "item_name question_text rating_type score_name key category name",  # if ratings differ
+        of="rating",
+        files=(),
+        cell=None,
+    )
+    probability: str | None = role(
+        "inclusion_probability",
+        weak="probability",
+        of="rating",
+        files=("compared",),
+        cell=None,
+        weak_fits=are_shared,
+    )
+    reference: tuple[str, ...] = role(
+        "reference references", of="metric", files=METRIC, cell=None, several=True, note="several"
+    )
+    weight: str | None = role("weight weights", of="metric", files=METRIC, cell=None)
+    logprob: str | None = role(
+        "logprob log_prob log_probability modelprobability",
+        of="judge",
+        files=("huse",),
+        cell=None,
+        number=True,
+        note="the text's log-probability under the model",
+    )
+    length: str | None = role(
+        "length n_tokens lengthofutterance",
+        of="judge",
+        files=("huse",),
+        cell=None,
+        number=True,
+        note="its number of tokens; without it words",
+    )
+    label: str | None = role(
+        "label human is_human",
+        files=("huse",),
+        note="tells people's texts from the model's; without it the system",
+    )
+    rationale: str | None = role(
+        "rationale reason explanation justification",
+        of="judge",
+        files=JUDGED,
+        note="why the judge says it",
+    )
+    run: str | None = role("run epoch", of="judge", files=("runs",), note="with --runs")
+    mix: str | None = role(
+        of="judge",
+        files=(),
+        cell=None,
+        note="how many outputs in use a row stands for, in corrected means",
+    )
 
 
-ROLES: dict[str, Role] = {
-    name: hint.__metadata__[0]
-    for name, hint in get_type_hints(Columns, include_extras=True).items()
-}
+ROLES: dict[str, Role] = {entry.name: entry.metadata["role"] for entry in fields(Columns)}
 
 
 def roles_in(kind: Kind) -> tuple[str, ...]:
