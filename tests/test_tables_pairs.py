@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from refless.data.choices import are_choices, choices_in, group_numbers
 from refless.data.records import RatedPool
-from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_partly, read_pool
+from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_pool
+from refless.data.tables.partly_rated import read_partly
 from refless.registry.errors import InputError
 from test_tables_formats import write
 

@@ -278,7 +278,7 @@ def test_criteria_are_dimensions(name: str) -> None:
         SeveralDimensionsError, match=r"'fluency' \(32\), 'is it true\?' \(32\)"
     ) as raised:
         read_pool(rows)
-    assert raised.value.remedy.endswith(f"such as --column annotator={name}")
+    assert f"ratings of several dimensions in '{name}'" in raised.value.found
     for dimension, mean in (("fluency", 2.8125), ("is it true?", 2.0)):
         for columns in (Columns(), Columns(dimension=name)):
             read = read_pool(rows, Reading(columns=columns, dimension=dimension))

@@ -130,7 +130,7 @@ def test_a_role(tmp_path: Path) -> None:
     assert "heldout:language" in json.loads(done.stdout)["signature"]
     assert "system, task, language" in ran(source, "score", "--help")
     records = source / "refless" / "data" / "records.py"
-    lines = "     tasks: tuple[str, ...] = ()\n+    languages: tuple[str, ...] = ()\n"
+    lines = "     tasks: Strings = ()\n+    languages: Strings = ()\n"
     records.write_text(added(lines, records.read_text(encoding="utf-8")), encoding="utf-8")
     known = f"import refless; print(refless.read_pool('{path}').pool.take([2, 1]).languages)"
     words = (sys.executable, "-c", known)

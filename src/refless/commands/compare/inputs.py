@@ -21,8 +21,7 @@ from refless.commands.rows import (
 from refless.commands.warnings import note
 from refless.data.design import Design, column_of
 from refless.data.records import RatedPool, picked
-from refless.data.tables import PartlyRated
-from refless.data.tables.partly_rated import read_partly, with_ratings
+from refless.data.tables.partly_rated import PartlyRated, read_partly, with_ratings
 from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.random_draw import random_draw
 from refless.registry.errors import InputError, UsageError

@@ -4,8 +4,6 @@ from refless.data.tables.dimensions import SeveralDimensionsError as SeveralDime
 from refless.data.tables.dimensions import dimension_of as dimension_of
 from refless.data.tables.dimensions import one_of as one_of
 from refless.data.tables.memory import Rows as Rows
-from refless.data.tables.partly_rated import PartlyRated as PartlyRated
-from refless.data.tables.partly_rated import read_partly as read_partly
 from refless.data.tables.rated import PoolRead as PoolRead
 from refless.data.tables.ratings import parse_word_map as parse_word_map
 from refless.data.tables.reading import Reading as Reading

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from refless.files.untrusted import check_foreign
+from refless.registry.arrays import Strings
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
 
@@ -163,7 +164,7 @@ def source_of_cell(value: object) -> str:
     return name_of_cell(value)
 
 
-def references_of_cells(values: list[object]) -> tuple[str, ...]:
+def references_of_cells(values: list[object]) -> Strings:
     """The references in a row's cells, strings and lists of strings; else raises InputError.
 
     A blank cell is no reference; a blank string in a list is one.

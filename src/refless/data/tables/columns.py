@@ -3,7 +3,7 @@
 import difflib
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from refless.data.tables.cells import json_in_cell
 from refless.data.tables.roles import ROLES, Columns
 from refless.data.tables.spellings import at_any_place, folded, numbered, raters_beside, says_who
+from refless.registry.arrays import Names, Strings
 from refless.registry.errors import InputError, UsageError
 
 SUMMARIES = frozenset(
@@ -18,7 +19,7 @@ SUMMARIES = frozenset(
 )
 _IN_LIST = re.compile(r"(.+?)\.\d+(\..+)?")
 Keep = Callable[[str], bool]
-Fits = Callable[[str, str, Mapping[str, Sequence[str]]], bool]
+Fits = Callable[[str, str, Mapping[str, Names]], bool]
 SEVERAL = tuple(name for name, role in ROLES.items() if role.several)
 TELLS = "'{}' holds ratings: as a score it would tell what is held out"
 
@@ -30,9 +31,9 @@ class Roles:
     Of several columns of ratings each may have one of `raters` beside it: annotators by row.
     """
 
-    columns: dict[str, tuple[str, ...]]
-    notes: tuple[str, ...]
-    looked_up: tuple[str, ...] = ()
+    columns: dict[str, Strings]
+    notes: Strings
+    looked_up: Strings = ()
     raters: Mapping[str, str] = field(default_factory=dict)
 
     def asked(self, role: str) -> bool:
@@ -43,12 +44,12 @@ class Roles:
         """The single column of a role, or None."""
         return next(iter(self.columns.get(role, ())), None)
 
-    def all(self, role: str) -> tuple[str, ...]:
+    def all(self, role: str) -> Strings:
         """Every column of a role."""
         return self.columns.get(role, ())
 
 
-def flagged(columns: Columns, role: str) -> tuple[str, ...]:
+def flagged(columns: Columns, role: str) -> Strings:
     """The columns that a user's flag names for a role."""
     value = getattr(columns, role)
     if value is None:
@@ -61,7 +62,7 @@ def flagged_names(columns: Columns) -> list[str]:
     return [name for role in ROLES for name in flagged(columns, role)]
 
 
-def check_columns(columns: Columns, roles: Sequence[str]) -> None:
+def check_columns(columns: Columns, roles: Names) -> None:
     """Raises UsageError for flags that contradict each other."""
     for role in SEVERAL:
         names = flagged(columns, role)
@@ -76,7 +77,7 @@ def check_columns(columns: Columns, roles: Sequence[str]) -> None:
         )
 
 
-def keeping(columns: Columns, roles: Sequence[str], more_names: Sequence[str] = ()) -> Keep:
+def keeping(columns: Columns, roles: Names, more_names: Names = ()) -> Keep:
     """Tells which of a file's columns are read: those that may play a role, and further names."""
     looked_up = (*roles, "dimension") if "rating" in roles else roles
     flags = {role: flagged(columns, role) for role in looked_up}
@@ -95,14 +96,14 @@ def keeping(columns: Columns, roles: Sequence[str], more_names: Sequence[str] = 
     )
 
 
-def reading_all(names: Sequence[str]) -> str:
+def reading_all(names: Names) -> str:
     """What reads all of some columns of ratings, and what one."""
     every = " ".join(shlex.join(["--column", f"rating={name}"]) for name in names)
     alone = shlex.join(["--column", f"rating={names[0]}"])
     return f"read all, an annotator a column, with {every}; or one alone with {alone}"
 
 
-def unclear(header: Sequence[str]) -> list[str]:
+def unclear(header: Names) -> list[str]:
     """The columns whose names leave open if a judge gave the scores or people the ratings."""
     return [
         name
@@ -112,9 +113,7 @@ def unclear(header: Sequence[str]) -> list[str]:
     ]
 
 
-def named_here(
-    columns: Columns, roles: Sequence[str], header: Sequence[str]
-) -> tuple[Columns, list[str]]:
+def named_here(columns: Columns, roles: Names, header: Names) -> tuple[Columns, list[str]]:
     """The flags and roles of rows beside the rated ones, without flags for columns of those alone.
 
     A role that is about texts may have another of its usual names here.
@@ -130,13 +129,13 @@ def named_here(
     return replace(columns, **unset), [role for role in roles if role not in absent - {*unset}]
 
 
-def outer(columns: Columns, names: Sequence[str] = ()) -> list[str]:
+def outer(columns: Columns, names: Names = ()) -> list[str]:
     """The columns, or patterns of columns, in which dotted names look for others: `a` of `a.b`."""
     dotted = [name for name in (*flagged_names(columns), *names) if "." in name]
     return [*dict.fromkeys(name.partition(".")[0] for name in dotted)]
 
 
-def with_nested(row: dict[str, object], within: Sequence[str]) -> dict[str, object]:
+def with_nested(row: dict[str, object], within: Names) -> dict[str, object]:
     """A row with what its objects and lists hold beside them, by dotted names.
 
     Places in lists count from 0: `choices.0.text`.
@@ -158,10 +157,10 @@ def with_nested(row: dict[str, object], within: Sequence[str]) -> dict[str, obje
 
 def roles_of(
     columns: Columns,
-    roles: Sequence[str],
-    header: Sequence[str],
+    roles: Names,
+    header: Names,
     path: str,
-    needed: Sequence[str],
+    needed: Names,
     known: Collection[str],
     fits: Fits,
 ) -> Roles:
@@ -177,7 +176,7 @@ def roles_of(
     flags = {role: _expanded(names, role, header, path) for role, names in patterns.items()}
     columns = replace(columns, **dict[str, Any](flags))
     check_columns(columns, roles)
-    chosen: dict[str, tuple[str, ...]] = {}
+    chosen: dict[str, Strings] = {}
     phrases = []
     for role in roles:
         names = flagged(columns, role)
@@ -210,23 +209,19 @@ def roles_of(
     return Roles(columns=chosen, notes=tuple(notes), looked_up=tuple(roles), raters=raters)
 
 
-def _of_role(
-    name: str, header: Sequence[str], chosen: Mapping[str, tuple[str, ...]]
-) -> tuple[str, ...]:
+def _of_role(name: str, header: Names, chosen: Mapping[str, Strings]) -> Strings:
     """A column, or that of the role which is called so."""
     return (name,) if name in header else chosen.get(name, (name,))
 
 
-def _places_note(ratings: Sequence[str], header: Sequence[str], path: str) -> list[str]:
+def _places_note(ratings: Names, header: Names, path: str) -> list[str]:
     """What is said of ratings in lists of objects that name nobody."""
     lists = [match[1] for match in map(_IN_LIST.fullmatch, ratings) if match]
     places = [name for name in lists if name in header]
     return [f"{path}: each place in '{places[0]}' counts as one annotator"] if places else []
 
 
-def missing(
-    role: str, header: Sequence[str], path: str, more: str = "", scores: Sequence[str] = ()
-) -> InputError:
+def missing(role: str, header: Names, path: str, more: str = "", scores: Names = ()) -> InputError:
     """The error where no column has a needed role; `scores` are named, `more` is a remedy."""
     problem = f"no column for the {role}: none is called {', '.join(ROLES[role].names)}"
     remedy = f"name it with {flag_of(role)}=NAME (in Python Columns({role}=NAME))"
@@ -263,7 +258,7 @@ def is_dimension(name: str, dimension: str | None) -> bool:
     )
 
 
-def _expanded(names: Sequence[str], role: str, header: Sequence[str], path: str) -> tuple[str, ...]:
+def _expanded(names: Names, role: str, header: Names, path: str) -> Strings:
     """The columns that a flag's words stand for: themselves, or in file order what matches."""
     result: list[str] = []
     for name in names:
@@ -282,7 +277,7 @@ def _is_summary(name: str) -> bool:
     return not SUMMARIES.isdisjoint(re.split(r"[_.]", folded(name)))
 
 
-def scores_among(names: Sequence[str], header: Sequence[str], path: str) -> Sequence[str]:
+def scores_among(names: Names, header: Names, path: str) -> Names:
     """The score columns that a user's flags stand for; raises InputError if there is none."""
     result = _expanded(names, "score", header, path)
     check_header(result, flag_of("score"), header, path)
@@ -294,9 +289,7 @@ def flag_of(role: str) -> str:
     return ROLES[role].flag or f"--column {role}"
 
 
-def _by_alias(
-    columns: Columns, roles: Sequence[str], role: str, header: Sequence[str], path: str
-) -> tuple[str, ...]:
+def _by_alias(columns: Columns, roles: Names, role: str, header: Names, path: str) -> Strings:
     """The column with a usual name of the role: of those that no flag names, else of shared ones.
 
     Groups and slices may be any column, and one may say in several ways where a text belongs. A
@@ -325,7 +318,7 @@ def _by_alias(
     return tuple(result)
 
 
-def check_header(names: Iterable[str], flag: str, header: Sequence[str], path: str) -> None:
+def check_header(names: Iterable[str], flag: str, header: Names, path: str) -> None:
     """Raises InputError for a flag that names a column that is not there."""
     for name in names:
         if name not in header:
@@ -336,7 +329,7 @@ def check_header(names: Iterable[str], flag: str, header: Sequence[str], path: s
             raise InputError(f"there is no column '{name}' ({flag})", path=path, remedy=remedy)
 
 
-def listed(names: Sequence[str], limit: int = 40) -> str:
+def listed(names: Names, limit: int = 40) -> str:
     """Names in quotes, cut after so many."""
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(f"'{name}'" for name in names[:limit]) + more

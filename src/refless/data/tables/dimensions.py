@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from refless.data.human import check_scale
@@ -21,6 +21,7 @@ from refless.data.tables.load_columns import Gathered
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES, Columns, are_texts, n_within
 from refless.data.tables.spellings import folded
+from refless.registry.arrays import Names
 from refless.registry.errors import InputError, UsageError
 
 MOST_CRITERIA = 30
@@ -34,11 +35,9 @@ class SeveralDimensionsError(InputError):
         names: of the dimensions, or what the user wrote for them.
     """
 
-    def __init__(
-        self, found: str, names: Sequence[str], path: str | None = None, more: str = ""
-    ) -> None:
+    def __init__(self, found: str, names: Names, path: str | None = None) -> None:
         self.names = tuple(names)
-        super().__init__(found, path=path, remedy=f"choose one with --dimension NAME{more}")
+        super().__init__(found, path=path, remedy="choose one with --dimension NAME")
 
 
 def dimension_of(given: str) -> tuple[str, Scale | None]:
@@ -54,7 +53,7 @@ def dimension_of(given: str) -> tuple[str, Scale | None]:
     return result[1], scale
 
 
-def of_one_dimension(rows: Gathered, reading: Reading, roles: Sequence[str]) -> Columns:
+def of_one_dimension(rows: Gathered, reading: Reading, roles: Names) -> Columns:
     """The columns, of the ratings of one dimension; rows of other dimensions are left out.
 
     A dimension is a value of a column that tells what was rated, a name that a tool's export gives,
@@ -100,9 +99,7 @@ def _is_rating(name: str, columns: Columns) -> bool:
     return folded(name) in ROLES["rating"].words
 
 
-def _column(
-    rows: Gathered, columns: Columns, roles: Sequence[str], ratings: Sequence[str]
-) -> str | None:
+def _column(rows: Gathered, columns: Columns, roles: Names, ratings: Names) -> str | None:
     """The column that tells what was rated: by a flag, by its name, or as ratings differ in it."""
     role, header = ROLES["dimension"], [*rows.header]
     if columns.dimension is not None and not rows.notes:
@@ -123,7 +120,7 @@ def _column(
     return next(iter(filled), None)
 
 
-def _counts(rows: Gathered, column: str | None, ratings: Sequence[str]) -> Counter[str]:
+def _counts(rows: Gathered, column: str | None, ratings: Names) -> Counter[str]:
     """The number of rated rows of each dimension; raises InputError for one without."""
     counts = Counter[str]()
     bare = []
@@ -140,7 +137,7 @@ def _counts(rows: Gathered, column: str | None, ratings: Sequence[str]) -> Count
     return counts
 
 
-def _tells_apart(rows: Gathered, roles: Roles, name: str, more: Sequence[str]) -> bool:
+def _tells_apart(rows: Gathered, roles: Roles, name: str, more: Names) -> bool:
     """Whether most rows of one text, system, annotator (and more) differ in a column of few values.
 
     A few words, such as 'yes', are the text of many outputs, so they tell nothing without an id, an
@@ -158,24 +155,21 @@ def _tells_apart(rows: Gathered, roles: Roles, name: str, more: Sequence[str]) -
     return len({*map(str, cells)}) <= MOST_CRITERIA and sum(apart) > len(apart) / 2
 
 
-def _outermost(names: Sequence[str]) -> list[str]:
+def _outermost(names: Names) -> list[str]:
     """The names without those of what lies within another one: places of its list."""
     within = [f"{name}." for name in names]
     return [name for name in names if not any(name.startswith(entry) for entry in within)]
 
 
-def _several(counts: Mapping[str, int], path: str, column: str | None = None) -> InputError:
-    """The error for more than one dimension, with what a column that has a weak name may be."""
+def _several(counts: Mapping[str, int], path: str, column: str | None) -> InputError:
+    """The error for more than one dimension; it names a column that was not called so."""
     counts_text = ", ".join(f"'{name}' ({n})" if n else f"'{name}'" for name, n in counts.items())
-    more = ""
-    if column is not None and folded(column) in ROLES["dimension"].weak:
-        more = f", or say what else '{column}' is, such as --column annotator={column}"
-    return SeveralDimensionsError(
-        f"ratings of several dimensions: {counts_text}", [*counts], path, more
-    )
+    place = "" if column in (None, *ROLES["dimension"].words) else f" in '{column}'"
+    found = f"ratings of several dimensions{place}: {counts_text}"
+    return SeveralDimensionsError(found, [*counts], path)
 
 
-def _none(dimension: str, dimensions: Sequence[str], rows: Gathered) -> InputError:
+def _none(dimension: str, dimensions: Names, rows: Gathered) -> InputError:
     """The error for a dimension that nobody rated and that is no column."""
     remedy = f"the dimensions are {listed(dimensions)}"
     if not dimensions:
@@ -185,7 +179,7 @@ def _none(dimension: str, dimensions: Sequence[str], rows: Gathered) -> InputErr
     return InputError(f"no ratings of a dimension '{dimension}'", path=rows.name, remedy=remedy)
 
 
-def one_of(words: Sequence[str]) -> tuple[str | None, Scale | None]:
+def one_of(words: Names) -> tuple[str | None, Scale | None]:
     """The one dimension that is asked for and its scale; None for none, an error for several."""
     named = dict(map(dimension_of, words))
     if len(named) != len(words):

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
 from refless.data.records import Scale
@@ -20,10 +20,19 @@ from refless.data.tables.exports.format import exported, items, text_in, unpacke
 from refless.data.tables.exports.preferences import NAME, PAIRS, is_pairs
 from refless.data.tables.formats import long_cells, source_of
 from refless.data.tables.memory import first_row, paths_of, source_in_memory
-from refless.data.tables.reading import GLIMPSE, ImportNotes, Numbered, Reading, Row, Source
+from refless.data.tables.reading import (
+    GLIMPSE,
+    ImportNotes,
+    Numbered,
+    NumberedRows,
+    Reading,
+    Row,
+    Source,
+)
 from refless.data.tables.roles import ROLES, Columns
 from refless.data.tables.spellings import folded
 from refless.data.tables.streams import Place
+from refless.registry.arrays import Names
 from refless.registry.errors import InputError
 
 _CHUNK = 8192
@@ -94,7 +103,7 @@ class Gathered:
         """The cells of a wanted column, or of another one those of the first rows."""
         return self.columns.get(name, self.glimpse.get(name, []))
 
-    def fits(self, role: str, name: str, chosen: Mapping[str, Sequence[str]]) -> bool:
+    def fits(self, role: str, name: str, chosen: Mapping[str, Names]) -> bool:
         """Whether a column with a usual name of a role may be it, beside roles chosen before."""
         if folded(name) not in ROLES[role].names:
             return True
@@ -107,6 +116,12 @@ class Gathered:
     def part(self, row: int) -> Part:
         """The file of a row."""
         return self.parts[bisect_right(self.parts, row, key=lambda part: part.first) - 1]
+
+    @property
+    def files(self) -> list[int]:
+        """[n] the place of each row's file among the files."""
+        ends = pairwise([*(part.first for part in self.parts), len(self)])
+        return [i for i, (begin, end) in enumerate(ends) for _ in range(begin, end)]
 
     def place(self, row: int, beside: int) -> str:
         """`line 3` or `row 3`, with the file if another row is not in it."""
@@ -194,7 +209,7 @@ class Gathered:
                 column.extend([row.get(name) for row in contents[: max(0, GLIMPSE - first)]])
 
 
-def gather(rows: object, keep: Keep, reading: Reading, names: Sequence[str] = ()) -> Gathered:
+def gather(rows: object, keep: Keep, reading: Reading, names: Names = ()) -> Gathered:
     """The wanted columns of the rows, files one after the other.
 
     Rows that cannot be parsed keep a place without values and are bad. `names` may be dotted, as
@@ -227,7 +242,7 @@ def _no_rows(name: str, source: Source) -> InputError:
     return InputError("there are no rows", path=name, remedy=remedy)
 
 
-def _nested(source: Source, within: Sequence[str]) -> Iterator[Numbered]:
+def _nested(source: Source, within: Names) -> NumberedRows:
     if not within:
         return source.rows
     rows = source.rows
@@ -274,7 +289,7 @@ def answered(table: Source, columns: Columns) -> Source:
     return table.reshaped(lambda row, _: [_answer(row, chats[0], sourced=sourced)], sentence)
 
 
-def _turns(cell: object) -> list[dict[str, object]]:
+def _turns(cell: object) -> list[Row]:
     """The turns of a chat, with their roles; none of anything else."""
     turns = [turn for turn in items(unpacked(cell)) if isinstance(turn, dict)]
     return turns if turns and all({"role", "from"} & turn.keys() for turn in turns) else []
@@ -291,11 +306,11 @@ def _answer(row: Row, name: str, *, sourced: bool) -> Row:
     return {column: cell for column, cell in row.items() if column != name} | answer
 
 
-def _speaker(turn: dict[str, object]) -> str:
+def _speaker(turn: Row) -> str:
     return str(turn.get("role", turn.get("from"))).casefold()
 
 
-def _as_role(turn: dict[str, object]) -> dict[str, object]:
+def _as_role(turn: Row) -> Row:
     """A turn as `role` and `content`, which others call `from` and `value`."""
     content = turn.get("content", turn.get("text", turn.get("value")))
     return {"role": _speaker(turn), "content": content}
@@ -317,7 +332,7 @@ def lengthened(table: Source, columns: Columns, path: str) -> Source:
     return table.reshaped(lambda row, line: _split(row, f"{path}:{line}", ends, item), sentence)
 
 
-def _ends(names: Sequence[str]) -> list[str]:
+def _ends(names: Names) -> list[str]:
     """The systems by which columns of texts are told apart; none if a column is about a text."""
     sides = [(folded(side[1]), side[2]) for side in map(_SIDE.fullmatch, names) if side]
     texts = [(stem, end) for stem, end in sides if stem in ROLES["text"].names]
@@ -326,7 +341,7 @@ def _ends(names: Sequence[str]) -> list[str]:
     return [end for _, end in texts] if of_one_text else []
 
 
-def _split(row: Row, place: str, ends: Sequence[str], item: str | None) -> list[Row]:
+def _split(row: Row, place: str, ends: Names, item: str | None) -> list[Row]:
     """A row for each end; the id of the row, or its place, becomes the item."""
     of_row = {} if item is None else {"item": row.get(item, place)}
     by_side: dict[str, Row] = {end.casefold(): {"system": end} for end in ends}

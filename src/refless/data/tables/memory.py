@@ -1,6 +1,6 @@
 """What may be read: files, and rows that lie in memory already."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, repeat, zip_longest
 from os import PathLike, fspath
 from typing import Any, Protocol, TypeAlias, cast
@@ -8,9 +8,10 @@ from typing import Any, Protocol, TypeAlias, cast
 from refless.data.records import Outputs, RatedPool
 from refless.data.tables.cells import cell_of, cells_of
 from refless.data.tables.columns import Keep
-from refless.data.tables.reading import GLIMPSE, Numbered, Source
+from refless.data.tables.reading import GLIMPSE, NumberedRows, Source
 from refless.data.tables.streams import TEXTS_ALONE, check_names
 from refless.files.untrusted import matching
+from refless.registry.arrays import Names
 from refless.registry.errors import InputError, UsageError
 
 FRAME, COLUMNS, ROWS = "the data frame", "the columns", "the rows"
@@ -112,7 +113,7 @@ def _source_of_columns(rows: Frame, names: list[object], keep: Keep, path: str) 
     return Source(columns=tuple(texts), rows=glimpsed, lines=False)
 
 
-def _index_of(rows: Frame, columns: Sequence[str]) -> dict[str, Any]:
+def _index_of(rows: Frame, columns: Names) -> dict[str, Any]:
     """What stands in the index of a data frame of pandas, by those of its names that are new."""
     index: Any = getattr(rows, "index", None)
     if not hasattr(index, "get_level_values"):
@@ -141,7 +142,7 @@ def _check_indexes(indexes: Mapping[str, Any]) -> None:
             raise InputError(problem, path=COLUMNS, remedy=remedy)
 
 
-def _objects(rows: Sequence[object]) -> Iterator[Numbered]:
+def _objects(rows: Sequence[object]) -> NumberedRows:
     for number, row in enumerate(rows, 1):
         if isinstance(row, Mapping):
             yield number, {str(name): cell_of(value) for name, value in row.items()}

@@ -3,10 +3,11 @@
 import hashlib
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 
 from refless.data.tables.columns import listed
 from refless.data.tables.load_columns import Gathered
+from refless.registry.arrays import Names, Strings
 from refless.registry.plural import counted
 
 _MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
@@ -23,7 +24,7 @@ _MODEL = re.compile(
 )
 
 
-def pseudonyms(names: list[str]) -> tuple[list[str], tuple[str, ...]]:
+def pseudonyms(names: list[str]) -> tuple[list[str], Strings]:
     """Annotators with a digest in place of each e-mail address, and a note that says so."""
     mails = {name: name.strip().casefold() for name in {*names} if _MAIL.fullmatch(name)}
     if not mails:
@@ -53,7 +54,7 @@ def _alike(names: Iterable[str]) -> list[list[str]]:
     return sorted(sorted(spellings) for spellings in alike.values() if len(spellings) > 1)
 
 
-def _forms(names: Sequence[str]) -> list[str]:
+def _forms(names: Names) -> list[str]:
     """[n] the names without what is form alone, all in one text, which is quick."""
     text = "\n".join(name.replace("\n", " ") for name in names).casefold()
     if not text.isascii():
@@ -62,7 +63,7 @@ def _forms(names: Sequence[str]) -> list[str]:
     return _WHOLE.sub(r"\1", text).split("\n")[1:-1]
 
 
-def spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
+def spelled_alike(names: Names, role: str) -> Iterator[str]:
     """Notes on names that differ in form alone."""
     for spellings in _alike(names):
         differ = f"differ in capitals or blanks alone and count as {len(spellings)}"
@@ -76,10 +77,10 @@ def keys_alike(rows: Gathered, names: Mapping[str, list[str]]) -> Iterator[str]:
     """
     for role in ("id", "item", "source"):
         groups = _alike(names.get(role, ()))
-        owned: dict[str, set[str]] = {key: set() for spellings in groups for key in spellings}
-        for row, key in enumerate(names[role]) if groups else ():
+        owned: dict[str, set[Hashable]] = {key: set() for spellings in groups for key in spellings}
+        pairs = zip(names[role], names.get("system") or rows.files, strict=True) if groups else ()
+        for key, owner in pairs:
             if key in owned:
-                owner = names["system"][row] if "system" in names else rows.part(row).name
                 owned[key].add(owner)
         apart = [
             spellings

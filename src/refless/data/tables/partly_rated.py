@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, TypeVar
 
@@ -18,7 +17,7 @@ from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.roles import Columns
 from refless.data.tables.table import Read, Table, numbers_of, read_table
 from refless.data.tables.views import outputs_of_rows
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, Names
 from refless.registry.errors import InputError, UsageError
 
 MORE = ", or give one file for each system"
@@ -53,10 +52,7 @@ class PartlyRated(Read):
 
 
 def read_partly(
-    rows: Rows,
-    reading: Reading = PLAIN,
-    system: str | None = "",
-    needed: Sequence[str] = ("text",),
+    rows: Rows, reading: Reading = PLAIN, system: str | None = "", needed: Names = ("text",)
 ) -> PartlyRated:
     """The outputs in rows from anywhere, with their ratings if they have any.
 
@@ -265,9 +261,7 @@ def _files_as_systems(table: Table, system: str) -> list[str]:
     stems = [PurePath(part.name).stem for part in parts]
     files = stems if len({*stems}) == len(stems) else [part.name for part in parts]
     systems = [system] if len(parts) == 1 else files
-    ends = pairwise([*(part.first for part in parts), len(table)])
-    pairs = zip(systems, ends, strict=True)
-    return [name for name, (begin, end) in pairs for _ in range(begin, end)]
+    return [systems[file] for file in table.rows.files]
 
 
 def _answer_again(table: Table) -> bool:
@@ -276,9 +270,10 @@ def _answer_again(table: Table) -> bool:
     items = names.get("item") or names.get("source") or names.get("id")
     if len(table.rows.parts) == 1 or items is None:
         return False
-    ends = pairwise([*(part.first for part in table.rows.parts), len(table)])
-    keys = [*zip(items, names["system"], strict=True)]
-    first, *later = (dict(zip(keys[a:b], table.texts[a:b], strict=True)) for a, b in ends)
+    files: list[dict[tuple[str, str], str]] = [{} for _ in table.rows.parts]
+    for file, *key, text in zip(table.rows.files, items, names["system"], table.texts, strict=True):
+        files[file][key[0], key[1]] = text
+    first, *later = files
     systems = {system for _, system in first}
     for file in later:
         again = file.keys() & first.keys()

@@ -29,7 +29,7 @@ from refless.data.tables.ratings import (
 )
 from refless.data.tables.reading import Reading
 from refless.data.tables.table import Merged, Read, Table
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, Names, Strings
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 
@@ -59,13 +59,13 @@ class _Cells(NamedTuple):
     Of each rating its row, its column and the number, NaN for none; columns by place among names.
     """
 
-    columns: tuple[str, ...]
+    columns: Strings
     row: IntArray
     column: IntArray
     values: FloatArray
     rated: Sequence[bool]
     scale: Scale | None
-    notes: tuple[str, ...]
+    notes: Strings
 
 
 def rated_of(table: Table, reading: Reading, *, both: bool = False) -> Rated:
@@ -170,7 +170,7 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
 
 def _higher_is_better(
     table: Table, reading: Reading, column: IntArray, values: FloatArray, scale: Scale | None
-) -> tuple[FloatArray, tuple[str, ...]]:
+) -> tuple[FloatArray, Strings]:
     """The ratings, higher ones being better, with notes on columns that are turned or look odd.
 
     Args:
@@ -218,9 +218,7 @@ def _singles(table: Table) -> tuple[list[int], list[str], list[object]]:
     return rows, names, cells
 
 
-def _check_means(
-    table: Table, rows: Sequence[int], names: Sequence[str], values: FloatArray
-) -> None:
+def _check_means(table: Table, rows: Sequence[int], names: Names, values: FloatArray) -> None:
     """Raises InputError for a column that is the mean of two or more others in every row."""
     columns = table.roles.all("rating")
     if len(columns) <= 2:
@@ -301,7 +299,7 @@ def keys_of_unrated(table: Table) -> Keys:
 
 def _ratings(
     table: Table, groups: Merged, cells: _Cells, times: FloatArray
-) -> tuple[Ratings, tuple[str, ...]]:
+) -> tuple[Ratings, Strings]:
     """The single ratings in the order of rows, and a note on annotators.
 
     Several columns are one annotator each, unless each has annotators beside it; a blank cell there
@@ -329,7 +327,7 @@ def _ratings(
     return _by_people(ratings, [by_column[column][row] for column, row in places])
 
 
-def _by_people(ratings: Ratings, who: Sequence[str]) -> tuple[Ratings, tuple[str, ...]]:
+def _by_people(ratings: Ratings, who: Names) -> tuple[Ratings, Strings]:
     """The ratings with the person who gave each, and a note on nameless or repeated ones."""
     names = tuple(sorted({*who}))
     number = {name: i for i, name in enumerate(names)}
@@ -343,7 +341,7 @@ def _by_people(ratings: Ratings, who: Sequence[str]) -> tuple[Ratings, tuple[str
     return ratings, (note,) if again else ()
 
 
-def _times(table: Table, *, named: bool) -> tuple[FloatArray, tuple[str, ...]]:
+def _times(table: Table, *, named: bool) -> tuple[FloatArray, Strings]:
     """[n] when each row was rated, or none; a note if a column was taken for times.
 
     A column that no flag names, and that contains something else, is left alone.

@@ -14,7 +14,7 @@ import numpy as np
 from refless.data.choices import SCALE
 from refless.data.records import Scale
 from refless.data.tables.cells import each_once, json_in_cell, shown
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, Names, Strings
 from refless.registry.errors import InputError, UsageError
 
 PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
@@ -134,7 +134,7 @@ def _ratings_in(cell: object) -> list[object]:
     return cell if isinstance(cell, list) else [cell]
 
 
-def comma_note(cells: Iterable[object]) -> tuple[str, ...]:
+def comma_note(cells: Iterable[object]) -> Strings:
     """What a first rating with a decimal comma was taken for; nothing where there is none."""
     for cell in cells:
         if isinstance(cell, str) and "," in cell and _DECIMAL_COMMA.fullmatch(cell):
@@ -205,7 +205,7 @@ def means_errors(name: str) -> bool:
 
 def words_of(
     spellings: Collection[float | str | None], rating_map: Mapping[str, float] | None
-) -> tuple[Words, tuple[str, ...]]:
+) -> tuple[Words, Strings]:
     """What the words of all rating columns together mean, and a note if nobody said so.
 
     Without a map of the user's, a pair that speaks for itself is looked for.
@@ -221,7 +221,7 @@ def words_of(
     return {}, ()
 
 
-def words_fault(words: Sequence[str], every: Collection[str]) -> tuple[str, str]:
+def words_fault(words: Names, every: Collection[str]) -> tuple[str, str]:
     """What to say of ratings that are neither numbers nor known words, and the remedy.
 
     Args:

@@ -11,11 +11,13 @@ from typing import Any
 from refless.data.records import Scale
 from refless.data.tables.roles import Columns
 from refless.files.untrusted import MOST_BYTES
+from refless.registry.arrays import Strings
 from refless.registry.errors import InputError, UsageError
 
 GLIMPSE = 10_000  # first rows of a column that is not wanted
 Row = dict[str, object]
 Numbered = tuple[int, Row | InputError]
+NumberedRows = Iterator[Numbered]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +47,14 @@ class Reading:
     scale: Scale | None = None
     rating_map: Mapping[str, float] | None = None
     score_map: Mapping[str, float] | None = None
-    lower: tuple[str, ...] = ()
+    lower: Strings = ()
     encoding: str = "utf-8"
     quoting: bool | None = None
     skip_bad: bool = False
     format: str | None = None
     dimension: str | None = None
     label_config: str | None = None
-    where: tuple[str, ...] = ()
+    where: Strings = ()
     beside_rated: bool = False
     max_bytes: int = MOST_BYTES
 
@@ -119,10 +121,10 @@ class Source:
         sentences: on how any file was read; complete when all rows are read.
     """
 
-    columns: tuple[str, ...] = ()
-    rows: Iterator[Numbered]
+    columns: Strings = ()
+    rows: NumberedRows
     lines: bool = True
-    roles: tuple[str, ...] = ()
+    roles: Strings = ()
     notes: ImportNotes | None = None
     sentences: list[str] = field(default_factory=list)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from refless.data.tables.cells import name_of_cell, source_of_cell, text_of_cell
+from refless.registry.arrays import Strings
 
 Cells = Sequence[object]
 Fit = Callable[[Cells, Sequence[Cells]], bool]
@@ -17,12 +18,7 @@ WORDS = 3  # of a text, on average more
 LETTERS = 60  # of a text that is no name of a system or task, on average more
 
 
-def anything(cells: Cells, groups: Sequence[Cells]) -> bool:  # noqa: ARG001 - see `Fit`
-    """True: the name is enough."""
-    return True
-
-
-def are_texts(cells: Cells, groups: Sequence[Cells] = ()) -> bool:  # noqa: ARG001
+def are_texts(cells: Cells, *_: object) -> bool:
     """Whether the cells that are filled are strings of several words."""
     filled = [cell for cell in cells if cell not in (None, "")]
     texts = [cell for cell in filled if isinstance(cell, str)]
@@ -30,15 +26,10 @@ def are_texts(cells: Cells, groups: Sequence[Cells] = ()) -> bool:  # noqa: ARG0
     return 0 < len(texts) == len(filled) and n_words > WORDS * len(texts)
 
 
-def are_words(cells: Cells, groups: Sequence[Cells]) -> bool:
-    """Whether the cells are no texts."""
-    return not are_texts(cells, groups)
-
-
-def are_names(cells: Cells, groups: Sequence[Cells]) -> bool:
+def are_names(cells: Cells, *_: object) -> bool:
     """Whether the cells are no long texts."""
     n_letters = sum(len(cell) for cell in cells if isinstance(cell, str))
-    return n_letters <= LETTERS * len(cells) or are_words(cells, groups)
+    return n_letters <= LETTERS * len(cells) or not are_texts(cells)
 
 
 def are_shared(cells: Cells, groups: Sequence[Cells]) -> bool:
@@ -67,11 +58,10 @@ class Role:
         weak: further names, which count if no column has one of `words`.
         hints: names of columns that may contain it in another form; none is chosen by its name.
         of: what it is about. `place` is where a text belongs: one column may be several of these,
-            and all rows of one text must agree. `any` may be any column.
+            and all rows of one text must agree. `number` is a column of numbers, `any` any column.
         files: kinds of files in which it is looked up.
         cell: the function that checks a cell and returns it as a string; None if the cells are no
             strings.
-        number: whether the cells are numbers.
         several: whether several columns, or a pattern, may have it.
         filled: whether each row must fill it if there is such a column (`always`), or if another
             row does (`alike`).
@@ -82,23 +72,22 @@ class Role:
         note: what `--help` adds.
     """
 
-    words: tuple[str, ...] = ()
-    weak: tuple[str, ...] = ()
-    hints: tuple[str, ...] = ()
-    of: Literal["text", "place", "rating", "metric", "judge", "any"] = "place"
+    words: Strings = ()
+    weak: Strings = ()
+    hints: Strings = ()
+    of: Literal["text", "place", "rating", "metric", "judge", "number", "any"] = "place"
     files: tuple[Kind, ...] = EVERY
     cell: Callable[[object], str] | None = name_of_cell
-    number: bool = False
     several: bool = False
     filled: Literal["always", "alike", ""] = ""
     optional: bool = False
-    fits: Fit = anything
-    weak_fits: Fit = anything
+    fits: Fit = lambda *_: True
+    weak_fits: Fit = lambda *_: True
     flag: str = ""
     note: str = ""
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Strings:
         """All names under which it is looked up."""
         return (*self.words, *self.weak)
 
@@ -149,9 +138,7 @@ class Columns:
     task: str | None = role("task", optional=True, fits=are_names)
     group: str | None = role(of="any", flag="--group")
     slice: tuple[str, ...] = role(of="any", files=JUDGED, cell=None, several=True, flag="--by")
-    score: tuple[str, ...] = role(
-        of="judge", cell=None, number=True, several=True, flag="--score-column"
-    )
+    score: tuple[str, ...] = role(of="number", cell=None, several=True, flag="--score-column")
     rating: tuple[str, ...] = role(
         "rating human human_rating human_score annotation label stars preference feedback",
         hints="score quality *_score judge* gpt* llm*",  # or of a judge
@@ -168,7 +155,7 @@ class Columns:
         of="rating",
         files=RATED,
         fits=are_names,
-        weak_fits=are_words,
+        weak_fits=lambda cells, _: not are_texts(cells),
     )
     time: str | None = role("timestamp rated_at", of="rating", files=RATED, cell=None)
     dimension: str | None = role(
@@ -193,18 +180,16 @@ class Columns:
     weight: str | None = role("weight weights", of="metric", files=METRIC, cell=None)
     logprob: str | None = role(
         "logprob log_prob log_probability modelprobability",
-        of="judge",
+        of="number",
         files=("huse",),
         cell=None,
-        number=True,
         note="the text's log-probability under the model",
     )
     length: str | None = role(
         "length n_tokens lengthofutterance",
-        of="judge",
+        of="number",
         files=("huse",),
         cell=None,
-        number=True,
         note="its number of tokens; without it words",
     )
     label: str | None = role(
@@ -230,7 +215,7 @@ class Columns:
 ROLES: dict[str, Role] = {entry.name: entry.metadata["role"] for entry in fields(Columns)}
 
 
-def roles_in(kind: Kind) -> tuple[str, ...]:
+def roles_in(kind: Kind) -> Strings:
     """The roles that are looked up in a kind of file, in the order in which they are."""
     return tuple(name for name, role in ROLES.items() if kind in role.files)
 

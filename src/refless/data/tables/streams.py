@@ -8,7 +8,7 @@ import os
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +26,7 @@ from refless.files.untrusted import (
     ours,
     too_large,
 )
+from refless.registry.arrays import Names
 from refless.registry.errors import InputError, UsageError
 
 STDIN = "-"
@@ -161,10 +162,7 @@ def opened(place: Place) -> Iterator[BinaryIO]:
             bytes than are read.
     """
     raw, path = place.raw, place.path
-    with (
-        _faults_of(path),
-        io.BytesIO(raw) if isinstance(raw, bytes) else raw.open("rb") as packed,
-    ):
+    with _faults_of(path), io.BytesIO(raw) if isinstance(raw, bytes) else raw.open("rb") as packed:
         magic = packed.read(2)
         packed.seek(0)
         if magic != GZIP and path.endswith(".gz"):
@@ -250,7 +248,7 @@ def members_of(raw: BinaryIO, place: Place, zipfile: Any = zipfile) -> Any:  # n
     return packed
 
 
-def check_names(names: Sequence[str], path: str, line: int | None = None) -> None:
+def check_names(names: Names, path: str, line: int | None = None) -> None:
     """Raises InputError for two columns of one name; columns without a name are left alone."""
     named = [name for name in names if name or line is None]
     if len({*named}) < len(named):

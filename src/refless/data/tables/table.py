@@ -39,7 +39,7 @@ from refless.data.tables.ratings import blanks_of, marks_fault, score_words, spe
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES, Columns, Kind, roles_in
 from refless.data.tables.unread import unread_note
-from refless.registry.arrays import IntArray
+from refless.registry.arrays import IntArray, Names, Strings
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
 
@@ -62,12 +62,12 @@ class Read:
         columns: role -> what the rows call its columns.
     """
 
-    notes: tuple[str, ...] = ()
+    notes: Strings = ()
     skipped: tuple[InputError, ...] = ()
     n_skipped: int = 0
-    group: tuple[str, ...] = ()
+    group: Strings = ()
     first_rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    columns: Mapping[str, Strings] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -153,7 +153,7 @@ class Table:
                         remedy += "; of runs of one judge: refless judge --runs"
                     raise self.rows.fault(row, problem, remedy)
 
-    def picked(self, role: str, groups: Merged) -> tuple[str, ...]:
+    def picked(self, role: str, groups: Merged) -> Strings:
         """[n] a role's value for each text, or empty if there is no such column."""
         column = self.names.get(role)
         return () if column is None else tuple(column[row] for row in groups.first)
@@ -171,7 +171,7 @@ class Table:
         return {**columns, **scored(scores)}
 
     def summary(
-        self, groups: Merged, notes: Sequence[str], bad: Sequence[int], fate: str
+        self, groups: Merged, notes: Names, bad: Sequence[int], fate: str
     ) -> dict[str, Any]:
         """What a `Read` has to say: the notes, how rows were merged, what became of bad rows."""
         faults = [self.rows.bad[row] for row in bad]
@@ -191,12 +191,11 @@ class Table:
         """[n] number of each text's first row; empty if files divide the rows of a system."""
         if len(self.rows.parts) > 1:
             systems = self.names.get("system", [""] * len(self))
-            files = [self.rows.part(row).first for row in range(len(self))]
-            if len({*zip(systems, files, strict=True)}) > len({*systems}):
+            if len({*zip(systems, self.rows.files, strict=True)}) > len({*systems}):
                 return np.zeros(0, dtype=np.int64)
         return np.array(groups.first, dtype=np.int64)
 
-    def merged_note(self, groups: Merged) -> tuple[str, ...]:
+    def merged_note(self, groups: Merged) -> Strings:
         """How many rows are how many texts, if some were merged."""
         n, m = len(groups.first), len(groups.rows)
         on = "id" if "id" in self.names else "task, system, source and text"
@@ -204,10 +203,7 @@ class Table:
 
 
 def read_table(
-    rows: object,
-    reading: Reading,
-    kind: Kind,
-    needed: Sequence[str] = ("text", "rating"),
+    rows: object, reading: Reading, kind: Kind, needed: Names = ("text", "rating")
 ) -> Table:
     """The rows of files or of memory, with texts, names and scores checked; errors of `read_pool`.
 
@@ -255,9 +251,7 @@ def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns
             rows.without({*invalid})
 
 
-def _roles(
-    gathered: Gathered, reading: Reading, roles: Sequence[str], needed: Sequence[str]
-) -> Roles:
+def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) -> Roles:
     """Which column is what; raises InputError if a needed one is not there."""
     columns, header = reading.columns, tuple(gathered.header)
     if reading.beside_rated:
@@ -306,7 +300,7 @@ def _checked(rows: Gathered, roles: Roles, score_map: Mapping[str, float] | None
         scores={
             column: numbers_of(rows, column, score_map)
             for role, columns in roles.columns.items()
-            if ROLES[role].number
+            if ROLES[role].of == "number"
             for column in columns
         },
         raters=raters,

@@ -1,7 +1,7 @@
 """Columns that nobody reads: they are named; one that looks as much like the answer is refused."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from refless.data.tables.load_columns import Gathered
 from refless.data.tables.ratings import BLANKS, PAIRED, spelled
 from refless.data.tables.roles import ROLES, Cells, Columns, are_texts, n_within
 from refless.data.tables.spellings import at_any_place, folded, numbered, stem
+from refless.registry.arrays import Names
 from refless.registry.errors import InputError
 
 MOST_NAMES = 8  # names in the sentence
@@ -77,7 +78,7 @@ def _unread(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:
     return [name for name in names if name not in opened]
 
 
-def _check_ratings(rows: Gathered, roles: Roles, unread: Sequence[str]) -> None:
+def _check_ratings(rows: Gathered, roles: Roles, unread: Names) -> None:
     """Raises InputError for numbered columns of further ratings, or where only such are there."""
     chosen = roles.all("rating")
     stems = {stem(name) for name in chosen} or ROLES["rating"].words
@@ -95,7 +96,7 @@ def _holds_ratings(cells: Cells) -> bool:
     return bool(words) and all(isinstance(word, float) or word in PAIRED for word in words)
 
 
-def _check_texts(rows: Gathered, roles: Roles, unread: Sequence[str]) -> None:
+def _check_texts(rows: Gathered, roles: Roles, unread: Names) -> None:
     """Raises InputError where another column of texts may hold what the systems wrote."""
     chosen = roles.column("text") or ""
     aliases = {alias for role in ROLES for alias in ROLES[role].names if role != "dimension"}

@@ -15,7 +15,7 @@ from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.roles import ROLES, Columns, Kind
 from refless.data.tables.spellings import folded
 from refless.data.tables.table import Merged, Read, Table, read_table
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, Names, Strings
 from refless.registry.errors import InputError, UsageError
 
 APART = "give the rated texts with --rated"
@@ -54,12 +54,12 @@ class ScoredRead(PoolRead):
     scores: dict[str, FloatArray]
     texts: bool
     numbers: dict[str, FloatArray]
-    labels: tuple[str, ...] = ()
+    labels: Strings = ()
     unrated: Outputs
-    unrated_group: tuple[str, ...] = ()
+    unrated_group: Strings = ()
     unrated_rows: IntArray
-    rationales: tuple[str, ...] = ()
-    slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rationales: Strings = ()
+    slices: Mapping[str, Strings] = field(default_factory=dict)
 
 
 def read_pool(rows: Rows, reading: Reading = PLAIN) -> PoolRead:
@@ -217,9 +217,7 @@ def are_ratings(table: Table, columns: Columns) -> bool:
     )
 
 
-def outputs_of_rows(
-    table: Table, rows: Sequence[int], notes: Sequence[str], keys: Keys
-) -> OutputsRead:
+def outputs_of_rows(table: Table, rows: Sequence[int], notes: Names, keys: Keys) -> OutputsRead:
     """The outputs on some rows; errors as of `read_outputs`.
 
     Args:
@@ -281,7 +279,7 @@ def _with_place_holders(table: Table, bad: Sequence[int]) -> Table:
     return replace(table, texts=texts, names={**table.names, **needed})
 
 
-def with_scores(texts: T, names: Sequence[str], noun: str) -> T:
+def with_scores(texts: T, names: Names, noun: str) -> T:
     """Texts with the scores that flags name, or with all that they have if none do.
 
     Names may be patterns. Texts without any scores are a UsageError, a name that is none of theirs
