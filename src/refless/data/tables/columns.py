@@ -20,7 +20,6 @@ SUMMARIES = frozenset(
 _IN_LIST = re.compile(r"(.+?)\.\d+(\..+)?")
 Keep = Callable[[str], bool]
 Fits = Callable[[str, str, Mapping[str, Names]], bool]
-SEVERAL = tuple(name for name, role in ROLES.items() if role.several)
 TELLS = "'{}' holds ratings: as a score it would tell what is held out"
 
 
@@ -64,7 +63,7 @@ def flagged_names(columns: Columns) -> list[str]:
 
 def check_columns(columns: Columns, roles: Names) -> None:
     """Raises UsageError for flags that contradict each other."""
-    for role in SEVERAL:
+    for role in ROLES:
         names = flagged(columns, role)
         if len(set(names)) != len(names):
             raise UsageError(f"{flag_of(role)} names a column twice: {', '.join(names)}")
@@ -122,11 +121,11 @@ def named_here(columns: Columns, roles: Names, header: Names) -> tuple[Columns, 
         role
         for role in roles
         if (names := flagged(columns, role))
-        and (ROLES[role].optional or ROLES[role].of == "rating")
         and not any(matches(column, name) for name in names for column in header)
     }
-    unset: dict[str, Any] = {role: None for role in absent if ROLES[role].optional}
-    return replace(columns, **unset), [role for role in roles if role not in absent - {*unset}]
+    unset: dict[str, Any] = {role: None for role in absent if ROLES[role].of == "place"}
+    ratings = {role for role in absent if ROLES[role].of == "rating"}
+    return replace(columns, **unset), [role for role in roles if role not in ratings]
 
 
 def outer(columns: Columns, names: Names = ()) -> list[str]:
@@ -172,7 +171,7 @@ def roles_of(
     Raises:
         InputError: a flag that names no column, two candidates for one role, a needed one missing.
     """
-    patterns = {role: flagged(columns, role) for role in SEVERAL if role in roles}
+    patterns = {role: flagged(columns, role) for role in roles if ROLES[role].several}
     flags = {role: _expanded(names, role, header, path) for role, names in patterns.items()}
     columns = replace(columns, **dict[str, Any](flags))
     check_columns(columns, roles)

@@ -9,7 +9,6 @@ from refless.data.tables.cells import each_once, shown
 from refless.data.tables.columns import listed
 from refless.data.tables.ratings import spelled
 from refless.data.tables.spellings import folded
-from refless.registry.arrays import Names
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 
@@ -57,7 +56,7 @@ class Condition(NamedTuple):
         return self.value == ANY or (spelled(cell) == spelled(self.value)) is self.equal
 
 
-def conditions_in(texts: Names) -> tuple[Condition, ...]:
+def conditions_in(texts: Sequence[str]) -> tuple[Condition, ...]:
     """Conditions such as `status=approved` and `type!=control`; UsageError for other texts."""
     conditions = []
     for text in texts:

@@ -157,8 +157,8 @@ def _tells_apart(rows: Gathered, roles: Roles, name: str, more: Names) -> bool:
 
 def _outermost(names: Names) -> list[str]:
     """The names without those of what lies within another one: places of its list."""
-    within = [f"{name}." for name in names]
-    return [name for name in names if not any(name.startswith(entry) for entry in within)]
+    within = tuple(f"{name}." for name in names)
+    return [name for name in names if not name.startswith(within)]
 
 
 def _several(counts: Mapping[str, int], path: str, column: str | None) -> InputError:

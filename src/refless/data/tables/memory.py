@@ -11,7 +11,6 @@ from refless.data.tables.columns import Keep
 from refless.data.tables.reading import GLIMPSE, NumberedRows, Source
 from refless.data.tables.streams import TEXTS_ALONE, check_names
 from refless.files.untrusted import matching
-from refless.registry.arrays import Names
 from refless.registry.errors import InputError, UsageError
 
 FRAME, COLUMNS, ROWS = "the data frame", "the columns", "the rows"
@@ -113,7 +112,7 @@ def _source_of_columns(rows: Frame, names: list[object], keep: Keep, path: str) 
     return Source(columns=tuple(texts), rows=glimpsed, lines=False)
 
 
-def _index_of(rows: Frame, columns: Names) -> dict[str, Any]:
+def _index_of(rows: Frame, columns: Sequence[str]) -> dict[str, Any]:
     """What stands in the index of a data frame of pandas, by those of its names that are new."""
     index: Any = getattr(rows, "index", None)
     if not hasattr(index, "get_level_values"):

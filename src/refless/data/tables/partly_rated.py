@@ -271,8 +271,9 @@ def _answer_again(table: Table) -> bool:
     if len(table.rows.parts) == 1 or items is None:
         return False
     files: list[dict[tuple[str, str], str]] = [{} for _ in table.rows.parts]
-    for file, *key, text in zip(table.rows.files, items, names["system"], table.texts, strict=True):
-        files[file][key[0], key[1]] = text
+    keys = zip(items, names["system"], strict=True)
+    for place, key, text in zip(table.rows.files, keys, table.texts, strict=True):
+        files[place][key] = text
     first, *later = files
     systems = {system for _, system in first}
     for file in later:

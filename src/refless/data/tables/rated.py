@@ -16,6 +16,7 @@ from refless.data.tables.ratings import (
     BLANKS,
     MOST_RATINGS,
     PAIRED,
+    Spelled,
     blanks_of,
     comma_note,
     marks_fault,
@@ -250,7 +251,7 @@ def _check_words(
     table: Table,
     reading: Reading,
     places: Iterable[tuple[int, str, object]],
-    unknown: set[float | str | None],
+    unknown: set[Spelled],
 ) -> None:
     """Raises InputError for words without a meaning; first for those that belong to no pair."""
     words = sorted(word for word in unknown if isinstance(word, str))

@@ -28,6 +28,8 @@ PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
     ("correct", "incorrect"),
 )
 PAIRED = frozenset(word for pair in PAIRS for word in pair)
+WordMap = Mapping[str, float] | None  # what the user says of words
+Spelled = float | str | None  # a cell as a number, as a folded word, or blank
 Words = Mapping[float | str, float]  # folded word (or number of the user's map) -> number
 BLANKS = frozenset({"n/a", "#n/a", "na", "nan", "null", "none", "-", "--", "?"})
 _SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE0F))
@@ -75,7 +77,7 @@ def parse_word_map(text: str, option: str = "rating-map") -> dict[str, float]:
     return words
 
 
-def blanks_of(word_map: Mapping[str, float] | None) -> frozenset[float | str | None]:
+def blanks_of(word_map: WordMap) -> frozenset[Spelled]:
     """Spelled cells that are blank: the usual words that a map lacks, and what it has as NaN.
 
     NaN is the only number that is not itself.
@@ -90,7 +92,7 @@ def folded(word: str) -> str:
     return word.strip().casefold().translate(_SKIN_TONES_AND_VARIANTS)
 
 
-def spelled(value: object) -> float | str | None:
+def spelled(value: object) -> Spelled:
     """A rating cell as a number (also infinite), else as a word; None if it is empty.
 
     NaN is the word "nan".
@@ -203,9 +205,7 @@ def means_errors(name: str) -> bool:
     return any(map(_OF_ERRORS.fullmatch, words)) and not words & _NEGATED
 
 
-def words_of(
-    spellings: Collection[float | str | None], rating_map: Mapping[str, float] | None
-) -> tuple[Words, Strings]:
+def words_of(spellings: Collection[Spelled], rating_map: WordMap) -> tuple[Words, Strings]:
     """What the words of all rating columns together mean, and a note if nobody said so.
 
     Without a map of the user's, a pair that speaks for itself is looked for.
@@ -248,9 +248,7 @@ def map_of(words: Collection[str], option: str) -> str:
     return f"{option}={parts}{'' if len(words) <= _WORDS_SHOWN else ',...'}"
 
 
-def score_words(
-    column: Collection[float | str | None], score_map: Mapping[str, float] | None
-) -> tuple[Words, str]:
+def score_words(column: Collection[Spelled], score_map: WordMap) -> tuple[Words, str]:
     """What the words of a column of scores mean, and the remedy for those that mean nothing.
 
     Verdicts, such as pass and fail, are 1 and 0 in a column without numbers; a map goes before.

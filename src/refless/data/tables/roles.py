@@ -65,7 +65,6 @@ class Role:
         several: whether several columns, or a pattern, may have it.
         filled: whether each row must fill it if there is such a column (`always`), or if another
             row does (`alike`).
-        optional: whether outputs may lack the column that a flag names for rated texts.
         fits: whether what a column contains may be it, beside systems, items and sources;
             weak_fits: the same of columns with a weak name.
         flag: the flag that names its column, `--column NAME` by default.
@@ -80,7 +79,6 @@ class Role:
     cell: Callable[[object], str] | None = name_of_cell
     several: bool = False
     filled: Literal["always", "alike", ""] = ""
-    optional: bool = False
     fits: Fit = lambda *_: True
     weak_fits: Fit = lambda *_: True
     flag: str = ""
@@ -123,7 +121,7 @@ class Columns:
         of="text",
         cell=text_of_cell,
     )
-    id: str | None = role("id", filled="always", optional=True)
+    id: str | None = role("id", filled="always")
     item: str | None = role("item", weak="prompt_id", filled="always")
     source: str | None = role(
         "source prompt input question context mr",
@@ -132,10 +130,8 @@ class Columns:
         filled="alike",
         weak_fits=are_texts,
     )
-    system: str | None = role(
-        "system model", weak="version", filled="alike", optional=True, fits=are_names
-    )
-    task: str | None = role("task", optional=True, fits=are_names)
+    system: str | None = role("system model", weak="version", filled="alike", fits=are_names)
+    task: str | None = role("task", fits=are_names)
     group: str | None = role(of="any", flag="--group")
     slice: tuple[str, ...] = role(of="any", files=JUDGED, cell=None, several=True, flag="--by")
     score: tuple[str, ...] = role(of="number", cell=None, several=True, flag="--score-column")

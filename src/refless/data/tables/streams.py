@@ -8,7 +8,7 @@ import os
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +26,6 @@ from refless.files.untrusted import (
     ours,
     too_large,
 )
-from refless.registry.arrays import Names
 from refless.registry.errors import InputError, UsageError
 
 STDIN = "-"
@@ -248,7 +247,7 @@ def members_of(raw: BinaryIO, place: Place, zipfile: Any = zipfile) -> Any:  # n
     return packed
 
 
-def check_names(names: Names, path: str, line: int | None = None) -> None:
+def check_names(names: Sequence[str], path: str, line: int | None = None) -> None:
     """Raises InputError for two columns of one name; columns without a name are left alone."""
     named = [name for name in names if name or line is None]
     if len({*named}) < len(named):

@@ -35,7 +35,7 @@ from refless.data.tables.conditions import (
 from refless.data.tables.dimensions import of_one_dimension
 from refless.data.tables.load_columns import Gathered, gather
 from refless.data.tables.names import are_models, keys_alike, pseudonyms, spelled_alike
-from refless.data.tables.ratings import blanks_of, marks_fault, score_words, spelled
+from refless.data.tables.ratings import WordMap, blanks_of, marks_fault, score_words, spelled
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES, Columns, Kind, roles_in
 from refless.data.tables.unread import unread_note
@@ -258,7 +258,6 @@ def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) ->
         columns, roles = named_here(columns, roles, header)
     if "rating" in roles:
         columns = of_one_dimension(gathered, replace(reading, columns=columns), roles)
-        check_columns(columns, roles)
     try:
         chosen = roles_of(
             columns, roles, header, gathered.name, needed, gathered.known, gathered.fits
@@ -274,27 +273,23 @@ def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) ->
     return replace(chosen, notes=tuple(notes))
 
 
-def _checked(rows: Gathered, roles: Roles, score_map: Mapping[str, float] | None) -> Table:
+def _checked(rows: Gathered, roles: Roles, score_map: WordMap) -> Table:
     names = {
         role: rows.checked(column, cell)
         for role, (column, *_) in roles.columns.items()
         if (cell := ROLES[role].cell) is not None
     }
     texts = names.pop("text", None)
-    notes = list(roles.notes)
-    if "annotator" in names:
-        names["annotator"], more = pseudonyms(names["annotator"])
-        notes += more
     who = {name: rows.checked(column, name_of_cell) for name, column in roles.raters.items()}
-    people, more = pseudonyms([*chain(*who.values())])
-    notes += more
+    people, of_people = pseudonyms(names.get("annotator") or [*chain(*who.values())])
+    if "annotator" in names:
+        names["annotator"] = people
     raters = {name: people[i * len(rows) : (i + 1) * len(rows)] for i, name in enumerate(who)}
-    for role in ("system", "annotator"):
-        notes += spelled_alike(names.get(role, people if role == "annotator" else ()), role)
-    notes += keys_alike(rows, names)
+    alike = chain(spelled_alike(names.get("system", ()), "system"), keys_alike(rows, names))
+    notes = (*roles.notes, *of_people, *spelled_alike(people, "annotator"), *alike)
     table = Table(
         rows=rows,
-        roles=replace(roles, notes=tuple(notes)),
+        roles=replace(roles, notes=notes),
         texts=texts or [""] * len(rows),
         names=names,
         scores={
@@ -339,7 +334,7 @@ def _check_people(names: set[str], table: Table) -> None:
 def numbers_of(
     rows: Gathered,
     column: str,
-    score_map: Mapping[str, float] | None = None,
+    score_map: WordMap = None,
     *,
     everywhere: bool = True,
 ) -> list[float | None]:

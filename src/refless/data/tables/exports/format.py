@@ -125,11 +125,8 @@ def _rows(
             yield number, entry
         elif entry is not None:
             notes.dimensions.update(str(r["dimension"]) for r in entry.ratings if "dimension" in r)
-            ratings = [
-                rating
-                for rating in entry.ratings
-                if "dimension" not in rating or is_dimension(str(rating["dimension"]), dimension)
-            ]
+            of_all = ((str(r.get("dimension", dimension)), r) for r in entry.ratings)
+            ratings = [rating for name, rating in of_all if is_dimension(name, dimension)]
             for rating in (ratings if rated else []) or [{}]:
                 yield number, entry.record | rating
 

@@ -27,7 +27,6 @@ from refless.data.tables.exports.format import (
 from refless.data.tables.reading import Row
 from refless.data.tables.roles import ROLES, Columns
 from refless.data.tables.spellings import folded
-from refless.registry.arrays import Names
 from refless.registry.errors import InputError
 
 TITLE, NAME = "preference pairs", "preference-pairs"
@@ -239,7 +238,7 @@ def _of_role(row: Row, columns: Columns, role: str, *more: str) -> object:
     return _first(row, (named,) if named else (*ROLES[role].words, *more))
 
 
-def _first(row: Row, names: Names) -> object:
+def _first(row: Row, names: Sequence[str]) -> object:
     return next((row[name] for name in names if row.get(name) is not None), None)
 
 
