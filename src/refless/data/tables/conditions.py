@@ -87,7 +87,8 @@ def marked(name: str, cells: Sequence[object]) -> list[int]:
     rows = [row for row, value in enumerate(values) if value in invalid]
     if invalid == _YES and words - _YES_OR_NO:  # counts
         return []
-    is_ambiguous = folded(name) in _AMBIGUOUS or {values[row] for row in rows} <= _AMBIGUOUS
+    words_of_invalid = {values[row] for row in rows}
+    is_ambiguous = folded(name) in {*_AMBIGUOUS, "rejected"} or words_of_invalid <= _AMBIGUOUS
     most = _MOST_CONTROLS * len(cells) if is_ambiguous else len(cells)
     return rows if len(rows) < most else []
 

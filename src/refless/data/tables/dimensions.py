@@ -150,7 +150,7 @@ def _tells_apart(rows: Gathered, roles: Roles, name: str, more: Names) -> bool:
     if items.isdisjoint(keys) and not are_texts(rows.seen(roles.column("text") or "")):
         return False
     cells = rows.all(name)
-    groups = [*zip(*map(rows.all, keys), strict=False)] if keys else [()] * len(cells)
+    groups = [*zip(*map(rows.all, keys), strict=False)]
     apart = [n_values > 1 for n_values in n_within(groups, cells)]
     return len({*map(str, cells)}) <= MOST_CRITERIA and sum(apart) > len(apart) / 2
 

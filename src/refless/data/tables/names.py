@@ -16,9 +16,9 @@ _BLANKS = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _ENDS = re.compile(r" \n ?|\n ")
 _WHOLE = re.compile(r"^0*(\d+)(?:\.0+)?$", re.MULTILINE)  # 1, 1.0 and 001
 _MODEL = re.compile(
-    r"gpt-?[345o]|chatgpt|\bllm|_llm|alpaca_?eval"
+    r"gpt-?[345o]|chatgpt|\bllm|_llm|alpaca_?eval|\bmistral[-_ ](large|small)"
     r"|\b(claude|gemini|llama|mistral|mixtral|qwen|deepseek|prometheus|palm|gemma)"
-    r"[-_ ]?(v?\d|pro|flash|opus|sonnet|haiku|large|small|instruct|chat|eval|bison|it\b)"
+    r"[-_ ]?(v?\d|pro|flash|opus|sonnet|haiku|instruct|chat|eval|bison|it\b)"
     r"|\bcommand[-_ ]?(r\b|\d|a\b|light|nightly)",
     re.IGNORECASE,
 )

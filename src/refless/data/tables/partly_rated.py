@@ -195,20 +195,18 @@ def _joined(first: Ratings, second: Ratings, place: IntArray) -> Ratings:
 
 
 def _places(outputs: PartlyRated, more: PartlyRated) -> IntArray:
-    """[m] which output each rated text is, -1 for none."""
+    """[m] which output each rated text is, -1 for none; the last of the ways that tells counts."""
     texts, rated = outputs.texts, more.texts.take(more.place)
-    place: dict[object, int] = {}
-    keys: list[tuple[object, ...]] = [()] * len(rated)
-    for names in (("systems", "items", "texts"), ("systems", "sources", "texts"), ("ids", "texts")):
-        if not all(getattr(texts, name) and getattr(rated, name) for name in names):
-            continue
-        if names[0] == "ids" and not (outputs.named and more.named):
-            continue
-        rows = zip(*(getattr(texts, name) for name in names), strict=True)
-        place |= {row: i for i, row in enumerate(rows)}
-        mine = zip(*(getattr(rated, name) for name in names), strict=True)
-        keys = [old if old in place else new for old, new in zip(keys, mine, strict=True)]
-    return np.array([place.get(key, -1) for key in keys], dtype=np.int64)
+    places = np.full(len(rated), -1, dtype=np.int64)
+    ways = [("systems", "sources", "texts"), ("systems", "items", "texts")]
+    for names in [("ids", "texts"), *ways] if outputs.named and more.named else ways:
+        # a column that is not there is empty, and so are the rows
+        rows = zip(*(getattr(texts, name) for name in names), strict=False)
+        place = {row: i for i, row in enumerate(rows)}
+        keys = zip(*(getattr(rated, name) for name in names), strict=False)
+        for i, key in enumerate(keys):
+            places[i] = place.get(key, places[i])
+    return places
 
 
 def _alike(first: T, second: T) -> tuple[T, T]:

@@ -90,8 +90,9 @@ def rated_of(table: Table, reading: Reading, *, both: bool = False) -> Rated:
     fate = "their texts are to be estimated" if both else "left out of the rated texts"
     verb = "has" if unrated == 1 else "have"
     omitted = f"{unrated} of {counted(len(table), 'row')} {verb} no rating: {fate}"
-    notes = (*table.roles.notes, *cells.notes, *([omitted] if unrated else []))
-    notes = (*notes, *untimed, *table.merged_note(groups), *nameless)
+    omissions = [omitted] if unrated else []
+    notes = (*table.roles.notes, *cells.notes, *omissions, *untimed)
+    notes = (*notes, *table.merged_note(groups), *nameless)
     n, of_rated = len(groups.first), [row for row in bad if cells.rated[row] or not both]
     pool = RatedPool(
         **table.about(groups),
@@ -110,7 +111,7 @@ def rated_of(table: Table, reading: Reading, *, both: bool = False) -> Rated:
 def has_ratings(table: Table) -> bool:
     """Whether any cell of the rating columns is filled."""
     values = each_once(spelled, _singles(table)[2])
-    return any(value is not None and value not in BLANKS for value in values)
+    return not {None, *BLANKS}.issuperset(values)
 
 
 def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:

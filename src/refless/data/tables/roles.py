@@ -37,7 +37,7 @@ def are_shared(cells: Cells, groups: Sequence[Cells]) -> bool:
     filled = [row for row, cell in enumerate(cells) if cell not in (None, "")]
     values = [cells[row] for row in filled]
     within = [n_within([group[row] for row in filled], values) for group in groups]
-    one = not groups or n_within([0] * len(filled), values) in ([], [1])
+    one = not groups or len({*map(str, values)}) <= 1
     return one or any({*counts} == {1} and len(counts) < len(filled) for counts in within)
 
 

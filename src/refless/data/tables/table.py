@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from refless.data.records import COLUMNS, numbered, scored
-from refless.data.tables.cells import each_once, name_of_cell
+from refless.data.tables.cells import each_once, json_in_cell, name_of_cell
 from refless.data.tables.columns import (
     Roles,
     check_columns,
@@ -316,8 +316,10 @@ def _check_gaps(table: Table) -> None:
         if record.filled == "always" or (record.filled == "alike" and counts):
             for row in [row for row, value in enumerate(values) if not value]:
                 if record.filled == "always" or column in rows.part(row).columns:
+                    has_task = role == "source" and "instruction" in rows.header
+                    name = "instruction" if has_task else "NAME"
                     remedy = f"give every row its {role} (merged cells leave all but the first "
-                    remedy += f"blank), or name another column with {flag_of(role)}=NAME"
+                    remedy += f"blank), or name another column with {flag_of(role)}={name}"
                     rows.refuse(row, f"no {role}", remedy, column)
 
 
@@ -361,6 +363,10 @@ def numbers_of(
         value = None if value is None else meanings.get(value, value)
         number = value if isinstance(value, float) and math.isfinite(value) else None
         if number is None and value is not None:
+            inner = json_in_cell(cells[row])
+            if isinstance(inner, dict) and inner:
+                name = f"{column}.{next(iter(inner))}"
+                remedy = f"name what is inside, as in --score-column {name}"
             rows.refuse(row, f"score {cells[row]!r} is not a number", remedy, column)
         numbers.append(number)
     return numbers

@@ -92,7 +92,7 @@ def _check_ratings(rows: Gathered, roles: Roles, unread: Names) -> None:
 
 def _holds_ratings(cells: Cells) -> bool:
     """Whether all cells that are not blank are numbers or words for ratings; not if all are."""
-    words = {word for word in map(spelled, cells) if word is not None and word not in BLANKS}
+    words = {*map(spelled, cells)} - {None, *BLANKS}
     return bool(words) and all(isinstance(word, float) or word in PAIRED for word in words)
 
 
@@ -100,8 +100,8 @@ def _check_texts(rows: Gathered, roles: Roles, unread: Names) -> None:
     """Raises InputError where another column of texts may hold what the systems wrote."""
     chosen = roles.column("text") or ""
     aliases = {alias for role in ROLES for alias in ROLES[role].names if role != "dimension"}
-    texts = [name for name in unread if folded(name) not in aliases]
-    texts = [name for name in texts if are_texts(rows.seen(name))]
+    unnamed = (name for name in unread if folded(name) not in aliases)
+    texts = [name for name in unnamed if are_texts(rows.seen(name))]
     differing = [name for name in texts if _differs_instead(rows, roles, chosen, name)]
     if differing:
         why = f": '{chosen}' is the same for all systems of an item, {listed(differing)} is not"

@@ -112,6 +112,9 @@ def _entry(row: Row, about: About) -> Entry | InputError | None:
     if fault := _fault(pair, columns):
         return fault
     systems = [side.get(_name(columns, "system")) for side in pair]
+    if sum(system in (None, "") for system in systems) == 1:
+        remedy = "name the systems of both texts, or of neither"
+        return InputError("no system", remedy=remedy, column=_name(columns, "system"))
     votes = [_winner(word, sides, systems) for word in _votes(row, sides)]
     left_out["choices of neither text"] += votes.count(NEITHER)
     votes = [vote for vote in votes if vote != NEITHER]
