@@ -177,6 +177,7 @@ PLAIN = {"output_a": "x", "output_b": "y", "winner": "a"}
         ([{**PLAIN, "winner": 1}], "who won is not understood: 1;"),  # the first, or true?
         ([{**PLAIN, "winner": None}], "who won is not understood: None"),
         ([{**PLAIN, "output_b": None}], "column 'text': no text"),
+        ([{**PLAIN, "model_a": "m"}], "column 'system': no system; name the systems of both"),
         ([PLAIN, {"z": 1}], "row 2: no pair of texts; give two texts and who won"),
         ([{**PLAIN, "output_b": "x"}], "no rows.*left out: 1 choices between two equal texts"),
         ([{"prompt": "q", "chosen": "x", "rejected": 5}], "column 'text': 5 is not a string"),

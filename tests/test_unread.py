@@ -380,6 +380,44 @@ def test_ratings_again_are_no_criteria() -> None:
     assert "32 times an annotator rated the same text again; every rating counts" in notes
 
 
+def test_tasks_with_blank_inputs() -> None:
+    """Alpaca's input is blank in many rows; the remedy names the column that is the source."""
+    rows = [
+        {"instruction": f"do {i}", "input": "it" * (i % 2), "output": f"done {i}", "rating": i % 3}
+        for i in range(6)
+    ]
+    with pytest.raises(InputError, match="or name another column with --column source=instruction"):
+        read_pool(rows)
+    named = read_pool(rows, Reading(columns=Columns(source="instruction")))
+    assert named.pool.sources[0] == "do 0"
+
+
+def test_scores_inside_objects() -> None:
+    """The remedy names what an object holds, also as JSON in a text."""
+    for cell in ({"fluency": 1}, '{"fluency": 1}'):
+        rows = [{"text": t, "rating": 1, "judge": cell} for t in "ab"]
+        with pytest.raises(InputError, match=r"as in --score-column judge\.fluency"):
+            read_scored(rows, Reading(columns=Columns(score=("judge",))))
+        named = Reading(columns=Columns(score=("judge.fluency",)))
+        assert read_scored(rows, named).scores["judge.fluency"].tolist() == [1, 1]
+
+
+def test_rejected_contents_are_no_marks() -> None:
+    """Few rejected rows were rejected by a tool; many are what a column says of the texts."""
+    rows = [{"text": f"t{i}", "rating": i % 3, "rejected": int(i < 4)} for i in range(20)]
+    assert len(read_pool(rows).pool) == 16
+    assert len(read_pool(rows[:8]).pool) == 8
+
+
+def test_people_who_are_called_as_models() -> None:
+    """A name that some model family has is a person's if it is no certain name of a model."""
+    for people in (["Gemma Large"], ["Gemma Large", "gpt-4"], ["gpt-4", "Ann"]):
+        rows = [{"text": f"t{i}", "rating": i, "annotator": who} for i, who in enumerate(people)]
+        assert len(read_pool(rows).pool) == len(people)
+    with pytest.raises(InputError, match="are models by their names: 'mistral-large'"):
+        read_pool([{"text": "t", "rating": 1, "annotator": "mistral-large"}])
+
+
 PEOPLE = {"ann": (1, 2, 3, 4, 5), "bo": (2, 2, 4, 4, 5), "cy": (5, 4, 3, 2, 1)}
 
 

@@ -84,7 +84,7 @@ def _check_ratings(rows: Gathered, roles: Roles, unread: Names) -> None:
     stems = {stem(name) for name in chosen} or ROLES["rating"].words
     siblings = [name for name in numbered(unread, stems) if _holds_ratings(rows.seen(name))]
     if siblings:
-        several = ", ".join(f"'{name}'" for name in siblings)
+        several = listed(siblings)
         columns_said = f"{several} beside '{chosen[0]}'" if chosen else several
         problem = f"ratings in several columns, of which some would be left unread: {columns_said}"
         raise InputError(problem, path=rows.name, remedy=reading_all((*chosen, *siblings)))
