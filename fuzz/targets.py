@@ -30,7 +30,8 @@ from refless.data.tables import (
     read_scored,
     scale_of,
 )
-from refless.data.tables.columns import NEEDED, POOL_ROLES, roles_of
+from refless.data.tables.columns import roles_of
+from refless.data.tables.roles import roles_in
 from refless.estimators import ESTIMATORS
 from refless.extensions.ratpred import acts as dialogue
 from refless.metrics.kernels import KERNELS
@@ -222,7 +223,8 @@ def _columns(data: bytes) -> None:
     given = Columns(text=names[0] or None, rating=tuple(names[1:half]), id=names[-1] or None)
     for columns in (given, Columns()):
         try:
-            roles_of(columns, POOL_ROLES, header, "file", NEEDED, (), lambda *_: True)
+            needed = ("text", "rating")
+            roles_of(columns, roles_in("rated"), header, "file", needed, (), lambda *_: True)
         except RefLessError as error:
             str(error)
 

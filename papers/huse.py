@@ -20,7 +20,6 @@ import numpy as np
 from refless.data.human import human_ratings, unscaled
 from refless.data.records import RatedPool
 from refless.data.tables import Columns, Reading, ScoredRead, read_scored
-from refless.data.tables.columns import HUSE_ROLES
 from refless.estimators import ESTIMATORS
 from refless.extensions.connect.datasets import absent
 from refless.extensions.papers.huse.study import Huse, huse
@@ -48,9 +47,9 @@ def results(data: Path) -> list[Row]:
     clean = read_scored(
         [str(data / CLEAN)],
         Reading(columns=Columns(rating=("HumanJudgement",))),
-        HUSE_ROLES,
+        "huse",
     )
-    single = read_scored([str(data / SINGLE)], Reading(scale=(1.0, 6.0)), HUSE_ROLES)
+    single = read_scored([str(data / SINGLE)], Reading(scale=(1.0, 6.0)), "huse")
     pool = single.pool
     plain = human_ratings(pool.ratings, len(pool))
     by_people = np.array([name == "human" for name in pool.systems])

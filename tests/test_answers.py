@@ -18,8 +18,7 @@ import pytest
 from benchmarks.simulate import simulate
 
 import refless
-from refless.data.tables import Reading, read_pool
-from refless.data.tables.columns import Columns
+from refless.data.tables import Columns, Reading, read_pool
 from refless.registry.errors import RefLessError
 
 Answer = Literal["right", "cannot be told", "wrong"]

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_partly, read_pool
+from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_pool
+from refless.data.tables.partly_rated import read_partly
 from refless.extensions.connect.exports.label_studio import page_in
 from refless.registry.errors import InputError, UsageError
 from test_tables_formats import write

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from refless.data.tables import ALIASES, Columns, Reading, read_outputs, read_pool, read_scored
+from refless.data.tables import ROLES, Columns, Reading, read_outputs, read_pool, read_scored
 from refless.registry.errors import InputError, UsageError
 
 
@@ -16,7 +16,7 @@ def table(folder: Path, *rows: dict[str, Any], name: str = "pool.jsonl") -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("alias", ALIASES["text"])
+@pytest.mark.parametrize("alias", ROLES["text"].names)
 @pytest.mark.parametrize("change", [str, str.upper, str.title])
 def test_text_aliases(tmp_path: Path, alias: str, change: Any) -> None:
     """Every alias is found in any case and said aloud."""

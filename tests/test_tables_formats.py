@@ -329,6 +329,7 @@ def test_rows_inside_an_object(tmp_path: Path) -> None:
     frame = pandas.DataFrame({"text": ["a", "b"], "rating": [4, 2]})
     rows = frame.to_dict(orient="records")
     objects = [json.loads(frame.to_json(orient=o)) for o in ("split", "index", "columns", "table")]
+    objects += [{"name": "ours", "data": rows}]
     objects += [{"data": rows, "meta": {"page": 1}}, {"result": {"items": rows, "ids": [1, 2]}}]
     for found in objects:
         for indent in (None, 2):

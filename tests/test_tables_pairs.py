@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import refless
 from refless.data.choices import are_choices, choices_in, group_numbers
 from refless.data.records import RatedPool
-from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_partly, read_pool
+from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_pool
+from refless.data.tables.partly_rated import read_partly
 from refless.registry.errors import InputError
 from test_tables_formats import write
 
@@ -177,6 +178,7 @@ PLAIN = {"output_a": "x", "output_b": "y", "winner": "a"}
         ([{**PLAIN, "winner": 1}], "who won is not understood: 1;"),  # the first, or true?
         ([{**PLAIN, "winner": None}], "who won is not understood: None"),
         ([{**PLAIN, "output_b": None}], "column 'text': no text"),
+        ([{**PLAIN, "model_a": "m"}], "column 'system': no system; name the systems of both"),
         ([PLAIN, {"z": 1}], "row 2: no pair of texts; give two texts and who won"),
         ([{**PLAIN, "output_b": "x"}], "no rows.*left out: 1 choices between two equal texts"),
         ([{"prompt": "q", "chosen": "x", "rejected": 5}], "column 'text': 5 is not a string"),

@@ -14,7 +14,14 @@ import pytest
 import refless
 from command_line import jsonl, run
 from frames import columns_of
-from refless.data.tables import Columns, Reading, read_outputs, read_pool, read_scored
+from refless.data.tables import (
+    Columns,
+    Reading,
+    SeveralDimensionsError,
+    read_outputs,
+    read_pool,
+    read_scored,
+)
 from refless.registry.errors import InputError
 
 Rows = list[dict[str, Any]]
@@ -263,20 +270,36 @@ def rated_twice(name: str, *values: object) -> Rows:
 
 
 @pytest.mark.parametrize("name", ["criterion", "Aspect", "metric", "question", "turn", "name"])
-def test_criteria_are_not_pooled(name: str) -> None:
-    """Refused with the flags for each; with them the ratings are those of one criterion."""
+def test_criteria_are_dimensions(name: str) -> None:
+    """Counted, as a column `dimension` is; with its name the ratings are those of one criterion."""
     rows = rated_twice(name, "fluency", "is it true?")
     if name == "question":  # else it is the source beside `prompt`
         rows = [{n: cell for n, cell in row.items() if n != "prompt"} for row in rows]
-    flags = f"--column dimension={name} --dimension"
-    with pytest.raises(InputError, match="ratings of several dimensions would be pooled") as raised:
+    with pytest.raises(
+        SeveralDimensionsError, match=r"'fluency' \(32\), 'is it true\?' \(32\)"
+    ) as raised:
         read_pool(rows)
-    assert raised.value.remedy == f"choose one with {flags} 'fluency' or {flags} 'is it true?'"
+    assert f"ratings of several dimensions in '{name}'" in raised.value.found
     for dimension, mean in (("fluency", 2.8125), ("is it true?", 2.0)):
-        reading = Reading(columns=Columns(dimension=name), dimension=dimension)
-        pool = read_pool(rows, reading).pool
-        assert pool.human.mean() == mean
-        assert len(pool.ratings.values) == 32
+        for columns in (Columns(), Columns(dimension=name)):
+            read = read_pool(rows, Reading(columns=columns, dimension=dimension))
+            assert read.pool.human.mean() == mean
+            assert len(read.pool.ratings.values) == 32
+            assert not any("unread" in note for note in read.notes)
+
+
+def test_criteria_within_a_dimension() -> None:
+    """A second column in which ratings of a text differ is refused with conditions that choose."""
+    rows = [
+        {**row, "aspect": aspect}
+        for row in rated_twice("turn", 1, 2)
+        for aspect in ("fluency", "truth")
+    ]
+    with pytest.raises(InputError, match="would be pooled: by 'turn', 'aspect'") as raised:
+        read_pool(rows, Reading(dimension="2"))
+    assert raised.value.remedy.endswith("such as --where 'aspect=VALUE'")
+    reading = Reading(dimension="2", where=("aspect=truth",))
+    assert len(read_pool(rows, reading).pool.ratings.values) == 32
 
 
 @pytest.mark.parametrize(("name", "n"), [("question", 20), ("category", 3)])
@@ -298,22 +321,19 @@ def test_criteria_without_texts() -> None:
 
 def test_criteria_in_python() -> None:
     """The remedy is that of the call."""
-    said = "columns={'dimension': 'criterion'} dimension='fluency'"
+    said = "choose one with dimension=NAME"
     with pytest.raises(InputError, match=re.escape(said)):
         refless.compare(rated_twice("criterion", "fluency", "truth"))
 
 
-def test_turns_of_conversations_are_not_pooled() -> None:
-    """MT-Bench's two turns are two texts of one question and model."""
+def test_turns_of_conversations_are_texts() -> None:
+    """MT-Bench's two turns are two texts of one question and model, and no dimensions."""
     rows = [
         {**row, "turn": turn, "output": f"{row['output']} ({turn})"}
         for row in chats("prompt", "output")
         for turn in (1, 2)
     ]
-    with pytest.raises(
-        InputError, match=r"'turn' is '1', '2'; choose one with .* --dimension '1' or"
-    ):
-        read_pool(rows)
+    assert len(read_pool(rows).pool) == 32
     reading = Reading(columns=Columns(dimension="turn"), dimension="2")
     assert all(text.endswith("(2)") for text in read_pool(rows, reading).pool.texts)
 
@@ -335,9 +355,9 @@ def test_turns_of_pairs_are_not_pooled() -> None:
         for i in range(6)
         for turn in (1, 2)
     ]
-    with pytest.raises(InputError, match="--column dimension=turn --dimension '1' or"):
+    with pytest.raises(SeveralDimensionsError, match=r"'1' \(12\), '2' \(12\)"):
         read_pool(rows)
-    read = read_pool(rows, Reading(columns=Columns(dimension="turn"), dimension="2"))
+    read = read_pool(rows, Reading(dimension="2"))
     assert len(read.pool.ratings.values) == 12
     counted = [{**row, "turn": 1 + row["question_id"] % 3} for row in rows[::2]]
     assert len(read_pool(counted).pool) == 12  # Arena's turn is how many there are
@@ -359,6 +379,44 @@ def test_ratings_again_are_no_criteria() -> None:
     rows = rated_twice("session", "monday", "friday")
     notes = read_pool(rows).notes
     assert "32 times an annotator rated the same text again; every rating counts" in notes
+
+
+def test_tasks_with_blank_inputs() -> None:
+    """Alpaca's input is blank in many rows; the remedy names the column that is the source."""
+    rows = [
+        {"instruction": f"do {i}", "input": "it" * (i % 2), "output": f"done {i}", "rating": i % 3}
+        for i in range(6)
+    ]
+    with pytest.raises(InputError, match="or name another column with --column source=instruction"):
+        read_pool(rows)
+    named = read_pool(rows, Reading(columns=Columns(source="instruction")))
+    assert named.pool.sources[0] == "do 0"
+
+
+def test_scores_inside_objects() -> None:
+    """The remedy names what an object holds, also as JSON in a text."""
+    for cell in ({"fluency": 1}, '{"fluency": 1}'):
+        rows = [{"text": t, "rating": 1, "judge": cell} for t in "ab"]
+        with pytest.raises(InputError, match=r"as in --score-column judge\.fluency"):
+            read_scored(rows, Reading(columns=Columns(score=("judge",))))
+        named = Reading(columns=Columns(score=("judge.fluency",)))
+        assert read_scored(rows, named).scores["judge.fluency"].tolist() == [1, 1]
+
+
+def test_rejected_contents_are_no_marks() -> None:
+    """Few rejected rows were rejected by a tool; many are what a column says of the texts."""
+    rows = [{"text": f"t{i}", "rating": i % 3, "rejected": int(i < 4)} for i in range(20)]
+    assert len(read_pool(rows).pool) == 16
+    assert len(read_pool(rows[:8]).pool) == 8
+
+
+def test_people_who_are_called_as_models() -> None:
+    """A name that some model family has is a person's if it is no certain name of a model."""
+    for people in (["Gemma Large"], ["Gemma Large", "gpt-4"], ["gpt-4", "Ann"]):
+        rows = [{"text": f"t{i}", "rating": i, "annotator": who} for i, who in enumerate(people)]
+        assert len(read_pool(rows).pool) == len(people)
+    with pytest.raises(InputError, match="are models by their names: 'mistral-large'"):
+        read_pool([{"text": "t", "rating": 1, "annotator": "mistral-large"}])
 
 
 PEOPLE = {"ann": (1, 2, 3, 4, 5), "bo": (2, 2, 4, 4, 5), "cy": (5, 4, 3, 2, 1)}
@@ -477,7 +535,7 @@ def test_models_are_no_annotators(name: str) -> None:
         read_pool(choices)
 
 
-def test_people_who_are_called_as_models() -> None:
+def test_first_names_are_no_models() -> None:
     """A first name is no model; nor are all annotators if one of them is."""
     for names in (("Claude", "Gemma"), ("Claude R.", "Gemma R."), ("gpt-4", "ann")):
         rows = [{**r, "annotator": names[i % 2]} for i, r in enumerate(chats("prompt", "output"))]

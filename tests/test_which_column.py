@@ -12,7 +12,7 @@ import pytest
 import refless
 from command_line import jsonl, run
 from refless.data.tables import (
-    ALIASES,
+    ROLES,
     Columns,
     Reading,
     read_both,
@@ -20,7 +20,6 @@ from refless.data.tables import (
     read_pool,
     read_scored,
 )
-from refless.data.tables.columns import HUSE_ROLES, OF_ROWS
 from refless.registry.errors import InputError, UsageError
 
 Rows = list[dict[str, Any]]
@@ -121,7 +120,7 @@ def test_a_judge_that_nobody_named() -> None:
 
 def test_outputs_may_lack_columns_that_name_rows() -> None:
     """Ids and systems of other rows are looked for under usual names here, or nowhere."""
-    named = Reading(columns=Columns(id="Nr", system="Modell"), lacking=OF_ROWS)
+    named = Reading(columns=Columns(id="Nr", system="Modell"), beside_rated=True)
     rows = [{"text": "a", "id": "x", "model": "m"}, {"text": "b", "id": "y", "model": "n"}]
     read = read_outputs(rows, named).outputs
     assert (read.ids, read.systems) == (("x", "y"), ("m", "n"))
@@ -144,7 +143,8 @@ def test_a_named_score_is_not_said_to_be_unread() -> None:
 
 def test_no_name_is_two_roles() -> None:
     """But for ratings, which leave `label` and `human` to a role that is called so."""
-    names = [name for role, known in ALIASES.items() if role != "label" for name in known]
+    roles = [role for name, role in ROLES.items() if name not in {"label", "dimension"}]
+    names = [name for role in roles for name in role.words]
     assert len({*names}) == len(names)
 
 
@@ -152,7 +152,7 @@ def test_huse_has_labels_of_its_own() -> None:
     """Where a column tells who wrote a text, `label` and `human` are that column."""
     rows = [{"text": "a", "rating": 1, "human": 1, "logprob": -1}]
     rows += [{"text": "b", "rating": 2, "human": 0, "logprob": -2}]
-    read = read_scored(rows, Reading(), HUSE_ROLES)
+    read = read_scored(rows, Reading(), "huse")
     assert (read.pool.human.tolist(), read.labels) == ([1, 2], ("1", "0"))
 
 

@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,7 +25,7 @@ def blocks(title: str) -> list[tuple[str, str, str]]:
 
 def promised(title: str) -> int:
     """The number of files that the heading names."""
-    return int(re.findall(rf"\n### {title}[^\n]*: (\d+) files\n", PAGE)[0])
+    return int(re.findall(rf"\n### {title}[^\n]*: (\d+) files?\n", PAGE)[0])
 
 
 def added(lines: str, text: str) -> str:
@@ -86,7 +88,9 @@ def source_of(title: str, folder: Path, outside: Sequence[str]) -> Path:
     return offered(title, folder, *outside) if outside else source_with(title, folder)
 
 
-@pytest.mark.parametrize(("title", "most"), [("A metric", 2), ("An estimator", 3), ("A study", 5)])
+@pytest.mark.parametrize(
+    ("title", "most"), [("A metric", 2), ("An estimator", 3), ("A study", 5), ("A role", 1)]
+)
 def test_few_files_are_touched(title: str, most: int) -> None:
     """As many as the heading says, and no more than was promised to whoever adds one."""
     assert len({name for _, name, _ in blocks(title)}) == promised(title) <= most
@@ -126,6 +130,26 @@ def test_a_study(tmp_path: Path) -> None:
     found = json.loads(ran(source, "repeats", path, "--format", "json", "-o", page))
     assert (found["n"], found["n_different"]) == (3, 2)
     assert "3 rated texts, 2 of them different" in page.read_text(encoding="utf-8")
+
+
+def test_a_role(tmp_path: Path) -> None:
+    """It is found by its names, named by a flag, grouped by and explained; texts may keep it."""
+    source = source_with("A role", tmp_path / "src")
+    languages = ("de", "fr", "en")
+    rows = [{**row, "lang": languages[int(row["id"][1:]) % 3]} for row in rated_rows()]
+    path = jsonl(tmp_path / "rated.jsonl", rows)
+    words = ("--estimator", "bleu-neighbors", "--group", "language", "--format", "json")
+    done = run_source(source, "validate", path, *words)
+    assert "language from 'lang'" in done.stderr
+    assert "heldout:language" in json.loads(done.stdout)["signature"]
+    assert "system, task, language" in ran(source, "score", "--help")
+    records = source / "refless" / "data" / "records.py"
+    lines = "     tasks: Strings = ()\n+    languages: Strings = ()\n"
+    records.write_text(added(lines, records.read_text(encoding="utf-8")), encoding="utf-8")
+    known = f"import refless; print(refless.read_pool('{path}').pool.take([2, 1]).languages)"
+    words = (sys.executable, "-c", known)
+    done = subprocess.run(words, cwd=source, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "('en', 'fr')"
 
 
 def test_a_command_from_outside(tmp_path: Path) -> None:

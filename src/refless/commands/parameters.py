@@ -16,7 +16,7 @@ from refless.commands.declared import (
     parameters_of,
 )
 from refless.data.tables import Columns, Reading, one_of, parse_word_map, scale_of
-from refless.data.tables.columns import SEVERAL
+from refless.data.tables.roles import ROLES, flags_of, roles_in
 from refless.files.untrusted import MOST_BYTES, is_folder
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
@@ -54,21 +54,20 @@ ColumnRoles = Annotated[
     Mapping[str, str | Sequence[str]] | None,
     About(names=("--column",), panel=COLUMNS, metavar="ROLE=NAME", kind=ByName),
 ]
-OutputColumns = Annotated[
-    ColumnRoles,
-    About(
-        "Column that plays a role, if its name does not say so: text=reply. Repeatable; roles: "
-        "text, id, item, source, system, task."
-    ),
-]
-RatedColumns = Annotated[
-    ColumnRoles,
-    About(
-        "Column that plays a role, if its name does not say so: rating=score. Repeatable; roles: "
-        "text, id, item, source, system, task, rating (several, or a pattern 'rater*': one "
-        "annotator a column), annotator, time, dimension."
-    ),
-]
+OUTPUT_ROLES = tuple(role for role in roles_in("outputs") if ROLES[role].of in {"text", "place"})
+RATED_ROLES = (*OUTPUT_ROLES, "rating", "annotator", "time", "dimension")
+
+
+def about_columns(example: str, roles: Sequence[str]) -> About:
+    """The help of a parameter that says which column plays which of some roles."""
+    return About(
+        f"Column that plays a role, if its name does not say so: {example}. Repeatable; roles: "
+        f"{flags_of(*roles)}."
+    )
+
+
+OutputColumns = Annotated[ColumnRoles, about_columns("text=reply", OUTPUT_ROLES)]
+RatedColumns = Annotated[ColumnRoles, about_columns("rating=score", RATED_ROLES)]
 ReadingOptions = Annotated[
     Mapping[str, Any] | None,
     About(names=("--read",), panel=READING, metavar="OPTION=VALUE", kind=ByName),
@@ -165,7 +164,7 @@ class RatedOptions(FileOptions):
 class OutputRows:
     """How rows of outputs are read, and which column is what: parameters as a user gives them."""
 
-    roles: ClassVar[tuple[str, ...]] = ("text", "id", "item", "source", "system", "task")
+    roles: ClassVar[tuple[str, ...]] = OUTPUT_ROLES
     options: ClassVar[type[FileOptions]] = FileOptions
 
     columns: ColumnRoles = None
@@ -191,9 +190,7 @@ class OutputRows:
 class RatedRows(OutputRows):
     """The same for rated texts, or for both."""
 
-    roles: ClassVar[tuple[str, ...]] = (
-        *OutputRows.roles, "rating", "annotator", "time", "dimension",
-    )  # fmt: skip
+    roles: ClassVar[tuple[str, ...]] = RATED_ROLES
     options: ClassVar[type[FileOptions]] = RatedOptions
 
     scale: tuple[float, float] | None = None
@@ -227,12 +224,12 @@ def columns_by_role(columns: Any, roles: Sequence[str]) -> dict[str, Any]:
             known = ", ".join(roles)
             raise UsageError(f"{called('columns')}: no role '{role}'{near}; there are {known}")
         several = names_in(names)
-        if role not in SEVERAL and len(several) > 1:
+        if not ROLES[role].several and len(several) > 1:
             raise UsageError(
                 f"{called('columns')}: {role} takes one column, got {', '.join(several)}"
             )
         if several:
-            result[role] = several if role in SEVERAL else several[0]
+            result[role] = several if ROLES[role].several else several[0]
     return result
 
 

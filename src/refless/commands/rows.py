@@ -210,10 +210,10 @@ def outputs_of(rows: Rows, options: OutputRows, **columns: Any) -> Outputs:
 
 
 def grouped_outputs_of(
-    rows: Rows, options: OutputRows, lacking: tuple[str, ...] = (), **columns: Any
+    rows: Rows, options: OutputRows, *, beside_rated: bool = False, **columns: Any
 ) -> tuple[Outputs, tuple[str, ...]]:
-    """The outputs, and the values of the group's column; lacking: see `Reading`."""
-    read = read_outputs(rows, replace(options.to_reading(**columns), lacking=lacking))
+    """The outputs, and the values of the group's column; beside_rated: see `Reading`."""
+    read = read_outputs(rows, replace(options.to_reading(**columns), beside_rated=beside_rated))
     tell(read)
     note_missing(read.outputs)
     return read.outputs, read.group

@@ -1,14 +1,13 @@
 """Choices between two texts: items of two rated texts, the preferred one 1, the other 0."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from refless.data.records import RatedPool, Texts
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, Names
 
 SCALE = (0.0, 1.0)
 ITEM = "choice "  # how the names of such items begin
@@ -40,7 +39,7 @@ class Choices:
         return np.asarray(self.share != 0.5)
 
 
-def item_of(keys: Sequence[str]) -> str:
+def item_of(keys: Names) -> str:
     """The name of the item that two texts are, whichever stands first."""
     return ITEM + hashlib.sha256(repr(sorted(keys)).encode("utf-8", "replace")).hexdigest()[:12]
 

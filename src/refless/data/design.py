@@ -17,7 +17,7 @@ import numpy as np
 
 from refless.data.records import COLUMNS as COLUMNS_OF_TEXTS
 from refless.data.records import Ratings, Texts, columns_of, picked
-from refless.registry.arrays import IntArray, numbered
+from refless.registry.arrays import IntArray, Names, Strings, numbered
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
@@ -53,12 +53,12 @@ class Design:
     item: IntArray
     level: str
     paired: bool
-    labels: tuple[str, ...] = ()
+    labels: Strings = ()
     copies: int = 0
-    constant: tuple[str, ...] = ()
+    constant: Strings = ()
 
     @classmethod
-    def of(cls, texts: Texts, group: str | None = None, column: Sequence[str] = ()) -> Design:
+    def of(cls, texts: Texts, group: str | None = None, column: Names = ()) -> Design:
         """The design of texts by their columns.
 
         Args:
@@ -103,7 +103,7 @@ class Design:
         )
 
     @classmethod
-    def labelled(cls, texts: Texts, level: str, labels: Sequence[str]) -> Design:
+    def labelled(cls, texts: Texts, level: str, labels: Names) -> Design:
         """The design of texts with the labels of their units; () if each text is one."""
         if not labels:
             return cls.of(texts, ALONE)
@@ -127,7 +127,7 @@ class Design:
         """Whether any texts share a unit."""
         return self.units < len(self)
 
-    def apart(self, texts: Texts) -> tuple[str, ...]:
+    def apart(self, texts: Texts) -> Strings:
         """[n] a name of each text's unit, also if it has none; () if each text is one."""
         if not self.together:
             return ()
@@ -190,8 +190,8 @@ class _Wholes:
     column: str = ""
     level: str = "text"
     unit: IntArray
-    labels: tuple[str, ...] = ()
-    constant: tuple[str, ...] = ()
+    labels: Strings = ()
+    constant: Strings = ()
 
 
 def _wholes(texts: Texts) -> _Wholes:
@@ -219,9 +219,7 @@ def _wholes(texts: Texts) -> _Wholes:
     )
 
 
-def group_names(
-    texts: Texts, group: str | None = None, column: Sequence[str] = ()
-) -> tuple[str, ...]:
+def group_names(texts: Texts, group: str | None = None, column: Names = ()) -> Strings:
     """[n] the name of what each text is held out with; its id if it stands alone.
 
     Args:
@@ -246,9 +244,7 @@ def unit_name(texts: Texts) -> str:
     return _wholes(texts).column or "text"
 
 
-def units_of(
-    texts: Texts, groups: Sequence[str] = (), like: Texts | None = None
-) -> tuple[str, ...]:
+def units_of(texts: Texts, groups: Names = (), like: Texts | None = None) -> Strings:
     """[n] label of what each text belongs to; () if each stands alone.
 
     Args:
@@ -267,7 +263,7 @@ def units_of(
     return tuple(names.get(label, label) for label in getattr(texts, COLUMNS[whole.column]))
 
 
-def units_or_texts(texts: Texts, like: Texts) -> tuple[str, ...]:
+def units_or_texts(texts: Texts, like: Texts) -> Strings:
     """[n] the same; a text without a label belongs with equal texts alone.
 
     Args:
@@ -299,7 +295,7 @@ def raters_said(ratings: Ratings, n: int) -> str:
     return f"{raters}, {of_text.mean():.2g} on a {noun} on average"
 
 
-def _labels(texts: Texts, group: str, column: Sequence[str]) -> tuple[str, ...]:
+def _labels(texts: Texts, group: str, column: Names) -> Strings:
     """[n] the values of a column; a blank one stands alone."""
     labels = column or (getattr(texts, COLUMNS[group]) if group in COLUMNS else ())
     if len(labels) != len(texts):
@@ -307,7 +303,7 @@ def _labels(texts: Texts, group: str, column: Sequence[str]) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def _named(unit: IntArray, labels: Sequence[str]) -> tuple[str, ...]:
+def _named(unit: IntArray, labels: Names) -> Strings:
     """[n] the first label of each unit in the order of the alphabet, whatever that of rows."""
     first: dict[int, str] = {}
     for number, label in zip(unit.tolist(), labels, strict=True):

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from refless.data.records import RatedPool, Ratings, Scale, numbered, scored, sortable
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, Names, Strings
 from refless.registry.errors import InputError, UsageError
 
 MAX_DECIMALS = 6
@@ -138,15 +138,15 @@ def human_ratings(ratings: Ratings, n: int, *, scale: Scale | None = None) -> Fl
 
 
 def pool_of(
-    texts: RatedPool | Sequence[str],
+    texts: RatedPool | Names,
     ratings: Sequence[float] | Sequence[Sequence[float]] | FloatArray | None = None,
     *,
     ids: Sequence[object] | None = None,
-    sources: Sequence[str] = (),
-    systems: Sequence[str] = (),
-    items: Sequence[str] = (),
-    tasks: Sequence[str] = (),
-    annotators: Sequence[str] = (),
+    sources: Names = (),
+    systems: Names = (),
+    items: Names = (),
+    tasks: Names = (),
+    annotators: Names = (),
     scores: Mapping[str, Sequence[float | None] | FloatArray] = MappingProxyType({}),
     scale: Scale | None = None,
 ) -> RatedPool:
@@ -210,7 +210,7 @@ def _name(value: object) -> str:
 def _flat(
     ratings: Sequence[float] | Sequence[Sequence[float]] | FloatArray,
     scale: Scale | None,
-    annotators: Sequence[str],
+    annotators: Names,
 ) -> Ratings:
     rows = [np.atleast_1d(np.asarray(row, dtype=np.float64)) for row in ratings]
     names, widths = sorted(set(annotators)), [len(row) for row in rows]
@@ -286,7 +286,7 @@ def members_of(groups: IntArray, places: IntArray) -> dict[int, tuple[int, ...]]
     return {group: tuple(inside) for group, inside in result.items()}
 
 
-def content_of(pool: RatedPool) -> list[tuple[str, ...]]:
+def content_of(pool: RatedPool) -> list[Strings]:
     """The columns that say what a text is."""
     names = pool.ids if pool.named else ()
     columns = (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks, names)

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, Names, Strings
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 
@@ -51,7 +51,7 @@ class Ratings:
     text: IntArray
     annotator: IntArray
     values: FloatArray
-    annotators: tuple[str, ...] = ()
+    annotators: Strings = ()
     times: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def of(self, rows: IntArray, n: int) -> Ratings:
@@ -83,13 +83,13 @@ class Texts(Columns):
         UsageError: columns of different lengths.
     """
 
-    ids: tuple[str, ...]
-    texts: tuple[str, ...]
-    sources: tuple[str, ...] = ()
-    systems: tuple[str, ...] = ()
-    items: tuple[str, ...] = ()
-    tasks: tuple[str, ...] = ()
-    score_names: tuple[str, ...] = ()
+    ids: Strings
+    texts: Strings
+    sources: Strings = ()
+    systems: Strings = ()
+    items: Strings = ()
+    tasks: Strings = ()
+    score_names: Strings = ()
     scores: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __post_init__(self) -> None:
@@ -113,7 +113,7 @@ class Texts(Columns):
         scores = self.scores[which] if self.score_names else self.scores
         return replace(self, **kept, scores=scores, **self._more(which))
 
-    def with_scores(self, names: Sequence[str]) -> Self:
+    def with_scores(self, names: Names) -> Self:
         """The same texts with these columns of scores alone; raises KeyError for another name."""
         return replace(self, **scored({name: self.score(name) for name in names}))
 
@@ -208,7 +208,7 @@ class Outputs(Texts):
         bad: [n] rows that could not be read and were kept as place holders, or empty.
     """
 
-    references: tuple[tuple[str, ...], ...] = ()
+    references: tuple[Strings, ...] = ()
     weights: tuple[tuple[float, ...], ...] = ()
     bad: tuple[bool, ...] = ()
 
@@ -231,7 +231,7 @@ class Estimates(Columns):
         sd: [n] posterior standard deviation, or empty for an estimator that has none.
     """
 
-    ids: tuple[str, ...]
+    ids: Strings
     values: FloatArray
     reasons: tuple[Reason, ...]
     support: IntArray
@@ -240,7 +240,7 @@ class Estimates(Columns):
     sd: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
-    def joined(cls, ids: tuple[str, ...], parts: Iterable[tuple[IntArray, Estimates]]) -> Estimates:
+    def joined(cls, ids: Strings, parts: Iterable[tuple[IntArray, Estimates]]) -> Estimates:
         """Estimates of some rows each as those of all; a row of no part has too few rated texts."""
         n = len(ids)
         values, low, high = (np.full(n, np.nan) for _ in range(3))
@@ -296,8 +296,8 @@ class Residuals(Columns):
     """
 
     values: FloatArray
-    sources: tuple[str, ...] = ()
-    systems: tuple[str, ...] = ()
+    sources: Strings = ()
+    systems: Strings = ()
     alone: FloatArray = field(default_factory=lambda: np.zeros(0))
     afar: FloatArray = field(default_factory=lambda: np.zeros(0))
     human: FloatArray = field(default_factory=lambda: np.zeros(0))
@@ -342,7 +342,7 @@ class Neighbor:
     rating: float
     similarity: float
     share: float
-    shared: tuple[str, ...] = ()
+    shared: Strings = ()
     n_ratings: int = 1
 
 
@@ -357,14 +357,14 @@ class Predictions(Columns):
         reason: [n] why a prediction is undefined, "" where it is defined.
     """
 
-    id: tuple[str, ...]
+    id: Strings
     human: FloatArray
     predicted: FloatArray
-    reason: tuple[str, ...]
-    item: tuple[str, ...] = ()
-    group: tuple[str, ...] = ()
-    task: tuple[str, ...] = ()
-    system: tuple[str, ...] = ()
+    reason: Strings
+    item: Strings = ()
+    group: Strings = ()
+    task: Strings = ()
+    system: Strings = ()
 
     def __len__(self) -> int:
         return len(self.id)
@@ -376,12 +376,12 @@ class Predictions(Columns):
         return replace(self, **columns, human=self.human[rows], predicted=self.predicted[rows])
 
 
-def numbered(n: int) -> tuple[str, ...]:
+def numbered(n: int) -> Strings:
     """Ids for rows without one: "1", "2", ... in the order given."""
     return tuple(map(str, range(1, n + 1)))
 
 
-def outputs_of(texts: Outputs | Sequence[str]) -> Outputs:
+def outputs_of(texts: Outputs | Names) -> Outputs:
     """Outputs from plain texts; Outputs pass through.
 
     Raises:

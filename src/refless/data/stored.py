@@ -18,6 +18,7 @@ from refless.files.arrays import (
     json_of,
     require,
 )
+from refless.registry.arrays import Strings
 
 PREFIX = "pool."
 STRINGS = f"{PREFIX}strings"
@@ -29,7 +30,7 @@ class PoolFacts(msgspec.Struct, frozen=True, kw_only=True):
     size: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
     scale: Scale | None
     named: bool
-    score_names: tuple[str, ...] = ()
+    score_names: Strings = ()
 
 
 def facts_of(pool: RatedPool) -> dict[str, Any]:
@@ -54,7 +55,7 @@ def pool_in(facts: PoolFacts, arrays: Mapping[str, Array]) -> RatedPool:
     """The rated texts; raises ValueError where an array is not what the records take it for."""
     n = facts.size
     check_scale(facts.scale)
-    columns = json_of(arrays, STRINGS, dict[str, tuple[str, ...]])
+    columns = json_of(arrays, STRINGS, dict[str, Strings])
     annotators = columns.pop("annotators", ())
     require(set(columns) <= set(COLUMNS) and {"ids", "texts"} <= set(columns), "columns of others")
     for name, column in columns.items():
@@ -74,7 +75,7 @@ def pool_in(facts: PoolFacts, arrays: Mapping[str, Array]) -> RatedPool:
     )
 
 
-def _ratings(arrays: Mapping[str, Array], n: int, annotators: tuple[str, ...]) -> Ratings:
+def _ratings(arrays: Mapping[str, Array], n: int, annotators: Strings) -> Ratings:
     shape = arrays[f"{PREFIX}ratings"].shape if f"{PREFIX}ratings" in arrays else ()
     require(len(shape) == 1, "the ratings are no list of numbers")
     values = array_of(arrays, f"{PREFIX}ratings", shape)

@@ -1,4 +1,4 @@
-"""Types of arrays, and labels as numbers."""
+"""Types of arrays and columns, and labels as numbers."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
@@ -8,6 +8,8 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+Strings = tuple[str, ...]  # a column of texts or names
+Names = Sequence[str]
 
 
 def numbered(labels: Sequence[Hashable], n: int) -> IntArray:

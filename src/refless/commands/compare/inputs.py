@@ -22,9 +22,7 @@ from refless.commands.rows import (
 from refless.commands.warnings import note
 from refless.data.design import Design, column_of
 from refless.data.records import RatedPool, picked
-from refless.data.tables import PartlyRated
-from refless.data.tables.columns import OF_RATINGS
-from refless.data.tables.partly_rated import read_partly, with_ratings
+from refless.data.tables.partly_rated import PartlyRated, read_partly, with_ratings
 from refless.data.tables.runs import ScoredRuns, read_compared
 from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.random_draw import random_draw
@@ -80,7 +78,7 @@ def read_inputs(
             return read
         note_missing(read.texts)
         return inputs_of(read, None, group)
-    read = read_partly(outputs, replace(reading, lacking=OF_RATINGS))
+    read = read_partly(outputs, replace(reading, beside_rated=True))
     tell(read)
     note_missing(read.texts)
     ratings = read_partly(rated, rows.to_reading(), system=None, needed=("text", "rating"))

@@ -19,6 +19,7 @@ from refless.data.records import Predictions, RatedPool, Texts
 from refless.data.records import scored as by_name
 from refless.data.tables import Reading, ScoredRead, read_scored
 from refless.data.tables.ratings import means_errors
+from refless.data.tables.roles import Kind
 from refless.evaluation.annotators import columns_of
 from refless.evaluation.audit import Audit, audit
 from refless.evaluation.groups import codes
@@ -110,7 +111,7 @@ def turned(read: ScoredRead, name: str, scores: FloatArray) -> FloatArray:
 
 
 def with_mix(
-    rated: Rows, reading: Reading, roles: Sequence[str]
+    rated: Rows, reading: Reading, kind: Kind
 ) -> tuple[ScoredRead, tuple[FloatArray, FloatArray] | None]:
     """The rows, and what each rated one and each other counts if a column says so.
 
@@ -119,9 +120,9 @@ def with_mix(
     """
     columns, mix = reading.columns, reading.columns.mix
     if mix is None:
-        return read_scored(rated, reading, roles), None
+        return read_scored(rated, reading, kind), None
     both = replace(columns, score=tuple(sorted({*columns.score, mix})))
-    read = read_scored(rated, replace(reading, columns=both), roles)
+    read = read_scored(rated, replace(reading, columns=both), kind)
     mass = read.scores[mix], np.asarray(read.unrated.score(mix))
     for ids, column in zip((read.pool.ids, read.unrated.ids), mass, strict=True):
         for row in np.flatnonzero(~(column >= 0))[:1].tolist():

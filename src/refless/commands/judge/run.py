@@ -22,6 +22,7 @@ from refless.commands.judged_by import labels_of, rubric_of
 from refless.commands.pairs.judged import JudgedResult
 from refless.commands.pairs.run import tested
 from refless.commands.parameters import (
+    RATED_ROLES,
     About,
     Argument,
     ColumnRoles,
@@ -40,6 +41,7 @@ from refless.commands.parameters import (
     ScoreColumn,
     Seed,
     SkipBad,
+    about_columns,
     command,
     names_in,
 )
@@ -49,7 +51,6 @@ from refless.data.choices import are_choices
 from refless.data.design import Design, column_of, joined
 from refless.data.records import Predictions
 from refless.data.tables import ScoredRead
-from refless.data.tables.columns import JUDGED_ROLES, OWN
 from refless.evaluation import meta as study
 from refless.evaluation.meta import How
 from refless.metrics.protocol import Metric, Scores, averaged, metrics_of
@@ -59,23 +60,15 @@ from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
 from refless.stats.permutation import PERMUTATIONS
 
-JudgedColumns = Annotated[
-    ColumnRoles,
-    About(
-        "Column that plays a role, if its name does not say so: rating=score. Repeatable; "
-        "roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'), "
-        "annotator, time, dimension, reference (several), weight, rationale (why the judge says "
-        "it), run (with `runs`), mix (how many outputs in use a row stands for, in corrected "
-        "means)."
-    ),
-]
+JUDGED_ROLES = (*RATED_ROLES, "reference", "weight", "rationale", "run", "mix")
+JudgedColumns = Annotated[ColumnRoles, about_columns("rating=score", JUDGED_ROLES)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedRows(ScoredRows):
     """The same with what metrics read besides the text."""
 
-    roles: ClassVar[tuple[str, ...]] = (*ScoredRows.roles, *OWN, "rationale", "run", "mix")
+    roles: ClassVar[tuple[str, ...]] = JUDGED_ROLES
 
 
 Name = Annotated[Names, About(kind=Many, metavar="NAME")]
@@ -150,9 +143,8 @@ def judge(
             f"{called('require')} and {called('before')} go with {called('score_column')}"
         )
     chosen = metrics_of(names_in(metrics))
-    roles = (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES
     by_role = rows.to_reading(group=column_of(group), slice=names_in(by))
-    read, mass = with_mix(rated, by_role, roles)
+    read, mass = with_mix(rated, by_role, "runs" if runs else "judged")
     if not judged and not names_in(metrics):
         if has_several_ratings(read.pool) and not are_choices(read.pool):
             tell(read)

@@ -49,7 +49,6 @@ from refless.commands.rows import (
 from refless.commands.warnings import note, silenced
 from refless.data.design import Design
 from refless.data.records import Outputs, RatedPool, numbered
-from refless.data.tables.columns import OF_RATINGS
 from refless.data.tables.partly_rated import read_partly
 from refless.estimators import Estimator
 from refless.evaluation.active_learning import GOALS, MOST, Choice, learn
@@ -258,7 +257,7 @@ class _Inputs:
 def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _Inputs:
     """The rated texts, the outputs that nobody has rated, and those that were."""
     check_standard_input(outputs, rated)
-    reading = replace(rows.to_reading(), lacking=() if rated is None else OF_RATINGS)
+    reading = replace(rows.to_reading(), beside_rated=rated is not None)
     read = read_partly(outputs, reading, "" if goal in PAIRED else None)
     tell(read)
     note_missing(read.texts)

@@ -50,7 +50,6 @@ from refless.data.choices import are_choices
 from refless.data.design import Design, column_of, group_names, units_of
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.tables import OutputsRead, PoolRead
-from refless.data.tables.columns import OF_ROWS
 from refless.estimators import Estimator
 from refless.estimators.saved import Saved
 from refless.evaluation.guards import guards
@@ -238,7 +237,7 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _T
     one_file = rated is None
     if rated is not None:
         pool, labels = rated_of(rated, rows, group)
-        texts, groups = grouped_outputs_of(outputs, rows, OF_ROWS, group=column_of(group))
+        texts, groups = grouped_outputs_of(outputs, rows, beside_rated=True, group=column_of(group))
         note_keys(pool, texts)
     elif isinstance(outputs, RatedPool | Outputs):
         raise UsageError("rated is needed: estimates come from rated texts")

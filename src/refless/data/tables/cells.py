@@ -6,15 +6,17 @@ The errors raised here name no place; whoever knows the row adds it.
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Any
+from types import NoneType
+from typing import Any, TypeVar
 
 import numpy as np
 
 from refless.files.untrusted import check_foreign
+from refless.registry.arrays import Strings
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
 
@@ -24,6 +26,7 @@ _ABSENT = ("NAType", "NaTType")  # pandas.NA and pandas.NaT
 _SHORT_FLOATS = {"float16", "float32", "halffloat", "float"}  # as numpy, pandas, polars, Arrow say
 _READ = ("to_pylist", "tolist", "to_list")  # Arrow, numpy and pandas, polars
 _DEEPEST = 100
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,15 @@ class Unreadable:
 
     def __repr__(self) -> str:
         return self.why
+
+
+def each_once(function: Callable[[object], T], cells: Sequence[object]) -> list[T]:
+    """[n] what a function returns of each cell; it is called once for equal texts or integers."""
+    kinds = {*map(type, cells)} - {NoneType}
+    if kinds not in ({str}, {int}):  # 1, 1.0 and True are equal, but not alike
+        return [*map(function, cells)]
+    results = {cell: function(cell) for cell in dict.fromkeys(cells)}
+    return [*map(results.__getitem__, cells)]
 
 
 def cells_of(column: Iterable[object]) -> list[object]:
@@ -155,7 +167,7 @@ def source_of_cell(value: object) -> str:
     return name_of_cell(value)
 
 
-def references_of_cells(values: list[object]) -> tuple[str, ...]:
+def references_of_cells(values: list[object]) -> Strings:
     """The references in a row's cells, strings and lists of strings; else raises InputError.
 
     A blank cell is no reference; a blank string in a list is one.

@@ -1,118 +1,26 @@
-"""Which column plays which role: the user's flags first, then the aliases."""
+"""Which column plays which role: the user's flags first, then the usual names."""
 
 import difflib
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 from refless.data.tables.cells import json_in_cell
+from refless.data.tables.roles import ROLES, Columns
 from refless.data.tables.spellings import at_any_place, folded, numbered, raters_beside, says_who
+from refless.registry.arrays import Names, Strings
 from refless.registry.errors import InputError, UsageError
 
-ALIASES: dict[str, tuple[str, ...]] = {
-    "text": (
-        "text",
-        "output",
-        "response",
-        "completion",
-        "answer",
-        "reply",
-        "candidate",
-        "assistant",
-    ),
-    "rating": (
-        *("rating", "human", "human_rating", "human_score"),
-        *("annotation", "label", "stars", "preference", "feedback"),
-    ),
-    "source": ("source", "prompt", "input", "question", "context", "mr"),
-    "system": ("system", "model", "version"),
-    "annotator": ("annotator", "rater", "worker", "user"),
-    "time": ("timestamp", "rated_at"),
-    "id": ("id",),
-    "item": ("item", "prompt_id"),
-    "task": ("task",),
-    "reference": ("reference", "references"),
-    "weight": ("weight", "weights"),
-    "logprob": ("logprob", "log_prob", "log_probability", "modelprobability"),
-    "length": ("length", "n_tokens", "lengthofutterance"),
-    "label": ("label", "human", "is_human"),
-    "probability": ("probability", "inclusion_probability"),
-    "dimension": ("dimension",),
-    "rationale": ("rationale", "reason", "explanation", "justification"),
-    "run": ("run", "epoch"),
-}
-CRITERIA = frozenset(  # names of what may tell several ratings of a text apart
-    {
-        *("criterion", "criteria", "aspect", "metric", "question", "turn", "attribute", "facet"),
-        *("trait", "rubric", "item_name", "question_text", "rating_type", "score_name", "key"),
-        *("category", "name"),
-    }
-)
-VAGUE = {"category", "name", "key"}  # of these a glimpse is enough
-CHATS = {"messages", "conversation", "conversations", "chat", "dialogue", "dialog", "turns"}
-OF_SENTENCES = {"user": "source"}  # what a column is if it holds sentences, and not names
-LAST = {"version", "prompt_id", "user", "assistant"}  # where no other alias of the role is there
-UNCLEAR = ("score", "scores", "quality", "*_score", "judge*", "gpt*", "llm*")  # or people's?
-OF_RATINGS = ("rating", "annotator", "time", "probability")
-OF_ROWS = ("id", "system", "task")  # roles that outputs to be estimated may lack
-SHARED = ("text", "id", "item", "source", "system", "task", "group", "score")
-POOL_ROLES = (*SHARED, "rating", "annotator", "time")
-OWN = ("reference", "weight")  # what metrics read besides the text
-OUTPUT_ROLES = (*SHARED, *OWN)
-BOTH_ROLES = (*POOL_ROLES, *OWN)
-HUSE_ROLES = (*POOL_ROLES, "logprob", "length", "label")
-JUDGED_ROLES = (*BOTH_ROLES, "rationale", "slice")
-COMPARED_ROLES = (*POOL_ROLES, "probability")
 SUMMARIES = frozenset(
     {*("avg", "average", "mean", "median", "std", "sd", "stdev", "sum", "total", "variance")}
 )
 _IN_LIST = re.compile(r"(.+?)\.\d+(\..+)?")
 Keep = Callable[[str], bool]
-Fits = Callable[[str, str, Mapping[str, Sequence[str]]], bool]
-NEEDED = ("text", "rating")
-# roles that several columns, or a pattern, may have
-SEVERAL = ("rating", "reference", "score", "slice")
+Fits = Callable[[str, str, Mapping[str, Names]], bool]
 TELLS = "'{}' holds ratings: as a score it would tell what is held out"
-PLACES = ("id", "item", "source", "system", "task")  # one column may be several of these
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """The user's column flags; None or () looks for the aliases.
-
-    Several rating columns mean one annotator a column, several reference columns one reference a
-    column; a pattern such as `rater*` names all that match. A dotted name such as `scores.fluency`
-    is what an object holds. `group` and `score` (of another tool) have no alias; `dimension`, which
-    tells what was rated, and `mix`, how much a row counts, are no roles.
-    Roles that a kind of file does not have (ratings of outputs, references of a rated pool) are not
-    looked up there, so that one set of flags serves both.
-    """
-
-    text: str | None = None
-    rating: tuple[str, ...] = ()
-    annotator: str | None = None
-    time: str | None = None
-    id: str | None = None
-    item: str | None = None
-    source: str | None = None
-    system: str | None = None
-    task: str | None = None
-    reference: tuple[str, ...] = ()
-    weight: str | None = None
-    group: str | None = None
-    score: tuple[str, ...] = ()
-    logprob: str | None = None
-    length: str | None = None
-    label: str | None = None
-    probability: str | None = None
-    dimension: str | None = None
-    rationale: str | None = None
-    run: str | None = None
-    slice: tuple[str, ...] = ()
-    mix: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,9 +30,9 @@ class Roles:
     Of several columns of ratings each may have one of `raters` beside it: annotators by row.
     """
 
-    columns: dict[str, tuple[str, ...]]
-    notes: tuple[str, ...]
-    looked_up: tuple[str, ...] = ()
+    columns: dict[str, Strings]
+    notes: Strings
+    looked_up: Strings = ()
     raters: Mapping[str, str] = field(default_factory=dict)
 
     def asked(self, role: str) -> bool:
@@ -135,12 +43,12 @@ class Roles:
         """The single column of a role, or None."""
         return next(iter(self.columns.get(role, ())), None)
 
-    def all(self, role: str) -> tuple[str, ...]:
+    def all(self, role: str) -> Strings:
         """Every column of a role."""
         return self.columns.get(role, ())
 
 
-def flagged(columns: Columns, role: str) -> tuple[str, ...]:
+def flagged(columns: Columns, role: str) -> Strings:
     """The columns that a user's flag names for a role."""
     value = getattr(columns, role)
     if value is None:
@@ -150,12 +58,12 @@ def flagged(columns: Columns, role: str) -> tuple[str, ...]:
 
 def flagged_names(columns: Columns) -> list[str]:
     """All columns, and patterns of columns, that the user's flags name."""
-    return [name for column in fields(columns) for name in flagged(columns, column.name)]
+    return [name for role in ROLES for name in flagged(columns, role)]
 
 
-def check_columns(columns: Columns, roles: Sequence[str]) -> None:
+def check_columns(columns: Columns, roles: Names) -> None:
     """Raises UsageError for flags that contradict each other."""
-    for role in SEVERAL:
+    for role in ROLES:
         names = flagged(columns, role)
         if len(set(names)) != len(names):
             raise UsageError(f"{flag_of(role)} names a column twice: {', '.join(names)}")
@@ -168,17 +76,17 @@ def check_columns(columns: Columns, roles: Sequence[str]) -> None:
         )
 
 
-def keeping(columns: Columns, roles: Sequence[str], more_names: Sequence[str] = ()) -> Keep:
+def keeping(columns: Columns, roles: Names, more_names: Names = ()) -> Keep:
     """Tells which of a file's columns are read: those that may play a role, and further names."""
-    flags = {role: flagged(columns, role) for role in roles}
+    looked_up = (*roles, "dimension") if "rating" in roles else roles
+    flags = {role: flagged(columns, role) for role in looked_up}
     names = {name for flag in flags.values() for name in flag}
-    open_roles = [role for role in roles if not flags[role] or role in OF_ROWS]
-    aliases = {alias for role in open_roles for alias in usual_names(role)}
-    aliases |= CRITERIA - VAGUE if "rating" in roles else set()
-    aliases |= CHATS if "text" in open_roles else set()
-    patterns = [name for role in SEVERAL for name in flags.get(role, ()) if is_pattern(name)]
+    open_roles = [role for role in looked_up if not flags[role] or ROLES[role].of == "place"]
+    aliases = {alias for role in open_roles for alias in ROLES[role].names}
+    aliases |= {*ROLES["text"].hints} if "text" in open_roles else set()
+    patterns = [name for name in names if is_pattern(name)]
     patterns += [*more_names, *outer(columns, more_names)]
-    who = "annotator" in open_roles and "rating" in roles
+    who = "annotator" in open_roles
     return lambda name: (
         name in names
         or folded(name) in aliases
@@ -187,52 +95,46 @@ def keeping(columns: Columns, roles: Sequence[str], more_names: Sequence[str] = 
     )
 
 
-def usual_names(role: str) -> set[str]:
-    """The names under which a role is looked for, folded."""
-    return {*ALIASES.get(role, ()), *(name for name, of in OF_SENTENCES.items() if of == role)}
-
-
-def reading_all(names: Sequence[str]) -> str:
+def reading_all(names: Names) -> str:
     """What reads all of some columns of ratings, and what one."""
     every = " ".join(shlex.join(["--column", f"rating={name}"]) for name in names)
     alone = shlex.join(["--column", f"rating={names[0]}"])
     return f"read all, an annotator a column, with {every}; or one alone with {alone}"
 
 
-def unclear(header: Sequence[str]) -> list[str]:
+def unclear(header: Names) -> list[str]:
     """The columns whose names leave open if a judge gave the scores or people the ratings."""
     return [
         name
         for name in header
-        if folded(name) not in ALIASES["rating"]
-        and any(matches(folded(name), column) for column in UNCLEAR)
+        if folded(name) not in ROLES["rating"].words
+        and any(matches(folded(name), hint) for hint in ROLES["rating"].hints)
     ]
 
 
-def named_here(
-    columns: Columns, roles: Sequence[str], header: Sequence[str], lacking: Sequence[str]
-) -> tuple[Columns, list[str]]:
-    """The flags and roles without those of `lacking` whose flags name columns of other rows alone.
+def named_here(columns: Columns, roles: Names, header: Names) -> tuple[Columns, list[str]]:
+    """The flags and roles of rows beside the rated ones, without flags for columns of those alone.
 
-    What is no rating may have another of its usual names here.
+    A role that is about texts may have another of its usual names here.
     """
     absent = {
         role
-        for role in lacking
+        for role in roles
         if (names := flagged(columns, role))
-        and not any(column == name or matches(column, name) for name in names for column in header)
+        and not any(matches(column, name) for name in names for column in header)
     }
-    unset: dict[str, Any] = dict.fromkeys(absent.difference(OF_RATINGS))
-    return replace(columns, **unset), [role for role in roles if role not in absent - {*unset}]
+    unset: dict[str, Any] = {role: None for role in absent if ROLES[role].of == "place"}
+    ratings = {role for role in absent if ROLES[role].of == "rating"}
+    return replace(columns, **unset), [role for role in roles if role not in ratings]
 
 
-def outer(columns: Columns, names: Sequence[str] = ()) -> list[str]:
+def outer(columns: Columns, names: Names = ()) -> list[str]:
     """The columns, or patterns of columns, in which dotted names look for others: `a` of `a.b`."""
     dotted = [name for name in (*flagged_names(columns), *names) if "." in name]
     return [*dict.fromkeys(name.partition(".")[0] for name in dotted)]
 
 
-def with_nested(row: dict[str, object], within: Sequence[str]) -> dict[str, object]:
+def with_nested(row: dict[str, object], within: Names) -> dict[str, object]:
     """A row with what its objects and lists hold beside them, by dotted names.
 
     Places in lists count from 0: `choices.0.text`.
@@ -254,10 +156,10 @@ def with_nested(row: dict[str, object], within: Sequence[str]) -> dict[str, obje
 
 def roles_of(
     columns: Columns,
-    roles: Sequence[str],
-    header: Sequence[str],
+    roles: Names,
+    header: Names,
     path: str,
-    needed: Sequence[str],
+    needed: Names,
     known: Collection[str],
     fits: Fits,
 ) -> Roles:
@@ -269,16 +171,18 @@ def roles_of(
     Raises:
         InputError: a flag that names no column, two candidates for one role, a needed one missing.
     """
-    patterns = {role: flagged(columns, role) for role in SEVERAL if role in roles}
+    patterns = {role: flagged(columns, role) for role in roles if ROLES[role].several}
     flags = {role: _expanded(names, role, header, path) for role, names in patterns.items()}
     columns = replace(columns, **dict[str, Any](flags))
     check_columns(columns, roles)
-    chosen: dict[str, tuple[str, ...]] = {}
+    chosen: dict[str, Strings] = {}
     phrases = []
     for role in roles:
         names = flagged(columns, role)
+        if ROLES[role].of == "any":  # which may name a role
+            names = tuple(n for name in names for n in _of_role(name, header, chosen))
         if names:
-            check_header(names, role, header, path)
+            check_header(names, flag_of(role), header, path)
         elif role != "annotator" or len(chosen.get("rating", ())) < 2:
             fitting = [name for name in header if fits(role, name, chosen)]
             is_known = role in known and role in header
@@ -304,21 +208,24 @@ def roles_of(
     return Roles(columns=chosen, notes=tuple(notes), looked_up=tuple(roles), raters=raters)
 
 
-def _places_note(ratings: Sequence[str], header: Sequence[str], path: str) -> list[str]:
+def _of_role(name: str, header: Names, chosen: Mapping[str, Strings]) -> Strings:
+    """A column, or that of the role which is called so."""
+    return (name,) if name in header else chosen.get(name, (name,))
+
+
+def _places_note(ratings: Names, header: Names, path: str) -> list[str]:
     """What is said of ratings in lists of objects that name nobody."""
     lists = [match[1] for match in map(_IN_LIST.fullmatch, ratings) if match]
     places = [name for name in lists if name in header]
     return [f"{path}: each place in '{places[0]}' counts as one annotator"] if places else []
 
 
-def missing(
-    role: str, header: Sequence[str], path: str, more: str = "", scores: Sequence[str] = ()
-) -> InputError:
+def missing(role: str, header: Names, path: str, more: str = "", scores: Names = ()) -> InputError:
     """The error where no column has a needed role; `scores` are named, `more` is a remedy."""
-    problem = f"no column for the {role}: none is called {', '.join(ALIASES[role])}"
+    problem = f"no column for the {role}: none is called {', '.join(ROLES[role].names)}"
     remedy = f"name it with {flag_of(role)}=NAME (in Python Columns({role}=NAME))"
     remedy += ", one text a row" if role == "text" else ""
-    if role == "rating" and (names := numbered(header, ALIASES["rating"])):
+    if role == "rating" and (names := numbered(header, ROLES["rating"].words)):
         remedy = reading_all(names)
     elif role == "rating":
         remedy += "; repeat it, or give a pattern such as 'rater*', for one annotator a column"
@@ -337,11 +244,20 @@ def is_pattern(name: str) -> bool:
 
 
 def matches(name: str, pattern: str) -> bool:
-    """As in a shell, but that brackets are brackets."""
-    return fnmatchcase(name, pattern.replace("[", "[[]"))
+    """Whether a name is a pattern, or matches it as in a shell, but that brackets are brackets."""
+    return name == pattern or fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
-def _expanded(names: Sequence[str], role: str, header: Sequence[str], path: str) -> tuple[str, ...]:
+def is_dimension(name: str, dimension: str | None) -> bool:
+    """Whether a dimension is among those that are asked for; all are if none is."""
+    return (
+        dimension is None
+        or name == dimension
+        or (is_pattern(dimension) and matches(name, dimension))
+    )
+
+
+def _expanded(names: Names, role: str, header: Names, path: str) -> Strings:
     """The columns that a flag's words stand for: themselves, or in file order what matches."""
     result: list[str] = []
     for name in names:
@@ -360,38 +276,38 @@ def _is_summary(name: str) -> bool:
     return not SUMMARIES.isdisjoint(re.split(r"[_.]", folded(name)))
 
 
-def scores_among(names: Sequence[str], header: Sequence[str], path: str) -> Sequence[str]:
+def scores_among(names: Names, header: Names, path: str) -> Names:
     """The score columns that a user's flags stand for; raises InputError if there is none."""
     result = _expanded(names, "score", header, path)
-    check_header(result, "score", header, path)
+    check_header(result, flag_of("score"), header, path)
     return result
 
 
 def flag_of(role: str) -> str:
     """The flag that names a role's column."""
-    flags = {"group": "--group", "where": "--where", "on": "--on", "score": "--score-column"}
-    return flags.get(role, f"--column {role}")
+    return ROLES[role].flag or f"--column {role}"
 
 
-def _by_alias(
-    columns: Columns, roles: Sequence[str], role: str, header: Sequence[str], path: str
-) -> tuple[str, ...]:
-    """The column with an alias of the role: of those that no flag names, else of shared ones.
+def _by_alias(columns: Columns, roles: Names, role: str, header: Names, path: str) -> Strings:
+    """The column with a usual name of the role: of those that no flag names, else of shared ones.
 
-    The group and slices may be any column, and one may say in several ways where a text belongs. A
-    column that is spelled exactly as an alias wins over other cases.
+    Groups and slices may be any column, and one may say in several ways where a text belongs. A
+    column that is spelled exactly as a usual name wins over other cases.
     """
-    shared = ("group", "slice", *(PLACES if role in PLACES else ()))
-    flags = {flag: flagged(columns, flag) for flag in roles}
+    record = ROLES[role]
+    flags = {flag: flagged(columns, flag) for flag in (*roles, "dimension")}
     used = {name for names in flags.values() for name in names}
-    unshared = {name for flag, names in flags.items() if flag not in shared for name in names}
-    hidden = ALIASES["label"] if role == "rating" and "label" in roles else ()
-    aliases = usual_names(role).difference(hidden)
+    sharing = {"any", "place"} if record.of == "place" else {"any"}
+    unshared = {
+        name for flag, names in flags.items() if ROLES[flag].of not in sharing for name in names
+    }
+    hidden = ROLES["label"].words if role == "rating" and "label" in roles else ()
+    aliases = {*record.names}.difference(hidden)
     for excluded in (used, unshared):
         free = [name for name in header if name not in excluded]
         exact = aliases.intersection(free)
         result = [name for name in free if name in exact or folded(name) in aliases - exact]
-        result = [name for name in result if folded(name) not in LAST] or result
+        result = [name for name in result if folded(name) not in record.weak] or result
         if len(result) > 1:
             remedy = f"choose one with {flag_of(role)}=NAME (in Python Columns({role}=NAME))"
             problem = f"more than one column could be the {role}: {listed(result)}"
@@ -401,7 +317,7 @@ def _by_alias(
     return tuple(result)
 
 
-def check_header(names: Iterable[str], role: str, header: Sequence[str], path: str) -> None:
+def check_header(names: Iterable[str], flag: str, header: Names, path: str) -> None:
     """Raises InputError for a flag that names a column that is not there."""
     for name in names:
         if name not in header:
@@ -409,12 +325,10 @@ def check_header(names: Iterable[str], role: str, header: Sequence[str], path: s
             near = alike or difflib.get_close_matches(name, header, n=1)
             remedy = f"did you mean '{near[0]}'? The columns" if near else "the columns"
             remedy += f" are {listed(header)}"
-            raise InputError(
-                f"there is no column '{name}' ({flag_of(role)})", path=path, remedy=remedy
-            )
+            raise InputError(f"there is no column '{name}' ({flag})", path=path, remedy=remedy)
 
 
-def listed(names: Sequence[str], limit: int = 40) -> str:
+def listed(names: Names, limit: int = 40) -> str:
     """Names in quotes, cut after so many."""
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(f"'{name}'" for name in names[:limit]) + more

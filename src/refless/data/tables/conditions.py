@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from refless.data.tables.cells import shown
+from refless.data.tables.cells import each_once, shown
 from refless.data.tables.columns import listed
 from refless.data.tables.ratings import spelled
 from refless.data.tables.spellings import folded
@@ -78,7 +78,7 @@ def marked(name: str, cells: Sequence[object]) -> list[int]:
 
     What may name an arm of an experiment as well must be a small part.
     """
-    values = [spelled(cell) for cell in cells]
+    values = each_once(spelled, cells)
     words = {value for value in values if value is not None}
     patterns = [bad for pattern, bad in _MARKS if pattern.fullmatch(folded(name))]
     invalid = {word for bad in patterns for word in bad}
@@ -87,7 +87,8 @@ def marked(name: str, cells: Sequence[object]) -> list[int]:
     rows = [row for row, value in enumerate(values) if value in invalid]
     if invalid == _YES and words - _YES_OR_NO:  # counts
         return []
-    is_ambiguous = folded(name) in _AMBIGUOUS or {values[row] for row in rows} <= _AMBIGUOUS
+    words_of_invalid = {values[row] for row in rows}
+    is_ambiguous = folded(name) in {*_AMBIGUOUS, "rejected"} or words_of_invalid <= _AMBIGUOUS
     most = _MOST_CONTROLS * len(cells) if is_ambiguous else len(cells)
     return rows if len(rows) < most else []
 

@@ -2,16 +2,29 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from refless.data.human import check_scale
 from refless.data.records import Scale
-from refless.data.tables.columns import ALIASES, Columns, check_header, is_pattern, listed, matches
-from refless.data.tables.reading import Numbered, Reading, Row
+from refless.data.tables.columns import (
+    Roles,
+    check_header,
+    flag_of,
+    flagged_names,
+    is_dimension,
+    listed,
+    matches,
+    roles_of,
+)
+from refless.data.tables.load_columns import Gathered
+from refless.data.tables.reading import Reading
+from refless.data.tables.roles import ROLES, Columns, are_texts, n_within
+from refless.data.tables.spellings import folded
+from refless.registry.arrays import Names
 from refless.registry.errors import InputError, UsageError
 
+MOST_CRITERIA = 30
 _WITH_SCALE = re.compile(r"(.+)=([^=]+)\.\.([^=]+)")
 
 
@@ -22,7 +35,7 @@ class SeveralDimensionsError(InputError):
         names: of the dimensions, or what the user wrote for them.
     """
 
-    def __init__(self, found: str, names: Sequence[str], path: str | None = None) -> None:
+    def __init__(self, found: str, names: Names, path: str | None = None) -> None:
         self.names = tuple(names)
         super().__init__(found, path=path, remedy="choose one with --dimension NAME")
 
@@ -40,108 +53,133 @@ def dimension_of(given: str) -> tuple[str, Scale | None]:
     return result[1], scale
 
 
-def columns_for(reading: Reading) -> tuple[str, ...]:
-    """The columns, or patterns of columns, that tell a rating's dimension or are one."""
-    column = reading.columns.dimension or ALIASES["dimension"][0]
-    return (column,) if reading.dimension is None else (column, reading.dimension)
+def of_one_dimension(rows: Gathered, reading: Reading, roles: Names) -> Columns:
+    """The columns, of the ratings of one dimension; rows of other dimensions are left out.
 
-
-def is_dimension(name: str, dimension: str | None) -> bool:
-    """Whether a dimension is one of those asked for; all are where none is."""
-    return (
-        dimension is None
-        or name == dimension
-        or (is_pattern(dimension) and matches(name, dimension))
-    )
-
-
-def of_dimension(
-    rows: Iterator[Numbered], reading: Reading, met: Counter[str], path: str, *, lines: bool
-) -> Iterator[Numbered]:
-    """The plain rows of the dimension that is asked for, and those that name none.
-
-    Counts in `met` the ratings of each dimension. At the end raises InputError where some ratings
-    have a dimension and another has none.
-    """
-    column, bare = columns_for(reading)[0], None
-    for number, row in rows:
-        cell = None if isinstance(row, InputError) else row.get(column)
-        if cell is None or cell == "" or isinstance(row, InputError):
-            if bare is None and not isinstance(row, InputError) and _is_rated(row, reading.columns):
-                bare = number
-            yield number, row
-            continue
-        name = str(cell)
-        met[name] += _is_rated(row, reading.columns)
-        if is_dimension(name, reading.dimension):
-            yield number, row
-    if bare is not None and met:
-        place: dict[str, Any] = {"line" if lines else "row": bare, "column": column}
-        remedy = "fill the column, or name another one with --column dimension=NAME"
-        raise InputError("a rating without a dimension", path=path, remedy=remedy, **place)
-
-
-def _is_rated(row: Row, columns: Columns) -> bool:
-    rating = columns.rating or ALIASES["rating"]
-    return any(
-        value not in (None, "") and any(matches(name, entry) for entry in rating)
-        for name, value in row.items()
-    )
-
-
-def with_dimension(
-    reading: Reading, met: Counter[str], header: Sequence[str], path: str, *, is_export: bool
-) -> Columns:
-    """The columns, with that of the ratings where the dimension is a column.
-
-    `met` has the ratings by dimension, as rows or tools name them.
+    A dimension is a value of a column that tells what was rated, a name that a tool's export gives,
+    or a column of ratings.
 
     Raises:
         SeveralDimensionsError: more than one, or a pattern.
-        InputError: a dimension that nobody rated, a dimension column that is not there.
+        InputError: a dimension that nobody rated, a dimension column that is not there, a rating
+            without a dimension, several criteria within one dimension.
     """
     columns, dimension = reading.columns, reading.dimension
-    if columns.dimension is not None and not is_export:
-        check_header((columns.dimension,), "dimension", header, path)
-    if dimension is None:
-        if len(met) > 1:
-            raise _several(met, path)
+    ratings = [name for name in rows.columns if _is_rating(name, columns)]
+    column = _column(rows, columns, roles, ratings)
+    counts: Mapping[str, int] = rows.dimensions or _counts(rows, column, ratings)
+    is_column = not (counts or rows.notes or columns.rating or dimension is None)
+    if is_column:
+        counts = dict.fromkeys(rows.header, 0)
+    names = [name for name in counts if is_dimension(name, dimension)]
+    names = _outermost(names) if is_column else names
+    others_are_rated = is_column and reading.beside_rated and not ratings
+    if not names and (dimension is None or others_are_rated):
         return columns
-    wide = not met and not is_export and not columns.rating
-    names = [entry for entry in (header if wide else met) if is_dimension(entry, dimension)]
-    names = _outermost(names) if wide and is_pattern(dimension) else names
-    others = "rating" in reading.lacking and not _is_rated(dict.fromkeys(header, "any"), columns)
-    if others and wide and not names:
-        return columns  # other rows are rated
     if not names:
-        raise _none(dimension, met, header if wide else (), path)
-    if is_pattern(dimension) and dimension not in names:
-        raise _several({name: met[name] for name in names}, path)
-    return replace(columns, rating=(dimension,)) if wide else columns
+        raise _none(str(dimension), () if is_column else [*counts], rows)
+    if dimension not in names and (dimension is not None or len(names) > 1):
+        raise _several({name: counts[name] for name in names}, rows.name, column)
+    if is_column:
+        return replace(columns, rating=(str(dimension),))
+    if column is not None and len(counts) > 1:
+        cells = enumerate(rows.columns[column])
+        rows.without({row for row, cell in cells if not _is_blank(cell) and str(cell) != dimension})
+    return replace(columns, dimension=column)
 
 
-def _outermost(names: Sequence[str]) -> list[str]:
+def _is_blank(cell: object) -> bool:
+    return cell is None or cell == ""
+
+
+def _is_rating(name: str, columns: Columns) -> bool:
+    """Whether a flag names a column as ratings, or without such a flag its own name does."""
+    if columns.rating:
+        return any(matches(name, entry) for entry in columns.rating)
+    return folded(name) in ROLES["rating"].words
+
+
+def _column(rows: Gathered, columns: Columns, roles: Names, ratings: Names) -> str | None:
+    """The column that tells what was rated: by a flag, by its name, or as ratings differ in it."""
+    role, header = ROLES["dimension"], [*rows.header]
+    if columns.dimension is not None and not rows.notes:
+        check_header((columns.dimension,), flag_of("dimension"), header, rows.name)
+    words = [columns.dimension] if columns.dimension in rows.columns else role.words
+    filled = [name for name in rows.columns if name in words or folded(name) in words]
+    filled = [name for name in filled if not all(map(_is_blank, rows.columns[name]))]
+    free = {*rows.columns}.difference(flagged_names(columns)) if ratings else set()
+    weak = [name for name in header if name in free and folded(name) in role.weak]
+    for name in weak:
+        places = roles_of(columns, roles, header, rows.name, (), rows.known, rows.fits)
+        if _tells_apart(rows, places, name, filled):
+            filled.append(name)
+    if len(filled) > 1:
+        problem = f"ratings of several dimensions would be pooled: by {listed(filled)}"
+        remedy = f"choose a value of all but one, such as --where '{filled[1]}=VALUE'"
+        raise InputError(problem, path=rows.name, remedy=remedy)
+    return next(iter(filled), None)
+
+
+def _counts(rows: Gathered, column: str | None, ratings: Names) -> Counter[str]:
+    """The number of rated rows of each dimension; raises InputError for one without."""
+    counts = Counter[str]()
+    bare = []
+    cells = [rows.columns[rating] for rating in ratings]
+    for row, cell in enumerate(rows.columns[column] if column is not None else ()):
+        is_rated = any(not _is_blank(ratings_of[row]) for ratings_of in cells)
+        if not _is_blank(cell):
+            counts[str(cell)] += is_rated
+        elif is_rated:
+            bare.append(row)
+    if bare and counts:
+        remedy = "fill the column, or name another one with --column dimension=NAME"
+        raise rows.fault(bare[0], "a rating without a dimension", remedy, column)
+    return counts
+
+
+def _tells_apart(rows: Gathered, roles: Roles, name: str, more: Names) -> bool:
+    """Whether most rows of one text, system, annotator (and more) differ in a column of few values.
+
+    A few words, such as 'yes', are the text of many outputs, so they tell nothing without an id, an
+    item or a source.
+    """
+    about = ("annotator", "system", "item", "source", "id", "text")
+    keys = [column for role in about for column in roles.all(role) if column != name]
+    keys += more
+    items = {column for role in ("id", "item", "source") for column in roles.all(role)}
+    if items.isdisjoint(keys) and not are_texts(rows.seen(roles.column("text") or "")):
+        return False
+    cells = rows.all(name)
+    groups = [*zip(*map(rows.all, keys), strict=False)]
+    apart = [n_values > 1 for n_values in n_within(groups, cells)]
+    return len({*map(str, cells)}) <= MOST_CRITERIA and sum(apart) > len(apart) / 2
+
+
+def _outermost(names: Names) -> list[str]:
     """The names without those of what lies within another one: places of its list."""
-    within = [f"{name}." for name in names]
-    return [name for name in names if not any(name.startswith(entry) for entry in within)]
+    within = tuple(f"{name}." for name in names)
+    return [name for name in names if not name.startswith(within)]
 
 
-def _several(counts: dict[str, int] | Counter[str], path: str) -> SeveralDimensionsError:
+def _several(counts: Mapping[str, int], path: str, column: str | None) -> InputError:
+    """The error for more than one dimension; it names a column that was not called so."""
     counts_text = ", ".join(f"'{name}' ({n})" if n else f"'{name}'" for name, n in counts.items())
-    return SeveralDimensionsError(f"ratings of several dimensions: {counts_text}", [*counts], path)
+    place = "" if column in (None, *ROLES["dimension"].words) else f" in '{column}'"
+    found = f"ratings of several dimensions{place}: {counts_text}"
+    return SeveralDimensionsError(found, [*counts], path)
 
 
-def _none(dimension: str, met: Collection[str], header: Sequence[str], path: str) -> InputError:
-    names = [name for name in met if name != "None"]
-    remedy = f"the dimensions are {listed(names)}"
-    if not names:
-        remedy = "leave --dimension out: none has a name"
-        if header:
-            remedy += f", and no column has this one; the columns are {listed(header)}"
-    return InputError(f"no ratings of a dimension '{dimension}'", path=path, remedy=remedy)
+def _none(dimension: str, dimensions: Names, rows: Gathered) -> InputError:
+    """The error for a dimension that nobody rated and that is no column."""
+    remedy = f"the dimensions are {listed(dimensions)}"
+    if not dimensions:
+        columns = listed([*rows.header])
+        remedy = "leave --dimension out: none has a name, and no column has this one; the columns "
+        remedy += f"are {columns}"
+    return InputError(f"no ratings of a dimension '{dimension}'", path=rows.name, remedy=remedy)
 
 
-def one_of(words: Sequence[str]) -> tuple[str | None, Scale | None]:
+def one_of(words: Names) -> tuple[str | None, Scale | None]:
     """The one dimension that is asked for and its scale; None for none, an error for several."""
     named = dict(map(dimension_of, words))
     if len(named) != len(words):

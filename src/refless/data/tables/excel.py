@@ -8,18 +8,20 @@ import io
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from itertools import islice, repeat
 from typing import Any
 
 from refless.data.tables.cells import Unreadable, cell_of
-from refless.data.tables.columns import ALIASES, Keep, listed
-from refless.data.tables.reading import Numbered, Reading, Source
+from refless.data.tables.columns import Keep, listed
+from refless.data.tables.reading import NumberedRows, Reading, Source
+from refless.data.tables.roles import ROLES
 from refless.data.tables.spellings import folded
 from refless.data.tables.streams import ABOVE, Place, check_names, members_of, opened, raw_of
 from refless.files.untrusted import check_foreign, workbook_of
+from refless.registry.arrays import Names, Strings
 from refless.registry.errors import InputError, MissingExtraError, RefLessError
 from refless.registry.plural import counted
 
@@ -30,7 +32,10 @@ _PERCENTS = 100  # the end of a scale in percent
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]+)(\d+):[A-Z]+(\d+)"')
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 _LITERAL = re.compile(r'"[^"]*"|\\.|_.')  # what a number format shows as it stands
-_SHARES = {*ALIASES["probability"], *ALIASES["weight"]}  # 0.8, whether it is shown as 80 % or not
+_SHARES = {
+    *ROLES["probability"].names,
+    *ROLES["weight"].names,
+}  # 0.8, whether it is shown as 80 % or not
 _UNSAVED = Unreadable("a formula without a saved value")
 Cells = list[object]
 Merged = dict[int, list[tuple[int, int]]]  # first row -> column and last row of each merged cell
@@ -186,7 +191,7 @@ def _column_number(letters: bytes) -> int:
     return number - 1
 
 
-def _names_in(header: Cells) -> tuple[str, ...]:
+def _names_in(header: Cells) -> Strings:
     return tuple("" if cell is None else str(cell).strip() for cell in header)
 
 
@@ -238,7 +243,7 @@ def _filled(cells: Cells, number: int, covering: dict[int, tuple[int, object]]) 
     return cells
 
 
-def _in_percent(names: Sequence[str], place: Place, keep: Keep) -> set[str]:
+def _in_percent(names: Names, place: Place, keep: Keep) -> set[str]:
     """The columns whose shares are percents, as the scale is: all that are read, but chances."""
     scale, chances = place.reading.scale, {place.reading.columns.probability, *_SHARES}
     if scale is None or scale[1] != _PERCENTS:
@@ -261,11 +266,11 @@ def _cell(name: str, value: object, in_percent: Collection[str], sentences: list
 
 def _by_name(
     rows: Iterator[tuple[int, Cells]],
-    names: Sequence[str],
+    names: Names,
     path: str,
     keep: Keep,
     cell: Callable[[str, object], object],
-) -> Iterator[Numbered]:
+) -> NumberedRows:
     """Rows by the names of the header; what is wrong with the workbook further down is raised."""
     width = len(names)
     with _faults_of(path):

@@ -4,7 +4,7 @@ import csv
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import PurePath
@@ -14,7 +14,9 @@ from refless.data.tables.excel import excel
 from refless.data.tables.exports import exported, exports
 from refless.data.tables.exports.format import at, fields_of, items
 from refless.data.tables.parquet import parquet
-from refless.data.tables.reading import Numbered, Reading, Row, Source
+from refless.data.tables.reading import NumberedRows, Reading, Row, Source
+from refless.data.tables.roles import ROLES
+from refless.data.tables.spellings import folded
 from refless.data.tables.streams import (
     ABOVE,
     ZIP,
@@ -27,6 +29,7 @@ from refless.data.tables.streams import (
     text_of,
 )
 from refless.files.untrusted import is_file, workbook_of
+from refless.registry.arrays import Names, Strings
 from refless.registry.errors import InputError, UsageError
 
 Opener = Callable[[Place, Keep], AbstractContextManager[Source]]
@@ -148,8 +151,13 @@ def _json(place: Place, keep: Keep) -> Iterator[Source]:
     if len(values) > 1 or not isinstance(only := next(iter(values), None), dict):
         yield _objects(values)
     else:
-        rows, sentence = _rows_within(only, place.path, keep)
+        rows, sentence = _rows_within(only, place.path, lambda n: keep(n) and not _is_vague(n))
         yield replace(_objects(rows), sentences=[sentence] if sentence else [])
+
+
+def _is_vague(name: str) -> bool:
+    """Whether a column tells what was rated at most: objects around rows have a `name`, too."""
+    return folded(name) in {*ROLES["dimension"].weak}.difference(ROLES["source"].words)
 
 
 def _rows_within(row: Row, path: str, keep: Keep) -> tuple[list[object], str]:
@@ -201,7 +209,7 @@ def _objects(values: Iterable[object]) -> Source:
     """Objects counted from 1; any other value is a bad row."""
     remedy = 'write an array of objects: [{"text": ..., "rating": ...}, ...]'
 
-    def rows() -> Iterator[Numbered]:
+    def rows() -> NumberedRows:
         for number, row in enumerate(values, 1):
             if isinstance(row, dict):
                 yield number, row
@@ -221,7 +229,7 @@ def _jsonl(place: Place, _: Keep) -> Iterator[Source]:
         yield Source(rows=_rows_on(lines))
 
 
-def _rows_on(lines: Iterable[str]) -> Iterator[Numbered]:
+def _rows_on(lines: Iterable[str]) -> NumberedRows:
     for number, line in enumerate(lines, 1):
         line = line.removeprefix("\ufeff") if number == 1 else line
         if line.isspace() or not line:
@@ -251,7 +259,7 @@ def _row_on(line: str) -> object:
 def _text(place: Place, _: Keep) -> Iterator[Source]:
     name = place.reading.columns.text or "text"
     with text_of(place) as lines:
-        rows: Iterator[Numbered] = (
+        rows: NumberedRows = (
             (number, {name: line.rstrip("\n").removeprefix("\ufeff" if number == 1 else "")})
             for number, line in enumerate(lines, 1)
         )
@@ -328,20 +336,20 @@ def _headed(rows: Iterator[tuple[int, list[str] | InputError]], path: str) -> So
     raise InputError("there is no header", path=path, remedy="give a first line of column names")
 
 
-def _is_sep(cells: Sequence[str]) -> bool:
+def _is_sep(cells: Names) -> bool:
     """Whether this is Excel's line that names the delimiter, cut at it or whole."""
     first = cells[0].removeprefix("\ufeff").strip('"')
     return first.startswith("sep=") and len(first) <= len("sep=;") and not any(cells[1:])
 
 
 def _named_cells(
-    rows: Iterator[tuple[int, list[str] | InputError]], names: tuple[str, ...]
-) -> Iterator[Numbered]:
+    rows: Iterator[tuple[int, list[str] | InputError]], names: Strings
+) -> NumberedRows:
     width = len(names)
     for line, cells in rows:
         if isinstance(cells, InputError):
             yield line, cells
-        elif width > 1 and not any(map(str.strip, cells)):
+        elif width > 1 and not (cells[0].strip() or any(map(str.strip, cells))):
             continue  # a blank line, or Excel's row of empty cells
         elif len(cells) == width:
             yield line, dict(zip(names, cells, strict=True))

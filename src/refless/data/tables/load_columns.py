@@ -6,33 +6,33 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import chain, islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, field
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
 from refless.data.records import Scale
-from refless.data.tables.columns import (
-    ALIASES,
-    CHATS,
-    Columns,
-    Keep,
-    outer,
-    usual_names,
-    with_nested,
-)
-from refless.data.tables.conditions import conditions_in
-from refless.data.tables.dimensions import of_dimension
+from refless.data.tables.cells import each_once
+from refless.data.tables.columns import Keep, outer, with_nested
 from refless.data.tables.excel import sheets_of
 from refless.data.tables.exports.format import exported, items, text_in, unpacked
 from refless.data.tables.exports.preferences import NAME, PAIRS, is_pairs
 from refless.data.tables.formats import long_cells, source_of
 from refless.data.tables.memory import first_row, paths_of, source_in_memory
-from refless.data.tables.reading import GLIMPSE, ImportNotes, Numbered, Reading, Row, Source
+from refless.data.tables.reading import (
+    GLIMPSE,
+    ImportNotes,
+    Numbered,
+    NumberedRows,
+    Reading,
+    Row,
+    Source,
+)
+from refless.data.tables.roles import ROLES, Columns
 from refless.data.tables.spellings import folded
 from refless.data.tables.streams import Place
+from refless.registry.arrays import Names
 from refless.registry.errors import InputError
 
 _CHUNK = 8192
@@ -103,9 +103,25 @@ class Gathered:
         """The cells of a wanted column, or of another one those of the first rows."""
         return self.columns.get(name, self.glimpse.get(name, []))
 
+    def fits(self, role: str, name: str, chosen: Mapping[str, Names]) -> bool:
+        """Whether a column with a usual name of a role may be it, beside roles chosen before."""
+        if folded(name) not in ROLES[role].names:
+            return True
+        about = [
+            column for other in ("system", "item", "source") for column in chosen.get(other, ())
+        ]
+        groups = [self.seen(column) for column in about]
+        return ROLES[role].suits(folded(name), self.seen(name), groups)
+
     def part(self, row: int) -> Part:
         """The file of a row."""
         return self.parts[bisect_right(self.parts, row, key=lambda part: part.first) - 1]
+
+    @property
+    def files(self) -> list[int]:
+        """[n] the place of each row's file among the files."""
+        ends = pairwise([*(part.first for part in self.parts), len(self)])
+        return [i for i, (begin, end) in enumerate(ends) for _ in range(begin, end)]
 
     def place(self, row: int, beside: int) -> str:
         """`line 3` or `row 3`, with the file if another row is not in it."""
@@ -130,8 +146,11 @@ class Gathered:
 
     def checked(self, column: str, check: Callable[[object], str]) -> list[str]:
         """[n] the cells of a column as strings; "" if the check refuses one: its row is bad."""
+        cells = self.columns.get(column, [None] * len(self))
+        with suppress(InputError):
+            return each_once(check, cells)
         values: list[str] = []
-        for row, cell in enumerate(self.columns.get(column, [None] * len(self))):
+        for row, cell in enumerate(cells):
             try:
                 values.append(check(cell))
             except InputError as fault:
@@ -190,28 +209,24 @@ class Gathered:
                 column.extend([row.get(name) for row in contents[: max(0, GLIMPSE - first)]])
 
 
-def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str] = ()) -> Gathered:
+def gather(rows: object, keep: Keep, reading: Reading, names: Names = ()) -> Gathered:
     """The wanted columns of the rows, files one after the other.
 
-    Rows that cannot be parsed keep a place without values and are bad. If ratings are read,
-    `dimensions` are columns that tell dimensions or are some.
+    Rows that cannot be parsed keep a place without values and are bad. `names` may be dotted, as
+    those of flags.
 
     Raises:
         InputError: a file that cannot be read or has no rows; a bad row unless they are skipped.
         UsageError: no files, something that holds no rows, an unknown format or encoding.
     """
     table = Gathered(skip_bad=reading.skip_bad)
-    conditions = [condition.column for condition in conditions_in(reading.where)]
     with long_cells():
         for name, opened in _sources(rows, keep, reading):
             first = len(table)
             with opened as file:
                 source = lengthened(answered(file, reading.columns), reading.columns, name)
                 table.begin(name, source, keep)
-                content = _nested(source, outer(reading.columns, [*dimensions, *conditions]))
-                if dimensions and not (source.notes and source.notes.tool):
-                    met = table.dimensions
-                    content = of_dimension(content, reading, met, name, lines=source.lines)
+                content = _nested(source, outer(reading.columns, names))
                 table.extend(content, keep)
             table.sentences += [(name, sentence) for sentence in source.sentences]
             if source.notes is not None and keep("rating"):
@@ -227,7 +242,7 @@ def _no_rows(name: str, source: Source) -> InputError:
     return InputError("there are no rows", path=name, remedy=remedy)
 
 
-def _nested(source: Source, within: Sequence[str]) -> Iterator[Numbered]:
+def _nested(source: Source, within: Names) -> NumberedRows:
     if not within:
         return source.rows
     rows = source.rows
@@ -260,50 +275,42 @@ def answered(table: Source, columns: Columns) -> Source:
 
     Rows are chats where no column holds texts, and one is a list of turns by roles.
     """
-    first = [*islice(table.rows, 1)]
-    row = first[0][1] if first else {}
-    table = replace(table, rows=chain(first, table.rows))
-    if isinstance(row, InputError) or table.notes is not None or columns.text is not None:
+    row, table = table.peeked()
+    chats = [
+        name for name, cell in row.items() if folded(name) in ROLES["text"].hints and _turns(cell)
+    ]
+    keyed = {*map(folded, row)}
+    is_plain = table.notes is None and columns.text is None
+    if not is_plain or len(chats) != 1 or not keyed.isdisjoint(ROLES["text"].names):
         return table
-    chats = [name for name, cell in row.items() if folded(name) in CHATS and _turns(cell)]
-    if len(chats) != 1 or not {*map(folded, row)}.isdisjoint(usual_names("text")):
-        return table
-    (name,) = chats
-    sourced = columns.source is not None or not {*map(folded, row)}.isdisjoint(ALIASES["source"])
-    rows = ((n, _answer(row, name, sourced=sourced)) for n, row in table.rows)
-    sentence = f"the text is the last turn of the model in '{name}'"
+    sourced = columns.source is not None or not keyed.isdisjoint(ROLES["source"].words)
+    sentence = f"the text is the last turn of the model in '{chats[0]}'"
     sentence += "" if sourced else ", the source what is before"
-    header = [column for column in table.columns if column != name]
-    header = [*header, "text", *([] if sourced else ["source"])] if table.columns else []
-    notes = ImportNotes(tool="", sentences=[sentence])
-    return replace(table, columns=tuple(header), rows=rows, notes=notes)
+    return table.reshaped(lambda row, _: [_answer(row, chats[0], sourced=sourced)], sentence)
 
 
-def _turns(cell: object) -> list[dict[str, object]]:
+def _turns(cell: object) -> list[Row]:
     """The turns of a chat, with their roles; none of anything else."""
     turns = [turn for turn in items(unpacked(cell)) if isinstance(turn, dict)]
     return turns if turns and all({"role", "from"} & turn.keys() for turn in turns) else []
 
 
-def _answer(row: Row | InputError, name: str, *, sourced: bool) -> Row | InputError:
+def _answer(row: Row, name: str, *, sourced: bool) -> Row:
     """A row with a text for its chat."""
-    if isinstance(row, InputError):
-        return row
     turns = _turns(row.get(name))
     by_model = [i for i, turn in enumerate(turns) if _speaker(turn) in MODELS]
-    columns_beside = {column: cell for column, cell in row.items() if column != name}
-    if not by_model:
-        return columns_beside | {"text": None}
-    *before, last = turns[: by_model[-1] + 1]
-    source = {} if sourced else {"source": text_in([*map(_as_role, before)]) if before else ""}
-    return columns_beside | source | {"text": text_in([_as_role(last)])}
+    end = by_model[-1] if by_model else 0
+    text = text_in([_as_role(turns[end])]) if by_model else None
+    source = text_in([*map(_as_role, turns[:end])]) if end else ""
+    answer = {"text": text} if sourced else {"text": text, "source": source}
+    return {column: cell for column, cell in row.items() if column != name} | answer
 
 
-def _speaker(turn: dict[str, object]) -> str:
+def _speaker(turn: Row) -> str:
     return str(turn.get("role", turn.get("from"))).casefold()
 
 
-def _as_role(turn: dict[str, object]) -> dict[str, object]:
+def _as_role(turn: Row) -> Row:
     """A turn as `role` and `content`, which others call `from` and `value`."""
     content = turn.get("content", turn.get("text", turn.get("value")))
     return {"role": _speaker(turn), "content": content}
@@ -311,38 +318,30 @@ def _as_role(turn: dict[str, object]) -> dict[str, object]:
 
 def lengthened(table: Source, columns: Columns, path: str) -> Source:
     """The rows of a table, or a row for each text if a row holds those of several systems."""
-    first = [*islice(table.rows, 1)]
-    row = first[0][1] if first else {}
-    names = table.columns or (() if isinstance(row, InputError) else tuple(row))
-    table, ends = replace(table, rows=chain(first, table.rows)), _ends(names)
+    row, table = table.peeked()
+    names = table.columns or tuple(row)
+    ends = _ends(names)
     shared = {*columns.rating, *columns.score} & {*names}  # of the row, and so of no one text
     if table.notes is not None or columns.text is not None or shared or len(ends) < 2:
         return table
     keyed = {folded(name) for name in names}
-    item = "id" if "id" in names or keyed.isdisjoint(ALIASES["source"]) else None
-    if not keyed.isdisjoint(ALIASES["item"]) or columns.item or columns.id or columns.source:
+    item = "id" if "id" in names or keyed.isdisjoint(ROLES["source"].words) else None
+    if not keyed.isdisjoint(ROLES["item"].names) or columns.item or columns.id or columns.source:
         item = None
-    sides = partial(_split, ends=ends, item=item)
-    header = sides(dict.fromkeys(names), path)[0] if table.columns else {}
     sentence = f"a row holds texts of {', '.join(ends)}: each is read as a row"
-    rows = (
-        (number, part)
-        for number, row in table.rows
-        for part in ([row] if isinstance(row, InputError) else sides(row, f"{path}:{number}"))
-    )
-    notes = ImportNotes(tool="", sentences=[sentence])
-    return replace(table, columns=tuple(header), rows=rows, notes=notes)
+    return table.reshaped(lambda row, line: _split(row, f"{path}:{line}", ends, item), sentence)
 
 
-def _ends(names: Sequence[str]) -> list[str]:
+def _ends(names: Names) -> list[str]:
     """The systems by which columns of texts are told apart; none if a column is about a text."""
     sides = [(folded(side[1]), side[2]) for side in map(_SIDE.fullmatch, names) if side]
-    texts = [(stem, end) for stem, end in sides if stem in ALIASES["text"]]
-    plain = {*ALIASES["text"], *ALIASES["system"], *ALIASES["rating"]} & {*map(folded, names)}
-    return [end for _, end in texts] if not plain and len({stem for stem, _ in texts}) == 1 else []
+    texts = [(stem, end) for stem, end in sides if stem in ROLES["text"].names]
+    plain = {name for role in ("text", "system", "rating") for name in ROLES[role].names}
+    of_one_text = plain.isdisjoint(map(folded, names)) and len({stem for stem, _ in texts}) == 1
+    return [end for _, end in texts] if of_one_text else []
 
 
-def _split(row: Row, place: str, ends: Sequence[str], item: str | None) -> list[Row]:
+def _split(row: Row, place: str, ends: Names, item: str | None) -> list[Row]:
     """A row for each end; the id of the row, or its place, becomes the item."""
     of_row = {} if item is None else {"item": row.get(item, place)}
     by_side: dict[str, Row] = {end.casefold(): {"system": end} for end in ends}

@@ -1,6 +1,6 @@
 """What may be read: files, and rows that lie in memory already."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, repeat, zip_longest
 from os import PathLike, fspath
 from typing import Any, Protocol, TypeAlias, cast
@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias, cast
 from refless.data.records import Outputs, RatedPool
 from refless.data.tables.cells import cell_of, cells_of
 from refless.data.tables.columns import Keep
-from refless.data.tables.reading import GLIMPSE, Numbered, Source
+from refless.data.tables.reading import GLIMPSE, NumberedRows, Source
 from refless.data.tables.streams import TEXTS_ALONE, check_names
 from refless.files.untrusted import matching
 from refless.registry.errors import InputError, UsageError
@@ -143,7 +143,7 @@ def _check_indexes(indexes: Mapping[str, Any]) -> None:
             raise InputError(problem, path=COLUMNS, remedy=remedy)
 
 
-def _objects(rows: Sequence[object]) -> Iterator[Numbered]:
+def _objects(rows: Sequence[object]) -> NumberedRows:
     for number, row in enumerate(rows, 1):
         if isinstance(row, Mapping):
             yield number, {str(name): cell_of(value) for name, value in row.items()}

@@ -3,24 +3,27 @@
 import hashlib
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 
 from refless.data.tables.columns import listed
+from refless.registry.arrays import Names, Strings
 from refless.registry.plural import counted
 
 _MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
-_WHOLE = re.compile(r"0*(\d+)(?:\.0+)?")  # 1, 1.0 and 001
+_BLANKS = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
+_ENDS = re.compile(r" \n ?|\n ")
+_WHOLE = re.compile(r"^0*(\d+)(?:\.0+)?$", re.MULTILINE)  # 1, 1.0 and 001
 _MODEL = re.compile(
-    r"gpt-?[345o]|chatgpt|\bllm|_llm|alpaca_?eval"
+    r"gpt-?[345o]|chatgpt|\bllm|_llm|alpaca_?eval|\bmistral[-_ ](large|small)"
     r"|\b(claude|gemini|llama|mistral|mixtral|qwen|deepseek|prometheus|palm|gemma)"
-    r"[-_ ]?(v?\d|pro|flash|opus|sonnet|haiku|large|small|instruct|chat|eval|bison|it\b)"
+    r"[-_ ]?(v?\d|pro|flash|opus|sonnet|haiku|instruct|chat|eval|bison|it\b)"
     r"|\bcommand[-_ ]?(r\b|\d|a\b|light|nightly)",
     re.IGNORECASE,
 )
 
 
-def pseudonyms(names: list[str]) -> tuple[list[str], tuple[str, ...]]:
+def pseudonyms(names: list[str]) -> tuple[list[str], Strings]:
     """Annotators with a digest in place of each e-mail address, and a note that says so."""
     mails = {name: name.strip().casefold() for name in {*names} if _MAIL.fullmatch(name)}
     if not mails:
@@ -40,33 +43,42 @@ def are_models(names: Collection[str]) -> bool:
 
 def _alike(names: Iterable[str]) -> list[list[str]]:
     """Names that differ in nothing but form: capitals, blanks, quotes, 1 and 1.0 and 001."""
+    distinct = [*dict.fromkeys(names)]
+    forms = _forms(distinct) if distinct else []
+    if len({*forms}) == len(distinct):
+        return []
     alike: dict[str, list[str]] = {}
-    for name in {*names}:
-        plain = name.casefold()
-        if not plain.isascii():
-            plain = unicodedata.normalize("NFKC", name).casefold().translate(_QUOTES)
-        key = " ".join(plain.split())
-        number = _WHOLE.fullmatch(key)
-        alike.setdefault(number[1] if number else key, []).append(name)
+    for name, form in zip(distinct, forms, strict=True):
+        alike.setdefault(form, []).append(name)
     return sorted(sorted(spellings) for spellings in alike.values() if len(spellings) > 1)
 
 
-def spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
+def _forms(names: Names) -> list[str]:
+    """[n] the names without what is form alone, all in one text, which is quick."""
+    text = "\n".join(name.replace("\n", " ") for name in names).casefold()
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).casefold().translate(_QUOTES)
+    text = _ENDS.sub("\n", _BLANKS.sub(" ", f"\n{text}\n"))
+    return _WHOLE.sub(r"\1", text).split("\n")[1:-1]
+
+
+def spelled_alike(names: Names, role: str) -> Iterator[str]:
     """Notes on names that differ in form alone."""
     for spellings in _alike(names):
         differ = f"differ in capitals or blanks alone and count as {len(spellings)}"
         yield f"{role}s {listed(spellings)} {differ}; if they are one, spell them alike"
 
 
-def keys_alike(role: str, keys: Sequence[str], owners: Sequence[str]) -> Iterator[str]:
+def keys_alike(role: str, keys: Names, owners: Sequence[Hashable]) -> Iterator[str]:
     """A note on keys that would match across owners if their form did not count.
 
     Spellings that one owner, a system or a file, has side by side are two keys: nothing is said.
     """
     groups = _alike(keys)
-    owned: dict[str, set[str]] = {}
-    for key, owner in zip(keys, owners, strict=False) if groups else ():
-        owned.setdefault(key, set()).add(owner)
+    owned: dict[str, set[Hashable]] = {key: set() for spellings in groups for key in spellings}
+    for key, owner in zip(keys, owners, strict=True) if groups else ():
+        if key in owned:
+            owned[key].add(owner)
     apart = [
         spellings
         for spellings in groups

@@ -8,7 +8,7 @@ from typing import Any
 
 from refless.data.tables.cells import cells_of
 from refless.data.tables.columns import Keep
-from refless.data.tables.reading import Numbered, Source
+from refless.data.tables.reading import NumberedRows, Source
 from refless.data.tables.streams import Place, check_names, opened
 from refless.files.untrusted import too_large
 from refless.registry.errors import InputError, MissingExtraError
@@ -54,7 +54,7 @@ def _texts(schema: Any) -> list[str]:  # noqa: ANN401
     return [path for path in plain if ".key_value." not in path]
 
 
-def _parquet_rows(file: Any, columns: list[str], place: Place) -> Iterator[Numbered]:  # noqa: ANN401
+def _parquet_rows(file: Any, columns: list[str], place: Place) -> NumberedRows:  # noqa: ANN401
     number = size = 0
     width = sum(file.schema.column(i).length for i in range(len(file.schema)))  # of fixed lengths
     rows = max(1, min(8192, ROOM // max(width, 1)))

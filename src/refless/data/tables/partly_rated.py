@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, TypeVar
 
@@ -10,14 +9,15 @@ import numpy as np
 
 from refless.data.human import human_ratings
 from refless.data.records import COLUMNS, Outputs, RatedPool, Ratings, Texts, as_outputs, columns_of
-from refless.data.tables.columns import COMPARED_ROLES, Columns, flag_of, listed, missing
+from refless.data.tables.columns import flag_of, listed, missing
 from refless.data.tables.exports.preferences import TITLE as PAIRS
 from refless.data.tables.memory import Rows
 from refless.data.tables.rated import has_ratings, keys_of_unrated, rated_of
 from refless.data.tables.reading import PLAIN, Reading
+from refless.data.tables.roles import Columns
 from refless.data.tables.table import Read, Table, numbers_of, read_table
 from refless.data.tables.views import check_told_apart, outputs_of_rows
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, Names
 from refless.registry.errors import InputError, UsageError
 
 MORE = ", or give one file for each system"
@@ -52,10 +52,7 @@ class PartlyRated(Read):
 
 
 def read_partly(
-    rows: Rows,
-    reading: Reading = PLAIN,
-    system: str | None = "",
-    needed: Sequence[str] = ("text",),
+    rows: Rows, reading: Reading = PLAIN, system: str | None = "", needed: Names = ("text",)
 ) -> PartlyRated:
     """The outputs in rows from anywhere, with their ratings if they have any.
 
@@ -75,7 +72,7 @@ def read_partly(
     """
     if isinstance(rows, Texts):
         return _of_texts(rows, system)
-    table = read_table(rows, reading, COMPARED_ROLES, needed)
+    table = read_table(rows, reading, "compared", needed)
     return partly_rated(table, reading, system)
 
 
@@ -204,20 +201,18 @@ def _joined(first: Ratings, second: Ratings, place: IntArray) -> Ratings:
 
 
 def _places(outputs: PartlyRated, more: PartlyRated) -> IntArray:
-    """[m] which output each rated text is, -1 for none."""
+    """[m] which output each rated text is, -1 for none; the last of the ways that tells counts."""
     texts, rated = outputs.texts, more.texts.take(more.place)
-    place: dict[object, int] = {}
-    keys: list[tuple[object, ...]] = [()] * len(rated)
-    for names in (("systems", "items", "texts"), ("systems", "sources", "texts"), ("ids", "texts")):
-        if not all(getattr(texts, name) and getattr(rated, name) for name in names):
-            continue
-        if names[0] == "ids" and not (outputs.named and more.named):
-            continue
-        rows = zip(*(getattr(texts, name) for name in names), strict=True)
-        place |= {row: i for i, row in enumerate(rows)}
-        mine = zip(*(getattr(rated, name) for name in names), strict=True)
-        keys = [old if old in place else new for old, new in zip(keys, mine, strict=True)]
-    return np.array([place.get(key, -1) for key in keys], dtype=np.int64)
+    places = np.full(len(rated), -1, dtype=np.int64)
+    ways = [("systems", "sources", "texts"), ("systems", "items", "texts")]
+    for names in [("ids", "texts"), *ways] if outputs.named and more.named else ways:
+        # a column that is not there is empty, and so are the rows
+        rows = zip(*(getattr(texts, name) for name in names), strict=False)
+        place = {row: i for i, row in enumerate(rows)}
+        keys = zip(*(getattr(rated, name) for name in names), strict=False)
+        for i, key in enumerate(keys):
+            places[i] = place.get(key, places[i])
+    return places
 
 
 def _alike(first: T, second: T) -> tuple[T, T]:
@@ -270,9 +265,7 @@ def _files_as_systems(table: Table, system: str) -> list[str]:
     stems = [PurePath(part.name).stem for part in parts]
     files = stems if len({*stems}) == len(stems) else [part.name for part in parts]
     systems = [system] if len(parts) == 1 else files
-    ends = pairwise([*(part.first for part in parts), len(table)])
-    pairs = zip(systems, ends, strict=True)
-    return [name for name, (begin, end) in pairs for _ in range(begin, end)]
+    return [systems[file] for file in table.rows.files]
 
 
 def _answer_again(table: Table) -> bool:
@@ -281,13 +274,17 @@ def _answer_again(table: Table) -> bool:
     items = names.get("item") or names.get("source") or names.get("id")
     if len(table.rows.parts) == 1 or items is None:
         return False
-    ends = pairwise([*(part.first for part in table.rows.parts), len(table)])
-    keys = [*zip(items, names["system"], strict=True)]
-    files = [dict(zip(keys[begin:end], table.texts[begin:end], strict=True)) for begin, end in ends]
+    files: list[dict[tuple[str, str], str]] = [{} for _ in table.rows.parts]
+    keys = zip(items, names["system"], strict=True)
+    for place, key, text in zip(table.rows.files, keys, table.texts, strict=True):
+        files[place][key] = text
     first, *later = files
-    systems = [{system for _, system in file} for file in files]
-    again = [[key for key in file if key in first] for file in later]
-    return all(names == systems[0] for names in systems) and all(
-        2 * len(both) >= len(file) and 2 * sum(file[key] != first[key] for key in both) > len(both)
-        for both, file in zip(again, later, strict=True)
-    )
+    systems = {system for _, system in first}
+    for file in later:
+        again = file.keys() & first.keys()
+        n_different = sum(file[key] != first[key] for key in again)
+        if {system for _, system in file} != systems or 2 * len(again) < len(file):
+            return False
+        if 2 * n_different <= len(again):
+            return False
+    return True

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +11,12 @@ import numpy as np
 from refless.data.choices import SCALE
 from refless.data.human import check_scale, human_ratings
 from refless.data.records import RatedPool, Ratings, Scale
-from refless.data.tables.cells import time_of_cell
+from refless.data.tables.cells import each_once, time_of_cell
 from refless.data.tables.ratings import (
     BLANKS,
     MOST_RATINGS,
     PAIRED,
+    Spelled,
     blanks_of,
     comma_note,
     marks_fault,
@@ -28,7 +30,7 @@ from refless.data.tables.ratings import (
 )
 from refless.data.tables.reading import Reading
 from refless.data.tables.table import Merged, Read, Table
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, Names, Strings
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 
@@ -58,13 +60,13 @@ class _Cells(NamedTuple):
     Of each rating its row, its column and the number, NaN for none; columns by place among names.
     """
 
-    columns: tuple[str, ...]
+    columns: Strings
     row: IntArray
     column: IntArray
     values: FloatArray
     rated: Sequence[bool]
     scale: Scale | None
-    notes: tuple[str, ...]
+    notes: Strings
 
 
 def rated_of(table: Table, reading: Reading, *, both: bool = False) -> Rated:
@@ -88,8 +90,9 @@ def rated_of(table: Table, reading: Reading, *, both: bool = False) -> Rated:
     fate = "their texts are to be estimated" if both else "left out of the rated texts"
     verb = "has" if unrated == 1 else "have"
     omitted = f"{unrated} of {counted(len(table), 'row')} {verb} no rating: {fate}"
-    notes = (*table.roles.notes, *cells.notes, *([omitted] if unrated else []))
-    notes = (*notes, *untimed, *table.merged_note(groups), *nameless)
+    omissions = [omitted] if unrated else []
+    notes = (*table.roles.notes, *cells.notes, *omissions, *untimed)
+    notes = (*notes, *table.merged_note(groups), *nameless)
     n, of_rated = len(groups.first), [row for row in bad if cells.rated[row] or not both]
     pool = RatedPool(
         **table.about(groups),
@@ -107,8 +110,8 @@ def rated_of(table: Table, reading: Reading, *, both: bool = False) -> Rated:
 
 def has_ratings(table: Table) -> bool:
     """Whether any cell of the rating columns is filled."""
-    values = map(spelled, _singles(table)[2])
-    return any(value is not None and value not in BLANKS for value in values)
+    values = each_once(spelled, _singles(table)[2])
+    return not {None, *BLANKS}.issuperset(values)
 
 
 def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
@@ -119,11 +122,13 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
     if marks := marks_fault(cells, scale):
         place, problem, remedy = marks
         raise table.rows.fault(rows[place], problem, remedy, names[place])
-    words = [*map(spelled, cells)]
+    words = each_once(spelled, cells)
     blank = blanks_of(reading.rating_map)
-    pairs = zip(cells, words, strict=True)
-    blanks = Counter(str(cell).strip() for cell, word in pairs if word in blank)
-    words = [None if word in blank else word for word in words]
+    blanks = Counter[str]()
+    if not blank.isdisjoint(words):
+        pairs = zip(cells, words, strict=True)
+        blanks.update(str(cell).strip() for cell, word in pairs if word in blank)
+        words = [None if word in blank else word for word in words]
     different = {*words}
     meanings, notes = words_of(different, reading.rating_map)
     if scale is None and reading.rating_map is None and meanings:
@@ -131,9 +136,8 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
     unknown = {word for word in different if word not in meanings}
     _check_words(table, reading, zip(rows, names, words, strict=True), unknown)
     rated = [False] * len(table)
-    for row, word in zip(rows, words, strict=True):
-        if word is not None:
-            rated[row] = True
+    for row in compress(rows, (word is not None for word in words)):
+        rated[row] = True
     _check_any(table, rated, both=both)
     numbers, faults = dict[object, float](), dict[object, InputError]()
     for word in different - {None}:
@@ -153,7 +157,6 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
     )
     columns = {name: i for i, name in enumerate(sorted(table.roles.all("rating")))}
     column = np.array([columns[name] for name in names], dtype=np.int64)
-    values = np.array([numbers.get(word, np.nan) for word in words], dtype=np.float64)
     values, turns = _higher_is_better(table, reading, column, values, scale)
     notes += turns
     return _Cells(
@@ -169,7 +172,7 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
 
 def _higher_is_better(
     table: Table, reading: Reading, column: IntArray, values: FloatArray, scale: Scale | None
-) -> tuple[FloatArray, tuple[str, ...]]:
+) -> tuple[FloatArray, Strings]:
     """The ratings, higher ones being better, with notes on columns that are turned or look odd.
 
     Args:
@@ -181,7 +184,7 @@ def _higher_is_better(
         UsageError: a name that is no column of ratings or scores.
     """
     names = sorted(table.roles.all("rating"))
-    for name in () if reading.lacking else reading.lower:
+    for name in () if reading.beside_rated else reading.lower:
         if name not in names and name not in table.scores:
             raise UsageError(
                 f"--lower-is-better '{name}': it is no --score-column and no column of ratings"
@@ -217,9 +220,7 @@ def _singles(table: Table) -> tuple[list[int], list[str], list[object]]:
     return rows, names, cells
 
 
-def _check_means(
-    table: Table, rows: Sequence[int], names: Sequence[str], values: FloatArray
-) -> None:
+def _check_means(table: Table, rows: Sequence[int], names: Names, values: FloatArray) -> None:
     """Raises InputError for a column that is the mean of two or more others in every row."""
     columns = table.roles.all("rating")
     if len(columns) <= 2:
@@ -251,7 +252,7 @@ def _check_words(
     table: Table,
     reading: Reading,
     places: Iterable[tuple[int, str, object]],
-    unknown: set[float | str | None],
+    unknown: set[Spelled],
 ) -> None:
     """Raises InputError for words without a meaning; first for those that belong to no pair."""
     words = sorted(word for word in unknown if isinstance(word, str))
@@ -304,7 +305,7 @@ def keys_of_unrated(table: Table) -> Keys:
 
 def _ratings(
     table: Table, groups: Merged, cells: _Cells, times: FloatArray
-) -> tuple[Ratings, tuple[str, ...]]:
+) -> tuple[Ratings, Strings]:
     """The single ratings in the order of rows, and a note on annotators.
 
     Several columns are one annotator each, unless each has annotators beside it; a blank cell there
@@ -332,7 +333,7 @@ def _ratings(
     return _by_people(ratings, [by_column[column][row] for column, row in places])
 
 
-def _by_people(ratings: Ratings, who: Sequence[str]) -> tuple[Ratings, tuple[str, ...]]:
+def _by_people(ratings: Ratings, who: Names) -> tuple[Ratings, Strings]:
     """The ratings with the person who gave each, and a note on nameless or repeated ones."""
     names = tuple(sorted({*who}))
     number = {name: i for i, name in enumerate(names)}
@@ -346,7 +347,7 @@ def _by_people(ratings: Ratings, who: Sequence[str]) -> tuple[Ratings, tuple[str
     return ratings, (note,) if again else ()
 
 
-def _times(table: Table, *, named: bool) -> tuple[FloatArray, tuple[str, ...]]:
+def _times(table: Table, *, named: bool) -> tuple[FloatArray, Strings]:
     """[n] when each row was rated, or none; a note if a column was taken for times.
 
     A column that no flag names, and that contains something else, is left alone.

@@ -13,8 +13,8 @@ import numpy as np
 
 from refless.data.choices import SCALE
 from refless.data.records import Scale
-from refless.data.tables.cells import json_in_cell, shown
-from refless.registry.arrays import FloatArray
+from refless.data.tables.cells import each_once, json_in_cell, shown
+from refless.registry.arrays import FloatArray, Names, Strings
 from refless.registry.errors import InputError, UsageError
 
 PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
@@ -28,6 +28,8 @@ PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
     ("correct", "incorrect"),
 )
 PAIRED = frozenset(word for pair in PAIRS for word in pair)
+WordMap = Mapping[str, float] | None  # what the user says of words
+Spelled = float | str | None  # a cell as a number, as a folded word, or blank
 Words = Mapping[float | str, float]  # folded word (or number of the user's map) -> number
 BLANKS = frozenset({"n/a", "#n/a", "na", "nan", "null", "none", "-", "--", "?"})
 _SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE0F))
@@ -75,7 +77,7 @@ def parse_word_map(text: str, option: str = "rating-map") -> dict[str, float]:
     return words
 
 
-def blanks_of(word_map: Mapping[str, float] | None) -> frozenset[float | str | None]:
+def blanks_of(word_map: WordMap) -> frozenset[Spelled]:
     """Spelled cells that are blank: the usual words that a map lacks, and what it has as NaN.
 
     NaN is the only number that is not itself.
@@ -90,7 +92,7 @@ def folded(word: str) -> str:
     return word.strip().casefold().translate(_SKIN_TONES_AND_VARIANTS)
 
 
-def spelled(value: object) -> float | str | None:
+def spelled(value: object) -> Spelled:
     """A rating cell as a number (also infinite), else as a word; None if it is empty.
 
     NaN is the word "nan".
@@ -117,23 +119,24 @@ def spelled(value: object) -> float | str | None:
 
 def single_ratings(column: Sequence[object]) -> tuple[Sequence[int], Sequence[object]]:
     """The row and the cell of each rating: a list, also as JSON in text, contains several."""
-    if not any(isinstance(cell, list) or _says_list(cell) for cell in column):
+    if not any(each_once(_is_list, column)):
         return range(len(column)), column
     lists = [_ratings_in(cell) for cell in column]
     rows = [row for row, cells in enumerate(lists) for _ in cells]
     return rows, [*chain.from_iterable(lists)]
 
 
-def _says_list(cell: object) -> bool:
-    return isinstance(cell, str) and cell.lstrip()[:1] == "["
+def _is_list(cell: object) -> bool:
+    """Whether a cell is a list, or seems to be one as JSON in text."""
+    return isinstance(cell, list) or (isinstance(cell, str) and cell.lstrip()[:1] == "[")
 
 
 def _ratings_in(cell: object) -> list[object]:
-    cell = json_in_cell(cell) if _says_list(cell) else cell
+    cell = json_in_cell(cell) if _is_list(cell) else cell
     return cell if isinstance(cell, list) else [cell]
 
 
-def comma_note(cells: Iterable[object]) -> tuple[str, ...]:
+def comma_note(cells: Iterable[object]) -> Strings:
     """What a first rating with a decimal comma was taken for; nothing where there is none."""
     for cell in cells:
         if isinstance(cell, str) and "," in cell and _DECIMAL_COMMA.fullmatch(cell):
@@ -148,11 +151,13 @@ def marks_fault(cells: Sequence[object], scale: Scale | None = None) -> tuple[in
     follows it could always be a rating, and is either what decimals are not (they end in 0 or
     beyond the scale at times, or are shares of a few raters) or goes with what precedes it.
     """
-    matches = {i: _MARKS.fullmatch(cell) for i, cell in enumerate(cells) if isinstance(cell, str)}
-    places = [i for i, match in matches.items() if match]
-    pairs = [(int(match[1]), match[2]) for match in matches.values() if match]
+    texts = {i: cell for i, cell in enumerate(cells) if isinstance(cell, str) and "," in cell}
+    matches = {i: match for i, text in texts.items() if (match := _MARKS.fullmatch(text))}
+    pairs = [(int(match[1]), match[2]) for match in matches.values()]
+    if len(pairs) < _FEWEST_MARKS:
+        return None
     filled = sum(cell is not None and str(cell).strip() != "" for cell in cells)
-    if len(pairs) < _FEWEST_MARKS or 2 * len(pairs) <= filled:
+    if 2 * len(pairs) <= filled:
         return None
     firsts = [first for first, _ in pairs]
     low, high = scale or (min(firsts), max(firsts))
@@ -164,9 +169,10 @@ def marks_fault(cells: Sequence[object], scale: Scale | None = None) -> tuple[in
     by_chance = 1.0 if are_shares else digits ** len(pairs)
     if by_chance >= _RARE and not _go_together(firsts, [int(tail) for _, tail in pairs]):
         return None
-    cell = shown(cells[places[0]])
+    place = min(matches)
+    cell = shown(cells[place])
     problem = f"{cell} looks like two ratings in one cell, as the others of the column do"
-    return places[0], problem, "give each its own column; write decimals with a point"
+    return place, problem, "give each its own column; write decimals with a point"
 
 
 def _go_together(firsts: Sequence[int], seconds: Sequence[int]) -> bool:
@@ -199,9 +205,7 @@ def means_errors(name: str) -> bool:
     return any(map(_OF_ERRORS.fullmatch, words)) and not words & _NEGATED
 
 
-def words_of(
-    spellings: Collection[float | str | None], rating_map: Mapping[str, float] | None
-) -> tuple[Words, tuple[str, ...]]:
+def words_of(spellings: Collection[Spelled], rating_map: WordMap) -> tuple[Words, Strings]:
     """What the words of all rating columns together mean, and a note if nobody said so.
 
     Without a map of the user's, a pair that speaks for itself is looked for.
@@ -217,7 +221,7 @@ def words_of(
     return {}, ()
 
 
-def words_fault(words: Sequence[str], every: Collection[str]) -> tuple[str, str]:
+def words_fault(words: Names, every: Collection[str]) -> tuple[str, str]:
     """What to say of ratings that are neither numbers nor known words, and the remedy.
 
     Args:
@@ -244,9 +248,7 @@ def map_of(words: Collection[str], option: str) -> str:
     return f"{option}={parts}{'' if len(words) <= _WORDS_SHOWN else ',...'}"
 
 
-def score_words(
-    column: Collection[float | str | None], score_map: Mapping[str, float] | None
-) -> tuple[Words, str]:
+def score_words(column: Collection[Spelled], score_map: WordMap) -> tuple[Words, str]:
     """What the words of a column of scores mean, and the remedy for those that mean nothing.
 
     Verdicts, such as pass and fail, are 1 and 0 in a column without numbers; a map goes before.

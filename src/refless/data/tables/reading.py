@@ -1,18 +1,23 @@
 """How rows are read: the settings, and the rows as they are asked for."""
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import Any
 
 from refless.data.records import Scale
-from refless.data.tables.columns import Columns
+from refless.data.tables.roles import Columns
 from refless.files.untrusted import MOST_BYTES
+from refless.registry.arrays import Strings
 from refless.registry.errors import InputError, UsageError
 
 GLIMPSE = 10_000  # first rows of a column that is not wanted
 Row = dict[str, object]
 Numbered = tuple[int, Row | InputError]
+NumberedRows = Iterator[Numbered]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +38,8 @@ class Reading:
             the name of its column of ratings.
         label_config: of Label Studio: an XML file that says what can be rated, and on which scale.
         where: conditions that rows must meet, such as `status=approved` and `type!=control`.
-        lacking: roles whose columns, if flags name them, may stand in other rows alone.
+        beside_rated: whether the rated texts are other rows, which alone may have the columns of
+            ratings and names that flags name.
         max_bytes: most bytes that one file may hold, unpacked.
     """
 
@@ -41,15 +47,15 @@ class Reading:
     scale: Scale | None = None
     rating_map: Mapping[str, float] | None = None
     score_map: Mapping[str, float] | None = None
-    lower: tuple[str, ...] = ()
+    lower: Strings = ()
     encoding: str = "utf-8"
     quoting: bool | None = None
     skip_bad: bool = False
     format: str | None = None
     dimension: str | None = None
     label_config: str | None = None
-    where: tuple[str, ...] = ()
-    lacking: tuple[str, ...] = ()
+    where: Strings = ()
+    beside_rated: bool = False
     max_bytes: int = MOST_BYTES
 
     def __post_init__(self) -> None:
@@ -77,7 +83,7 @@ class ImportNotes:
     """What an export of a tool says in addition to its rows; complete when all rows are read.
 
     Attributes:
-        tool: what the file is, for messages; "" if no tool wrote it.
+        tool: what the file is, for messages.
         scale: lowest and highest rating, if the tool or its configuration says so.
         sentences: what is said once.
         left_out: what is no rating by a person, and how often it was met.
@@ -92,8 +98,7 @@ class ImportNotes:
 
     def lines(self, path: str) -> Iterator[str]:
         """All of it in sentences."""
-        if self.tool:
-            yield f"{path}: read as {self.tool} (--read format=NAME names another format)"
+        yield f"{path}: read as {self.tool} (--read format=NAME names another format)"
         yield from (f"{path}: {note}" for note in (*self.sentences, *self.omissions()))
 
     def omissions(self) -> Iterator[str]:
@@ -116,9 +121,26 @@ class Source:
         sentences: on how any file was read; complete when all rows are read.
     """
 
-    columns: tuple[str, ...] = ()
-    rows: Iterator[Numbered]
+    columns: Strings = ()
+    rows: NumberedRows
     lines: bool = True
-    roles: tuple[str, ...] = ()
+    roles: Strings = ()
     notes: ImportNotes | None = None
     sentences: list[str] = field(default_factory=list)
+
+    def peeked(self) -> tuple[Row, Source]:
+        """The first row, without cells if it cannot be read, and the same rows from it on."""
+        first = [*islice(self.rows, 1)]
+        rows = [row for _, row in first if isinstance(row, dict)]
+        return next(iter(rows), {}), replace(self, rows=chain(first, self.rows))
+
+    def reshaped(self, rows_of: Callable[[Row, int], list[Row]], sentence: str) -> Source:
+        """The rows that a function makes of each row and its line, with a sentence that says so."""
+        header = rows_of(dict.fromkeys(self.columns), 0)[0] if self.columns else {}
+        self.sentences.append(sentence)
+        rows = (
+            (line, part)
+            for line, row in self.rows
+            for part in ([row] if isinstance(row, InputError) else rows_of(row, line))
+        )
+        return replace(self, columns=tuple(header), rows=rows)

@@ -4,18 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from refless.data.records import Outputs, Scale, Texts, scored
-from refless.data.tables.columns import COMPARED_ROLES, CRITERIA, VAGUE, missing, unclear
+from refless.data.tables.columns import missing, unclear
 from refless.data.tables.memory import Rows, paths_of
 from refless.data.tables.partly_rated import PartlyRated, partly_rated, read_partly, with_systems
 from refless.data.tables.ratings import means_errors, spelled, turned
 from refless.data.tables.reading import Reading
+from refless.data.tables.roles import ROLES
 from refless.data.tables.spellings import folded
 from refless.data.tables.table import Read, Table, read_table
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 
-ROLES = (*COMPARED_ROLES, "run", "slice")
-CLUES = (CRITERIA - VAGUE) | {"scorer", "judge"}  # columns that may say what a score is of
+VAGUE = {"category", "name", "key"}  # words for a dimension that mean much else
+CLUES = {
+    *ROLES["dimension"].weak,
+    "scorer",
+    "judge",
+} - VAGUE  # columns that may say what a score is of
 STANDARD_INPUT = "which scores to compare cannot be told on standard input, which is read once"
 
 
@@ -50,7 +55,7 @@ def read_compared(rows: Rows, reading: Reading) -> PartlyRated | ScoredRuns:
     """
     if isinstance(rows, Texts):
         return read_partly(rows, reading)
-    table = read_table(rows, reading, ROLES, ())
+    table = read_table(rows, reading, "scored", ())
     if table.roles.all("rating"):
         return partly_rated(table, reading)
     scores = _scores_in(table)
@@ -59,7 +64,7 @@ def read_compared(rows: Rows, reading: Reading) -> PartlyRated | ScoredRuns:
         if "-" in (paths_of(rows) or ()):
             raise InputError(STANDARD_INPUT, remedy="save it as a file, and give that")
         columns = replace(reading.columns, score=scores, slice=criteria)
-        table = read_table(rows, replace(reading, columns=columns), ROLES, ())
+        table = read_table(rows, replace(reading, columns=columns), "scored", ())
     table = with_systems(table, "", reading.columns)
     return _runs_of(replace(table, scores=_by_criterion(table)), reading)
 

@@ -1,9 +1,12 @@
 """Names of columns as people write them: cases, blanks, numbers behind them, places in lists."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
-WHO = ("annotator", "rater", "worker", "user", "labeler", "evaluator", "judge", "reviewer", "coder")
+from refless.data.tables.roles import ROLES
+from refless.registry.arrays import Names
+
+WHO = {*ROLES["annotator"].names, *ROLES["annotator"].hints}
 _PLACED = re.compile(r"(?:(.*)\.)?([^.\d][^.]*?)[._ -]?(\d*)")
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.)")  # in a list
 _NUMBERED = re.compile(r"(.+?)[._ -]?\d+")
@@ -20,7 +23,7 @@ def stem(name: str) -> str:
     return folded(with_number[1] if with_number else name)
 
 
-def numbered(names: Sequence[str], stems: Collection[str]) -> list[str]:
+def numbered(names: Names, stems: Collection[str]) -> list[str]:
     """The names with a number behind one of these stems: `rating.1`, `Rating 2`."""
     return [name for name in names if _NUMBERED.fullmatch(name) and stem(name) in stems]
 
@@ -37,7 +40,7 @@ def says_who(name: str) -> bool:
     return word.removesuffix("_id").removesuffix("_name") in WHO
 
 
-def raters_beside(ratings: Sequence[str], header: Sequence[str]) -> dict[str, str]:
+def raters_beside(ratings: Names, header: Names) -> dict[str, str]:
     """The column that says who gave each column of ratings; none if one has none.
 
     It lies in the same object (`a.0.rater` of `a.0.rating`), or its name ends in the same number.

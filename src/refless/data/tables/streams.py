@@ -161,10 +161,7 @@ def opened(place: Place) -> Iterator[BinaryIO]:
             bytes than are read.
     """
     raw, path = place.raw, place.path
-    with (
-        _faults_of(path),
-        io.BytesIO(raw) if isinstance(raw, bytes) else raw.open("rb") as packed,
-    ):
+    with _faults_of(path), io.BytesIO(raw) if isinstance(raw, bytes) else raw.open("rb") as packed:
         magic = packed.read(2)
         packed.seek(0)
         if magic != GZIP and path.endswith(".gz"):

@@ -3,23 +3,21 @@
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from refless.data.records import numbered, scored
-from refless.data.tables.cells import name_of_cell, source_of_cell, text_of_cell
-from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
+from refless.data.records import COLUMNS, numbered, scored
+from refless.data.tables.cells import each_once, json_in_cell, name_of_cell
 from refless.data.tables.columns import (
-    Columns,
     Roles,
     check_columns,
     check_header,
-    flagged,
+    flag_of,
+    flagged_names,
     keeping,
     listed,
     named_here,
@@ -34,24 +32,19 @@ from refless.data.tables.conditions import (
     marked_note,
     values_seen,
 )
-from refless.data.tables.dimensions import columns_for, with_dimension
+from refless.data.tables.dimensions import of_one_dimension
 from refless.data.tables.load_columns import Gathered, gather
 from refless.data.tables.names import are_models, keys_alike, pseudonyms, spelled_alike
-from refless.data.tables.ratings import blanks_of, marks_fault, score_words, spelled
+from refless.data.tables.ratings import WordMap, blanks_of, marks_fault, score_words, spelled
 from refless.data.tables.reading import Reading
-from refless.data.tables.unread import fits, unread_note
-from refless.registry.arrays import IntArray
+from refless.data.tables.roles import ROLES, Columns, Kind, roles_in
+from refless.data.tables.unread import unread_note
+from refless.registry.arrays import IntArray, Names, Strings
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
 
 FAULTS_KEPT = 20
 KINDS_SHOWN = 3  # things found in bad rows that a note counts
-NAME_ROLES = (
-    "id", "item", "source", "system", "task", "annotator", "group", "label", "rationale", "run",
-)  # fmt: skip
-OF_TEXT = ("source", "system", "item", "task", "group", "label")  # which rows of a text agree on
-NUMBERS = ("score", "logprob", "length")
-NEEDED = ("id", "item")  # if there is such a column, every row must fill it
 Values = Mapping[str, Sequence[object]]
 
 
@@ -69,12 +62,12 @@ class Read:
         columns: role -> what the rows call its columns.
     """
 
-    notes: tuple[str, ...] = ()
+    notes: Strings = ()
     skipped: tuple[InputError, ...] = ()
     n_skipped: int = 0
-    group: tuple[str, ...] = ()
+    group: Strings = ()
     first_rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    columns: Mapping[str, Strings] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -140,7 +133,8 @@ class Table:
         _, places = np.unique(text, return_index=True)
         groups = Merged(rows=rows, text=text, first=[rows[i] for i in places])
         if len(places) < len(rows):
-            names = {role: self.names[role] for role in OF_TEXT if role in self.names}
+            agreed = {role for role in self.names if ROLES[role].of in {"place", "any"}} - {"id"}
+            names = {role: self.names[role] for role in self.names if role in agreed}
             scores = {f"{name} scores": column for name, column in self.scores.items()}
             self._check_agreement(groups, {"text": self.texts, **names, **scores, **values})
         return groups
@@ -159,7 +153,7 @@ class Table:
                         remedy += "; of runs of one judge: refless judge --runs"
                     raise self.rows.fault(row, problem, remedy)
 
-    def picked(self, role: str, groups: Merged) -> tuple[str, ...]:
+    def picked(self, role: str, groups: Merged) -> Strings:
         """[n] a role's value for each text, or empty if there is no such column."""
         column = self.names.get(role)
         return () if column is None else tuple(column[row] for row in groups.first)
@@ -169,20 +163,15 @@ class Table:
 
         Sources stand in for items that are not there.
         """
-        sources = self.picked("source", groups)
+        columns = {name: self.picked(name.removesuffix("s"), groups) for name in COLUMNS}
+        columns["texts"] = tuple(self.texts[row] for row in groups.first)
+        columns["ids"] = columns["ids"] or numbered(len(groups.first))
+        columns["items"] = columns["items"] or columns["sources"]
         scores = {name: [score[row] for row in groups.first] for name, score in self.scores.items()}
-        return {
-            "ids": self.picked("id", groups) or numbered(len(groups.first)),
-            "texts": tuple(self.texts[row] for row in groups.first),
-            "sources": sources,
-            "systems": self.picked("system", groups),
-            "items": self.picked("item", groups) or sources,
-            "tasks": self.picked("task", groups),
-            **scored(scores),
-        }
+        return {**columns, **scored(scores)}
 
     def summary(
-        self, groups: Merged, notes: Sequence[str], bad: Sequence[int], fate: str
+        self, groups: Merged, notes: Names, bad: Sequence[int], fate: str
     ) -> dict[str, Any]:
         """What a `Read` has to say: the notes, how rows were merged, what became of bad rows."""
         faults = [self.rows.bad[row] for row in bad]
@@ -202,12 +191,11 @@ class Table:
         """[n] number of each text's first row; empty if files divide the rows of a system."""
         if len(self.rows.parts) > 1:
             systems = self.names.get("system", [""] * len(self))
-            files = [self.rows.part(row).first for row in range(len(self))]
-            if len({*zip(systems, files, strict=True)}) > len({*systems}):
+            if len({*zip(systems, self.rows.files, strict=True)}) > len({*systems}):
                 return np.zeros(0, dtype=np.int64)
         return np.array(groups.first, dtype=np.int64)
 
-    def merged_note(self, groups: Merged) -> tuple[str, ...]:
+    def merged_note(self, groups: Merged) -> Strings:
         """How many rows are how many texts, if some were merged."""
         n, m = len(groups.first), len(groups.rows)
         last = "text" if self.roles.column("text") else "item"
@@ -216,21 +204,20 @@ class Table:
 
 
 def read_table(
-    rows: object,
-    reading: Reading,
-    roles: Sequence[str],
-    needed: Sequence[str] = NEEDED_COLUMNS,
+    rows: object, reading: Reading, kind: Kind, needed: Names = ("text", "rating")
 ) -> Table:
     """The rows of files or of memory, with texts, names and scores checked; errors of `read_pool`.
 
-    Columns may play these roles; those `needed` among them must be there.
+    Columns may play the roles of this kind of file; those `needed` among them must be there.
     """
+    roles = roles_in(kind)
     check_columns(reading.columns, roles)
-    more = columns_for(reading) if "rating" in roles else ()
     conditions = conditions_in(reading.where)
     names = [condition.column for condition in conditions]
-    keep = keeping(reading.columns, roles, (*more, *names))
-    gathered = gather(rows, lambda name: keep(name) or is_mark(name), reading, more)
+    if reading.dimension is not None and "rating" in roles:
+        names.append(reading.dimension)
+    keep = keeping(reading.columns, roles, names)
+    gathered = gather(rows, lambda name: keep(name) or is_mark(name), reading, names)
     _leave_out(gathered, conditions, reading.columns)
     chosen = _roles(gathered, reading, roles, needed)
     table = _checked(gathered, chosen, reading.score_map)
@@ -246,7 +233,7 @@ def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns
         InputError: a condition on a column that is not there, or that leaves nothing.
     """
     for condition in conditions:
-        check_header([condition.column], "where", [*rows.header], rows.name)
+        check_header([condition.column], "--where", [*rows.header], rows.name)
         cells = rows.columns[condition.column]
         dropped = {row for row, cell in enumerate(cells) if not condition.keeps(cell)}
         if len(dropped) == len(rows):
@@ -256,9 +243,7 @@ def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns
         rows.conditional.add(condition.column)
         rows.sentences.append((rows.name, condition_note(condition, len(dropped), len(rows))))
         rows.without(dropped)
-    told = rows.conditional | {
-        name for field in fields(columns) for name in flagged(columns, field.name)
-    }
+    told = rows.conditional.union(flagged_names(columns))
     for name in [name for name in rows.columns if is_mark(name) and name not in told]:
         if invalid := marked(name, rows.columns[name]):
             cells = [rows.columns[name][row] for row in invalid]
@@ -267,22 +252,17 @@ def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns
             rows.without({*invalid})
 
 
-def _roles(
-    gathered: Gathered, reading: Reading, roles: Sequence[str], needed: Sequence[str]
-) -> Roles:
+def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) -> Roles:
     """Which column is what; raises InputError if a needed one is not there."""
     columns, header = reading.columns, tuple(gathered.header)
+    if reading.beside_rated:
+        columns, roles = named_here(columns, roles, header)
     if "rating" in roles:
-        is_export = any(notes.tool for _, notes in gathered.notes)
-        columns = with_dimension(
-            reading, gathered.dimensions, header, gathered.name, is_export=is_export
-        )
-        check_columns(columns, roles)
-    columns, roles = named_here(columns, roles, header, reading.lacking)
+        columns = of_one_dimension(gathered, replace(reading, columns=columns), roles)
     try:
-        of_values = partial(fits, gathered)
-        known = gathered.known
-        chosen = roles_of(columns, roles, header, gathered.name, needed, known, of_values)
+        chosen = roles_of(
+            columns, roles, header, gathered.name, needed, gathered.known, gathered.fits
+        )
     except InputError as fault:
         omissions = [line for _, notes in gathered.notes for line in notes.omissions()]
         sentences = [sentence for _, sentence in gathered.sentences]
@@ -294,40 +274,33 @@ def _roles(
     return replace(chosen, notes=tuple(notes))
 
 
-def _checked(rows: Gathered, roles: Roles, score_map: Mapping[str, float] | None) -> Table:
+def _checked(rows: Gathered, roles: Roles, score_map: WordMap) -> Table:
     names = {
-        role: rows.checked(column, source_of_cell if role == "source" else name_of_cell)
-        for role in NAME_ROLES
-        if (column := roles.column(role)) is not None
+        role: rows.checked(column, cell)
+        for role, (column, *_) in roles.columns.items()
+        if (cell := ROLES[role].cell) is not None
     }
-    notes = list(roles.notes)
-    if "annotator" in names:
-        names["annotator"], more = pseudonyms(names["annotator"])
-        notes += more
+    texts = names.pop("text", None)
     who = {name: rows.checked(column, name_of_cell) for name, column in roles.raters.items()}
-    people, more = pseudonyms([*chain(*who.values())])
-    notes += more
+    people, of_people = pseudonyms(names.get("annotator") or [*chain(*who.values())])
+    if "annotator" in names:
+        names["annotator"] = people
     raters = {name: people[i * len(rows) : (i + 1) * len(rows)] for i, name in enumerate(who)}
-    for role in ("system", "annotator"):
-        notes += spelled_alike(names.get(role, people if role == "annotator" else ()), role)
-    owners = names.get("system") or [str(rows.part(row).first) for row in range(len(rows))]
+    notes = [*roles.notes, *of_people, *spelled_alike(people, "annotator")]
+    notes += spelled_alike(names.get("system", ()), "system")
     for role in ("id", "item", "source"):
-        notes += keys_alike(role, names.get(role, ()), owners)
-    for role in NEEDED:
-        for row, value in enumerate(names.get(role, ())):
-            if not value:
-                remedy = f"give every row its {role}, or drop the column"
-                rows.refuse(row, f"no {role}", remedy, roles.column(role))
-    text = roles.column("text")
+        if role in names:
+            notes += keys_alike(role, names[role], names.get("system") or rows.files)
     table = Table(
         rows=rows,
         roles=replace(roles, notes=tuple(notes)),
-        texts=[""] * len(rows) if text is None else rows.checked(text, text_of_cell),
+        texts=texts or [""] * len(rows),
         names=names,
         scores={
             column: numbers_of(rows, column, score_map)
-            for role in NUMBERS
-            for column in roles.all(role)
+            for role, columns in roles.columns.items()
+            if ROLES[role].of == "number"
+            for column in columns
         },
         raters=raters,
     )
@@ -336,15 +309,22 @@ def _checked(rows: Gathered, roles: Roles, score_map: Mapping[str, float] | None
 
 
 def _check_gaps(table: Table) -> None:
-    """Refuses rows without a system, or a source that stands for the item, if others have one."""
+    """Refuses rows without an id or item, or without what other rows say: their system or source.
+
+    Sources count only if they stand for the items.
+    """
     rows = table.rows
-    for role in ("system",) if "item" in table.names else ("system", "source"):
-        column, values = table.roles.column(role), table.names.get(role, [])
-        gaps = [row for row, value in enumerate(values) if not value] if any(values) else []
-        for row in (row for row in gaps if column in rows.part(row).columns):
-            remedy = f"give every row its {role} (merged cells leave all but the first blank)"
-            remedy += f", or name another column with --column {role}=NAME"
-            rows.refuse(row, f"no {role}", remedy, column)
+    for role, values in table.names.items():
+        record, column = ROLES[role], table.roles.column(role)
+        counts = any(values) and not (role == "source" and "item" in table.names)
+        if record.filled == "always" or (record.filled == "alike" and counts):
+            for row in [row for row, value in enumerate(values) if not value]:
+                if record.filled == "always" or column in rows.part(row).columns:
+                    has_task = role == "source" and "instruction" in rows.header
+                    name = "instruction" if has_task else "NAME"
+                    remedy = f"give every row its {role} (merged cells leave all but the first "
+                    remedy += f"blank), or name another column with {flag_of(role)}={name}"
+                    rows.refuse(row, f"no {role}", remedy, column)
 
 
 def _check_people(names: set[str], table: Table) -> None:
@@ -360,7 +340,7 @@ def _check_people(names: set[str], table: Table) -> None:
 def numbers_of(
     rows: Gathered,
     column: str,
-    score_map: Mapping[str, float] | None = None,
+    score_map: WordMap = None,
     *,
     everywhere: bool = True,
 ) -> list[float | None]:
@@ -380,13 +360,17 @@ def numbers_of(
         row, problem, remedy = marks
         raise rows.fault(row, problem, remedy, column)
     blank = blanks_of(score_map)
-    spellings = [None if (word := spelled(cell)) in blank else word for cell in cells]
+    spellings = [None if word in blank else word for word in each_once(spelled, cells)]
     meanings, remedy = score_words({*spellings} - {None}, score_map)
     numbers: list[float | None] = []
     for row, value in enumerate(spellings):
         value = None if value is None else meanings.get(value, value)
         number = value if isinstance(value, float) and math.isfinite(value) else None
         if number is None and value is not None:
+            inner = json_in_cell(cells[row])
+            if isinstance(inner, dict) and inner:
+                name = f"{column}.{next(iter(inner))}"
+                remedy = f"name what is inside, as in --score-column {name}"
             rows.refuse(row, f"score {cells[row]!r} is not a number", remedy, column)
         numbers.append(number)
     return numbers

@@ -8,22 +8,14 @@ import numpy as np
 
 from refless.data.records import Outputs, RatedPool, Texts, as_outputs
 from refless.data.tables.cells import name_of_cell, references_of_cells, weights_of_cell
-from refless.data.tables.columns import (
-    ALIASES,
-    BOTH_ROLES,
-    OUTPUT_ROLES,
-    POOL_ROLES,
-    Columns,
-    flagged,
-    missing,
-    scores_among,
-)
+from refless.data.tables.columns import flagged, missing, scores_among
 from refless.data.tables.memory import Rows
 from refless.data.tables.rated import Keys, PoolRead, keys_of, keys_of_unrated, rated_of
 from refless.data.tables.reading import PLAIN, Reading
+from refless.data.tables.roles import ROLES, Columns, Kind
 from refless.data.tables.spellings import folded
-from refless.data.tables.table import NEEDED, Merged, Read, Table, read_table
-from refless.registry.arrays import FloatArray, IntArray
+from refless.data.tables.table import Merged, Read, Table, read_table
+from refless.registry.arrays import FloatArray, IntArray, Names, Strings
 from refless.registry.errors import InputError, UsageError
 
 APART = "give the rated texts with --rated"
@@ -62,12 +54,12 @@ class ScoredRead(PoolRead):
     scores: dict[str, FloatArray]
     texts: bool
     numbers: dict[str, FloatArray]
-    labels: tuple[str, ...] = ()
+    labels: Strings = ()
     unrated: Outputs
-    unrated_group: tuple[str, ...] = ()
+    unrated_group: Strings = ()
     unrated_rows: IntArray
-    rationales: tuple[str, ...] = ()
-    slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rationales: Strings = ()
+    slices: Mapping[str, Strings] = field(default_factory=dict)
 
 
 def read_pool(rows: Rows, reading: Reading = PLAIN) -> PoolRead:
@@ -90,7 +82,7 @@ def read_pool(rows: Rows, reading: Reading = PLAIN) -> PoolRead:
     if isinstance(rows, RatedPool):
         check_made_with(rows, reading)
         return PoolRead(pool=with_scores(rows, reading.columns.score, "rated texts"))
-    return rated_of(read_table(rows, reading, POOL_ROLES), reading).read
+    return rated_of(read_table(rows, reading, "rated"), reading).read
 
 
 def read_outputs(rows: Rows, reading: Reading = PLAIN, *, apart: bool = False) -> OutputsRead:
@@ -111,7 +103,7 @@ def read_outputs(rows: Rows, reading: Reading = PLAIN, *, apart: bool = False) -
     if isinstance(rows, RatedPool | Outputs):
         outputs = as_outputs(rows) if isinstance(rows, RatedPool) else rows
         return OutputsRead(outputs=with_scores(outputs, reading.columns.score, "outputs"))
-    table = read_table(rows, reading, OUTPUT_ROLES)
+    table = read_table(rows, reading, "outputs")
     keys = None if apart else keys_of(table, several=are_ratings(table, reading.columns))
     return outputs_of_rows(table, range(len(table)), table.roles.notes, keys)
 
@@ -123,7 +115,7 @@ def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRe
     that no id is given twice. Arguments and errors are those of `read_pool`; that nothing is rated,
     or everything, is an InputError, too.
     """
-    table = read_table(rows, reading, BOTH_ROLES, needed=("text",))
+    table = read_table(rows, reading, "both", needed=("text",))
     if not table.roles.all("rating"):
         header, scores = [*table.rows.header], reading.columns.score
         raise missing("rating", header, table.rows.name, f", or {APART}", scores)
@@ -142,9 +134,7 @@ def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRe
     )
 
 
-def read_scored(
-    rows: Rows, reading: Reading = PLAIN, roles: Sequence[str] = BOTH_ROLES
-) -> ScoredRead:
+def read_scored(rows: Rows, reading: Reading = PLAIN, kind: Kind = "both") -> ScoredRead:
     """The rated texts in rows from anywhere with their columns of scores; texts are not needed.
 
     Rows of one text must agree in their scores.
@@ -154,7 +144,7 @@ def read_scored(
     """
     if isinstance(rows, RatedPool | Outputs):
         raise UsageError(f"{type(rows).__name__} has no columns of scores; give rows that have")
-    table = runs_apart(read_table(rows, reading, roles, ("rating",)))
+    table = runs_apart(read_table(rows, reading, kind, ("rating",)))
     check_told_apart(table)
     columns = metric_columns(table, range(len(table)))
     read, groups, unrated = rated_of(table, reading)
@@ -224,16 +214,14 @@ def runs_apart(table: Table) -> Table:
 def are_ratings(table: Table, columns: Columns) -> bool:
     """Whether there are columns of ratings and of annotators, so that outputs have several rows."""
     header = {*table.rows.header}
-    folded_names = {folded(name) for name in header}
+    header |= {folded(name) for name in header}
     return all(
-        not header.isdisjoint(flagged(columns, role)) or not folded_names.isdisjoint(ALIASES[role])
+        not header.isdisjoint((*flagged(columns, role), *ROLES[role].names))
         for role in ("rating", "annotator")
     )
 
 
-def outputs_of_rows(
-    table: Table, rows: Sequence[int], notes: Sequence[str], keys: Keys
-) -> OutputsRead:
+def outputs_of_rows(table: Table, rows: Sequence[int], notes: Names, keys: Keys) -> OutputsRead:
     """The outputs on some rows; errors as of `read_outputs`.
 
     Args:
@@ -284,7 +272,9 @@ def _of_texts(columns: dict[str, list[tuple[Any, ...]]], groups: Merged) -> dict
 def _with_place_holders(table: Table, bad: Sequence[int]) -> Table:
     """Bad rows without texts; their place stands for an id or item that they lack."""
     texts = [*table.texts]
-    needed = {role: [*table.names[role]] for role in NEEDED if role in table.names}
+    needed = {
+        role: [*names] for role, names in table.names.items() if ROLES[role].filled == "always"
+    }
     for row in bad:
         texts[row] = ""
         for column in needed.values():
@@ -293,7 +283,7 @@ def _with_place_holders(table: Table, bad: Sequence[int]) -> Table:
     return replace(table, texts=texts, names={**table.names, **needed})
 
 
-def with_scores(texts: T, names: Sequence[str], noun: str) -> T:
+def with_scores(texts: T, names: Names, noun: str) -> T:
     """Texts with the scores that flags name, or with all that they have if none do.
 
     Names may be patterns. Texts without any scores are a UsageError, a name that is none of theirs

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from refless.commands.parameters import (
+    OUTPUT_ROLES,
     About,
     Argument,
     ColumnRoles,
@@ -19,6 +20,7 @@ from refless.commands.parameters import (
     Rows,
     Seed,
     SkipBad,
+    about_columns,
     command,
     names_in,
 )
@@ -26,7 +28,6 @@ from refless.commands.rows import check_standard_input, tell
 from refless.commands.warnings import note, progress
 from refless.data.records import Outputs
 from refless.data.tables import Columns, Reading, read_outputs
-from refless.data.tables.columns import OWN
 from refless.extensions.metrics.references import notes
 from refless.extensions.metrics.result import MetricResult
 from refless.extensions.metrics.scoring import Run, run
@@ -36,20 +37,15 @@ from refless.registry.errors import InputError, UsageError
 
 TABLES = {".jsonl", ".json", ".csv", ".tsv", ".parquet"}
 
-ReferredColumns = Annotated[
-    ColumnRoles,
-    About(
-        "Column that plays a role, if its name does not say so: text=reply. Repeatable; roles: "
-        "text, id, item, source, system, task, reference (several), weight."
-    ),
-]
+REFERRED_ROLES = (*OUTPUT_ROLES, "reference", "weight")
+ReferredColumns = Annotated[ColumnRoles, about_columns("text=reply", REFERRED_ROLES)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferredRows(OutputRows):
     """The same with what metrics read besides the text."""
 
-    roles: ClassVar[tuple[str, ...]] = (*OutputRows.roles, *OWN)
+    roles: ClassVar[tuple[str, ...]] = REFERRED_ROLES
 
 
 @command

@@ -3,15 +3,15 @@
 import ast
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from refless.data.tables.columns import Keep
-from refless.data.tables.dimensions import is_dimension
-from refless.data.tables.reading import ImportNotes, Numbered, Reading, Row, Source
+from refless.data.tables.columns import Keep, is_dimension
+from refless.data.tables.reading import ImportNotes, NumberedRows, Reading, Row, Source
 from refless.data.tables.streams import Place
+from refless.registry.arrays import Strings
 from refless.registry.errors import InputError
 
 _MOST = 1 << 16  # characters of a value that is read as Python writes it
@@ -90,11 +90,11 @@ class Export:
     title: str
     looks_like: Callable[[Mapping[str, object]], bool]
     start: Callable[[About], Reader]
-    roles: tuple[str, ...] = ()
+    roles: Strings = ()
     rows: Callable[[Place], AbstractContextManager[Source]] | None = None
     within: str = ""
     header: Callable[[Place], Mapping[str, object]] = lambda _: {}
-    gathered: Callable[[Iterator[Numbered]], Iterator[Numbered]] = lambda rows: rows
+    gathered: Callable[[NumberedRows], NumberedRows] = lambda rows: rows
 
 
 def exported(source: Source, export: Export, place: Place, keep: Keep) -> Source:
@@ -111,13 +111,13 @@ def exported(source: Source, export: Export, place: Place, keep: Keep) -> Source
 
 
 def _rows(
-    rows: Iterator[Numbered],
+    rows: NumberedRows,
     read: Reader,
     notes: ImportNotes,
     dimension: str | None,
     *,
     rated: bool,
-) -> Iterator[Numbered]:
+) -> NumberedRows:
     """The rows, each rating of the dimension that is read with what is known about its text."""
     for number, row in rows:
         entry = row if isinstance(row, InputError) else read(row)
@@ -125,7 +125,8 @@ def _rows(
             yield number, entry
         elif entry is not None:
             notes.dimensions.update(str(r["dimension"]) for r in entry.ratings if "dimension" in r)
-            ratings = [r for r in entry.ratings if is_dimension(str(r.get("dimension")), dimension)]
+            of_all = ((str(r.get("dimension", dimension)), r) for r in entry.ratings)
+            ratings = [rating for name, rating in of_all if is_dimension(name, dimension)]
             for rating in (ratings if rated else []) or [{}]:
                 yield number, entry.record | rating
 
@@ -147,7 +148,7 @@ def items(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def fields_of(value: object) -> dict[str, object]:
+def fields_of(value: object) -> Row:
     """The fields of an object; none of anything else."""
     return value if isinstance(value, dict) else {}
 

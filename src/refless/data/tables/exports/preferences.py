@@ -13,14 +13,7 @@ from typing import NamedTuple
 
 from refless.data.choices import SCALE, item_of
 from refless.data.tables.cells import name_of_cell, text_of_cell
-from refless.data.tables.columns import (
-    ALIASES,
-    CRITERIA,
-    Columns,
-    flagged,
-    matches,
-)
-from refless.data.tables.dimensions import is_dimension
+from refless.data.tables.columns import flagged, is_dimension, matches
 from refless.data.tables.exports.format import (
     About,
     Entry,
@@ -33,6 +26,7 @@ from refless.data.tables.exports.format import (
     text_in,
 )
 from refless.data.tables.reading import Row
+from refless.data.tables.roles import ROLES, Columns
 from refless.data.tables.spellings import folded
 from refless.registry.errors import InputError
 
@@ -71,7 +65,7 @@ def sides_in(row: Mapping[str, object]) -> Sides | None:
         for a, b in ENDS:
             if text + a in row and text + b in row:
                 return Sides(text + a, text + b, winner, (a, b))
-    for system in ALIASES["system"] if winner else ():
+    for system in ROLES["system"].names if winner else ():
         for a, b in ENDS:
             if system + a in row and system + b in row:
                 return Sides(system + a, system + b, winner, (a, b), has_texts=False)
@@ -103,13 +97,24 @@ def read_pairs(about: About) -> Reader:
     return lambda row: _entry(row, about, next(places))
 
 
+def _shared(row: Row, columns: Columns, source: str | None) -> Row:
+    """The cells that both texts of a choice share."""
+    usual = {
+        _name(columns, "source"): source or None,
+        _name(columns, "annotator"): _of_role(row, columns, "annotator", "user", "judge"),
+    }
+    names = {name for role in AS_THEY_ARE for name in flagged(columns, role)}
+    shared: Row = {name: value for name, value in usual.items() if value is not None}
+    return shared | {name: row[name] for name in names & row.keys()}
+
+
 def _entry(row: Row, about: About, place: str) -> Entry | InputError | None:
     """A choice with two rated rows for each vote; a fault of either text is one of the choice.
 
     What votes without texts are about is the row, at this place, unless an id or item names it.
     """
     columns, left_out = about.reading.columns, about.notes.left_out
-    criteria = {name: cell for name, cell in row.items() if folded(name) in CRITERIA}
+    criteria = {name: cell for name, cell in row.items() if folded(name) in ROLES["dimension"].weak}
     row = _with_folded(row)
     sides = sides_in(row)
     if sides is None:
@@ -124,13 +129,8 @@ def _entry(row: Row, about: About, place: str) -> Entry | InputError | None:
     if texts[0] == texts[1] and texts[0] is not None:
         left_out["choices between two equal texts"] += 1
         return None
-    record: Row = {
-        _name(columns, "source"): (prompt if source is None else text_in(source)) or None,
-        _name(columns, "annotator"): _of_role(row, columns, "annotator", "judge"),
-    }
-    record = {name: value for name, value in record.items() if value is not None}
-    names = {name for role in AS_THEY_ARE for name in flagged(columns, role)}
-    record |= criteria | {name: row[name] for name in names & row.keys()}
+    shared = _shared(row, columns, prompt if source is None else text_in(source))
+    record = shared | criteria
     pair = [_side(row, end, text, columns) for end, text in zip(sides.ends, texts, strict=True)]
     if not sides.has_texts:
         for side in pair:
@@ -138,6 +138,9 @@ def _entry(row: Row, about: About, place: str) -> Entry | InputError | None:
     if fault := _fault(pair, columns, ("text", "system") if sides.has_texts else ("system",)):
         return fault
     systems = [side.get(_name(columns, "system")) for side in pair]
+    if sum(system in (None, "") for system in systems) == 1:
+        remedy = "name the systems of both texts, or of neither"
+        return InputError("no system", remedy=remedy, column=_name(columns, "system"))
     votes = [_winner(word, sides, systems) for word in _votes(row, sides)]
     left_out["choices of neither text"] += votes.count(NEITHER)
     votes = [vote for vote in votes if vote != NEITHER]
@@ -192,7 +195,7 @@ def _side(row: Row, end: str, text: object, columns: Columns) -> Row:
         for base in (name.removesuffix(end), name.removeprefix(begin))
         if base != name and any(matches(base, score) for score in spellings)
     }
-    roles = (folded(columns.system),) if columns.system else ALIASES["system"]
+    roles = (folded(columns.system),) if columns.system else ROLES["system"].names
     names = [f"{role}{end}" for role in roles] + [f"{begin}{role}" for role in roles]
     if (system := _first(row, names)) is not None:
         side[_name(columns, "system")] = system
@@ -264,7 +267,7 @@ def _winner(word: object, sides: Sides, systems: list[object]) -> object:
 
 def _of_role(row: Row, columns: Columns, role: str, *more: str) -> object:
     named = getattr(columns, role)
-    return _first(row, (named,) if named else (*ALIASES[role], *more))
+    return _first(row, (named,) if named else (*ROLES[role].words, *more))
 
 
 def _first(row: Row, names: Sequence[str]) -> object:

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from refless.commands.parameters import (
-    About,
+    RATED_ROLES,
     Argument,
     ColumnRoles,
     Dimension,
@@ -18,13 +18,13 @@ from refless.commands.parameters import (
     Rows,
     Seed,
     SkipBad,
+    about_columns,
     command,
 )
 from refless.commands.rows import tell
 from refless.commands.warnings import note
 from refless.data.human import human_ratings
 from refless.data.tables import ScoredRead, read_scored
-from refless.data.tables.columns import HUSE_ROLES
 from refless.extensions.papers.huse.result import HuseResult
 from refless.extensions.papers.huse.study import PARTS
 from refless.extensions.papers.huse.study import huse as huse_of
@@ -36,23 +36,15 @@ from refless.registry.version import __version__
 
 HUMAN_LABELS = ("human", "person", "people", "reference")
 
-LabelledColumns = Annotated[
-    ColumnRoles,
-    About(
-        "Column that plays a role, if its name does not say so: rating=score. Repeatable; "
-        "roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'), "
-        "annotator, time, dimension; logprob (the text's log-probability under the model), "
-        "length (its number of tokens; without it words) and label (tells people's texts from "
-        "the model's; without it the system)."
-    ),
-]
+LABELLED_ROLES = (*RATED_ROLES, "logprob", "length", "label")
+LabelledColumns = Annotated[ColumnRoles, about_columns("rating=score", LABELLED_ROLES)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledRows(RatedRows):
     """The same with what a model thinks of each text, and whose it is."""
 
-    roles: ClassVar[tuple[str, ...]] = (*RatedRows.roles, "logprob", "length", "label")
+    roles: ClassVar[tuple[str, ...]] = LABELLED_ROLES
 
 
 @command
@@ -111,7 +103,7 @@ def huse(
 
 
 def _read(rated: Rows, rows: LabelledRows) -> ScoredRead:
-    read = read_scored(rated, rows.to_reading(), HUSE_ROLES)
+    read = read_scored(rated, rows.to_reading(), "huse")
     tell(read)
     if "logprob" not in read.numbers:
         first = rated[0] if isinstance(rated, list) else rated

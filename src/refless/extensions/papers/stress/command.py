@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar
 
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.parameters import (
+    RATED_ROLES,
     About,
     Argument,
     Chosen,
@@ -22,6 +23,7 @@ from refless.commands.parameters import (
     Several,
     SkipBad,
     Threads,
+    about_columns,
     command,
     names_in,
 )
@@ -39,21 +41,15 @@ from refless.metrics.protocol import metrics_of
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 
-StressColumns = Annotated[
-    ColumnRoles,
-    About(
-        "Column that plays a role, if its name does not say so: rating=score. Repeatable; "
-        "roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'), "
-        "annotator, time, dimension, reference (several)."
-    ),
-]
+STRESS_ROLES = (*RATED_ROLES, "reference")
+StressColumns = Annotated[ColumnRoles, about_columns("rating=score", STRESS_ROLES)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StressRows(RatedRows):
     """The same with references."""
 
-    roles: ClassVar[tuple[str, ...]] = (*RatedRows.roles, "reference")
+    roles: ClassVar[tuple[str, ...]] = STRESS_ROLES
 
 
 @command
