@@ -534,7 +534,7 @@ def test_models_are_no_annotators(name: str) -> None:
         read_pool(choices)
 
 
-def test_people_who_are_called_as_models() -> None:
+def test_names_that_only_seem_to_be_models() -> None:
     """A first name is no model; nor are all annotators if one of them is."""
     for names in (("Claude", "Gemma"), ("Claude R.", "Gemma R."), ("gpt-4", "ann")):
         rows = [{**r, "annotator": names[i % 2]} for i, r in enumerate(chats("prompt", "output"))]
