@@ -1,12 +1,18 @@
 """Columns: aliases, flags, and what rows of one text must agree on."""
 
 import json
+import re
+import unicodedata
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from refless.data.tables import ROLES, Columns, Reading, read_outputs, read_pool, read_scored
+from refless.data.tables.cells import each_once
+from refless.data.tables.names import _QUOTES, _forms
 from refless.registry.errors import InputError, UsageError
 
 
@@ -302,3 +308,26 @@ def test_series_with_other_labels() -> None:
     assert read_pool(plain).pool.human.tolist() == [4, 2]
     assert read_pool({"text": texts, "rating": [4, 2]}).pool.human.tolist() == [4, 2]
     assert read_pool(pandas.DataFrame(plain)).pool.human.tolist() == [4, 2]
+
+
+CELLS = st.one_of(st.text(max_size=3), st.integers(0, 3), st.none(), st.booleans(), st.floats())
+
+
+@given(st.one_of(st.lists(CELLS), st.lists(st.text(max_size=2)), st.lists(st.integers(0, 3))))
+def test_equal_cells_are_read_once(cells: list[object]) -> None:
+    """What is read of each distinct cell is what is read of every cell: 1, 1.0 and True differ."""
+    assert each_once(repr, cells) == [repr(cell) for cell in cells]
+
+
+def form(name: str) -> str:
+    """A name without what is form alone: capitals, blanks, quotes, 1 and 1.0 and 001."""
+    plain = unicodedata.normalize("NFKC", name.casefold()).casefold().translate(_QUOTES)
+    plain = " ".join(plain.split())
+    number = re.fullmatch(r"0*(\d+)(?:\.0+)?", plain)
+    return number[1] if number else plain
+
+
+@given(st.lists(st.one_of(st.text("aB01. \n\t\u2019\u00a0\u00a8\u0130"), st.text()), min_size=1))
+def test_forms_of_names(names: list[str]) -> None:
+    """All names at once have the forms that each has alone."""
+    assert _forms(names) == [*map(form, names)]

@@ -97,7 +97,7 @@ def read_pairs(about: About) -> Reader:
     return lambda row: _entry(row, about, next(places))
 
 
-def _shared(row: Row, columns: Columns, source: str | None) -> Row:
+def _of_both(row: Row, columns: Columns, source: str | None) -> Row:
     """The cells that both texts of a choice share."""
     usual = {
         _name(columns, "source"): source or None,
@@ -129,7 +129,7 @@ def _entry(row: Row, about: About, place: str) -> Entry | InputError | None:
     if texts[0] == texts[1] and texts[0] is not None:
         left_out["choices between two equal texts"] += 1
         return None
-    shared = _shared(row, columns, prompt if source is None else text_in(source))
+    shared = _of_both(row, columns, prompt if source is None else text_in(source))
     record = shared | criteria
     pair = [_side(row, end, text, columns) for end, text in zip(sides.ends, texts, strict=True)]
     if not sides.has_texts:
