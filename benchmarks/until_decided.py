@@ -206,7 +206,7 @@ def decided(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> Itera
                 truth = gap(mine if these else ratings)
                 for way, end in study(mine, truth, scale, these=these).items():
                     tally[way].append((end.items / size, end.shown, end.wrong))
-        for way, ends in tally.items():
+        for way, ends in sorted(tally.items()):
             items, shown, wrong = np.mean(np.array(ends, dtype=float), axis=0)
             numbers = {"items": items, "shown": shown, "wrong": wrong, "studies": len(ends)}
             counts = len(ends) >= FEWEST_PAIRS * runs
@@ -227,7 +227,7 @@ def false_alarms(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> 
         swapped = np.where(rng.random(size) < 0.5, mine, mine[::-1])
         for way, end in study(swapped, 0.0, scale, these=False).items():
             tally[way].append(end.shown)
-    shares = "; ".join(f"{way} {np.mean(shown):.3f}" for way, shown in tally.items())
+    shares = "; ".join(f"{way} {np.mean(shown):.3f}" for way, shown in sorted(tally.items()))
     return f"{name}; false alarms in {runs} studies; {shares}"
 
 

@@ -238,7 +238,7 @@ def test_a_rating_column_for_each_rater(tmp_path: Path) -> None:
     ("words", "said"),
     [
         ("", "--goal is needed"),
-        ("--goal best", "learn for .* mean for .* compare for "),
+        ("--goal worst", "learn for .* mean for .* compare for "),
         ("--goal learn -n 0", "-n must be 1 or more"),
         ("--goal mean -n 1", "-n must be 2 or more with --goal mean"),
         ("--goal learn --within 0.1", "--within .* goes with --goal mean or compare"),
