@@ -20,11 +20,11 @@ from estimators import summeval
 from intervals import split
 from simulate import simulate
 
+from refless.commands.score.accepting import accepting
 from refless.data.records import RatedPool
 from refless.estimators.gp import GaussianProcess
 from refless.evaluation.groups import codes
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.accepting import accepting
 
 PROMISES = ((0.1, 0.05), (0.3, 0.1))  # quantile of the ratings that is the bar; share of wrong ones
 MOST = 700

@@ -25,13 +25,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from refless.evaluation.audit import corrected_means, sliced
-from refless.evaluation.judge_numbers import measured
+from refless.commands.compare.wins import rate
+from refless.commands.judge.audit import corrected_means, sliced
+from refless.commands.judge.numbers import measured
+from refless.commands.judge.repeated import drift_of
 from refless.evaluation.labels import AllRows, Labels
 from refless.evaluation.raters import Raters, Votes
-from refless.evaluation.repeated import drift_of
 from refless.evaluation.uses import as_annotator
-from refless.evaluation.wins import rate
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.contrast import contrast
 from refless.stats.intervals import UNDEFINED, Interval

@@ -21,10 +21,10 @@ import numpy as np
 from estimators import summeval
 from rivals import r2, rated_first
 
+from refless.commands.validate.versus_judges import line, linear
 from refless.data.records import RatedPool, as_outputs
 from refless.estimators.gp import GaussianProcess
 from refless.evaluation.groups import codes
-from refless.evaluation.judges import line, linear
 from refless.registry.arrays import IntArray
 
 RATINGS, OTHERS = (30, 36, 60, 120), 30

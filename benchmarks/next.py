@@ -24,14 +24,14 @@ import numpy as np
 from estimators import pools, summeval
 from simulate import simulate
 
+from refless.commands.next.active_learning import DOUBT
+from refless.commands.next.d_optimal import most_telling
+from refless.commands.next.sampling_design import Units, items_to_draw, outputs_to_draw
 from refless.data.records import RatedPool, as_outputs
 from refless.estimators.gp import GaussianProcess
-from refless.evaluation.active_learning import DOUBT
 from refless.evaluation.groups import codes
-from refless.evaluation.sampling_design import Units, items_to_draw, outputs_to_draw
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import spearman
-from refless.stats.d_optimal import most_telling
 from refless.stats.intervals import student
 
 SIZES = (20, 40, 80, 160)

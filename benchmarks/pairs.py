@@ -23,12 +23,12 @@ import numpy as np
 from estimators import pools, summeval
 from simulate import simulate
 
+from refless.commands.pairs.pairwise import Pairwise, pairwise
 from refless.commands.pairs.run import held_out_differences
 from refless.data.choices import choices_in
 from refless.data.records import RatedPool
 from refless.data.tables import Reading, read_pool
 from refless.estimators.gp import GaussianProcess
-from refless.evaluation.pairwise import Pairwise, pairwise
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import RefLessError
 from refless.stats.intervals import percentile_interval

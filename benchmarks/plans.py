@@ -32,6 +32,7 @@ from estimators import newer, pools, summeval
 from simulate import simulate
 
 from refless.commands.next.plan import pilot_of
+from refless.commands.next.planning import Goal, Pilot, interval_of, ratings_for
 from refless.data.design import Design
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.tables import Reading, read_pool
@@ -39,7 +40,6 @@ from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field
 from refless.registry.arrays import BoolArray, FloatArray
 from refless.stats.correlation import pearson
-from refless.stats.planning import Goal, Pilot, interval_of, ratings_for
 
 MEAN = Goal(aim="mean rating", within=0.05, passing=0.8, agreement=0.6, scale=True)
 DIFFERENCE = replace(MEAN, aim="difference", within=0.1)

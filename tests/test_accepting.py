@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import headlines, jsonl, run
-from refless.stats.accepting import SURE, accepting
+from refless.commands.score.accepting import SURE, accepting
 
 
 def drawn(n: int, rng: np.random.Generator, size: int = 1) -> tuple[np.ndarray, ...]:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from refless import compare
+from refless.commands.compare.board import board, votes_of
+from refless.commands.compare.bradley_terry import Strengths, Votes, maximum_likelihood, strengths
 from refless.data.tables import read_pool
-from refless.evaluation.board import board, votes_of
-from refless.stats.bradley_terry import Strengths, Votes, maximum_likelihood, strengths
 
 
 def drawn(rng: np.random.Generator, truth: list[float], votes: int, ties: float = 0.0) -> Votes:

@@ -10,10 +10,10 @@ import pytest
 from command_line import Ran, headlines, jsonl, run, too_wide
 from fixed_estimates import fixed
 from refless.commands.validate.findings import judge_lines
+from refless.commands.validate.leaderboard import Leaderboard, against
 from refless.commands.validate.verdict import verdict
+from refless.commands.validate.versus_judges import VersusJudges
 from refless.evaluation.differences import Difference
-from refless.evaluation.judges import VersusJudges
-from refless.evaluation.leaderboard import Leaderboard, against
 from refless.registry.arrays import FloatArray
 
 SCALE = ("--scale", 1, 5)

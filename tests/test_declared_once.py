@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refless
-from refless.evaluation.judge_numbers import NUMBERS, Number
+from refless.commands.judge.numbers import NUMBERS, Number
 from refless.evaluation.labels import Labels
 from refless.evaluation.uses import PURPOSES
 from refless.report.result import decided

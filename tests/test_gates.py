@@ -8,9 +8,9 @@ from benchmarks.simulate import simulate
 
 import refless
 from refless.commands.score.gates import ALL_ALIKE, BELOW, UNPROVEN, gate
+from refless.commands.score.guards import alike, beats_constant, more
 from refless.data.records import Residuals
 from refless.evaluation.groups import mean_of_others
-from refless.evaluation.guards import alike, beats_constant, more
 from refless.evaluation.scoring import Mean
 from refless.stats.fisher import Marked
 

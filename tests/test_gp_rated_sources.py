@@ -11,6 +11,7 @@ from benchmarks.simulate import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from refless.commands.validate.source_study import source_study
 from refless.data.design import unit_name, units_of, units_or_texts
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs
@@ -18,7 +19,6 @@ from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.model import conditioned, estimated
 from refless.estimators.gp.state import weight_ways
 from refless.estimators.saved import load, save
-from refless.evaluation.source_study import source_study
 from refless.registry.arrays import FloatArray, numbered
 
 SOURCES = 24

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from refless.commands.validate.versus_judges import judges
 from refless.data.design import group_names
 from refless.data.human import copies_of, pool_of
 from refless.data.records import RatedPool, scored
@@ -19,7 +20,6 @@ from refless.estimators import Estimator, estimator_of
 from refless.estimators.folds import folds_in, folds_of, whole
 from refless.evaluation import baselines
 from refless.evaluation.groups import codes
-from refless.evaluation.judges import judges
 from refless.registry.arrays import FloatArray, IntArray
 
 LEAST = 1e-12  # of the scale, which is 1 wide: what rounding may do

@@ -10,11 +10,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
-from refless.evaluation.audit import corrected_means
-from refless.evaluation.judge_numbers import measured
+from refless.commands.judge.audit import corrected_means
+from refless.commands.judge.numbers import measured
+from refless.commands.judge.repeated import drift_of
 from refless.evaluation.labels import AllRows, Labels
 from refless.evaluation.raters import Raters, Votes
-from refless.evaluation.repeated import drift_of
 from refless.evaluation.uses import _extra_of_annotators, as_annotator, may_estimate, refusals
 from refless.stats.answers import Estimate
 from refless.stats.clusters import effective_size

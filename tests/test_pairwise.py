@@ -8,12 +8,12 @@ import pytest
 
 from refless.commands.estimating import fitted
 from refless.commands.pairs.judged import recommendation, worth_using
+from refless.commands.pairs.pairwise import Pairwise, pairwise
 from refless.commands.pairs.run import held_out_differences
 from refless.data.choices import choices_in
 from refless.data.records import RatedPool
 from refless.data.tables import Columns, Reading, read_pool
 from refless.estimators.gp import GaussianProcess
-from refless.evaluation.pairwise import Pairwise, pairwise
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 

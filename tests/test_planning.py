@@ -9,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, nct, t
 
-from refless.stats.planning import MOST, Aim, Goal, Pilot, ratings_for, reach_of, share_reached
+from refless.commands.next.planning import (
+    MOST,
+    Aim,
+    Goal,
+    Pilot,
+    ratings_for,
+    reach_of,
+    share_reached,
+)
 from refless.stats.verdicts import kappa
 
 AIMS: tuple[Aim, ...] = ("pass rate", "mean rating", "kappa", "TPR", "TNR", "difference")

@@ -12,7 +12,7 @@ from benchmarks.until_decided import decided, false_alarms, over_pools, race
 
 import refless
 from command_line import ANY_NEIGHBOR, headlines, jsonl, run
-from refless.evaluation.racing import race_plan
+from refless.commands.next.racing import race_plan
 from refless.stats.group_sequential import LookPlan
 
 Rows = list[dict[str, Any]]

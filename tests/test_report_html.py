@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from command_line import headlines, jsonl, output_rows, rated_rows, run
+from refless.commands.judge.metrics_compared import Agreeing, Level
 from refless.commands.judge.result import nearest_to_people
 from refless.commands.validate.run import validate
 from refless.data.human import pool_of
 from refless.estimators.neighbors import BLEUNeighbors
-from refless.evaluation.meta import Agreeing, Level
 from refless.report.document import Document, Figure, Section, Table
 from refless.report.html import CLIP, as_html, clip
 from refless.stats.intervals import UNDEFINED, of_best

@@ -9,13 +9,13 @@ from benchmarks.simulate import simulate
 
 from fixed_estimates import estimates_of
 from refless.commands.score.document import verdict as worth
+from refless.commands.validate.validation import Validation, validation
 from refless.commands.validate.verdict import annotator_lines
 from refless.data.records import RatedPool
 from refless.estimators.cross_validated import CrossValidated
 from refless.evaluation.annotators import over_annotators
 from refless.evaluation.jackknife import split
 from refless.evaluation.scoring import Mean
-from refless.evaluation.validation import Validation, validation
 from refless.registry.arrays import FloatArray
 
 

@@ -6,10 +6,10 @@ from benchmarks.simulate import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from refless.commands.next.d_optimal import most_telling
 from refless.data.records import as_outputs
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.model import doubted
-from refless.stats.d_optimal import most_telling
 from refless.stats.posterior import exact
 
 

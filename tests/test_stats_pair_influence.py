@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.evaluation.meta import _pairs_right
-from refless.stats.pair_influence import accuracy_influence
-from refless.stats.pairs import pairwise_accuracy
+from refless.commands.judge.metrics_compared import _pairs_right
+from refless.commands.judge.pair_influence import accuracy_influence
+from refless.commands.judge.pairs import pairwise_accuracy
 
 ROWS = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=14)
 

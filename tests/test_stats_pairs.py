@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from refless.stats.pairs import chance_accuracy, pairwise_accuracy, tie_threshold
+from refless.commands.judge.pairs import chance_accuracy, pairwise_accuracy, tie_threshold
 
 LEVELS = st.integers(0, 4).map(float)
 

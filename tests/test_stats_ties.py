@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refless.commands.judge.pairs import pairwise_accuracy, tie_threshold
 from refless.registry.arrays import FloatArray
 from refless.stats import correlation, influence, weighted
 from refless.stats.correlation import settled
 from refless.stats.measures import MEASURES
-from refless.stats.pairs import pairwise_accuracy, tie_threshold
 
 NUMBERS = st.lists(st.integers(-6, 6).map(lambda i: i / 7), min_size=4, max_size=20)
 HUMAN = np.array([1.0, 2, 3, 4, 5, 4, 3, 2, 1, 2, 3, 4, 5, 1, 2, 3, 1, 4, 2, 5])

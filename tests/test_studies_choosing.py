@@ -7,14 +7,8 @@ import numpy as np
 import pytest
 from benchmarks.simulate import simulate
 
-from refless.data.design import Design
-from refless.data.human import pool_of
-from refless.data.records import Outputs, Residuals, as_outputs
-from refless.estimators.gp import GaussianProcess
-from refless.estimators.neighbors import BLEUNeighbors
-from refless.evaluation.active_learning import learn
-from refless.evaluation.comparing import Field, Pair, compared
-from refless.evaluation.sampling_design import (
+from refless.commands.next.active_learning import learn
+from refless.commands.next.sampling_design import (
     Units,
     beside_pair,
     draw,
@@ -23,6 +17,12 @@ from refless.evaluation.sampling_design import (
     typical_error,
     wanted,
 )
+from refless.data.design import Design
+from refless.data.human import pool_of
+from refless.data.records import Outputs, Residuals, as_outputs
+from refless.estimators.gp import GaussianProcess
+from refless.estimators.neighbors import BLEUNeighbors
+from refless.evaluation.comparing import Field, Pair, compared
 from refless.registry.errors import UsageError
 from refless.stats.intervals import student
 
@@ -74,7 +74,7 @@ def test_empty_outputs_teach_nothing() -> None:
 
 def test_of_many_outputs_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """More different ones than the limit: as many are drawn, with the seed."""
-    monkeypatch.setattr("refless.evaluation.active_learning.MOST", 10)
+    monkeypatch.setattr("refless.commands.next.active_learning.MOST", 10)
     first, second = ({*learn(FITTED, OUTPUTS, 9, seed).rows.tolist()} for seed in (0, 1))
     assert len(first) == len(second) == 9
     assert first != second

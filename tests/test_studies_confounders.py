@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from fixed_estimates import estimated, fixed, split_of
+from refless.commands.validate.confounders import Confounders, cells, confounders
 from refless.commands.validate.findings import confounder_lines, confounder_sections
 from refless.data.records import RatedPool, Ratings
-from refless.evaluation.confounders import Confounders, cells, confounders
 from refless.evaluation.groups import label_means
 from refless.registry.arrays import FloatArray, IntArray
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from scipy.special import kolmogorov
 
 from published import DATA
+from refless.commands.score.copies import RUNS, SHORTEST, copies, pairs, plain
+from refless.commands.score.guards import LEVEL, guards, more
+from refless.commands.score.novelty import FEWEST, KINDS, _numbers, unlike
 from refless.data.records import Outputs, RatedPool, as_outputs
 from refless.data.tables import Reading, read_pool
 from refless.estimators.neighbors import BLEUNeighbors
-from refless.evaluation.copies import RUNS, SHORTEST, copies, pairs, plain
-from refless.evaluation.guards import LEVEL, guards, more
-from refless.evaluation.novelty import FEWEST, KINDS, _numbers, unlike
 from refless.evaluation.scoring import scored
 from refless.stats.fisher import gap
 from refless.text.ngrams import learn, look_up

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fixed_estimates import fixed
-from refless.data.human import pool_of
-from refless.evaluation.judges import (
+from refless.commands.validate.leaderboard import against
+from refless.commands.validate.versus_judges import (
     ALL_SCORES,
     MEAN,
     RIDGE,
@@ -20,7 +20,7 @@ from refless.evaluation.judges import (
     linear,
     versus_judges,
 )
-from refless.evaluation.leaderboard import against
+from refless.data.human import pool_of
 from refless.stats.scaling import FARTHEST, NormalRanks
 
 NAN = float("nan")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fixed_estimates import fixed
+from refless.commands.validate.leaderboard import against, to_use
 from refless.commands.validate.verdict import verdict, worth_using
 from refless.evaluation.jackknife import difference, measured
-from refless.evaluation.leaderboard import against, to_use
 
 RNG = np.random.default_rng(5)
 HUMAN = np.round(RNG.normal(size=60), 1)

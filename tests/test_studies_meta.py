@@ -9,9 +9,9 @@ from scipy import stats
 
 from fixed_estimates import predictions
 from published import DATA, needed
+from refless.commands.judge.metrics_compared import How, meta
 from refless.commands.judge.result import nearest_to_people
 from refless.data.records import Outputs, Predictions
-from refless.evaluation.meta import How, meta
 from refless.extensions.metrics.bleu import BLEU
 from refless.metrics.protocol import averaged
 from refless.registry.errors import UsageError

@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from published import huse_pool
+from refless.commands.judge.rater_agreement import rater_agreement
 from refless.data.human import pool_of
 from refless.data.records import RatedPool
 from refless.evaluation.annotators import annotators
-from refless.evaluation.rater_agreement import rater_agreement
 from test_studies_annotators import pool_from
 
 

@@ -8,11 +8,11 @@ import pytest
 from benchmarks.simulate import simulate
 
 from refless.commands.validate.run import validate
+from refless.commands.validate.validation import Validation, validation
 from refless.data.design import group_names
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.groups import codes
 from refless.evaluation.jackknife import split
-from refless.evaluation.validation import Validation, validation
 from refless.registry.errors import UsageError
 
 from refless.data.records import RatedPool  # isort: skip

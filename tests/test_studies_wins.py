@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from refless.commands.compare.wins import rate, wins
 from refless.data.records import RatedPool
 from refless.data.tables import read_pool
-from refless.evaluation.wins import rate, wins
 
 
 def arena() -> RatedPool:

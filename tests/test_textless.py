@@ -13,8 +13,8 @@ from scipy.stats import ttest_rel
 
 import refless
 from command_line import ANY_NEIGHBOR, jsonl, run
+from refless.commands.judge.rater_agreement import rater_agreement
 from refless.data.human import pool_of
-from refless.evaluation.rater_agreement import rater_agreement
 from refless.registry.errors import InputError, UsageError
 
 Rows = list[dict[str, Any]]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.evaluation.copies import plain
+from refless.commands.score.copies import plain
 from refless.registry.errors import UsageError
 from refless.text import words
 from refless.text.tokenize import (

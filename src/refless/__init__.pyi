@@ -1,7 +1,7 @@
 from refless.commands.compare.result import CompareResult as CompareResult
 from refless.commands.compare.run import compare as compare
 from refless.commands.compare.scores import ScoresResult as ScoresResult
-from refless.commands.compare.wins import WinsResult as WinsResult
+from refless.commands.compare.wins_result import WinsResult as WinsResult
 from refless.commands.explain.result import ExplainResult as ExplainResult
 from refless.commands.explain.run import explain as explain
 from refless.commands.fit.result import FitResult as FitResult

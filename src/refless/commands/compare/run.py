@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from refless.commands.compare.board import board
 from refless.commands.compare.document import why_not
 from refless.commands.compare.field import errors_of, field_of
 from refless.commands.compare.inputs import (
@@ -21,7 +22,8 @@ from refless.commands.compare.inputs import (
 from refless.commands.compare.looks import looks_of
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.scores import ScoresResult, compared_scores
-from refless.commands.compare.wins import WinsResult
+from refless.commands.compare.wins import wins
+from refless.commands.compare.wins_result import WinsResult
 from refless.commands.estimating import DEFAULT, chosen
 from refless.commands.parameters import (
     About,
@@ -57,10 +59,8 @@ from refless.data.records import RatedPool, Residuals
 from refless.data.tables.runs import ScoredRuns
 from refless.estimators import Estimator
 from refless.estimators.crossfit import folds_for
-from refless.evaluation.board import board
 from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field
-from refless.evaluation.wins import wins
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError

@@ -7,13 +7,13 @@ from typing import Literal
 
 import numpy as np
 
+from refless.commands.compare.as_if_same import DRAWS, as_if_same
 from refless.commands.compare.document import MOST_NAMED, MOST_PAIRS, NAME, part_of, turned, why_not
 from refless.commands.compare.document import verdict as of_ratings
 from refless.commands.warnings import note
 from refless.data.design import Design
 from refless.data.records import Outputs
 from refless.data.tables.runs import ScoredRuns
-from refless.evaluation.as_if_same import DRAWS, as_if_same
 from refless.evaluation.comparing import SURE, Comparison, Pair, compared_by
 from refless.evaluation.entries import Field
 from refless.registry.arrays import FloatArray

@@ -8,6 +8,9 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
+from refless.commands.judge.audit import Audit, audit
+from refless.commands.judge.metrics_compared import Level
+from refless.commands.judge.repeated import Drift, Runs, drift_of, runs_of
 from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
 from refless.commands.random_draw import draw_remark
@@ -21,14 +24,11 @@ from refless.data.tables import Reading, ScoredRead, read_scored
 from refless.data.tables.ratings import means_errors
 from refless.data.tables.roles import Kind
 from refless.evaluation.annotators import columns_of
-from refless.evaluation.audit import Audit, audit
 from refless.evaluation.groups import codes
 from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.labels import OTHER_UNITS, AllRows, Labels
-from refless.evaluation.meta import Level
 from refless.evaluation.random_draw import RandomDraw, random_draw
 from refless.evaluation.raters import Raters, votes_of
-from refless.evaluation.repeated import Drift, Runs, drift_of, runs_of
 from refless.evaluation.scales import bars_of
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores

@@ -4,11 +4,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from refless.commands.judge.audit import RATINGS, Audit
+from refless.commands.judge.numbers import NUMBERS
+from refless.commands.judge.repeated import Drift, Runs
 from refless.data.human import unscaled
 from refless.data.records import RatedPool
-from refless.evaluation.audit import RATINGS, Audit
-from refless.evaluation.judge_numbers import NUMBERS
-from refless.evaluation.repeated import Drift, Runs
 from refless.evaluation.uses import PURPOSES, Use
 from refless.registry.plural import counted
 from refless.report.document import Section, Store, Stored, Table

@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from refless.commands.judge.audit import Audit
+from refless.commands.judge.numbers import NUMBERS
+from refless.commands.judge.repeated import Drift
 from refless.commands.warnings import note
-from refless.evaluation.audit import Audit
-from refless.evaluation.judge_numbers import NUMBERS
-from refless.evaluation.repeated import Drift
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.report.result import Gated, GateRecord, decided

@@ -5,6 +5,14 @@ from typing import Literal
 
 import numpy as np
 
+from refless.commands.judge.rater_agreement import RaterAgreement, rater_agreement
+from refless.commands.judge.rater_profiles import (
+    DisputedText,
+    Disputes,
+    RaterProfile,
+    disputes,
+    rater_profiles,
+)
 from refless.commands.judged_by import labels_of
 from refless.commands.rows import note_ratings
 from refless.commands.validate.findings import drift_lines
@@ -12,14 +20,6 @@ from refless.data.design import Design
 from refless.data.records import RatedPool
 from refless.evaluation.drift import Drift, drift
 from refless.evaluation.groups import codes
-from refless.evaluation.rater_agreement import RaterAgreement, rater_agreement
-from refless.evaluation.rater_profiles import (
-    DisputedText,
-    Disputes,
-    RaterProfile,
-    disputes,
-    rater_profiles,
-)
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.version import __version__

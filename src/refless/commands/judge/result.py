@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from refless.commands.judge.audit import Audit
 from refless.commands.judge.document import (
     audit_sections,
     chapter,
@@ -15,10 +16,9 @@ from refless.commands.judge.document import (
     uses_section,
     worst_sections,
 )
+from refless.commands.judge.metrics_compared import Level, Meta
+from refless.commands.judge.repeated import Drift, Runs
 from refless.data.records import RatedPool
-from refless.evaluation.audit import Audit
-from refless.evaluation.meta import Level, Meta
-from refless.evaluation.repeated import Drift, Runs
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
 from refless.registry.dialect import called

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from refless.commands.judge import metrics_compared as study
 from refless.commands.judge.audits import (
     Question,
     audits_of,
@@ -16,6 +17,7 @@ from refless.commands.judge.audits import (
     with_scores,
 )
 from refless.commands.judge.gates import gated, requirements
+from refless.commands.judge.metrics_compared import How
 from refless.commands.judge.raters import RatersResult, agreeing, has_several_ratings
 from refless.commands.judge.result import JudgeResult
 from refless.commands.judged_by import labels_of, rubric_of
@@ -51,8 +53,6 @@ from refless.data.choices import are_choices
 from refless.data.design import Design, column_of, joined
 from refless.data.records import Predictions
 from refless.data.tables import ScoredRead
-from refless.evaluation import meta as study
-from refless.evaluation.meta import How
 from refless.metrics.protocol import Metric, Scores, averaged, metrics_of
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError

@@ -10,13 +10,13 @@ import numpy as np
 
 from refless.commands.compare.field import errors_of, field_of
 from refless.commands.compare.inputs import Inputs
+from refless.commands.next.active_learning import Choice
+from refless.commands.next.racing import Race, Racer, race_plan, raced
+from refless.commands.next.sampling_design import Units, draw
 from refless.data.records import Outputs
 from refless.estimators import Estimator
-from refless.evaluation.active_learning import Choice
 from refless.evaluation.comparing import compared
 from refless.evaluation.groups import canonical
-from refless.evaluation.racing import Race, Racer, race_plan, raced
-from refless.evaluation.sampling_design import Units, draw
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted

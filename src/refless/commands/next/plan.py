@@ -9,6 +9,18 @@ import numpy as np
 
 from refless.commands.calls import Call
 from refless.commands.next.looks import LookStep, check_looks, look_steps, looks_section
+from refless.commands.next.planning import (
+    FEWEST,
+    MOST,
+    STUDIES,
+    USUAL_SPREAD,
+    WIDEST,
+    Aim,
+    Goal,
+    Pilot,
+    ratings_for,
+    reach_of,
+)
 from refless.data.human import check_scale
 from refless.data.records import RatedPool, Scale
 from refless.evaluation.uses import AGREES
@@ -22,18 +34,6 @@ from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import number, percent
-from refless.stats.planning import (
-    FEWEST,
-    MOST,
-    STUDIES,
-    USUAL_SPREAD,
-    WIDEST,
-    Aim,
-    Goal,
-    Pilot,
-    ratings_for,
-    reach_of,
-)
 
 NEAR = 0.1  # half width of kappa, TPR and TNR
 OF_PLANS = ("difference", "base_rate", "minutes_per_rating", "sd")  # and of nothing else

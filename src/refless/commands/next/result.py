@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from refless.commands.compare.document import of_pair
+from refless.commands.next.active_learning import Choice, Goal, Step
 from refless.commands.next.best import confidence_said, race_section, standing_said
+from refless.commands.next.racing import Race
+from refless.commands.next.raters_file import argilla_records, label_studio_tasks
 from refless.data.records import Outputs
-from refless.evaluation.active_learning import Choice, Goal, Step
 from refless.evaluation.comparing import Pair
-from refless.evaluation.racing import Race
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.tools.raters import argilla_records, label_studio_tasks
 from refless.report.wording import (
     about,
     clipped,

@@ -10,10 +10,19 @@ import numpy as np
 from refless.commands.compare.inputs import Inputs, inputs_of, note_draw
 from refless.commands.compare.run import pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
+from refless.commands.next.active_learning import GOALS, MOST, Choice, learn
 from refless.commands.next.best import USUAL as RACE_LOOKS
 from refless.commands.next.best import answers_by_item, check_race, plan_of_race, race_of, to_rate
 from refless.commands.next.plan import PlanResult, Study, check_plan, pilot_read, planned
 from refless.commands.next.result import NextResult
+from refless.commands.next.sampling_design import (
+    Units,
+    beside_pair,
+    draw,
+    items_to_draw,
+    outputs_to_draw,
+    wanted,
+)
 from refless.commands.parameters import (
     About,
     Argument,
@@ -51,15 +60,6 @@ from refless.data.design import Design
 from refless.data.records import Outputs, RatedPool, numbered
 from refless.data.tables.partly_rated import read_partly
 from refless.estimators import Estimator
-from refless.evaluation.active_learning import GOALS, MOST, Choice, learn
-from refless.evaluation.sampling_design import (
-    Units,
-    beside_pair,
-    draw,
-    items_to_draw,
-    outputs_to_draw,
-    wanted,
-)
 from refless.evaluation.scoring import scored
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from refless.commands.pairs.pairwise import COIN, Judge, Pairwise, Person
 from refless.commands.validate.verdict import resting_on
 from refless.data.choices import Choices
 from refless.data.records import RatedPool
 from refless.estimators import Estimator
-from refless.evaluation.pairwise import COIN, Judge, Pairwise, Person
 from refless.registry.arrays import FloatArray
 from refless.registry.plural import counted, these
 from refless.report.charts import Line, row_chart

@@ -6,6 +6,7 @@ import numpy as np
 
 from refless.commands.estimating import by_title, held_out_of, with_twins
 from refless.commands.pairs.judged import JudgedResult
+from refless.commands.pairs.pairwise import COIN, Pairwise, pairwise
 from refless.commands.warnings import note_few, progress
 from refless.data.choices import Choices, choices_in, group_numbers
 from refless.data.design import ALONE
@@ -13,7 +14,6 @@ from refless.data.human import canonical_order, fingerprint
 from refless.data.records import RatedPool
 from refless.estimators import Estimator
 from refless.evaluation.baselines import length_only, lengths_of, tfidf_ridge
-from refless.evaluation.pairwise import COIN, Pairwise, pairwise
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError

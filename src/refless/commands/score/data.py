@@ -6,14 +6,14 @@ from typing import Literal
 
 import numpy as np
 
+from refless.commands.score.accepting import Accepting
+from refless.commands.score.guards import Guards
 from refless.commands.texts import estimate_columns
 from refless.data.records import Estimates, Outputs, Reason, Scale
-from refless.evaluation.guards import Guards
 from refless.evaluation.scoring import Mean
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord
-from refless.stats.accepting import Accepting
 from refless.stats.intervals import Interval
 
 

@@ -5,9 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from refless.commands.score.accepting import Accepting
+from refless.commands.score.guards import alike
 from refless.commands.texts import estimates_or_reasons
 from refless.data.records import Residuals, Scale, picked
-from refless.evaluation.guards import alike
 from refless.evaluation.scoring import Mean, Scored
 from refless.registry.plural import counted, these
 from refless.report.charts import Line, charted
@@ -23,7 +24,6 @@ from refless.report.wording import (
     sentence,
     with_interval,
 )
-from refless.stats.accepting import Accepting
 
 ALL_ITEMS = 20  # up to so many outputs are all shown
 MOST = 2_000  # outputs on a page

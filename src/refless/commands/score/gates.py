@@ -4,12 +4,12 @@ import math
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
+from refless.commands.score.guards import alike, beats_constant
 from refless.commands.warnings import note
 from refless.data.design import unit_name
 from refless.data.records import Residuals, Scale
 from refless.estimators import Estimator
 from refless.estimators.intervals import FEWEST_SOURCES
-from refless.evaluation.guards import alike, beats_constant
 from refless.evaluation.scoring import Mean
 from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called

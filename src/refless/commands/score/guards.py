@@ -1,84 +1,113 @@
-"""Copies, odd outputs and odd judges, in words."""
+"""What may be wrong with outputs that a mean does not show: copies, odd texts, odd judges."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from refless.commands.judge_shift import judge_said
-from refless.evaluation.copies import Copies
-from refless.evaluation.guards import Guards, more
-from refless.evaluation.novelty import Unlike
-from refless.evaluation.scoring import Mean
-from refless.registry.plural import counted
-from refless.report.wording import clipped, labels, number, percent, with_interval
+import numpy as np
+
+from refless.commands.score.copies import Copies, copies
+from refless.commands.score.novelty import Unlike, unlike
+from refless.data.design import units_of
+from refless.data.records import RatedPool, Residuals, picked
+from refless.evaluation.groups import canonical, mean_of_others
+from refless.evaluation.judge_shift import JudgeShift, judge_shifts
+from refless.evaluation.scoring import Mean, Scored, scored
+from refless.registry.arrays import FloatArray, IntArray, numbered
+from refless.stats.clusters import independent
 from refless.stats.fisher import Marked
+from refless.stats.intervals import student
 
-NAMED = 3  # names in a sentence
-LONGEST = 200  # characters of an id, which is of no use in part
+LEVEL = 0.01  # of a test, as several are made
+LEAST = 0.01  # of the outputs: a smaller share changes no mean
+ALIKE, SEVERAL = 0.05, 5  # spread of estimates beside that of ratings; estimates that have one
 
 
-def said(result: Guards, mean: Mean, *, one_file: bool = False) -> tuple[str, ...]:
-    """One sentence for each guard that fired; one_file: see `judge_said`."""
-    odd = result.unlike
-    lines = (
-        _itself(result.copies, mean.n),
-        _copies(result, mean),
-        "" if odd is None else _unlike(odd),
-        *(judge_said(judge, one_file=one_file) for judge in result.judges),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guards:
+    """What was found.
+
+    Attributes:
+        copies: outputs that copy rated texts; without_copies: the mean of the others, None where
+            no more copy than is usual.
+        unlike: outputs that no rated text is like; None where too few texts are rated to tell.
+        judges: the scores that estimates read beside those of rated texts.
+    """
+
+    copies: Copies
+    without_copies: Mean | None
+    unlike: Unlike | None
+    judges: tuple[JudgeShift, ...]
+
+
+def guards(
+    found: Scored,
+    rated: RatedPool,
+    errors: Residuals,
+    *,
+    groups: Sequence[str] = (),
+    judges: bool = False,
+    seed: int = 0,
+) -> Guards:
+    """Looks for all of it.
+
+    Args:
+        found: outputs with their estimates; rated: what they rest on, in an order of its own.
+        errors: held-out errors, for the mean without copies.
+        groups: [n] what the outputs belong to; by default their source or item.
+        judges: whether the estimates read scores of others.
+        seed: of what is drawn.
+    """
+    order = canonical(found.outputs)
+    outputs = found.outputs.take(order)
+    copied, which = copies(outputs, rated, seed)
+    many, rest = more(copied.overall, copied.systems), np.sort(order[~which])
+    return Guards(
+        copies=copied,
+        without_copies=_without(found, rest, errors, groups, seed) if many else None,
+        unlike=unlike(outputs, rated, seed),
+        judges=judge_shifts(outputs.scores, units_of(outputs), rated) if judges else (),
     )
-    return tuple(filter(None, lines))
 
 
-def _itself(result: Copies, n: int) -> str:
-    """Their own ratings flatter the estimates."""
-    if 2 * result.n_itself <= n:
-        return ""
-    return (
-        f"{result.n_itself} of {counted(n, 'output')} are rated texts themselves, and their own "
-        "ratings are part of their estimates; 'refless validate' holds these out."
-    )
+def more(overall: Marked, systems: Mapping[str, Marked]) -> dict[str, Marked]:
+    """What is shown to be marked more often than is usual: all outputs, named "", and systems.
+
+    Where each system is, all outputs are enough.
+    """
+    every = {"": overall} if _shown(overall) else {}
+    found = {name: mark for name, mark in systems.items() if _shown(mark)}
+    return every if every and len(found) == len(systems) else every | found
 
 
-def _copies(result: Guards, mean: Mean) -> str:
-    mark, remaining = result.copies, result.without_copies
-    who = more(mark.overall, mark.systems)
-    if not who or remaining is None:
-        return ""
-    of = " of other sources" if mark.sources else ""
-    return (
-        f"{_who(who)} copy rated texts{of}, where {_usual(who)} are usual: such an output is "
-        "estimated as what it copies. The mean without them is "
-        f"{with_interval(remaining.mean, remaining.mean_interval)} instead of {number(mean.mean)}."
-    )
+def alike(estimates: FloatArray, errors: Residuals) -> bool:
+    """Whether estimates hardly differ, beside the human ratings of the rated texts."""
+    defined, human = np.sort(estimates[~np.isnan(estimates)]), np.sort(errors.human)
+    least = ALIKE * float(human.std()) if len(human) else 0.0
+    return len(defined) >= SEVERAL and bool(defined.std() <= least)
 
 
-def _unlike(result: Unlike) -> str:
-    who = more(result.overall, result.systems)
-    if not who:
-        return ""
-    shifts = {"": result.overall, **result.systems}
-    by = " and ".join(dict.fromkeys(shifts[name].by for name in who))
-    named = {*who} - {""}
-    theirs = [mark for mark in result.which if not named or mark.system in named][:NAMED]
-    first = ", ".join(clipped(mark.id, LONGEST) for mark in theirs)
-    return (
-        f"{_who(who)} are unlike the rated texts ({by}), where {_usual(who)} are usual: no rating "
-        f"tells how far their estimates and intervals hold. Rate some of them, such as {first}."
-    )
+def beats_constant(errors: Residuals) -> bool:
+    """Whether held-out estimates are shown to err less than the mean of the other ratings.
+
+    By the 95 % interval of the difference of squared errors, sources drawn whole; also where the
+    ratings are not known.
+    """
+    n = len(errors.human)
+    if n < 2:
+        return not n
+    labels = errors.sources if len({*errors.sources}) > 1 else ()
+    groups = numbered(labels, n)
+    less = np.square(errors.human - mean_of_others(errors.human, groups)) - np.square(errors.values)
+    error = np.sqrt(np.sort(less).var(ddof=1) / independent(less, labels))
+    return bool(np.sort(less).mean() > student(len({*groups.tolist()}) - 1) * error)
 
 
-def _who(result: Mapping[str, Marked]) -> str:
-    """`51 of 100 (51 %) of the outputs`, and of systems that are named."""
-    names = {**labels([name for name in result if name], 30), "": "the outputs"}
-    parts = [
-        f"{mark.count:,} of {mark.n:,} ({percent(mark.share)}) of {names[name]}"
-        for name, mark in [*result.items()][:NAMED]
-    ]
-    left = len(result) - len(parts)
-    parts += [f"those of {counted(left, 'system')} more"] if left else []
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+def _shown(mark: Marked) -> bool:
+    return mark.p < LEVEL and mark.share >= LEAST and mark.share - mark.usual >= mark.least
 
 
-def _usual(result: Mapping[str, Marked]) -> str:
-    """One share, or the lowest and the highest."""
-    shares = {percent(mark.usual): mark.usual for mark in result.values()}
-    ranked = sorted(shares, key=shares.__getitem__)
-    return " to ".join(dict.fromkeys((ranked[0], ranked[-1])))
+def _without(
+    found: Scored, rows: IntArray, errors: Residuals, groups: Sequence[str], seed: int
+) -> Mean:
+    outputs, estimates = found.outputs.take(rows), found.estimates.take(rows)
+    return scored(outputs, estimates, errors, picked(tuple(groups), rows), seed=seed).overall

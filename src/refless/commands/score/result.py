@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from refless.commands.score.accepting import Accepting
 from refless.commands.score.data import ScoreRecord, estimate_rows, estimates_of
 from refless.commands.score.document import (
     NARROW,
@@ -14,11 +15,11 @@ from refless.commands.score.document import (
     systems_sections,
     verdict,
 )
-from refless.commands.score.guards import said
+from refless.commands.score.guards import Guards
+from refless.commands.score.guards_shown import said
 from refless.commands.score.inspect_scores import inspect_scores
 from refless.commands.texts import reasons_sections
 from refless.estimators import Estimator
-from refless.evaluation.guards import Guards
 from refless.evaluation.scoring import Scored
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, caveats
@@ -26,7 +27,6 @@ from refless.report.export import Rows
 from refless.report.record import Record
 from refless.report.result import Result
 from refless.report.wording import about, estimator_name, sentence
-from refless.stats.accepting import Accepting
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

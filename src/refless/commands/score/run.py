@@ -42,8 +42,10 @@ from refless.commands.rows import (
     note_unread,
     rated_of,
 )
+from refless.commands.score.accepting import Accepting, accepting
 from refless.commands.score.gates import check_on, doubted, gate, note_groups, note_systems
-from refless.commands.score.guards import said
+from refless.commands.score.guards import guards
+from refless.commands.score.guards_shown import said
 from refless.commands.score.result import ScoreResult
 from refless.commands.warnings import note
 from refless.data.choices import are_choices
@@ -52,14 +54,12 @@ from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.tables import OutputsRead, PoolRead
 from refless.estimators import Estimator
 from refless.estimators.saved import Saved
-from refless.evaluation.guards import guards
 from refless.evaluation.random_draw import random_draw
 from refless.evaluation.scoring import Scored, scored
 from refless.registry.arrays import numbered
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
-from refless.stats.accepting import Accepting, accepting
 
 SELECTED = (
     "Estimates and their intervals then hold for outputs like the rated ones: have some rated that "

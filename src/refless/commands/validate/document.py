@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from refless.commands.texts import HEADER, drawn, estimate_cells
+from refless.commands.validate.leaderboard import Leaderboard
+from refless.commands.validate.source_study import SourceStudy
+from refless.commands.validate.validation import Validation
 from refless.data.human import canonical_order
 from refless.data.records import Estimates, RatedPool
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import MOST_REFITTED
-from refless.evaluation.leaderboard import Leaderboard
-from refless.evaluation.source_study import SourceStudy
-from refless.evaluation.validation import Validation
 from refless.registry.arrays import IntArray
 from refless.registry.plural import counted
 from refless.registry.signature import Signature

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable, Sequence
 
+from refless.commands.validate.confounders import Confounders
+from refless.commands.validate.leaderboard import Leaderboard, Line
+from refless.commands.validate.versus_judges import ALL_SCORES, VersusJudges
 from refless.data.records import Scale
-from refless.evaluation.confounders import Confounders
 from refless.evaluation.differences import Difference
 from refless.evaluation.drift import Drift, Rater, Trend
-from refless.evaluation.judges import ALL_SCORES, VersusJudges
-from refless.evaluation.leaderboard import Leaderboard, Line
 from refless.report.document import Section
 from refless.report.wording import labels, number, with_interval
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from refless.commands.texts import estimate_columns, reasons_sections
+from refless.commands.validate.confounders import Confounders
 from refless.commands.validate.document import (
     agreement_sections,
     facts,
@@ -23,22 +24,21 @@ from refless.commands.validate.findings import (
     judge_lines,
     judge_section,
 )
+from refless.commands.validate.leaderboard import Leaderboard
+from refless.commands.validate.source_study import SourceStudy
+from refless.commands.validate.validation import Validation
 from refless.commands.validate.verdict import (
     annotator_lines,
     verdict,
     worth_using,
 )
+from refless.commands.validate.versus_judges import VersusJudges
 from refless.data.records import Scale
 from refless.estimators import Estimator
 from refless.evaluation.annotators import VersusAnnotators
 from refless.evaluation.baselines import SYSTEM
-from refless.evaluation.confounders import Confounders
 from refless.evaluation.drift import Drift
 from refless.evaluation.held_out import Agreement
-from refless.evaluation.judges import VersusJudges
-from refless.evaluation.leaderboard import Leaderboard
-from refless.evaluation.source_study import SourceStudy
-from refless.evaluation.validation import Validation
 from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, caveats

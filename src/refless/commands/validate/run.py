@@ -31,6 +31,8 @@ from refless.commands.parameters import (
 )
 from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.commands.validate.result import ValidateResult
+from refless.commands.validate.source_study import source_study
+from refless.commands.validate.validation import validation
 from refless.commands.warnings import note, note_repeated, progress
 from refless.data.choices import are_choices
 from refless.data.design import ALONE, Design, group_names
@@ -40,8 +42,6 @@ from refless.estimators.cross_validated import CrossValidated
 from refless.evaluation.groups import codes, drawn_rows
 from refless.evaluation.jackknife import split
 from refless.evaluation.judge_shift import leaks
-from refless.evaluation.source_study import source_study
-from refless.evaluation.validation import validation
 from refless.registry.arrays import IntArray
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError

@@ -2,9 +2,9 @@
 
 import math
 
+from refless.commands.validate.leaderboard import Leaderboard
+from refless.commands.validate.validation import Validation
 from refless.evaluation.jackknife import FEWEST
-from refless.evaluation.leaderboard import Leaderboard
-from refless.evaluation.validation import Validation
 from refless.report.wording import number, percent, sentence, with_interval
 
 FEWEST_DRAWN, ENOUGH_DRAWN = 20, 60  # texts or groups; see benchmarks/promises.py

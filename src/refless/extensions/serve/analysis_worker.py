@@ -23,6 +23,7 @@ import numpy as np
 from refless.commands.compare.run import compare
 from refless.commands.estimating import chosen, cross_validated
 from refless.commands.fit.run import fit
+from refless.commands.judge.rater_agreement import rater_agreement
 from refless.commands.next.result import NextResult
 from refless.commands.next.run import next as choose
 from refless.commands.validate.findings import drift_lines
@@ -32,7 +33,6 @@ from refless.evaluation.drift import Drift, drift
 from refless.evaluation.groups import codes, drawn_rows
 from refless.evaluation.jackknife import measured, replicates, split
 from refless.evaluation.outlook import outlook
-from refless.evaluation.rater_agreement import rater_agreement
 from refless.extensions.serve.careless import FEWEST as JUDGED
 from refless.extensions.serve.careless import Answer as Given
 from refless.extensions.serve.careless import answers_of, careless

@@ -262,7 +262,7 @@ def agreement_of(task: Task, dimension: str) -> str:
     one = f", dimension={dimension!r}" if len(task.dimensions) > 1 else ""
     low, high = task.scale_of(dimension)
     pool = f"read_pool({name!r}, Reading(scale=({low:g}, {high:g}){one})).pool"
-    home = "from refless.evaluation.rater_agreement import rater_agreement"
+    home = "from refless.commands.judge.rater_agreement import rater_agreement"
     code = f"from refless.data.tables import Reading, read_pool; {home}"
     return shlex.join(["python", "-c", f"{code}; print(rater_agreement({pool}))"])
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from refless.commands.score.copies import copies
+from refless.commands.score.guards import more
+from refless.commands.score.novelty import unlike
 from refless.data.records import Outputs, RatedPool
-from refless.evaluation.copies import copies
-from refless.evaluation.guards import more
-from refless.evaluation.novelty import unlike
 from refless.extensions.papers.stress.material import Material, with_texts
 from refless.extensions.papers.stress.pairing import rounds, rows_of
 from refless.extensions.papers.stress.plan import Plan

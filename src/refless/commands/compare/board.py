@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.commands.compare.bradley_terry import Strengths, Votes, strengths
 from refless.data.choices import choices_in
 from refless.data.records import RatedPool
-from refless.stats.bradley_terry import Strengths, Votes, strengths
 from refless.stats.intervals import Interval
 from refless.stats.samples import FEWEST_RATERS
 

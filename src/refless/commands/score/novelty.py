@@ -14,9 +14,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from refless.commands.score.copies import groups_of
 from refless.data.design import units_of
 from refless.data.records import Outputs, RatedPool
-from refless.evaluation.copies import groups_of
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work, hold_out
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from refless.evaluation.judge_numbers import measured, of_annotators
+from refless.commands.judge.numbers import measured, of_annotators
 from refless.evaluation.labels import (
     ALARM,
     Labels,

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from refless.commands.judge.pair_influence import accuracy_influence
+from refless.commands.judge.pairs import chance_accuracy, pairwise_accuracy, tie_threshold
+from refless.commands.judge.systems import SystemTable, ranked_by, system_table
 from refless.data.records import Predictions
 from refless.evaluation.differences import difference
 from refless.evaluation.groups import codes
 from refless.evaluation.jackknife import PERFECT
 from refless.evaluation.raters import Raters, rated_coefficient
-from refless.evaluation.systems import SystemTable, ranked_by, system_table
 from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray, numbered
 from refless.registry.errors import UsageError
@@ -23,8 +25,6 @@ from refless.stats.corrections import holm
 from refless.stats.correlation import spearman
 from refless.stats.intervals import UNDEFINED, Interval, around, of_best, percentile_interval
 from refless.stats.left_out import COEFFICIENTS
-from refless.stats.pair_influence import accuracy_influence
-from refless.stats.pairs import chance_accuracy, pairwise_accuracy, tie_threshold
 from refless.stats.permutation import PERMUTATIONS, permutation_p
 from refless.stats.resampling import RESAMPLES, influence_error
 

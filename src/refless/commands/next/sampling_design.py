@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from refless.data.records import Estimates, Outputs
-from refless.estimators import Estimator
-from refless.evaluation.active_learning import (
+from refless.commands.next.active_learning import (
     Choice,
     Goal,
     Step,
     sizes_of,
 )
+from refless.data.records import Estimates, Outputs
+from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
 from refless.evaluation.groups import canonical
 from refless.registry.arrays import FloatArray

@@ -9,11 +9,11 @@ from functools import partial
 
 import numpy as np
 
+from refless.commands.validate.leaderboard import Leaderboard
 from refless.data.records import RatedPool
 from refless.estimators.cross_validated import CrossValidated
 from refless.evaluation.differences import Difference
 from refless.evaluation.jackknife import Replicates, difference
-from refless.evaluation.leaderboard import Leaderboard
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.scaling import Composite, NormalRanks

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from refless.commands.validate.confounders import Confounders, confounders
+from refless.commands.validate.leaderboard import Leaderboard, leaderboard
+from refless.commands.validate.versus_judges import VersusJudges, judges, versus_judges
 from refless.data.records import Estimates, RatedPool
 from refless.estimators.cross_validated import CrossValidated
 from refless.evaluation.annotators import VersusAnnotators, versus_annotators
 from refless.evaluation.baselines import baselines
-from refless.evaluation.confounders import Confounders, confounders
 from refless.evaluation.drift import Drift, drift
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import Split, agreement_of, replicates
-from refless.evaluation.judges import VersusJudges, judges, versus_judges
-from refless.evaluation.leaderboard import Leaderboard, leaderboard
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

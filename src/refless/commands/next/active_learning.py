@@ -8,14 +8,14 @@ from typing import Literal
 
 import numpy as np
 
+from refless.commands.next.d_optimal import most_telling
+from refless.commands.next.racing import Race
 from refless.data.records import Outputs, sortable
 from refless.estimators import Estimator
 from refless.evaluation.comparing import Pair
 from refless.evaluation.groups import canonical
-from refless.evaluation.racing import Race
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
-from refless.stats.d_optimal import most_telling
 
 Goal = Literal["learn", "mean", "compare", "best"]
 GOALS = {

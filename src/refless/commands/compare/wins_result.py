@@ -1,0 +1,194 @@
+"""Which system people preferred: `refless compare` on choices of people."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from refless.commands.compare.board import Board
+from refless.commands.compare.document import FEW_RATERS, MOST_NAMED, MOST_PAIRS, part_of
+from refless.commands.compare.wins import Wins
+from refless.registry.plural import counted
+from refless.report.charts import Line, charted
+from refless.report.document import Document, Section, caveats
+from refless.report.export import Rows
+from refless.report.record import Count, Record, Signed
+from refless.report.result import GateRecord, Result
+from refless.report.wording import labels, p_value, with_interval
+
+NAME = 32  # columns of a terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class WinsRecord(Record):
+    """How often one system is preferred to another, ties half.
+
+    Attributes:
+        of: the kind of ratings.
+        choices: between the systems compared; groups: sources, or what shared texts connect, that
+            these are of.
+        board: of more than two systems; null if their votes do not connect them.
+    """
+
+    command: Literal["compare"] = "compare"
+    of: Literal["pairs"] = "pairs"
+    signature: Signed
+    choices: Count
+    groups: Count
+    board: Board | None
+    wins: tuple[Wins, ...]
+    gate: GateRecord
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class WinsResult(Result):
+    """How often one system is preferred to another, ties half.
+
+    Attributes:
+        wins: of every two systems that people chose between.
+        choices, groups, board: as in `WinsRecord`.
+        gate: what became of the gate.
+    """
+
+    record = WinsRecord
+    wins: tuple[Wins, ...]
+    choices: int
+    groups: int
+    board: Board | None = None
+
+    def _shown(self) -> Document:
+        sources = counted(self.groups, "source")
+        choices = f"{counted(self.choices, 'choice')} by people"
+        if len(self.wins) > 1:
+            choices += f", in all {len(self.wins)} pairs of systems,"
+        return Document(
+            title="Which system people preferred",
+            verdict=lead(self.wins) if self.board is None else leader(self.board),
+            notes=(f"{choices} on {sources}, which are drawn as a whole. Ties count half.",),
+            sections=(*board_sections(self.board), self._table(), caveats()),
+        )
+
+    def _table(self) -> Section:
+        ranked = clearest_first(self.wins)
+        entries = []
+        for wins in ranked[:MOST_PAIRS]:
+            name, result = f"{wins.second} over {wins.first}", wins.by_item
+            cells = f"{result.choices:,}", f"{wins.ties:,}", p_value(wins.p_holm)
+            entries.append((Line(name=name, value=result.rate, interval=result.interval), cells))
+        return charted(
+            "Win rates",
+            ("", "win rate [95 %]", "choices", "ties", "p (Holm)"),
+            entries,
+            "Win rates with 95 % intervals; 0.5 is no preference.",
+            axis="win rate, ties half",
+            label="Win rates",
+            lines=part_of(len(entries), len(ranked)),
+            width=NAME,
+        )
+
+    def _rows(self) -> Rows:
+        """One mapping a pair of systems."""
+        return [
+            {
+                "first": win.first,
+                "second": win.second,
+                "win_rate": win.by_item.rate,
+                "low": win.by_item.interval[0],
+                "high": win.by_item.interval[1],
+                "p_holm": win.p_holm,
+                "choices": win.by_item.choices,
+                "ties": win.ties,
+            }
+            for win in self.wins
+        ]
+
+
+def board_sections(board: Board | None) -> tuple[Section, ...]:
+    """The board as a table, if there is one."""
+    if board is None:
+        return ()
+    entries = []
+    for row in board.rows:
+        best, worst = row.ranks
+        ranks = str(best) if best == worst else f"{best} to {worst}"
+        line = Line(name=row.name, value=row.win_rate, interval=row.interval)
+        entries.append((line, (ranks, str(len(row.ahead_of)), f"{row.votes:,}")))
+    whole = " and ".join(f"{name}s" for name in board.clusters)
+    meaning = (
+        "By Bradley and Terry's model: how often each wins against a system of average strength. "
+        f"Intervals are over whole {whole} and hold for all systems together. Ranks and 'ahead of' "
+        "are by Holm's method for all pairs."
+    )
+    lines = [meaning]
+    if board.made_up:
+        lines.append("A system won or lost all its votes, so each side of a pair gets half a win.")
+    if board.voters:
+        lines.append(FEW_RATERS.format(counted(board.voters, "voter")))
+    section = charted(
+        "Board",
+        ("system", "wins [95 %]", "rank", "ahead of", "votes"),
+        entries,
+        "Expected win rates against a system of average strength, with 95 % intervals.",
+        axis="win rate against an average system",
+        label="The board",
+        lines=tuple(lines),
+        width=NAME,
+    )
+    return (section,)
+
+
+def leader(board: Board) -> str:
+    """Who leads, or who is tied for first."""
+    rows = board.rows
+    names = labels([row.name for row in rows], NAME)
+    first = rows[0]
+    leaders = [row for row in rows if row.ranks[0] == 1]
+    others = len(rows) - len(leaders)
+    if not others:
+        strongest = f"{names[first.name]} wins most, but no preference among them is shown"
+        return f"All {len(rows)} systems are tied for first: {strongest}."
+    if len(leaders) == 1:
+        ahead = len(leaders[0].ahead_of)
+        count = "each" if ahead == others else str(ahead)
+        lead_name = names[leaders[0].name]
+        return f"{lead_name} leads: it is preferred to {count} of the other {others} systems."
+    listed = ", ".join(names[row.name] for row in leaders[:5])
+    more = ", ..." if len(leaders) > 5 else ""
+    return (
+        f"{len(leaders)} systems are tied for first: {listed}{more}. "
+        f"{counted(others, 'system')} {'is' if others == 1 else 'are'} shown to be behind."
+    )
+
+
+def clearest_first(wins: Sequence[Wins]) -> list[Wins]:
+    """The pairs from the smallest p-value on; of equal ones the rate that is farthest from half."""
+
+    def key(pair: Wins) -> tuple[bool, float, float]:
+        return math.isnan(pair.p_holm), pair.p_holm, -abs(pair.by_item.rate - 0.5)
+
+    return sorted(wins, key=key)
+
+
+def lead(wins: Sequence[Wins]) -> str:
+    """The pairs of systems between which a preference is shown, the clearest first."""
+    if len(wins) == 1:
+        return verdict(wins[0])
+    preferences = [pair for pair in clearest_first(wins) if pair.shown]
+    if not preferences:
+        return f"No preference is shown in any of {len(wins)} pairs of systems."
+    named = " ".join(map(verdict, preferences[:MOST_NAMED]))
+    return f"A preference is shown in {len(preferences)} of {len(wins)} pairs (Holm). {named}"
+
+
+def verdict(wins: Wins) -> str:
+    """Which of two systems people prefer, in a sentence."""
+    first, second, result = wins.first, wins.second, wins.by_item
+    choices = counted(result.choices, "choice")
+    rate = f"{with_interval(result.rate, result.interval)} of {choices}"
+    if math.isnan(result.interval[0]):
+        return f"{second} wins {rate} between it and {first}; one source has no interval."
+    if not wins.shown:
+        return f"No preference between {first} and {second} is shown: {second} wins {rate}."
+    if result.rate > 0.5:
+        return f"People prefer {second} to {first}: {second} wins {rate}."
+    return f"People prefer {first} to {second}: {second} wins only {rate}."
