@@ -42,7 +42,7 @@ from refless.registry.spec import parse, spec_of
 from refless.text import masking, surface
 from refless.text.tokenize import tokenizer
 
-EXPORTS = Path(__file__).parents[1] / "tests" / "exports"
+EXPORTS = Path(__file__).parents[1] / "tests" / "data" / "exports"
 LOG = (EXPORTS / "inspect" / "edited.eval").read_bytes()
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if find_spec("starlette") is None or find_spec("sqlalchemy") is None:
-    collect_ignore_glob = ["test_service_*.py"]  # they need the extra `serve`
+    collect_ignore_glob = ["extensions/serve/*"]  # they need the extra `serve`
 
 settings.register_profile(
     "refless",

@@ -1,0 +1,65 @@
+"""Annotators left out of their own rating, and their agreement."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from published import huse_pool
+from raters import pool_from
+from refless.commands.judge.rater_agreement import rater_agreement
+from refless.data.human import pool_of
+from refless.evaluation.annotators import annotators
+
+
+def test_left_out_by_hand() -> None:
+    """Three people, two texts; against the others' means "a" errs by 1/2 and 1, of 4 points."""
+    rows = [
+        ("x", "a", 1),
+        ("x", "b", 2),
+        ("x", "c", 4),
+        ("y", "a", 5),
+        ("y", "b", 5),
+        ("y", "c", 3),
+    ]
+    found = annotators(pool_from(rows, scale=(1, 5)), leave_out=True)
+    assert found.names[0] == "a"
+    wanted = (((3 - 1) / 4) ** 2 + ((5 - 4) / 4) ** 2) / 2
+    assert found.values["mse"][0] == pytest.approx(wanted)
+    assert found.values["spearman"][0] == pytest.approx(1.0)
+
+
+def test_texts_of_one_annotator_say_nothing_when_left_out() -> None:
+    """Where nobody else rated a text, there is no human rating to compare with."""
+    rows = [("x", "a", 1), ("y", "a", 3), ("y", "b", 3), ("z", "b", 2)]
+    found = annotators(pool_from(rows), leave_out=True)
+    assert found.names == ("a", "b")
+    assert annotators(pool_from(rows[:1] + rows[3:]), leave_out=True) is None
+
+
+def test_left_out_on_huse() -> None:
+    """Each worker against the other 19 ratings, counted here with plain loops."""
+    pool = huse_pool()
+    found = annotators(pool, leave_out=True)
+    values: dict[int, dict[int, float]] = {}
+    for text, who, value in zip(
+        pool.ratings.text, pool.ratings.annotator, pool.ratings.values, strict=True
+    ):
+        values.setdefault(int(who), {})[int(text)] = (value - 1) / 5
+    rho = []
+    for who, mine in values.items():
+        others = [
+            np.mean([theirs[t] for w, theirs in values.items() if w != who and t in theirs])
+            for t in mine
+        ]
+        if len(mine) > 1 and np.ptp(list(mine.values())) > 0:
+            rho.append(stats.spearmanr(np.round(others, 12), list(mine.values())).statistic)
+    assert found.average["spearman"] == pytest.approx(np.mean(rho), abs=1e-9)
+    assert found.average["spearman"] < annotators(pool).average["spearman"]
+
+
+def test_no_agreement_without_second_ratings() -> None:
+    """It says so."""
+    found = rater_agreement(pool_of(["a", "b"], [1, 2]))
+    assert found.alpha_interval.undefined == "no text has two ratings"
+    assert np.isnan(found.alpha_interval.value)
+    assert np.isnan(found.icc_mean.value)

@@ -1,0 +1,229 @@
+"""Planned looks in `compare`: which look it is, what is spent, and whether the study can end."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from command_line import ANY_NEIGHBOR, jsonl, run
+from compared_systems import ORDER, Rows, compared, outputs, partly, without
+from refless import CompareResult, UsageError
+from refless.evaluation.planned_look import at_planned_look, planned_look
+from refless.stats.answers import Answer
+from refless.stats.contrast import contrast
+from refless.stats.group_sequential import LookPlan, Looks, critical_value
+from refless.stats.samples import Sample
+
+SCALE = (1, 5)
+
+
+def rated(n: int, gap: float) -> Rows:
+    """Two systems' answers to 60 items, of which the first n are rated."""
+    return without(partly(outputs(gap=gap), n), "judge")
+
+
+def planned(n: int, gap: float, **more: Any) -> CompareResult:
+    """The comparison at a look of a plan that ends at 60 items."""
+    return compared(rated(n, gap), **{"scale": SCALE, "looks": 5, "of": 60, **more})
+
+
+def said(result: CompareResult) -> str:
+    return " ".join(str(result).split())
+
+
+def test_a_look_in_between() -> None:
+    """24 of 60 items are the second of five looks, wider than one look by its boundary."""
+    result = planned(24, 0.3)
+    (pair,) = result.comparison.pairs
+    look = pair.look
+    assert look is not None
+    assert (look.number, look.count, look.items, look.planned) == (2, 5, 24, 60)
+    assert look.upcoming == 36
+    assert look.unbiased is None
+    looks = Looks.at((12, 24), 60, "obrien-fleming")
+    assert look.spent == pytest.approx(looks.spent[-1] / 0.05)
+    half = np.ptp(pair.difference.interval) / 2
+    assert half == pytest.approx(critical_value(looks.last, 23) * pair.difference.error)
+    assert "This is look 2 of 5, at 24 of 60 planned items: 2 % of the error" in said(result)
+    assert "which ending here would give up. The next look is at 36 items." in said(result)
+    assert "holds at all planned looks together" in said(result)
+    assert "looks:planned|at:12,24,36,48,60|of:60|spending:obrien-fleming" in str(result.signature)
+
+
+def test_an_early_end() -> None:
+    """The difference is shown, the rest needs no rating, and the estimate is without bias."""
+    result = planned(36, 1.0)
+    (pair,) = result.comparison.pairs
+    assert pair.shown
+    assert pair.difference.p == pytest.approx(pair.difference.repeated_p)
+    assert pair.look is not None
+    assert pair.look.unbiased is not None
+    assert abs(pair.look.unbiased.value) <= abs(pair.difference.value)
+    assert "the study can end here: 24 items need no rating" in said(result)
+    assert f"without that bias it is {-pair.look.unbiased.value:.3f}" in said(result)
+    turned = planned(36, 1.0, system=ORDER).comparison.pairs[0]
+    assert turned.difference.p == pytest.approx(pair.difference.p)
+    assert turned.look is not None
+    assert turned.look.unbiased is not None
+    assert turned.look.unbiased.value == pytest.approx(-pair.look.unbiased.value)
+
+
+def test_small_enough() -> None:
+    """With a margin the study ends once the interval lies inside it on both sides."""
+    result = planned(36, 0.0, margin=1.2)
+    low, high = result.comparison.pairs[0].difference.interval
+    assert -1.2 < low < 0 < high < 1.2
+    assert "within ±1.2, so it is small enough and the study can end here" in said(result)
+    assert "small enough" not in said(planned(36, 0.0, margin=0.1))
+
+
+def test_hardly_a_chance_and_the_last_look() -> None:
+    """Going on is a matter of chance, which binds nobody; at the end nothing is left."""
+    late = planned(48, 0.0)
+    (pair,) = late.comparison.pairs
+    assert pair.look is not None
+    assert pair.look.chance < 0.1
+    assert "Going on has only a chance of" in said(late)
+    assert "you may end here, or go on. The next look is at 60 items." in said(late)
+    last = planned(30, 0.0, looks=3, of=30)
+    assert "This was the last look: no difference is shown." in said(last)
+
+
+def test_these_items_are_spent_as_by_pocock() -> None:
+    """Of these items alone more may be spent early; once all are rated all is known."""
+    result = planned(24, 0.3, these_items=True)
+    (pair,) = result.comparison.pairs
+    looks = Looks.at((12, 24), 60, "pocock", population=60)
+    half = np.ptp(pair.difference.interval) / 2
+    assert half == pytest.approx(critical_value(looks.last, 23) * pair.difference.error)
+    (whole,) = planned(60, 0.3, these_items=True).comparison.pairs
+    assert whole.difference.error == 0
+    assert whole.shown
+
+
+def test_looks_as_they_came() -> None:
+    """Items at each look, this one last: early, late and skipped looks are named by their items."""
+    result = planned(24, 0.3, looks=(10, 24))
+    (pair,) = result.comparison.pairs
+    looks = Looks.at((10, 24), 60, "obrien-fleming")
+    half = np.ptp(pair.difference.interval) / 2
+    assert half == pytest.approx(critical_value(looks.last, 23) * pair.difference.error)
+    assert "look 2 of 3" in said(result)
+
+
+def test_many_systems_and_the_command_line(tmp_path: Path) -> None:
+    """Several pairs share the look; the command line takes the same words."""
+    rows = rated(24, 1.2)
+    third = [
+        {**row, "system": "third", "id": f"t{row['id']}"} for row in rows if row["system"] == "old"
+    ]
+    file = jsonl(tmp_path / "rows.jsonl", [*rows, *third])
+    ran = run("compare", file, *ANY_NEIGHBOR, "--scale", 1, 5, "--looks", "12,24", "--of", 60)
+    assert ran.code == 0, ran.err
+    words = " ".join(ran.out.split())
+    assert "This is look 2 of 3, at 24 of 60 planned items" in words
+    assert "2 pairs out of 3 need no further ratings." in words
+    ran = run("compare", file, *ANY_NEIGHBOR, "--scale", 1, 5, "--looks", "5")
+    assert ran.code == 2
+    assert "--of must be given with planned looks" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"looks": 5}, "of must be given with planned looks"),
+        ({"of": 50}, "of goes with planned looks"),
+        ({"looks": "some", "of": 50}, "looks must be one, any, a number of looks"),
+        ({"looks": 1, "of": 50}, "must lie between 2 and of=50"),
+        ({"looks": (20, 10), "of": 50}, "items at each look must ascend"),
+        ({"looks": "20,60", "of": 50}, "items at each look must ascend"),
+        ({"margin": 0.2}, "margin goes with fail_if_worse"),
+    ],
+)
+def test_plans_that_cannot_be(more: dict[str, Any], message: str) -> None:
+    """Each says what to give instead."""
+    with pytest.raises(UsageError) as error:
+        compared(rated(24, 0.3), scale=SCALE, **more)
+    assert message in str(error.value)
+
+
+def answers(values: np.ndarray, plan: LookPlan) -> list[Answer]:
+    """The answer at each look of a plan, by the first so many values."""
+    result = []
+    for n in plan.at:
+        plain = contrast(Sample.of(values[:n], np.arange(n))).alone
+        result.append(at_planned_look(plain, plan.looks(n)))
+    return result
+
+
+def test_repeated_intervals_cover_at_all_looks() -> None:
+    """Student's t and ten looks from five items on: 600 studies, false alarms at most .07.
+
+    The nominal .05 is known to a standard error of .009; intervals cover at all looks together.
+    """
+    plan = LookPlan.equal(10, 50, "pocock")
+    rng = np.random.default_rng(5)
+    alarms = []
+    for _ in range(600):
+        seen = answers(rng.standard_normal(50), plan)
+        alarms.append(any(answer.p < 0.05 for answer in seen))
+        inside = all(answer.interval[0] <= 0 <= answer.interval[1] for answer in seen)
+        assert inside != alarms[-1]
+    assert np.mean(alarms) <= 0.07
+
+
+def test_estimates_after_a_stop_cover() -> None:
+    """Means of a few ratings, five looks: in 600 studies the interval covers in .93 or more."""
+    plan = LookPlan.equal(5, 50, "pocock")
+    rng = np.random.default_rng(6)
+    covered = []
+    above = []
+    for _ in range(600):
+        seen = answers(0.4 + rng.standard_normal(50), plan)
+        stop = next((k for k, answer in enumerate(seen) if answer.p < 0.05), len(seen) - 1)
+        n = plan.at[stop]
+        look = planned_look(seen[stop], plan, plan.looks(n), n, math.nan)
+        assert look.unbiased is not None
+        low, high = look.unbiased.interval
+        covered.append(low <= 0.4 <= high)
+        above.append(look.unbiased.value > 0.4)
+    assert np.mean(covered) >= 0.93
+    assert np.mean(above) == pytest.approx(0.5, abs=0.06)
+
+
+def test_a_p_value_of_one_look_is_the_plain_one() -> None:
+    """A plan of which this is the only look changes nothing but rounding."""
+    plain = Answer(value=0.5, error=0.2, freedom=30.0)
+    one = at_planned_look(plain, Looks.at((50,), 50, "pocock"))
+    assert one.p == pytest.approx(plain.p, rel=2e-3)
+    assert one.interval == pytest.approx(plain.interval, rel=1e-8)
+    assert one.turned().above == pytest.approx(1 - one.above)
+    assert one.beyond(0.5).p == pytest.approx(1.0)
+
+
+def test_a_plan_with_looks() -> None:
+    """Five looks take 2.5 % more at the end, and three quarters of one look's on average."""
+    ran = run("next", "--plan", "--looks", 5)
+    assert ran.code == 0, ran.err
+    assert "Planned looks" in ran.out
+    result = run("next", "--plan", "--looks", 5, "--format", "json").json
+    fixed = result["goals"][-1]["ratings"]
+    steps = result["looks"]
+    assert steps[-1]["ratings"] == pytest.approx(1.025 * fixed, rel=0.01)
+    assert steps[-1]["ended"] == pytest.approx(0.8, abs=0.005)
+    assert [step["spent"] for step in steps][-1] == 1
+    before = [0, *(step["ratings"] for step in steps)]
+    ended = [0, *(step["ended"] for step in steps)]
+    expected = sum((before[k + 1] - before[k]) * (1 - ended[k]) for k in range(5))
+    assert 0.75 < expected / fixed < 0.9
+    assert f"on average after {expected:,.0f} of" in " ".join(ran.out.split())
+    assert f"--looks 5 --of {steps[-1]['ratings'] // 2}" in ran.out
+    assert run("next", "--plan").out.find("Planned looks") == -1
+    refused = run("next", "--plan", "--looks", 5, "-n", 100)
+    assert "leave out --looks" in refused.err
+    assert "2 or more" in run("next", "--plan", "--looks", 1).err
+    assert "--looks goes with --plan" in run("next", "x.csv", "--looks", 5, "--goal", "mean").err

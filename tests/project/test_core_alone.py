@@ -1,0 +1,50 @@
+"""The core without its extensions: the folder is removed, and it works."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from command_line import jsonl, rated_rows, run_source
+from places import ROOT
+
+EXTENDED = ("rate", "serve", "huse", "metric", "mine", "stress")
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source without extensions."""
+    folder = tmp_path_factory.mktemp("core")
+    hidden = shutil.ignore_patterns("extensions", "__pycache__")
+    shutil.copytree(ROOT / "src", folder, dirs_exist_ok=True, ignore=hidden)
+    return folder
+
+
+def test_help_lists_what_is_there(core: Path) -> None:
+    """Commands of extensions are not listed, and not known."""
+    told = run_source(core, "--help").stdout
+    assert "validate" in told
+    assert not any(f"\n  {name} " in told for name in EXTENDED)
+    assert run_source(core, "rate").returncode == 2
+
+
+def test_estimates_and_comparisons(core: Path, tmp_path: Path) -> None:
+    """What most people use needs no extension."""
+    rated = jsonl(tmp_path / "rated.jsonl", rated_rows())
+    fit = ("fit", rated, "--to", "fitted.safetensors")
+    for words in (("validate", rated), ("score", rated, "--rated", rated), fit):
+        done = run_source(core, *words)
+        assert done.returncode == 0, done.stderr
+    done = run_source(
+        core, "score", rated, "--model", core / "fitted.safetensors", "--format", "json"
+    )
+    assert json.loads(done.stdout)["command"] == "score"
+    assert "ratpred" not in run_source(core, "list", "estimators").stdout
+
+
+def test_a_metric_is_not_there(core: Path, tmp_path: Path) -> None:
+    """Metrics come with an extension; a judge's scores need none."""
+    rated = jsonl(tmp_path / "rated.jsonl", rated_rows())
+    done = run_source(core, "judge", rated, "-m", "bleu")
+    assert (done.returncode, "no metric 'bleu'; there are none" in done.stderr) == (2, True)

@@ -1,0 +1,206 @@
+"""The house: the picture in docs/architecture.md is the rule, the code must keep it."""
+
+import ast
+import re
+import tokenize
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from places import ROOT
+from refless.commands import COMMANDS, function_of
+from refless.commands.declared import parameters_of
+
+SOURCE = ROOT / "src" / "refless"
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+FILES = sorted(SOURCE.rglob("*.py"))
+MOST_LINES = 450
+DOORS = {"refless", "refless.__main__"}  # which lead into the house, and stand in no room
+
+
+def picture() -> dict[str, int]:
+    """The layer of each room."""
+    drawn = PAGE.split("## The house\n\n```\n")[1].split("\n```")[0].split("\n")
+    lines = [re.fullmatch(r"(\d) (\w+)/ +(\S.*)", row) for row in drawn]
+    assert None not in lines, "a line of the picture in docs/architecture.md has another form"
+    return {line[2]: int(line[1]) for line in lines if line}
+
+
+LAYERS = picture()
+
+
+def module_of(file: Path) -> str:
+    """`refless.metrics.kernels.bleu` for src/refless/metrics/kernels/bleu.py."""
+    parts = file.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def room_of(module: str) -> str:
+    """The room that a module stands in."""
+    return module.split(".")[1]
+
+
+MODULES = {module_of(file): file for file in FILES}
+
+
+def imported_by(module: str) -> Iterator[tuple[str, int]]:
+    """What a module imports of ours, wherever the import stands: (module, line)."""
+    file = MODULES[module]
+    package = module.split(".") if file.name == "__init__.py" else module.split(".")[:-1]
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*above, *filter(None, [node.module])])
+            for alias in node.names:
+                inner = f"{source}.{alias.name}"
+                yield (inner if inner in MODULES else source), node.lineno
+
+
+def ours(module: str) -> list[tuple[str, int]]:
+    """The imports of `imported_by` that are ours."""
+    return [(name, line) for name, line in imported_by(module) if name.split(".")[0] == "refless"]
+
+
+@pytest.mark.parametrize("module", sorted({*MODULES} - DOORS))
+def test_imports_point_downwards(module: str) -> None:
+    """A module imports only from its own room, and from rooms on a layer below."""
+    own = room_of(module)
+    wrong = [
+        f"line {line}: {name}"
+        for name, line in ours(module)
+        if name not in DOORS and room_of(name) != own and LAYERS[room_of(name)] >= LAYERS[own]
+    ]
+    assert not wrong, f"{module} imports from a room that is not below its own: {wrong}"
+
+
+def test_imports_have_no_cycle() -> None:
+    """Not even within a package."""
+    graph = {module: {name for name, _ in ours(module)} - {module} for module in MODULES}
+    list(TopologicalSorter(graph).static_order())
+
+
+def test_picture_shows_every_room() -> None:
+    """And no room that is not there."""
+    assert {room_of(module) for module in {*MODULES} - DOORS} == set(LAYERS)
+
+
+def test_rooms_hold_what_the_page_says() -> None:
+    """Files and folders that a room's line names lie in that room."""
+    lines = dict(re.findall(r"^\| (\w+)/ \| (.*) \|$", PAGE, re.MULTILINE))
+    assert set(lines) == set(LAYERS)
+    for room, said in lines.items():
+        for name in re.findall(r"[\w/]+\.py|[\w/]+/", said):
+            assert [*(SOURCE / room).rglob(name.rstrip("/"))], f"{room}/{name} is not there"
+
+
+def test_names_say_what_is_inside() -> None:
+    """No module is called after nothing in particular."""
+    parts = {part for module in MODULES for part in module.split(".")}
+    assert not parts & {"utils", "util", "common", "base", "helpers", "misc"}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_assert_in_source(module: str) -> None:
+    """`python -O` must not change what is checked."""
+    nodes = ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8")))
+    lines = [node.lineno for node in nodes if isinstance(node, ast.Assert)]
+    assert not lines, f"{module} has assert statements on lines {lines}"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_files_stay_short(module: str) -> None:
+    """A file that grows beyond this is split by noun."""
+    assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) < MOST_LINES
+
+
+LAYOUT = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
+WITH_DOCS = (ast.Module, ast.ClassDef, ast.FunctionDef)
+
+
+def tokens_of(text: str) -> int:
+    """Tokens of a file without layout, comments and docstrings."""
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, WITH_DOCS)]
+    docs = {node.body[0].lineno for node in nodes if ast.get_docstring(node, clean=False)}
+    tokens = tokenize.generate_tokens(StringIO(text).readline)
+    return sum(token.type not in LAYOUT and token.start[0] not in docs for token in tokens)
+
+
+def test_the_house_stays_small() -> None:
+    """The budget is 215,000 tokens and 85,000: whoever removes some lowers what stands here."""
+    tokens = {True: 0, False: 0}
+    for file in FILES:
+        inside = "extensions" in file.relative_to(SOURCE).parts
+        tokens[inside] += tokens_of(file.read_text(encoding="utf-8"))
+    assert tokens[False] <= 241_033
+    assert tokens[True] <= 72_216
+
+
+CLOSURES = {  # lines that a command imports, directly or not; the budget is 12,000
+    "explain": 11_600,
+    "score": 15_598,
+    "validate": 15_966,
+}
+
+
+def closure(module: str) -> set[str]:
+    """Our modules that a module imports, directly or not, with the packages that they lie in."""
+    found: set[str] = set()
+    ahead = [module]
+    while ahead:
+        name = ahead.pop()
+        if name in MODULES and name not in found:
+            found.add(name)
+            parts = name.split(".")
+            ahead += [".".join(parts[:i]) for i in range(1, len(parts))]
+            ahead += [imported for imported, _ in ours(name)]
+    return found
+
+
+@pytest.mark.parametrize(("command", "most"), CLOSURES.items())
+def test_a_command_imports_its_own_room(command: str, most: int) -> None:
+    """Whoever removes some lines from what a command imports lowers what stands here."""
+    modules = closure(f"refless.commands.{command}.run")
+    assert sum(len(MODULES[name].read_text().splitlines()) for name in modules) <= most
+
+
+def test_commands_take_few_parameters() -> None:
+    """All commands together; a column is a role of --column, a way of reading one of --read."""
+    assert sum(len(parameters_of(function_of(name))) for name in COMMANDS) <= 234
+
+
+FILLERS = re.findall(
+    r"\w+",
+    "found one ones other others told said held given known own kept beside what shown asked "
+    "wanted tried dealt taken made seen left rest some there here each these it them thing things "
+    "more most much many same whole such",
+)
+
+
+def named_in(tree: ast.AST) -> Iterator[str]:
+    """Every use of a name: of a variable, a parameter, an attribute, a function, a class."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.Attribute(attr=name):
+                yield name
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+
+
+def test_names_are_nouns() -> None:
+    """A name ends in a word of the field; the budget for filler words is 1 % of name uses."""
+    texts = [file.read_text(encoding="utf-8") for file in FILES]
+    names = [name for text in texts for name in named_in(ast.parse(text))]
+    fillers = [name for name in names if name.lower().strip("_").split("_")[-1] in FILLERS]
+    assert len(fillers) <= 0.0185 * len(names)
