@@ -22,7 +22,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
 from refless.extensions.ratpred.batches import Encoded, TrainingData, epoch_batches, padded
 from refless.extensions.ratpred.settings import Settings
-from refless.extensions.ratpred.training import Run
+from refless.extensions.ratpred.training import Training
 
 WORDS, ROUNDS, LIMIT = 400, 6, 1.2
 
@@ -105,7 +105,7 @@ def our_epoch(data: Encoded, settings: Settings) -> Callable[[int], None]:
     """One epoch of `train`, without model selection."""
     sizes = {"source": WORDS, "text": WORDS}
     learned = TrainingData(seed=0, rated=data, validation=data, synthetic=None, sizes=sizes)
-    under_way = Run.begin(learned, settings, "cpu")
+    under_way = Training.begin(learned, settings, "cpu")
 
     def run(number: int) -> None:
         under_way.state.number = number

@@ -29,8 +29,8 @@ from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.metrics.cider import CIDErD
 from refless.extensions.metrics.meteor import METEOR
 from refless.extensions.metrics.rouge import RougeL
-from refless.extensions.papers.stress.material import Material, material_of
-from refless.extensions.papers.stress.plan import Plan
+from refless.extensions.papers.stress.material import StressItems, material_of
+from refless.extensions.papers.stress.plan import StressPlan
 from refless.extensions.papers.stress.probes import (
     frequent_probe,
     rare_probe,
@@ -129,7 +129,7 @@ class Run:
     data: Path
     metrics: dict[str, Metric]
     items: int | None
-    plan: Plan
+    plan: StressPlan
 
 
 def words_of_caption(text: str) -> str:
@@ -264,7 +264,7 @@ def table_1(run: Run, captions: Captions) -> Block:
     )
 
 
-def table_2(run: Run, material: Material) -> Block:
+def table_2(run: Run, material: StressItems) -> Block:
     """Frequent words of the first reference become UNK."""
     found = {
         name: frequent_probe(metric, material, run.plan, WORDS).rows
@@ -282,7 +282,7 @@ def table_2(run: Run, material: Material) -> Block:
     )
 
 
-def table_3(run: Run, material: Material) -> Block:
+def table_3(run: Run, material: StressItems) -> Block:
     """Rare words of the first reference become UNK; woman becomes man."""
     counts = counted([text for row in material.items.references for text in row])
     size = sum(map(len, material.items.references))
@@ -532,7 +532,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             data=options.data,
             metrics=metrics_of(meteor=options.meteor, model=options.model),
             items=QUICK if options.quick else None,
-            plan=Plan(resamples=100 if options.quick else 1_000),
+            plan=StressPlan(resamples=100 if options.quick else 1_000),
         )
         captions = coco(run)
         material = material_of(references_of(captions))

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from refless.extensions.ratpred.batches import Encoded, TrainingData
-from refless.extensions.ratpred.reading import SLOTS, Dictionary, Pair, Reader
+from refless.extensions.ratpred.reading import SLOTS, Dictionary, Reader, SourceAndText
 from refless.extensions.ratpred.synthesis import dictionary_of, synthetic
 from refless.registry.arrays import FloatArray, IntArray
 
@@ -239,7 +239,7 @@ def prepared(
     """What one network of a setup learns from."""
     reader = Reader(acts=True, slots=frozenset() if lexicalised else SLOTS)
 
-    def read(rows: IntArray) -> list[Pair]:
+    def read(rows: IntArray) -> list[SourceAndText]:
         return reader.pairs([rated.mr[i] for i in rows], [rated.text[i] for i in rows])
 
     pairs, ratings = read(split.train), rated.rating[split.train]
@@ -247,7 +247,7 @@ def prepared(
     names = Dictionary.of([*pairs, *made])
     offset, unit = float(ratings.mean()), float(ratings.std())
 
-    def encoded(some: Sequence[Pair], values: FloatArray) -> Encoded:
+    def encoded(some: Sequence[SourceAndText], values: FloatArray) -> Encoded:
         return names.encoded(some, (values - offset) / unit)
 
     learned = TrainingData(
@@ -262,8 +262,8 @@ def prepared(
 
 
 def made_of(
-    rated: Rated, split: Split, setup: int, pairs: list[Pair], reader: Reader, seed: int
-) -> tuple[list[Pair], FloatArray]:
+    rated: Rated, split: Split, setup: int, pairs: list[SourceAndText], reader: Reader, seed: int
+) -> tuple[list[SourceAndText], FloatArray]:
     """Synthetic pairs and their ratings: from system outputs, then from human texts."""
     if setup == 1:
         return [], np.zeros(0)

@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix, diags_array
 from scipy.sparse.linalg import LinearOperator, cg
 
 from refless.extensions.ratpred.fitting import named_folds
-from refless.extensions.ratpred.reading import SLOTS, Pair, Reader
+from refless.extensions.ratpred.reading import SLOTS, Reader, SourceAndText
 from refless.registry.arrays import FloatArray, IntArray
 
 SETUP, SEED = 4, 0
@@ -46,7 +46,7 @@ def _estimates(
     """For each weight of made rows and penalty the estimates of the asked rows."""
     reader = Reader(acts=True, slots=SLOTS)
 
-    def read(rows: IntArray) -> list[Pair]:
+    def read(rows: IntArray) -> list[SourceAndText]:
         return reader.pairs([rated.mr[i] for i in rows], [rated.text[i] for i in rows])
 
     pairs, none = read(known), np.zeros(0, dtype=np.int64)
@@ -78,7 +78,7 @@ def _solved(x: csr_matrix, y: FloatArray, shares: FloatArray, penalty: float) ->
     return np.asarray(found)
 
 
-def features(pair: Pair) -> list[str]:
+def features(pair: SourceAndText) -> list[str]:
     """Words and pairs of words; acts with slots; values that the text misses; words it doubles."""
     acts = [pair.source[i : i + 3] for i in range(0, len(pair.source), 3)]
     slots = {f"{act}/{slot}" for act, slot, _ in acts}

@@ -14,11 +14,16 @@ from scipy.optimize import minimize
 
 from refless import compare
 from refless.commands.compare.board import board, votes_of
-from refless.commands.compare.bradley_terry import Strengths, Votes, maximum_likelihood, strengths
+from refless.commands.compare.bradley_terry import (
+    PairVotes,
+    Strengths,
+    maximum_likelihood,
+    strengths,
+)
 from refless.data.tables import read_pool
 
 
-def drawn(rng: np.random.Generator, truth: list[float], votes: int, ties: float = 0.0) -> Votes:
+def drawn(rng: np.random.Generator, truth: list[float], votes: int, ties: float = 0.0) -> PairVotes:
     """So many independent votes on each pair, with a share of ties."""
     pairs = np.array([*combinations(range(len(truth)), 2)]).repeat(votes, axis=0)
     first, second = pairs.T
@@ -26,7 +31,7 @@ def drawn(rng: np.random.Generator, truth: list[float], votes: int, ties: float 
     chance = 1 / (1 + np.exp(strength[second] - strength[first]))
     won = (rng.random(len(pairs)) < chance).astype(float)
     won[rng.random(len(pairs)) < ties] = 0.5
-    return Votes(
+    return PairVotes(
         first=first,
         second=second,
         won=won,
@@ -73,7 +78,7 @@ def test_the_covariance_of_independent_votes_is_the_curvature() -> None:
     """
     won = np.repeat([1.0, 0.0], [130, 70])
     pair = np.zeros(200, dtype=np.int64)
-    votes = Votes(first=pair, second=pair + 1, won=won, clusters=[np.arange(200)], systems=2)
+    votes = PairVotes(first=pair, second=pair + 1, won=won, clusters=[np.arange(200)], systems=2)
     result = strengths(votes)
     assert result is not None
     value, error = result.difference(0, 1)
@@ -85,7 +90,7 @@ def test_clusters_that_repeat_a_vote_count_once() -> None:
     """Ten equal votes of each voter tell as much as one; by both ways as by the coarser way."""
     rng = np.random.default_rng(4)
     single = drawn(rng, [0.5, 0.0, -0.5], 40)
-    repeated = Votes(
+    repeated = PairVotes(
         first=single.first.repeat(10),
         second=single.second.repeat(10),
         won=single.won.repeat(10),
@@ -104,7 +109,7 @@ def test_order_of_votes_changes_nothing() -> None:
     rng = np.random.default_rng(5)
     votes = drawn(rng, [0.4, 0.0, -0.2, 0.1], 25, 0.2)
     order = rng.permutation(len(votes.won))
-    turned = Votes(
+    turned = PairVotes(
         first=votes.second[order],
         second=votes.first[order],
         won=1 - votes.won[order],
@@ -120,7 +125,7 @@ def test_order_of_votes_changes_nothing() -> None:
 
 def test_a_system_that_wins_all() -> None:
     """No strength is finite by votes alone: half a win is made up for each side of a pair."""
-    votes = Votes(
+    votes = PairVotes(
         first=np.array([0, 0, 1, 2, 0, 0]),
         second=np.array([1, 2, 2, 1, 1, 2]),
         won=np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
@@ -137,7 +142,7 @@ def test_a_system_that_wins_all() -> None:
 def test_systems_that_nobody_compared() -> None:
     """Two groups without a vote between them have no common board."""
     pair = np.array([0, 2, 0, 2])
-    votes = Votes(
+    votes = PairVotes(
         first=pair,
         second=pair + 1,
         won=np.array([1.0, 0.0, 0.0, 1.0]),
@@ -172,7 +177,7 @@ def test_simulated_boards(spread: float) -> None:
 
 
 def arena(votes: int = 30, voters: int = 0) -> list[dict[str, Any]]:
-    """Votes between a strong, a middling and two weak systems, each on a source of its own."""
+    """PairVotes between a strong, a middling and two weak systems, each on a source of its own."""
     rng = np.random.default_rng(8)
     truth = {"strong": 1.5, "middle": 0.0, "weak": -1.0, "poor": -1.0}
     rows = []

@@ -15,7 +15,7 @@ from command_line import jsonl, run
 from refless.data.human import pool_of
 from refless.data.records import RatedPool, as_outputs
 from refless.estimators.gp import GaussianProcess
-from refless.estimators.gp.features import Inputs, inputs_of
+from refless.estimators.gp.features import KernelInputs, inputs_of
 from refless.estimators.gp.kernels import TEXT, WIDTH, learned
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
@@ -122,7 +122,7 @@ def test_vectors_are_remembered_up_to_a_number(model: str, monkeypatch: pytest.M
     assert [len(known) for known in encoder._SENTENCES.values()] == [3]
 
 
-def of(inputs: Inputs, name: str, i: int) -> FloatArray:
+def of(inputs: KernelInputs, name: str, i: int) -> FloatArray:
     return np.asarray(inputs.columns[name][i], dtype=np.float64)
 
 

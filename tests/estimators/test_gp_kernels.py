@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from refless.estimators.gp.features import TERMS, Inputs, Tfidf, inputs_of
+from refless.estimators.gp.features import TERMS, KernelInputs, Tfidf, inputs_of
 from refless.estimators.gp.kernels import (
     MEANING,
     NEAR,
@@ -18,7 +18,7 @@ from refless.estimators.gp.kernels import (
     SOURCE_MEANING,
     TEXT,
     WIDTH,
-    Kernel,
+    LearnedKernel,
     score_kernels,
 )
 from refless.estimators.gp.kernels import learned as learned_with_points
@@ -45,7 +45,7 @@ class Letters:
         return np.asarray(counts / lengths, dtype=np.float32)
 
 
-def inputs_from(rows: Sequence[tuple[str, str, float, float]]) -> Inputs:
+def inputs_from(rows: Sequence[tuple[str, str, float, float]]) -> KernelInputs:
     """Texts with sources, two scores and vectors."""
     texts, sources = [row[0] for row in rows], [row[1] for row in rows]
     scores = np.array([row[2:] for row in rows], dtype=np.float64).reshape(len(rows), 2)
@@ -55,12 +55,12 @@ def inputs_from(rows: Sequence[tuple[str, str, float, float]]) -> Inputs:
     )  # fmt: skip
 
 
-def learned(inputs: Inputs, names: Sequence[str] = NAMES) -> dict[str, Kernel]:
+def learned(inputs: KernelInputs, names: Sequence[str] = NAMES) -> dict[str, LearnedKernel]:
     """The kernels of these names."""
     return {name: learned_with_points(name, inputs)[0] for name in names}
 
 
-def values(kernel: Kernel, inputs: Inputs, anchors: Inputs) -> FloatArray:
+def values(kernel: LearnedKernel, inputs: KernelInputs, anchors: KernelInputs) -> FloatArray:
     """The kernel of texts with others."""
     return kernel.between(kernel.points(inputs), kernel.anchors(kernel.points(anchors)))
 

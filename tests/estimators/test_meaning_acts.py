@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.extensions.ratpred.acts import NULL, Triple, delexicalized, looks_like_act, triples
+from refless.extensions.ratpred.acts import NULL, ActTriple, delexicalized, looks_like_act, triples
 from refless.registry.errors import InputError
 
 SLOTS = {"name", "food", "area", "near", "price_range", "phone"}
@@ -34,7 +34,7 @@ VALUE = st.from_regex(r"[a-z0-9]{1,6}( [a-z0-9]{1,6})?", fullmatch=True)
 )  # fmt: skip
 def test_acts_become_triples(source: str, expected: list[tuple[str, str, str]]) -> None:
     """Section 3.2's list of act, slot and value, null tokens where there is none."""
-    assert triples(source) == tuple(Triple(*row) for row in expected)
+    assert triples(source) == tuple(ActTriple(*row) for row in expected)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_is_written_is_read(slots: list[tuple[str, str]], act: str, quote: 
     """Any act with quoted values comes back."""
     written = ",".join(f"{slot}={quote}{value}{quote}" for slot, value in slots)
     found = triples(f"{act}({written})")
-    assert found == tuple(Triple(act, slot, value) for slot, value in slots)
+    assert found == tuple(ActTriple(act, slot, value) for slot, value in slots)
 
 
 def test_other_sources_do_not_look_like_acts() -> None:
@@ -114,6 +114,6 @@ def test_spaces_and_punctuation_do_not_count() -> None:
 def test_no_value_is_left(value: str, before: list[str], after: list[str]) -> None:
     """Whatever stands around a value, its words are gone where they stood."""
     text = " ".join([*before, value, *after])
-    words, _ = delexicalized(text, (Triple("inform", "name", value),), {"name"})
+    words, _ = delexicalized(text, (ActTriple("inform", "name", value),), {"name"})
     if value not in {"yes", "no", "unknown", "none", "x"}:
         assert "x-name" in words

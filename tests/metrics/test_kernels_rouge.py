@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from published import huse_pool
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.metrics.kernels.dense import Dense
-from refless.metrics.kernels.rouge import RougeL
+from refless.metrics.kernels.rouge import RougeLKernel
 from refless.metrics.matching import Work, hold_out
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
@@ -48,14 +48,14 @@ def twins(texts: list[str], rated: list[str]) -> FloatArray:
 
 def test_by_hand() -> None:
     """LCS "the is quick", 3 of 4 and 3 of 5 words: 2 * 3 / 9."""
-    found = RougeL().prepare(["the dog is very quick"]).similarities(["the fox is quick"])
+    found = RougeLKernel().prepare(["the dog is very quick"]).similarities(["the fox is quick"])
     assert found.tolist() == [[pytest.approx(6 / 9)]]
 
 
 @given(TEXTS, TEXTS)
 def test_similarities_equal_the_definition(texts: list[str], rated: list[str]) -> None:
     """Short and long texts, unknown words, empty texts."""
-    found = RougeL().prepare(rated).similarities([*texts, "unknown fox words"])
+    found = RougeLKernel().prepare(rated).similarities([*texts, "unknown fox words"])
     assert found[:-1].tolist() == twins(texts, rated).tolist()
 
 
@@ -71,7 +71,7 @@ def test_sums_are_those_of_the_definition(
     groups = st.lists(st.integers(-1, 2), min_size=len(rated), max_size=len(rated))
     own, theirs = np.array(data.draw(groups)), np.array(data.draw(groups))
     values = np.arange(1, len(rated) + 1)
-    prepared, held = RougeL().prepare(rated), hold_out(own, theirs)
+    prepared, held = RougeLKernel().prepare(rated), hold_out(own, theirs)
     counts, sums = prepared.neighbor_sums(rated, values, tau, Work(held=held, threads=2))
     for i, text in enumerate(rated):
         seen = [
@@ -87,7 +87,7 @@ def test_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     """One row a block gives what all rows at once give; progress reaches the end."""
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(["a", "b", "c", "d"], 5)) for _ in range(300)]
-    prepared, values, tau = RougeL().prepare(texts), np.arange(300), 0.5
+    prepared, values, tau = RougeLKernel().prepare(texts), np.arange(300), 0.5
     whole = prepared.neighbor_sums(texts, values, tau, Work(threads=1))
     monkeypatch.setattr("refless.metrics.kernels.dense.BLOCK_PAIRS", 1)
     seen: list[float] = []
@@ -99,13 +99,13 @@ def test_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_without_texts_there_are_no_similarities() -> None:
     """An empty pool, and no outputs."""
-    assert RougeL().prepare([]).similarities(["a"]).shape == (1, 0)
-    assert RougeL().prepare(["a"]).similarities([]).shape == (0, 1)
+    assert RougeLKernel().prepare([]).similarities(["a"]).shape == (1, 0)
+    assert RougeLKernel().prepare(["a"]).similarities([]).shape == (0, 1)
 
 
 def test_lengths_and_evidence_are_words() -> None:
     """Words, and the stretches of them that two texts share."""
-    prepared = RougeL().prepare(["a b"])
+    prepared = RougeLKernel().prepare(["a b"])
     assert isinstance(prepared, Dense)
     assert prepared.lengths(["", "a  b", "c"]).tolist() == [0, 2, 1]
     assert prepared.least == 1

@@ -11,13 +11,13 @@ import pytest
 from published import DATA, PAPERS, needed, printed_by
 from refless.extensions.metrics.cider import CIDErD
 from refless.extensions.papers.stress.material import material_of
-from refless.extensions.papers.stress.plan import Plan
+from refless.extensions.papers.stress.plan import StressPlan
 from refless.extensions.papers.stress.probes import frequent_probe
 from refless.extensions.papers.stress.sentence import score_of, search
 
 SCRIPT = PAPERS / "cautionary_tale.py"
 WITHIN = {"BL4": 0.06, "CR": 0.004, "RG": 0.15}  # of the paper, in its units
-PLAN = Plan(resamples=2)
+PLAN = StressPlan(resamples=2)
 
 
 @pytest.fixture(scope="module")

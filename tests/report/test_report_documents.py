@@ -16,11 +16,11 @@ from refless.extensions.metrics.result import MetricResult
 from refless.extensions.metrics.scoring import run
 from refless.extensions.papers.huse.result import HuseResult
 from refless.extensions.papers.huse.study import huse
-from refless.extensions.papers.stress.material import Material
+from refless.extensions.papers.stress.material import StressItems
 from refless.extensions.papers.stress.result import StressResult
 from refless.extensions.papers.stress.rows import Probe, Row, Stressed
 from refless.registry.signature import Signature
-from refless.report.document import Document, Figure, Section, Store, Stored, Table, plain
+from refless.report.document import Document, Figure, Section, Stored, Table, TextStore, plain
 from refless.report.html import as_html
 from refless.report.text import as_markdown, as_text
 
@@ -67,7 +67,7 @@ def stressed() -> Document:
     )
     items = referenced([""], "a b")
     one = Stressed(label="bleu", signature=SIGNATURE, probes=probes, skipped={"sentence": "why"})
-    material = Material(items=items, systems={"s": ("a",)})
+    material = StressItems(items=items, systems={"s": ("a",)})
     result = StressResult(stressed=(one,), material=material, signature=SIGNATURE)
     return result.document()
 
@@ -108,7 +108,7 @@ WHOLE = Document(
         Section(lines=("look out",), warning=True),
         Section(title="Points", points=("a point",)),
     ),
-    store=Store(
+    store=TextStore(
         header=("people",),
         texts=(Stored(id="t1", cells=(), text="one"), Stored(id="t2", cells=(), text="two")),
         title="Texts",

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from refless.report.charts import Dot, Line, Mark, Series, chart, row_chart
-from refless.report.plot import Frame, axis_over
+from refless.report.plot import PlotFrame, axis_over
 from refless.report.templates import escaped
 
 finite = st.floats(-1e6, 1e6)
@@ -84,7 +84,7 @@ def test_curves_leave_out_what_is_undefined() -> None:
     (line,), bands = svg.iter("polyline"), [*svg.iter("polygon")]
     assert len(line.get("points", "").split()) == 4
     assert len(bands) == 1
-    frame = Frame(x=x_axis, y=y_axis)
+    frame = PlotFrame(x=x_axis, y=y_axis)
     for band in bands:
         downs = [float(pair.split(",")[1]) for pair in band.get("points", "").split()]
         assert min(downs) >= frame.down(1) - 0.1

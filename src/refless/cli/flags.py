@@ -47,11 +47,11 @@ def command_of(name: str) -> Any:  # noqa: ANN401 - click's own
     function = function_of(name)
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     with command_line(flags_of(function)):
-        alone.command(name, cls=Command, help=help_of(function))(as_command(function))
+        alone.command(name, cls=PlainCommand, help=help_of(function))(as_command(function))
     return typer.main.get_command(alone)
 
 
-class Command(TyperCommand):
+class PlainCommand(TyperCommand):
     """A command whose help is plain text in groups: what draws boxes takes 0.1 s to load."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own

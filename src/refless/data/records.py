@@ -21,7 +21,7 @@ Scale = tuple[float, float]
 _Entry = TypeVar("_Entry")
 
 
-class Columns:
+class ColumnRecord:
     """Columns of one length, which print as a summary."""
 
     __slots__ = ()
@@ -66,7 +66,7 @@ class Ratings:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
-class Texts(Columns):
+class Texts(ColumnRecord):
     """Texts, and where they come from; any sequence becomes a tuple.
 
     Attributes:
@@ -219,7 +219,7 @@ class Outputs(Texts):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
-class Estimates(Columns):
+class Estimates(ColumnRecord):
     """An estimator's answer for each output; undefined is NaN with a reason.
 
     Attributes:
@@ -284,7 +284,7 @@ class Estimates(Columns):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
-class Residuals(Columns):
+class Residuals(ColumnRecord):
     """Human rating minus held-out estimate of rated texts: what intervals are made of.
 
     Attributes:
@@ -347,7 +347,7 @@ class Neighbor:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
-class Predictions(Columns):
+class Predictions(ColumnRecord):
     """Predictions beside human rating: what every study reads.
 
     Attributes:

@@ -38,7 +38,7 @@ class _Fitted:
     pool: RatedPool
 
 
-class Together(NamedTuple):
+class ErrorCovariance(NamedTuple):
     """How far the errors of estimates go together, in squared units of the human rating.
 
     Attributes:
@@ -241,7 +241,7 @@ class Estimator(ABC):
         self,
         outputs: Outputs,  # noqa: ARG002 - of those that know
         doubt: int = 0,  # noqa: ARG002
-    ) -> Together | None:
+    ) -> ErrorCovariance | None:
         """How far the errors of estimates for these outputs go together; None where unknown.
 
         Args:

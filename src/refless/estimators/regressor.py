@@ -24,7 +24,7 @@ FOLDS = 5
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedTexts:
     """The rated texts, what an estimator needs of them, and held-out errors once computed."""
 
     rated: RatedPool
@@ -65,9 +65,9 @@ class PointEstimator(Estimator):
             )
         return np.asarray(values, dtype=np.float64)
 
-    def _learn(self, pool: RatedPool) -> Learned:
+    def _learn(self, pool: RatedPool) -> LearnedTexts:
         rated = self.drawn(pool)
-        return Learned(rated, self._model(rated))
+        return LearnedTexts(rated, self._model(rated))
 
     def estimate(self, X: Outputs | Given) -> Estimates:  # noqa: N803 - scikit-learn's name
         """The values on the scale, with intervals of held-out errors."""
@@ -94,7 +94,7 @@ class PointEstimator(Estimator):
 
     def residuals(self) -> Residuals:
         """Human rating minus held-out estimate of the rated texts; see `held_out_ways`."""
-        learned: Learned = self._state()
+        learned: LearnedTexts = self._state()
         if not learned.errors:
             rated = learned.rated
             ways = held_out_ways(rated, labels := self._labels(rated))

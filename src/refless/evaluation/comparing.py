@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from refless.data.records import Residuals
-from refless.evaluation.entries import Field, Table
+from refless.evaluation.entries import EntryTable, Field
 from refless.evaluation.item_wins import ItemWins, item_wins
 from refless.evaluation.outlook import Outlook, outlook, outlook_anew
 from refless.evaluation.planned_look import PlannedLook, at_planned_look, planned_look
@@ -140,7 +140,7 @@ def compared(field: Field, errors: Residuals, order: Sequence[str]) -> Compariso
             judged by.
         order: the systems; a pair's difference is that of the later less that of the earlier.
     """
-    table = Table.of(field)
+    table = EntryTable.of(field)
     pairs = _with_holm(_pairs(table, field, errors, order))
     return _ranked(table, field, errors, order, pairs)
 
@@ -153,7 +153,7 @@ def compared_by(fields: Mapping[str, Field], order: Sequence[str]) -> dict[str, 
         order: the systems.
     """
     nothing = Residuals(values=np.zeros(0))
-    tables = {name: Table.of(outputs) for name, outputs in fields.items()}
+    tables = {name: EntryTable.of(outputs) for name, outputs in fields.items()}
     pairs: list[Pair] = []
     for name, outputs in fields.items():
         pairs += _pairs(tables[name], outputs, nothing, order)
@@ -171,12 +171,16 @@ def _with_holm(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True))
 
 
-def _pairs(table: Table, field: Field, errors: Residuals, order: Sequence[str]) -> list[Pair]:
+def _pairs(table: EntryTable, field: Field, errors: Residuals, order: Sequence[str]) -> list[Pair]:
     return [_pair(table, field, errors, (a, b)) for a, b in combinations(order, 2)]
 
 
 def _ranked(
-    table: Table, field: Field, errors: Residuals, order: Sequence[str], pairs: tuple[Pair, ...]
+    table: EntryTable,
+    field: Field,
+    errors: Residuals,
+    order: Sequence[str],
+    pairs: tuple[Pair, ...],
 ) -> Comparison:
     """The pairs with the systems, the best first."""
     standings = [_standing(table, field, errors, name, pairs) for name in order]
@@ -193,7 +197,7 @@ def _by_mean(standing: Standing) -> tuple[float, str]:
     return math.inf if math.isnan(value) else -value, standing.name
 
 
-def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str]) -> Pair:
+def _pair(table: EntryTable, field: Field, errors: Residuals, names: tuple[str, str]) -> Pair:
     """The difference of two systems; its p-value is corrected later."""
     rows = [np.flatnonzero(table.system == name) for name in names]
     first, second = ({*table.item[arm].tolist()} for arm in rows)
@@ -254,7 +258,7 @@ def _population(field: Field, rated: int, items: int) -> float:
 
 
 def _item_wins(
-    table: Table, field: Field, rows: Sequence[IntArray], looks: Looks | None
+    table: EntryTable, field: Field, rows: Sequence[IntArray], looks: Looks | None
 ) -> ItemWins:
     """On how many items that both answered each of the two arms is rated higher."""
     first, second = ({table.item[row]: row for row in arm.tolist()} for arm in rows)
@@ -272,7 +276,7 @@ def _item_wins(
 
 
 def _answered(
-    table: Table,
+    table: EntryTable,
     field: Field,
     errors: Residuals,
     rows: Sequence[IntArray],
@@ -305,7 +309,7 @@ def _looked(answer: Answer, n: int, field: Field, looks: Looks | None) -> Answer
 
 
 def _expected(
-    table: Table,
+    table: EntryTable,
     rows: Sequence[IntArray],
     errors: Residuals,
     names: Sequence[str],
@@ -381,7 +385,7 @@ def _outlook(pair: Pair, errors: Residuals, field: Field, rated: int, items: int
 
 
 def _standing(
-    table: Table, field: Field, errors: Residuals, name: str, pairs: Sequence[Pair]
+    table: EntryTable, field: Field, errors: Residuals, name: str, pairs: Sequence[Pair]
 ) -> Standing:
     rows = np.flatnonzero(table.system == name)
     rated_items = len(np.unique(table.item[rows[~np.isnan(table.human[rows])]]))

@@ -21,7 +21,7 @@ EARLIEST = 20  # ratings, or texts, by which a drift is told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rater:
+class RaterDrift:
     """One rater beside the others on the same texts; p-values corrected over raters (Holm).
 
     Attributes:
@@ -71,7 +71,7 @@ class Drift:
         errors: ratings less estimates; None without times.
     """
 
-    raters: tuple[Rater, ...]
+    raters: tuple[RaterDrift, ...]
     over_time: Trend | None
     errors: Trend | None
 
@@ -134,7 +134,7 @@ def _slots(pool: RatedPool) -> _Slots:
     )
 
 
-def _raters(pool: RatedPool, slots: _Slots) -> tuple[Rater, ...]:
+def _raters(pool: RatedPool, slots: _Slots) -> tuple[RaterDrift, ...]:
     when, raters = _places(slots.time), []
     for number, name in enumerate(pool.ratings.annotators):
         rows = np.flatnonzero(slots.who == number)
@@ -152,7 +152,7 @@ def _raters(pool: RatedPool, slots: _Slots) -> tuple[Rater, ...]:
     )
 
 
-def _rater(name: str, slots: _Slots, i: IntArray, when: FloatArray) -> Rater:
+def _rater(name: str, slots: _Slots, i: IntArray, when: FloatArray) -> RaterDrift:
     """One rater's numbers, p-values uncorrected."""
     ratings, mean, others = slots.rating[i], slots.mean[i], slots.others[i]
     off, variance = ratings - mean, slots.variance[i]
@@ -163,7 +163,7 @@ def _rater(name: str, slots: _Slots, i: IntArray, when: FloatArray) -> Rater:
     moved = off[known] if len(place) else place
     below = float(np.square(place).sum())
     varied = float((variance[known][: len(place)] * np.square(place)).sum())
-    return Rater(
+    return RaterDrift(
         name=name,
         n=len(i),
         level=float((ratings - others).mean()),

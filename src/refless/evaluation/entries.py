@@ -49,7 +49,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class EntryTable:
     """One entry for each item that a system answered, in an order of their own.
 
     Attributes:
@@ -71,7 +71,7 @@ class Table:
     shares: Shares
 
     @classmethod
-    def of(cls, field: Field) -> Table:
+    def of(cls, field: Field) -> EntryTable:
         """The outputs of one system for one item as one entry."""
         outputs = field.outputs
         items = outputs.items if field.design.paired else _apart(field)

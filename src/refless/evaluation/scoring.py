@@ -21,8 +21,8 @@ from refless.stats.clusters import (
     widened,
 )
 from refless.stats.intervals import (
+    Clustering,
     Interval,
-    Together,
     mean_interval,
 )
 
@@ -102,7 +102,7 @@ class _HeldOut:
 
     def together(
         self, found: FloatArray, sources: Sequence[str], shares: Mapping[str, float], new: float
-    ) -> Together:
+    ) -> Clustering:
         """Design effects of shared sources and systems on a mean.
 
         Args:
@@ -111,7 +111,7 @@ class _HeldOut:
         """
         effects = [(self.systems[name], shares[name]) for name in shares if name in self.systems]
         known = math.fsum((share * effect.error) ** 2 for effect, share in effects)
-        return Together(
+        return Clustering(
             estimates=design_effect(sources, len(found), intraclass(found, sources)),
             residuals=design_effect(sources, len(found), self.alike),
             held_out=self.design,

@@ -15,7 +15,7 @@ from refless.report.plot import (
     START,
     TOP,
     Axis,
-    Frame,
+    PlotFrame,
     axis_over,
 )
 from refless.report.templates import rendered
@@ -93,7 +93,7 @@ def chart(
         diagonal: whether the line x = y is drawn.
     """
     longest = max(map(len, y.names), default=0)
-    frame = Frame(
+    frame = PlotFrame(
         x=x,
         y=y,
         start=30 + round(8.4 * longest) if y.names else START,
@@ -115,13 +115,13 @@ def chart(
     )
 
 
-def _line(line: Series, frame: Frame) -> list[tuple[float, float]]:
+def _line(line: Series, frame: PlotFrame) -> list[tuple[float, float]]:
     """The places of the points that are defined."""
     points = zip(line.x, line.y, strict=True)
     return [(frame.across(x), frame.down(y)) for x, y in points if not math.isnan(y)]
 
 
-def _band(line: Series, frame: Frame) -> list[tuple[float, float]]:
+def _band(line: Series, frame: PlotFrame) -> list[tuple[float, float]]:
     """The outline of the band, where both of its ends are defined."""
     ends = zip(line.x, line.low, line.high, strict=False)
     inside = [(x, low, high) for x, low, high in ends if not math.isnan(low + high)]

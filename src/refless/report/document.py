@@ -97,7 +97,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Store:
+class TextStore:
     """The texts of a report, each once.
 
     Attributes:
@@ -130,7 +130,7 @@ class Document:
     notes: tuple[str, ...] = ()
     facts: tuple[tuple[str, str, str], ...] = ()
     sections: tuple[Section, ...] = ()
-    store: Store | None = None
+    store: TextStore | None = None
     signatures: tuple[str, ...] = ()
     command: str = ""
 
@@ -153,7 +153,7 @@ def plain(document: Document) -> Iterable[Section]:
     yield from (Section(lines=(f"signature: {signature}",)) for signature in document.signatures)
 
 
-def _with_texts(section: Section, store: Store) -> Table:
+def _with_texts(section: Section, store: TextStore) -> Table:
     rows = zip(section.cells, section.texts, strict=True)
     return Table(
         header=section.header,

@@ -60,7 +60,7 @@ def _round_step(least: float) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class PlotFrame:
     """The rectangle between two axes, in units of the drawing.
 
     Attributes:

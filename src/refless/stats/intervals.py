@@ -83,7 +83,7 @@ def around(r: float, error: float) -> Interval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Together:
+class Clustering:
     """What rows that belong together do to a mean of n outputs; by default nothing.
 
     Attributes:
@@ -101,7 +101,7 @@ class Together:
     wide: float = 1.0
 
 
-APART = Together()
+APART = Clustering()
 
 
 def mean_interval(
@@ -109,7 +109,7 @@ def mean_interval(
     residuals: FloatArray,
     rng: np.random.Generator,
     resamples: int = 1_000,
-    together: Together = APART,
+    together: Clustering = APART,
 ) -> Interval:
     """Interval of the mean rating that people would give to n outputs.
 
@@ -166,7 +166,7 @@ def _drawn(
     residuals: FloatArray,
     size: int,
     rng: np.random.Generator,
-    together: Together,
+    together: Clustering,
 ) -> FloatArray:
     """[size] means, each part's deviation widened by the root of its design effect."""
     n, m = len(estimates), len(residuals)

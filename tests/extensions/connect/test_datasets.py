@@ -14,7 +14,14 @@ import pytest
 
 import refless
 from command_line import run
-from refless.extensions.connect.datasets import DATASETS, RAW, Dataset, Source, convert, dataset_of
+from refless.extensions.connect.datasets import (
+    DATASETS,
+    RAW,
+    Dataset,
+    PublishedFile,
+    convert,
+    dataset_of,
+)
 
 pytest.importorskip("pooch")
 
@@ -25,7 +32,7 @@ REPLIES = [
 ]  # fmt: skip
 CONTENT = json.dumps(REPLIES).encode()
 PLACE = "someone/talk/0123456789abcdef/scores/talk.json"
-SOURCE = Source(place=PLACE, sha256=hashlib.sha256(CONTENT).hexdigest(), size=len(CONTENT))
+SOURCE = PublishedFile(place=PLACE, sha256=hashlib.sha256(CONTENT).hexdigest(), size=len(CONTENT))
 ROWS = """id	task	system	source	text	annotator	rating
 0	daily	m	hi|||ho	a b	slot0	1
 0	daily	m	hi|||ho	a b	slot1	5

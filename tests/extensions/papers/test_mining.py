@@ -14,7 +14,7 @@ from refless.data.records import Outputs
 from refless.extensions.metrics.delta import DeltaBLEU
 from refless.extensions.papers.mining import (
     Candidate,
-    Triple,
+    MessageTriple,
     for_raters,
     mine,
     weight_of,
@@ -32,7 +32,9 @@ def triples(n, seed):
     def text():
         return " ".join(rng.choices(WORDS, k=rng.randint(1, 6)))
 
-    return [Triple(id=f"t{i}", context=text(), message=text(), response=text()) for i in range(n)]
+    return [
+        MessageTriple(id=f"t{i}", context=text(), message=text(), response=text()) for i in range(n)
+    ]
 
 
 def bm25(texts, query, k1=1.5, b=0.75):
@@ -52,7 +54,7 @@ def bm25(texts, query, k1=1.5, b=0.75):
 def test_scores_follow_the_formula() -> None:
     """Sordoni et al. (2015): d(message) (alpha d(response) + (1 - alpha) epsilon), d = BM25."""
     corpus = triples(40, 1)
-    seed = Triple(id="s", context="c", message="how are you", response="fine thanks")
+    seed = MessageTriple(id="s", context="c", message="how are you", response="fine thanks")
     messages = bm25([t.message for t in corpus], seed.message)
     responses = bm25([t.response for t in corpus], seed.response)
     scores = messages * (0.5 * responses + 0.5 * 0.1)
@@ -87,10 +89,10 @@ def test_order_of_the_corpus_leaves_no_trace(seed) -> None:
 
 def test_nothing_alike_mines_nothing() -> None:
     """A message that shares no word has its own response and the parrot only; nothing fails."""
-    seed = Triple(id="s", context="", message="zebra", response="zoo")
+    seed = MessageTriple(id="s", context="", message="zebra", response="zoo")
     got = mine([seed], triples(5, 3))
     assert [c.kind for c in got] == ["original", "parrot"]
-    empty = [Triple(id="e", context="", message="", response="")]
+    empty = [MessageTriple(id="e", context="", message="", response="")]
     assert [c.kind for c in mine([seed], empty)] == ["original", "parrot"]
     with pytest.raises(InputError):
         mine([], triples(5, 3))

@@ -9,9 +9,9 @@ import pytest
 from refless.data.records import Outputs, numbered
 from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.metrics.rouge import RougeL
-from refless.extensions.papers.stress.material import Material, material_of
+from refless.extensions.papers.stress.material import StressItems, material_of
 from refless.extensions.papers.stress.pairing import rounds, rows_of
-from refless.extensions.papers.stress.plan import Plan
+from refless.extensions.papers.stress.plan import StressPlan
 from refless.extensions.papers.stress.probes import frequent_probe, rare_probe, references_probe
 from refless.extensions.papers.stress.rows import Row, relative
 from refless.extensions.papers.stress.run import stress
@@ -20,7 +20,7 @@ from refless.metrics.protocol import Scores, averaged
 from refless.registry.errors import InputError, UsageError
 from refless.registry.signature import Signature
 
-FEW = Plan(resamples=100)
+FEW = StressPlan(resamples=100)
 NOUNS = ("dog", "cat", "boat", "tree", "child", "horse", "river", "tower")
 VERBS = ("sees", "finds", "likes", "paints", "leaves", "meets")
 
@@ -74,11 +74,11 @@ def outputs_of(n: int = 60, systems: tuple[str, ...] = ("good", "poor"), seed: i
 
 
 @pytest.fixture(scope="module")
-def material() -> Material:
+def material() -> StressItems:
     return material_of(outputs_of())
 
 
-def test_leave_one_out_is_equation_1(material: Material) -> None:
+def test_leave_one_out_is_equation_1(material: StressItems) -> None:
     """The mean and the standard deviation of three scores, made by hand; systems too."""
     metric = BLEU(tokenize="words")
     probe = references_probe(metric, material, FEW)
@@ -113,7 +113,7 @@ def test_people_above_a_poor_system() -> None:
     assert probe.verdict.startswith("It prefers texts that people wrote")
 
 
-def test_frequent_words_and_their_control(material: Material) -> None:
+def test_frequent_words_and_their_control(material: StressItems) -> None:
     """A metric that counts 'the' loses all of it with 'the', nothing with content words."""
     probe = frequent_probe(Counts(), material, FEW)
     rows = {row.label: row for row in probe.rows}
@@ -130,18 +130,18 @@ def test_frequent_words_and_their_control(material: Material) -> None:
 def test_texts_without_words() -> None:
     """Nothing can be replaced in them, which is said."""
     outputs = Outputs(ids=numbered(3), texts=("...", "", "?"), references=(("!", "."),) * 3)
-    found = stress(Counts(), material_of(outputs), Plan(probes=("frequent",)), label="x")
+    found = stress(Counts(), material_of(outputs), StressPlan(probes=("frequent",)), label="x")
     assert "no words" in found.skipped["frequent"]
 
 
-def test_content_words_may_count_for_more(material: Material) -> None:
+def test_content_words_may_count_for_more(material: StressItems) -> None:
     """A metric that counts 'near'... is told apart from one that rewards function words."""
     probe = frequent_probe(Counts(word="dog"), material, FEW, ("the",))
     assert probe.fooled is False
     assert "as they should" in probe.verdict
 
 
-def test_rare_words_by_frequency(material: Material) -> None:
+def test_rare_words_by_frequency(material: StressItems) -> None:
     """Thresholds count in the training set that is given; a swap is a row of its own."""
     train = dict.fromkeys(("the", "near", "here", *NOUNS), 50)
     more = {"thresholds": (30, 1), "swaps": {"dog": "cat"}}
@@ -157,7 +157,7 @@ def test_rare_words_by_frequency(material: Material) -> None:
     assert known.rows[2].change == 0
 
 
-def test_rare_verdict_compares_with_the_share(material: Material) -> None:
+def test_rare_verdict_compares_with_the_share(material: StressItems) -> None:
     """Who never looks at rare words is fooled; without rare words there is no verdict."""
     train = dict.fromkeys(("the", "near", "here", *NOUNS), 50)
     assert rare_probe(Counts(), material, train, FEW, thresholds=(30,)).fooled
@@ -166,7 +166,7 @@ def test_rare_verdict_compares_with_the_share(material: Material) -> None:
     assert "references" in rare_probe(Counts(), material, None, FEW).about
 
 
-def test_outputs_of_no_use(material: Material) -> None:
+def test_outputs_of_no_use(material: StressItems) -> None:
     """BLEU falls for all of them; a count of a word sees no shuffling, and is told so."""
     probe = useless_probe(BLEU(tokenize="words"), material, FEW)
     assert probe.fooled is False
@@ -185,7 +185,7 @@ def test_interval_of_a_mean_change_is_the_known_one() -> None:
     rows = rows_of(
         (Row(label="before"), rounds(averaged(before))),
         [(Row(label="after"), rounds(averaged(after)))],
-        Plan(resamples=2_000),
+        StressPlan(resamples=2_000),
     )
     apart = after - before
     half = 1.96 * apart.std(ddof=1) / 20
@@ -211,7 +211,7 @@ def test_change_is_on_what_both_could_score() -> None:
 def test_seed_is_heard_and_signed() -> None:
     """Another seed draws other words; the signature says which."""
     material, metric = material_of(outputs_of(40)), BLEU(tokenize="words")
-    plans = [Plan(probes=("frequent",), seed=seed) for seed in (0, 1)]
+    plans = [StressPlan(probes=("frequent",), seed=seed) for seed in (0, 1)]
     one, other = (stress(metric, material, plan, label="bleu") for plan in plans)
     assert one.probes[0].rows[-1].score != other.probes[0].rows[-1].score
     assert "seed:1" in str(other.signature)
@@ -246,4 +246,4 @@ def test_material_sorts_items_and_systems() -> None:
 def test_settings_that_cannot_be() -> None:
     """Unknown probes."""
     with pytest.raises(UsageError, match="no probe 'x'"):
-        Plan(probes=("x",))
+        StressPlan(probes=("x",))

@@ -10,11 +10,11 @@ from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.extensions.papers.stress import stuffing
 from refless.extensions.papers.stress.judging import Estimated
-from refless.extensions.papers.stress.plan import Plan
+from refless.extensions.papers.stress.plan import StressPlan
 from refless.extensions.papers.stress.stuffing import fragments_of, stuffed, stuffing_probe
 from refless.registry.errors import UsageError
 
-PLAN = Plan(resamples=50)
+PLAN = StressPlan(resamples=50)
 JUDGE = Estimated(estimator=BLEUNeighbors())
 
 

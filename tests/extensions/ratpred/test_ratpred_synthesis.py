@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.extensions.ratpred.reading import Pair
+from refless.extensions.ratpred.reading import SourceAndText
 from refless.extensions.ratpred.synthesis import (
     KINDS,
     SPARED,
@@ -78,7 +78,11 @@ def test_content_words_first_and_one_word_stays(seed: int, length: int, errors: 
 
 def test_versions_and_their_order() -> None:
     """Four versions of each pair, deterministic, each pair's by its place and the seed alone."""
-    pairs = [Pair(("a",), TEXT), Pair(("b",), ("one",)), Pair(("c",), ())]
+    pairs = [
+        SourceAndText(("a",), TEXT),
+        SourceAndText(("b",), ("one",)),
+        SourceAndText(("c",), ()),
+    ]
     made, rated = synthetic(pairs, [6.0, 5.0, 6.0], WORDS, SIX, seed=3)
     assert [pair.source for pair in made] == [("a",)] * 4 + [("b",)] * 4
     assert rated == [4, 3, 2, 1, 4, 3, 2, 1]

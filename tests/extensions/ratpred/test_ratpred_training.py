@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from refless.extensions.ratpred.batches import Encoded, TrainingData, epoch_batches, padded
 from refless.extensions.ratpred.settings import Settings
-from refless.extensions.ratpred.training import Run, predictions, train
+from refless.extensions.ratpred.training import Training, predictions, train
 from refless.stats.correlation import pearson, spearman
 
 SMALL = Settings(
@@ -89,7 +89,7 @@ def test_the_best_pass_is_kept_and_patience_ends() -> None:
     """Parameters are those of the epoch with the highest Pearson + Spearman; then it stops."""
     settings = replace(SMALL, epochs=60, patience=4)
     one, scores = lesson(0), []
-    run = Run.begin(one, settings, "cpu")
+    run = Training.begin(one, settings, "cpu")
     while not run.done:
         if run.state.number == settings.synthetic_epochs:
             run.restart()

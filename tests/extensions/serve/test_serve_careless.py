@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refless.extensions.serve.careless import Answer, careless
+from refless.extensions.serve.careless import FirstAnswer, careless
 from refless.extensions.serve.dashboard import Live
 from refless.extensions.serve.project import Gold, Project
 from refless.extensions.serve.result import Task
@@ -15,7 +15,7 @@ from serving import event, opened, outputs, owner_of, rows_of
 KINDS = ("random", "constant", "fast")
 
 
-def simulated(seed: int, kind: str = "", items: int = 60) -> list[Answer]:
+def simulated(seed: int, kind: str = "", items: int = 60) -> list[FirstAnswer]:
     """Four raters of 60 items from 1 to 5, the last one of a kind; the rest are careful.
 
     Careful raters agree by about .6, need 4 to 15 seconds, and may be lenient or severe.
@@ -33,7 +33,9 @@ def simulated(seed: int, kind: str = "", items: int = 60) -> list[Answer]:
         if rater == 3 and kind == "fast":
             seconds = rng.lognormal(-1.2, 0.3, items)
         answers += [
-            Answer(f"r{rater}", item, float(mine[item]), float(mine[item]), float(seconds[item]))
+            FirstAnswer(
+                f"r{rater}", item, float(mine[item]), float(mine[item]), float(seconds[item])
+            )
             for item in range(items)
         ]
     return answers
@@ -60,7 +62,7 @@ def test_careful_raters_are_not_named() -> None:
 
 def test_failed_gold_is_counted() -> None:
     """Six of six wrong, by more than a quarter of the scale; one of six is no reason."""
-    answers = [Answer("r0", item, 5.0 if item % 2 else 3.0, 5.0, 6.0) for item in range(20)]
+    answers = [FirstAnswer("r0", item, 5.0 if item % 2 else 3.0, 5.0, 6.0) for item in range(20)]
     reasons = careless(answers, dict.fromkeys(range(6), 1.0), 4.0)
     assert reasons == {"r0": ["fails 6 of 6 gold items"]}
     assert careless(answers, {0: 1.0} | dict.fromkeys(range(1, 6), 4.0), 4.0) == {}

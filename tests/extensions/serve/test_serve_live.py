@@ -161,7 +161,7 @@ def test_fault_of_the_system_does_not_end_the_looks(
 
 
 def test_owner_sees_what_compare_says(tmp_path: Path) -> None:
-    """With texts rated before, by the default estimator: as test_service_numbers has it without."""
+    """With texts rated before, by the default estimator: as test_serve_numbers has it without."""
     outputs, values = sample(90)
     answers, before = tmp_path / "my answers.jsonl", tmp_path / "before.jsonl"
     names = ("id", "text", "source", "system", "item")

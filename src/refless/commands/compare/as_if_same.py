@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from refless.evaluation.entries import Field, Table
+from refless.evaluation.entries import EntryTable, Field
 from refless.stats.answers import Answer
 from refless.stats.contrast import contrast
 
@@ -26,7 +26,7 @@ def as_if_same(
         systems: two, the old one first; seed: of what is drawn.
     """
     rng = np.random.default_rng(seed)
-    tables = {name: Table.of(field) for name, field in fields.items()}
+    tables = {name: EntryTable.of(field) for name, field in fields.items()}
     first = next(iter(tables.values()))
     rows = np.flatnonzero(np.isin(first.system, np.array(systems, dtype=object)))
     arm = np.where(first.system[rows] == systems[1], 1, -1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.commands.compare.bradley_terry import Strengths, Votes, strengths
+from refless.commands.compare.bradley_terry import PairVotes, Strengths, strengths
 from refless.data.choices import choices_in
 from refless.data.records import RatedPool
 from refless.stats.intervals import Interval
@@ -54,7 +54,7 @@ class Board:
     made_up: bool
 
 
-def votes_of(pool: RatedPool, systems: Sequence[str]) -> Votes:
+def votes_of(pool: RatedPool, systems: Sequence[str]) -> PairVotes:
     """The votes between two of the systems, by source, and by voter if enough are known."""
     choices = choices_in(pool)
     number = {name: place for place, name in enumerate(systems)}
@@ -69,7 +69,7 @@ def votes_of(pool: RatedPool, systems: Sequence[str]) -> Votes:
     clusters = [source[text[rows]]]
     if len(pool.ratings.annotators) >= FEWEST_RATERS:
         clusters.append(pool.ratings.annotator[rows])
-    return Votes(
+    return PairVotes(
         first=system[text[rows]],
         second=rival[text[rows]],
         won=pool.ratings.values[rows],
@@ -95,7 +95,7 @@ def board(pool: RatedPool, systems: Sequence[str]) -> Board | None:
     )
 
 
-def _rows(result: Strengths, votes: Votes, names: Sequence[str]) -> tuple[BoardRow, ...]:
+def _rows(result: Strengths, votes: PairVotes, names: Sequence[str]) -> tuple[BoardRow, ...]:
     """The systems, the strongest first; of equal ones by name."""
     shown = _shown(result)
     counts = np.bincount(np.concatenate([votes.first, votes.second]), minlength=len(names))

@@ -25,8 +25,8 @@ ENOUGH = 1e-12  # a step smaller than this ends it
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Votes:
-    """Votes between two systems each.
+class PairVotes:
+    """PairVotes between two systems each.
 
     Attributes:
         first, second: [n] numbers of systems, which differ.
@@ -97,7 +97,7 @@ class Strengths:
         return dict(zip(pairs, holm(np.array(p_values)).tolist(), strict=True))
 
 
-def strengths(votes: Votes) -> Strengths | None:
+def strengths(votes: PairVotes) -> Strengths | None:
     """Strengths of the systems; None if votes do not connect all of them.
 
     If some systems won or lost all votes against the others, no strength is finite: each pair that
@@ -155,7 +155,7 @@ def _curvature(table: FloatArray, values: FloatArray) -> FloatArray:
     return np.asarray(np.diag(weight.sum(axis=1)) - weight)
 
 
-def _meats(votes: Votes, values: FloatArray, clusters: Sequence[IntArray]) -> list[FloatArray]:
+def _meats(votes: PairVotes, values: FloatArray, clusters: Sequence[IntArray]) -> list[FloatArray]:
     """Covariances of the slope: by each kind of cluster, and by two kinds at once."""
     meats = [_meat(votes, values, column) for column in clusters]
     if len(clusters) < 2:
@@ -165,7 +165,7 @@ def _meats(votes: Votes, values: FloatArray, clusters: Sequence[IntArray]) -> li
     return [*meats, meats[0] + meats[1] - _meat(votes, values, both)]
 
 
-def _meat(votes: Votes, values: FloatArray, cluster: IntArray) -> FloatArray:
+def _meat(votes: PairVotes, values: FloatArray, cluster: IntArray) -> FloatArray:
     """[systems, systems] covariance of the slope, as sums over clusters vary, times G / (G - 1)."""
     from scipy.sparse import csr_array
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from refless.commands.judge.audit import Audit, audit
 from refless.commands.judge.metrics_compared import Level
-from refless.commands.judge.repeated import Drift, Runs, drift_of, runs_of
+from refless.commands.judge.repeated import Runs, ScoreChange, drift_of, runs_of
 from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
 from refless.commands.random_draw import draw_remark
@@ -382,7 +382,7 @@ def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:
     return runs_of(question.ratings, columns, question.rated_unit, question.bars(names[0]))
 
 
-def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, Drift]:
+def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, ScoreChange]:
     """By name, how far a judge's scores moved on the texts that both files hold."""
     older = outputs_of(before, rows, score=names_in(rows.score_column))
     at = _places(question.read, older)

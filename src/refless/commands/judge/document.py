@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from refless.commands.judge.audit import RATINGS, Audit
 from refless.commands.judge.numbers import NUMBERS
-from refless.commands.judge.repeated import Drift, Runs
+from refless.commands.judge.repeated import Runs, ScoreChange
 from refless.data.human import unscaled
 from refless.data.records import RatedPool
 from refless.evaluation.uses import PURPOSES, Use
 from refless.registry.plural import counted
-from refless.report.document import Section, Store, Stored, Table
+from refless.report.document import Section, Stored, Table, TextStore
 from refless.report.wording import (
     clipped,
     labels,
@@ -234,7 +234,7 @@ def runs_lines(runs: Runs) -> tuple[str, str]:
     )
 
 
-def drift_section(drifts: Mapping[str, Drift]) -> tuple[Section, ...]:
+def drift_section(drifts: Mapping[str, ScoreChange]) -> tuple[Section, ...]:
     """What changed since before."""
     if not drifts:
         return ()
@@ -262,7 +262,7 @@ def chapter(audit: Audit, worst: Section) -> tuple[Section, ...]:
 
 def worst_sections(
     audits: Sequence[Audit], pool: RatedPool, rationales: Sequence[str]
-) -> tuple[Store, tuple[Section, ...]]:
+) -> tuple[TextStore, tuple[Section, ...]]:
     """The texts on which judges and people are farthest apart, and where they are stored."""
     human = unscaled(pool.human, pool.scale).tolist()
     rows = {name: row for row, name in enumerate(pool.ids)}
@@ -272,7 +272,7 @@ def worst_sections(
         Stored(id=name, cells=(number(human[rows[name]]),), text=pool.texts[rows[name]])
         for name in places
     )
-    store = Store(header=("people",), texts=stored, title="The texts shown here")
+    store = TextStore(header=("people",), texts=stored, title="The texts shown here")
     sections = []
     for audit in audits:
         worst = [rows[name] for name in audit.worst]

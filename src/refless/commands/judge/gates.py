@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from refless.commands.judge.audit import Audit
 from refless.commands.judge.numbers import NUMBERS
-from refless.commands.judge.repeated import Drift
+from refless.commands.judge.repeated import ScoreChange
 from refless.commands.warnings import note
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
@@ -41,7 +41,7 @@ def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
 def gated(
     audits: Sequence[Audit],
     required: Sequence[tuple[str, str, float]],
-    drifts: Mapping[str, Drift],
+    drifts: Mapping[str, ScoreChange],
     most: float | None,
 ) -> GateRecord:
     """What became of the gates: the worst of them decides, and its reason is noted."""

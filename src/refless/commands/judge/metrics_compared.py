@@ -66,7 +66,7 @@ class Agreeing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class MetricComparison:
     """Two metrics on the rows that both scored.
 
     Attributes:
@@ -107,7 +107,7 @@ class Level:
     name: str
     n: int = 0
     metrics: tuple[Agreeing, ...] = ()
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[MetricComparison, ...] = ()
     best: tuple[str, ...] = ()
     best_interval: Interval = UNDEFINED
     undefined: str = ""
@@ -296,7 +296,7 @@ def _level(
     name: str,
     n: int,
     metrics: Mapping[str, Agreeing],
-    comparisons: tuple[Comparison, ...],
+    comparisons: tuple[MetricComparison, ...],
     units: int,
 ) -> Level:
     """The metrics from the best on, and the cluster of those that no other beats."""
@@ -330,10 +330,10 @@ def _comparisons(
     metrics: Mapping[str, Agreeing],
     how: How,
     clusters: IntArray | None,
-) -> tuple[Comparison, ...]:
+) -> tuple[MetricComparison, ...]:
     """Every pair of metrics, from the best on, with p-values corrected over the pairs."""
 
-    def compared(names: tuple[str, str]) -> Comparison:
+    def compared(names: tuple[str, str]) -> MetricComparison:
         """On their common rows; whichever has the larger correlation there is first."""
         rows = np.flatnonzero(~np.isnan(columns[names[0]] + columns[names[1]]))
         people = human[rows]
@@ -346,7 +346,7 @@ def _comparisons(
             "spearman", *judged, clusters=drawn, seed=how.seed, resamples=how.resamples
         )
         p = permutation_p(*judged, rng=rng, permutations=how.permutations, clusters=drawn)
-        return Comparison(
+        return MetricComparison(
             first=names[0],
             second=names[1],
             n=len(rows),

@@ -50,7 +50,7 @@ class RaterAgreement:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Cells:
+class _RatedCells:
     """Ratings of texts that have two or more, in canonical order.
 
     Attributes:
@@ -90,7 +90,7 @@ def rater_agreement(pool: RatedPool, design: Design | None = None) -> RaterAgree
     )
 
 
-def _cells(pool: RatedPool, design: Design) -> _Cells:
+def _cells(pool: RatedPool, design: Design) -> _RatedCells:
     """The ratings, several of one text by one annotator as one."""
     order = canonical_order(pool)
     ordered = pool.take(order)
@@ -103,7 +103,7 @@ def _cells(pool: RatedPool, design: Design) -> _Cells:
         values = human_ratings(cells, len(rater))
     several = np.flatnonzero(np.bincount(text, minlength=len(pool))[text] > 1)
     several = several[np.lexsort((rater[several], values[several], text[several]))]
-    return _Cells(
+    return _RatedCells(
         text=text[several],
         rater=rater[several],
         values=values[several],
@@ -111,15 +111,15 @@ def _cells(pool: RatedPool, design: Design) -> _Cells:
     )
 
 
-def _of(cells: _Cells, mask: BoolArray) -> tuple[IntArray, IntArray, FloatArray]:
+def _of(cells: _RatedCells, mask: BoolArray) -> tuple[IntArray, IntArray, FloatArray]:
     return cells.text[mask], cells.rater[mask], cells.values[mask]
 
 
-def _alpha(cells: _Cells, mask: BoolArray, *, ordinal: bool) -> float:
+def _alpha(cells: _RatedCells, mask: BoolArray, *, ordinal: bool) -> float:
     return alpha(cells.text[mask], cells.values[mask], "ordinal" if ordinal else "interval")
 
 
-def _estimate(cells: _Cells, number: Number, n: int) -> Estimate:
+def _estimate(cells: _RatedCells, number: Number, n: int) -> Estimate:
     """A number of the ratings with its 95 % interval."""
     if not n:
         return Estimate(value=math.nan, undefined="no text has two ratings")
@@ -151,7 +151,7 @@ def _left_out(number: Number, part: IntArray) -> FloatArray:
     return np.asarray(moved - moved.mean())
 
 
-def _of_raters(cells: _Cells, number: Number) -> Extra:
+def _of_raters(cells: _RatedCells, number: Number) -> Extra:
     """What raters add to the variance, beyond what as large a part of single ratings does."""
     count = len(np.unique(cells.rater))
     if count < FEWEST_RATERS:

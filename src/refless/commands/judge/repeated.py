@@ -36,7 +36,7 @@ class Runs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drift:
+class ScoreChange:
     """A judge's scores of the same texts, now less before.
 
     Attributes:
@@ -83,7 +83,7 @@ def runs_of(
 
 def drift_of(
     now: FloatArray, before: FloatArray, clusters: IntArray, passing: float | None
-) -> Drift:
+) -> ScoreChange:
     """What changed on the texts that both score.
 
     Args:
@@ -94,13 +94,13 @@ def drift_of(
     now, before, clusters = now[both], before[both], clusters[both]
     if not len(now):
         none = Estimate(value=math.nan, undefined="no text is scored in both files")
-        return Drift(n=0, change=none, flips=none)
+        return ScoreChange(n=0, change=none, flips=none)
     changed = now != before if passing is None else (now >= passing) != (before >= passing)
     scores = np.concatenate([before, now])
     scale = (float(scores.min()), float(scores.max()))
     if passing is not None and {*scores.tolist()} <= {*VERDICTS}:
         scale = VERDICTS  # also if all pass
-    return Drift(
+    return ScoreChange(
         n=len(now),
         change=_change(scores, clusters, scale if scale[0] < scale[1] else None),
         flips=proportion(changed, clusters),

@@ -17,7 +17,7 @@ from refless.commands.judge.document import (
     worst_sections,
 )
 from refless.commands.judge.metrics_compared import Level, Meta
-from refless.commands.judge.repeated import Drift, Runs
+from refless.commands.judge.repeated import Runs, ScoreChange
 from refless.data.records import RatedPool
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
@@ -65,7 +65,7 @@ class JudgeRecord(Record):
     metrics: dict[str, str | None]
     judges: tuple[Audit, ...]
     runs: Runs | None
-    drifts: dict[str, Drift]
+    drifts: dict[str, ScoreChange]
     gate: GateRecord
     segments: Level
     systems: Level
@@ -93,7 +93,7 @@ class JudgeResult(Result):
     metrics: Mapping[str, Signature]
     rationales: tuple[str, ...] = ()
     runs: Runs | None = None
-    drifts: Mapping[str, Drift] = field(default_factory=dict)
+    drifts: Mapping[str, ScoreChange] = field(default_factory=dict)
 
     def _shown(self) -> Document:
         return self._described(self._details() if len(self.audits) == 1 else ())

@@ -66,9 +66,10 @@ def plan_of_race(new: Answers, done: Answers, looks: int) -> tuple[tuple[str, ..
         )
     items = sum(len(names) == len(systems) for names in by_item.values())
     if items < FEWEST * looks:
+        fewer = called("looks", max(items // FEWEST, 1))
         raise UsageError(
             f"{called('goal', 'best')}: {counted(items, 'item')} that all {len(systems)} systems "
-            f"answered are too few for {looks} looks; give {called('looks', max(items // FEWEST, 1))} or fewer"
+            f"answered are too few for {looks} looks; give {fewer} or fewer"
         )
     plan = LookPlan.equal(looks, items, "pocock")
     return systems, race_plan(plan, len(systems))

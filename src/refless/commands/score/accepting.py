@@ -22,7 +22,7 @@ MOST = 100  # times the ratings that there are; beyond this no number is told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ThresholdStep:
     """What a threshold would bring.
 
     Attributes:
@@ -52,8 +52,8 @@ class Accepting:
     above: float
     at_most_wrong: float
     sure: float
-    steps: tuple[Step, ...]
-    chosen: Step | None
+    steps: tuple[ThresholdStep, ...]
+    chosen: ThresholdStep | None
     needed: int | None = None
 
     def takes(self, estimates: FloatArray) -> BoolArray:
@@ -91,7 +91,9 @@ def accepting(
         size = effective_size(bad[accepted] - bad[accepted].mean(), clusters[accepted])
         highest = _highest(share, size, 1 - SURE)
         coverage = float(accepted.mean())
-        steps.append(Step(threshold=threshold, coverage=coverage, wrong=share, highest=highest))
+        steps.append(
+            ThresholdStep(threshold=threshold, coverage=coverage, wrong=share, highest=highest)
+        )
         believed.append(_highest(share, size, (1 - SURE) / STARTS) <= at_most_wrong)
         sizes.append(size)
     last = max((_reached(believed, start) for start in _starts(len(steps))), default=-1)
@@ -127,7 +129,9 @@ def _reached(believed: list[bool], start: int) -> int:
     return last
 
 
-def _needed(steps: list[Step], sizes: list[float], n: int, at_most_wrong: float) -> int | None:
+def _needed(
+    steps: list[ThresholdStep], sizes: list[float], n: int, at_most_wrong: float
+) -> int | None:
     """Rated texts with which one of these thresholds should be believed; None if none may be.
 
     A threshold counts if its share is likely to be below the bar, whichever of the starts it is

@@ -17,7 +17,7 @@ from refless.registry.arrays import IntArray
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.report.charts import Dot, Line, Mark, chart, row_chart
-from refless.report.document import Figure, Key, Section, Store, Stored, Table
+from refless.report.document import Figure, Key, Section, Stored, Table, TextStore
 from refless.report.plot import axis_over
 from refless.report.wording import (
     MEASURES,
@@ -206,7 +206,7 @@ def undefined_sections(agreement: Agreement) -> tuple[Section, ...]:
     return (Section(lines=lines),) if lines else ()
 
 
-def store_of(result: Validation, seed: int) -> tuple[Store, dict[int, int]]:
+def store_of(result: Validation, seed: int) -> tuple[TextStore, dict[int, int]]:
     """The texts on the page, and the place of each row; the seed draws them if there are many."""
     pool, estimates = result.pool, result.estimates
     rows = dict.fromkeys([*_points(pool, seed).tolist(), *_worst(pool, estimates)])
@@ -220,7 +220,7 @@ def store_of(result: Validation, seed: int) -> tuple[Store, dict[int, int]]:
     )
     heading = "The rated texts" if len(stored) == len(pool) else "Rated texts shown here"
     places = {row: place for place, row in enumerate(rows)}
-    return Store(header=HEADER, texts=stored, title=heading), places
+    return TextStore(header=HEADER, texts=stored, title=heading), places
 
 
 def _points(pool: RatedPool, seed: int) -> IntArray:

@@ -4,11 +4,11 @@ import math
 from collections.abc import Callable, Sequence
 
 from refless.commands.validate.confounders import Confounders
-from refless.commands.validate.leaderboard import Leaderboard, Line
+from refless.commands.validate.leaderboard import Leaderboard, MethodLine
 from refless.commands.validate.versus_judges import ALL_SCORES, VersusJudges
 from refless.data.records import Scale
 from refless.evaluation.differences import Difference
-from refless.evaluation.drift import Drift, Rater, Trend
+from refless.evaluation.drift import Drift, RaterDrift, Trend
 from refless.report.document import Section
 from refless.report.wording import labels, number, with_interval
 
@@ -105,7 +105,9 @@ def _scores(result: VersusJudges) -> str:
     return f"'{result.columns[0]}'" if len(result.columns) == 1 else "the scores"
 
 
-def _added(pair: tuple[Line, Line, Difference], shown: str, unclear: str, undefined: str) -> str:
+def _added(
+    pair: tuple[MethodLine, MethodLine, Difference], shown: str, unclear: str, undefined: str
+) -> str:
     """Both numbers and their difference; or why there is no difference, or no interval of it."""
     both, alone, gap = pair
     low, high = gap.interval
@@ -156,7 +158,7 @@ def drift_lines(result: Drift, scale: Scale | None) -> tuple[str, ...]:
     return tuple(filter(None, lines))
 
 
-def _line(raters: Sequence[Rater], value: Callable[[Rater], str], sentence: str) -> str:
+def _line(raters: Sequence[RaterDrift], value: Callable[[RaterDrift], str], sentence: str) -> str:
     """The sentence with `w3 (0.02), w7 (0.11) and 4 more`; "" without raters."""
     if not raters:
         return ""

@@ -16,7 +16,7 @@ ENOUGH = 2 / 3  # of the texts: an estimator that covers fewer is not preferred 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class MethodLine:
     """One method on the texts for which it has a prediction.
 
     Attributes:
@@ -52,30 +52,30 @@ class Leaderboard:
         n_drawn: groups that are held out together, or texts where each is held out alone.
     """
 
-    methods: tuple[Line, ...]
+    methods: tuple[MethodLine, ...]
     reference: str
     baselines: tuple[str, ...]
     scores: tuple[str, ...]
     n_drawn: int
 
     @property
-    def first(self) -> Line:
+    def first(self) -> MethodLine:
         """The line that others are held against."""
         return next(line for line in self.methods if line.name == self.reference)
 
     @property
-    def rivals(self) -> list[Line]:
+    def rivals(self) -> list[MethodLine]:
         """The baselines, from the one that gains most over the reference on the same texts."""
         plain = [line for line in self.methods if line.name in self.baselines]
         return sorted(plain, key=lambda line: math.inf if math.isnan(line.gain) else -line.gain)
 
     @property
-    def rival(self) -> Line:
+    def rival(self) -> MethodLine:
         """The first of them."""
         return self.rivals[0]
 
     @property
-    def constant(self) -> Line | None:
+    def constant(self) -> MethodLine | None:
         """The mean rating, if its mean squared error is smaller than the reference's."""
         better = (line for line in self.rivals if line.name == CONSTANT and line.saved > 0)
         return next(better, None)
@@ -119,13 +119,13 @@ def against(
     )
 
 
-def _line(name: str, method: Replicates, base: Replicates) -> Line:
+def _line(name: str, method: Replicates, base: Replicates) -> MethodLine:
     scored = ~np.isnan(method.at()[WITHOUT_GROUP])
     (rho, rho_ends), (mse, mse_ends) = (measured(measure, method) for measure in MEASURED)
     gain = saved = Difference(measure="", value=0.0, interval=UNDEFINED)
     if method is not base:
         gain, saved = difference("spearman", method, base), difference("mse", base, method)
-    return Line(
+    return MethodLine(
         name=name,
         n_scored=int(scored.sum()),
         coverage=float(scored.mean()) if len(scored) else math.nan,

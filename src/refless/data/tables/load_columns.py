@@ -40,7 +40,7 @@ MODELS = {"assistant", "gpt", "model", "bot", "ai", "agent", "chatbot"}  # in ch
 _SIDE = re.compile(r"(.+)[_ -]([a-z]|v?\d+|old|new)", re.IGNORECASE)  # output_a, output_v1
 
 
-class Part(NamedTuple):
+class FilePart(NamedTuple):
     """A file: its first row, its name, whether it has lines, and the names of its columns."""
 
     first: int
@@ -73,7 +73,7 @@ class Gathered:
     columns: dict[str, list[object]] = field(default_factory=dict)
     glimpse: dict[str, list[object]] = field(default_factory=dict)
     lines: array[int] = field(default_factory=lambda: array("q"))
-    parts: list[Part] = field(default_factory=list)
+    parts: list[FilePart] = field(default_factory=list)
     header: dict[str, None] = field(default_factory=dict)
     known: set[str] = field(default_factory=set)
     notes: list[tuple[str, ImportNotes]] = field(default_factory=list)
@@ -113,7 +113,7 @@ class Gathered:
         groups = [self.seen(column) for column in about]
         return ROLES[role].suits(folded(name), self.seen(name), groups)
 
-    def part(self, row: int) -> Part:
+    def part(self, row: int) -> FilePart:
         """The file of a row."""
         return self.parts[bisect_right(self.parts, row, key=lambda part: part.first) - 1]
 
@@ -177,7 +177,7 @@ class Gathered:
     def begin(self, name: str, source: Source, keep: Keep) -> None:
         """Makes room for the rows of one more file."""
         self.known = (self.known if self.parts else {*source.roles}) & {*source.roles}
-        self.parts.append(Part(len(self), name, source.lines, {*source.columns}))
+        self.parts.append(FilePart(len(self), name, source.lines, {*source.columns}))
         if source.notes is not None:
             self.notes.append((name, source.notes))
         self._see(source.columns, keep)

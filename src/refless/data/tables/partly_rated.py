@@ -15,7 +15,7 @@ from refless.data.tables.memory import Rows
 from refless.data.tables.rated import has_ratings, keys_of_unrated, rated_of
 from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.roles import Columns
-from refless.data.tables.table import Read, Table, numbers_of, read_table
+from refless.data.tables.table import Read, RowTable, numbers_of, read_table
 from refless.data.tables.views import check_told_apart, outputs_of_rows
 from refless.registry.arrays import FloatArray, IntArray, Names
 from refless.registry.errors import InputError, UsageError
@@ -76,7 +76,7 @@ def read_partly(
     return partly_rated(table, reading, system)
 
 
-def partly_rated(table: Table, reading: Reading, system: str | None = "") -> PartlyRated:
+def partly_rated(table: RowTable, reading: Reading, system: str | None = "") -> PartlyRated:
     """The outputs of a table, with their ratings if they have any; raises as `read_partly`."""
     check_told_apart(table)
     table = table if system is None else with_systems(table, system, reading.columns)
@@ -224,7 +224,7 @@ def _alike(first: T, second: T) -> tuple[T, T]:
     return replace(first, **lacking), replace(second, **lacking)
 
 
-def _probabilities(table: Table) -> Sequence[float | None]:
+def _probabilities(table: RowTable) -> Sequence[float | None]:
     """[n] the chances, None if a cell is blank or there is no such column."""
     name = table.roles.column("probability")
     if name is None:
@@ -237,7 +237,7 @@ def _probabilities(table: Table) -> Sequence[float | None]:
     return chances
 
 
-def with_systems(table: Table, system: str, columns: Columns) -> Table:
+def with_systems(table: RowTable, system: str, columns: Columns) -> RowTable:
     """The rows with the system of each; ids that systems share become items."""
     names, notes = dict(table.names), table.roles.notes
     if "system" not in names:
@@ -255,7 +255,7 @@ def with_systems(table: Table, system: str, columns: Columns) -> Table:
     return replace(table, names=names, roles=replace(table.roles, notes=notes))
 
 
-def _files_as_systems(table: Table, system: str) -> list[str]:
+def _files_as_systems(table: RowTable, system: str) -> list[str]:
     """[n] the file of each row, or what its one system is called."""
     parts = table.rows.parts
     if len(parts) == 1 and not system:
@@ -268,7 +268,7 @@ def _files_as_systems(table: Table, system: str) -> list[str]:
     return [systems[file] for file in table.rows.files]
 
 
-def _answer_again(table: Table) -> bool:
+def _answer_again(table: RowTable) -> bool:
     """Whether every file has other texts of the same systems for mostly the same items."""
     names = table.names
     items = names.get("item") or names.get("source") or names.get("id")

@@ -29,7 +29,7 @@ from refless.data.tables.ratings import (
     words_of,
 )
 from refless.data.tables.reading import Reading
-from refless.data.tables.table import Merged, Read, Table
+from refless.data.tables.table import Merged, Read, RowTable
 from refless.registry.arrays import FloatArray, IntArray, Names, Strings
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
@@ -69,7 +69,7 @@ class _Cells(NamedTuple):
     notes: Strings
 
 
-def rated_of(table: Table, reading: Reading, *, both: bool = False) -> Rated:
+def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
     """The rated texts of a table; raises as `read_pool`.
 
     If `both`, rows without a rating are outputs, which answer for their own faults.
@@ -108,13 +108,13 @@ def rated_of(table: Table, reading: Reading, *, both: bool = False) -> Rated:
     return Rated(read, groups, [row for row in outputs if keys is None or keys[row] not in taken])
 
 
-def has_ratings(table: Table) -> bool:
+def has_ratings(table: RowTable) -> bool:
     """Whether any cell of the rating columns is filled."""
     values = each_once(spelled, _singles(table)[2])
     return not {None, *BLANKS}.issuperset(values)
 
 
-def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
+def _cells(table: RowTable, reading: Reading, *, both: bool) -> _Cells:
     """Every rating as a finite number on the scale; InputError for words without a meaning."""
     scale = table.rows.scale if reading.scale is None else reading.scale
     check_scale(scale)
@@ -171,7 +171,7 @@ def _cells(table: Table, reading: Reading, *, both: bool) -> _Cells:
 
 
 def _higher_is_better(
-    table: Table, reading: Reading, column: IntArray, values: FloatArray, scale: Scale | None
+    table: RowTable, reading: Reading, column: IntArray, values: FloatArray, scale: Scale | None
 ) -> tuple[FloatArray, Strings]:
     """The ratings, higher ones being better, with notes on columns that are turned or look odd.
 
@@ -205,7 +205,7 @@ def _higher_is_better(
     return values, tuple(notes)
 
 
-def _singles(table: Table) -> tuple[list[int], list[str], list[object]]:
+def _singles(table: RowTable) -> tuple[list[int], list[str], list[object]]:
     """The row, the column and the cell of each rating; too long a list makes a bad row."""
     rows, names, cells = list[int](), list[str](), list[object]()
     for name in table.roles.all("rating"):
@@ -220,7 +220,7 @@ def _singles(table: Table) -> tuple[list[int], list[str], list[object]]:
     return rows, names, cells
 
 
-def _check_means(table: Table, rows: Sequence[int], names: Names, values: FloatArray) -> None:
+def _check_means(table: RowTable, rows: Sequence[int], names: Names, values: FloatArray) -> None:
     """Raises InputError for a column that is the mean of two or more others in every row."""
     columns = table.roles.all("rating")
     if len(columns) <= 2:
@@ -249,7 +249,7 @@ def _is_mean(ratings: FloatArray, column: int) -> bool:
 
 
 def _check_words(
-    table: Table,
+    table: RowTable,
     reading: Reading,
     places: Iterable[tuple[int, str, object]],
     unknown: set[Spelled],
@@ -266,7 +266,7 @@ def _check_words(
     raise table.rows.fault(row, *words_fault(words, every), name)
 
 
-def _check_any(table: Table, rated: Sequence[bool], *, both: bool) -> None:
+def _check_any(table: RowTable, rated: Sequence[bool], *, both: bool) -> None:
     """Without any rating every row is bad, or nothing can be estimated."""
     if any(rated):
         return
@@ -279,7 +279,7 @@ def _check_any(table: Table, rated: Sequence[bool], *, both: bool) -> None:
         table.rows.refuse(row, "no rating", "rate the text or drop the row", only)
 
 
-def keys_of(table: Table, *, several: bool) -> Keys:
+def keys_of(table: RowTable, *, several: bool) -> Keys:
     """What makes rows one text: the id, else with several raters task, system, source and text.
 
     If there are no texts, the item stands for the text.
@@ -294,7 +294,7 @@ def keys_of(table: Table, *, several: bool) -> Keys:
     return list(zip(*(part for part in parts if part is not None), texts, strict=True))
 
 
-def keys_of_unrated(table: Table) -> Keys:
+def keys_of_unrated(table: RowTable) -> Keys:
     """What makes rows that nobody rated one output: the same, but each without annotator is one."""
     keys = keys_of(table, several="annotator" in table.names)
     if keys is None or "id" in table.names:
@@ -304,7 +304,7 @@ def keys_of_unrated(table: Table) -> Keys:
 
 
 def _ratings(
-    table: Table, groups: Merged, cells: _Cells, times: FloatArray
+    table: RowTable, groups: Merged, cells: _Cells, times: FloatArray
 ) -> tuple[Ratings, Strings]:
     """The single ratings in the order of rows, and a note on annotators.
 
@@ -347,7 +347,7 @@ def _by_people(ratings: Ratings, who: Names) -> tuple[Ratings, Strings]:
     return ratings, (note,) if again else ()
 
 
-def _times(table: Table, *, named: bool) -> tuple[FloatArray, Strings]:
+def _times(table: RowTable, *, named: bool) -> tuple[FloatArray, Strings]:
     """[n] when each row was rated, or none; a note if a column was taken for times.
 
     A column that no flag names, and that contains something else, is left alone.

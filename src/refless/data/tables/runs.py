@@ -11,7 +11,7 @@ from refless.data.tables.ratings import means_errors, spelled, turned
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES
 from refless.data.tables.spellings import folded
-from refless.data.tables.table import Read, Table, read_table
+from refless.data.tables.table import Read, RowTable, read_table
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 
@@ -69,7 +69,7 @@ def read_compared(rows: Rows, reading: Reading) -> PartlyRated | ScoredRuns:
     return _runs_of(replace(table, scores=_by_criterion(table)), reading)
 
 
-def _scores_in(table: Table) -> tuple[str, ...]:
+def _scores_in(table: RowTable) -> tuple[str, ...]:
     """The columns of scores; raises InputError if there are none."""
     flags = table.roles.all("score")
     if flags:
@@ -81,7 +81,7 @@ def _scores_in(table: Table) -> tuple[str, ...]:
     return tuple(numeric)
 
 
-def _no_rating(table: Table) -> InputError:
+def _no_rating(table: RowTable) -> InputError:
     scores = table.roles.all("score")
     return missing("rating", [*table.rows.header], table.rows.name, scores=scores)
 
@@ -90,7 +90,7 @@ def _holds_numbers(cells: Sequence[object]) -> bool:
     return any(isinstance(spelled(cell), float) for cell in cells)
 
 
-def _criteria_in(table: Table) -> tuple[str, ...]:
+def _criteria_in(table: RowTable) -> tuple[str, ...]:
     """The columns that say what a score is of: rows of one system and item differ in them."""
     items = table.names.get("item") or table.names.get("source") or table.names.get("id")
     if items is None:
@@ -106,7 +106,7 @@ def _criteria_in(table: Table) -> tuple[str, ...]:
     )
 
 
-def _runs_of(table: Table, reading: Reading) -> ScoredRuns:
+def _runs_of(table: RowTable, reading: Reading) -> ScoredRuns:
     """The usable rows, each an output with its scores."""
     names = {role: column for role, column in table.names.items() if role != "id"}
     names = names if "item" in names or "id" not in table.names else table.names
@@ -149,7 +149,7 @@ def _higher_is_better(
     return columns, tuple(notes)
 
 
-def _by_criterion(table: Table) -> dict[str, list[float | None]]:
+def _by_criterion(table: RowTable) -> dict[str, list[float | None]]:
     """[n] scores by column; a column for each criterion if rows differ in it."""
     criteria = table.roles.all("slice")
     if not criteria:

@@ -86,7 +86,7 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Table:
+class RowTable:
     """Checked values by row; bad rows have place holders. Rated texts and outputs are views of it.
 
     Attributes:
@@ -205,7 +205,7 @@ class Table:
 
 def read_table(
     rows: object, reading: Reading, kind: Kind, needed: Names = ("text", "rating")
-) -> Table:
+) -> RowTable:
     """The rows of files or of memory, with texts, names and scores checked; errors of `read_pool`.
 
     Columns may play the roles of this kind of file; those `needed` among them must be there.
@@ -274,7 +274,7 @@ def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) ->
     return replace(chosen, notes=tuple(notes))
 
 
-def _checked(rows: Gathered, roles: Roles, score_map: WordMap) -> Table:
+def _checked(rows: Gathered, roles: Roles, score_map: WordMap) -> RowTable:
     names = {
         role: rows.checked(column, cell)
         for role, (column, *_) in roles.columns.items()
@@ -291,7 +291,7 @@ def _checked(rows: Gathered, roles: Roles, score_map: WordMap) -> Table:
     for role in ("id", "item", "source"):
         if role in names:
             notes += keys_alike(role, names[role], names.get("system") or rows.files)
-    table = Table(
+    table = RowTable(
         rows=rows,
         roles=replace(roles, notes=tuple(notes)),
         texts=texts or [""] * len(rows),
@@ -308,7 +308,7 @@ def _checked(rows: Gathered, roles: Roles, score_map: WordMap) -> Table:
     return table
 
 
-def _check_gaps(table: Table) -> None:
+def _check_gaps(table: RowTable) -> None:
     """Refuses rows without an id or item, or without what other rows say: their system or source.
 
     Sources count only if they stand for the items.
@@ -327,7 +327,7 @@ def _check_gaps(table: Table) -> None:
                     rows.refuse(row, f"no {role}", remedy, column)
 
 
-def _check_people(names: set[str], table: Table) -> None:
+def _check_people(names: set[str], table: RowTable) -> None:
     """Raises InputError where all annotators are called as language models are."""
     if are_models(names):
         problem = f"the annotators are models by their names: {listed(sorted(names), 3)}"

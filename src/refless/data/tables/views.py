@@ -14,7 +14,7 @@ from refless.data.tables.rated import Keys, PoolRead, keys_of, keys_of_unrated, 
 from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.roles import ROLES, Columns, Kind
 from refless.data.tables.spellings import folded
-from refless.data.tables.table import Merged, Read, Table, read_table
+from refless.data.tables.table import Merged, Read, RowTable, read_table
 from refless.registry.arrays import FloatArray, IntArray, Names, Strings
 from refless.registry.errors import InputError, UsageError
 
@@ -180,7 +180,7 @@ def read_scored(rows: Rows, reading: Reading = PLAIN, kind: Kind = "both") -> Sc
     )
 
 
-def check_told_apart(table: Table) -> None:
+def check_told_apart(table: RowTable) -> None:
     """Raises InputError if neither texts nor names say which ratings by annotators are of one."""
     telling = {"id", "item", "source"} & table.names.keys()
     if "annotator" in table.names and not telling and not table.roles.column("text"):
@@ -191,7 +191,7 @@ def check_told_apart(table: Table) -> None:
         )
 
 
-def runs_apart(table: Table) -> Table:
+def runs_apart(table: RowTable) -> RowTable:
     """A column of scores a run, where rows of one text are the runs of its judge."""
     runs, ids = table.names.get("run"), table.names.get("id")
     if runs is None:
@@ -211,7 +211,7 @@ def runs_apart(table: Table) -> Table:
     return replace(table, scores=scores)
 
 
-def are_ratings(table: Table, columns: Columns) -> bool:
+def are_ratings(table: RowTable, columns: Columns) -> bool:
     """Whether there are columns of ratings and of annotators, so that outputs have several rows."""
     header = {*table.rows.header}
     header |= {folded(name) for name in header}
@@ -221,7 +221,7 @@ def are_ratings(table: Table, columns: Columns) -> bool:
     )
 
 
-def outputs_of_rows(table: Table, rows: Sequence[int], notes: Names, keys: Keys) -> OutputsRead:
+def outputs_of_rows(table: RowTable, rows: Sequence[int], notes: Names, keys: Keys) -> OutputsRead:
     """The outputs on some rows; errors as of `read_outputs`.
 
     Args:
@@ -243,7 +243,7 @@ def outputs_of_rows(table: Table, rows: Sequence[int], notes: Names, keys: Keys)
     return OutputsRead(outputs=outputs, first=tuple(groups.first), **summary)
 
 
-def metric_columns(table: Table, rows: Sequence[int]) -> dict[str, list[tuple[Any, ...]]]:
+def metric_columns(table: RowTable, rows: Sequence[int]) -> dict[str, list[tuple[Any, ...]]]:
     """[n] what metrics read besides the text, on some rows: references and their weights."""
     columns: dict[str, list[tuple[Any, ...]]] = {}
     references, weights = table.cells("reference"), table.cells("weight")
@@ -269,7 +269,7 @@ def _of_texts(columns: dict[str, list[tuple[Any, ...]]], groups: Merged) -> dict
     return {name: tuple(column[row] for row in groups.first) for name, column in columns.items()}
 
 
-def _with_place_holders(table: Table, bad: Sequence[int]) -> Table:
+def _with_place_holders(table: RowTable, bad: Sequence[int]) -> RowTable:
     """Bad rows without texts; their place stands for an id or item that they lack."""
     texts = [*table.texts]
     needed = {

@@ -12,14 +12,14 @@ from refless.data.design import units_or_texts
 from refless.data.human import canonical_order, copies_in_order, fingerprint
 from refless.data.records import NO_SCORES, Outputs, RatedPool, Texts
 from refless.estimators.folds import whole
-from refless.estimators.gp.features import Inputs, inputs_of
+from refless.estimators.gp.features import KernelInputs, inputs_of
 from refless.estimators.gp.kernels import (
     MEANING,
     SOURCE,
     SOURCE_MEANING,
     SYSTEM,
     TEXT,
-    Kernel,
+    LearnedKernel,
     Points,
     learned,
     score_kernels,
@@ -88,7 +88,7 @@ def _read_texts(
     parameters: Parameters,
     encoder: Encoder | None,
     progress: Progress | None,
-) -> Inputs:
+) -> KernelInputs:
     """What the kernels of these names read of texts; `rated` says what belongs together."""
     names = {*names}
     return inputs_of(
@@ -109,8 +109,8 @@ class Data:
 
     pool: RatedPool  # as it was read
     rated: RatedPool  # in canonical order, sub-sampled
-    inputs: Inputs  # what the kernels read of the rated texts
-    kernels: Mapping[str, Kernel]  # learned from all rated texts, by their names
+    inputs: KernelInputs  # what the kernels read of the rated texts
+    kernels: Mapping[str, LearnedKernel]  # learned from all rated texts, by their names
     points: Mapping[str, Points]  # where the rated texts lie
     y: FloatArray  # [n] (human rating - offset) / unit
     offset: float
@@ -130,7 +130,7 @@ class Data:
         """Where rated texts lie, by the kernel's name."""
         return {name: points[rows] for name, points in self.points.items()}
 
-    def inputs_of(self, outputs: Outputs, progress: Progress | None = None) -> Inputs:
+    def inputs_of(self, outputs: Outputs, progress: Progress | None = None) -> KernelInputs:
         """What the kernels read of outputs, as they read the rated texts; see `check_outputs`."""
         check_outputs(self, outputs)
         encoder = encoder_of(self.parameters)

@@ -36,7 +36,7 @@ from refless.estimators.gp.nested_cv import Nested, nested
 from refless.estimators.gp.state import Learned, is_own, restored, stored, weight_ways
 from refless.estimators.inputs import outputs_in
 from refless.estimators.intervals import estimates_of, half_widths, reasons_of
-from refless.estimators.protocol import Estimator, Together, one_output
+from refless.estimators.protocol import ErrorCovariance, Estimator, one_output
 from refless.files.arrays import Array, Arrays, require
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
@@ -224,7 +224,7 @@ class GaussianProcess(Parameters, Estimator):
         """Human rating minus estimate of the rated texts, each held out with its source."""
         return self._state().errors  # type: ignore[no-any-return]
 
-    def together(self, outputs: Outputs, doubt: int = 0) -> Together | None:
+    def together(self, outputs: Outputs, doubt: int = 0) -> ErrorCovariance | None:
         """What outputs share, out of the posterior covariance; None without a model.
 
         If some outputs are of rated sources and some are not, all count as of new ones.
@@ -238,7 +238,7 @@ class GaussianProcess(Parameters, Estimator):
         model = parts[0][0] if len(parts) == 1 else state.model
         model = doubted(data, model, doubt) if doubt else model
         covariance, noise = together(data, model, inputs)
-        return Together(covariance * data.unit**2, noise * data.unit**2)
+        return ErrorCovariance(covariance * data.unit**2, noise * data.unit**2)
 
     def explain(
         self, output: str | Outputs, *, hide: str | None = None, most: int | None = None

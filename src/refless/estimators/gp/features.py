@@ -29,7 +29,7 @@ LONG = 24  # letters of a word whose runs are not remembered
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Inputs:
+class KernelInputs:
     """Texts and what the kernels read of them."""
 
     texts: tuple[str, ...]
@@ -40,10 +40,10 @@ class Inputs:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def take(self, rows: IntArray | Sequence[int]) -> Inputs:
+    def take(self, rows: IntArray | Sequence[int]) -> KernelInputs:
         """These rows."""
         index = np.asarray(rows, dtype=np.int64)
-        return Inputs(
+        return KernelInputs(
             tuple(self.texts[i] for i in index),
             tuple(self.sources[i] for i in index) if self.sources else (),
             tuple(self.units[i] for i in index),
@@ -61,7 +61,7 @@ def inputs_of(
     scores: FloatArray = NO_SCORES,
     score_names: Sequence[str] = (),
     progress: Progress | None = None,
-) -> Inputs:
+) -> KernelInputs:
     """What the kernels read of [n] texts, their sources, systems, and [n, k] scores of judges.
 
     Args:
@@ -89,7 +89,7 @@ def inputs_of(
     columns |= {f"score {name}": scores[:, [i]] for i, name in enumerate(score_names)}
     if score_names:
         columns |= dict.fromkeys(("scores", "judges"), scores)
-    return Inputs(tuple(texts), tuple(sources), tuple(units or sources or texts), columns)
+    return KernelInputs(tuple(texts), tuple(sources), tuple(units or sources or texts), columns)
 
 
 def _digest(name: str) -> int:
@@ -139,7 +139,7 @@ class Tfidf:
     idf: FloatArray  # [terms + 1], the last of new terms
 
     @classmethod
-    def learned(cls, name: str, inputs: Inputs) -> tuple[Tfidf, csr_array]:
+    def learned(cls, name: str, inputs: KernelInputs) -> tuple[Tfidf, csr_array]:
         """The terms of these texts, and the texts' vectors: terms are counted once for both."""
         columns: defaultdict[str, int] = defaultdict(count().__next__)
         counted = _counts(name, inputs, columns.__getitem__)
@@ -148,7 +148,7 @@ class Tfidf:
         kernel = cls(name, dict(columns), idf)
         return kernel, kernel._vectors(*counted)
 
-    def points(self, inputs: Inputs) -> csr_array:
+    def points(self, inputs: KernelInputs) -> csr_array:
         """[texts, terms] vectors; each is of its text alone, to the last digit."""
         size = len(self.terms)
         return self._vectors(*_counts(self.name, inputs, lambda term: self.terms.get(term, size)))
@@ -176,7 +176,7 @@ class Tfidf:
 
 
 def _counts(
-    name: str, inputs: Inputs, column: Callable[[str], int]
+    name: str, inputs: KernelInputs, column: Callable[[str], int]
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Columns of the terms of each text, their counts, and where each text's begin."""
     index, counts, starts = array("q"), array("q"), array("q", [0])

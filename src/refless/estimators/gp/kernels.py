@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from refless.estimators.gp.features import TERMS, Inputs, Tfidf
+from refless.estimators.gp.features import TERMS, KernelInputs, Tfidf
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
@@ -50,10 +50,10 @@ BLOCK = 2_048  # texts compared with the anchors at a time
 Points = Any  # [texts, ...] an array, a sparse one, or the texts themselves
 
 
-class Kernel(Protocol):
+class LearnedKernel(Protocol):
     """One kernel, as it was learned."""
 
-    def points(self, inputs: Inputs) -> Points:
+    def points(self, inputs: KernelInputs) -> Points:
         """[texts, ...] where texts lie."""
 
     def anchors(self, points: Points) -> Any:  # noqa: ANN401 - the kernel's own
@@ -72,7 +72,7 @@ class _Grams:
 
     threads: int | None
 
-    def points(self, inputs: Inputs) -> Points:
+    def points(self, inputs: KernelInputs) -> Points:
         return np.array(inputs.texts, dtype=object)
 
     def anchors(self, points: Points) -> PreparedBleu:
@@ -88,11 +88,11 @@ class _Grams:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Dense:
-    """A kernel of the numbers in the column of `Inputs` that has its name."""
+    """A kernel of the numbers in the column of `KernelInputs` that has its name."""
 
     name: str
 
-    def points(self, inputs: Inputs) -> Points:
+    def points(self, inputs: KernelInputs) -> Points:
         return inputs.columns[self.name]
 
     def anchors(self, points: Points) -> Points:
@@ -116,7 +116,7 @@ class _Scaled(_Dense):
     scale: NormalRanks | Standardized | Composite
     width: float
 
-    def points(self, inputs: Inputs) -> FloatArray:
+    def points(self, inputs: KernelInputs) -> FloatArray:
         spread = self.width * np.sqrt(max(1, len(self.scale)))
         return np.asarray(self.scale.mapped(inputs.columns[self.name]) / spread)
 
@@ -193,7 +193,7 @@ class _Joint(_Bell):
     middle: FloatArray  # [k]
 
     @classmethod
-    def learned(cls, inputs: Inputs) -> tuple[_Joint, FloatArray]:
+    def learned(cls, inputs: KernelInputs) -> tuple[_Joint, FloatArray]:
         """The components of at most `MOST_ROWS` of these texts, and where the texts lie."""
         words, vectors = Tfidf.learned("words", inputs)
         rows = np.sort(np.random.default_rng(5).permutation(len(inputs))[:MOST_ROWS])
@@ -205,11 +205,11 @@ class _Joint(_Bell):
         kernel = cls("joint", scale, NEAR, words, components, size, middle)
         return kernel, kernel._placed(size * parts, inputs)
 
-    def points(self, inputs: Inputs) -> FloatArray:
+    def points(self, inputs: KernelInputs) -> FloatArray:
         parts = self.components.parts(self.words.points(inputs), inputs.units)
         return self._placed(self.size * parts, inputs)
 
-    def _placed(self, parts: FloatArray, inputs: Inputs) -> FloatArray:
+    def _placed(self, parts: FloatArray, inputs: KernelInputs) -> FloatArray:
         numbers = self.scale.mapped(inputs.columns[self.name])
         columns = max(1, len(self.scale) + parts.shape[1])
         return np.asarray(
@@ -234,7 +234,7 @@ class _Vectors(_Dense):
     square: float  # mean over all pairs of rated texts of the squared distance
 
     @classmethod
-    def of(cls, name: str, inputs: Inputs) -> _Vectors:
+    def of(cls, name: str, inputs: KernelInputs) -> _Vectors:
         """Learned from the vectors of these texts."""
         center = inputs.columns[name].mean(axis=0, dtype=np.float64)
         square = 2.0 - 2.0 * float(center @ center)
@@ -250,7 +250,9 @@ class _Vectors(_Dense):
         return np.asarray(np.exp(-0.5 / self.square * np.maximum(2.0 - 2.0 * cosines, 0.0)))
 
 
-def learned(name: str, inputs: Inputs, threads: int | None = None) -> tuple[Kernel, Points]:
+def learned(
+    name: str, inputs: KernelInputs, threads: int | None = None
+) -> tuple[LearnedKernel, Points]:
     """The kernel of this name, learned from texts, and where these lie; threads: for n-grams."""
     if name in TERMS:
         return Tfidf.learned(name, inputs)
@@ -260,7 +262,7 @@ def learned(name: str, inputs: Inputs, threads: int | None = None) -> tuple[Kern
     return kernel, kernel.points(inputs)
 
 
-def _dense(name: str, inputs: Inputs) -> Kernel:
+def _dense(name: str, inputs: KernelInputs) -> LearnedKernel:
     """The kernel of a column of `inputs`."""
     if name == "system":
         return _Same(name)
@@ -289,7 +291,7 @@ def is_score(name: str) -> bool:
 class Covariance:
     """The weighted sum of kernels: how far the ratings of two texts go together."""
 
-    kernels: Mapping[str, Kernel]  # those of weight above 0
+    kernels: Mapping[str, LearnedKernel]  # those of weight above 0
     weights: Mapping[str, float]
     anchors: Mapping[str, Any]
     size: int  # of the anchors, which any texts are compared with
@@ -297,7 +299,7 @@ class Covariance:
     @classmethod
     def of(
         cls,
-        kernels: Mapping[str, Kernel],
+        kernels: Mapping[str, LearnedKernel],
         weights: FloatArray,
         anchors: Mapping[str, Points],
         size: int,
@@ -311,7 +313,7 @@ class Covariance:
             size,
         )
 
-    def points(self, inputs: Inputs) -> dict[str, Points]:
+    def points(self, inputs: KernelInputs) -> dict[str, Points]:
         """Where texts lie."""
         return {name: kernel.points(inputs) for name, kernel in self.kernels.items()}
 

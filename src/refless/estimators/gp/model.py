@@ -11,7 +11,7 @@ from refless.data.records import Neighbor
 from refless.estimators.explanation import Part, evidence
 from refless.estimators.folds import whole
 from refless.estimators.gp.data import Data
-from refless.estimators.gp.features import Inputs
+from refless.estimators.gp.features import KernelInputs
 from refless.estimators.gp.kernels import DETAILS, JUDGES, LABELS, Covariance, is_score
 from refless.estimators.gp.likelihood import (
     TRUST,
@@ -34,7 +34,7 @@ USUAL = 1_000  # rated texts whose mean parts are what is usual
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Model:
+class Posterior:
     """Kernels with their amplitudes, conditioned on the ratings."""
 
     amplitudes: Amplitudes
@@ -81,16 +81,16 @@ def _drawn(data: Data, rows: IntArray) -> IntArray:
     return whole(copies_of(data.rated)[rows], limit, np.random.default_rng(0))
 
 
-def conditioned(data: Data, amplitudes: Amplitudes) -> Model:
+def conditioned(data: Data, amplitudes: Amplitudes) -> Posterior:
     """The process given all ratings."""
     n = len(data.y)
     covariance = Covariance.of(data.kernels, amplitudes.weights, data.points, n)
     among = covariance.between(data.points, n)
-    return Model(amplitudes, covariance, exact(among, data.noise + amplitudes.nugget, data.y))
+    return Posterior(amplitudes, covariance, exact(among, data.noise + amplitudes.nugget, data.y))
 
 
 def estimated(
-    data: Data, model: Model, inputs: Inputs, progress: Progress | None = None
+    data: Data, model: Posterior, inputs: KernelInputs, progress: Progress | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """[n] means and variances of ratings, in units of y.
 
@@ -124,7 +124,7 @@ def estimated(
     return values[index], variances[index]
 
 
-def doubted(data: Data, model: Model, doubt: int) -> Model:
+def doubted(data: Data, model: Posterior, doubt: int) -> Posterior:
     """The model if so many more rated texts had all kernels and the nugget be worth the same."""
     size = len(data.kernels)
     alike = Amplitudes(np.full(size, 1.0 / (size + 1)), 1.0 / (size + 1))
@@ -132,7 +132,7 @@ def doubted(data: Data, model: Model, doubt: int) -> Model:
     return conditioned(data, model.amplitudes.mixed(alike, trust))
 
 
-def together(data: Data, model: Model, inputs: Inputs) -> tuple[FloatArray, float]:
+def together(data: Data, model: Posterior, inputs: KernelInputs) -> tuple[FloatArray, float]:
     """[n, n] posterior covariance and the variance of a rating beyond it, in units of y squared."""
     n, covariance = len(inputs), model.covariance
     points = covariance.points(inputs)
@@ -143,7 +143,9 @@ def together(data: Data, model: Model, inputs: Inputs) -> tuple[FloatArray, floa
     return posterior, model.amplitudes.nugget + float(np.median(data.noise))
 
 
-def shares(data: Data, model: Model, inputs: Inputs, limit: int | None) -> tuple[Neighbor, ...]:
+def shares(
+    data: Data, model: Posterior, inputs: KernelInputs, limit: int | None
+) -> tuple[Neighbor, ...]:
     """The rated texts with the largest shares in the estimate of one output, with their signs."""
     points = model.covariance.points(inputs)
     share = model.posterior.shares(model.covariance.between(points, 1))[0]
@@ -157,7 +159,7 @@ def shares(data: Data, model: Model, inputs: Inputs, limit: int | None) -> tuple
     return evidence(data.rated, best, similarities, share[best], shared)
 
 
-def parts(data: Data, model: Model, inputs: Inputs) -> tuple[float, tuple[Part, ...]]:
+def parts(data: Data, model: Posterior, inputs: KernelInputs) -> tuple[float, tuple[Part, ...]]:
     """Mean estimate of the rated texts, and what each kind of kernel adds for one output.
 
     What a kernel adds for rated texts, the mean over at most `USUAL` of them, is in the former.

@@ -11,9 +11,9 @@ import numpy as np
 from refless.data.design import units_of
 from refless.data.records import RatedPool, Residuals
 from refless.estimators.gp.data import Data, Parameters, read
-from refless.estimators.gp.features import Inputs
+from refless.estimators.gp.features import KernelInputs
 from refless.estimators.gp.likelihood import FEWEST_GROUPS, LEAST_NUGGET, MOST, Amplitudes
-from refless.estimators.gp.model import Model, conditioned
+from refless.estimators.gp.model import Posterior, conditioned
 from refless.estimators.intervals import held_out_ways, residuals_in
 from refless.files.arrays import Array, Arrays, array_of, require
 from refless.loops.threads import single_threaded_blas
@@ -30,8 +30,10 @@ class Learned:
     """What `fit` learns."""
 
     data: Data
-    model: Model | None  # none of fewer than five rated texts
-    near: Model | None  # for outputs of units that are rated already; None if no output is known to
+    model: Posterior | None  # none of fewer than five rated texts
+    near: (
+        Posterior | None
+    )  # for outputs of units that are rated already; None if no output is known to
     errors: Residuals  # human rating minus held-out estimate of the rated texts
     standardized: Residuals  # the same in standard deviations
 
@@ -59,7 +61,7 @@ class Learned:
         """The rated texts in use."""
         return self.data.rated
 
-    def parts(self, inputs: Inputs) -> list[tuple[Model, IntArray]]:
+    def parts(self, inputs: KernelInputs) -> list[tuple[Posterior, IntArray]]:
         """The models, and the rows of the outputs that each of them estimates."""
         if self.model is None:
             return []
@@ -88,7 +90,7 @@ def weight_ways(data: Data, labels: tuple[str, ...]) -> list[IntArray]:
 
 
 def _errors(
-    data: Data, labels: tuple[str, ...], model: Model, near: Model | None
+    data: Data, labels: tuple[str, ...], model: Posterior, near: Posterior | None
 ) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
     """Held-out errors, and these in standard deviations, of each way; see `held_out_ways`.
 
@@ -134,7 +136,7 @@ def restored(
     Raises:
         ValueError: arrays that `stored` cannot have given.
     """
-    encoder = None if parameters.encoder is None else cast("Encoder", _Vectors(arrays))
+    encoder = None if parameters.encoder is None else cast("Encoder", _SavedVectors(arrays))
     data = read(pool, parameters, encoder=encoder)
     names = {"amplitudes", *(name for name in VECTORS if name in data.kernels)}
     require(names == {*arrays}, "the arrays are not those of its kernels")
@@ -147,7 +149,7 @@ def restored(
 
 
 @dataclass(frozen=True)
-class _Vectors:
+class _SavedVectors:
     """Stands for the encoder when its vectors of the rated texts are saved."""
 
     arrays: Mapping[str, Array]

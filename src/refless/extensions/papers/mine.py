@@ -28,7 +28,7 @@ from refless.data.human import check_scale
 from refless.data.records import Texts
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.extensions.papers.mined import MineResult
-from refless.extensions.papers.mining import N_MINED, Candidate, Triple, for_raters, weighted
+from refless.extensions.papers.mining import N_MINED, Candidate, MessageTriple, for_raters, weighted
 from refless.extensions.papers.mining import mine as mined
 from refless.files.untrusted import is_file, reading
 from refless.files.writing import check_writable, write_atomic
@@ -96,17 +96,17 @@ def mine(
     return _out(candidates, len(chosen), folder, signature)
 
 
-def _triples(rows: Rows, reading: Reading) -> list[Triple]:
+def _triples(rows: Rows, reading: Reading) -> list[MessageTriple]:
     read = read_outputs(rows, reading)
     return _of_texts(read.outputs, read.group)
 
 
-def _of_texts(texts: Texts, messages: Sequence[str]) -> list[Triple]:
+def _of_texts(texts: Texts, messages: Sequence[str]) -> list[MessageTriple]:
     columns = zip(texts.ids, texts.sources, messages, texts.texts, strict=True)
-    return [Triple(id=i, context=c, message=m, response=r) for i, c, m, r in columns]
+    return [MessageTriple(id=i, context=c, message=m, response=r) for i, c, m, r in columns]
 
 
-def _seeds(rows: Rows, reading: Reading, least: float | None) -> Sequence[Triple]:
+def _seeds(rows: Rows, reading: Reading, least: float | None) -> Sequence[MessageTriple]:
     if least is None:
         return _triples(rows, reading)
     read = read_pool(rows, reading)

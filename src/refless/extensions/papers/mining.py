@@ -24,7 +24,7 @@ ORIGINAL, MINED, PARROT = "original", "mined", "parrot"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Triple:
+class MessageTriple:
     """A message in its context, and the response to it."""
 
     id: str
@@ -69,7 +69,10 @@ def weight_of(rating: float, scale: Scale = (1, 5)) -> float:
 
 
 def mine(
-    seeds: Sequence[Triple], corpus: Sequence[Triple], n: int = N_MINED, tokenize: str = "13a"
+    seeds: Sequence[MessageTriple],
+    corpus: Sequence[MessageTriple],
+    n: int = N_MINED,
+    tokenize: str = "13a",
 ) -> tuple[Candidate, ...]:
     """The references of each seed, seed by seed: its own, the mined ones best first, the parrot.
 
@@ -105,7 +108,7 @@ def mine(
 
 
 def _candidates(
-    seed: Triple, corpus: Sequence[Triple], scores: FloatArray, n: int
+    seed: MessageTriple, corpus: Sequence[MessageTriple], scores: FloatArray, n: int
 ) -> list[Candidate]:
     original = Candidate(
         item=seed.id,

@@ -26,7 +26,7 @@ _BARE = re.compile(r"[^,;()=\"]*")
 _END = re.compile(r"\s*([,;)])")
 
 
-class Triple(NamedTuple):
+class ActTriple(NamedTuple):
     """One statement of a dialogue act: its act, a slot and a value, each perhaps the null token."""
 
     act: str
@@ -39,7 +39,7 @@ def looks_like_act(source: str) -> bool:
     return _ACT.match(source) is not None
 
 
-def triples(source: str) -> tuple[Triple, ...]:
+def triples(source: str) -> tuple[ActTriple, ...]:
     """The triples of one or more dialogue acts, in their order, in lower case.
 
     `inform(name='x',food=y)&request(near)` is (inform, name, x), (inform, food, y),
@@ -50,7 +50,7 @@ def triples(source: str) -> tuple[Triple, ...]:
     Raises:
         InputError: text that is no dialogue act, with the character at which it ceases to be one.
     """
-    acts: list[Triple] = []
+    acts: list[ActTriple] = []
     place = 0
     while True:
         act = _ACT.match(source, place)
@@ -66,11 +66,11 @@ def triples(source: str) -> tuple[Triple, ...]:
             return tuple(acts)
 
 
-def _slots(source: str, place: int, act: str, acts: list[Triple]) -> int:
+def _slots(source: str, place: int, act: str, acts: list[ActTriple]) -> int:
     """Appends the triples of one act; returns where it ends."""
     empty = _CLOSE.match(source, place)
     if empty is not None:
-        acts.append(Triple(act))
+        acts.append(ActTriple(act))
         return empty.end()
     while True:
         name = _SLOT.match(source, place)
@@ -79,7 +79,7 @@ def _slots(source: str, place: int, act: str, acts: list[Triple]) -> int:
         slot, value, place = name[1].strip().lower(), NULL, name.end()
         if name[2]:
             value, place = _value(source, place)
-        acts.append(Triple(act, slot, value))
+        acts.append(ActTriple(act, slot, value))
         end = _END.match(source, place)
         if end is None:
             raise _fault(source, place, "a comma, a semicolon or a closing bracket is expected")
@@ -111,8 +111,8 @@ def _fault(source: str, place: int, what: str) -> InputError:
 
 
 def delexicalized(
-    text: str, acts: Sequence[Triple], slots: AbstractSet[str]
-) -> tuple[list[str], list[Triple]]:
+    text: str, acts: Sequence[ActTriple], slots: AbstractSet[str]
+) -> tuple[list[str], list[ActTriple]]:
     """Words of a text, and triples, with the values of some slots as placeholders (section 3.2).
 
     `thai` becomes `x-food` in both where the triples hold food=thai. Only values of the triples

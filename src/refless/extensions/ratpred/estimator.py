@@ -20,8 +20,8 @@ from refless.estimators.protocol import (
     one_output,
 )
 from refless.extensions.ratpred.model import Model, model_in
-from refless.extensions.ratpred.reading import SLOTS, Pair, reader_of
-from refless.extensions.ratpred.settings import Plan
+from refless.extensions.ratpred.reading import SLOTS, SourceAndText, reader_of
+from refless.extensions.ratpred.settings import TrainingPlan
 from refless.files.arrays import Array, Arrays
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import MissingExtraError, UsageError
@@ -45,7 +45,7 @@ class _Learned:
 
 
 @dataclass(kw_only=True, repr=False)
-class RatPred(Estimator, Plan):
+class RatPred(Estimator, TrainingPlan):
     """Two recurrent encoders, of source and text, and fully connected layers (Dusek et al. 2017).
 
     Sources that are dialogue acts (`inform(name='x',food=y)`) are read as triples, and values of
@@ -75,7 +75,7 @@ class RatPred(Estimator, Plan):
     _later: ClassVar = frozenset({"calibrated", "clipped", "rounded", "folds", "threads"})
 
     def __post_init__(self) -> None:
-        Plan.__post_init__(self)
+        TrainingPlan.__post_init__(self)
 
     @property
     def title(self) -> str:
@@ -163,7 +163,7 @@ class RatPred(Estimator, Plan):
             )
         return self._answer(outputs, values)
 
-    def _pairs(self, outputs: Outputs, model: Model) -> list[Pair]:
+    def _pairs(self, outputs: Outputs, model: Model) -> list[SourceAndText]:
         if model.about["sources"] and not outputs.sources:
             raise UsageError(
                 "the rated texts have sources and the outputs have none: give the outputs' "

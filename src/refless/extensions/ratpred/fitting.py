@@ -11,8 +11,8 @@ import numpy as np
 from refless.estimators.folds import folds_of
 from refless.extensions.ratpred.batches import Encoded, TrainingData
 from refless.extensions.ratpred.model import Course, Model, Range
-from refless.extensions.ratpred.reading import Dictionary, Pair, Reader
-from refless.extensions.ratpred.settings import Plan
+from refless.extensions.ratpred.reading import Dictionary, Reader, SourceAndText
+from refless.extensions.ratpred.settings import TrainingPlan
 from refless.extensions.ratpred.synthesis import dictionary_of, synthetic
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.progress import Progress
@@ -29,10 +29,10 @@ class Material:
         scale: lowest and highest possible rating, for what errors cost.
     """
 
-    pairs: Sequence[Pair]
+    pairs: Sequence[SourceAndText]
     ratings: FloatArray
     names: Sequence[Hashable]
-    references: Sequence[Pair]
+    references: Sequence[SourceAndText]
     scale: tuple[float, float]
 
 
@@ -45,7 +45,7 @@ def named_folds(names: Sequence[Hashable], folds: int) -> IntArray:
 def modelled(
     material: Material,
     reader: Reader,
-    how: Plan,
+    how: TrainingPlan,
     about: dict[str, Any],
     *,
     device: str,
@@ -106,14 +106,14 @@ def _data(
     material: Material,
     inside: IntArray,
     apart: IntArray,
-    made: tuple[list[Pair], FloatArray],
+    made: tuple[list[SourceAndText], FloatArray],
     names: Dictionary,
     span: Range,
     seed: int,
 ) -> TrainingData:
     """What a network learns from: the same ratings, synthetic pairs of its own."""
 
-    def encoded(pairs: Sequence[Pair], ratings: FloatArray) -> Encoded:
+    def encoded(pairs: Sequence[SourceAndText], ratings: FloatArray) -> Encoded:
         return names.encoded(pairs, (ratings - span.offset) / span.unit)
 
     pairs, ratings = [material.pairs[i] for i in inside], material.ratings[inside]
@@ -133,7 +133,7 @@ def _defined(value: float) -> float | None:
 
 
 def _teller(
-    progress: Progress | None, how: Plan, data: TrainingData, place: int
+    progress: Progress | None, how: TrainingPlan, data: TrainingData, place: int
 ) -> Callable[[int], None] | None:
     """Tells epochs as a share of the most that all networks can go through."""
     if progress is None:
@@ -142,7 +142,7 @@ def _teller(
     return lambda number: progress((place + number / most) / how.ensemble_size)
 
 
-def _seeds(how: Plan) -> list[int]:
+def _seeds(how: TrainingPlan) -> list[int]:
     """Each network's own seed."""
     drawn = [np.random.SeedSequence([how.seed, i]) for i in range(how.ensemble_size)]
     return [int(sequence.generate_state(1)[0]) for sequence in drawn]
@@ -150,7 +150,7 @@ def _seeds(how: Plan) -> list[int]:
 
 def _made(
     material: Material, inside: IntArray, seed: int, *, errors: bool
-) -> tuple[list[Pair], FloatArray]:
+) -> tuple[list[SourceAndText], FloatArray]:
     """Synthetic pairs with their ratings: errors in rated texts; references, and errors in them."""
     best = [material.scale[1]] * len(material.references)
     if not errors:

@@ -12,7 +12,7 @@ import numpy as np
 
 from refless.data.human import check_scale
 from refless.data.records import Scale
-from refless.extensions.ratpred.reading import Dictionary, Pair, Reader
+from refless.extensions.ratpred.reading import Dictionary, Reader, SourceAndText
 from refless.extensions.ratpred.settings import Settings
 from refless.files.arrays import Array, Arrays, array_of, require
 from refless.registry.arrays import FloatArray
@@ -127,7 +127,7 @@ class Model:
     about: dict[str, Any]
     courses: tuple[Course, ...]
 
-    def predict(self, pairs: Sequence[Pair]) -> FloatArray:
+    def predict(self, pairs: Sequence[SourceAndText]) -> FloatArray:
         """[n] mean standardised prediction of the networks, each different pair computed once."""
         from refless.extensions.ratpred.training import predictions
 
@@ -157,7 +157,7 @@ class Model:
         }
 
 
-class About(msgspec.Struct, frozen=True):
+class PoolSummary(msgspec.Struct, frozen=True):
     """What a model says of the rated texts that taught it."""
 
     pool: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{12}\Z")]
@@ -167,7 +167,7 @@ class About(msgspec.Struct, frozen=True):
     signature: str
 
 
-class Described(msgspec.Struct, frozen=True):
+class ModelHeader(msgspec.Struct, frozen=True):
     """What a file says of a model."""
 
     settings: Settings
@@ -175,7 +175,7 @@ class Described(msgspec.Struct, frozen=True):
     dictionary: Dictionary
     range: Range
     validation: tuple[list[float], list[float]]
-    about: About
+    about: PoolSummary
     courses: tuple[Course, ...]
 
 
@@ -185,7 +185,7 @@ def model_in(described: Mapping[str, Any], weights: Mapping[str, Array]) -> Mode
     Raises:
         ValueError: anything that they cannot have given.
     """
-    description = msgspec.convert(described, Described)
+    description = msgspec.convert(described, ModelHeader)
     _check(description)
     return Model(
         networks=_networks(weights, description.dictionary, description.settings),
@@ -199,7 +199,7 @@ def model_in(described: Mapping[str, Any], weights: Mapping[str, Array]) -> Mode
     )
 
 
-def _check(description: Described) -> None:
+def _check(description: ModelHeader) -> None:
     """Raises ValueError for numbers that cannot be."""
     span = [number for number in astuple(description.range) if number is not None]
     finite = all(map(math.isfinite, span))

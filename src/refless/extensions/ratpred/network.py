@@ -45,7 +45,7 @@ class Batch:
         return cls(*(Sequences.of(side[rows], device) for side in (data.source, data.text)))
 
 
-class Encoder(torch.nn.Module):
+class TokenEncoder(torch.nn.Module):
     """The last state of a GRU that reads tokens from left to right."""
 
     def __init__(self, words: int, settings: Settings) -> None:
@@ -72,7 +72,9 @@ class Network(torch.nn.Module):
     def __init__(self, sizes: Mapping[str, int], settings: Settings) -> None:
         super().__init__()
         width = 2 * settings.hidden
-        self.source, self.text = (Encoder(sizes[side], settings) for side in ("source", "text"))
+        self.source, self.text = (
+            TokenEncoder(sizes[side], settings) for side in ("source", "text")
+        )
         self.layers = torch.nn.ModuleList(
             torch.nn.Linear(width, width) for _ in range(settings.layers)
         )

@@ -26,7 +26,7 @@ Tokens = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class SourceAndText:
     """A source and a text as tokens; a text without tokens has no estimate."""
 
     source: Tokens
@@ -45,20 +45,20 @@ class Reader:
     acts: bool
     slots: frozenset[str]
 
-    def pair(self, source: str, text: str) -> Pair:
+    def pair(self, source: str, text: str) -> SourceAndText:
         """The tokens of one source and one text.
 
         Raises:
             InputError: a source that is no dialogue act where all rated ones are.
         """
         if not self.acts:
-            return Pair(tuple(words(source)) or (NULL,), tuple(words(text)))
+            return SourceAndText(tuple(words(source)) or (NULL,), tuple(words(text)))
         tokens, acts = delexicalized(text, triples(source), self.slots)
-        return Pair(tuple(chain.from_iterable(acts)), tuple(tokens))
+        return SourceAndText(tuple(chain.from_iterable(acts)), tuple(tokens))
 
-    def pairs(self, sources: Sequence[str], texts: Sequence[str]) -> list[Pair]:
+    def pairs(self, sources: Sequence[str], texts: Sequence[str]) -> list[SourceAndText]:
         """The tokens of many, each different pair read once; () stands for no sources at all."""
-        known: dict[tuple[str, str], Pair] = {}
+        known: dict[tuple[str, str], SourceAndText] = {}
         found = []
         for row, (source, text) in enumerate(zip(sources or [""] * len(texts), texts, strict=True)):
             if (source, text) not in known:
@@ -86,7 +86,7 @@ class Dictionary:
     text: Tokens
 
     @classmethod
-    def of(cls, pairs: Sequence[Pair]) -> Dictionary:
+    def of(cls, pairs: Sequence[SourceAndText]) -> Dictionary:
         """All tokens of the training data."""
         return cls(
             tuple(sorted({token for pair in pairs for token in pair.source})),
@@ -98,7 +98,7 @@ class Dictionary:
         """Ids of each side, the end and the unknown token included."""
         return {"source": len(self.source) + 2, "text": len(self.text) + 2}
 
-    def encoded(self, pairs: Sequence[Pair], y: FloatArray | None = None) -> Encoded:
+    def encoded(self, pairs: Sequence[SourceAndText], y: FloatArray | None = None) -> Encoded:
         """Pairs as ids, with their standardised ratings (0 without)."""
         sides = []
         for name in ("source", "text"):

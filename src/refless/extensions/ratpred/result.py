@@ -29,7 +29,7 @@ LATE = 0.1  # share of the epochs, the last ones, in which the best one suggests
 
 
 @dataclass(frozen=True, kw_only=True)
-class Network(Course):
+class TrainedNetwork(Course):
     """How a network was trained, and which one it is, from 1."""
 
     network: Count
@@ -51,7 +51,7 @@ class TrainRecord(Record):
     n: Count
     n_references: Count
     validation: Agreement
-    networks: tuple[Network, ...]
+    networks: tuple[TrainedNetwork, ...]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -89,7 +89,7 @@ class TrainResult(Result):
             n=self.n,
             n_references=self.n_references,
             validation=self.agreement,
-            networks=tuple(Network(**row) for row in self._rows()),
+            networks=tuple(TrainedNetwork(**row) for row in self._rows()),
         )
 
     def _rows(self) -> Rows:

@@ -32,7 +32,7 @@ class Settings:
 
 
 @dataclass(kw_only=True)
-class Plan(Settings):
+class TrainingPlan(Settings):
     """What networks learn from, how many there are, and how their predictions are read."""
 
     synthetic_errors: Annotated[bool, About("learn from texts with errors made on purpose")] = True

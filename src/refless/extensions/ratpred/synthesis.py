@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.data.records import Scale
-from refless.extensions.ratpred.reading import Pair, Tokens
+from refless.extensions.ratpred.reading import SourceAndText, Tokens
 from refless.registry.arrays import FloatArray
 
 ERRORS = 4  # versions of each text, with 1 to so many errors
@@ -104,12 +104,12 @@ def dictionary_of(texts: Sequence[Tokens]) -> _Words:
 
 
 def synthetic(
-    pairs: Sequence[Pair],
+    pairs: Sequence[SourceAndText],
     ratings: Sequence[float],
     words: _Words,
     scale: Scale,
     seed: int,
-) -> tuple[list[Pair], list[float]]:
+) -> tuple[list[SourceAndText], list[float]]:
     """Versions of each pair with 1 to 4 errors, and their ratings; not the pairs themselves.
 
     What happens to a pair depends on the seed and its place alone.
@@ -120,6 +120,6 @@ def synthetic(
             continue
         rng = np.random.default_rng([seed, place])
         for count in range(1, ERRORS + 1):
-            made.append(Pair(pair.source, with_errors(pair.text, count, words, rng)))
+            made.append(SourceAndText(pair.source, with_errors(pair.text, count, words, rng)))
             rated.append(lowered(rating, count, scale))
     return made, rated

@@ -52,7 +52,7 @@ def train(
         device: `cpu` or `cuda`.
         tell: called after each epoch with how many are done.
     """
-    run = Run.begin(data, settings, device)
+    run = Training.begin(data, settings, device)
     while not run.done:
         if run.state.number == run.synthetic_epochs > 0:
             run.restart()
@@ -65,7 +65,7 @@ def train(
 
 
 @dataclass(slots=True, eq=False)
-class Run:
+class Training:
     """A training under way: what is learned from, what is learned, how it goes."""
 
     data: TrainingData

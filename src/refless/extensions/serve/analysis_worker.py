@@ -34,7 +34,7 @@ from refless.evaluation.groups import codes, drawn_rows
 from refless.evaluation.jackknife import measured, replicates, split
 from refless.evaluation.outlook import outlook
 from refless.extensions.serve.careless import FEWEST as JUDGED
-from refless.extensions.serve.careless import Answer as Given
+from refless.extensions.serve.careless import FirstAnswer as Given
 from refless.extensions.serve.careless import answers_of, careless
 from refless.extensions.serve.database import engine_of
 from refless.extensions.serve.exports import (

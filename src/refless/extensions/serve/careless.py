@@ -23,7 +23,7 @@ PASSED = 0.8  # share of gold that a careful rater passes at the least
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FirstAnswer:
     """One first answer: to which item, where on the screen or scale, worth what, how fast."""
 
     rater: str
@@ -34,14 +34,14 @@ class Answer:
 
 
 def careless(
-    answers: Sequence[Answer], gold: Mapping[int, float], reach: float
+    answers: Sequence[FirstAnswer], gold: Mapping[int, float], reach: float
 ) -> dict[str, list[str]]:
     """Raters who seem careless, each with reasons.
 
     Args:
         answers: of all raters; gold: right values by item; reach: how far values can lie apart.
     """
-    by_rater: dict[str, list[Answer]] = defaultdict(list)
+    by_rater: dict[str, list[FirstAnswer]] = defaultdict(list)
     for answer in answers:
         by_rater[answer.rater].append(answer)
     agreement = _agreements(by_rater)
@@ -59,7 +59,7 @@ def careless(
     return reasons
 
 
-def _constant(mine: Sequence[Answer], peers: Sequence[Answer]) -> list[str]:
+def _constant(mine: Sequence[FirstAnswer], peers: Sequence[FirstAnswer]) -> list[str]:
     """The same answer nearly always, where the others give another one often enough."""
     value, count = Counter(answer.shown for answer in mine).most_common(1)[0]
     usual = fmean(answer.shown == value for answer in peers) if peers else 0.0
@@ -69,7 +69,7 @@ def _constant(mine: Sequence[Answer], peers: Sequence[Answer]) -> list[str]:
     )
 
 
-def _hasty(mine: Sequence[Answer], peers: Iterable[Sequence[Answer]]) -> list[str]:
+def _hasty(mine: Sequence[FirstAnswer], peers: Iterable[Sequence[FirstAnswer]]) -> list[str]:
     """Median seconds below what anybody needs, or a part of what the others need."""
     pace = median(answer.seconds for answer in mine)
     paces = [median(answer.seconds for answer in rows) for rows in peers if len(rows) >= FEWEST]
@@ -78,7 +78,7 @@ def _hasty(mine: Sequence[Answer], peers: Iterable[Sequence[Answer]]) -> list[st
     return [f"needs {pace:.1f} seconds an item{beside}"] if hasty else []
 
 
-def _failing(mine: Sequence[Answer], gold: Mapping[int, float], reach: float) -> list[str]:
+def _failing(mine: Sequence[FirstAnswer], gold: Mapping[int, float], reach: float) -> list[str]:
     """Fewer gold items passed than careful raters would: binomial, one-sided."""
     errors = [abs(answer.value - gold[answer.item]) for answer in mine if answer.item in gold]
     passed, n = sum(error <= reach / 4 for error in errors), len(errors)
@@ -87,7 +87,7 @@ def _failing(mine: Sequence[Answer], gold: Mapping[int, float], reach: float) ->
     return [failed] if n and chance < 2 * LEVEL else []
 
 
-def _agreements(by_rater: Mapping[str, Sequence[Answer]]) -> dict[str, tuple[float, int]]:
+def _agreements(by_rater: Mapping[str, Sequence[FirstAnswer]]) -> dict[str, tuple[float, int]]:
     """Each rater's rank correlation with the mean of others who agree at all, and by how many."""
     values: dict[int, dict[str, float]] = defaultdict(dict)
     for rater, answers in by_rater.items():
@@ -143,7 +143,7 @@ def _tail(z: float) -> float:
     return math.erfc(z / math.sqrt(2)) / 2
 
 
-def answers_of(rows: Iterable[Any], dimension: str, ask: str) -> list[Answer]:
+def answers_of(rows: Iterable[Any], dimension: str, ask: str) -> list[FirstAnswer]:
     """First answers to one question, out of the rows that hold now; choices as places.
 
     Of a pair a tie lies between the texts; what was chosen counts by its side on the screen.
@@ -156,5 +156,5 @@ def answers_of(rows: Iterable[Any], dimension: str, ask: str) -> list[Answer]:
         side = value if ask == "rating" or value < 0 else sides.index(int(value))
         worth = 0.5 if ask == "pair" and value < 0 else value
         seconds = json.loads(row.shown)["latency"] / 1000
-        answers.append(Answer(row.rater_name, row.item, float(side), float(worth), seconds))
+        answers.append(FirstAnswer(row.rater_name, row.item, float(side), float(worth), seconds))
     return answers

@@ -14,7 +14,7 @@ from refless.text.tokenize import TOKENS, tokenizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RougeL:
+class RougeLKernel:
     """ROUGE-L's F1, symmetric in its texts.
 
     Attributes:

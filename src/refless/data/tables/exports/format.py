@@ -27,7 +27,7 @@ class Entry(NamedTuple):
     ratings: list[Row]
 
 
-class About(NamedTuple):
+class ReaderRequest(NamedTuple):
     """What a reader may ask for: the file, the settings, its notes, if ratings are wanted."""
 
     path: str
@@ -41,21 +41,21 @@ Reader = Callable[[Row], Entry | InputError | None]
 
 def each(
     read: Callable[[Row, Counter[str]], Entry | InputError | None],
-) -> Callable[[About], Reader]:
+) -> Callable[[ReaderRequest], Reader]:
     """What starts a reader that needs the row alone, and counts what it leaves out."""
     return lambda about: lambda row: read(row, about.notes.left_out)
 
 
-def refusing(problem: str, remedy: str) -> Callable[[About], Reader]:
+def refusing(problem: str, remedy: str) -> Callable[[ReaderRequest], Reader]:
     """What starts no reader but raises InputError."""
 
-    def start(about: About) -> Reader:
+    def start(about: ReaderRequest) -> Reader:
         raise InputError(problem, path=about.path, remedy=remedy)
 
     return start
 
 
-def apart(title: str, texts: str, key: str, people: str) -> Callable[[About], Reader]:
+def apart(title: str, texts: str, key: str, people: str) -> Callable[[ReaderRequest], Reader]:
     """Refuses ratings that are apart from their texts, and says how to join them in pandas."""
     return refusing(
         f"{title} without their texts",
@@ -89,7 +89,7 @@ class Export:
 
     title: str
     looks_like: Callable[[Mapping[str, object]], bool]
-    start: Callable[[About], Reader]
+    start: Callable[[ReaderRequest], Reader]
     roles: Strings = ()
     rows: Callable[[Place], AbstractContextManager[Source]] | None = None
     within: str = ""
@@ -101,7 +101,7 @@ def exported(source: Source, export: Export, place: Place, keep: Keep) -> Source
     """The rows of an export as rows of ours: one a rating, or one a text that has none."""
     notes = ImportNotes(tool=export.title)
     rated = keep("rating")
-    read = export.start(About(place.path, place.reading, notes, rated))
+    read = export.start(ReaderRequest(place.path, place.reading, notes, rated))
     gathered = export.gathered(source.rows)
     rows = _rows(gathered, read, notes, place.reading.dimension, rated=rated)
     sentences = source.sentences

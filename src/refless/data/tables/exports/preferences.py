@@ -15,10 +15,10 @@ from refless.data.choices import SCALE, item_of
 from refless.data.tables.cells import name_of_cell, text_of_cell
 from refless.data.tables.columns import flagged, is_dimension, matches
 from refless.data.tables.exports.format import (
-    About,
     Entry,
     Export,
     Reader,
+    ReaderRequest,
     at,
     items,
     name_in,
@@ -82,7 +82,7 @@ def _with_folded(row: Mapping[str, object]) -> Row:
     return {**{folded(name): cell for name, cell in row.items()}, **row}
 
 
-def read_pairs(about: About) -> Reader:
+def read_pairs(about: ReaderRequest) -> Reader:
     """Reads each choice between two texts as two rated rows.
 
     Raises:
@@ -108,7 +108,7 @@ def _of_both(row: Row, columns: Columns, source: str | None) -> Row:
     return shared | {name: row[name] for name in names & row.keys()}
 
 
-def _entry(row: Row, about: About, place: str) -> Entry | InputError | None:
+def _entry(row: Row, about: ReaderRequest, place: str) -> Entry | InputError | None:
     """A choice with two rated rows for each vote; a fault of either text is one of the choice.
 
     What votes without texts are about is the row, at this place, unless an id or item names it.
@@ -138,9 +138,6 @@ def _entry(row: Row, about: About, place: str) -> Entry | InputError | None:
     if fault := _fault(pair, columns, ("text", "system") if sides.has_texts else ("system",)):
         return fault
     systems = [side.get(_name(columns, "system")) for side in pair]
-    if sum(system in (None, "") for system in systems) == 1:
-        remedy = "name the systems of both texts, or of neither"
-        return InputError("no system", remedy=remedy, column=_name(columns, "system"))
     votes = [_winner(word, sides, systems) for word in _votes(row, sides)]
     left_out["choices of neither text"] += votes.count(NEITHER)
     votes = [vote for vote in votes if vote != NEITHER]
@@ -149,7 +146,14 @@ def _entry(row: Row, about: About, place: str) -> Entry | InputError | None:
         problem = f"who won is not understood: {wrong[0]!s:.60}"
         return InputError(problem, remedy=remedy, column=sides.winner)
     ratings = [rating for vote in votes for rating in _rated(pair, vote, record, columns)]
-    if (dimension := row.get(_name(columns, "dimension"))) in (None, ""):
+    return _entry_of(record, ratings, row.get(_name(columns, "dimension")), about)
+
+
+def _entry_of(
+    record: Row, ratings: list[Row], dimension: object, about: ReaderRequest
+) -> Entry | None:
+    """The ratings of a choice, if there are any and they are of the dimension that is read."""
+    if dimension in (None, ""):
         return Entry(record, ratings) if ratings else None
     if not is_dimension(str(dimension), about.reading.dimension):
         about.notes.dimensions[str(dimension)] += len(ratings)
@@ -166,6 +170,10 @@ def _fault(pair: list[Row], columns: Columns, roles: Sequence[str]) -> InputErro
                 checks[role](side.get(_name(columns, role)))
             except InputError as fault:
                 return InputError(fault.found, remedy=fault.remedy, column=_name(columns, role))
+    systems = [side.get(_name(columns, "system")) for side in pair]
+    if sum(system in (None, "") for system in systems) == 1:
+        remedy = "name the systems of both texts, or of neither"
+        return InputError("no system", remedy=remedy, column=_name(columns, "system"))
     return None
 
 

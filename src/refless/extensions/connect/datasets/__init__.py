@@ -17,7 +17,7 @@ RAW = "https://raw.githubusercontent.com"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class PublishedFile:
     """A published file.
 
     Attributes:
@@ -59,7 +59,7 @@ class Dataset:
     validate: tuple[str, ...] = ()
     convert: Converter = convert.as_it_is
     by_hand: str = ""
-    sources: tuple[Source, ...]
+    sources: tuple[PublishedFile, ...]
 
     @property
     def size(self) -> int:
@@ -76,12 +76,12 @@ def _read() -> dict[str, Dataset]:
     datasets = {}
     for name, entry in entries.items():
         sources = [
-            Source(place=place, sha256=digest, size=int(size))
+            PublishedFile(place=place, sha256=digest, size=int(size))
             for owner, digest, size, place in rows
             if owner == name
         ]
         if by_hand := entry.get("by_hand"):
-            sources = [Source(place=by_hand)]
+            sources = [PublishedFile(place=by_hand)]
         entry["convert"] = getattr(convert, entry.get("convert", "as_it_is"))
         entry["validate"] = tuple(entry.get("validate", ()))
         datasets[name] = Dataset(name=name, sources=tuple(sources), **entry)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from refless.extensions.connect.datasets import RAW, Dataset, Source
+from refless.extensions.connect.datasets import RAW, Dataset, PublishedFile
 from refless.files.untrusted import is_file, is_folder, reading
 from refless.files.writing import make_folder, write_atomic
 from refless.registry.dialect import Blank, called
@@ -68,7 +68,7 @@ def _pooch() -> Any:  # noqa: ANN401 - the module
     return pooch
 
 
-def downloaded(url: str, source: Source) -> Path:
+def downloaded(url: str, source: PublishedFile) -> Path:
     """The file in the cache, fetched if it is not there; it is kept only if its bytes are right.
 
     Raises:
@@ -112,7 +112,7 @@ def _why(fault: Any) -> str:  # noqa: ANN401 - whatever requests raises
     return f"the file cannot be fetched ({type(fault).__name__})"
 
 
-def copied(folder: Path, source: Source) -> bytes:
+def copied(folder: Path, source: PublishedFile) -> bytes:
     """The file of a folder that is laid out like the network, a clone, or holds files alone.
 
     Raises:
@@ -191,5 +191,5 @@ def terms_of(dataset: Dataset) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _address(source: Source) -> str:
+def _address(source: PublishedFile) -> str:
     return f"{RAW}/{source.place}" if source.sha256 else source.place

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from refless.data.records import Scale
 from refless.data.tables.exports.format import (
-    About,
     Entry,
     Export,
     Reader,
+    ReaderRequest,
     at,
     fields_of,
     items,
@@ -40,7 +40,7 @@ def is_records(first: Mapping[str, object]) -> bool:
     return nested or any(name.endswith(_USERS) for name in first)
 
 
-def read_records(about: About) -> Reader:
+def read_records(about: ReaderRequest) -> Reader:
     """Reads a record: its fields, and a rating for each response that was submitted."""
     notes = about.notes
     notes.scale = _scale(about)
@@ -98,7 +98,7 @@ def _texts(fields: Row) -> Row:
     }
 
 
-def _scale(about: About) -> Scale | None:
+def _scale(about: ReaderRequest) -> Scale | None:
     """Lowest and highest option of the question that is read, where the settings lie beside."""
     path = Path(about.path).parent / ".argilla" / "settings.json"
     result: dict[str, Scale] = {}

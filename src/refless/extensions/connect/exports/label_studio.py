@@ -15,10 +15,10 @@ from xml.etree import ElementTree as ET
 
 from refless.data.records import Scale
 from refless.data.tables.exports.format import (
-    About,
     Entry,
     Export,
     Reader,
+    ReaderRequest,
     at,
     fields_of,
     has,
@@ -47,7 +47,7 @@ def is_json(first: Mapping[str, object]) -> bool:
     )
 
 
-def tasks(about: About) -> Reader:
+def tasks(about: ReaderRequest) -> Reader:
     """Reads a task: a row for each rating of its annotations."""
     controls, words = controls_of(about), about.reading.rating_map is not None
 
@@ -78,7 +78,7 @@ def tasks(about: About) -> Reader:
     return read
 
 
-def rows_of_annotations(about: About) -> Reader:
+def rows_of_annotations(about: ReaderRequest) -> Reader:
     """Reads an annotation of JSON_MIN or CSV; what was rated is told by its form or its name."""
     controls, words = controls_of(about), about.reading.rating_map is not None
     named = {*controls, about.reading.dimension} - {None}
@@ -151,7 +151,7 @@ def number_of_choice(choice: str, control: Control | None) -> object:
     return choice
 
 
-def controls_of(about: About) -> Controls:
+def controls_of(about: ReaderRequest) -> Controls:
     """What the labelling configuration lets people rate; says what follows for the scale.
 
     Raises:

@@ -6,10 +6,10 @@ Every document is there once for each filter; the first filter that is met is re
 from pathlib import PurePath
 
 from refless.data.tables.exports.format import (
-    About,
     Entry,
     Export,
     Reader,
+    ReaderRequest,
     at,
     fields_of,
     has,
@@ -23,7 +23,7 @@ from refless.data.tables.exports.format import (
 from refless.data.tables.reading import Row
 
 
-def read_samples(about: About) -> Reader:
+def read_samples(about: ReaderRequest) -> Reader:
     """Reads a document's output; the task and the model are known by the names of the file."""
     path, left = PurePath(about.path), about.notes.left_out
     model, task = path.parent.name or None, path.name.removeprefix("samples_").rpartition("_")[0]

@@ -9,10 +9,10 @@ a threshold of its own.
 from collections.abc import Mapping
 
 from refless.data.tables.exports.format import (
-    About,
     Entry,
     Export,
     Reader,
+    ReaderRequest,
     at,
     fields_of,
     items,
@@ -38,7 +38,7 @@ def is_eval(first: Mapping[str, object]) -> bool:
     return "results" in first and ("evalId" in first or at(first["results"], "version") is not None)
 
 
-def read_results(about: About) -> Reader:
+def read_results(about: ReaderRequest) -> Reader:
     """Reads a result: the output, its scores by assertion, and what a person said of it."""
     notes = about.notes
     metrics = set[str]()  # whose own threshold is told

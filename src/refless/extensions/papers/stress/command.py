@@ -32,7 +32,7 @@ from refless.commands.warnings import note, progress
 from refless.extensions.metrics.references import check_references
 from refless.extensions.papers.stress.judging import Estimated, Scorer
 from refless.extensions.papers.stress.material import material_of
-from refless.extensions.papers.stress.plan import PROBES, Plan
+from refless.extensions.papers.stress.plan import PROBES, StressPlan
 from refless.extensions.papers.stress.result import StressResult
 from refless.extensions.papers.stress.rows import Stressed
 from refless.extensions.papers.stress.run import stress as stressed
@@ -109,12 +109,12 @@ def stress(
             f"say what to test: {called('metrics', 'METRIC')}, "
             f"{called('scorer', 'COMMAND')} or {called('rated', 'POOL')}"
         )
-    probes = Plan(probes=names_in(probe) or PROBES).probes
+    probes = StressPlan(probes=names_in(probe) or PROBES).probes
     if "frequent" in probes:
         stop_words()  # an extra that is missing is named before any work is done
     read = outputs_of(outputs, rows)
     texts = () if train is None else outputs_of(train, rows, reference=()).texts
-    plan = Plan(probes=probes, train=texts, seed=seed, resamples=resamples)
+    plan = StressPlan(probes=probes, train=texts, seed=seed, resamples=resamples)
     pool = None
     if rated is not None:
         label = estimator if isinstance(estimator, str) else type(estimator).__name__

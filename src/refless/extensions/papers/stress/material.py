@@ -11,7 +11,7 @@ ONLY = "outputs"  # the system's name where there is no system column
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Material:
+class StressItems:
     """Items in canonical order: no result depends on the order of rows.
 
     Attributes:
@@ -54,7 +54,7 @@ def with_texts(items: Outputs, texts: Sequence[str]) -> Outputs:
     return replace(items, texts=tuple(texts))
 
 
-def material_of(outputs: Outputs) -> Material:
+def material_of(outputs: Outputs) -> StressItems:
     """Outputs sorted into items and systems.
 
     An item is known by its name (`item`, else the source) and its references; where a system has
@@ -94,4 +94,4 @@ def material_of(outputs: Outputs) -> Material:
         for name, rows in sorted(places.items())
     }
     dropped = len(outputs) - len(shared) * len(systems)
-    return Material(items=items, systems=systems, dropped=dropped)
+    return StressItems(items=items, systems=systems, dropped=dropped)

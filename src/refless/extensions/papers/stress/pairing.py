@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from refless.extensions.papers.stress.plan import Plan
+from refless.extensions.papers.stress.plan import StressPlan
 from refless.extensions.papers.stress.rows import NAN, Row
 from refless.metrics.protocol import Scores
 from refless.registry.arrays import BoolArray, FloatArray
@@ -44,7 +44,7 @@ def rounds(*scores: Scores) -> Rounds:
 
 
 def rows_of(
-    first: tuple[Row, Rounds], rest: Sequence[tuple[Row, Rounds]], plan: Plan
+    first: tuple[Row, Rounds], rest: Sequence[tuple[Row, Rounds]], plan: StressPlan
 ) -> tuple[Row, ...]:
     """Rows filled in: scores, intervals, changes from the first on items that both could score.
 
@@ -54,7 +54,7 @@ def rows_of(
     return (_filled(row, base, plan), *(_changed(*pair, base, plan) for pair in rest))
 
 
-def _filled(row: Row, scores: Rounds, plan: Plan) -> Row:
+def _filled(row: Row, scores: Rounds, plan: StressPlan) -> Row:
     corpora, defined = scores.corpora, scores.defined
     drawn = [scores.resampled(weights) for weights in _weights(len(defined), plan)]
     return replace(
@@ -66,7 +66,7 @@ def _filled(row: Row, scores: Rounds, plan: Plan) -> Row:
     )
 
 
-def _changed(row: Row, scores: Rounds, base: Rounds, plan: Plan) -> Row:
+def _changed(row: Row, scores: Rounds, base: Rounds, plan: StressPlan) -> Row:
     both = scores.defined & base.defined
     change = float(scores.corpora.mean() - base.corpora.mean())
     if not both.all():
@@ -80,7 +80,7 @@ def _changed(row: Row, scores: Rounds, base: Rounds, plan: Plan) -> Row:
     return replace(_filled(row, scores, plan), change=change, change_interval=interval)
 
 
-def _weights(n: int, plan: Plan) -> Iterable[FloatArray]:
+def _weights(n: int, plan: StressPlan) -> Iterable[FloatArray]:
     """How often each item is drawn, in blocks; none for a single item."""
     rng = np.random.default_rng(plan.seed)
     return weights_of(n, resamples=plan.resamples, rng=rng) if n > 1 else ()

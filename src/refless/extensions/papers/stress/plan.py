@@ -10,7 +10,7 @@ PROBES = ("references", "frequent", "rare", "sentence", "useless", "stuffing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class StressPlan:
     """Which probes are run, and how.
 
     Attributes:

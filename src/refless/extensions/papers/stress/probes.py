@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from refless.data.records import Outputs
 from refless.extensions.papers.stress import words as w
 from refless.extensions.papers.stress.judging import Estimated
-from refless.extensions.papers.stress.material import Material, with_texts
+from refless.extensions.papers.stress.material import StressItems, with_texts
 from refless.extensions.papers.stress.pairing import Rounds, rounds, rows_of
-from refless.extensions.papers.stress.plan import Plan
+from refless.extensions.papers.stress.plan import StressPlan
 from refless.extensions.papers.stress.rows import Probe, Row, percent_of, relative
 from refless.metrics.protocol import Metric
 from refless.registry.errors import UsageError
@@ -17,7 +17,7 @@ WORDS = 5  # the most frequent ones that are replaced; Table 2 has five
 THRESHOLDS = (30, 20, 10, 5, 1)  # words that are rarer in the training set are replaced
 
 
-def references_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
+def references_probe(metric: Metric, material: StressItems, plan: StressPlan) -> Probe:
     """References and systems, each against all references but one (Table 1, equation 1).
 
     Raises:
@@ -53,7 +53,7 @@ def references_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
     )
 
 
-def subject(metric: Metric, material: Material) -> tuple[str, Outputs]:
+def subject(metric: Metric, material: StressItems) -> tuple[str, Outputs]:
     """The texts to change, and what they are: the first reference, as published, if possible."""
     if material.rounds > 1 and not isinstance(metric, Estimated):
         return "first reference", material.references_as_outputs(0)
@@ -61,7 +61,7 @@ def subject(metric: Metric, material: Material) -> tuple[str, Outputs]:
 
 
 def frequent_probe(
-    metric: Metric, material: Material, plan: Plan, words: Sequence[str] = ()
+    metric: Metric, material: StressItems, plan: StressPlan, words: Sequence[str] = ()
 ) -> Probe:
     """Frequent words, each replaced everywhere, and as many content words (Table 2).
 
@@ -124,9 +124,9 @@ def _costs(change: float) -> str:
 
 def rare_probe(
     metric: Metric,
-    material: Material,
+    material: StressItems,
     train: Mapping[str, int] | None,
-    plan: Plan,
+    plan: StressPlan,
     thresholds: Sequence[int] = THRESHOLDS,
     swaps: Mapping[str, str] | None = None,
 ) -> Probe:

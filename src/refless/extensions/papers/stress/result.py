@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from refless.extensions.papers.stress.material import Material
+from refless.extensions.papers.stress.material import StressItems
 from refless.extensions.papers.stress.rows import Probe, Row, Stressed, percent_of, relative
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table
@@ -65,7 +65,7 @@ class StressResult(Result):
 
     record = StressRecord
     stressed: tuple[Stressed, ...]
-    material: Material
+    material: StressItems
 
     def _shown(self) -> Document:
         items = counted(len(self.material.items), "item")

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from refless.data.records import RatedPool
 from refless.extensions.papers.stress.judging import Estimated
-from refless.extensions.papers.stress.material import Material
-from refless.extensions.papers.stress.plan import Plan
+from refless.extensions.papers.stress.material import StressItems
+from refless.extensions.papers.stress.plan import StressPlan
 from refless.extensions.papers.stress.probes import frequent_probe, rare_probe, references_probe
 from refless.extensions.papers.stress.rows import Probe, Stressed
 from refless.extensions.papers.stress.sentence import sentence_probe
@@ -20,7 +20,12 @@ ALIKE = 1e-9  # scores that differ by less are one
 
 
 def stress(
-    metric: Metric, material: Material, plan: Plan, *, label: str, pool: RatedPool | None = None
+    metric: Metric,
+    material: StressItems,
+    plan: StressPlan,
+    *,
+    label: str,
+    pool: RatedPool | None = None,
 ) -> Stressed:
     """Runs the probes that can be run; says why the others cannot.
 
@@ -58,7 +63,9 @@ def stress(
     return Stressed(label=label, signature=signature, probes=tuple(probes), skipped=skipped)
 
 
-def _stuffing(metric: Metric, material: Material, plan: Plan, pool: RatedPool | None) -> Probe:
+def _stuffing(
+    metric: Metric, material: StressItems, plan: StressPlan, pool: RatedPool | None
+) -> Probe:
     if not isinstance(metric, Estimated) or pool is None:
         raise UsageError("it attacks estimators; there are no rated texts here")
     return stuffing_probe(metric, pool, material.outputs(), plan)

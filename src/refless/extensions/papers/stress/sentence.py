@@ -10,9 +10,9 @@ from refless.data.records import Outputs, numbered
 from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.papers.stress.constant import ConstantBLEU, References
 from refless.extensions.papers.stress.judging import Estimated
-from refless.extensions.papers.stress.material import Material, with_texts
+from refless.extensions.papers.stress.material import StressItems, with_texts
 from refless.extensions.papers.stress.pairing import rounds, rows_of
-from refless.extensions.papers.stress.plan import Plan
+from refless.extensions.papers.stress.plan import StressPlan
 from refless.extensions.papers.stress.rows import Probe, Row, percent_of
 from refless.metrics.protocol import Metric
 from refless.registry.arrays import FloatArray
@@ -104,7 +104,7 @@ def repeated(text: str, references: References, weights: Sequence[Sequence[float
     )
 
 
-def sentence_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
+def sentence_probe(metric: Metric, material: StressItems, plan: StressPlan) -> Probe:
     """One training sentence as the output for every item (Table 5).
 
     Raises:

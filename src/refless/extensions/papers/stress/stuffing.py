@@ -12,7 +12,7 @@ from refless.data.human import canonical_order, copies_in_order
 from refless.data.records import Outputs, RatedPool
 from refless.estimators import Estimator
 from refless.extensions.papers.stress.judging import Estimated
-from refless.extensions.papers.stress.plan import Plan
+from refless.extensions.papers.stress.plan import StressPlan
 from refless.extensions.papers.stress.rows import NAN, Probe, Row, percent_of
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
@@ -71,7 +71,7 @@ def stuffed(estimator: Estimator, pool: RatedPool, seed: int) -> str:
     return text
 
 
-def stuffing_probe(metric: Estimated, pool: RatedPool, outputs: Outputs, plan: Plan) -> Probe:
+def stuffing_probe(metric: Estimated, pool: RatedPool, outputs: Outputs, plan: StressPlan) -> Probe:
     """What a stuffed output gets, from the estimator and from parts of the pool.
 
     Args:

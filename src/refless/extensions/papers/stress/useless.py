@@ -12,9 +12,9 @@ from refless.commands.score.copies import copies
 from refless.commands.score.guards import more
 from refless.commands.score.novelty import unlike
 from refless.data.records import Outputs, RatedPool
-from refless.extensions.papers.stress.material import Material, with_texts
+from refless.extensions.papers.stress.material import StressItems, with_texts
 from refless.extensions.papers.stress.pairing import rounds, rows_of
-from refless.extensions.papers.stress.plan import Plan
+from refless.extensions.papers.stress.plan import StressPlan
 from refless.extensions.papers.stress.rows import Probe, Row
 from refless.metrics.protocol import Metric
 
@@ -22,7 +22,7 @@ REFUSAL = "I'm sorry, but I can't help with that."
 
 
 def useless_probe(
-    metric: Metric, material: Material, plan: Plan, pool: RatedPool | None = None
+    metric: Metric, material: StressItems, plan: StressPlan, pool: RatedPool | None = None
 ) -> Probe:
     """Each kind of useless output in the place of every output.
 
