@@ -50,7 +50,7 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How one study ended: items rated, whether a difference was shown, and the wrong way."""
+    """The end of one study: items rated, whether a difference was shown, and the wrong way."""
 
     items: int
     shown: bool
@@ -133,12 +133,12 @@ def both_rated(means: dict[str, dict[str, float]], first: str, second: str) -> F
 
 
 def gap(ratings: FloatArray) -> float:
-    """How much higher the second system is rated than the first."""
+    """The mean rating of the second system less that of the first."""
     return float(ratings[1].mean() - ratings[0].mean())
 
 
 def answer_at(ratings: FloatArray, rated: int, scale: Interval, *, these: bool) -> Answer:
-    """What ratings of the first items tell: of these items, or of others like them."""
+    """The difference by ratings of the first items: of these items, or of others like them."""
     items = ratings.shape[1]
     kept = np.where(np.arange(items) < rated, ratings, np.nan)
     known = kept if these else kept[:, :rated]
@@ -166,7 +166,7 @@ def way_at(
 
 
 def study(ratings: FloatArray, truth: float, scale: Interval, *, these: bool) -> dict[str, Ended]:
-    """How one study ends by each way of looking.
+    """The end of one study by each way of looking.
 
     Args:
         ratings: [2, n] in the order of their items; truth: the difference that there is.
@@ -214,7 +214,7 @@ def decided(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> Itera
 
 
 def false_alarms(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> str:
-    """How often a difference is shown if the two ratings of each item change places at random."""
+    """The share of studies that show a difference if ratings of an item change places at random."""
     systems, means = ratings_of(rows)
     scale = scale_of(rows)
     pairs = [both_rated(means, *pair) for pair in combinations(systems, 2)]

@@ -93,6 +93,6 @@ def _unbiased(answer: Answer, looks: Looks, items: int) -> Estimate | None:
 
 
 def ends_within(answer: Answer, margin: float) -> bool:
-    """Whether the interval of a difference lies within the margin on either side of 0."""
+    """True if the interval of a difference lies within the margin on either side of 0."""
     low, high = answer.interval
     return not math.isnan(low) and -margin < low and high < margin

@@ -156,7 +156,7 @@ class LookPlan:
         return cls(at=tuple(counts), planned=planned, spending=spending)
 
     def number(self, units: int) -> int:
-        """Which look comes after so many units, from 1: the last one that was due, or the first."""
+        """The number of the look after so many units, from 1: the last one due, or the first."""
         return max(bisect_right(self.at, units), 1)
 
     def looks(self, units: int, population: float = math.inf) -> Looks:
@@ -310,7 +310,7 @@ def crossing_chances(
 
 
 def inflation(looks: Looks, power: float) -> float:
-    """How much more information a plan with these looks takes than one look, for the same power.
+    """The information that a plan with these looks takes, in that of one look of the same power.
 
     Args:
         looks: all of a plan; power: the chance to show a difference, above the error.

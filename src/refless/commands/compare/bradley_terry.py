@@ -71,7 +71,7 @@ class Strengths:
         return math.sqrt(max(*variances, 0.0))
 
     def difference(self, ahead: int, behind: int) -> tuple[float, float]:
-        """How much stronger one system is than another, and the standard error of that."""
+        """The strength of one system less that of another, and its standard error."""
         contrast = np.zeros(len(self.values))
         contrast[ahead] = 1.0
         contrast[behind] = -1.0

@@ -43,21 +43,24 @@ def looks_of(looks: Planned, of: int | None, *, these: bool) -> tuple[Looks, Loo
         raise UsageError(
             f"{called('of')} must be given with planned looks: the items rated at the last one"
         )
-    spending: Spending = "pocock" if these else "obrien-fleming"
+    return "planned", _plan(numbers, of, "pocock" if these else "obrien-fleming")
+
+
+def _plan(numbers: Sequence[int], of: int, spending: Spending) -> LookPlan:
+    """So many equal looks if there is one number, else looks after so many items each."""
     if len(numbers) == 1:
         (count,) = numbers
         if not 2 <= count <= of:
             raise UsageError(
                 f"{called('looks')} must lie between 2 and {called('of', of)}, got {count}"
             )
-        return "planned", LookPlan.equal(count, of, spending)
-    if numbers != sorted({*numbers}) or numbers[0] < 2 or numbers[-1] > of:
+        return LookPlan.equal(count, of, spending)
+    if [*numbers] != sorted({*numbers}) or numbers[0] < 2 or numbers[-1] > of:
         raise UsageError(
             f"{called('looks', ','.join(map(str, numbers)))}: items at each look must ascend from "
             f"2 to at most {called('of', of)}"
         )
-    at = tuple(sorted({*numbers, of}))
-    return "planned", LookPlan(at=at, planned=of, spending=spending)
+    return LookPlan(at=tuple(sorted({*numbers, of})), planned=of, spending=spending)
 
 
 def _numbers(looks: Planned) -> list[int]:
@@ -70,7 +73,7 @@ def _numbers(looks: Planned) -> list[int]:
 
 
 def look_lines(pairs: Sequence[Pair], margin: float) -> tuple[str, ...]:
-    """Which of the planned looks this is, and whether the study can end here."""
+    """Sentences that say which planned look this is, and whether the study can end here."""
     first = pairs[0].look
     if first is None:
         return ()
@@ -88,7 +91,7 @@ def _which_look(look: PlannedLook) -> str:
 
 
 def _whether_to_end(pair: Pair, look: PlannedLook, margin: float) -> str:
-    """What it would cost to end the study at this look, or why it has ended."""
+    """The cost of ending the study at this look, or the reason why it has ended."""
     left = f"{counted(max(look.planned - look.items, 0), 'item')} need no rating"
     if pair.shown:
         return f"The difference is shown, so the study can end here: {left}.{_unbiased(look)}"
@@ -115,7 +118,7 @@ def _unbiased(look: PlannedLook) -> str:
 
 
 def _ended_pairs(pairs: Sequence[Pair], margin: float) -> tuple[str, ...]:
-    """How many of several pairs need no further ratings."""
+    """The number of pairs that need no further ratings, if there are any."""
     ended = [pair for pair in pairs if pair.shown or _is_small(pair, margin)]
     if not ended:
         return ()
@@ -123,5 +126,5 @@ def _ended_pairs(pairs: Sequence[Pair], margin: float) -> tuple[str, ...]:
 
 
 def _is_small(pair: Pair, margin: float) -> bool:
-    """Whether a margin is given, and the difference lies within it."""
+    """True if a margin is given and the difference lies within it."""
     return margin > 0 and ends_within(pair.difference, margin)

@@ -1,5 +1,6 @@
 """Which system wins how often, where people chose between the outputs of two."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -65,9 +66,12 @@ def wins(pool: RatedPool, systems: Sequence[str]) -> tuple[Wins, ...]:
     for a, b in zip(choices.first.tolist(), choices.second.tolist(), strict=True):
         rival[a], rival[b] = pool.systems[b], pool.systems[a]
     sides = [*zip(rival, pool.systems, strict=True)]  # of each text: who it is up against
+    votes_of: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for vote, text in enumerate(pool.ratings.text.tolist()):
+        votes_of[sides[text]].append(vote)
     pairs = []
     for pair in combinations(systems, 2):
-        votes = np.flatnonzero([sides[i] == pair for i in pool.ratings.text.tolist()])
+        votes = np.array(votes_of[pair], dtype=np.int64)
         if len(votes):
             won, items = pool.ratings.values[votes], group[pool.ratings.text[votes]]
             pairs.append((pair, int((won == 0.5).sum()), rate(won, items)))

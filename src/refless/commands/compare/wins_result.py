@@ -138,7 +138,7 @@ def board_sections(board: Board | None) -> tuple[Section, ...]:
 
 
 def leader(board: Board) -> str:
-    """Who leads, or who is tied for first."""
+    """The sentence that says who leads, or who is tied for first."""
     rows = board.rows
     names = labels([row.name for row in rows], NAME)
     first = rows[0]

@@ -1,4 +1,4 @@
-"""Which outputs to have rated so that the best of several systems is known: a race."""
+"""Outputs to have rated so that the best of several systems is known: a race."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _unrated(
 
 
 def standing_said(race: Race) -> str:
-    """Who is left, and after which look."""
+    """The sentence that says which systems are left."""
     names = labels([racer.name for racer in race.systems], NAME)
     left = race.left
     every = len(race.systems)
@@ -141,7 +141,7 @@ def standing_said(race: Race) -> str:
 
 
 def confidence_said(race: Race) -> str:
-    """Which look this is, and how sure it is that the best system is left."""
+    """The number of this look, and the confidence that the best system is left."""
     sure = (
         "The best of all is among those left with a confidence of 97.5 %, at all planned looks "
         "together: error is spent as by Pocock, and shared by the systems (Bonferroni)."

@@ -55,7 +55,7 @@ def race_plan(plan: LookPlan, systems: int) -> LookPlan:
 
 
 def raced(comparison: Comparison, plan: LookPlan) -> Race:
-    """Who is dropped, and who is left.
+    """The race by now: systems that are dropped, and those that are left.
 
     Args:
         comparison: of all systems, by the same plan; plan: of each pair, see `race_plan`.

@@ -193,7 +193,7 @@ class NextResult(Result):
         return f"{units}, drawn at random."
 
     def _left(self, race: Race) -> str:
-        """Who is left in the race, and how many further items of each are rated next."""
+        """The systems that are left in the race, and the ratings that are asked of each."""
         if not len(self.choice.rows):
             return standing_said(race)
         ratings = counted(len(self.choice.rows), "rating")
@@ -201,7 +201,7 @@ class NextResult(Result):
         return f"{standing_said(race)} Rate {items} of each ({ratings}), drawn at random."
 
     def _confidence(self) -> tuple[str, ...]:
-        """How sure it is that the best system is left."""
+        """The confidence that the best system is left, for a race."""
         race = self.choice.race
         return () if race is None else (confidence_said(race),)
 
