@@ -17,11 +17,12 @@ from typing import Any
 from command_line import headlines
 from refless.data.records import Outputs
 from refless.extensions.serve.access import Access
+from refless.extensions.serve.acts import OWNER, Event, Rater
 from refless.extensions.serve.analysis_worker import Job
 from refless.extensions.serve.exports import EXPORTS, Row, ratings_of, snapshot
 from refless.extensions.serve.rate import url_of
 from refless.extensions.serve.result import Task
-from refless.extensions.serve.store import OWNER, Event, Rater, Store
+from refless.extensions.serve.store import Store
 
 BINARIES = Path("/usr/lib/postgresql/15/bin")
 USER = "postgres"
@@ -31,7 +32,7 @@ DATABASES = ("sqlite", "postgresql")
 
 JOB = Job(
     ask="rating", items=50, scale=(1, 5), seed=0, estimator="gp", ratings=[], first=[], audit=[],
-    rated=[], outputs=[], answers=[], gold={}, repeats=[], odd=None, revoked=[], until="", model="",
+    rated=[], outputs=[], answers=[], gold={}, repeats=[], revoked=[], until="", model="",
     folder="",
 )  # fmt: skip
 
@@ -174,3 +175,8 @@ def cut_off(url: str) -> None:
     with engine.connect() as connection:
         connection.execute(sa.text(f"{ends}current_database() AND pid <> pg_backend_pid()"))
     engine.dispose()
+
+
+def told(live: Any, name: str) -> list[Any]:
+    """Sentences (`said`) or rows of `systems` on the owner's page, of all dimensions."""
+    return [part for look in live.state()["dimensions"].values() for part in look[name]]

@@ -249,3 +249,14 @@ def test_few_sentences_are_long() -> None:
 def test_readme_is_short() -> None:
     """A page of a screen or two."""
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 90
+
+
+def test_threats_have_tests() -> None:
+    """Each threat of docs/security.md names tests that there are."""
+    rows = re.findall(
+        r"^\| .* \| .* \| (`.*) \|$", (ROOT / "docs/security.md").read_text(), re.MULTILINE
+    )
+    named = {name for cell in rows for name in re.findall(r"`(test_\w+)`", cell)}
+    there = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py")]
+    assert len(rows) >= 15
+    assert {name for name in named if not any(f"def {name}(" in text for text in there)} == set()

@@ -11,13 +11,14 @@ import pytest
 import sqlalchemy as sa
 
 from command_line import jsonl, output_rows, run
+from refless.extensions.serve.acts import Rater
 from refless.extensions.serve.adjudication import TURN, decided
 from refless.extensions.serve.analysis_worker import job_of
 from refless.extensions.serve.exports import snapshot
 from refless.extensions.serve.project import Gold, Project
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import assigned
-from refless.extensions.serve.store import Rater, Store
+from refless.extensions.serve.store import Store
 from serving import client, event, exported, joined, opened, outputs, owner_of, rows_of
 
 TASK = Task(project=Project(adjudicate=1), repeat=0.0, overlap=0.0, per_item=2)
@@ -124,7 +125,7 @@ def test_a_third_rater_decides(database: str) -> None:
         ("r01", 0, 1), ("r02", 0, 5), ("decider", 2, 4)]  # fmt: skip
     first = [json.loads(line) for line in exported(store, "first.jsonl").splitlines()]
     assert [(row["annotator"], row["rating"]) for row in first] == [("r01", 1), ("r02", 5)]
-    settings = {"estimator": "gp", "odd": {}, "folder": "", "gold": [], "rated": [], "model": "",
+    settings = {"estimator": "gp", "folder": "", "gold": [], "rated": [], "model": "",
                 "until": "", "revoked": []}  # fmt: skip
     job = job_of(settings, store.database.read(snapshot), "quality")
     assert [row["rating"] for row in job.first] == [1, 5]  # by which agreement is told

@@ -65,7 +65,7 @@ def serving(outputs: Path, *more: str, port: int = 0) -> Iterator[dict[str, str]
         while not line.startswith("API token"):
             line = served.stdout.readline()
             assert line, "the service has ended"
-            if match := re.fullmatch(r"(owner|decider|rater r\d+): (http\S+)\n", line):
+            if match := re.fullmatch(r"(owner|rater \w+): (http\S+)\n", line):
                 found[match[1].removeprefix("rater ")] = match[2]
         try:
             yield found
@@ -501,6 +501,7 @@ guidelines = "# How to rate\\n\\nRead the reply. **5** needs no change."
 consent = "I am 18 or older."
 labels = {1 = "unusable", 5 = "publishable"}
 adjudicate = 1
+ahead = 3
 gold = [{id = "GOLD", answer = 5, why = "It says where.", practice = true}]
 """
 SLOWER = "const now = performance.now.bind(performance); performance.now = () => 30 * now()"
@@ -521,14 +522,20 @@ def tab_to(browser: Any, selector: str) -> None:
     raise AssertionError(f"Tab does not reach {selector}")
 
 
-def begin(browser: Any, link: str) -> None:
-    """Opens a rater's page, agrees, and is told the right answer to the practice item."""
+def begin(browser: Any, link: str | None) -> None:
+    """Opens a rater's page, agrees, and is told the right answer to the practice item.
+
+    Without a link it is the page that is open, of the decider, who has no practice.
+    """
     from selenium.webdriver.common.keys import Keys
 
-    browser.get(link)
+    if link is not None:
+        browser.get(link)
     until(browser, "document.getElementById('guide').open")
     press(browser, Keys.ENTER)
     until(browser, TEXT)
+    if link is None:
+        return
     press(browser, "5")
     told = until(browser, PRACTICE, lambda text: "right" in text)
     assert told.startswith("Practice 1 of 1. The right answer is 5. It says where. Go on")
@@ -546,9 +553,9 @@ def answer(browser: Any, key_of: Callable[[str], str]) -> bool:
         time.sleep(0.2)
         if browser.execute_script(f"return {OVER}"):
             return False
-    done, text = browser.execute_script(f"return [{DONE}, {TEXT}]")
+    text = browser.execute_script(f"return {TEXT}")
     press(browser, key_of(text))
-    until(browser, DONE, lambda value: value == done + 1)
+    until(browser, TEXT, lambda shown: shown != text)
     return True
 
 
@@ -566,7 +573,12 @@ def project_files(folder: Path) -> tuple[Path, tuple[str, ...], dict[str, str]]:
 
 @pytest.mark.parametrize("database", DATABASES, indirect=True)
 def test_a_whole_project(tmp_path: Path, browsers: Callable[[int], Any], database: str) -> None:
-    """Three raters, one careless, one on a phone; servers start again half-way; no mouse."""
+    """Three raters, one careless, one on a phone, one offline; the owner decides; no mouse.
+
+    Half-way the service ends; SQLite goes back to a backup, which knows nothing of the latest
+    ratings, nor of what waits in two browsers. At the end every rating is of the text it was
+    given for, and there once.
+    """
     from selenium.webdriver.common.keys import Keys
 
     path, project, keys = project_files(tmp_path)
@@ -574,7 +586,8 @@ def test_a_whole_project(tmp_path: Path, browsers: Callable[[int], Any], databas
              "--per-item", "2", "--overlap", "0.4", "--repeat", "0")  # fmt: skip
     people = {"r01": browsers(1440), "r02": browsers(390), "r03": browsers(768)}
     key_of = dict.fromkeys(people, keys.__getitem__) | {"r03": lambda _: "3"}
-    phone, owner, port = people["r02"], browsers(1440), free_port()
+    desk, phone = people["r01"], people["r02"]
+    owner, port, copy = browsers(1440), free_port(), tmp_path / "copy.sqlite"
 
     def everybody() -> bool:
         """Each rates an item; whether somebody could."""
@@ -586,28 +599,44 @@ def test_a_whole_project(tmp_path: Path, browsers: Callable[[int], Any], databas
             begin(browser, links[name])
             if name != "r03":
                 browser.execute_script(SLOWER)
-        for _ in range(8):
+        for _ in range(7):
             assert everybody()
+        if "sqlite" in database:
+            assert run("rate", path, *words, "--backup", copy).code == 0
+        assert everybody()
         tab_to(owner, "#note")
         press(owner, "a fourth one", Keys.ENTER)
         assert "/join/" in until(owner, "document.querySelector('#link code')?.textContent")
+        connect(desk, online=False)
+        assert answer(desk, key_of["r01"])
+        assert answer(desk, key_of["r01"])
+        assert "2 not saved yet" in until(desk, PROBLEM)
     done, text = phone.execute_script(f"return [{DONE}, {TEXT}]")
     press(phone, keys[text])  # while there is no server
     assert "no connection" in until(phone, PROBLEM)
+    if copy.exists():
+        assert run("rate", path, *words, "--restore", copy).code == 0
     with serving(path, *words, port=port) as links:
-        until(phone, DONE, lambda value: value == done + 1)
+        until(phone, WAITING, lambda n: n == 0)
         assert phone.execute_script(f"return {PROBLEM}") == ""
+        assert phone.execute_script(f"return {DONE}") == done + (0 if copy.exists() else 1)
+        connect(desk, online=True)
+        until(desk, WAITING, lambda n: n == 0)
         assert everybody()
         if "postgresql" in database:
             cut_off(database)
         while everybody():
             pass
         until(owner, PROBLEM, lambda text: "open the owner's newest link" in text)
+        decide(owner, links["decider"])
         owner.get(links["owner"])
         until(owner, "document.getElementById('state').textContent", lambda s: "36 of 36" in s)
         results = until(owner, RESULTS, lambda text: "careless" in text)
         assert "r03 may be careless: gives the same answer" in results
         assert results.count("may be careless") == 1
+        to_decide = "[...document.querySelectorAll('#facts div')].map((x) => x.innerText)"
+        facts = owner.execute_script(f"return {to_decide}")
+        assert any(fact.startswith("to decide\n0") for fact in facts)
         tab_to(owner, "a[href='/owner/items']")
         press(owner, Keys.ENTER)
         tab_to(owner, "#search")
@@ -615,13 +644,33 @@ def test_a_whole_project(tmp_path: Path, browsers: Callable[[int], Any], databas
         rows = "[...document.querySelectorAll('#items tbody tr:not(.hidden)')].length"
         assert 0 < owner.execute_script(f"return {rows}") < 36
         acts = export_of(owner, "events.jsonl")
-    ratings = [(act["annotator"], act["item"], act["round"]) for act in acts]
-    assert len(ratings) == len({*ratings})
+        rated = export_of(owner, "ratings.jsonl")
+    check_acts(acts, {row["id"]: row["text"] for row in rated}, keys)
     for name, browser in people.items():
         done = browser.execute_script(f"return {DONE}")
-        assert done == sum(rater == name for rater, *_ in ratings)
+        assert done == sum(act["annotator"] == name for act in acts)
         width = browser.execute_script("return document.documentElement.scrollWidth")
         assert width <= browser.execute_script("return innerWidth")
+
+
+def decide(browser: Any, link: str) -> None:
+    """Opens the decider's link, and decides whatever there is."""
+    browser.get(link)
+    begin(browser, None)
+    while answer(browser, lambda _: "4"):
+        pass
+
+
+def check_acts(acts: list[dict[str, Any]], texts: dict[str, str], keys: dict[str, str]) -> None:
+    """Each is a rating, there once, of the text for which that key was pressed."""
+    ratings = [(act["annotator"], act["item"], act["round"]) for act in acts]
+    assert len(ratings) == len({*ratings})
+    for act in acts:
+        text = texts[act["item"]]
+        pressed = "5" if act["stream"] == "gold" else {"r03": "3", "decider": "4"}.get(
+            act["annotator"], keys[text])  # fmt: skip
+        assert (act["kind"], act["value"]) == ("rated", float(pressed))
+    assert {act["round"] for act in acts if act["annotator"] == "decider"} == {2}
 
 
 LOSES = """
@@ -771,8 +820,8 @@ def test_what_one_tab_undoes_the_other_does_not_send(
         acts = exported_acts(owner, links["owner"])
     rows = [json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()]
     texts = {row["id"]: row["text"] for row in rows}
-    assert [(texts[act["item"]], act["value"]) for act in acts] == [
-        *((told, value) for told, value in given.items() if told != text), (text, last)]  # fmt: skip
+    given = {told: value for told, value in given.items() if told != text}
+    assert [(texts[act["item"]], act["value"]) for act in acts] == [*given.items(), (text, last)]
 
 
 def test_what_is_refused_stays_in_the_browser(
@@ -786,8 +835,9 @@ def test_what_is_refused_stays_in_the_browser(
         until(browser, TEXT)
         forged = """
             const real = fetch, body = (options) => JSON.parse(options.body);
-            window.fetch = (path, options) => !String(path).endsWith("/events") ? real(path, options)
-              : real(path, {...options, body: JSON.stringify({...body(options), assigned: "x"})});
+            const forged = (options) => JSON.stringify({...body(options), assigned: "x"});
+            window.fetch = (path, options) => real(path, String(path).endsWith("/events")
+              ? {...options, body: forged(options)} : options);
             window.real = real;
         """
         browser.execute_script(forged)

@@ -10,7 +10,7 @@ from refless.extensions.serve.careless import FirstAnswer, careless
 from refless.extensions.serve.dashboard import Live
 from refless.extensions.serve.project import Gold, Project
 from refless.extensions.serve.result import Task
-from serving import event, opened, outputs, owner_of, rows_of
+from serving import event, opened, outputs, owner_of, rows_of, told
 
 KINDS = ("random", "constant", "fast")
 
@@ -106,7 +106,7 @@ def test_owner_reads_who_is_careless(tmp_path: Path) -> None:
             unit = store.save(rater, sent).result()["next"]
     live = Live(store, "bleu-neighbors")
     asyncio.run(live._look())
-    lines = live.state()["said"]
+    lines = told(live, "said")
     (named,) = [line for line in lines if "careless" in line]
     assert named.startswith("r04 may be careless: agrees with the others by")
     assert any(line.startswith("SYS-0 and SYS-1, without r04: ") for line in lines)

@@ -8,10 +8,11 @@ from typing import Any
 from msgspec.structs import replace as replace_of
 
 from refless.extensions.serve.access import Access
+from refless.extensions.serve.acts import RATER
 from refless.extensions.serve.exports import EXPORTS
 from refless.extensions.serve.project import Project
 from refless.extensions.serve.result import Task
-from refless.extensions.serve.store import RATER, Store
+from refless.extensions.serve.store import Store
 from serving import client, event, exported, joined, opened, owner_of, posted, rate_all
 
 RETURN = "https://app.prolific.com/submissions/complete?cc=C0DE"

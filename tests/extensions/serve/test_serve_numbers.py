@@ -13,12 +13,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from command_line import run
+from refless.extensions.serve.acts import Refused
 from refless.extensions.serve.analysis_worker import results_of
 from refless.extensions.serve.dashboard import Live, commands_of
 from refless.extensions.serve.exports import COMPARED
 from refless.extensions.serve.project import Project
 from refless.extensions.serve.result import Ask, Task
-from refless.extensions.serve.store import Refused, Store
+from refless.extensions.serve.store import Store
 from serving import event, exported, opened, outputs
 
 ACTS = st.lists(

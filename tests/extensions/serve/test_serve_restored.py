@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from refless.extensions.serve.access import Access
+from refless.extensions.serve.acts import Conflict, Refused
 from refless.extensions.serve.database import back_up, restore
 from refless.extensions.serve.result import Task
-from refless.extensions.serve.store import Conflict, Refused, Store
+from refless.extensions.serve.store import Store
 from refless.registry.errors import InputError, UsageError
 from serving import client, event, joined, opened, outputs, rows_of
 

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from documentation import blocks
 from places import ROOT
 from refless.data.tables import Reading, read_pool
+from refless.extensions.serve.acts import RATER, Rater, Refused
 from refless.extensions.serve.database import LOCK, Database, back_up, file_of
 from refless.extensions.serve.project import Project
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import CURRENT_ROWS
-from refless.extensions.serve.store import RATER, Rater, Refused, Store
+from refless.extensions.serve.store import Store
 from refless.registry.errors import InputError, UsageError
 from serving import (
     client,

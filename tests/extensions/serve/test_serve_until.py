@@ -12,11 +12,13 @@ import pytest
 from command_line import jsonl, run
 from refless.extensions.serve.analysis_worker import Job, certificate_of
 from refless.extensions.serve.dashboard import CERTIFICATE, Live
+from refless.extensions.serve.pages import HOME
 from refless.extensions.serve.project import Project
 from refless.extensions.serve.result import Ask, Task
 from refless.registry.signature import Signature
+from refless.report.templates import escaped, rendered
 from refless.stats.confidence_sequence import always_interval
-from serving import JOB, client, event, joined, opened, outputs, owner_of
+from serving import JOB, client, event, joined, opened, outputs, owner_of, told
 
 SIGNED = Signature("compare")
 
@@ -54,7 +56,8 @@ def test_round_ends_when_enough_is_known(
     store.save(rater.id, last).result()  # it was on the screen
     answer = store.next_unit(rater.id).result()
     assert (answer["unit"], answer["progress"]["left"]) == (None, 0)
-    assert f"The round has ended: {until}." in live.state()["said"][0]
+    page = rendered(HOME, "live.html", part="results", task=task, **live.state())
+    assert f"The round has ended: {escaped(until)}. certificate.json says so." in page
     assert CERTIFICATE not in " ".join(live.commands)
     store.revoke(raters[0])
     live.rater_changed()
@@ -161,5 +164,5 @@ def test_who_never_reads_ends_no_round(tmp_path: Path) -> None:
         assert (live.certificate is not None) is (name == "r02")
     (of,) = live.certificate["dimensions"].values()
     assert (of["raters"], of["ratings"]) == (["r01", "r02"], 80)
-    assert any(line.startswith("r00 may be careless") for line in live.state()["said"])
+    assert any(line.startswith("r00 may be careless") for line in told(live, "said"))
     store.close()

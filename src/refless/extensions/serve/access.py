@@ -15,8 +15,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from refless.extensions.serve.store import Rater, Store
+from refless.extensions.serve.acts import Rater
+from refless.extensions.serve.store import Store
 
+BODY = 60.0  # seconds in which a request's body arrives
 MONTH = 30 * 24 * 3600
 LONGEST = 500  # characters of a token
 POLICY = (
@@ -40,28 +42,24 @@ class Access:
 
     def link(self, rater: Rater) -> str:
         """The token of a personal link."""
-        return URLSafeSerializer(self.store.secret, salt="link").dumps([rater.id, rater.link])
+        return self._signed("link", [rater.id, rater.link])
 
     def everybody(self) -> str:
         """The token of the link that makes raters."""
         return self._keyed("everybody")[:32]
 
     def person(self, query: Mapping[str, str]) -> str:
-        """Who opens a link by the parameters of Prolific, as a pseudonym; nothing without them.
-
-        The ids themselves are kept nowhere: of each there is a keyed hash.
-        """
+        """A keyed hash of who opens a link by Prolific, whose id is kept nowhere; else nothing."""
         if not (person := query.get("PROLIFIC_PID", "")):
             return ""
-        hashes = [f"Prolific {self._keyed(f'person {person}')[:16]}"]
-        for name, key in (("study", "STUDY_ID"), ("session", "SESSION_ID")):
-            hashes += [f"{name} {self._keyed(f'{name} {query[key]}')[:8]}"] if key in query else []
-        return ", ".join(hashes)
+        return f"Prolific {self._keyed(f'person {person}')[:16]}"
 
     def session(self, rater: Rater) -> str:
         """What the cookie holds."""
-        parts = [rater.id, rater.link, int(time.time())]
-        return URLSafeSerializer(self.store.secret, salt="session").dumps(parts)
+        return self._signed("session", [rater.id, rater.link, int(time.time())])
+
+    def _signed(self, salt: str, parts: list[int]) -> str:
+        return URLSafeSerializer(self.store.secret, salt=salt).dumps(parts)
 
     def by_link(self, token: str) -> Rater | None:
         """Whose link this is; None for one that is forged or revoked."""
@@ -143,28 +141,28 @@ def caller(request: HTTPConnection) -> str:
 class Guarded:
     """Headers of every answer, and limits to the bytes and the seconds of a request's body."""
 
-    def __init__(self, app: ASGIApp, limit: int, patience: float) -> None:
-        self.app, self.limit, self.patience = app, limit, patience
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self.app, self.limit = app, limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """As ASGI has it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        read, whole, ends = 0, False, time.monotonic() + self.patience
+        read, complete, ends = 0, False, time.monotonic() + BODY
         length = Headers(scope=scope).get("content-length", "0")
-        declared = int(length[:20]) if length.isdigit() else self.limit + 1
+        declared = int(length[:20])  # of digits, as the server has checked
 
         async def limited() -> Message:
-            nonlocal read, whole
-            if whole:  # and the application waits for the end of the connection
+            nonlocal read, complete
+            if complete:  # and the application waits for the end of the connection
                 return await receive()
             try:
                 message = await asyncio.wait_for(receive(), ends - time.monotonic())
             except TimeoutError:
                 raise HTTPException(408, "the body of this request comes too slowly") from None
             read += len(message.get("body", b""))
-            whole = not message.get("more_body", False)
+            complete = not message.get("more_body", False)
             if max(read, declared) > self.limit:
                 raise HTTPException(413, f"a body may hold {self.limit} bytes")
             return message

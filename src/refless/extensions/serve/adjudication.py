@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+Ratings = dict[str, Any]  # rows of a rater by dimension
 TURN = 2  # the round in which a rater decides, who sees the ratings of round 0
 
 
@@ -14,7 +15,7 @@ def decided(rows: Iterable[Any], apart: float) -> tuple[bool, tuple[Any, ...]]:
     Args:
         rows: what holds now of one item; apart: points of the scale up to which ratings agree.
     """
-    turns: dict[int, dict[int, dict[str, Any]]] = {0: {}, TURN: {}}
+    turns: dict[int, dict[int, Ratings]] = {0: {}, TURN: {}}
     for row in rows:
         if row.kind != "skipped" and row.round in turns:
             turns[row.round].setdefault(row.rater, {})[row.dimension] = row
@@ -33,6 +34,6 @@ def decided(rows: Iterable[Any], apart: float) -> tuple[bool, tuple[Any, ...]]:
     return True, tuple(latest.values())
 
 
-def _agree(ratings: list[dict[str, Any]], apart: float) -> bool:
+def _agree(ratings: list[Ratings], apart: float) -> bool:
     by_dimension = ([by[name].value for by in ratings] for name in next(iter(ratings), ()))
     return all(max(values) - min(values) <= apart for values in by_dimension)

@@ -26,10 +26,8 @@ from refless.commands.fit.run import fit
 from refless.commands.judge.rater_agreement import rater_agreement
 from refless.commands.next.result import NextResult
 from refless.commands.next.run import next as choose
-from refless.commands.validate.findings import drift_lines
-from refless.data.records import RatedPool, Scale, picked
+from refless.data.records import RatedPool, picked
 from refless.data.tables import Reading, read_pool
-from refless.evaluation.drift import Drift, drift
 from refless.evaluation.groups import codes, drawn_rows
 from refless.evaluation.jackknife import measured, replicates, split
 from refless.evaluation.outlook import outlook
@@ -55,13 +53,14 @@ from refless.report.export import as_jsonl
 from refless.stats.answers import UNKNOWN, Answer
 from refless.stats.confidence_sequence import always_interval
 from refless.stats.forecast import Forecast, Progress, Today
+from refless.stats.intervals import Interval
 
 WITHOUT = "careful.jsonl"  # what is compared without careless raters
 LIMIT = 1_000  # rated texts that are held out
 AHEAD = 60  # items that are chosen ahead of their being rated
-LOOKS = 10  # at raters, of twice as many ratings each
 FEWEST = 20  # ratings before anything is estimated
 Row = dict[str, Any]
+Look = dict[str, Any]  # what came of one
 Rows = list[Row]
 
 
@@ -76,7 +75,7 @@ class Job:
         rated: those of before; outputs: all that are to be rated.
         answers: first answers, for carelessness; gold: right values by item.
         repeats: pairs of ratings of one item by one rater.
-        odd: what the look before said of odd raters; revoked: raters who have no link now.
+        revoked: raters who have no link now.
         until: what ends the round; model: a file for the fitted estimator, if any.
         folder: of the files that are compared; compared: the name of the ratings there.
     """
@@ -95,7 +94,6 @@ class Job:
     answers: Sequence[Given]
     gold: Mapping[int, float]
     repeats: Sequence[tuple[float, float]]
-    odd: Row | None
     revoked: Collection[str]
     until: str
     model: str
@@ -103,9 +101,9 @@ class Job:
     compared: str = COMPARED
 
 
-def looked(job: Job) -> dict[str, Any]:
+def looked(job: Job) -> Look:
     """What the ratings are worth now."""
-    result: dict[str, Any] = {"n": len(job.ratings), "said": [], "systems": [], "active": []}
+    result: Look = {"n": len(job.ratings), "said": [], "systems": [], "active": []}
     parts = RATING if job.ask == "rating" else CHOICE
     for part in parts:
         try:
@@ -115,7 +113,7 @@ def looked(job: Job) -> dict[str, Any]:
     return result
 
 
-def _held_out(job: Job, result: dict[str, Any]) -> None:
+def _held_out(job: Job, result: Look) -> None:
     """How far held-out estimates agree with people, and people do; older ratings only teach."""
     if len(job.ratings) < FEWEST:
         result["said"].append(f"Estimates are looked at from {FEWEST} ratings on.")
@@ -123,13 +121,10 @@ def _held_out(job: Job, result: dict[str, Any]) -> None:
     pool, labels = _pooled(job)
     parts = split(pool, codes(labels), job.seed)
     estimator = chosen(job.estimator, seed=job.seed)
-    estimates, method = cross_validated(estimator, pool, parts.groups, parts.blocks)
+    _, method = cross_validated(estimator, pool, parts.groups, parts.blocks)
     new = np.isin(pool.ids, [row["id"] for row in job.ratings])
     agreement = replicates(method, parts).on(new)
     result["spearman"], result["spearman_interval"] = measured("spearman", agreement)
-    result["coverage"] = float(estimates.defined[new].mean())
-    result["odd"] = _odd(job, drift(pool, estimates.values, parts.groups), pool.scale)
-    result["said"] += result["odd"]["said"]
     agreed = rater_agreement(_pool(job, job.first))
     alpha = agreed.alpha_ordinal
     result["alpha"] = alpha.value
@@ -157,35 +152,13 @@ def _pool(job: Job, rows: Rows) -> RatedPool:
     return read_pool(rows, Reading(scale=job.scale)).pool
 
 
-def _odd(job: Job, change: Drift, scale: Scale | None) -> dict[str, Any]:
-    """Raters who differ, and drifts: asked, and corrected for that, at each doubling of ratings."""
-    before, n = job.odd, len(job.ratings)
-    if before and n < 2 * before["n"]:
-        return dict(before)
-    return {"n": n, "said": drift_lines(corrected(change), scale)}
-
-
-def corrected(result: Drift) -> Drift:
-    """The same with p-values for LOOKS looks (Bonferroni)."""
-    names = ("level_p", "follows_p", "drift_p")
-    raters = tuple(
-        replace(rater, **{name: LOOKS * getattr(rater, name) for name in names})
-        for rater in result.raters
-    )
-    trends = {
-        name: trend and replace(trend, p=LOOKS * trend.p)
-        for name, trend in (("over_time", result.over_time), ("errors", result.errors))
-    }
-    return replace(result, raters=raters, **trends)
-
-
-def _repeated(job: Job, result: dict[str, Any]) -> None:
+def _repeated(job: Job, result: Look) -> None:
     """How far raters agree with themselves."""
     pairs, result["repeats"] = job.repeats, len(job.repeats)
     result["same"] = sum(a == b for a, b in pairs) / len(pairs) if pairs else math.nan
 
 
-def _compared(job: Job, result: dict[str, Any]) -> None:
+def _compared(job: Job, result: Look) -> None:
     """The systems, by the ratings of items drawn at random."""
     systems = {row.get("system") for row in job.outputs}
     if len(systems) < 2 or None in systems or not job.audit:
@@ -197,13 +170,13 @@ def _compared(job: Job, result: dict[str, Any]) -> None:
         n, always, complete = couple.rated, couple.difference, couple.method.startswith("ratings")
         answer = replace(always, wide=1.0)
         certain = answer if complete else UNKNOWN
-        pair = _pair(couple.first, couple.second, certain, n, len(pairs), reach)
-        row = pair | {"difference": answer.value, "interval": answer.interval}
-        values.append(row)
-        result["systems"].append({**row, "always": always.interval})
+        ends = always_interval(certain.value, certain.error, n, certain.freedom, len(pairs), reach)
+        row = {"first": couple.first, "second": couple.second, "difference": answer.value}
+        values.append({**row, "always": ends})
+        result["systems"].append({**row, "interval": answer.interval, "always": always.interval})
         today = couple.today(these=False) if complete else None
         missing = more_to_settle(answer.value, today, len(pairs), reach)
-        result["said"].append(_settled(pair, missing, job))
+        result["said"].append(_settled(couple.first, couple.second, ends, missing, job))
     if job.until.startswith("every"):
         means = [
             (system.name, system.rated if system.method.startswith("ratings") else 0, system.mean)
@@ -239,7 +212,7 @@ def certificate_of(job: Job, values: Rows, signature: Signature) -> Row | None:
     }
 
 
-def _careless(job: Job, result: dict[str, Any]) -> None:
+def _careless(job: Job, result: Look) -> None:
     """Raters who seem careless; without them, and those who were revoked, the round may end."""
     reach = job.scale[1] - job.scale[0] if job.ask == "rating" else 1.0
     named = careless(job.answers, job.gold, reach)
@@ -250,12 +223,12 @@ def _careless(job: Job, result: dict[str, Any]) -> None:
         return
     careful = [row for row in job.audit if row["annotator"] not in left_out]
     Path(job.folder, WITHOUT).write_text(as_jsonl(careful), encoding="utf-8")
-    others: dict[str, Any] = {"said": [], "systems": []}
+    reduced: Look = {"said": [], "systems": []}
     if careful:
         compared = _compared if job.ask == "rating" else _preferred
-        compared(replace(job, audit=careful, compared=WITHOUT), others)
-    result["certificate"] = others.get("certificate")
-    without = {(pair["first"], pair["second"]): pair["difference"] for pair in others["systems"]}
+        compared(replace(job, audit=careful, compared=WITHOUT), reduced)
+    result["certificate"] = reduced.get("certificate")
+    without = {(pair["first"], pair["second"]): pair["difference"] for pair in reduced["systems"]}
     for pair in result["systems"]:
         couple = (pair["first"], pair["second"])
         if couple in without:
@@ -278,23 +251,9 @@ def _by_command(job: Job, **options: Any) -> Any:  # noqa: ANN401 - a result
     )  # fmt: skip
 
 
-def _pair(
-    first: str, second: str, answer: Answer, n: int, questions: int, reach: float = 0.0
-) -> dict[str, Any]:
-    """A difference of two systems, by one look and by any number of them."""
-    always = always_interval(answer.value, answer.error, n, answer.freedom, questions, reach)
-    return {
-        "first": first,
-        "second": second,
-        "difference": answer.value,
-        "interval": answer.interval,
-        "always": always,
-    }
-
-
-def _settled(pair: Mapping[str, Any], missing: int | None, job: Job) -> str:
+def _settled(first: str, second: str, always: Interval, missing: int | None, job: Job) -> str:
     """Whether enough is rated, or how much more it takes; true however often one looks."""
-    first, second, (low, high) = pair["first"], pair["second"], pair["always"]
+    low, high = always
     if low > 0 or high < 0:
         higher, lower = (second, first) if low > 0 else (first, second)
         return f"{higher} is rated higher than {lower}: for this question, enough is rated."
@@ -329,7 +288,7 @@ def more_to_settle(
     return None if needed is None else max(math.ceil(needed - today.progress.done), 1)
 
 
-def _chosen(job: Job, result: dict[str, Any]) -> None:
+def _chosen(job: Job, result: Look) -> None:
     """Which items would teach the estimator most, and the fitted estimator."""
     if len(job.ratings) < FEWEST:
         return
@@ -349,39 +308,42 @@ def _chosen(job: Job, result: dict[str, Any]) -> None:
         result["active"] = [place[ids[i]] for i in advice.choice.rows.tolist()]
 
 
-def _preferred(job: Job, result: dict[str, Any]) -> None:
+def _preferred(job: Job, result: Look) -> None:
     """How often one system's texts were preferred to another's; a tie is half of both."""
-    wins: dict[tuple[str, str], dict[str, list[float]]] = {}
-    for row in job.audit:
-        best = row["chosen_system"]
-        first, second = sorted((best, row["rejected_system"]))
-        value, item = 0.0 if row["tie"] else 1.0 if best == second else -1.0, row.get("item")
-        if first != second:
-            wins.setdefault((first, second), {}).setdefault(item or row["id"], []).append(value)
-    for (first, second), items in sorted(wins.items()):
-        values = [fmean(votes) for votes in items.values()]
-        n, padded = len(values), [*values, 1.0, -1.0]  # else few that agree would seem exact
-        error = stdev(padded) / math.sqrt(len(padded))
-        answer = Answer(value=fmean(padded), error=error, freedom=max(1, n - 1))
-        pair = _pair(first, second, answer, n, len(wins)) | {"difference": fmean(values)}
-        for name in ("interval", "always"):
-            pair[name] = tuple(np.clip(pair[name], -1, 1).tolist())
-        result["systems"].append(pair)
-        progress = Progress(rated=(n,), every=(max(job.items, n),))
-        today = Today(progress=progress, error=error, freedom=answer.freedom)
-        missing = more_to_settle(answer.value, today, len(wins))
-        result["said"].append(_settled(pair, missing, job))
-    if not job.folder or not wins:
+    systems = {row[name] for row in job.audit for name in ("chosen_system", "rejected_system")}
+    if len(systems) < 2:
         return
-    pairs = {(pair["first"], pair["second"]): pair["always"] for pair in result["systems"]}
-    result["systems"], compared = [], _by_command(job)
+    compared = _by_command(job)
     for win in compared.wins:
-        ends = pairs.get((win.first, win.second)) or np.negative(pairs[win.second, win.first])[::-1]
+        answer, n = preference(job.audit, win.first, win.second)
+        ends = always_interval(answer.value, answer.error, n, answer.freedom, len(compared.wins))
+        low, high = np.clip(ends, 0, 1).tolist()
+        rate = win.by_item
         result["systems"].append({
-            "first": win.first, "second": win.second, "difference": win.by_item.rate,
-            "interval": win.by_item.interval, "always": tuple((1 + end) / 2 for end in ends),
+            "first": win.first, "second": win.second, "difference": rate.rate,
+            "interval": rate.interval, "always": (low, high),
         })  # fmt: skip
+        progress = Progress(rated=(n,), every=(max(job.items, n),))
+        today = Today(progress=progress, error=answer.error, freedom=answer.freedom)
+        missing = more_to_settle(answer.value - 0.5, today, len(compared.wins))
+        ends = (low - 0.5, high - 0.5)
+        result["said"].append(_settled(win.first, win.second, ends, missing, job))
     result["certificate"] = certificate_of(job, result["systems"], compared.signature)
+
+
+def preference(choices: Rows, first: str, second: str) -> tuple[Answer, int]:
+    """How often the second of two systems is preferred, with two made-up choices, and of n items.
+
+    Without these, of one choice each way, few that agree would seem exact.
+    """
+    items: dict[str, list[float]] = {}
+    for row in choices:
+        if {row["chosen_system"], row["rejected_system"]} == {first, second}:
+            share = 0.5 if row["tie"] else float(row["chosen_system"] == second)
+            items.setdefault(row.get("item") or row["id"], []).append(share)
+    shares = [*map(fmean, items.values()), 1.0, 0.0]
+    error = stdev(shares) / math.sqrt(len(shares))
+    return Answer(value=fmean(shares), error=error, freedom=max(1, len(items) - 1)), len(items)
 
 
 Part = Callable[[Job, dict[str, Any]], None]
@@ -392,7 +354,7 @@ CHOICE: tuple[Part, ...] = (_repeated, _preferred, _careless)
 def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
     """What one look needs: what it was told, and the ratings of one dimension."""
 
-    def rows_about(rows: Sequence[dict[str, Any]]) -> Rows:
+    def rows_about(rows: Rows) -> Rows:
         return [row for row in rows if row.get("dimension", dimension) == dimension]
 
     low, high = now.scales.get(dimension, now.scale)
@@ -415,7 +377,6 @@ def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
             if gold["id"] in now.names and gold["dimension"] in ("", dimension)
         },
         repeats=repeats_of(now, dimension),
-        odd=settings["odd"].get(dimension),
         revoked=settings["revoked"],
         until=settings["until"],
         model=settings["model"] if dimension == now.dimensions[0] else "",
@@ -439,7 +400,7 @@ def main() -> None:
     sys.stdout.buffer.write(msgspec.json.encode(results_of(settings)))
 
 
-def results_of(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def results_of(settings: Mapping[str, Any]) -> dict[str, Look]:
     """A look at each dimension; the ratings that are compared are written to their file."""
     engine = engine_of(settings["url"])
     with engine.connect() as db:

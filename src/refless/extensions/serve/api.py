@@ -25,7 +25,8 @@ from refless.registry.version import __version__
 MOST_TEXTS = 20_000  # of one request that is no stream
 PATHS = {"/estimate", "/compare", "/healthz"}  # which answer programs, never people
 NO_ESTIMATOR = "there is no estimator yet: it takes 20 ratings"
-Rows = list[dict[str, Any]]
+Row = dict[str, Any]
+Rows = list[Row]
 Handler = Callable[[Request], Awaitable[Response]]
 OPTIONS = ("system", "scale", "selection", "seed")  # of /compare
 
@@ -55,7 +56,7 @@ class Api:
             header = request.headers.get("authorization", "").encode()
             if not hmac.compare_digest(header, f"Bearer {self.token}".encode()):
                 if not self.pace.takes(caller(request)):
-                    raise HTTPException(429, "too many requests", {"retry-after": "1"})
+                    raise HTTPException(429, "too many requests")
                 raise HTTPException(401, "send the header Authorization: Bearer TOKEN")
             return await handler(request)
 
@@ -89,7 +90,7 @@ class Api:
         if estimator is not None and not any(row.get("rating") is not None for row in rows):
             options["rated"] = estimator.rated
 
-        def run() -> dict[str, Any]:
+        def run() -> Row:
             try:
                 return compare(rows, **options).to_dict()
             except RefLessError:
@@ -104,7 +105,7 @@ class Api:
         return await anyio.to_thread.run_sync(function, *args, limiter=self.turn)
 
 
-def estimates_of(estimator: Estimator, rows: Rows) -> list[dict[str, Any]]:
+def estimates_of(estimator: Estimator, rows: Rows) -> list[Row]:
     """An estimate a row in the raters' units, also if ids come twice; NaN becomes null in JSON."""
     if not rows:
         return []
@@ -132,7 +133,7 @@ def rows_in(body: bytes) -> Rows:
     return [row_of(entry) for entry in content]
 
 
-def row_of(entry: object) -> dict[str, Any]:
+def row_of(entry: object) -> Row:
     """A text, or an object with a text, as a row."""
     if isinstance(entry, str):
         return {"text": entry}

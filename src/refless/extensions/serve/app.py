@@ -26,12 +26,13 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from refless.estimators import Estimator
 from refless.estimators.saved import load
 from refless.extensions.serve.access import Access, Guarded, Pace
+from refless.extensions.serve.acts import DECIDER, OWNER, Conflict
 from refless.extensions.serve.api import PATHS, Api
 from refless.extensions.serve.dashboard import Live
 from refless.extensions.serve.database import AWAY, back_up, restore
 from refless.extensions.serve.pages import Pages, error_page
 from refless.extensions.serve.result import RateResult, ServeResult, Where
-from refless.extensions.serve.store import DECIDER, OWNER, Conflict, Store
+from refless.extensions.serve.store import Store
 from refless.files.arrays import ENDING
 from refless.registry.dialect import called
 from refless.registry.errors import RefLessError, UsageError
@@ -40,7 +41,6 @@ from refless.report.result import Result
 MOST_BYTES = 1 << 25  # of a request's body: 32 MiB
 LOGINS = (30, 0.5)  # tries at once, and a second
 RATED = (200, 20.0)  # requests of a rater, likewise
-BODY = 60.0  # seconds in which it arrives
 PATIENCE = 10.0  # seconds in which a request's head arrives
 MOST_WAITING = 500  # connections that have sent no whole head
 
@@ -107,7 +107,7 @@ def application(
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        middleware=[Middleware(Guarded, limit=MOST_BYTES, patience=BODY)],
+        middleware=[Middleware(Guarded, limit=MOST_BYTES)],
         exception_handlers={**handlers, Exception: failed},
     )
     app.state.ended = ended
@@ -185,12 +185,9 @@ def links(store: Store, result: RateResult) -> list[str]:
     owner = next((rater for rater in known if rater.role == OWNER), None)
     owner = store.add_rater("", OWNER) if owner is None else store.renew(owner)
     invited = [rater for rater in known if rater.role != OWNER and rater.link > 0]
-    deciders = [rater for rater in invited if rater.name == DECIDER]
-    invited = [rater for rater in invited if rater.name != DECIDER]
-    while len(invited) < result.raters:
+    while sum(rater.name != DECIDER for rater in invited) < result.raters:
         invited.append(store.add_rater(""))
     people = [("owner", owner), *((f"rater {rater.name}", rater) for rater in invited)]
-    people += [(DECIDER, rater) for rater in deciders]
     base = _address(result.where)
     lines = [f"{name}: {base}/join/{access.link(rater)}" for name, rater in people]
     join = result.task.project.join

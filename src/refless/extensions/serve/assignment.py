@@ -16,6 +16,7 @@ from refless.extensions.serve.result import Task
 WINDOW = 4  # open items of the audit's order of which each rater is shown one
 APART = 8  # items between the first and the second showing of one
 AUDIT, ACTIVE, REPEAT, GOLD, DECIDE = "audit", "active", "repeat", "gold", "decide"
+States = dict[tuple[int, int], str]  # the state of each item and round
 OPEN, DONE, SKIPPED = "open", "done", "skipped"
 
 
@@ -54,8 +55,8 @@ class Assignment:
     active: tuple[int, ...] = ()
     practice: tuple[int, ...] = ()
     gold: tuple[int, ...] = ()
-    decider: int = -1
-    _states_of: dict[int, dict[tuple[int, int], str]] = field(default_factory=dict)
+    decider: int | None = None
+    _states_of: dict[int, States] = field(default_factory=dict)
     done: list[int] = field(default_factory=list)  # ratings of each item
     _skipped: list[int] = field(default_factory=list)
     _leases: dict[int, dict[int, float]] = field(default_factory=dict)
@@ -64,7 +65,7 @@ class Assignment:
     _common: dict[int, int] = field(default_factory=dict)  # items for everybody that each answered
     _states: dict[int, Counter[str]] = field(default_factory=dict)  # of what each rater was shown
     disputed: set[int] = field(default_factory=set)  # items on which raters differ
-    known: frozenset[int] = frozenset()  # practice and gold
+    standards: frozenset[int] = frozenset()  # practice and gold
     ratings: int = 0  # answers of all raters, second ones too
     rated: int = 0  # items with a rating
     _reached: int = 0  # items of the audit's order, from its beginning, that were rated or skipped
@@ -76,13 +77,13 @@ class Assignment:
         self.done = [0] * len(self.sizes)
         self._skipped = [0] * len(self.sizes)
         self._closed = self.shared
-        self.known = frozenset({*self.practice, *self.gold})
+        self.standards = frozenset({*self.practice, *self.gold})
         unshared = self.unknown(len(self.sizes)) - self.unknown(self.shared)
         self._missing = self.task.per_item * unshared
 
     def unknown(self, count: int) -> int:
         """So many of the first items have no known rating."""
-        return count - sum(place < count for place in self.known)
+        return count - sum(place < count for place in self.standards)
 
     @property
     def audited(self) -> int:
@@ -109,7 +110,7 @@ class Assignment:
         self.rated -= self.done[item] > 0
         self.done[item] += (state == DONE) - (before == DONE)
         self.rated += self.done[item] > 0
-        if item in self.known:
+        if item in self.standards:
             return
         if item < self.shared:
             answered = (state != OPEN) - (before not in ("", OPEN))
@@ -128,7 +129,7 @@ class Assignment:
         if stream == AUDIT:
             self._by_lot.add(item)
         while self._reached < len(self.sizes) and (
-            self._reached in self.known or self._is_answered(self._reached)
+            self._reached in self.standards or self._is_answered(self._reached)
         ):
             self._reached += 1
 
@@ -139,9 +140,8 @@ class Assignment:
         """
         mine = self._states_of.get(rater, {})
         if rater == self.decider:
-            undecided = (item for item in self.disputed if (item, TURN) not in mine)
-            item = min(undecided, default=None)
-            return None if item is None else self._pick_of(item, TURN, DECIDE, random.Random(item))
+            undecided = [item for item in self.disputed if (item, TURN) not in mine]
+            return Pick(min(undecided), TURN, DECIDE, None, (0,)) if undecided else None
         if 0 < self.task.project.most_items <= len(mine):
             return None
         rng = random.Random(f"{self.task.seed} {rater} {len(mine)}")  # noqa: S311 - an order
@@ -174,15 +174,15 @@ class Assignment:
         """Items that this rater may still be shown, shared with as many others as there are."""
         if rater == self.decider:
             return len(self.disputed)
-        mine, raters = self._states_of.get(rater, {}), max(1, len(self._states_of))
+        raters = max(1, len(self._states_of))
         common = self.unknown(self.shared) - self._common.get(rater, 0)
-        answered = sum(state != OPEN and not turn for (_, turn), state in mine.items())
-        n = min(common + -(-self._missing // raters), len(self.sizes) - answered)
-        states, limit = self.states(rater), self.task.project.most_items
-        return min(n, max(0, limit - states[DONE] - states[SKIPPED])) if limit else n
+        states = self.states(rater)
+        limit = self.task.project.most_items or len(self.sizes)
+        unanswered = max(0, limit - states[DONE] - states[SKIPPED])
+        return min(common + -(-self._missing // raters), unanswered)
 
     def _lacks(self, item: int) -> int:
-        return 0 if item in self.known else max(0, self.task.per_item - self.done[item])
+        return 0 if item in self.standards else max(0, self.task.per_item - self.done[item])
 
     def _is_answered(self, item: int) -> bool:
         return self.done[item] > 0 or self._skipped[item] > 0
@@ -194,13 +194,13 @@ class Assignment:
         yield from range(self._closed, len(self.sizes))
 
     def _free(
-        self, places: Sequence[int] | Iterator[int], mine: dict[tuple[int, int], str], rater: int,
+        self, places: Sequence[int] | Iterator[int], mine: States, rater: int,
         now: float,
     ) -> Iterator[int]:  # fmt: skip
         """The first places that this rater may be shown, as many as the window holds."""
         count = 0
         for item in places:
-            if (item, 0) in mine or item in self.known or not self._is_open(item, rater, now):
+            if (item, 0) in mine or item in self.standards or not self._is_open(item, rater, now):
                 continue
             yield item
             count += 1
@@ -217,10 +217,12 @@ class Assignment:
         last = now + self.task.project.lease  # of a clock that was ahead nothing holds longer
         return sum(now < until <= last for who, until in leases.items() if who != rater) < lacks
 
-    def _repeatable(self, mine: dict[tuple[int, int], str]) -> list[int]:
+    def _repeatable(self, mine: States) -> list[int]:
         """Items that the rater rated long enough ago, and once."""
         rated = [item for (item, turn), state in mine.items() if state == DONE and not turn]
-        return [item for item in rated[:-APART] if (item, 1) not in mine and item not in self.known]
+        return [
+            item for item in rated[:-APART] if (item, 1) not in mine and item not in self.standards
+        ]
 
     def _pick_of(self, item: int, turn: int, stream: str, rng: random.Random) -> Pick:
         sides = [*range(self.sizes[item])]

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import math
 import shlex
 import shutil
 import sys
@@ -19,18 +18,17 @@ from typing import Any
 import msgspec
 
 from refless.data.rows import rows_of
+from refless.extensions.serve.acts import RATER, Rater
 from refless.extensions.serve.assignment import DONE, SKIPPED
 from refless.extensions.serve.exports import BEFORE, COMPARED, OUTPUTS
 from refless.extensions.serve.result import Task
-from refless.extensions.serve.store import DECIDER, RATER, Rater, Store
-from refless.registry.plural import counted
-from refless.report.charts import Series, chart
+from refless.extensions.serve.store import Store
 from refless.report.export import as_jsonl
-from refless.report.plot import axis_over
 
+Look = dict[str, Any]  # what one look told
 Rows = Sequence[Mapping[str, Any]]
 log = logging.getLogger("refless")
-FEWEST, ESTIMATED = 10, 20  # ratings, before which nothing is looked at, or estimated
+FEWEST = 10  # ratings, before which nothing is looked at
 PATIENCE = 60.0  # seconds between two looks at most, where something changed
 REST = 10.0  # seconds without an act, after which what changed is looked at
 LEFT_OPEN = 10  # times the median, beyond which a rater was away
@@ -50,6 +48,7 @@ class Live:
     ) -> None:
         self.store, self.estimator, self.rated, self.model = store, estimator, rated, model
         self.ended = False
+        self.project = store.task.project
         self.looks = store.fits()
         self.change = asyncio.Event()  # the next one
         self.folder = Path(tempfile.mkdtemp(prefix="refless-compared-"))
@@ -119,12 +118,12 @@ class Live:
         """Raters who have no link now."""
         return [rater.name for rater in self.store.raters() if rater.link < 0]
 
-    def _certify(self, last: dict[str, Any] | None) -> None:
+    def _certify(self, last: Look | None) -> None:
         """Ends the round where it reached what it was to end by; another goal is another round."""
         parts = [*last["dimensions"].values()] if last else []
         raters = {name for part in parts for name in part.get("raters", ())}
-        same = last is not None and last["until"] == self.store.task.project.until
-        self.certificate = last if same and not raters & {*self._revoked()} else None
+        holds = last is not None and last["until"] == self.project.until
+        self.certificate = last if holds and not raters & {*self._revoked()} else None
         self.store.ended = self.certificate is not None
         self.files.pop(CERTIFICATE, None)
         if self.certificate:
@@ -133,74 +132,41 @@ class Live:
 
     def _job(self) -> bytes:
         """What a look needs to know beside the database, as JSON."""
-        last = self.looks[-1]["dimensions"] if self.looks else {}
         return msgspec.json.encode(
             {
                 "url": self.store.database.url,
                 "estimator": self.estimator,
                 "rated": self.rated,
-                "odd": {name: part.get("odd") for name, part in last.items()},
                 "model": str(self.model or ""),
                 "folder": str(self.folder),
-                "gold": self.store.task.project.gold,
-                "until": self.store.task.project.until,
+                "gold": self.project.gold,
+                "until": self.project.until,
                 "revoked": self._revoked(),
             }
         )
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Look:
         """What the page shows, out of what is known without asking the database for ratings."""
-        assignment, n = self.store.assignment, len(self.store.units)
+        assignment = self.store.assignment
         raters = [self._rater(rater) for rater in self.store.raters() if rater.role == RATER]
-        asked = [rater for rater in raters if rater["name"] != DECIDER]
-        look: dict[str, Any] = self.looks[-1] if self.looks else {"n": 0, "dimensions": {}}
-        facts = [
-            ["items rated", f"{assignment.rated:,}", f"of {n:,}"],
-            ["drawn at random", f"{assignment.audited:,}", "rated or skipped"],
-            ["raters", str(sum(rater["done"] > 0 for rater in asked)), f"of {len(asked)} asked"],
-        ]
-        if self.store.task.project.adjudicate:
-            facts.append(["to decide", str(len(assignment.disputed)), "for the decider"])
-        lines, systems = [], []
-        if self.certificate:
-            lines = [f"The round has ended: {self.certificate['until']}. {CERTIFICATE} says so."]
-        for name, part in look["dimensions"].items():
-            before = f"{name}: " if len(self.store.task.dimensions) > 1 else ""
-            facts += facts_of(part, before)
-            lines += [before + line for line in part["said"]]
-            systems += [{**pair, "first": before + pair["first"]} for pair in part["systems"]]
-        progress = f"{counted(self._count(), 'rating')} of {assignment.rated:,} of {n:,} items"
+        look: Look = self.looks[-1] if self.looks else {"n": 0, "dimensions": {}}
         return {
-            "state": f"{progress}; {self._estimated(look)}.",
-            "facts": facts,
-            "said": lines,
-            "systems": systems,
-            "ask": self.store.task.ask,
+            "count": self._count(),
+            "looked": look["n"],
+            "before": len(self.rated),
+            "rated": assignment.rated,
+            "items": len(self.store.units),
+            "drawn": assignment.audited,
+            "disputed": len(assignment.disputed),
+            "dimensions": look["dimensions"],
+            "certificate": self.certificate,
             "commands": self.commands,
-            "agreements": [
-                agreement_of(self.store.task, name)
-                for name, part in look["dimensions"].items()
-                if part.get("alpha") is not None
-            ],
+            "agreements": agreements_of(self.store.task, look["dimensions"]),
             "files": [*self.files] if self.commands or self.certificate else [],
-            "curve": [point for earlier in self.looks for point in _point(earlier)],
             "raters": raters,
-            "pay": self.store.task.project.pay,
         }
 
-    def _estimated(self, look: Mapping[str, Any]) -> str:
-        """What the estimates rest on."""
-        if self.store.task.ask != "rating":
-            return "of choices there are no estimates"
-        if look["n"] < ESTIMATED:
-            soon = self._count() >= ESTIMATED
-            return (
-                "the first estimates are being made" if soon else f"estimates come with {ESTIMATED}"
-            )
-        before = f", and {len(self.rated):,} given before" if self.rated else ""
-        return f"estimates from {look['n']:,} ratings{before}"
-
-    def _rater(self, rater: Rater) -> dict[str, Any]:
+    def _rater(self, rater: Rater) -> Look:
         """How far a rater is, and how long an item takes them (median of the latest)."""
         states, seconds = self.store.assignment.states(rater.id), self.store.seconds.get(rater.id)
         return {
@@ -219,7 +185,7 @@ class Live:
         limit, states = LEFT_OPEN * median(seconds), self.store.assignment.states(rater.id)
         n = states[DONE] + states[SKIPPED] + self.store.left(rater.id)
         time = n * fmean(min(pause, limit) for pause in seconds)
-        return 3600 * self.store.task.project.pay / time if time else None
+        return 3600 * self.project.pay / time if time else None
 
 
 def written(store: Store, rated: Rows, folder: Path) -> dict[str, Path]:
@@ -237,9 +203,7 @@ def written(store: Store, rated: Rows, folder: Path) -> dict[str, Path]:
     return {name: folder / name for name, content in files.items() if content}
 
 
-def commands_of(
-    task: Task, estimator: str, files: Iterable[str], look: Mapping[str, Any]
-) -> list[str]:
+def commands_of(task: Task, estimator: str, files: Iterable[str], look: Look) -> list[str]:
     """The commands that give the numbers of the systems, from the files on the page."""
     rated = task.ask == "rating"
     words = ["refless", "compare", OUTPUTS if rated else COMPARED]
@@ -256,18 +220,23 @@ def commands_of(
     return commands
 
 
-def agreement_of(task: Task, dimension: str) -> str:
-    """The command that gives alpha, from the exported ratings before anybody decided."""
-    name = "first.jsonl" if task.project.adjudicate else "ratings.jsonl"
-    one = f", dimension={dimension!r}" if len(task.dimensions) > 1 else ""
-    low, high = task.scale_of(dimension)
-    pool = f"read_pool({name!r}, Reading(scale=({low:g}, {high:g}){one})).pool"
-    home = "from refless.commands.judge.rater_agreement import rater_agreement"
-    code = f"from refless.data.tables import Reading, read_pool; {home}"
-    return shlex.join(["python", "-c", f"{code}; print(rater_agreement({pool}))"])
+def agreements_of(task: Task, look: Look) -> list[str]:
+    """The commands that give alpha, from the exported ratings before anybody decided."""
+    file = "first.jsonl" if task.project.adjudicate else "ratings.jsonl"
+    code = (
+        "from refless.data.tables import Reading, read_pool; "
+        "from refless.commands.judge.rater_agreement import rater_agreement"
+    )
+    commands = []
+    for dimension in (name for name, part in look.items() if part.get("alpha") is not None):
+        options: Look = {"scale": task.scale_of(dimension)}
+        options |= {"dimension": dimension} if len(task.dimensions) > 1 else {}
+        pool = f"read_pool({file!r}, Reading(**{options})).pool"
+        commands.append(shlex.join(["python", "-c", f"{code}; print(rater_agreement({pool}))"]))
+    return commands
 
 
-def certificate(task: Task, results: Mapping[str, Any]) -> dict[str, Any] | None:
+def certificate(task: Task, results: Look) -> Look | None:
     """What ended the round, for each dimension; None where some of them are not known so well."""
     reached = {name: part.get("certificate") for name, part in results.items()}
     if not all(reached.values()):
@@ -289,49 +258,7 @@ async def until(change: asyncio.Event, patience: float, breath: float = BREATH) 
         await asyncio.wait_for(change.wait(), patience)
 
 
-def facts_of(look: Mapping[str, Any], before: str) -> list[list[str]]:
-    """The numbers of a look: name, value, and what to make of it."""
-    facts = []
-    for name, title, about in (
-        ("spearman", "held-out agreement", "Spearman of estimates"),
-        ("alpha", "raters agree", "Krippendorff's alpha"),
-    ):
-        if (value := look.get(name)) is not None:
-            low, high = look[f"{name}_interval"]
-            ends = "" if low is None else f" [{low:.2f}, {high:.2f}]"
-            facts.append([f"{before}{title}", f"{value:.2f}", f"{about}{ends}"])
-    if (covered := look.get("coverage")) is not None:
-        facts.append([f"{before}with an estimate", f"{covered:.0%}", "of the rated texts"])
-    if look.get("repeats"):
-        about = f"of {counted(look['repeats'], 'second rating')}"
-        facts.append([f"{before}the same again", f"{look['same']:.0%}", about])
-    return facts
-
-
-def _point(look: Mapping[str, Any]) -> list[list[float]]:
-    """The look's place on the curve; nothing if nothing was estimated."""
-    part = next(iter(look["dimensions"].values()))
-    if part.get("spearman") is None:
-        return []
-    low, high = part["spearman_interval"]
-    ends = (math.nan, math.nan) if low is None else (low, high)
-    return [[look["n"], part["spearman"], *ends]]
-
-
-def drawing_of(curve: Sequence[Sequence[float]]) -> str:
-    """Agreement look by look, with the interval of each."""
-    if not curve:
-        return ""
-    n, values, low, high = zip(*curve, strict=True)
-    return chart(
-        axis_over([0.0, *n], "ratings"),
-        axis_over([0.0, *values, *low, *high], "Spearman"),
-        f"Spearman {values[-1]:.2f} after {n[-1]} ratings",
-        series=[Series(x=n, y=values, low=low, high=high, style="c0")],
-    )
-
-
-async def _run(job: bytes) -> dict[str, Any]:
+async def _run(job: bytes) -> Look:
     """A look in a process of its own, which yields to people's requests; or LookFailedError."""
     process: Any = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "refless.extensions.serve.analysis_worker",
@@ -349,5 +276,5 @@ async def _run(job: bytes) -> dict[str, Any]:
     if process.returncode:
         last = (err.decode("utf-8", "replace").strip().split("\n") or [""])[-1]
         raise LookFailedError(last.partition(":")[0])  # what follows may quote a text
-    results: dict[str, Any] = msgspec.json.decode(out)
+    results: Look = msgspec.json.decode(out)
     return results

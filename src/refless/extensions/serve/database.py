@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from filelock import FileLock, Timeout
+from sqlalchemy import Connection
 
 from refless.extensions.serve.schema import VERSION, make_tables
 from refless.files.untrusted import is_file
@@ -23,7 +24,8 @@ T = TypeVar("T")
 log = logging.getLogger("refless")
 logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # what it says, we say in a line
 AWAY = (sa.exc.DBAPIError, ConnectionError)  # a database that is not there now
-Job = Callable[[sa.Connection], T]
+Job = Callable[[Connection], T]
+Waiting = tuple[Job[Any], Future[Any]]
 MOST_AT_ONCE = 200  # jobs of one transaction
 LOCK = 7_350_533  # of PostgreSQL: one server a database
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000", "foreign_keys=ON")
@@ -40,12 +42,12 @@ class Database:
         lost: commits that failed, with all that waited for them.
     """
 
-    _lock: FileLock | sa.Connection | None  # of PostgreSQL the connection that also writes
+    _lock: FileLock | Connection | None  # of PostgreSQL the connection that also writes
 
     def __init__(self, url: str) -> None:
         self.url, self.lost, self._down = url, 0, False
         self.engine = engine_of(url)
-        self._jobs: queue.SimpleQueue[tuple[Job[Any], Future[Any]] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
         self._lock = None
         try:
             self._lock = self._sole()
@@ -76,7 +78,7 @@ class Database:
         self._unlock()
 
     def _unlock(self) -> None:
-        if isinstance(self._lock, sa.Connection):
+        if isinstance(self._lock, Connection):
             self._lock.close()
         elif self._lock is not None:
             self._lock.release()
@@ -98,10 +100,10 @@ class Database:
             return sole_file(path)
 
     @contextmanager
-    def _begun(self) -> Iterator[sa.Connection]:
+    def _begun(self) -> Iterator[Connection]:
         """A transaction of the writer, with the lock, which PostgreSQL forgets as it restarts."""
         mine = self._lock
-        if not isinstance(mine, sa.Connection):
+        if not isinstance(mine, Connection):
             with self.engine.begin() as connection:
                 yield connection
             return
@@ -132,7 +134,7 @@ class Database:
             if last:
                 return
 
-    def _commit(self, batch: list[tuple[Job[Any], Future[Any]]]) -> None:
+    def _commit(self, batch: list[Waiting]) -> None:
         """Runs jobs in one transaction, each in a savepoint; tells them after the commit."""
         done: list[tuple[Future[Any], Any, BaseException | None]] = []
         try:
@@ -227,17 +229,17 @@ def engine_of(url: str) -> sa.Engine:
             connection.execute(f"PRAGMA {pragma}")
 
     @sa.event.listens_for(engine, "begin")
-    def _begin(connection: sa.Connection) -> None:
+    def _begin(connection: Connection) -> None:
         writes = threading.current_thread().name == "writer"
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
 
 
-def check_schema(connection: sa.Connection, url: str) -> None:
+def check_schema(connection: Connection, url: str) -> None:
     """Makes the tables of a new database; InputError for one that another version made."""
     if file_of(url) is not None:
-        check_whole(connection.exec_driver_sql)
+        check_integrity(connection.exec_driver_sql)
     version = make_tables(connection)
     if version != VERSION:
         hidden = sa.make_url(url).render_as_string(hide_password=True)
@@ -277,12 +279,11 @@ def restore(url: str, backup: Path) -> Path:
     with connected(url):
         lock = sole_file(path)
     with lock:
-        copy.unlink(missing_ok=True)  # of a restore that was cut short
         _copy(backup, copy)
         for end in ("-shm", "-wal", ""):  # a log that stayed would be read into the backup
-            there = path.with_name(path.name + end)
-            if there.exists():
-                there.rename(f"{before}{end}")
+            part = path.with_name(path.name + end)
+            if part.exists():
+                part.rename(f"{before}{end}")
         copy.rename(path)
     return before
 
@@ -294,7 +295,7 @@ def _copy(path: Path, target: Path) -> None:
     if target.exists():
         raise UsageError(f"{target} is there already; name another file")
     with connected(f"sqlite:///{path}"), closing(sqlite3.connect(path)) as source:
-        check_whole(source.execute)  # so that what fails below is the copy's fault
+        check_integrity(source.execute)  # so that what fails below is the copy's fault
         try:
             os.close(private(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
             with closing(sqlite3.connect(target)) as copy:
@@ -304,11 +305,11 @@ def _copy(path: Path, target: Path) -> None:
             raise InputError(problem, path=str(target), remedy="name another file") from fault
 
 
-def check_whole(execute: Callable[[str], Any]) -> None:
+def check_integrity(execute: Callable[[str], Any]) -> None:
     """Raises DatabaseError for a SQLite database that is damaged, as beside a foreign log."""
-    (told,) = execute("PRAGMA integrity_check(1)").fetchone()
-    if told != "ok":
-        raise sqlite3.DatabaseError(f"it is damaged: {told}")
+    (report,) = execute("PRAGMA integrity_check(1)").fetchone()
+    if report != "ok":
+        raise sqlite3.DatabaseError(f"it is damaged: {report}")
 
 
 def _not_alone() -> UsageError:

@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy import Connection
 
 from refless.data.rows import NAMED
 from refless.extensions.serve import schema as sql
@@ -19,7 +20,7 @@ from refless.extensions.serve.schema import TIE, assigned, events, items, raters
 from refless.report.export import as_csv, as_jsonl, as_parquet
 
 Row = dict[str, Any]
-Export = Callable[[sa.Connection], str | bytes]
+Export = Callable[[Connection], str | bytes]
 OUTPUTS, BEFORE, COMPARED = "outputs.jsonl", "before.jsonl", "compared.jsonl"
 
 
@@ -72,7 +73,7 @@ class Snapshot:
         ]  # fmt: skip
 
 
-def snapshot(db: sa.Connection) -> Snapshot:
+def snapshot(db: Connection) -> Snapshot:
     """What there is now."""
     values = {row.name: row.value for row in db.execute(sa.select(settings))}
     gold = json.loads(values.get("gold", "[]"))
@@ -169,7 +170,7 @@ def _ratings(form: Callable[[list[Row]], str | bytes], **which: bool) -> Export:
     return lambda db: form(ratings_of(snapshot(db), **which))
 
 
-def _label_studio(db: sa.Connection) -> str:
+def _label_studio(db: Connection) -> str:
     """As Label Studio's full JSON export: skips are cancelled, their reasons and flags comments."""
     now = snapshot(db)
     tasks: dict[int, Row] = {}
@@ -182,17 +183,18 @@ def _label_studio(db: sa.Connection) -> str:
             del data["text"]
             data |= {f"text{k}": text["text"] for k, text in enumerate(texts, 1)}
         task = tasks.setdefault(row.item, {"id": row.item, "data": data, "annotations": []})
-        if row.assigned not in annotations:
-            annotations[row.assigned] = {
+        annotation = annotations.get(row.assigned)
+        if annotation is None:
+            annotation = annotations[row.assigned] = {
                 "id": row.assigned, "completed_by": row.rater, "was_cancelled": False,
                 "created_at": _time(row.at), "result": [],
             }  # fmt: skip
-            task["annotations"].append(annotations[row.assigned])
+            task["annotations"].append(annotation)
         name, kind, value = row.kind, "textarea", {"text": [row.reason]}
         if row.kind not in {"skipped", "flagged"}:
             name, (kind, value) = row.dimension, _label_studio_value(now.ask, row.value, texts)
-        annotations[row.assigned]["was_cancelled"] |= row.kind == "skipped"
-        annotations[row.assigned]["result"].append(
+        annotation["was_cancelled"] |= row.kind == "skipped"
+        annotation["result"].append(
             {"id": row.uuid, "from_name": name, "to_name": "text", "type": kind, "value": value}
         )
     return json.dumps([tasks[item] for item in sorted(tasks)], ensure_ascii=False)
@@ -207,7 +209,7 @@ def _label_studio_value(ask: str, value: float, texts: Sequence[Row]) -> tuple[s
     return "pairwise", {} if value == TIE else {"selected": ("left", "right")[int(value)]}
 
 
-def _events(db: sa.Connection) -> str:
+def _events(db: Connection) -> str:
     """Every event as it came, with what was shown."""
     columns = [assigned.c[name] for name in ("round", "position", "sides", "stream",
                                              "probability")]  # fmt: skip
@@ -224,58 +226,54 @@ def _events(db: sa.Connection) -> str:
     return as_jsonl(rows)
 
 
-def items_of(db: sa.Connection) -> list[Row]:
+def items_of(db: Connection) -> list[Row]:
     """A row for each item that somebody rated, skipped or flagged; how far raters differ."""
     state = snapshot(db)
+    verdicts = {row.id for row in state.standing() if row.round == TURN}
+    names = ["ratings", "flagged", "skipped", *(["decided"] if state.adjudicate else [])]
     acts: dict[int, dict[str, list[Any]]] = {}
-    counted = {row.id for row in state.standing() if row.round == TURN}
-
-    def act(item: int, name: str, value: object) -> None:
-        empty: dict[str, list[Any]] = {"ratings": [], "values": [], "flagged": [], "skipped": []}
-        empty |= {"decided": [], "decisions": []} if state.adjudicate else {}
-        acts.setdefault(item, empty)[name].append(value)
-
-    for row in state.current:
-        if row.kind == "skipped":
-            act(row.item, "skipped", f"{row.rater_name}: {row.reason}")
-        else:
-            name = f" {row.dimension}" if len(state.dimensions) > 1 else ""
-            verdict = row.id in counted
-            line = f"{row.rater_name}{name}: {_said(state, row)}"
-            act(row.item, "decided" if verdict else "ratings", line)
-            act(row.item, "decisions" if verdict else "values", (row.dimension, row.value))
-    for row in db.execute(sql.FLAGGED):
-        act(row.item, "flagged", f"{row.rater_name}: {row.reason}")
+    for row in (*state.current, *db.execute(sql.FLAGGED)):
+        rated = "decided" if row.id in verdicts else "ratings"
+        column = row.kind if row.kind in names else rated
+        acts.setdefault(row.item, {name: [] for name in names})[column].append(row)
     rows = []
     for item, parts in sorted(acts.items()):
-        numbers = _numbers(state, parts.pop("values"), parts.pop("decisions", []))
         texts = state.texts[item - 1]
         about = {"id": state.names[item - 1], "source": texts[0].get("source") or ""}
-        text = "\n".join(text["text"] for text in texts)
-        words = {name: "; ".join(lines) for name, lines in parts.items()}
-        rows.append({**about, "text": text, **numbers, **words})
+        about["text"] = "\n".join(text["text"] for text in texts)
+        about |= _numbers(state, parts["ratings"], parts.get("decided", []))
+        for name in names:
+            about[name] = "; ".join(_sentence(state, row) for row in parts[name])
+        rows.append(about)
     return rows
 
 
-def _numbers(state: Snapshot, values: list[Any], decisions: list[Any]) -> Row:
+def _numbers(state: Snapshot, rated: list[Any], decided: list[Any]) -> Row:
     """The mean of what counts in each dimension, and by how much raters differ in one at most."""
-    if not values or state.ask != "rating":
+    if not rated or state.ask != "rating":
         return {}
     ratings: dict[str, list[float]] = {}
-    for name, value in values:
-        ratings.setdefault(name, []).append(value)
-    means = {name: fmean(ratings[name]) for name in ratings} | dict(decisions)
+    for row in rated:
+        ratings.setdefault(row.dimension, []).append(row.value)
+    means = {name: fmean(ratings[name]) for name in ratings}
+    means |= {row.dimension: row.value for row in decided}
     mean: object = round(next(iter(means.values())), 2)
     if len(state.dimensions) > 1:
         mean = "; ".join(f"{name} {value:.2f}" for name, value in means.items())
     return {"mean": mean, "apart": max(max(rows) - min(rows) for rows in ratings.values())}
 
 
-def _said(state: Snapshot, row: Any) -> str:  # noqa: ANN401 - a row
-    """A rating as a number, a choice as the id of its text."""
-    if state.ask == "rating":
-        return f"{row.value:g}"
-    return "neither" if row.value == TIE else str(state.texts[row.item - 1][int(row.value)]["id"])
+def _sentence(state: Snapshot, row: Any) -> str:  # noqa: ANN401 - a row
+    """Who gave which rating, chose which text, or skipped and flagged for which reason."""
+    who, content = row.rater_name, row.reason
+    if row.kind in {"rated", "changed"}:
+        who += f" {row.dimension}" if len(state.dimensions) > 1 else ""
+        content = "neither"
+        if state.ask == "rating":
+            content = f"{row.value:g}"
+        elif row.value != TIE:
+            content = state.texts[row.item - 1][int(row.value)]["id"]
+    return f"{who}: {content}"
 
 
 EXPORTS: dict[str, tuple[str, Export]] = {

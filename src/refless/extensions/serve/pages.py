@@ -5,11 +5,11 @@ import json
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import chain
 from statistics import median
-from typing import Any
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -25,15 +25,16 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from refless.extensions.serve.access import MONTH, Access, Pace, caller
-from refless.extensions.serve.dashboard import BREATH, Live, drawing_of, until
+from refless.extensions.serve.acts import OWNER, RATER, Event, Rater
+from refless.extensions.serve.dashboard import BREATH, Live, Look, until
 from refless.extensions.serve.database import AWAY
 from refless.extensions.serve.exports import EXPORTS, items_of
 from refless.extensions.serve.project import dressed, html_of
-from refless.extensions.serve.store import OWNER, RATER, Event, Rater, Store
+from refless.extensions.serve.store import Store
 from refless.report.templates import rendered
 
 HOME = "refless.extensions.serve"
-PARTS = ("results", "people")  # of the owner's page
+PARTS = ("state", "results", "people")  # of the owner's page
 STATIC = dict.fromkeys(("rate.js", "owner.js", "items.js", "worker.js"), "text/javascript")
 STATIC["service.css"] = "text/css"
 NO_LINK = "Open the personal link that you were given."
@@ -44,6 +45,7 @@ MANY_TRIES = "Too many tries; wait a minute."
 TOO_FAST = "This is faster than anybody rates; wait a moment."
 MOST_ITEMS = 2_000  # on the page of items; the file has all
 PULSE = 15.0  # seconds between signs of life
+Page = Callable[..., Awaitable[Response]]  # of somebody who is known
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -77,10 +79,10 @@ class Pages:
             Route("/owner/export/{name}", owner(self.export)),
         ]
 
-    def _for(self, role: str) -> Callable[[Callable[..., Awaitable[Response]]], Handler]:
+    def _for(self, role: str) -> Callable[[Page], Handler]:
         """Handlers for one role; what changes something needs the page's token too."""
 
-        def wrap(handler: Callable[..., Awaitable[Response]]) -> Handler:
+        def wrap(handler: Page) -> Handler:
             async def run(request: Request) -> Response:
                 who = self.access.by_session(request, role)
                 if who is None and self._anybody(request) is not None:
@@ -129,8 +131,8 @@ class Pages:
             raise HTTPException(403, BAD_LINK)
         return self._entered(request, who)
 
-    def _outlook(self) -> dict[str, Any]:
-        """What whoever thinks of beginning is told: of what, how much, and how long it took others."""
+    def _outlook(self) -> Look:
+        """What somebody is told before they begin: what it is, how much, and how long it takes."""
         n = self.store.task.project.most_items or len(self.store.units)
         seconds = [*chain(*self.store.seconds.values())]
         minutes = math.ceil(n * median(seconds) / 60) if seconds else None
@@ -170,7 +172,7 @@ class Pages:
         }
         values = {"csrf": self.access.csrf(request, who.role), "task": task}
         if who.role == OWNER:
-            state = await run_in_threadpool(self._state)
+            state = await run_in_threadpool(self.live.state)
             values |= {**state, "exports": EXPORTS, "everybody": everybody}
             return HTMLResponse(rendered(HOME, "owner.html", **values))
         guidelines = await run_in_threadpool(html_of, task.project.guidelines, "markdown")
@@ -181,7 +183,11 @@ class Pages:
         """Whether the rater has yet to agree to the text of consent."""
         return bool(self.store.task.project.consent) and who.id not in self.store.consents
 
-    def _dressed(self, answer: dict[str, Any]) -> Response:
+    async def _answered(self, future: Future[Look]) -> Response:
+        """What the store answers; Markdown is rendered beside the loop that answers others."""
+        return await run_in_threadpool(self._dressed, await asyncio.wrap_future(future))
+
+    def _dressed(self, answer: Look) -> Response:
         """An answer whose items have their texts as HTML, if the project renders them."""
         project = self.store.task.project
         units = {
@@ -189,11 +195,12 @@ class Pages:
             for name in ("unit", "next")
             if name in answer
         }
-        done, skipped = answer["progress"]["done"], answer["progress"]["skipped"]
-        if None in units.values() and done > 2 * skipped:  # nobody reads it before the end
+        progress = answer["progress"]
+        over = None in units.values()
+        if over and progress["done"] > 2 * progress["skipped"]:  # nobody reads it before the end
             answer["thanks"] = {"code": project.completion_code, "url": project.return_url}
-        elif None in units.values() and (project.completion_code or project.return_url):
-            answer["thanks"] = {"skipped": skipped}
+        elif over and (project.completion_code or project.return_url):
+            answer["thanks"] = {"skipped": progress["skipped"]}
         if "ahead" in answer:
             answer["ahead"] = [dressed(unit, project.render) for unit in answer["ahead"]]
         return JSONResponse({**answer, **units})
@@ -205,14 +212,12 @@ class Pages:
 
     async def next(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """What to rate next."""
-        answer = await asyncio.wrap_future(self.store.next_unit(who.id))
-        return await run_in_threadpool(self._dressed, answer)
+        return await self._answered(self.store.next_unit(who.id))
 
     async def at(self, request: Request, who: Rater) -> Response:
         """What was shown before."""
         position = min(request.path_params["position"], 1 << 30)
-        answer = await asyncio.wrap_future(self.store.unit_at(who.id, position))
-        return await run_in_threadpool(self._dressed, answer)
+        return await self._answered(self.store.unit_at(who.id, position))
 
     async def events(self, request: Request, who: Rater) -> Response:
         """Keeps one event; the answer comes when it is on disk."""
@@ -221,9 +226,9 @@ class Pages:
         except (msgspec.DecodeError, UnicodeDecodeError) as fault:
             raise HTTPException(400, str(fault)) from None
         session = self.access.csrf(request, RATER)[:12]
-        result = await asyncio.wrap_future(self.store.save(who.id, event, session))
+        answer = await self._answered(self.store.save(who.id, event, session))
         self.live.touch(acts=1)
-        return await run_in_threadpool(self._dressed, result)
+        return answer
 
     async def items(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """What became of each item: ratings, flags, skips."""
@@ -247,16 +252,11 @@ class Pages:
 
         return StreamingResponse(changes(), media_type="text/event-stream")
 
-    def _state(self) -> dict[str, Any]:
-        """What the owner's page shows."""
-        state = self.live.state()
-        return {**state, "drawing": drawing_of(state["curve"])}
-
     def _news(self) -> str:
         """The parts of the owner's page that change, as JSON."""
-        state = self._state()
+        state = self.live.state() | {"task": self.store.task}
         parts = {name: rendered(HOME, "live.html", part=name, **state) for name in PARTS}
-        return json.dumps({"state": state["state"], **parts})
+        return json.dumps(parts)
 
     async def invite(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """A link for one more rater."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from refless.files.untrusted import reading
 from refless.registry.errors import InputError
@@ -20,8 +21,8 @@ Render = Literal["plain", "markdown", "chat"]
 UNTIL = re.compile(
     r"(difference|every system's mean|win rate)(?: known)? to (?!0*\.?0*$)(\d*\.?\d+)"
 )
-Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
-Amount = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Amount = Annotated[float, Meta(ge=0, le=1e9)]
 
 
 class Gold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -66,15 +67,15 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     questions: dict[str, str] = {}
     labels: dict[str, str] = {}
     render: Render = "plain"
-    lease: Annotated[float, msgspec.Meta(gt=0, le=1e9)] = 900.0
-    ahead: Annotated[int, msgspec.Meta(ge=0, le=50)] = 0
+    lease: Annotated[float, Meta(gt=0, le=1e9)] = 900.0
+    ahead: Annotated[int, Meta(ge=0, le=50)] = 0
     gold: tuple[Gold, ...] = ()
     gold_share: Share = 0.1
     adjudicate: Amount = 0.0
-    until: Annotated[str, msgspec.Meta(pattern=f"^({UNTIL.pattern})?$")] = ""
+    until: Annotated[str, Meta(pattern=f"^({UNTIL.pattern})?$")] = ""
     join: bool = False
     contact: str = ""
-    most_items: Annotated[int, msgspec.Meta(ge=0)] = 0
+    most_items: Annotated[int, Meta(ge=0)] = 0
     pay: Amount = 0.0
     completion_code: str = ""
     return_url: str = ""

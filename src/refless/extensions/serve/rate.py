@@ -48,6 +48,7 @@ from refless.registry.version import __version__
 MOST_STEPS = 11  # buttons of a scale
 ENDING = ".ratings.sqlite"
 
+Copy = Annotated[str | None, About(panel="Service", metavar="FILE")]
 Host = Annotated[str, About(panel="Service", metavar="ADDRESS")]
 Port = Annotated[int, About("", at_least=1, at_most=65535), About(panel="Service")]
 
@@ -70,8 +71,8 @@ def rate(
     port: Port = 8000,
     trust_proxy: Annotated[str | None, About(panel="Service", metavar="ADDRESS")] = None,
     database: Annotated[str | None, About(panel="Service", metavar="FILE|URL")] = None,
-    backup: Annotated[str | None, About(panel="Service", metavar="FILE")] = None,
-    restore: Annotated[str | None, About(panel="Service", metavar="FILE")] = None,
+    backup: Copy = None,
+    restore: Copy = None,
     project: Annotated[str | None, About(metavar="FILE")] = None,
     seed: Seed = 0,
     columns: OutputColumns = None,
@@ -142,18 +143,20 @@ def rate(
     if not any(text.strip() for text in texts.texts):
         raise InputError("there is nothing to rate", remedy="give outputs with texts")
     _check_project(task, texts, project or "")
-    proxy = _proxy(trust_proxy)
+    _check_proxy(trust_proxy)
     before = () if rated is None else apart(_rated(rated, rows, task), texts)
     return RateResult(
         outputs=texts,
         items=_items(texts, ask),
         rated=before,
         task=task,
-        where=Where(host=host, port=port, proxy=proxy, database=_database(database, outputs)),
+        where=Where(
+            host=host, port=port, proxy=trust_proxy or "", database=_database(database, outputs)
+        ),
         estimator=spec_of(chosen(estimator), ESTIMATORS),
         raters=max(0, raters),
-        backup=backup or "",
-        restore=restore or "",
+        backup=backup,
+        restore=restore,
         signature=Signature("rate").plus(size=len(texts), seed=seed, v=__version__),
     )
 
@@ -167,10 +170,10 @@ def check_served(host: str) -> None:
         note(f"listening on {host}, so that others can reach it: put a proxy with TLS before it")
 
 
-def _proxy(address: str | None) -> str:
-    """The address or network; raises UsageError for what is neither."""
+def _check_proxy(address: str | None) -> None:
+    """Raises UsageError for what is neither an address nor a network."""
     try:
-        return str(ip_network(address)) if address else ""
+        ip_network(address or "::1")
     except ValueError:
         problem = "--trust-proxy needs an address or a network, such as 127.0.0.1 or 10.1.0.0/24"
         raise UsageError(f"{problem}; got {address}") from None

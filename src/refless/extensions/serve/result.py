@@ -105,8 +105,8 @@ class RateResult(Result):
     where: Where
     estimator: str
     raters: int = 1
-    backup: str = ""
-    restore: str = ""
+    backup: str | None = None
+    restore: str | None = None
 
     def _shown(self) -> Document:
         """What the terminal shows before the links."""

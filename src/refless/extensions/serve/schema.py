@@ -1,114 +1,143 @@
 """The tables of a rating database: what is asked, who rates, what was shown, every act an event."""
 
-import sqlalchemy as sa
+from typing import Any
 
-metadata = sa.MetaData()
-
-settings = sa.Table(
-    "settings", metadata, sa.Column("name", sa.Text, primary_key=True), sa.Column("value", sa.Text)
+from sqlalchemy import (
+    Column,
+    Connection,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    bindparam,
+    exists,
+    insert,
+    inspect,
+    select,
+    text,
+    update,
 )
-items = sa.Table(  # what is asked: one text, two of a pair, or several to choose from
+
+metadata = MetaData()
+
+
+def column(name: str, kind: Any) -> Column[Any]:  # noqa: ANN401 - a type of SQLAlchemy
+    """A column without blanks."""
+    return Column(name, kind, nullable=False)
+
+
+def key() -> Column[Any]:
+    """The number of a row."""
+    return Column("id", Integer, primary_key=True)
+
+
+settings = Table(
+    "settings", metadata, Column("name", Text, primary_key=True), Column("value", Text)
+)
+items = Table(  # what is asked: one text, two of a pair, or several to choose from
     "items",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),  # from 1, in the random order of the audit
-    sa.Column("name", sa.Text, nullable=False, unique=True),
-    sa.Column("texts", sa.Text, nullable=False),  # JSON: [{id, system, text}], in the file's order
-    sa.Column("source", sa.Text),
-    sa.Column("item", sa.Text),
-    sa.Column("task", sa.Text),
+    key(),  # from 1, in the random order of the audit
+    Column("name", Text, nullable=False, unique=True),
+    column("texts", Text),  # JSON: [{id, system, text}], in the file's order
+    Column("source", Text),
+    Column("item", Text),
+    Column("task", Text),
 )
-raters = sa.Table(
+raters = Table(
     "raters",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("name", sa.Text, nullable=False, unique=True),  # a pseudonym, which exports show
-    sa.Column("note", sa.Text, nullable=False),  # what the owner calls them; never exported
-    sa.Column("role", sa.Text, nullable=False),
-    sa.Column("link", sa.Integer, nullable=False),  # of links that hold; below 0 for none
-    sa.Column("joined", sa.Float, nullable=False),
+    key(),
+    Column("name", Text, nullable=False, unique=True),  # a pseudonym, which exports show
+    column("note", Text),  # what the owner calls them; never exported
+    column("role", Text),
+    column("link", Integer),  # of links that hold; below 0 for none
+    column("joined", Float),
 )
-assigned = sa.Table(  # what was shown to whom; its lease keeps others from the same item
+assigned = Table(  # what was shown to whom; its lease keeps others from the same item
     "assigned",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("rater", sa.Integer, sa.ForeignKey("raters.id"), nullable=False),
-    sa.Column("item", sa.Integer, sa.ForeignKey("items.id"), nullable=False),
-    sa.Column("round", sa.Integer, nullable=False),  # 1 where a rater is asked a second time
-    sa.Column("position", sa.Integer, nullable=False),  # in this rater's order, from 0
-    sa.Column("sides", sa.Text, nullable=False),  # JSON: places of the texts, as they were shown
-    sa.Column("stream", sa.Text, nullable=False),
-    sa.Column("probability", sa.Float),  # of having been drawn by now; none for what was chosen
-    sa.Column("until", sa.Float, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
-    sa.UniqueConstraint("rater", "item", "round", name="assigned_once"),
-    sa.UniqueConstraint("rater", "position", name="assigned_in_order"),
-    sa.Index("assigned_of_item", "item"),
+    key(),
+    Column("rater", Integer, ForeignKey("raters.id"), nullable=False),
+    Column("item", Integer, ForeignKey("items.id"), nullable=False),
+    column("round", Integer),  # 1 where a rater is asked a second time
+    column("position", Integer),  # in this rater's order, from 0
+    column("sides", Text),  # JSON: places of the texts, as they were shown
+    column("stream", Text),
+    Column("probability", Float),  # of having been drawn by now; none for what was chosen
+    column("until", Float),
+    column("state", Text),
+    UniqueConstraint("rater", "item", "round", name="assigned_once"),
+    UniqueConstraint("rater", "position", name="assigned_in_order"),
+    Index("assigned_of_item", "item"),
 )
-events = sa.Table(  # only ever added to
+events = Table(  # only ever added to
     "events",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("uuid", sa.Text, nullable=False, unique=True),  # of the page: a retry is no second
-    sa.Column("assigned", sa.Integer, sa.ForeignKey("assigned.id"), nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("dimension", sa.Text, nullable=False),
-    sa.Column("value", sa.Float),
-    sa.Column("reason", sa.Text),
-    sa.Column("undoes", sa.Text),
-    sa.Column("at", sa.Float, nullable=False),
-    sa.Column("shown", sa.Text, nullable=False),  # JSON: session, latency, the page's version
-    sa.Index("events_of_assigned", "assigned"),
-    sa.Index("events_undone", "undoes"),
+    key(),
+    Column("uuid", Text, nullable=False, unique=True),  # of the page: a retry is no second
+    Column("assigned", Integer, ForeignKey("assigned.id"), nullable=False),
+    column("kind", Text),
+    column("dimension", Text),
+    Column("value", Float),
+    Column("reason", Text),
+    Column("undoes", Text),
+    column("at", Float),
+    column("shown", Text),  # JSON: session, latency, a digest of the event
+    Index("events_of_assigned", "assigned"),
+    Index("events_undone", "undoes"),
 )
-fits = sa.Table(  # what the ratings were worth, each time they were looked at
+fits = Table(  # what the ratings were worth, each time they were looked at
     "fits",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("at", sa.Float, nullable=False),
-    sa.Column("found", sa.Text, nullable=False),
+    key(),
+    column("at", Float),
+    column("found", Text),
 )
 
-EVENT = sa.select(events, assigned.c.rater).join(assigned)
-EVENT = EVENT.where(events.c.uuid == sa.bindparam("uuid"))
-SHOWN = sa.select(assigned).where(assigned.c.id == sa.bindparam("key"))
-NAMED = sa.select(assigned).where(
-    *(assigned.c[name] == sa.bindparam(name) for name in ("rater", "item", "round"))
+EVENT = select(events, assigned.c.rater).join(assigned)
+EVENT = EVENT.where(events.c.uuid == bindparam("uuid"))
+SHOWN = select(assigned).where(assigned.c.id == bindparam("key"))
+NAMED = select(assigned).where(
+    *(assigned.c[name] == bindparam(name) for name in ("rater", "item", "round"))
 )
-SHOW = sa.insert(assigned).returning(assigned)
-ACT = sa.insert(events)
+SHOW = insert(assigned).returning(assigned)
+ACT = insert(events)
 SETTLE = (
-    sa.update(assigned)
-    .where(assigned.c.id == sa.bindparam("key"))
-    .values(state=sa.bindparam("now"), until=sa.bindparam("then"))
+    update(assigned)
+    .where(assigned.c.id == bindparam("key"))
+    .values(state=bindparam("now"), until=bindparam("then"))
     .returning(assigned)
 )
 TURNED = (
-    sa.update(assigned)
-    .where(assigned.c.id == sa.bindparam("key"))
-    .values(sides=sa.bindparam("now"))
+    update(assigned)
+    .where(assigned.c.id == bindparam("key"))
+    .values(sides=bindparam("now"))
     .returning(assigned)
 )
-HOLDS = sa.text(
+HOLDS = text(
     "SELECT kind, dimension, value FROM current_ratings WHERE assigned = :key ORDER BY id"
 ).columns(*(events.c[name] for name in ("kind", "dimension", "value")))
-LATEST = sa.text(
+LATEST = text(
     "SELECT a.rater, e.shown FROM events e JOIN assigned a ON a.id = e.assigned "
     "WHERE e.kind = 'rated' AND e.dimension = :last ORDER BY e.id DESC LIMIT 5000"
 )
-CURRENT_ROWS = sa.text(
+CURRENT_ROWS = text(
     "SELECT c.*, r.name AS rater_name, i.name AS item_name FROM current_ratings c "
     "JOIN raters r ON r.id = c.rater JOIN items i ON i.id = c.item ORDER BY c.id"
 )
-OF_ITEM = sa.text("SELECT * FROM current_ratings WHERE item = :item ORDER BY id")
-DRAWN = (
-    sa.text(  # the last item that was drawn at random, where all before it were rated or skipped
-        "WITH unseen AS (SELECT min(id) AS first FROM items WHERE id NOT IN :gold AND id NOT IN "
-        "(SELECT item FROM assigned WHERE round = 0 AND state <> 'open')) "
-        "SELECT CASE WHEN first IS NULL THEN (SELECT count(*) FROM items) ELSE (SELECT max(item) "
-        "FROM assigned WHERE stream = 'audit' AND item < first) END FROM unseen"
-    ).bindparams(sa.bindparam("gold", expanding=True))
-)
-FLAGGED = sa.text(
+OF_ITEM = text("SELECT * FROM current_ratings WHERE item = :item ORDER BY id")
+DRAWN = text(  # the last item that was drawn at random, where all before it were rated or skipped
+    "WITH unseen AS (SELECT min(id) AS first FROM items WHERE id NOT IN :gold AND id NOT IN "
+    "(SELECT item FROM assigned WHERE round = 0 AND state <> 'open')) "
+    "SELECT CASE WHEN first IS NULL THEN (SELECT count(*) FROM items) ELSE (SELECT max(item) "
+    "FROM assigned WHERE stream = 'audit' AND item < first) END FROM unseen"
+).bindparams(bindparam("gold", expanding=True))
+FLAGGED = text(
     "SELECT a.item, a.rater, r.name AS rater_name, e.* FROM events e JOIN assigned a "
     "ON a.id = e.assigned JOIN raters r ON r.id = a.rater WHERE e.kind = 'flagged' "
     "AND NOT EXISTS (SELECT 1 FROM events u WHERE u.undoes = e.uuid) ORDER BY e.id"
@@ -131,11 +160,25 @@ WHERE NOT EXISTS (
 TIE = -1  # as the value of a pair: neither is better
 
 
-def make_tables(connection: sa.Connection) -> str:
+def make_tables(connection: Connection) -> str:
     """Makes the tables of a new database and the view of what holds now; the schema's version."""
-    if not sa.inspect(connection).has_table("settings"):
+    if not inspect(connection).has_table("settings"):
         metadata.create_all(connection)
-        connection.execute(sa.text(VIEW))
-        connection.execute(sa.insert(settings), {"name": "schema", "value": VERSION})
-    query = sa.select(settings.c.value).where(settings.c.name == "schema")
+        connection.execute(text(VIEW))
+        connection.execute(insert(settings), {"name": "schema", "value": VERSION})
+    query = select(settings.c.value).where(settings.c.name == "schema")
     return str(connection.execute(query).scalar())
+
+
+def latest_act(rater: int) -> Any:  # noqa: ANN401 - a query
+    """The latest event of a rater that is neither an undoing nor undone."""
+    later = events.alias()
+    undone = exists().where(later.c.undoes == events.c.uuid)
+    return (
+        select(events.c.uuid, events.c.assigned)
+        .join(assigned)
+        .where((assigned.c.rater == rater) & (events.c.kind != "undone"))
+        .where(~undone)
+        .order_by(events.c.id.desc())
+        .limit(1)
+    )

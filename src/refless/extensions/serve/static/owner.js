@@ -32,8 +32,7 @@ const source = new EventSource("/owner/live");
 source.addEventListener("message", (event) => {
   const news = JSON.parse(event.data);
   $("problem").textContent = "";
-  $("state").textContent = news.state;
-  for (const id of ["results", "people"]) $(id).innerHTML = news[id]; // escaped by the server
+  for (const id of ["state", "results", "people"]) $(id).innerHTML = news[id]; // escaped by the server
 });
 source.addEventListener("error", () => {
   const refused = source.readyState === EventSource.CLOSED; // as after a restart, which has a new link

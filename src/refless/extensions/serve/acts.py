@@ -1,0 +1,52 @@
+"""Raters, what they do as the page sends it, and what is refused."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from refless.registry.errors import RefLessError
+
+OWNER, RATER = "owner", "rater"
+DECIDER = "decider"  # the name of the rater who decides where others differ
+Key = Annotated[int, Meta(ge=0, lt=1 << 31)]
+Word = Annotated[str, Meta(max_length=200)]
+
+
+class Refused(RefLessError):  # noqa: N818 - what it says
+    """A request that cannot be honoured; the message is for whoever sent it."""
+
+
+class Conflict(Refused):
+    """An event whose id was sent before with other content."""
+
+
+class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One act of a rater, as the page sends it.
+
+    Attributes:
+        uuid: made by the page, so that sending it again changes nothing.
+        assigned: the signed name of what was shown; of `undone` that of the latest act, or none.
+        value: the rating, or the place of the text that was chosen, as shown; -1 for neither.
+        latency: milliseconds since the item was shown.
+    """
+
+    uuid: Annotated[str, Meta(pattern=r"^[0-9A-Za-z-]{8,64}$")]
+    kind: Literal["rated", "skipped", "flagged", "undone"]
+    assigned: Annotated[str, Meta(max_length=2000)] = ""
+    dimension: Word = ""
+    value: float | None = None
+    reason: Annotated[str, Meta(max_length=500)] = ""
+    latency: Key = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rater:
+    """Somebody with a personal link; `link` is below 0 where it was revoked."""
+
+    id: int
+    name: str
+    note: str
+    role: str
+    link: int
