@@ -15,18 +15,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from estimators import pools as rated_pools
-from estimators import summeval
 from intervals import split
 from simulate import simulate
 
+from estimators import pools as rated_pools
+from estimators import summeval
 from refless.commands.score.accepting import accepting
 from refless.data.records import RatedPool
 from refless.estimators.gp import GaussianProcess
 from refless.evaluation.groups import codes
 from refless.registry.arrays import FloatArray, IntArray
 
-PROMISES = ((0.1, 0.05), (0.3, 0.1))  # quantile of the ratings that is the bar; share of wrong ones
+PROMISES = (
+    (0.1, 0.05),
+    (0.3, 0.1),
+)  # quantile of the ratings that is the bar; share of wrong ones
 MOST = 700
 
 
@@ -49,11 +52,15 @@ def held_out(pool: RatedPool) -> tuple[FloatArray, FloatArray, IntArray]:
     return estimates[known], pool.human[known], codes([*map(str, sources[known])])
 
 
-def line(name: str, texts: tuple[FloatArray, FloatArray, IntArray], splits: int) -> Iterator[str]:
+def line(
+    name: str, texts: tuple[FloatArray, FloatArray, IntArray], splits: int
+) -> Iterator[str]:
     """A row for each promise."""
     estimates, human, sources = texts
     for quantile, most in PROMISES:
-        bar, shares, broken = float(np.quantile(human, quantile)), [], 0
+        bar = float(np.quantile(human, quantile))
+        shares = []
+        broken = 0
         for seed in range(splits):
             first = np.random.default_rng(seed).permutation(sources.max() + 1) % 2 == 0
             mine = first[sources]
@@ -62,7 +69,8 @@ def line(name: str, texts: tuple[FloatArray, FloatArray, IntArray], splits: int)
             if taken.any():
                 shares.append(float(taken.mean()))
                 broken += float((human[~mine][taken] < bar).mean()) > most
-        base, accepted = float((human < bar).mean()), float(np.mean(shares or [0.0]))
+        base = float((human < bar).mean())
+        accepted = float(np.mean(shares or [0.0]))
         cells = (f"{base:.3f}", f"{most:g}", str(len(shares)), f"{accepted:.2f}")
         yield f"| {name} | {' | '.join(cells)} | {broken / splits:.3f} |"
 
@@ -72,7 +80,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, help="folder of the real pools")
     parser.add_argument("--splits", type=int, default=200)
-    parser.add_argument("--quick", action="store_true", help="four splits of self-made ratings")
+    parser.add_argument(
+        "--quick", action="store_true", help="four splits of self-made ratings"
+    )
     options = parser.parse_args(arguments)
     print("| pool | below the bar | at most wrong | promised | accepted | broken |")
     print("|---|---:|---:|---:|---:|---:|")

@@ -68,7 +68,8 @@ def peers(wanted: str) -> dict[str, Peer]:
         def by_glide(field: Field) -> Found:
             d, f, _ = _differences(field)
             made = PPIMeanEstimator().estimate(d, f)
-            low, high = made.confidence_interval.lower_bound, made.confidence_interval.upper_bound
+            low = made.confidence_interval.lower_bound
+            high = made.confidence_interval.upper_bound
             return float(made.mean), float(low), float(high)
 
         found["glide-py"] = by_glide
@@ -78,13 +79,24 @@ def peers(wanted: str) -> dict[str, Peer]:
         def by_cje(field: Field) -> Found:
             draws: dict[str, list[dict[str, Any]]] = defaultdict(list)
             outputs = field.outputs
-            for i, (item, name) in enumerate(zip(outputs.items, outputs.systems, strict=True)):
+            for i, (item, name) in enumerate(
+                zip(outputs.items, outputs.systems, strict=True)
+            ):
                 human = None if np.isnan(field.human[i]) else float(field.human[i])
-                judged = {"judge_score": float(field.estimates[i]), "oracle_label": human}
+                judged = {
+                    "judge_score": float(field.estimates[i]),
+                    "oracle_label": human,
+                }
                 draws[name].append({"prompt_id": item, **judged})
             first, second = sorted(draws)
-            made = cje.analyze_dataset(fresh_draws_data=dict(draws)).compare_policies(second, first)
-            return float(made["difference"]), float(made["ci_lower"]), float(made["ci_upper"])
+            made = cje.analyze_dataset(fresh_draws_data=dict(draws)).compare_policies(
+                second, first
+            )
+            return (
+                float(made["difference"]),
+                float(made["ci_lower"]),
+                float(made["ci_upper"]),
+            )
 
         found["cje-eval"] = by_cje
     return found
@@ -94,7 +106,9 @@ class Tally:
     """Coverage, width and squared error of several ways, run after run."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, list[tuple[bool, float, float, bool, float]]] = defaultdict(list)
+        self.rows: dict[str, list[tuple[bool, float, float, bool, float]]] = (
+            defaultdict(list)
+        )
 
     def add(
         self,
@@ -107,7 +121,9 @@ class Tally:
         """One answer."""
         low, high = ends
         sure = (low > 0 and value > 0) or (high < 0 and value < 0)
-        self.rows[name].append((low <= true <= high, high - low, (value - true) ** 2, sure, worth))
+        self.rows[name].append(
+            (low <= true <= high, high - low, (value - true) ** 2, sure, worth)
+        )
 
     def lines(self, beside: str = "ratings alone") -> Iterator[str]:
         """A line a way: coverage, width and squared error beside the ratings alone, n_eff."""
@@ -119,7 +135,11 @@ class Tally:
                 f"width {np.mean(width) / first[:, 1].mean():.3f}",
                 f"squared error {np.mean(error) / first[:, 2].mean():.3f}",
                 f"shown {np.mean(sure):.3f}",
-                *([f"worth {np.nanmedian(worth):.0f}"] if np.isfinite(worth).any() else []),
+                *(
+                    [f"worth {np.nanmedian(worth):.0f}"]
+                    if np.isfinite(worth).any()
+                    else []
+                ),
             )
             yield "  ".join(shown)
 
@@ -143,11 +163,14 @@ def _differences(field: Field) -> tuple[FloatArray, FloatArray, Any]:
     """Differences of ratings and of estimates over items that both answered."""
     first, second = sorted({*field.outputs.systems})
     rows: dict[str, dict[str, int]] = defaultdict(dict)
-    for i, (item, name) in enumerate(zip(field.outputs.items, field.outputs.systems, strict=True)):
+    for i, (item, name) in enumerate(
+        zip(field.outputs.items, field.outputs.systems, strict=True)
+    ):
         rows[item][name] = i
     both = [(one[first], one[second]) for one in rows.values() if len(one) == 2]
     a, b = (np.array(column) for column in zip(*both, strict=True))
-    d, f = field.human[b] - field.human[a], field.estimates[b] - field.estimates[a]
+    d = field.human[b] - field.human[a]
+    f = field.estimates[b] - field.estimates[a]
     return d, f, ~np.isnan(d)
 
 
@@ -161,7 +184,9 @@ def simulated(runs: int, seed: int, others: dict[str, Peer]) -> None:
                 true = _true_gap(gap)
                 for _ in range(runs):
                     tallied(tally, _drawn(rng, gap, n, kind), true, others)
-                print(f"gap {gap}, {n} rated items of 300, estimates: {kind}", flush=True)
+                print(
+                    f"gap {gap}, {n} rated items of 300, estimates: {kind}", flush=True
+                )
                 print("\n".join(tally.lines()), flush=True)
 
 
@@ -209,16 +234,22 @@ def _drawn(rng: np.random.Generator, gap: float, n: int, kind: str) -> Field:
     )
 
 
-def _learned(rng: np.random.Generator, features: FloatArray, human: FloatArray) -> FloatArray:
+def _learned(
+    rng: np.random.Generator, features: FloatArray, human: FloatArray
+) -> FloatArray:
     """A ridge on features and the system, in ten folds of items."""
     fold = rng.permutation(features.shape[1]) % 10
-    system = np.broadcast_to(np.array([0.0, 1.0])[:, None, None], (*features.shape[:2], 1))
+    system = np.broadcast_to(
+        np.array([0.0, 1.0])[:, None, None], (*features.shape[:2], 1)
+    )
     inputs = np.concatenate([features, system], axis=2)
     estimates = np.zeros(human.shape)
     for number in range(10):
         known = ~np.isnan(human) & (fold != number)
-        x, y = inputs[known], human[known]
-        mean, middle = y.mean(), x.mean(axis=0)
+        x = inputs[known]
+        y = human[known]
+        mean = y.mean()
+        middle = x.mean(axis=0)
         x = x - middle
         weights = np.linalg.solve(x.T @ x + np.eye(x.shape[1]), x.T @ (y - mean))
         inside = fold == number
@@ -229,30 +260,51 @@ def _learned(rng: np.random.Generator, features: FloatArray, human: FloatArray) 
 def people(runs: int, seed: int) -> None:
     """Equal systems, rated by people whose strictness has a standard deviation of .4."""
     for first, second, each in PANELS:
-        rng, tally = np.random.default_rng(seed), Tally()
+        rng = np.random.default_rng(seed)
+        tally = Tally()
         for _ in range(runs):
             field = _by_people(rng, first, second, each)
             (pair,) = compared(field, NONE, ("a", "b")).pairs
-            (plain,) = compared(replace(field, raters=None, severity=None), NONE, ("a", "b")).pairs
-            tally.add("without names", plain.difference.value, plain.difference.interval, 0.0)
+            (plain,) = compared(
+                replace(field, raters=None, severity=None), NONE, ("a", "b")
+            ).pairs
+            tally.add(
+                "without names", plain.difference.value, plain.difference.interval, 0.0
+            )
             if not pair.difference.untold:
-                tally.add("refless compare", pair.difference.value, pair.difference.interval, 0.0)
+                tally.add(
+                    "refless compare",
+                    pair.difference.value,
+                    pair.difference.interval,
+                    0.0,
+                )
         told = len(tally.rows.get("refless compare", ()))
-        print(f"{first} and {second}, ratings a text: {each}; told in {told} of {runs} runs")
+        print(
+            f"{first} and {second}, ratings a text: {each}; told in {told} of {runs} runs"
+        )
         print("\n".join(tally.lines("without names")), flush=True)
 
 
 def _by_people(rng: np.random.Generator, first: str, second: str, each: int) -> Field:
     """Forty items that two equal systems answered, each answer rated by so many of its people."""
-    n, strict = 40, dict(zip("abcdefgh", 0.4 * rng.normal(size=8), strict=True))
-    item, output, who, values = 0.6 * rng.normal(size=n), [], [], []
+    n = 40
+    strict = dict(zip("abcdefgh", 0.4 * rng.normal(size=8), strict=True))
+    item = 0.6 * rng.normal(size=n)
+    output = []
+    who = []
+    values = []
     for row in range(2 * n):
         drawn = rng.choice([*(first if row < n else second)], each, replace=False)
         quality = 3.3 + item[row % n] + 0.5 * rng.normal()
         output += [row] * each
         who += [ord(name) for name in drawn]
-        values += [np.clip(np.round(quality + strict[k] + rng.normal() / 2), 1, 5) for k in drawn]
-    names, text, rater = [f"i{i}" for i in range(n)], np.array(output), np.array(who)
+        values += [
+            np.clip(np.round(quality + strict[k] + rng.normal() / 2), 1, 5)
+            for k in drawn
+        ]
+    names = [f"i{i}" for i in range(n)]
+    text = np.array(output)
+    rater = np.array(who)
     outputs = Outputs(
         ids=tuple(map(str, range(2 * n))),
         texts=("",) * (2 * n),
@@ -264,7 +316,9 @@ def _by_people(rng: np.random.Generator, first: str, second: str, each: int) -> 
         texts=outputs.texts,
         systems=outputs.systems,
         human=np.bincount(text, values) / each,
-        ratings=Ratings(text=text, annotator=rater - 97, values=np.array(values), annotators=WHO),
+        ratings=Ratings(
+            text=text, annotator=rater - 97, values=np.array(values), annotators=WHO
+        ),
     )
     nothing = np.full(2 * n, np.nan)
     return Field(
@@ -353,7 +407,8 @@ def replayed(data: Path, runs: int, seed: int, judge: bool) -> None:
             continue
         pairs = _pairs(rows)
         for n in REPLAYED:
-            rng, tally = np.random.default_rng(seed), Tally()
+            rng = np.random.default_rng(seed)
+            tally = Tally()
             for _ in range(runs):
                 mine, items = pairs[int(rng.integers(len(pairs)))]
                 if n > 0.6 * len(items):
@@ -361,12 +416,21 @@ def replayed(data: Path, runs: int, seed: int, judge: bool) -> None:
                 given, true = _kept(rng, mine, items, n)
                 scores = ["judge"] if judge and "judge" in mine[0] else None
                 pair = _compared(given, score_column=scores)
-                alone, both = pair.powered.alone, pair.powered.both
+                alone = pair.powered.alone
+                both = pair.powered.both
                 for one in (tally, every[n]) if not math.isnan(alone.error) else ():
                     one.add("ratings alone", alone.value, alone.interval, true)
-                    one.add("refless compare", both.value, both.interval, true, pair.powered.worth)
+                    one.add(
+                        "refless compare",
+                        both.value,
+                        both.interval,
+                        true,
+                        pair.powered.worth,
+                    )
             if tally.rows:
-                print(f"{pool}, {n} rated items, {len(tally.rows['ratings alone'])} runs")
+                print(
+                    f"{pool}, {n} rated items, {len(tally.rows['ratings alone'])} runs"
+                )
                 print("\n".join(tally.lines()), flush=True)
     for n, tally in every.items():
         print(f"all pools, {n} rated items, {len(tally.rows['ratings alone'])} runs")
@@ -387,7 +451,8 @@ def alone(data: Path, runs: int, seed: int) -> None:
     """Pairs of systems that nobody rated, by estimates alone; other systems' texts are rated."""
     for pool, rows in pools(data):
         pairs = _pairs(rows)
-        rng, tally = np.random.default_rng(seed), Tally()
+        rng = np.random.default_rng(seed)
+        tally = Tally()
         for _ in range(runs):
             mine, items = pairs[int(rng.integers(len(pairs)))]
             names = {row["system"] for row in mine}
@@ -398,7 +463,9 @@ def alone(data: Path, runs: int, seed: int) -> None:
             given, true = _kept(rng, mine, items, 0)
             rated = [{**others[i], "judge": None} for i in kept.tolist()]
             pair = _compared(given, rated=rated)
-            tally.add("estimates alone", pair.difference.value, pair.difference.interval, true)
+            tally.add(
+                "estimates alone", pair.difference.value, pair.difference.interval, true
+            )
         if tally.rows:
             print(f"{pool}, {len(tally.rows['estimates alone'])} pairs")
             print("\n".join(tally.lines("estimates alone")), flush=True)
@@ -409,7 +476,8 @@ def _pairs(rows: list[dict[str, Any]]) -> list[tuple[list[dict[str, Any]], list[
     of: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         of[row["system"]].add(row["item"])
-    names, found = sorted(of), []
+    names = sorted(of)
+    found = []
     for i, first in enumerate(names):
         for second in names[i + 1 :]:
             common = sorted(of[first] & of[second])
@@ -429,25 +497,34 @@ def _kept(
     """The rows with the ratings of n items, and the difference by all ratings."""
     kept = {*rng.permutation(items)[:n].tolist()}
     first, second = sorted({row["system"] for row in rows})
-    means: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in (first, second)}
+    means: dict[str, dict[str, list[float]]] = {
+        name: defaultdict(list) for name in (first, second)
+    }
     for row in rows:
         means[row["system"]][row["item"]].append(row["rating"])
     of = {
         name: float(np.mean([np.mean(one) for one in found.values()]))
         for name, found in means.items()
     }
-    given = [{**row, "rating": row["rating"] if row["item"] in kept else None} for row in rows]
+    given = [
+        {**row, "rating": row["rating"] if row["item"] in kept else None}
+        for row in rows
+    ]
     return given, of[second] - of[first]
 
 
 def main() -> None:
     """Runs a part."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("part", choices=("simulated", "people", "replayed", "alone", "decided"))
+    parser.add_argument(
+        "part", choices=("simulated", "people", "replayed", "alone", "decided")
+    )
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--judge", action="store_true", help="with the judge's score, if any")
+    parser.add_argument(
+        "--judge", action="store_true", help="with the judge's score, if any"
+    )
     parser.add_argument("--beside", default="", help="of ppi, glide and cje, by commas")
     asked = parser.parse_args()
     if asked.part == "simulated":

@@ -41,8 +41,16 @@ Study = Callable[..., dict[str, "Found"]]
 PASSING = {f"pass .{p}": p / 100 for p in (50, 80, 95, 98)}
 KINDS = ("1-5", "ceiling", *PASSING)
 CENTRES = {"1-5": 3.3, "ceiling": 4.7}
-ITEM, ANSWER, NOISE, SPREAD = 0.8, 0.5, 0.6, 1.15  # standard deviations; the last of all three
-COVERS, FALSE, WIDE, TOLD = 0.93, 0.06, 1.25, 0.9
+ITEM, ANSWER, NOISE, SPREAD = (
+    0.8,
+    0.5,
+    0.6,
+    1.15,
+)  # standard deviations; the last of all three
+COVERS = 0.93
+FALSE = 0.06
+WIDE = 1.25
+TOLD = 0.9
 LARGE = 400_000  # rows that tell a truth
 
 
@@ -156,7 +164,9 @@ def drawn(
     latent[1] += design.gap
     if design.sources:
         latent += design.within * rng.normal(size=sources)[source]
-        latent += design.crossed / math.sqrt(2) * rng.normal(size=(2, sources))[:, source]
+        latent += (
+            design.crossed / math.sqrt(2) * rng.normal(size=(2, sources))[:, source]
+        )
     noisy = latent + NOISE * rng.normal(size=(2, n))
     same = rng.random(n) < design.equal
     latent[1, same] = latent[0, same]
@@ -201,7 +211,10 @@ def welch(first: FloatArray, second: FloatArray) -> Interval:
     variance = sum(parts)
     if not variance > 0:
         return UNDEFINED
-    spare = [part**2 / (len(arm) - 1) for part, arm in zip(parts, (first, second), strict=True)]
+    spare = [
+        part**2 / (len(arm) - 1)
+        for part, arm in zip(parts, (first, second), strict=True)
+    ]
     half = stats.t.ppf(0.975, variance**2 / sum(spare)) * math.sqrt(variance)
     value = float(second.mean() - first.mean())
     return value - half, value + half
@@ -219,8 +232,10 @@ def wilson(verdicts: FloatArray) -> Interval:
 
 def newcombe(first: FloatArray, second: FloatArray) -> Interval:
     """Newcombe's interval of a difference of shares."""
-    (low, high), (least, most) = wilson(first), wilson(second)
-    before, after = float(first.mean()), float(second.mean())
+    (low, high) = wilson(first)
+    (least, most) = wilson(second)
+    before = float(first.mean())
+    after = float(second.mean())
     value = after - before
     down = math.hypot(after - least, high - before)
     up = math.hypot(before - low, most - after)
@@ -293,7 +308,9 @@ def two(
     truth = truth_of(kind, design)[0]
     if these:
         truth = float(ratings[1].mean() - ratings[0].mean())
-    simple = _simplest(kind, ratings, chosen, source, apart=apart, nested=design.sources > 0)
+    simple = _simplest(
+        kind, ratings, chosen, source, apart=apart, nested=design.sources > 0
+    )
     return {"difference": Found(ends, truth, simple, zero=True)}
 
 
@@ -310,7 +327,9 @@ def _simplest(
     both = np.intersect1d(chosen[0], chosen[1])
     differences = ratings[1, both] - ratings[0, both]
     if nested:
-        return student_t(means_by(differences, source[both])) if len(both) else UNDEFINED
+        return (
+            student_t(means_by(differences, source[both])) if len(both) else UNDEFINED
+        )
     if not apart and len(both) == min(map(len, chosen)):
         return student_t(differences)
     arms = ratings[0, chosen[0]], ratings[1, chosen[1]]
@@ -332,7 +351,9 @@ def one(
     human = np.where(np.arange(total) < n, ratings[0], math.nan)
     proxy = None if estimate is None else latent[0] + estimate * rng.normal(size=total)
     unit = source if design.sources else np.arange(total)
-    ends = contrast(Sample.of(human, unit, proxy=proxy), scale=scale_of(kind)).both.interval
+    ends = contrast(
+        Sample.of(human, unit, proxy=proxy), scale=scale_of(kind)
+    ).both.interval
     known = ratings[0, :n]
     simple = wilson(known) if kind in PASSING else student_t(known)
     if design.sources:
@@ -340,7 +361,9 @@ def one(
     return {"mean": Found(ends, truth_of(kind, design)[1], simple)}
 
 
-def unlike(rng: np.random.Generator, k: int, spread: float, *, apart: bool) -> dict[str, Found]:
+def unlike(
+    rng: np.random.Generator, k: int, spread: float, *, apart: bool
+) -> dict[str, Found]:
     """A new system whose ratings vary more, or less, than the old one's; no scale ends them."""
     item = rng.normal(0, 0.5, 40)
     old = item + rng.normal(0, 0.8, 40)
@@ -366,7 +389,10 @@ def by_chance(
     if estimate is not None:
         proxy = latent + estimate * rng.normal(size=(2, n))
     found = {}
-    for name, arms, truth in (("mean", 1, truth_of(kind, ALONE)[1]), ("difference", 2, 0.0)):
+    for name, arms, truth in (
+        ("mean", 1, truth_of(kind, ALONE)[1]),
+        ("difference", 2, 0.0),
+    ):
         item = np.tile(np.arange(n), arms)
         sample = Sample.of(
             human[:arms].ravel(),
@@ -403,13 +429,19 @@ def by_raters(
     people = Raters(text=entry, rater=rater, rating=value)
     told = people.severity(value, arm)
     sample = Sample.of(
-        mean, names % 60, arm=np.where(names < 60, -1, 1), item=names % 60, shares=people.shares
+        mean,
+        names % 60,
+        arm=np.where(names < 60, -1, 1),
+        item=names % 60,
+        shares=people.shares,
     )
     ends = contrast(sample, scale=(1.0, 5.0), severity=told).both.interval
     first, second = (mean[names // 60 == side] for side in (0, 1))
     simple = student_t(second - first)
     if nested and raters >= FEWEST_RATERS:
-        simple = welch(*(means_by(value[arm == side], rater[arm == side]) for side in (0, 1)))
+        simple = welch(
+            *(means_by(value[arm == side], rater[arm == side]) for side in (0, 1))
+        )
     return {"difference": Found(ends, 0.0, simple, zero=True)}
 
 
@@ -439,7 +471,9 @@ def judged(
 ) -> tuple[FloatArray, FloatArray, IntArray, Raters | None]:
     """[n] ratings, scores, sources, and raters."""
     n = shape.rows
-    unit = np.arange(n) // shape.per if shape.per else rng.geometric(0.2, n).cumsum() // 8
+    unit = (
+        np.arange(n) // shape.per if shape.per else rng.geometric(0.2, n).cumsum() // 8
+    )
     unit = np.unique(unit, return_inverse=True)[1]
     together = 0.0
     spread = ITEM
@@ -452,7 +486,9 @@ def judged(
         return rated(kind, quality + 0.7 * rng.normal(size=n)), scores, unit, None
     severity = shape.strict * rng.normal(size=shape.raters)
     who = np.argsort(rng.random((n, shape.raters)), axis=1)[:, : shape.each]
-    single = rated(kind, quality[:, None] + severity[who] + 0.7 * rng.normal(size=who.shape))
+    single = rated(
+        kind, quality[:, None] + severity[who] + 0.7 * rng.normal(size=who.shape)
+    )
     text = np.repeat(np.arange(n), shape.each)
     raters = Raters(text=text, rater=who.ravel(), rating=single.ravel())
     return single.mean(axis=1), scores, unit, raters
@@ -510,17 +546,27 @@ def audit(rng: np.random.Generator, kind: str, shape: Judged) -> dict[str, Found
 def _simple_number(name: str, human: FloatArray, scores: FloatArray) -> Interval:
     """The simplest valid interval of a judge's number, if there is one."""
     if name in SIMPLE_RATES:
-        columns = {"base_rate": human, "judge_rate": scores, "accuracy": human == scores}
+        columns = {
+            "base_rate": human,
+            "judge_rate": scores,
+            "accuracy": human == scores,
+        }
         return wilson(np.asarray(columns[name], dtype=np.float64))
     if name == "bias":
         return student_t(scores - human)
     if name == "mae":
         return student_t(np.abs(scores - human))
     if name in ("pearson", "spearman"):
-        x, y = human, scores
+        x = human
+        y = scores
         if name == "spearman":
-            x, y = stats.rankdata(human), stats.rankdata(scores)
-        r = float(np.corrcoef(x, y)[0, 1]) if np.ptp(human) * np.ptp(scores) else math.nan
+            x = stats.rankdata(human)
+            y = stats.rankdata(scores)
+        r = (
+            float(np.corrcoef(x, y)[0, 1])
+            if np.ptp(human) * np.ptp(scores)
+            else math.nan
+        )
         return fisher(r, len(human), ranked=name == "spearman")
     return UNDEFINED
 
@@ -539,7 +585,9 @@ def bias(
     human = single.mean(axis=1)
     text = np.repeat(np.arange(rows), each)
     people = Raters(text=text, rater=who.ravel(), rating=single.ravel())
-    labels = replace(labels_of("1-5", human, 3.0 + error, unit, people), scale=(-7.0, 13.0))
+    labels = replace(
+        labels_of("1-5", human, 3.0 + error, unit, people), scale=(-7.0, 13.0)
+    )
     truth = 0.4
     simple = student_t(means_by((3.0 + error)[text] - single.ravel(), who.ravel()))
     if raters < FEWEST_RATERS:
@@ -580,7 +628,9 @@ def all_rows(
     }
 
 
-def compared_rows(rng: np.random.Generator, kind: str, n: int, per: int) -> dict[str, Found]:
+def compared_rows(
+    rng: np.random.Generator, kind: str, n: int, per: int
+) -> dict[str, Found]:
     """A slice that is like the others, a judge that has not changed, an even win rate."""
     human, scores, unit, _ = judged(rng, kind, Judged(rows=n, per=per))
     third = ["one" if row % 3 == 0 else "other" for row in range(n)]
@@ -604,7 +654,9 @@ def compared_rows(rng: np.random.Generator, kind: str, n: int, per: int) -> dict
     }
 
 
-def equals(rng: np.random.Generator, rows: int, annotators: int, strict: float) -> dict[str, Found]:
+def equals(
+    rng: np.random.Generator, rows: int, annotators: int, strict: float
+) -> dict[str, Found]:
     """A judge of usual strictness: how much nearer it is to annotators than they are.
 
     The truth is about people like them, or of fewer than four about these.
@@ -623,7 +675,9 @@ def equals(rng: np.random.Generator, rows: int, annotators: int, strict: float) 
     return {"nearness": Found(nearer, gain, UNDEFINED, zero=True)}
 
 
-def _marks(rng: np.random.Generator, quality: FloatArray, severity: FloatArray) -> FloatArray:
+def _marks(
+    rng: np.random.Generator, quality: FloatArray, severity: FloatArray
+) -> FloatArray:
     """[annotators + 1, rows] what annotators say, and last a judge of usual strictness."""
     strictness = np.vstack([severity, np.zeros((1, severity.shape[1]))])
     noise = 0.7 * rng.normal(size=(len(strictness), len(quality)))
@@ -674,7 +728,13 @@ def cells() -> Iterator[Cell]:
     for spread, k, apart in _product((0.4, 1.6), (2, 3, 5, 10), (False, True)):
         name = f"{k} beside 40, {'apart' if apart else 'same items'}"
         wide = "new varies half as much" if spread < 1 else "new varies twice as much"
-        yield Cell("unlike arms", name, wide, unlike, {"k": k, "spread": spread, "apart": apart})
+        yield Cell(
+            "unlike arms",
+            name,
+            wide,
+            unlike,
+            {"k": k, "spread": spread, "apart": apart},
+        )
 
 
 def _product(*lists: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
@@ -692,7 +752,9 @@ def _of_arms(kind: str) -> Iterator[Cell]:
                 "kind": kind, "first": 40, "second": k, "n": 40, "apart": apart,
                 "design": Design(gap=gap),
             }  # fmt: skip
-            yield Cell("arms", f"{k} beside 40, {where}, gap {gap:g}", kind, two, settings)
+            yield Cell(
+                "arms", f"{k} beside 40, {where}, gap {gap:g}", kind, two, settings
+            )
         if k in (2, 3, 5):
             settings = {"kind": kind, "first": k, "second": k, "n": 40, "apart": apart}
             yield Cell("arms", f"{k} beside {k}, {where}", kind, two, settings)
@@ -736,12 +798,16 @@ def _of_sources(kind: str) -> Iterator[Cell]:
         crossed = Design(sources=sources, crossed=0.5, within=0.3)
         for n in (20, 40, 80):
             settings = {"kind": kind, "first": n, "second": n, "design": crossed}
-            yield Cell("sources", f"{n} items of {sources} sources", kind, two, settings)
+            yield Cell(
+                "sources", f"{n} items of {sources} sources", kind, two, settings
+            )
         settings = {"kind": kind, "first": 60, "second": 12, "n": 60, "design": crossed}
         yield Cell("sources", f"60 beside 12, {sources} sources", kind, two, settings)
         nested = Design(sources=sources, within=0.5)
         settings = {"kind": kind, "n": 60, "design": nested}
-        yield Cell("sources", f"mean of 60 items of {sources} sources", kind, one, settings)
+        yield Cell(
+            "sources", f"mean of 60 items of {sources} sources", kind, one, settings
+        )
 
 
 def _of_estimates(kind: str) -> Iterator[Cell]:
@@ -749,14 +815,26 @@ def _of_estimates(kind: str) -> Iterator[Cell]:
     better = Design(gap=0.3)
     for n, estimate in _product((12, 30, 60), (0.4, 9.0)):
         word = "good" if estimate < 1 else "useless"
-        settings = {"kind": kind, "first": n, "second": n, "n": 200, "estimate": estimate}
+        settings = {
+            "kind": kind,
+            "first": n,
+            "second": n,
+            "n": 200,
+            "estimate": estimate,
+        }
         name = f"{n} of 200 rated, {word} estimates"
         yield Cell("estimates", name, kind, two, {**settings, "design": better})
         alone = {"kind": kind, "n": n, "total": 200, "estimate": estimate}
         yield Cell("estimates", f"mean, {name}", kind, one, alone)
     crossed = Design(sources=20, crossed=0.5, within=0.3)
     for second, design in ((60, crossed), (12, ALONE)):
-        settings = {"kind": kind, "first": 60, "second": second, "n": 200, "estimate": 0.4}
+        settings = {
+            "kind": kind,
+            "first": 60,
+            "second": second,
+            "n": 200,
+            "estimate": 0.4,
+        }
         name = "60 of 200 rated, 20 sources" if second == 60 else "60 beside 12 of 200"
         yield Cell("estimates", f"{name}, good estimates", kind, two,
                    {**settings, "design": design})  # fmt: skip
@@ -805,7 +883,12 @@ def _of_raters() -> Iterator[Cell]:
         ):  # fmt: skip
             if raters < FEWEST_RATERS and strict:
                 continue  # then the truth is what these raters say, which is not 0
-            settings = {"raters": raters, "each": each, "strict": strict, "nested": nested}
+            settings = {
+                "raters": raters,
+                "each": each,
+                "strict": strict,
+                "nested": nested,
+            }
             name = f"two systems, {'nested' if nested else 'crossed'}, {raters} raters, {each} each"
             yield Cell("raters", name, column, by_raters, settings)
         for annotators, rows in _product((3, 6), (20, 60, 150)):
@@ -865,10 +948,17 @@ def tables(found: Sequence[tuple[Cell, dict[str, Counts]]]) -> Iterator[str]:
     yield f"| {' | '.join(columns)} | ratio: median, highest |"
     yield "|---|---:|---:|---:|---:|"
     for part, rows in grid.items():
-        yield _summary(part, [each for columns in rows.values() for each in columns.values()])
+        yield _summary(
+            part, [each for columns in rows.values() for each in columns.values()]
+        )
     yield _summary(
         "**all**",
-        [each for rows in grid.values() for columns in rows.values() for each in columns.values()],
+        [
+            each
+            for rows in grid.values()
+            for columns in rows.values()
+            for each in columns.values()
+        ],
     )
     for part, rows in grid.items():
         yield f"\n### {part.capitalize()}\n"
@@ -915,7 +1005,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=1_000, help="draws of each setting")
     parser.add_argument("--part", action="append", help="a part alone; repeatable")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--quick", action="store_true", help="two draws of a few settings")
+    parser.add_argument(
+        "--quick", action="store_true", help="two draws of a few settings"
+    )
     options = parser.parse_args(arguments)
     chosen = [cell for cell in cells() if not options.part or cell.part in options.part]
     runs = options.runs

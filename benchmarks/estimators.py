@@ -94,10 +94,13 @@ def tfidf_ridge(pool: RatedPool, groups: IntArray) -> FloatArray:
     values = np.full(len(pool), np.nan)
     outer = folds_of(groups, 10)
     for fold in range(10):
-        train, test = np.flatnonzero(outer != fold), np.flatnonzero(outer == fold)
+        train = np.flatnonzero(outer != fold)
+        test = np.flatnonzero(outer == fold)
         if len(test) == 0:
             continue
-        vectors = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\w+")
+        vectors = TfidfVectorizer(
+            ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\w+"
+        )
         x = vectors.fit_transform([pool.texts[i] for i in train])
         penalty = _penalty(x, pool.human[train], folds_of(groups[train], 5))
         model = _ridge(x, pool.human[train], penalty)
@@ -114,7 +117,8 @@ def _ridge(x: Any, y: FloatArray, penalty: float) -> Any:
 def _penalty(x: Any, y: FloatArray, inner: IntArray) -> float:
     errors = np.zeros(len(PENALTIES))
     for fold in range(5):
-        train, test = inner != fold, inner == fold
+        train = inner != fold
+        test = inner == fold
         if test.any() and train.any():
             for i, penalty in enumerate(PENALTIES):
                 guess = _ridge(x[train], y[train], penalty).predict(x[test])
@@ -133,14 +137,23 @@ METHODS: dict[str, Method] = {
 
 def pools(data: Path) -> Iterator[tuple[str, RatedPool]]:
     """Every rated pool of the data folder."""
-    yield "HUSE summarization", _read(data / "huse-summarization/judgements.tsv", (1, 6))
+    yield (
+        "HUSE summarization",
+        _read(data / "huse-summarization/judgements.tsv", (1, 6)),
+    )
     yield from _by_task("GRADE", _read(data / "grade/judgements.tsv", (1, 5)))
-    essays = Columns(text="EssayText", id="Id", rating=("Score1", "Score2"), task="EssaySet")
-    for name, pool in _by_task("ASAP-SAS", _read(data / "asap-sas/train.tsv", (0, 3), essays)):
+    essays = Columns(
+        text="EssayText", id="Id", rating=("Score1", "Score2"), task="EssaySet"
+    )
+    for name, pool in _by_task(
+        "ASAP-SAS", _read(data / "asap-sas/train.tsv", (0, 3), essays)
+    ):
         rows = np.random.default_rng(0).permutation(len(pool))[:ANSWERS]
         yield name, pool.take(np.sort(rows))
     outputs = Columns(text="sys_ref", source="mr", rating=("quality",), task="dataset")
-    yield from _by_task("NLG", _read(data / "nlg-ratings/emnlp_data_medians.csv", (1, 6), outputs))
+    yield from _by_task(
+        "NLG", _read(data / "nlg-ratings/emnlp_data_medians.csv", (1, 6), outputs)
+    )
     dialogue = Columns(rating=("human_average_rating",))
     file = data / "dailydialog-multiref/mturk_rating_processed_output.csv"
     yield "DailyDialog", _read(file, (1, 5), dialogue)
@@ -152,11 +165,22 @@ def newer(data: Path) -> Iterator[tuple[str, RatedPool]]:
         for file in sorted((data / folder).glob("*.jsonl")):
             yield file.stem, read_pool([str(file)], Reading()).pool
     for name in ("simpeval", "simpda"):
-        with (data / "edits" / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
+        with (data / "edits" / f"{name}.csv").open(
+            encoding="utf-8", newline=""
+        ) as lines:
             rows = list(csv.DictReader(lines))
-        for rated in sorted({"score", "fluency", "meaning", "simplicity"} & rows[0].keys()):
-            columns = {"text": "simple", "source": "original", "system": "system", "rating": rated}
-            named = [{role: row[name] for role, name in columns.items()} for row in rows]
+        for rated in sorted(
+            {"score", "fluency", "meaning", "simplicity"} & rows[0].keys()
+        ):
+            columns = {
+                "text": "simple",
+                "source": "original",
+                "system": "system",
+                "rating": rated,
+            }
+            named = [
+                {role: row[name] for role, name in columns.items()} for row in rows
+            ]
             yield f"{name} {rated}", read_pool(named, Reading()).pool
 
 
@@ -169,7 +193,10 @@ def summeval(
     """
     folder = data / "summeval-judges"
     found, known = (
-        [json.loads(line) for line in (folder / f"{name}.jsonl").read_text().strip().split("\n")]
+        [
+            json.loads(line)
+            for line in (folder / f"{name}.jsonl").read_text().strip().split("\n")
+        ]
         for name in ("summaries", "articles")
     )
     source = {one["article"]: one["text"] for one in known if articles}
@@ -182,12 +209,18 @@ def summeval(
         ]
         pool = read_pool(rows, Reading(scale=(1, 5))).pool
         said = {row["id"]: row["judges"] for row in found} if judges else {}
-        columns = {one: [said[id_][one].get(name) for id_ in pool.ids] for one in judges}
+        columns = {
+            one: [said[id_][one].get(name) for id_ in pool.ids] for one in judges
+        }
         yield f"SummEval {name}", replace(pool, **scored(columns))
 
 
-def _read(file: Path, scale: tuple[float, float], columns: Columns | None = None) -> RatedPool:
-    return read_pool([str(file)], Reading(scale=scale, columns=columns or Columns())).pool
+def _read(
+    file: Path, scale: tuple[float, float], columns: Columns | None = None
+) -> RatedPool:
+    return read_pool(
+        [str(file)], Reading(scale=scale, columns=columns or Columns())
+    ).pool
 
 
 def _by_task(name: str, pool: RatedPool) -> Iterator[tuple[str, RatedPool]]:
@@ -196,7 +229,9 @@ def _by_task(name: str, pool: RatedPool) -> Iterator[tuple[str, RatedPool]]:
         yield f"{name} {task}", pool.take(rows)
 
 
-def rows_of(name: str, pool: RatedPool, held_out: str, groups: IntArray) -> tuple[list[Row], Gain]:
+def rows_of(
+    name: str, pool: RatedPool, held_out: str, groups: IntArray
+) -> tuple[list[Row], Gain]:
     """All methods on one pool."""
     labels = pool.ids if held_out == "text" else pool.sources
     found = {method: judge(pool, groups) for method, judge in METHODS.items()}
@@ -218,7 +253,8 @@ def rows_of(name: str, pool: RatedPool, held_out: str, groups: IntArray) -> tupl
                 r2=1.0 - error / spread,
             )
         )
-    ours, theirs = _filled(found["gp"], pool), _filled(found["BLEU Neighbors"], pool)
+    ours = _filled(found["gp"], pool)
+    theirs = _filled(found["BLEU Neighbors"], pool)
     return rows, gain_of(name, held_out, pool.human, ours, theirs, groups)
 
 
@@ -235,7 +271,9 @@ def _agreement(pool: RatedPool, values: FloatArray, labels: Sequence[str]) -> Ag
     group = () if labels is pool.ids else tuple(labels)
     reason = tuple("" if value == value else "other" for value in values.tolist())
     return agreement(
-        Predictions(id=pool.ids, human=pool.human, predicted=values, reason=reason, group=group)
+        Predictions(
+            id=pool.ids, human=pool.human, predicted=values, reason=reason, group=group
+        )
     )
 
 
@@ -249,7 +287,8 @@ def gain_of(
     resamples: int = 1_000,
 ) -> Gain:
     """Difference of Spearman with its paired bootstrap interval and p-value, over whole groups."""
-    mine, other = weighted_spearman(human, ours), weighted_spearman(human, theirs)
+    mine = weighted_spearman(human, ours)
+    other = weighted_spearman(human, theirs)
     rng = np.random.default_rng(0)
     draws = weights_of(len(human), resamples=resamples, rng=rng, clusters=groups)
     differences = np.concatenate([mine(weights) - other(weights) for weights in draws])
@@ -297,7 +336,9 @@ def details(rows: Sequence[Row]) -> str:
             row.pool,
             row.held_out,
             row.method,
-            "-" if row.method == "constant" else _interval(row.everywhere, "spearman", 3),
+            "-"
+            if row.method == "constant"
+            else _interval(row.everywhere, "spearman", 3),
             _interval(row.everywhere, "mse", 4),
             f"{row.r2:.3f}",
             f"{row.coverage:.2f}",
@@ -308,7 +349,8 @@ def details(rows: Sequence[Row]) -> str:
 
 
 def _interval(found: Agreement, name: str, digits: int) -> str:
-    value, (low, high) = getattr(found, name), found.interval_of(name)
+    value = getattr(found, name)
+    (low, high) = found.interval_of(name)
     if np.isnan(value):
         return "-"
     return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
@@ -325,7 +367,10 @@ def with_encoder(data: Path, wanted: str, model: str) -> str:
         seen = GaussianProcess(encoder=model).held_out(pool, groups).values
         gain = gain_of(name, way, pool.human, seen, plain, groups)
         spread = np.sum((constant_mean(pool, groups) - pool.human) ** 2)
-        r2 = [1.0 - np.sum((values - pool.human) ** 2) / spread for values in (plain, seen)]
+        r2 = [
+            1.0 - np.sum((values - pool.human) ** 2) / spread
+            for values in (plain, seen)
+        ]
         ranks = [spearman(pool.human, values) for values in (plain, seen)]
         between = f"{gain.gain:+.2f} [{gain.low:+.2f}, {gain.high:+.2f}]"
         lines.append(
@@ -334,7 +379,9 @@ def with_encoder(data: Path, wanted: str, model: str) -> str:
         )
         print(lines[-1], file=sys.stderr)
     signed = GaussianProcess(encoder=model).signature()
-    return "\n".join([*lines, "", f"encoder: {signed.get('model')}, sha {signed.get('sha')}"])
+    return "\n".join(
+        [*lines, "", f"encoder: {signed.get('model')}, sha {signed.get('sha')}"]
+    )
 
 
 def _ways(data: Path, wanted: str) -> Iterator[tuple[str, RatedPool, str, IntArray]]:
@@ -352,9 +399,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--pool", default="", help="only pools whose name holds this")
-    parser.add_argument("--details", action="store_true", help="every number with its interval")
     parser.add_argument(
-        "--encoder", help="folder of an encoder: only what it adds to the Gaussian process"
+        "--details", action="store_true", help="every number with its interval"
+    )
+    parser.add_argument(
+        "--encoder",
+        help="folder of an encoder: only what it adds to the Gaussian process",
     )
     options = parser.parse_args(arguments)
     rows: list[Row] = []

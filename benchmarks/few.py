@@ -18,20 +18,23 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from estimators import summeval
 from rivals import r2, rated_first
 
+from estimators import summeval
 from refless.commands.validate.versus_judges import line, linear
 from refless.data.records import RatedPool, as_outputs
 from refless.estimators.gp import GaussianProcess
 from refless.evaluation.groups import codes
 from refless.registry.arrays import IntArray
 
-RATINGS, OTHERS = (30, 36, 60, 120), 30
+RATINGS = (30, 36, 60, 120)
+OTHERS = 30
 Lines = dict[str, float]
 
 
-def drawn(pool: RatedPool, ratings: int, draws: int) -> Iterator[tuple[IntArray, IntArray]]:
+def drawn(
+    pool: RatedPool, ratings: int, draws: int
+) -> Iterator[tuple[IntArray, IntArray]]:
     """Rows to rate, of articles one after the other, and rows to estimate, of other articles."""
     article = codes(pool.sources)
     rng = np.random.default_rng([ratings, 7])
@@ -43,7 +46,8 @@ def drawn(pool: RatedPool, ratings: int, draws: int) -> Iterator[tuple[IntArray,
 
 def tried(pool: RatedPool, fit: IntArray, asked: IntArray) -> Lines:
     """R² of every line on the rows that are asked for."""
-    known, new = pool.take(fit), pool.take(asked)
+    known = pool.take(fit)
+    new = pool.take(asked)
     found = {
         f"line on {judge}": line(known.scores[:, [i]], known.human, new.scores[:, [i]])
         for i, judge in enumerate(pool.score_names)
@@ -54,7 +58,11 @@ def tried(pool: RatedPool, fit: IntArray, asked: IntArray) -> Lines:
     first = pool.scores[:, :1]
     shuffled = np.random.default_rng(int(fit.sum())).permutation(first)
     bad = replace(pool, scores=shuffled, score_names=pool.score_names[:1])
-    for name, read, reads in (("texts", pool, False), ("both", pool, True), ("bad", bad, True)):
+    for name, read, reads in (
+        ("texts", pool, False),
+        ("both", pool, True),
+        ("bad", bad, True),
+    ):
         gp = GaussianProcess(use_scores=reads).fit(read.take(fit))
         found[name] = gp.estimate(as_outputs(read.take(asked))).values
     return {name: r2(new.human, values) for name, values in found.items()}
@@ -66,7 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--judge", nargs="+", default=["gpt4"])
     parser.add_argument("--draws", type=int, default=20)
-    parser.add_argument("--quick", action="store_true", help="one draw of one dimension")
+    parser.add_argument(
+        "--quick", action="store_true", help="one draw of one dimension"
+    )
     options = parser.parse_args(arguments)
     if not (options.data / "summeval-judges").is_dir():
         print(f"no summeval-judges in {options.data}: nothing is measured")
@@ -76,11 +86,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for ratings in RATINGS[:1] if options.quick else RATINGS:
             some = drawn(pool, ratings, 1 if options.quick else options.draws)
             rows = [tried(pool, *both) for both in some]
-            means = {line: float(np.mean([row[line] for row in rows])) for line in rows[0]}
+            means = {
+                line: float(np.mean([row[line] for row in rows])) for line in rows[0]
+            }
             simple = "mean of judges" if len(options.judge) > 1 else next(iter(means))
             means["short"] = means["both"] - max(means[simple], means["texts"])
             cells = ", ".join(f"{line} {value:.3f}" for line, value in means.items())
-            print(f"{name.removeprefix('SummEval ')}, {ratings} ratings: {cells}", flush=True)
+            print(
+                f"{name.removeprefix('SummEval ')}, {ratings} ratings: {cells}",
+                flush=True,
+            )
     return 0
 
 

@@ -55,10 +55,16 @@ def ours(matrix: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, flo
     model = exact(matrix[:n, :n].copy(), np.full(n, NOISE), y)
     cross = matrix[n:, :n]
     values, variances = model.predict(cross, np.diag(matrix)[n:])
-    return values, variances - (1.0 - cross @ model.ones) ** 2 / model.ones.sum(), model.mean
+    return (
+        values,
+        variances - (1.0 - cross @ model.ones) ** 2 / model.ones.sum(),
+        model.mean,
+    )
 
 
-def theirs(matrix: FloatArray, y: FloatArray, mean: float) -> tuple[FloatArray, FloatArray]:
+def theirs(
+    matrix: FloatArray, y: FloatArray, mean: float
+) -> tuple[FloatArray, FloatArray]:
     """The same from scikit-learn, around the given mean."""
     from sklearn.gaussian_process import GaussianProcessRegressor
 
@@ -91,19 +97,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     y = pool.human[:n]
     values, variances, mean = ours(matrix, y)
     other_values, other_variances = theirs(matrix, y, mean)
-    gap = float(max(np.abs(values - other_values).max(), np.abs(variances - other_variances).max()))
+    gap = float(
+        max(
+            np.abs(values - other_values).max(),
+            np.abs(variances - other_variances).max(),
+        )
+    )
     mine = best_of(3, lambda: ours(matrix, y))
     other = best_of(3, lambda: theirs(matrix, y, mean))
     print(f"{n} rated texts, {new} new ones; largest difference {gap:.1e}")
     print(f"refless       {mine:8.2f} s")
     print(f"scikit-learn  {other:8.2f} s   {other / mine:.1f} times ours")
-    rated, fresh = pool.take(np.arange(n)), pool.take(np.arange(n, n + new))
+    rated = pool.take(np.arange(n))
+    fresh = pool.take(np.arange(n, n + new))
     gp = GaussianProcess()
     fit = best_of(1, lambda: gp.fit(rated))
     predict = best_of(1, lambda: gp.estimate(as_outputs(fresh)))
     prepared = PreparedBleu.build(rated.texts, Shape())
     grams = best_of(1, lambda: prepared.cosine(rated.texts))
-    print(f"whole fit {fit:.1f} s, {new} predictions {predict:.1f} s, n-gram kernel {grams:.1f} s")
+    print(
+        f"whole fit {fit:.1f} s, {new} predictions {predict:.1f} s, n-gram kernel {grams:.1f} s"
+    )
     return 0 if gap < 1e-6 else 1
 
 

@@ -51,7 +51,8 @@ def matching() -> Job:
     from refless.metrics.kernels.bleu import BleuStar
     from refless.metrics.matching import Work
 
-    texts, ratings = simulated_texts(N, length=LENGTH), np.arange(N) % 5
+    texts = simulated_texts(N, length=LENGTH)
+    ratings = np.arange(N) % 5
     prepared = BleuStar().prepare(texts)
     return partial(prepared.neighbor_sums, texts[:100], ratings, 0.08, Work(threads=1))
 
@@ -77,7 +78,10 @@ def reading() -> Job:
     from refless.data.tables import read_pool
 
     texts = simulated_texts(N, length=LENGTH)
-    rows = [{"id": str(i), "text": text, "rating": i % 5 + 1} for i, text in enumerate(texts)]
+    rows = [
+        {"id": str(i), "text": text, "rating": i % 5 + 1}
+        for i, text in enumerate(texts)
+    ]
     return partial(read_pool, rows)
 
 
@@ -103,21 +107,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Counts, compares, prints."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--against", metavar="COMMIT", help="count that commit's too")
-    parser.add_argument("--limit", type=float, default=LIMIT, help="ratio that is too much")
-    parser.add_argument("--plain", action="store_true", help="run the jobs once, without valgrind")
+    parser.add_argument(
+        "--limit", type=float, default=LIMIT, help="ratio that is too much"
+    )
+    parser.add_argument(
+        "--plain", action="store_true", help="run the jobs once, without valgrind"
+    )
     parser.add_argument("-o", "--out", type=Path, help="the counts as JSON")
     asked = parser.parse_args(argv)
     if asked.plain:
         return run_jobs()
     if shutil.which("valgrind") is None:
-        print("valgrind is not installed (Debian: apt-get install valgrind)", file=sys.stderr)
+        print(
+            "valgrind is not installed (Debian: apt-get install valgrind)",
+            file=sys.stderr,
+        )
         return 2
     ours = counted(HERE.parents[1] / "src")
     theirs = counted_of(asked.against) if asked.against else {}
     if asked.out:
-        asked.out.write_text(json.dumps({"this": ours, "other": theirs}, indent=2), "utf-8")
+        asked.out.write_text(
+            json.dumps({"this": ours, "other": theirs}, indent=2), "utf-8"
+        )
     print(*table(ours, theirs, asked.against), sep="\n")
-    return int(any(ours[name] > asked.limit * theirs[name] for name in ours.keys() & theirs))
+    return int(
+        any(ours[name] > asked.limit * theirs[name] for name in ours.keys() & theirs)
+    )
 
 
 def run_jobs() -> int:
@@ -127,7 +142,11 @@ def run_jobs() -> int:
         try:
             job = made()
             job()
-        except (ImportError, AttributeError, TypeError) as error:  # another commit's functions
+        except (
+            ImportError,
+            AttributeError,
+            TypeError,
+        ) as error:  # another commit's functions
             print(f"{name}: {error}", file=sys.stderr)
             job = int
         else:
@@ -168,7 +187,9 @@ def count_of(dump: str) -> int:
 
 def counted_of(commit: str) -> dict[str, int]:
     """The same of another commit, from a work tree that is removed afterwards."""
-    git = partial(subprocess.run, cwd=HERE.parent, check=True, stdout=subprocess.DEVNULL)
+    git = partial(
+        subprocess.run, cwd=HERE.parent, check=True, stdout=subprocess.DEVNULL
+    )
     with tempfile.TemporaryDirectory() as folder:
         tree = f"{folder}/tree"
         git(["git", "worktree", "add", "--quiet", "--detach", tree, commit])
@@ -178,14 +199,20 @@ def counted_of(commit: str) -> dict[str, int]:
             git(["git", "worktree", "remove", "--force", tree])
 
 
-def table(ours: Mapping[str, int], theirs: Mapping[str, int], commit: str | None) -> list[str]:
+def table(
+    ours: Mapping[str, int], theirs: Mapping[str, int], commit: str | None
+) -> list[str]:
     """Lines for a terminal: millions of instructions, and the ratio."""
     head = f"{'job':12}{'here':>12}" + (f"{commit:>14}{'ratio':>8}" if commit else "")
     lines = [f"{head}   millions of instructions"]
     for name in JOBS:
         line = f"{name:12}{shown(ours.get(name))}"
         if commit:
-            ratio = f"{ours[name] / theirs[name]:8.3f}" if name in ours and name in theirs else ""
+            ratio = (
+                f"{ours[name] / theirs[name]:8.3f}"
+                if name in ours and name in theirs
+                else ""
+            )
             line += f"  {shown(theirs.get(name))}{ratio}"
         lines.append(line)
     return lines

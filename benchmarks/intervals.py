@@ -18,9 +18,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+
 from estimators import pools as rated_pools
 from estimators import summeval
-
 from refless.data.records import RatedPool, as_outputs
 from refless.data.tables import read_pool
 from refless.estimators.gp import GaussianProcess
@@ -30,7 +30,11 @@ from refless.registry.arrays import IntArray
 
 MOST = 300  # rated texts, and judged ones
 COLUMNS = ("single", "all", "systems", "single, new system", "new system")
-DRAWN = {"strong": (0.15, 0.05, 0.1), "weak": (0.08, 0.05, 0.1), "none": (0.0, 0.08, 0.1)}
+DRAWN = {
+    "strong": (0.15, 0.05, 0.1),
+    "weak": (0.08, 0.05, 0.1),
+    "none": (0.0, 0.08, 0.1),
+}
 Found = dict[str, list[tuple[float, float, float]]]  # share inside, width, width of z
 
 
@@ -42,7 +46,9 @@ def pools(data: Path) -> Iterator[tuple[str, RatedPool]]:
     yield from summeval(data, articles=False)
 
 
-def split(pool: RatedPool, most: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+def split(
+    pool: RatedPool, most: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
     """Texts of some sources, at most half of them, and texts of others."""
     source = codes(pool.sources)
     place = np.argsort(rng.permutation(source.max() + 1))[source]
@@ -52,12 +58,15 @@ def split(pool: RatedPool, most: int, rng: np.random.Generator) -> tuple[IntArra
     return np.flatnonzero(place < count), np.sort(others)
 
 
-def tried(pool: RatedPool, rated: IntArray, judged: IntArray, found: Found, new: str = "") -> None:
+def tried(
+    pool: RatedPool, rated: IntArray, judged: IntArray, found: Found, new: str = ""
+) -> None:
     """Adds what the intervals hold where these texts are rated and those are judged."""
     if len(rated) < 20 or not len(judged):
         return
     fitted = GaussianProcess(threads=1).fit(pool.take(rated))
-    human, outputs = pool.human[judged], as_outputs(pool.take(judged))
+    human = pool.human[judged]
+    outputs = as_outputs(pool.take(judged))
     estimates = fitted.estimate(outputs)
     inside = (estimates.low <= human) & (human <= estimates.high)
     width = float(np.mean(estimates.high - estimates.low))
@@ -67,16 +76,20 @@ def tried(pool: RatedPool, rated: IntArray, judged: IntArray, found: Found, new:
     rows = {name: np.flatnonzero(systems == name) for name in means.systems}
     one = "new system" if new else "systems"
     every = [(one, means.systems[name].mean_interval, rows[name]) for name in rows]
-    every += [] if new else [("all", means.overall.mean_interval, np.arange(len(judged)))]
+    every += (
+        [] if new else [("all", means.overall.mean_interval, np.arange(len(judged)))]
+    )
     for name, (low, high), which in every:
-        truth, z = human[which].mean(), 3.92 * human[which].std() / len(which) ** 0.5
+        truth = human[which].mean()
+        z = 3.92 * human[which].std() / len(which) ** 0.5
         found[name].append((float(low <= truth <= high), high - low, float(z)))
 
 
 def on_pool(pool: RatedPool, splits: int, sources: int) -> Found:
     """Many splits, each also with one system held out wholly."""
     found: Found = defaultdict(list)
-    systems, names = np.array(pool.systems, dtype=object), sorted({*pool.systems})
+    systems = np.array(pool.systems, dtype=object)
+    names = sorted({*pool.systems})
     for seed in range(splits):
         rated, judged = split(pool, sources, np.random.default_rng(seed))
         tried(pool, rated, judged, found)
@@ -120,7 +133,9 @@ def line(name: str, found: Found) -> str:
     """One row: the share inside and, in brackets, the mean width over that of z."""
     cells = []
     for column in COLUMNS:
-        share, width, z = np.mean(found[column], axis=0) if found[column] else (np.nan,) * 3
+        share, width, z = (
+            np.mean(found[column], axis=0) if found[column] else (np.nan,) * 3
+        )
         beside = f"{width:.2f}" if np.isnan(z) else f"{width / z:.1f} z"
         cells.append("-" if np.isnan(share) else f"{share:.3f} ({beside})")
     return f"| {name} | {' | '.join(cells)} |"
@@ -132,14 +147,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--pool", default="", help="only pools whose name holds this")
     parser.add_argument("--splits", type=int, default=24)
-    parser.add_argument("--sources", type=int, default=MOST, help="rated sources, at most")
-    parser.add_argument("--drawn", action="store_true", help="drawn pools instead of real ones")
+    parser.add_argument(
+        "--sources", type=int, default=MOST, help="rated sources, at most"
+    )
+    parser.add_argument(
+        "--drawn", action="store_true", help="drawn pools instead of real ones"
+    )
     options = parser.parse_args(arguments)
     print(f"| pool | {' | '.join(COLUMNS)} |\n|---|{'---:|' * len(COLUMNS)}")
     if options.drawn:
         for kind in DRAWN:
             for sources in (2, 3, 5, 10, 19, 20, 40):
-                print(line(f"{kind}, {sources} sources", on_drawn(kind, sources, options.splits)))
+                print(
+                    line(
+                        f"{kind}, {sources} sources",
+                        on_drawn(kind, sources, options.splits),
+                    )
+                )
         return 0
     if not options.data.is_dir():
         print(f"no folder {options.data}", file=sys.stderr)

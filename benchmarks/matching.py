@@ -141,7 +141,14 @@ def ours_alone(texts: tuple[str, ...], threads: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "texts.json"
         path.write_text(json.dumps(texts), encoding="utf-8")
-        command = [sys.executable, __file__, "--alone", str(path), "--threads", str(threads)]
+        command = [
+            sys.executable,
+            __file__,
+            "--alone",
+            str(path),
+            "--threads",
+            str(threads),
+        ]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -182,15 +189,21 @@ def nltk_loop(job: Job) -> Timed:
     outputs, rated = drawn(job, job.sizes.loop, seed=1)
     pairs = pairs_of(job, outputs, rated)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # NLTK warns of every pair without a common n-gram
-        seconds, found = timed(lambda: [sentence_bleu([s], x, weights=WEIGHTS) for x, s in pairs])
+        warnings.simplefilter(
+            "ignore"
+        )  # NLTK warns of every pair without a common n-gram
+        seconds, found = timed(
+            lambda: [sentence_bleu([s], x, weights=WEIGHTS) for x, s in pairs]
+        )
     away = distance(job, outputs, rated, np.array(found))
     return Timed(
         method="NLTK, loop",
         pairs=len(pairs),
         seconds=seconds,
         note=f"its similarities are at most {away:.0e} from ours",
-        fault="" if away <= SAME else f"our similarities are up to {away:.1e} from NLTK's",
+        fault=""
+        if away <= SAME
+        else f"our similarities are up to {away:.1e} from NLTK's",
     )
 
 
@@ -249,7 +262,9 @@ def sparse_product(job: Job) -> Timed:
         inside = neighbors(product, lengths[outputs[begin:end], None], lengths[None, :])
         return inside.sum(axis=1), inside @ job.ratings
 
-    seconds, parts = timed(lambda: [block(begin) for begin in range(0, len(outputs), ROWS)])
+    seconds, parts = timed(
+        lambda: [block(begin) for begin in range(0, len(outputs), ROWS)]
+    )
     counts, sums = (np.concatenate(column) for column in zip(*parts, strict=True))
     texts = [job.texts[i] for i in outputs]
     mine = job.prepared.neighbor_sums(texts, job.ratings, TAU)
@@ -282,7 +297,12 @@ def neighbors(product: FloatArray, x: FloatArray, s: FloatArray) -> BoolArray:
     return inside
 
 
-PEERS: tuple[Callable[[Job], Timed], ...] = (sparse_product, fast_bleu, sacrebleu_loop, nltk_loop)
+PEERS: tuple[Callable[[Job], Timed], ...] = (
+    sparse_product,
+    fast_bleu,
+    sacrebleu_loop,
+    nltk_loop,
+)
 
 
 def drawn(job: Job, size: tuple[int, int], seed: int) -> tuple[IntArray, IntArray]:
@@ -333,7 +353,12 @@ def table(rows: Sequence[Timed]) -> str:
     best = rows[0].seconds / rows[0].pairs
     for row in rows:
         each = row.seconds / row.pairs
-        cells = (f"{row.pairs:,}", f"{row.seconds:.2f}", f"{each * 1e6:.4f}", f"{1 / each:,.0f}")
+        cells = (
+            f"{row.pairs:,}",
+            f"{row.seconds:.2f}",
+            f"{each * 1e6:.4f}",
+            f"{1 / each:,.0f}",
+        )
         lines.append(form(row.method, *cells, f"{each / best:,.1f}"))
     return "\n".join(lines)
 
@@ -345,7 +370,9 @@ def machine() -> str:
 
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    names = [
+        line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
+    ]
     name = names[0] if names else platform.processor() or platform.machine()
     python = f"Python {platform.python_version()}, numba {numba.__version__}"
     return f"{name}, {cores()} cores; {python}, scipy {scipy.__version__}"
@@ -357,12 +384,16 @@ def texts_of(path: str | None, limit: int) -> tuple[str, ...]:
         return simulated_texts(limit)
     raw = Path(path).read_bytes()
     text = (gzip.decompress(raw) if path.endswith(".gz") else raw).decode("utf-8")
-    return tuple([line.rstrip("\r") for line in text.split("\n") if line.strip()][:limit])
+    return tuple(
+        [line.rstrip("\r") for line in text.split("\n") if line.strip()][:limit]
+    )
 
 
 def report(texts: tuple[str, ...], sizes: Sizes) -> int:
     """Runs everything, prints the table; returns the exit status."""
-    rows = ours_rows(texts)  # first: a process started by a big one would inherit its peak memory
+    rows = ours_rows(
+        texts
+    )  # first: a process started by a big one would inherit its peak memory
     job = Job(
         texts=texts,
         ratings=ratings_of(len(texts)),
@@ -372,7 +403,9 @@ def report(texts: tuple[str, ...], sizes: Sizes) -> int:
     others, skipped = peers(job)
     rows += others
     length = sum(map(len, texts)) / len(texts)
-    title = f"{len(texts):,} texts of {length:.0f} characters on average, each against all"
+    title = (
+        f"{len(texts):,} texts of {length:.0f} characters on average, each against all"
+    )
     print(title, machine(), "", table(rows), "", sep="\n")
     faults = [f"FAULT: {row.method}: {row.fault}" for row in rows if row.fault]
     for line in (*(f"{row.method}: {row.note}" for row in rows), *skipped, *faults):
@@ -383,9 +416,13 @@ def report(texts: tuple[str, ...], sizes: Sizes) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Reads the command line; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    parser.add_argument("--texts", help="your own texts, one a line; may be gzipped (.gz)")
+    parser.add_argument(
+        "--texts", help="your own texts, one a line; may be gzipped (.gz)"
+    )
     parser.add_argument("--limit", type=int, help="use so many texts (20,000)")
-    parser.add_argument("--quick", action="store_true", help="500 texts and small samples")
+    parser.add_argument(
+        "--quick", action="store_true", help="500 texts and small samples"
+    )
     parser.add_argument("--alone", help=argparse.SUPPRESS)
     parser.add_argument("--threads", type=int, default=1, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -395,7 +432,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     sizes = QUICK if options.quick else Sizes()
     try:
-        texts = texts_of(options.texts, sizes.texts if options.limit is None else options.limit)
+        texts = texts_of(
+            options.texts, sizes.texts if options.limit is None else options.limit
+        )
     except (OSError, EOFError, UnicodeError, zlib.error) as error:
         print(f"error: {options.texts}: {error}", file=sys.stderr)
         return 2

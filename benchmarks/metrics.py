@@ -32,7 +32,8 @@ from refless.extensions.metrics.delta import DeltaBLEU
 from refless.metrics.kernels.rouge import RougeLKernel
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-ROUNDS, SEED = 3, 0
+ROUNDS = 3
+SEED = 0
 SAMPLE = 40  # outputs and references of all whose pairs rouge-score is given
 
 
@@ -71,7 +72,9 @@ def simulated(n: int) -> Outputs:
     rng = np.random.default_rng(SEED)
 
     def text() -> str:
-        return " ".join(f"w{word}" for word in rng.zipf(1.3, size=rng.integers(4, 20)) % 5000)
+        return " ".join(
+            f"w{word}" for word in rng.zipf(1.3, size=rng.integers(4, 20)) % 5000
+        )
 
     return Outputs(
         ids=numbered(n),
@@ -95,7 +98,9 @@ def sacrebleu(outputs: Outputs) -> float:
     from sacrebleu import corpus_bleu
 
     streams = list(zip(*outputs.references, strict=True))
-    return float(corpus_bleu(list(outputs.texts), [list(s) for s in streams], force=True).score)
+    return float(
+        corpus_bleu(list(outputs.texts), [list(s) for s in streams], force=True).score
+    )
 
 
 def coco_caption(outputs: Outputs) -> float:
@@ -159,7 +164,8 @@ def contest(one: Contest, outputs: Outputs) -> bool:
     runs = [(timed(one.ours, outputs), timed(one.peer, outputs)) for _ in range(ROUNDS)]
     ours = min(seconds for (seconds, _), _ in runs)
     peer = min(seconds for _, (seconds, _) in runs)
-    score, other = runs[0][0][1], runs[0][1][1]
+    score = runs[0][0][1]
+    other = runs[0][1][1]
     agrees = not one.same or abs(score - other) <= one.tolerance
     print(
         f"{one.name:12} {ours:8.2f} s   {one.peer_name:18} {peer:8.2f} s   "
@@ -190,17 +196,22 @@ def all_pairs(outputs: Outputs) -> bool:
     except ImportError as absent:
         print(f"{'ROUGE-L':12} skipped: {absent}")
         return True
-    texts, rated = words_of(outputs.texts), words_of([row[0] for row in outputs.references])
+    texts = words_of(outputs.texts)
+    rated = words_of([row[0] for row in outputs.references])
     scorer = RougeScorer(["rougeL"], use_stemmer=False)
-    RougeLKernel().prepare(rated[:9]).similarities(texts[:9])  # compiles, or loads what is compiled
-    ours, peer = [], []
+    RougeLKernel().prepare(rated[:9]).similarities(
+        texts[:9]
+    )  # compiles, or loads what is compiled
+    ours = []
+    peer = []
     for _ in range(ROUNDS):
         begin = time.perf_counter()
         found = RougeLKernel().prepare(rated).similarities(texts)
         ours.append((time.perf_counter() - begin) / found.size)
         begin = time.perf_counter()
         other = [
-            [scorer.score(s, x)["rougeL"].fmeasure for s in rated[:SAMPLE]] for x in texts[:SAMPLE]
+            [scorer.score(s, x)["rougeL"].fmeasure for s in rated[:SAMPLE]]
+            for x in texts[:SAMPLE]
         ]
         peer.append((time.perf_counter() - begin) / SAMPLE**2)
     agrees = float(np.abs(found[:SAMPLE, :SAMPLE] - np.array(other)).max()) <= 1e-9
@@ -222,14 +233,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description="Metrics: ours beside their peers.", allow_abbrev=False
     )
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real data")
-    parser.add_argument("--quick", action="store_true", help="300 simulated outputs: does it run?")
+    parser.add_argument(
+        "--data", type=Path, default=DATA, help="folder of the real data"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="300 simulated outputs: does it run?"
+    )
     options = parser.parse_args(arguments)
     logging.getLogger("sacrebleu").setLevel(logging.ERROR)
     real = (options.data / "dailydialog-multiref").exists() and not options.quick
-    outputs = dailydialog(options.data) if real else simulated(300 if options.quick else 6740)
+    outputs = (
+        dailydialog(options.data) if real else simulated(300 if options.quick else 6740)
+    )
     what = "DailyDialog" if real else "SIMULATED texts"
-    print(f"{what}: {len(outputs)} outputs, 5 references each; best of {ROUNDS}, empty caches")
+    print(
+        f"{what}: {len(outputs)} outputs, 5 references each; best of {ROUNDS}, empty caches"
+    )
     with contextlib.redirect_stderr(io.StringIO()):
         agree = [contest(one, weighted(outputs)) for one in CONTESTS]
         agree.append(all_pairs(outputs))

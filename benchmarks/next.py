@@ -21,9 +21,9 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from estimators import pools, summeval
 from simulate import simulate
 
+from estimators import pools, summeval
 from refless.commands.next.active_learning import DOUBT
 from refless.commands.next.d_optimal import most_telling
 from refless.commands.next.sampling_design import Units, items_to_draw, outputs_to_draw
@@ -44,7 +44,9 @@ PAIRS = 4  # of systems, at most, in each repetition
 QUICK = 120  # self-made texts
 
 
-def parts(pool: RatedPool, rng: np.random.Generator, share: float) -> tuple[IntArray, IntArray]:
+def parts(
+    pool: RatedPool, rng: np.random.Generator, share: float
+) -> tuple[IntArray, IntArray]:
     """Texts of a share of the sources (texts, where there are none), and all others, shuffled."""
     groups = codes(pool.sources) if len({*pool.sources}) > 1 else np.arange(len(pool))
     count = int(groups.max()) + 1
@@ -58,7 +60,9 @@ def course(pool: RatedPool, seed: int, *, chosen: bool) -> FloatArray:
     test, train = parts(pool, np.random.default_rng(seed), SHARE)
     pool = pool.take(np.concatenate([test[:JUDGED], train[:MOST]]))
     test, train = np.split(np.arange(len(pool)), [min(len(test), JUDGED)])
-    rng, known, rows = np.random.default_rng((seed, 1)), train[: SIZES[0]], []
+    rng = np.random.default_rng((seed, 1))
+    known = train[: SIZES[0]]
+    rows = []
     for size in SIZES[1:]:
         left = np.setdiff1d(train, known)
         more = size - len(known)
@@ -80,20 +84,27 @@ def course(pool: RatedPool, seed: int, *, chosen: bool) -> FloatArray:
 
 
 def _judged(pool: RatedPool, rows: IntArray, values: FloatArray) -> tuple[float, float]:
-    human, guess = pool.human[rows], values[rows]
+    human = pool.human[rows]
+    guess = values[rows]
     r = spearman(human, guess)
-    return 0.0 if math.isnan(r) else r, float(np.square(human - guess).mean() / pool.human.var())
+    return 0.0 if math.isnan(r) else r, float(
+        np.square(human - guess).mean() / pool.human.var()
+    )
 
 
 def learning(pool: RatedPool, repetitions: int) -> list[str]:
     """What random choice reaches, and by how much the other is better (MSE: lower is better)."""
     both = [
-        [course(pool, seed, chosen=way) for way in (True, False)] for seed in range(repetitions)
+        [course(pool, seed, chosen=way) for way in (True, False)]
+        for seed in range(repetitions)
     ]
     ours, theirs = np.array(both).transpose(1, 0, 2)
     cells = []
     for k in range(ours.shape[1]):
-        cells += [f"{theirs[:, k].mean():.3f}", with_interval(ours[:, k] - theirs[:, k], "+")]
+        cells += [
+            f"{theirs[:, k].mean():.3f}",
+            with_interval(ours[:, k] - theirs[:, k], "+"),
+        ]
     return cells
 
 
@@ -120,7 +131,9 @@ def drawn(pool: RatedPool, seed: int) -> list[float]:
     some = pool.take(np.sort(rest))
     outputs = as_outputs(some)
     pairs = [*combinations(sorted({*some.systems}), 2)]
-    pairs = [pairs[k] for k in np.random.default_rng(seed).permutation(len(pairs))[:PAIRS]]
+    pairs = [
+        pairs[k] for k in np.random.default_rng(seed).permutation(len(pairs))[:PAIRS]
+    ]
     units = [items_to_draw(estimator, outputs, pair) for pair in pairs]
     errors = some.human - estimator.predict(outputs)
     return [
@@ -134,8 +147,12 @@ def _promised(some: RatedPool, errors: FloatArray, several: Sequence[Units]) -> 
     promised = true = 0.0
     for units in several:
         n = max(2, round(DRAWN * len(units.members)))
-        missed = np.array([_mean(some, one, units.systems, errors) for one in units.members])
-        human = np.array([_mean(some, one, units.systems, some.human) for one in units.members])
+        missed = np.array(
+            [_mean(some, one, units.systems, errors) for one in units.members]
+        )
+        human = np.array(
+            [_mean(some, one, units.systems, some.human) for one in units.members]
+        )
         rest = 1 / n - 1 / len(units.members)
         true += missed.var() * rest + human.var() / len(units.members)
         promised += (units.half_width(n) / student(n - 1)) ** 2
@@ -173,7 +190,9 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[str, RatedPool]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints a row a pool, as each is done."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0] if __doc__ else None
+    )
     parser.add_argument("what", choices=list(STUDIES))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--pool", default="", help="only pools whose name holds this")

@@ -20,9 +20,9 @@ from itertools import chain, combinations
 from pathlib import Path
 
 import numpy as np
-from estimators import pools, summeval
 from simulate import simulate
 
+from estimators import pools, summeval
 from refless.commands.pairs.pairwise import Pairwise, pairwise
 from refless.commands.pairs.run import held_out_differences
 from refless.data.choices import choices_in
@@ -36,13 +36,16 @@ from refless.stats.intervals import percentile_interval
 CHOSEN_BY = ("GRADE convai2", "SummEval coherence")  # what settings were chosen on
 MOST = 5  # pairs of a source
 QUICK = 120  # self-made texts
-STEEP = 8.0  # logits by which a text that is perfect is preferred to one that is worthless
+STEEP = (
+    8.0  # logits by which a text that is perfect is preferred to one that is worthless
+)
 
 
 def made(pool: RatedPool, seed: int = 0) -> RatedPool:
     """Pairs of a rated pool: of two texts for one source the better rated one was preferred."""
     rng = np.random.default_rng(seed)
-    human, sides = pool.human, []
+    human = pool.human
+    sides = []
     for rows in _by_source(pool).values():
         both = [
             (a, b) if human[a] > human[b] else (b, a)
@@ -52,7 +55,11 @@ def made(pool: RatedPool, seed: int = 0) -> RatedPool:
         sides += [both[i] for i in np.sort(rng.permutation(len(both))[:MOST])]
     return of_choices(
         [
-            {"prompt": pool.sources[a], "chosen": pool.texts[a], "rejected": pool.texts[b]}
+            {
+                "prompt": pool.sources[a],
+                "chosen": pool.texts[a],
+                "rejected": pool.texts[b],
+            }
             for a, b in sides
         ]
     )
@@ -72,12 +79,16 @@ def _by_source(pool: RatedPool) -> dict[str, list[int]]:
 
 def self_made(n: int, seed: int = 0) -> RatedPool:
     """Simulated texts, between which simulated people choose by their true quality."""
-    simulated, rng, rows = simulate(n, seed=seed), np.random.default_rng(seed), []
+    simulated = simulate(n, seed=seed)
+    rng = np.random.default_rng(seed)
+    rows = []
     pool = simulated.pool
     for group in _by_source(pool).values():
         for a, b in combinations(group, 2):
             ahead = STEEP * (simulated.quality[a] - simulated.quality[b])
-            best, worst = (a, b) if rng.random() < 1.0 / (1.0 + np.exp(-ahead)) else (b, a)
+            best, worst = (
+                (a, b) if rng.random() < 1.0 / (1.0 + np.exp(-ahead)) else (b, a)
+            )
             texts = {"chosen": pool.texts[best], "rejected": pool.texts[worst]}
             rows.append({"prompt": pool.sources[a], **texts})
     return of_choices(rows)
@@ -108,7 +119,12 @@ def table(rows: Sequence[tuple[str, Pairwise]]) -> list[str]:
     lines = [f"| {' | '.join([*names, *more])} |", "|---|" + "---:|" * 7]
     for name, found in rows:
         first, *others = found.judges[:3]
-        cells = [name, f"{found.groups}", f"{found.pairs}", _with(first.accuracy, first.interval)]
+        cells = [
+            name,
+            f"{found.groups}",
+            f"{found.pairs}",
+            _with(first.accuracy, first.interval),
+        ]
         cells += [f"{line.accuracy:.3f}" for line in others]
         cells += [_with(line.gap, line.gap_interval, "+") for line in others]
         lines.append(f"| {' | '.join(cells)} |")
@@ -146,7 +162,9 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[str, RatedPool]]:
     elif options.quick:
         yield "self-made", self_made(QUICK)
     else:
-        yield from ((name, one) for name, one in _all(options.data) if options.pool in name)
+        yield from (
+            (name, one) for name, one in _all(options.data) if options.pool in name
+        )
 
 
 def _all(data: Path) -> Iterator[tuple[str, RatedPool]]:

@@ -28,9 +28,9 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from estimators import newer, pools, summeval
 from simulate import simulate
 
+from estimators import newer, pools, summeval
 from refless.commands.next.plan import pilot_of
 from refless.commands.next.planning import Goal, Pilot, interval_of, ratings_for
 from refless.data.design import Design
@@ -64,7 +64,9 @@ def every_pool(data: Path) -> Iterator[tuple[str, RatedPool]]:
     yield from summeval(data, articles=False)
     for name, scale in SCALES.items():
         file = data / "llm" / f"{name}.jsonl"
-        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        rows = [
+            json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()
+        ]
         yield name, read_pool(_single(rows), Reading(scale=scale)).pool
     for name, pool in newer(data):
         if name == "grammar":
@@ -91,14 +93,18 @@ def drawn(pool: Pilot, texts: int, rng: np.random.Generator) -> Pilot:
     return Pilot(values=pool.values[places], text=np.arange(texts))
 
 
-def reached(pool: Pilot, goal: Goal, ratings: int, studies: int, rng: np.random.Generator) -> float:
+def reached(
+    pool: Pilot, goal: Goal, ratings: int, studies: int, rng: np.random.Generator
+) -> float:
     """The share of studies on a real pool that reach the goal; 0 ratings reach nothing."""
     n = ratings // goal.arms
     kept = 0
     for _ in range(studies if n else 0):
         human = np.stack([drawn(pool, n, rng).values for _ in range(goal.arms)])
         low, high = interval_of(human + goal.within * np.arange(goal.arms)[:, None])
-        kept += low > 0 or high < 0 if goal.arms > 1 else (high - low) / 2 <= goal.within
+        kept += (
+            low > 0 or high < 0 if goal.arms > 1 else (high - low) / 2 <= goal.within
+        )
     return kept / studies
 
 
@@ -110,7 +116,8 @@ def planning(pool: RatedPool, repetitions: int) -> list[str]:
         rng = np.random.default_rng(1)
         usual, _ = ratings_for(goal)
         kept = reached(every, goal, usual, STUDIES, rng)
-        sizes, shares = [], []
+        sizes = []
+        shares = []
         for _ in range(repetitions):
             pilot = drawn(every, PILOT, rng)
             pilot = replace(pilot, values=np.sort(pilot.values))
@@ -119,7 +126,12 @@ def planning(pool: RatedPool, repetitions: int) -> list[str]:
             ratings, _ = ratings_for(replace(goal, pilot=pilot, spread=pilot.spread))
             sizes.append(ratings)
             shares.append(reached(every, goal, ratings, STUDIES // 5, rng))
-        cells += [f"{usual}", f"{kept:.2f}", f"{np.median(sizes):.0f}", f"{np.mean(shares):.2f}"]
+        cells += [
+            f"{usual}",
+            f"{kept:.2f}",
+            f"{np.median(sizes):.0f}",
+            f"{np.mean(shares):.2f}",
+        ]
     return cells
 
 
@@ -139,12 +151,20 @@ def widths(pool: RatedPool, repetitions: int) -> list[str]:
                 continue
             then = today.after(1.0)
             inside = then.range[0] <= true <= then.range[1]
-            found.append((then.half_width / true, inside, pair.chance, low > 0 or high < 0))
+            found.append(
+                (then.half_width / true, inside, pair.chance, low > 0 or high < 0)
+            )
     if not found:
         return ["0", *["-"] * 5]
     ratio, within, chance, shown = np.array(found, dtype=np.float64).T
     near = np.abs(ratio - 1) <= NEAR
-    numbers = (np.median(ratio), near.mean(), within.mean(), np.nanmean(chance), shown.mean())
+    numbers = (
+        np.median(ratio),
+        near.mean(),
+        within.mean(),
+        np.nanmean(chance),
+        shown.mean(),
+    )
     return [str(len(found)), *(f"{number:.2f}" for number in numbers)]
 
 
@@ -230,7 +250,9 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[str, RatedPool]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints a row a pool, as each is done."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0] if __doc__ else None
+    )
     parser.add_argument("what", choices=list(STUDIES_OF))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--pool", default="", help="only pools whose name holds this")

@@ -98,7 +98,9 @@ def world(design: Design, rng: np.random.Generator) -> World:
     letters = rng.integers(97, 123, size=(WORDS, 8)).astype(np.uint8)
     words = tuple(row[: rng.integers(3, 9)].tobytes().decode() for row in letters)
     common = np.arange(1, WORDS + 1) ** -0.9
-    worth = np.where(rng.random(WORDS) < design.different, rng.standard_normal(WORDS), 0.0)
+    worth = np.where(
+        rng.random(WORDS) < design.different, rng.standard_normal(WORDS), 0.0
+    )
     return World(words, common / common.sum(), worth)
 
 
@@ -114,13 +116,16 @@ def drawn(
     """n texts, rated by these people."""
     source = np.arange(n) // design.per_source
     shared = [rng.choice(WORDS, 5, p=of.common) for _ in range(int(source.max()) + 1)]
-    texts, worth = [], np.zeros(n)
+    texts = []
+    worth = np.zeros(n)
     for i in range(n):
         chosen = rng.choice(WORDS, rng.integers(5, 20), p=of.common)
         if design.per_source > 1:
             chosen = np.concatenate([chosen, shared[source[i]][:3]])
         texts.append(" ".join(of.words[k] for k in chosen))
-        worth[i] = (of.worth[chosen] - of.worth @ of.common).sum() / math.sqrt(len(chosen))
+        worth[i] = (of.worth[chosen] - of.worth @ of.common).sum() / math.sqrt(
+            len(chosen)
+        )
     spread = math.sqrt(float(of.worth**2 @ of.common)) or 1.0
     lengths = (np.log1p([len(text) for text in texts]) - 4.1) / 0.35
     own = math.sqrt(max(0.0, 1 - design.words**2 - design.length**2 - design.source**2))
@@ -133,7 +138,9 @@ def drawn(
         _ratings(design, quality, milder, rng),
         ids=[f"{i}" for i in range(n)],
         sources=sources if design.per_source > 1 else (),
-        annotators=[f"{i}" for i in range(design.annotators)] if design.annotators else (),
+        annotators=[f"{i}" for i in range(design.annotators)]
+        if design.annotators
+        else (),
         scale=(1, 5) if design.scaled else None,
     )
 
@@ -142,8 +149,11 @@ def _ratings(
     design: Design, quality: FloatArray, milder: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
     """[n, raters] ratings; with annotators [n, annotators], NaN where one did not rate."""
-    n, count = len(quality), len(milder)
-    ratings = 3 + quality[:, None] + milder + design.noise * rng.standard_normal((n, count))
+    n = len(quality)
+    count = len(milder)
+    ratings = (
+        3 + quality[:, None] + milder + design.noise * rng.standard_normal((n, count))
+    )
     if design.annotators:
         turns = np.argsort(rng.random((n, count)), axis=1) >= design.raters
         ratings[turns] = np.nan
@@ -200,7 +210,8 @@ def happened(pool: RatedPool, new: RatedPool, own: RatedPool) -> Numbers:
     for other in ("constant", "TF-IDF ridge"):
         found[f"mse, {other} - gp"] = error[other] - error["gp"]
     gaps = [
-        _ranked(column.human, guesses["gp"][column.rows]) - spearman(column.human, column.scores)
+        _ranked(column.human, guesses["gp"][column.rows])
+        - spearman(column.human, column.scores)
         for column in (columns_of(new, leave_out=True) if known.all() else ())
     ]
     return found | ({"spearman, gp - annotator": float(np.mean(gaps))} if gaps else {})
@@ -221,7 +232,8 @@ def _plain(pool: RatedPool, new: RatedPool) -> dict[str, FloatArray]:
 def _ridge(pool: RatedPool, new: RatedPool) -> FloatArray:
     """The ridge of `refless.evaluation.baselines`, its TF-IDF counted over the rated texts."""
     rows = tfidf((*pool.texts, *new.texts))
-    known, asked = rows[: len(pool)], rows[len(pool) :]
+    known = rows[: len(pool)]
+    asked = rows[len(pool) :]
     ridge = exact((known @ known.T).toarray(), np.ones(len(pool)), pool.human)
     return ridge.predict((asked @ known.T).toarray(), np.ones(len(new)))[0]
 
@@ -241,7 +253,8 @@ def rounds(design: Design, pools: int, seed: int) -> Iterator[tuple[Found, Numbe
     for number in range(pools):
         rng = np.random.default_rng((seed, number))
         of = world(design, rng)
-        ours, others = people(design, rng), people(design, rng)
+        ours = people(design, rng)
+        others = people(design, rng)
         pool = drawn(design, of, design.n, ours, rng)
         new, own = (drawn(design, of, NEW, milder, rng) for milder in (others, ours))
         groups = np.arange(design.n) // design.per_source
@@ -252,7 +265,9 @@ def told(name: str, done: list[tuple[Found, Numbers]]) -> None:
     """One line a number: coverage, bias, width, and what was called significant or better."""
     print(f"{name}: {len(done)} pools")
     for key in done[0][0]:
-        rows = np.array([(*found[key], truth[key]) for found, truth in done if key in truth])
+        rows = np.array(
+            [(*found[key], truth[key]) for found, truth in done if key in truth]
+        )
         rows = rows[~np.isnan(rows).any(axis=1)]
         value, low, high, truth = rows.T
         wrong = ((low > 0) & (truth <= 0)) | ((high < 0) & (truth >= 0))
@@ -268,7 +283,9 @@ def told(name: str, done: list[tuple[Found, Numbers]]) -> None:
 
 def main() -> None:
     """Prints a table a design."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0] if __doc__ else None
+    )
     parser.add_argument("--pools", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--design", action="append", choices=list(DESIGNS))

@@ -25,7 +25,9 @@ NONE = np.zeros(0, dtype=np.int64)
 Draw = Callable[[DrawnRows, np.random.Generator], BoolArray]
 
 
-def study(n: int, rng: np.random.Generator, *, by_system: bool, sort: str = "") -> DrawnRows:
+def study(
+    n: int, rng: np.random.Generator, *, by_system: bool, sort: str = ""
+) -> DrawnRows:
     """Items with an answer of each system; a judge's five grades, its fine scores, and lengths.
 
     A tenth of the fine scores is missing. Rows are in order of items, or of systems or scores.
@@ -37,7 +39,11 @@ def study(n: int, rng: np.random.Generator, *, by_system: bool, sort: str = "") 
     quality = quality + rng.normal(size=n)
     fine = np.where(rng.random(n) < 0.1, np.nan, quality)
     length = np.exp(3 + 0.5 * rng.normal(size=items)[item] + 0.2 * rng.normal(size=n))
-    orders = {"": np.arange(n), "system": np.lexsort((item, system)), "score": quality.argsort()}
+    orders = {
+        "": np.arange(n),
+        "system": np.lexsort((item, system)),
+        "score": quality.argsort(),
+    }
     place = orders[sort].argsort()
     return DrawnRows(
         drawn=np.zeros(n, dtype=np.bool_),
@@ -80,7 +86,9 @@ def half_rated(rows: DrawnRows, rng: np.random.Generator) -> BoolArray:
 def one_each(rows: DrawnRows, rng: np.random.Generator) -> BoolArray:
     """One row of each item."""
     items = int(rows.levels[0].max()) + 1
-    return np.asarray(system_of(rows) == rng.integers(SYSTEMS, size=items)[rows.levels[0]])
+    return np.asarray(
+        system_of(rows) == rng.integers(SYSTEMS, size=items)[rows.levels[0]]
+    )
 
 
 def few_new(rows: DrawnRows, rng: np.random.Generator) -> BoolArray:
@@ -155,29 +163,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Prints two tables; ends with 1 if there are more false alarms than chance allows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=400)
-    parser.add_argument("--quick", action="store_true", help="four runs of the small sizes")
+    parser.add_argument(
+        "--quick", action="store_true", help="four runs of the small sizes"
+    )
     options = parser.parse_args(arguments)
     runs = 4 if options.quick else options.runs
     sizes = SIZES[:2] if options.quick else SIZES
-    alarms, trials = 0, 0
-    print("| drawn at random | p ≤ .05 | p ≤ .001 | runs |\n|---|---:|---:|---:|", flush=True)
+    alarms = 0
+    trials = 0
+    print(
+        "| drawn at random | p ≤ .05 | p ≤ .001 | runs |\n|---|---:|---:|---:|",
+        flush=True,
+    )
     for number, (name, (draw, by_system)) in enumerate(LEVELS.items()):
         smallest = []
         for n in sizes:
             for run in range(runs):
                 rng = np.random.default_rng((number, n, run))
-                rows = study(n, rng, by_system=by_system, sort=("", "system", "score")[run % 3])
+                rows = study(
+                    n, rng, by_system=by_system, sort=("", "system", "score")[run % 3]
+                )
                 smallest.append(min(p_values(rows, draw, rng).values(), default=1.0))
         p = np.array(smallest)
         alarms += int((p <= LEVEL).sum())
         trials += len(p)
         print(
-            f"| {name} | {(p <= USUAL).mean():.3f} | {(p <= LEVEL).sum()} | {len(p)} |", flush=True
+            f"| {name} | {(p <= USUAL).mean():.3f} | {(p <= LEVEL).sum()} | {len(p)} |",
+            flush=True,
         )
     print(f"\n{alarms} alarms in {trials} runs; {LEVEL * trials:g} are allowed.\n")
-    print("| not drawn at random | told | by more than order | runs |\n|---|---:|---:|---:|")
+    print(
+        "| not drawn at random | told | by more than order | runs |\n|---|---:|---:|---:|"
+    )
     for name, (draw, n, by_system, sort) in POWERS.items():
-        told, content = 0, 0
+        told = 0
+        content = 0
         for run in range(runs // 4):
             rng = np.random.default_rng((99, n, run))
             rows = study(n, rng, by_system=by_system, sort=sort)
@@ -186,7 +206,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             rest = [p for column, p in found.items() if column != PLACE]
             content += min(rest, default=1.0) <= LEVEL
         share = runs // 4
-        print(f"| {name} | {told / share:.2f} | {content / share:.2f} | {share} |", flush=True)
+        print(
+            f"| {name} | {told / share:.2f} | {content / share:.2f} | {share} |",
+            flush=True,
+        )
     return int(alarms > LEVEL * trials + 3 * np.sqrt(LEVEL * trials) + 1)
 
 

@@ -28,7 +28,10 @@ from pathlib import Path
 from typing import Any
 
 FAULTS = (OSError, asyncio.IncompleteReadError)
-FEWEST, PATIENCE = 5, 60.0  # acknowledged ratings before a kill, and seconds to wait for them
+FEWEST, PATIENCE = (
+    5,
+    60.0,
+)  # acknowledged ratings before a kill, and seconds to wait for them
 
 
 def outputs(folder: Path, n: int) -> Path:
@@ -55,7 +58,15 @@ class Service:
 
     def start(self) -> None:
         """Returns when it listens."""
-        command = [sys.executable, "-m", "refless", "rate", *self.words, "--port", str(self.port)]
+        command = [
+            sys.executable,
+            "-m",
+            "refless",
+            "rate",
+            *self.words,
+            "--port",
+            str(self.port),
+        ]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
@@ -118,7 +129,9 @@ class Rater:
                 self.seconds.append(took)
             unit = found.get("next")
             if self.pace:
-                await asyncio.sleep(max(0.0, self.random.uniform(0.5, 1.5) / self.pace - took))
+                await asyncio.sleep(
+                    max(0.0, self.random.uniform(0.5, 1.5) / self.pace - took)
+                )
 
     async def watch(self) -> None:
         """Reads what the owner's page is told, until it is cancelled."""
@@ -191,14 +204,16 @@ def kills(args: argparse.Namespace, folder: Path) -> int:
     words = [str(path), "--raters", str(args.raters), "--overlap", "0.001"]
     service = Service(words, _free_port())
     service.start()
-    raters, drawn = raters_of(service), random.Random(args.seed)
+    raters = raters_of(service)
+    drawn = random.Random(args.seed)
 
     def acknowledged() -> int:
         return sum(len(rater.acknowledged) for rater in raters)
 
     def kill() -> None:
         for done in range(args.kills):
-            before, late = acknowledged(), time.monotonic() + PATIENCE
+            before = acknowledged()
+            late = time.monotonic() + PATIENCE
             while acknowledged() < before + FEWEST and time.monotonic() < late:
                 time.sleep(0.01)  # a busy machine takes long to begin
             time.sleep(drawn.uniform(0.0, args.apart))
@@ -229,7 +244,9 @@ def told(raters: list[Rater], database: Path) -> int:
     sent = {name: said for one in raters for name, said in one.acknowledged.items()}
     lost = [name for name, said in sent.items() if there.get(name) != said]
     doubled = len(rows) - len({assigned for *_, assigned in rows})
-    refused = [line for one in raters for line in one.refused if not line.startswith("0 ")]
+    refused = [
+        line for one in raters for line in one.refused if not line.startswith("0 ")
+    ]
     print(f"{len(sent)} acknowledged, {len(rows)} there, {len(lost)} lost, {doubled} doubled, "
           f"{len(refused)} refused, integrity {whole}")  # fmt: skip
     print(*refused[:5], sep="\n")
@@ -241,16 +258,28 @@ def load(args: argparse.Namespace, folder: Path) -> int:
 
     Each item has two ratings, at random, so that a third rater decides about nearly half of them.
     """
-    path, project = outputs(folder, args.items), folder / "project.json"
+    path = outputs(folder, args.items)
+    project = folder / "project.json"
     with path.open(encoding="utf-8") as lines:
-        gold = [{"id": json.loads(line)["id"], "answer": 3} for line in islice(lines, 20)]
+        gold = [
+            {"id": json.loads(line)["id"], "answer": 3} for line in islice(lines, 20)
+        ]
     rules = {"guidelines": "# How usable is it?", "render": "markdown", "adjudicate": 1}
     project.write_text(json.dumps({**rules, "gold": gold}), encoding="utf-8")
-    words = [str(path), "--raters", str(args.raters), "--overlap", "0.001", "--per-item", "2"]
+    words = [
+        str(path),
+        "--raters",
+        str(args.raters),
+        "--overlap",
+        "0.001",
+        "--per-item",
+        "2",
+    ]
     words += ["--project", str(project)]
     service = Service(words, _free_port())
     service.start()
-    raters, empty = raters_of(service, args.pace), Rater(service.port, "")
+    raters = raters_of(service, args.pace)
+    empty = Rater(service.port, "")
 
     async def watched() -> None:
         owner = asyncio.create_task(Rater(service.port, service.links["owner"]).watch())
@@ -263,8 +292,10 @@ def load(args: argparse.Namespace, folder: Path) -> int:
     busy = ", ".join(f"{one:.1f}" for one in os.getloadavg())
     service.end()
     took = [t for one in raters for t in one.seconds]
-    spent, wall = os.times(), 60 * args.minutes
-    ours, theirs = spent.user + spent.system, spent.children_user + spent.children_system
+    spent = os.times()
+    wall = 60 * args.minutes
+    ours = spent.user + spent.system
+    theirs = spent.children_user + spent.children_system
     print(f"{len(took) / wall:.0f} ratings a second; {percentiles(took)}")
     print(f"an answer without work meanwhile: {percentiles(empty.seconds)}")
     print(f"of a core: raters {ours / wall:.0%}, service with its looks {theirs / wall:.0%}; "
@@ -277,7 +308,8 @@ def percentiles(seconds: list[float]) -> str:
     ordered = sorted(1000 * value for value in seconds)
     shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "most": 1.0}
     parts = (
-        f"{name} {ordered[int(at * (len(ordered) - 1))]:.1f} ms" for name, at in shares.items()
+        f"{name} {ordered[int(at * (len(ordered) - 1))]:.1f} ms"
+        for name, at in shares.items()
     )
     return ", ".join(parts)
 
@@ -294,9 +326,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("kills", "load"))
     parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--apart", type=float, default=1.5, help="most seconds between kills")
+    parser.add_argument(
+        "--apart", type=float, default=1.5, help="most seconds between kills"
+    )
     parser.add_argument("--raters", type=int, default=20)
-    parser.add_argument("--pace", type=float, default=2.0, help="ratings a second of each")
+    parser.add_argument(
+        "--pace", type=float, default=2.0, help="ratings a second of each"
+    )
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--items", type=int, default=60_000)
     parser.add_argument("--seed", type=int, default=0)

@@ -39,7 +39,10 @@ class Case:
 def rated(path: Path, n: int, *, long: int = 0, seed: int = 0) -> str:
     """A file of n rated texts of about 50 characters; the last one may be a long one."""
     rng = np.random.default_rng(seed)
-    texts = [*simulated_texts(n - bool(long), seed=seed), *([_long(long)] if long else [])]
+    texts = [
+        *simulated_texts(n - bool(long), seed=seed),
+        *([_long(long)] if long else []),
+    ]
     merit = np.array([min(len(text), 100) for text in texts]) / 25
     stars = np.clip(np.rint(1 + merit + rng.normal(0, 1, n)), 1, 5).astype(int)
     rows = zip(texts, stars.tolist(), strict=True)
@@ -63,12 +66,23 @@ def _written(path: Path, rows: Iterable[object]) -> str:
 
 
 def _validate(at: Path, share: float) -> list[str]:
-    return ["validate", rated(at / "rated.jsonl", int(1_000_000 * share)), "--scale", "1", "5"]
+    return [
+        "validate",
+        rated(at / "rated.jsonl", int(1_000_000 * share)),
+        "--scale",
+        "1",
+        "5",
+    ]
 
 
 def _score(at: Path, share: float) -> list[str]:
     given = outputs(at / "outputs.jsonl", int(200_000 * share))
-    return ["score", given, "--rated", rated(at / "rated.jsonl", int(2_000 * share) + 10)]
+    return [
+        "score",
+        given,
+        "--rated",
+        rated(at / "rated.jsonl", int(2_000 * share) + 10),
+    ]
 
 
 def _long_output(at: Path, share: float) -> list[str]:
@@ -97,16 +111,24 @@ CASES = (
 def run(case: Case, share: float) -> bool:
     """Runs one case and prints its line; whether it kept what is promised."""
     with tempfile.TemporaryDirectory() as folder:
-        with ProcessPoolExecutor(1) as elsewhere:  # a child's peak is never below its parent's
+        with ProcessPoolExecutor(
+            1
+        ) as elsewhere:  # a child's peak is never below its parent's
             arguments = elsewhere.submit(case.make, Path(folder), share).result()
         words = [sys.executable, "-m", "refless", *arguments]
         begin = time.perf_counter()
-        process = subprocess.Popen([*words, "--format", "json"], stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [*words, "--format", "json"], stdout=subprocess.DEVNULL
+        )
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - begin
     mebibytes = used.ru_maxrss / 1024
-    kept = not process.returncode and seconds <= case.seconds and mebibytes <= case.mebibytes
+    kept = (
+        not process.returncode
+        and seconds <= case.seconds
+        and mebibytes <= case.mebibytes
+    )
     cpu = used.ru_utime + used.ru_stime
     print(
         f"{case.name:36}{seconds:9.1f} s{cpu:9.1f} s CPU{mebibytes:9.0f} MiB   "
@@ -119,7 +141,9 @@ def run(case: Case, share: float) -> bool:
 def main() -> int:
     """Runs the cases."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a thousandth of it: does it run?")
+    parser.add_argument(
+        "--quick", action="store_true", help="a thousandth of it: does it run?"
+    )
     parser.add_argument("--only", default="", help="cases whose name holds this")
     given = parser.parse_args()
     wanted = [case for case in CASES if given.only in case.name]

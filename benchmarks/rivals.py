@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from estimators import Gain, gain_of, newer, pools, summeval
 from simulate import simulate
 from surface import surface
 
+from estimators import Gain, gain_of, newer, pools, summeval
 from refless.data.records import RatedPool, as_outputs
 from refless.data.tables import Columns, Reading, read_pool
 from refless.data.tables.reading import scale_of
@@ -49,7 +49,8 @@ PENALTIES = np.logspace(-2, 3, 11)
 COMPONENTS = 50  # of the TF-IDF of words
 SIZE = 4.0  # of a vector, beside standardized numbers
 RESAMPLES = 4_000
-LEVEL, FAR = 0.05, 0.02
+LEVEL = 0.05
+FAR = 0.02
 QUICK = 90  # self-made texts
 DRAWS, LEAST = 4, 60  # of few ratings; texts to estimate with them
 ROLES = ("text", "id", "source")  # columns of a file that have a flag of one name
@@ -113,7 +114,11 @@ class Row:
 
 
 def fold_of(
-    pool: RatedPool, numbers: FloatArray, vectors: FloatArray, fit: IntArray, judged: IntArray
+    pool: RatedPool,
+    numbers: FloatArray,
+    vectors: FloatArray,
+    fit: IntArray,
+    judged: IntArray,
 ) -> Fold:
     """The features of these texts, learned from those to fit alone."""
     from sklearn.decomposition import TruncatedSVD
@@ -128,19 +133,26 @@ def fold_of(
     words = counted(ngram_range=(1, 2), token_pattern=r"\w+")
     looks = Two(numbers[fit], numbers[judged])
     looks = looks.each(StandardScaler().fit(looks.fit).transform)
-    svd = TruncatedSVD(min(COMPONENTS, words.fit.shape[1] - 1), random_state=0).fit(words.fit)
+    svd = TruncatedSVD(min(COMPONENTS, words.fit.shape[1] - 1), random_state=0).fit(
+        words.fit
+    )
     parts = words.each(svd.transform)
     return Fold(
         y=pool.human[fit],
         lengths=Two(fit, judged).each(
-            lambda rows: np.array([[len(pool.texts[i])] for i in rows], dtype=np.float64)
+            lambda rows: np.array(
+                [[len(pool.texts[i])] for i in rows], dtype=np.float64
+            )
         ),
         words=words,
         characters=counted(analyzer="char_wb", ngram_range=(2, 5)),
         surface=looks,
-        dense=Two(*map(np.hstack, ((looks.fit, parts.fit), (looks.judged, parts.judged)))),
+        dense=Two(
+            *map(np.hstack, ((looks.fit, parts.fit), (looks.judged, parts.judged)))
+        ),
         vectors=Two(
-            np.hstack([looks.fit, vectors[fit]]), np.hstack([looks.judged, vectors[judged]])
+            np.hstack([looks.fit, vectors[fit]]),
+            np.hstack([looks.judged, vectors[judged]]),
         ),
     )
 
@@ -175,7 +187,9 @@ def trees(fold: Fold) -> FloatArray:
     """Extremely randomized trees on surface numbers and components of words."""
     from sklearn.ensemble import ExtraTreesRegressor
 
-    model = ExtraTreesRegressor(300, min_samples_leaf=3, max_features=0.4, random_state=0)
+    model = ExtraTreesRegressor(
+        300, min_samples_leaf=3, max_features=0.4, random_state=0
+    )
     return np.asarray(model.fit(fold.dense.fit, fold.y).predict(fold.dense.judged))
 
 
@@ -193,7 +207,8 @@ def sklearn_gp(fold: Fold) -> FloatArray:
 
 def length(fold: Fold) -> FloatArray:
     """A line on the number of characters."""
-    x, y = fold.lengths.fit[:, 0], fold.y
+    x = fold.lengths.fit[:, 0]
+    y = fold.y
     slope = np.cov(x, y)[0, 1] / max(float(x.var(ddof=1)), 1e-12)
     return np.asarray(y.mean() + slope * (fold.lengths.judged[:, 0] - x.mean()))
 
@@ -208,14 +223,18 @@ RIVALS: dict[str, Callable[[Fold], FloatArray]] = {
 }
 
 
-def stacked(human: FloatArray, estimates: dict[str, FloatArray], fold: IntArray) -> FloatArray:
+def stacked(
+    human: FloatArray, estimates: dict[str, FloatArray], fold: IntArray
+) -> FloatArray:
     """[n] all methods together, in shares that those of the other folds ask for."""
     from scipy.optimize import nnls
 
-    columns, values = np.column_stack(list(estimates.values())), np.empty(len(human))
+    columns = np.column_stack(list(estimates.values()))
+    values = np.empty(len(human))
     for number in np.unique(fold):
         fit = fold != number
-        middle, level = columns[fit].mean(axis=0), human[fit].mean()
+        middle = columns[fit].mean(axis=0)
+        level = human[fit].mean()
         shares = nnls(columns[fit] - middle, human[fit] - level)[0]
         values[~fit] = level + (columns[~fit] - middle) @ shares
     return values
@@ -225,8 +244,12 @@ def meanings(pool: RatedPool, sources: Sequence[str | None]) -> FloatArray:
     """[n, d] vectors of texts, and their cosines with those of their sources, about as large."""
     encoder = Encoder(model=BUILT_IN)
     texts = encoder.sentences(pool.texts)
-    cosines = (texts * encoder.sentences([source or "" for source in sources])).sum(axis=1)
-    return np.asarray(np.hstack([texts * SIZE, cosines[:, None] * SIZE]), dtype=np.float64)
+    cosines = (texts * encoder.sentences([source or "" for source in sources])).sum(
+        axis=1
+    )
+    return np.asarray(
+        np.hstack([texts * SIZE, cosines[:, None] * SIZE]), dtype=np.float64
+    )
 
 
 def methods_of(
@@ -251,7 +274,8 @@ def methods_of(
 
 def judged_by_all(pool: RatedPool, fold: IntArray) -> dict[str, FloatArray]:
     """Estimates of every text [n] by every method, fitted on the other folds [n]."""
-    estimates, columns = methods_of(pool), {name: np.empty(len(pool)) for name in (OURS, *RIVALS)}
+    estimates = methods_of(pool)
+    columns = {name: np.empty(len(pool)) for name in (OURS, *RIVALS)}
     for number in np.unique(fold):
         judged = np.flatnonzero(fold == number)
         for name, values in estimates(np.flatnonzero(fold != number), judged).items():
@@ -270,9 +294,12 @@ def rated_first(
 def with_few(pool: RatedPool, ratings: int) -> dict[str, FloatArray]:
     """Mean Spearman and R² of every method on the other sources, of so many ratings; {} if none."""
     groups = codes(pool.sources if len(set(pool.sources)) > 1 else pool.ids)
-    estimates, cells = methods_of(pool), dict[str, list[Any]]()
+    estimates = methods_of(pool)
+    cells = dict[str, list[Any]]()
     for draw in range(DRAWS):
-        place, fit = rated_first(groups, ratings, np.random.default_rng([ratings, draw]))
+        place, fit = rated_first(
+            groups, ratings, np.random.default_rng([ratings, draw])
+        )
         judged = np.flatnonzero(place > place[fit].max())
         if len(judged) < LEAST:
             return {}
@@ -287,8 +314,13 @@ def row_of(name: str, pool: RatedPool, folds: int, by: str = "source") -> Row:
     """All methods on one pool; intervals are over sources, whatever is held out."""
     by_source = len(set(pool.sources)) > 1
     groups = codes(pool.sources if by_source else pool.ids)
-    held = {"source": groups, "text": codes(pool.ids), "system": codes(pool.systems or pool.ids)}
-    fold, y = folds_of(held[by], folds), pool.human
+    held = {
+        "source": groups,
+        "text": codes(pool.ids),
+        "system": codes(pool.systems or pool.ids),
+    }
+    fold = folds_of(held[by], folds)
+    y = pool.human
     found = judged_by_all(pool, fold)
     best = max(RIVALS, key=lambda rival: spearman(y, found[rival]))
     way = "text" if by == "source" and not by_source else by
@@ -324,14 +356,18 @@ def r2(human: FloatArray, values: FloatArray) -> float:
 def table(rows: Sequence[Row]) -> list[str]:
     """Spearman and R² of every method, a line a pool."""
     names = (OURS, *RIVALS)
-    lines = [f"| pool | held out | {' | '.join(names)} | gain over the best [95 %] | p, Holm |"]
+    lines = [
+        f"| pool | held out | {' | '.join(names)} | gain over the best [95 %] | p, Holm |"
+    ]
     lines.append("|---|---|" + "---:|" * (len(names) + 2))
     for row, p in zip(rows, corrected(rows), strict=True):
         gain = row.gain
         cells = [f"{row.spearman(name):.3f} / {row.r2[name]:.3f}" for name in names]
         beside = f"{gain.gain:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]"
         between = f"{row.best} {beside} | {p:.4f} |"
-        lines.append(f"| {row.name} | {gain.held_out} | {' | '.join(cells)} | {between}")
+        lines.append(
+            f"| {row.name} | {gain.held_out} | {' | '.join(cells)} | {between}"
+        )
     return lines
 
 
@@ -342,13 +378,23 @@ def corrected(rows: Sequence[Row]) -> FloatArray:
 
 def summary(rows: Sequence[Row]) -> list[str]:
     """Mean correlations; where the Gaussian process is below a rival, and below a constant."""
-    means = (f"{m} {np.mean([row.spearman(m) for row in rows]):.3f}" for m in (OURS, *RIVALS))
+    means = (
+        f"{m} {np.mean([row.spearman(m) for row in rows]):.3f}" for m in (OURS, *RIVALS)
+    )
     ps = dict(zip((row.name for row in rows), corrected(rows), strict=True))
     below = [row for row in rows if row.gain.gain < 0]
     surely = [f"{row.name} ({row.best})" for row in below if ps[row.name] < LEVEL]
-    alone = [f"{row.name} ({row.best})" for row in below if row.gain.p < LEVEL <= ps[row.name]]
+    alone = [
+        f"{row.name} ({row.best})"
+        for row in below
+        if row.gain.p < LEVEL <= ps[row.name]
+    ]
     none = [row for row in rows if row.r2[OURS] < 0]
-    far = [f"{row.name} ({row.best} {row.gain.gain:+.3f})" for row in below if row.gain.gain < -FAR]
+    far = [
+        f"{row.name} ({row.best} {row.gain.gain:+.3f})"
+        for row in below
+        if row.gain.gain < -FAR
+    ]
     ahead = float(np.mean([row.gain.gain for row in rows]))
     together = float(np.mean([row.stack - row.spearman(OURS) for row in rows]))
     return [
@@ -364,9 +410,15 @@ def summary(rows: Sequence[Row]) -> list[str]:
 
 def save(folder: Path, row: Row) -> None:
     """The held-out estimates of one pool, with human ratings, groups and folds."""
-    columns: dict[str, Any] = {"human": row.human, "group": row.groups, "fold": row.fold}
+    columns: dict[str, Any] = {
+        "human": row.human,
+        "group": row.groups,
+        "fold": row.fold,
+    }
     folder.mkdir(parents=True, exist_ok=True)
-    np.savez(folder / (re.sub(r"[^\w-]+", "_", row.name) + ".npz"), **columns | row.estimates)
+    np.savez(
+        folder / (re.sub(r"[^\w-]+", "_", row.name) + ".npz"), **columns | row.estimates
+    )
 
 
 def chosen(options: argparse.Namespace) -> Iterator[tuple[str, RatedPool]]:
@@ -374,7 +426,9 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[str, RatedPool]]:
     if options.file:
         named = {role: getattr(options, role) for role in ROLES}
         columns = Columns(rating=tuple(options.rating), **named)
-        reading = Reading(columns=columns, scale=options.scale and scale_of(options.scale))
+        reading = Reading(
+            columns=columns, scale=options.scale and scale_of(options.scale)
+        )
         yield options.file.stem, read_pool([str(options.file)], reading).pool
     elif options.quick:
         yield "self-made", simulate(QUICK).pool
@@ -389,7 +443,9 @@ def some_of(pool: RatedPool, most: int | None) -> RatedPool:
     groups = codes(pool.sources) if len({*pool.sources}) > 1 else np.arange(len(pool))
     order = np.random.default_rng(0).permutation(groups.max() + 1)
     ends = np.cumsum(np.bincount(groups)[order])
-    count = max(5, int(np.searchsorted(ends, most, side="right"))) if most else len(order)
+    count = (
+        max(5, int(np.searchsorted(ends, most, side="right"))) if most else len(order)
+    )
     return pool.take(np.flatnonzero(np.isin(groups, order[:count])))
 
 
@@ -404,11 +460,19 @@ def few_rows(options: argparse.Namespace) -> int:
     """Prints a line for each pool of few ratings, and one of their means."""
     rows = []
     for name, pool in chosen(options):
-        row = with_few(some_of(pool, options.most), options.few) if options.pool in name else {}
+        row = (
+            with_few(some_of(pool, options.most), options.few)
+            if options.pool in name
+            else {}
+        )
         if row:
             rows.append(row)
             print(f"{name}: {few_cells(row)}", flush=True)
-    mean = {name: np.mean([row[name] for row in rows], axis=0) for name in rows[0]} if rows else {}
+    mean = (
+        {name: np.mean([row[name] for row in rows], axis=0) for name in rows[0]}
+        if rows
+        else {}
+    )
     print(f"{len(rows)} pools: {few_cells(mean)}")
     return 0
 
@@ -426,12 +490,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--file", type=Path, help="your own rated texts instead")
     for role in ROLES:
         parser.add_argument(f"--{role}", help=f"its column for {role}")
-    parser.add_argument("--rating", nargs="+", default=[], help="its columns for ratings")
-    parser.add_argument("--scale", nargs=2, type=float, help="lowest and highest rating")
+    parser.add_argument(
+        "--rating", nargs="+", default=[], help="its columns for ratings"
+    )
+    parser.add_argument(
+        "--scale", nargs=2, type=float, help="lowest and highest rating"
+    )
     parser.add_argument("--most", type=int, help="texts a pool, of whole sources")
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--by", choices=("source", "text", "system"), default="source")
-    parser.add_argument("--quick", action="store_true", help="three folds, self-made ratings")
+    parser.add_argument(
+        "--quick", action="store_true", help="three folds, self-made ratings"
+    )
     parser.add_argument("--few", type=int, help="so many ratings, drawn four times")
     parser.add_argument("--save", type=Path, help="folder for held-out estimates")
     options = parser.parse_args(arguments)

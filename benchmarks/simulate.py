@@ -22,8 +22,16 @@ from refless.registry.errors import UsageError
 
 T = TypeVar("T")
 
-SYSTEMS = {"broken": 4.5, "careful": 1.2, "hasty": 2.6}  # name: errors a sentence, at most
-BLUNT = {"broken": 0.4, "careful": 0.1, "hasty": 0.5}  # name: share of replies of little use
+SYSTEMS = {
+    "broken": 4.5,
+    "careful": 1.2,
+    "hasty": 2.6,
+}  # name: errors a sentence, at most
+BLUNT = {
+    "broken": 0.4,
+    "careful": 0.1,
+    "hasty": 0.5,
+}  # name: share of replies of little use
 BLUNT_COST = 0.35
 SCALE = (1.0, 5.0)
 
@@ -63,9 +71,13 @@ def _grammar() -> tuple[tuple[_Topic, ...], tuple[str, ...]]:
     """The topics, and words that are out of place anywhere, from `simulated.toml`."""
     text = Path(__file__).with_name("simulated.toml").read_text(encoding="utf-8")
     grammar = tomllib.loads(text)
-    first, last = grammar["names"]["first"], grammar["names"]["last"]
+    first = grammar["names"]["first"]
+    last = grammar["names"]["last"]
     shared = grammar["words"] | {"name": [f"the {a} {b}" for a in first for b in last]}
-    topics = (_Topic(**topic | {"words": shared | topic["words"]}) for topic in grammar["topics"])
+    topics = (
+        _Topic(**topic | {"words": shared | topic["words"]})
+        for topic in grammar["topics"]
+    )
     return tuple(topics), tuple(grammar["odd"])
 
 
@@ -94,7 +106,9 @@ def simulate(
     if n < 0 or seed < 0:
         raise UsageError(f"n and seed must be 0 or more, got {n} and {seed}")
     if not 1 <= raters_per_text <= annotators:
-        raise UsageError(f"each text needs 1 to {annotators} raters, got {raters_per_text}")
+        raise UsageError(
+            f"each text needs 1 to {annotators} raters, got {raters_per_text}"
+        )
     rng = np.random.default_rng(seed)
     item = np.arange(n) // len(SYSTEMS)
     systems = tuple(tuple(SYSTEMS)[i % len(SYSTEMS)] for i in range(n))
@@ -133,8 +147,12 @@ def _requests(count: int, rng: np.random.Generator) -> list[_Request]:
     for number in range(count):
         topic = topics[number % len(topics)]
         for _ in range(50):
-            words = {slot: _pick(topic.words[slot], rng) for slot in _slots(topic.request)}
-            request = _Request(topic=topic, words=words, source=topic.request.format(**words))
+            words = {
+                slot: _pick(topic.words[slot], rng) for slot in _slots(topic.request)
+            }
+            request = _Request(
+                topic=topic, words=words, source=topic.request.format(**words)
+            )
             if request.source not in sources:
                 break
         sources.add(request.source)
@@ -142,7 +160,9 @@ def _requests(count: int, rng: np.random.Generator) -> list[_Request]:
     return drawn
 
 
-def _answer(request: _Request, system: str, rng: np.random.Generator) -> tuple[str, float]:
+def _answer(
+    request: _Request, system: str, rng: np.random.Generator
+) -> tuple[str, float]:
     """One system's answer and its true quality."""
     care = rng.random()  # how well this system happens to do this time
     topic = request.topic
@@ -172,7 +192,9 @@ def _repeat(words: list[str], rng: np.random.Generator) -> str:
 
 def _garble(words: list[str], rng: np.random.Generator) -> str:
     """The longest of three words without its vowels."""
-    at = max((int(rng.random() * len(words)) for _ in range(3)), key=lambda i: len(words[i]))
+    at = max(
+        (int(rng.random() * len(words)) for _ in range(3)), key=lambda i: len(words[i])
+    )
     garbled = "".join(letter for letter in words[at] if letter not in "aeiou") or "x"
     return " ".join([*words[:at], garbled, *words[at + 1 :]])
 
@@ -195,20 +217,30 @@ ERRORS: dict[str, tuple[float, Callable[[list[str], np.random.Generator], str]]]
 }  # name: what it costs of the quality, and how it is made
 
 
-def _rate(quality: FloatArray, annotators: int, raters: int, rng: np.random.Generator) -> Ratings:
+def _rate(
+    quality: FloatArray, annotators: int, raters: int, rng: np.random.Generator
+) -> Ratings:
     """Ratings of each text by different annotators, each with a bias and noise of their own."""
     n = len(quality)
     bias = (rng.random(annotators) - 0.5) * 0.2
     spread = 0.06 + rng.random(annotators) * 0.14
-    who: IntArray = np.argsort(rng.random((n, annotators)), axis=1, kind="stable")[:, :raters]
+    who: IntArray = np.argsort(rng.random((n, annotators)), axis=1, kind="stable")[
+        :, :raters
+    ]
     who = np.sort(who, axis=1)
     # the sum of three uniform numbers, centred, is near enough to a normal one of variance 1/4
     noise = rng.random((3, n, raters))
-    felt = quality[:, None] + bias[who] + 2 * spread[who] * (noise[0] + noise[1] + noise[2] - 1.5)
+    felt = (
+        quality[:, None]
+        + bias[who]
+        + 2 * spread[who] * (noise[0] + noise[1] + noise[2] - 1.5)
+    )
     steps = np.rint(np.clip(felt, 0, 1) * (SCALE[1] - SCALE[0]))
     return Ratings(
         text=np.repeat(np.arange(n), raters),
         annotator=who.ravel(),
         values=(SCALE[0] + steps).ravel(),
-        annotators=tuple(f"a{i:0{len(str(annotators))}d}" for i in range(1, annotators + 1)),
+        annotators=tuple(
+            f"a{i:0{len(str(annotators))}d}" for i in range(1, annotators + 1)
+        ),
     )

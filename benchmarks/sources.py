@@ -19,10 +19,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from estimators import newer, pools, summeval
 from rivals import some_of
 from simulate import simulate
 
+from estimators import newer, pools, summeval
 from refless.data.records import RatedPool, as_outputs
 from refless.data.tables import Reading, read_pool
 from refless.estimators.folds import folds_of
@@ -34,13 +34,24 @@ from refless.stats.correlation import spearman
 FOLDS = 5
 SEVERAL = 1.5  # texts a source, on average
 FEWEST = 40  # estimates, for a number
-MODELS = ("explain-csqa", "faithbench", "medical-answer", "wmt23-zh-en", "satisfaction-MWOZ")
+MODELS = (
+    "explain-csqa",
+    "faithbench",
+    "medical-answer",
+    "wmt23-zh-en",
+    "satisfaction-MWOZ",
+)
 WAYS = ("texts", "systems", "sources", "items")
 
 
 def several(data: Path) -> Iterator[tuple[str, RatedPool]]:
     """The pools with several texts a source, or an item if they have no sources."""
-    for name, pool in (*pools(data), *summeval(data, articles=True), *newer(data), *models(data)):
+    for name, pool in (
+        *pools(data),
+        *summeval(data, articles=True),
+        *newer(data),
+        *models(data),
+    ):
         count = len({*(pool.items or pool.sources)})
         if FOLDS <= count <= len(pool) / SEVERAL:
             yield name, pool
@@ -49,7 +60,9 @@ def several(data: Path) -> Iterator[tuple[str, RatedPool]]:
 def models(data: Path) -> Iterator[tuple[str, RatedPool]]:
     """Outputs of language models, of items with several."""
     for name in MODELS:
-        lines = (data / "llm" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        lines = (
+            (data / "llm" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        )
         texts = [json.loads(line) for line in lines]
         kept = ("id", "text", "source", "item", "system")
         rows = [
@@ -66,7 +79,11 @@ def folds_by(way: str, pool: RatedPool) -> IntArray | None:
     if way == "texts":
         return folds_of(np.arange(len(pool)), FOLDS) if pool.sources else None
     if way == "systems":
-        return folds_of(codes(pool.systems), FOLDS) if pool.sources and systems > 1 else None
+        return (
+            folds_of(codes(pool.systems), FOLDS)
+            if pool.sources and systems > 1
+            else None
+        )
     if way == "sources":
         return folds_of(codes(pool.sources), FOLDS) if pool.sources else None
     return folds_of(codes(pool.items or pool.sources), FOLDS)
@@ -78,7 +95,8 @@ def judged(way: str, pool: RatedPool, fold: IntArray) -> FloatArray:
         pool = replace(pool, sources=(), items=pool.items or pool.sources)
     values = np.full(len(pool), np.nan)
     for number in range(int(fold.max()) + 1):
-        inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
+        inside = np.flatnonzero(fold == number)
+        outside = np.flatnonzero(fold != number)
         rated = pool.take(outside)
         if way in {"texts", "systems"}:
             known = {*rated.sources}
@@ -96,7 +114,8 @@ def cell(way: str, pool: RatedPool) -> str:
     rows = np.flatnonzero(~np.isnan(values))
     if len(rows) < FEWEST:
         return "-"
-    human, estimates = pool.human[rows], values[rows]
+    human = pool.human[rows]
+    estimates = values[rows]
     r2 = 1.0 - float(np.square(human - estimates).mean() / human.var())
     return f"{spearman(human, estimates):.3f}/{r2:.3f}"
 
@@ -105,12 +124,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Prints a row a pool."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--pool", default="", help="only pools whose names have this in them")
+    parser.add_argument(
+        "--pool", default="", help="only pools whose names have this in them"
+    )
     parser.add_argument("--most", type=int, help="texts a pool, of whole sources")
-    parser.add_argument("--quick", action="store_true", help="self-made ratings, for tests")
+    parser.add_argument(
+        "--quick", action="store_true", help="self-made ratings, for tests"
+    )
     options = parser.parse_args(arguments)
     made = [("self-made ratings", simulate(90, seed=1).pool)]
-    print(f"| pool | texts | sources | {' | '.join(WAYS)} |\n|---|---:|---:|{'---:|' * len(WAYS)}")
+    print(
+        f"| pool | texts | sources | {' | '.join(WAYS)} |\n|---|---:|---:|{'---:|' * len(WAYS)}"
+    )
     for name, pool in made if options.quick else several(options.data):
         if options.pool in name:
             part = some_of(pool, options.most)

@@ -29,7 +29,9 @@ from refless.extensions.papers.stress.sentence import score_of, search
 from refless.metrics.matching import cores
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-SAMPLE, SEED, TOLERANCE = 5, 0, 1e-9
+SAMPLE = 5
+SEED = 0
+TOLERANCE = 1e-9
 TOKEN = re.compile(r"\w+(?:-\w+)*")
 METRIC = BLEU(tokenize="words", smooth="coco")
 
@@ -66,7 +68,9 @@ def simulated(items: int, candidates: int) -> Task:
     def texts(n: int) -> list[str]:
         lengths = rng.integers(5, 19, size=n)
         words = iter((rng.zipf(1.35, size=int(lengths.sum())) % 20_000).tolist())
-        return [" ".join(f"w{next(words)}" for _ in range(length)) for length in lengths]
+        return [
+            " ".join(f"w{next(words)}" for _ in range(length)) for length in lengths
+        ]
 
     flat = texts(5 * items)
     return Task(
@@ -83,7 +87,9 @@ def contest(metric: BLEU, task: Task) -> bool:
     best = search(metric, task.references, task.candidates)
     seconds = time.perf_counter() - begin
     rng = np.random.default_rng(SEED)
-    drawn = [task.candidates[int(i)] for i in rng.integers(len(task.candidates), size=SAMPLE)]
+    drawn = [
+        task.candidates[int(i)] for i in rng.integers(len(task.candidates), size=SAMPLE)
+    ]
     begin = time.perf_counter()
     slow = [score_of(metric, text, task.references) for text in drawn]
     loop = (time.perf_counter() - begin) / SAMPLE * best.n_candidates
@@ -104,9 +110,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description="The search for one sentence, beside a loop.", allow_abbrev=False
     )
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real data")
-    parser.add_argument("--quick", action="store_true", help="few captions: does it run?")
-    parser.add_argument("--large", action="store_true", help="500,000 x 5,000 x 5, simulated")
+    parser.add_argument(
+        "--data", type=Path, default=DATA, help="folder of the real data"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="few captions: does it run?"
+    )
+    parser.add_argument(
+        "--large", action="store_true", help="500,000 x 5,000 x 5, simulated"
+    )
     options = parser.parse_args(arguments)
     if options.quick:
         task = simulated(50, 500)

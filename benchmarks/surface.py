@@ -16,7 +16,9 @@ def surface(text: str, source: str | None) -> list[float]:
     """17 numbers of how a text looks, and with a source 9 of what it takes from there."""
     tokens = TOKEN.findall(text.lower())
     words = [token for token in tokens if token[0].isalnum()]
-    counts, n, size = Counter(words), len(words), len(text)
+    counts = Counter(words)
+    n = len(words)
+    size = len(text)
     own = [
         size,
         math.log1p(size),

@@ -31,7 +31,9 @@ _COMMON = _words(
     "often always music those both mark book letter until mile river car feet care second group "
     "number class wind question happen complete ship area half rock order fire south problem",
 )
-_STARTS = _words("s t c p b m d r f l w h g n st tr pr ch sh gr br fl cl pl th sp str qu cr dr")
+_STARTS = _words(
+    "s t c p b m d r f l w h g n st tr pr ch sh gr br fl cl pl th sp str qu cr dr"
+)
 _VOWELS = _words("e a i o u ea ou ai ee io oo ie")
 _ENDS = _words("n r l t s nt ll st m nd ck d ss rt p ng sh rd v c")
 _SUFFIXES = ("", *_words("s ed ing er ly tion al able ment ness ive"))
@@ -60,7 +62,9 @@ def simulated_texts(n: int, *, seed: int = 0, length: int = 50) -> tuple[str, ..
         while size < goal - 2 or not text:
             word = next(stream, None)
             if word is None:
-                stream = iter(np.searchsorted(up_to, rng.random(65_536), side="right").tolist())
+                stream = iter(
+                    np.searchsorted(up_to, rng.random(65_536), side="right").tolist()
+                )
                 continue
             text.append(words[word])
             size += len(words[word]) + 1
@@ -75,9 +79,13 @@ def _vocabulary() -> tuple[list[str], FloatArray]:
     words = dict.fromkeys(_COMMON)
     while len(words) < VOCABULARY:
         syllables = 1 + int(rng.random() * 2.5)
-        parts = [_skewed(_STARTS, rng) + _skewed(_VOWELS, rng) for _ in range(syllables)]
+        parts = [
+            _skewed(_STARTS, rng) + _skewed(_VOWELS, rng) for _ in range(syllables)
+        ]
         words["".join(parts) + _skewed(_ENDS, rng) + _skewed(_SUFFIXES, rng)] = None
-    shares = np.cumsum(1.0 / (np.arange(VOCABULARY) + 2.7))  # Mandelbrot's shift of Zipf's law
+    shares = np.cumsum(
+        1.0 / (np.arange(VOCABULARY) + 2.7)
+    )  # Mandelbrot's shift of Zipf's law
     return list(words), shares / shares[-1]
 
 

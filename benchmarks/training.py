@@ -20,11 +20,18 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
-from refless.extensions.ratpred.batches import Encoded, TrainingData, epoch_batches, padded
+from refless.extensions.ratpred.batches import (
+    Encoded,
+    TrainingData,
+    epoch_batches,
+    padded,
+)
 from refless.extensions.ratpred.settings import Settings
 from refless.extensions.ratpred.training import Training
 
-WORDS, ROUNDS, LIMIT = 400, 6, 1.2
+WORDS = 400
+ROUNDS = 6
+LIMIT = 1.2
 
 
 def simulated(n: int, seed: int = 0) -> Encoded:
@@ -33,7 +40,9 @@ def simulated(n: int, seed: int = 0) -> Encoded:
     texts = np.clip(rng.poisson(10, size=n), 3, 40)
     sources = 3 * np.clip(rng.poisson(3, size=n), 1, 7)
     draw = [rng.integers(2, WORDS, size=size).tolist() for size in (*texts, *sources)]
-    return Encoded(source=padded(draw[n:]), text=padded(draw[:n]), y=rng.standard_normal(n))
+    return Encoded(
+        source=padded(draw[n:]), text=padded(draw[:n]), y=rng.standard_normal(n)
+    )
 
 
 class Bare(torch.nn.Module):
@@ -41,12 +50,16 @@ class Bare(torch.nn.Module):
 
     def __init__(self, settings: Settings, *, packed: bool) -> None:
         super().__init__()
-        size, wide = settings.hidden, 2 * settings.hidden
+        size = settings.hidden
+        wide = 2 * settings.hidden
         self.packed = packed
         self.embeddings = torch.nn.ModuleList(
-            torch.nn.Embedding(WORDS, settings.embedding, padding_idx=0) for _ in range(2)
+            torch.nn.Embedding(WORDS, settings.embedding, padding_idx=0)
+            for _ in range(2)
         )
-        self.cells = torch.nn.ModuleList(torch.nn.GRU(settings.embedding, size) for _ in range(2))
+        self.cells = torch.nn.ModuleList(
+            torch.nn.GRU(settings.embedding, size) for _ in range(2)
+        )
         self.dropout = torch.nn.Dropout(settings.dropout)
         layers = [torch.nn.Linear(wide, wide) for _ in range(settings.layers)]
         parts = [part for layer in layers for part in (layer, torch.nn.Tanh())]
@@ -78,7 +91,9 @@ def bare_epoch(
     """One epoch of a bare loop, over batches of like length or as they come."""
     network = Bare(settings, packed=packed)
     adam = torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
-    sides = [torch.from_numpy(part.astype(np.int64)) for part in (data.source, data.text)]
+    sides = [
+        torch.from_numpy(part.astype(np.int64)) for part in (data.source, data.text)
+    ]
     y = torch.from_numpy(data.y.astype(np.float32))
     count = -(-len(data) // settings.batch_size)
 
@@ -104,7 +119,9 @@ def bare_epoch(
 def our_epoch(data: Encoded, settings: Settings) -> Callable[[int], None]:
     """One epoch of `train`, without model selection."""
     sizes = {"source": WORDS, "text": WORDS}
-    learned = TrainingData(seed=0, rated=data, validation=data, synthetic=None, sizes=sizes)
+    learned = TrainingData(
+        seed=0, rated=data, validation=data, synthetic=None, sizes=sizes
+    )
     under_way = Training.begin(learned, settings, "cpu")
 
     def run(number: int) -> None:
@@ -128,7 +145,9 @@ def timed(runs: dict[str, Callable[[int], None]], rounds: int) -> dict[str, floa
 def main() -> int:
     """Prints a line each; 1 if ours is too slow."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--quick", action="store_true", help="small networks: does it run?")
+    parser.add_argument(
+        "--quick", action="store_true", help="small networks: does it run?"
+    )
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
@@ -148,10 +167,16 @@ def main() -> int:
         f"{len(data):,} pairs, hidden {size}, {options.threads} threads, torch {torch.__version__}"
     )
     for name, value in seconds.items():
-        print(f"{name:<20}{value:7.2f} s an epoch {len(data) / value:10,.0f} pairs a second")
-    rivals = [seconds[name] for name in ("bare, packed", "bare, padded", "bare, as they come")]
+        print(
+            f"{name:<20}{value:7.2f} s an epoch {len(data) / value:10,.0f} pairs a second"
+        )
+    rivals = [
+        seconds[name] for name in ("bare, packed", "bare, padded", "bare, as they come")
+    ]
     ratio = seconds["refless"] / min(rivals)
-    print(f"refless takes {ratio:.2f} times as long as the quickest bare GRU (limit {LIMIT})")
+    print(
+        f"refless takes {ratio:.2f} times as long as the quickest bare GRU (limit {LIMIT})"
+    )
     return int(ratio > LIMIT and not options.quick)
 
 

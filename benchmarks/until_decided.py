@@ -90,7 +90,9 @@ class Line:
     counts: bool
 
     def __str__(self) -> str:
-        numbers = "; ".join(f"{name} {number:.4g}" for name, number in self.numbers.items())
+        numbers = "; ".join(
+            f"{name} {number:.4g}" for name, number in self.numbers.items()
+        )
         return f"{self.pool}; {self.question}; {self.way}; {numbers}"
 
 
@@ -101,7 +103,10 @@ def over_pools(lines: Sequence[Line]) -> Iterator[Line]:
         if line.counts:
             groups[line.question, line.way].append(line.numbers)
     for (question, way), numbers in groups.items():
-        means = {name: float(np.mean([each[name] for each in numbers])) for name in numbers[0]}
+        means = {
+            name: float(np.mean([each[name] for each in numbers]))
+            for name in numbers[0]
+        }
         median = float(np.median([next(iter(each.values())) for each in numbers]))
         summary = {**means, "median of the first": median}
         pool = f"mean over {len(numbers)} pools"
@@ -126,10 +131,14 @@ def ratings_of(rows: Rows) -> tuple[list[str], dict[str, dict[str, float]]]:
     return sorted(means), means
 
 
-def both_rated(means: dict[str, dict[str, float]], first: str, second: str) -> FloatArray:
+def both_rated(
+    means: dict[str, dict[str, float]], first: str, second: str
+) -> FloatArray:
     """[2, n] ratings of two systems on the items that both answered."""
     common = sorted(means[first].keys() & means[second].keys())
-    return np.array([[means[system][item] for item in common] for system in (first, second)])
+    return np.array(
+        [[means[system][item] for item in common] for system in (first, second)]
+    )
 
 
 def gap(ratings: FloatArray) -> float:
@@ -137,7 +146,9 @@ def gap(ratings: FloatArray) -> float:
     return float(ratings[1].mean() - ratings[0].mean())
 
 
-def answer_at(ratings: FloatArray, rated: int, scale: Interval, *, these: bool) -> Answer:
+def answer_at(
+    ratings: FloatArray, rated: int, scale: Interval, *, these: bool
+) -> Answer:
     """The difference by ratings of the first items: of these items, or of others like them."""
     items = ratings.shape[1]
     kept = np.where(np.arange(items) < rated, ratings, np.nan)
@@ -165,7 +176,9 @@ def way_at(
     return at_planned_look(answer, plan.looks(n, size if size > n else math.inf))
 
 
-def study(ratings: FloatArray, truth: float, scale: Interval, *, these: bool) -> dict[str, Ended]:
+def study(
+    ratings: FloatArray, truth: float, scale: Interval, *, these: bool
+) -> dict[str, Ended]:
     """The end of one study by each way of looking.
 
     Args:
@@ -190,7 +203,9 @@ def study(ratings: FloatArray, truth: float, scale: Interval, *, these: bool) ->
     return ended
 
 
-def decided(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> Iterator[Line]:
+def decided(
+    name: str, rows: Rows, runs: int, rng: np.random.Generator
+) -> Iterator[Line]:
     """A line a question and a way: share of items rated, shown, wrong way."""
     systems, means = ratings_of(rows)
     scale = scale_of(rows)
@@ -208,9 +223,16 @@ def decided(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> Itera
                     tally[way].append((end.items / size, end.shown, end.wrong))
         for way, ends in sorted(tally.items()):
             items, shown, wrong = np.mean(np.array(ends, dtype=float), axis=0)
-            numbers = {"items": items, "shown": shown, "wrong": wrong, "studies": len(ends)}
+            numbers = {
+                "items": items,
+                "shown": shown,
+                "wrong": wrong,
+                "studies": len(ends),
+            }
             counts = len(ends) >= FEWEST_PAIRS * runs
-            yield Line(pool=name, question=question, way=way, numbers=numbers, counts=counts)
+            yield Line(
+                pool=name, question=question, way=way, numbers=numbers, counts=counts
+            )
 
 
 def false_alarms(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> str:
@@ -218,7 +240,9 @@ def false_alarms(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> 
     systems, means = ratings_of(rows)
     scale = scale_of(rows)
     pairs = [both_rated(means, *pair) for pair in combinations(systems, 2)]
-    pairs = [ratings for ratings in pairs if ratings.shape[1] >= FEWEST and gap(ratings)]
+    pairs = [
+        ratings for ratings in pairs if ratings.shape[1] >= FEWEST and gap(ratings)
+    ]
     tally: dict[str, list[bool]] = defaultdict(list)
     for _ in range(runs if pairs else 0):
         ratings = pairs[int(rng.integers(len(pairs)))]
@@ -227,7 +251,9 @@ def false_alarms(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> 
         swapped = np.where(rng.random(size) < 0.5, mine, mine[::-1])
         for way, end in study(swapped, 0.0, scale, these=False).items():
             tally[way].append(end.shown)
-    shares = "; ".join(f"{way} {np.mean(shown):.3f}" for way, shown in sorted(tally.items()))
+    shares = "; ".join(
+        f"{way} {np.mean(shown):.3f}" for way, shown in sorted(tally.items())
+    )
     return f"{name}; false alarms in {runs} studies; {shares}"
 
 
@@ -295,10 +321,20 @@ def best(name: str, rows: Rows, runs: int, rng: np.random.Generator) -> Iterator
             every, left_of_all = race(mine, scale, these=these, at_the_end=True)
             kept = (winner in left, winner in left_of_all)
             tally.append((raced / every, len(left), len(left_of_all), *kept))
-        names = ("ratings", "left", "left of all rated", "best kept", "best kept of all rated")
+        names = (
+            "ratings",
+            "left",
+            "left of all rated",
+            "best kept",
+            "best kept of all rated",
+        )
         means = np.mean(np.array(tally, dtype=float), axis=0).tolist()
-        numbers = dict(zip(names, means, strict=True)) | {"systems": float(len(ratings))}
-        yield Line(pool=name, question=question, way="race", numbers=numbers, counts=True)
+        numbers = dict(zip(names, means, strict=True)) | {
+            "systems": float(len(ratings))
+        }
+        yield Line(
+            pool=name, question=question, way="race", numbers=numbers, counts=True
+        )
 
 
 def _order(rng: np.random.Generator, items: int, size: int, *, these: bool) -> IntArray:

@@ -19,4 +19,6 @@ highlight_language, smartquotes = "none", False  # two hyphens begin a flag
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True}
 autodoc_typehints_format = "short"
-nitpick_ignore_regex = [("py:.*", ".*")]  # types of other packages, whose pages are elsewhere
+nitpick_ignore_regex = [
+    ("py:.*", ".*")
+]  # types of other packages, whose pages are elsewhere

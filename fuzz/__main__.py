@@ -21,10 +21,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
-MODULES = ("command_lines", "loaders", "kill", "race", "full_disk")  # each with --runs and --seed
+MODULES = (
+    "command_lines",
+    "loaders",
+    "kill",
+    "race",
+    "full_disk",
+)  # each with --runs and --seed
 GUIDED = 30.0  # seconds of a target from which on it is worth a process with guidance
 NEVER_ENDS = 300.0  # seconds that a campaign may take to begin and to end
-LOADED = 30.0  # times its share of processor time that it may take, as machines are shared
+LOADED = (
+    30.0  # times its share of processor time that it may take, as machines are shared
+)
 
 
 @dataclass
@@ -45,7 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--only", nargs="+", default=[], help="campaigns; all without it")
+    parser.add_argument(
+        "--only", nargs="+", default=[], help="campaigns; all without it"
+    )
     asked = parser.parse_args(argv)
     targets, modules = _names(asked.only)
     share = 60 * asked.minutes / max(1, len(targets) + 2 * len(modules))
@@ -55,8 +65,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     for part in filter(None, parts):
         found += [*_targets(part, share, asked.seed)]
     found += [_rounds(name, 2 * share, asked.seed) for name in modules]
-    faults = sorted({f"{told.name}: {fault}" for told in found for fault in told.faults})
-    print(*(told.line() for told in found), *(f"FAULT {fault}" for fault in faults), sep="\n")
+    faults = sorted(
+        {f"{told.name}: {fault}" for told in found for fault in told.faults}
+    )
+    print(
+        *(told.line() for told in found),
+        *(f"FAULT {fault}" for fault in faults),
+        sep="\n",
+    )
     total = sum(told.executions for told in found)
     print(f"fuzz: {total} executions, {len(faults)} unique faults", flush=True)
     return int(bool(faults))
@@ -68,13 +84,17 @@ def _names(only: Sequence[str]) -> tuple[list[str], list[str]]:
     modules = [name for name in MODULES if (HERE / f"{name}.py").is_file()]
     chosen = [*only] or [*TARGETS, *modules]
     if unknown := {*chosen} - {*TARGETS, *modules}:
-        raise SystemExit(f"no campaign {min(unknown)}; there are {', '.join([*TARGETS, *modules])}")
+        raise SystemExit(
+            f"no campaign {min(unknown)}; there are {', '.join([*TARGETS, *modules])}"
+        )
     return [n for n in TARGETS if n in chosen], [n for n in modules if n in chosen]
 
 
 def _environment() -> dict[str, str]:
     more = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "RUST_BACKTRACE": "0"}
-    path = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(
+        filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")])
+    )
     return {**os.environ, **more, "PYTHONPATH": path}
 
 
@@ -96,7 +116,12 @@ def _targets(names: Sequence[str], seconds: float, seed: int) -> Iterator[Told]:
                 told.append(Told(said["target"]))
             elif "fault" in said:
                 told[-1].faults.append(said["fault"])
-                print(said["shown"], _kept(told[-1].name, said["data"]), sep="\n", flush=True)
+                print(
+                    said["shown"],
+                    _kept(told[-1].name, said["data"]),
+                    sep="\n",
+                    flush=True,
+                )
             else:
                 told[-1].executions = said["done"]
     if process.returncode not in {0, 1}:
@@ -116,7 +141,8 @@ def _kept(target: str, data: str) -> str:
 
 def _rounds(name: str, seconds: float, seed: int) -> Told:
     """A campaign in a process of its own, which ends by itself."""
-    told, words = Told(name), [sys.executable, "-m", f"fuzz.{name}", "--seed", str(seed)]
+    told = Told(name)
+    words = [sys.executable, "-m", f"fuzz.{name}", "--seed", str(seed)]
     _round(told, [*words, "--seconds", f"{seconds:.2f}"], NEVER_ENDS + LOADED * seconds)
     return told
 
@@ -138,7 +164,9 @@ def _round(told: Told, words: Sequence[str], patience: float) -> None:
     told.executions += sum(map(int, re.findall(r"(\d+) executions", done.stdout)))
     told.faults += re.findall(r"^FAULT (.*)$", done.stdout, flags=re.MULTILINE)
     if done.returncode and not told.faults:
-        told.faults.append(f"exit status {done.returncode}: {done.stderr.strip()[-300:]}")
+        told.faults.append(
+            f"exit status {done.returncode}: {done.stderr.strip()[-300:]}"
+        )
 
 
 if __name__ == "__main__":

@@ -35,9 +35,26 @@ ON_ROWS: dict[str, Line] = {  # each command with IT where a file of rows goes
     "score": ("score", "IT", "--rated", "good.jsonl", "--estimator", FAST),
     "score by": ("score", "good.jsonl", "--rated", "IT", "--estimator", FAST),
     "compare": ("compare", "IT", "--estimator", FAST),
-    "compare with": ("compare", "good.jsonl", "IT", "--rated", "IT", "--estimator", FAST),
+    "compare with": (
+        "compare",
+        "good.jsonl",
+        "IT",
+        "--rated",
+        "IT",
+        "--estimator",
+        FAST,
+    ),
     "next": ("next", "IT", "--goal", "compare", "--estimator", FAST),
-    "next with": ("next", "good.jsonl", "--goal", "mean", "--rated", "IT", "--estimator", FAST),
+    "next with": (
+        "next",
+        "good.jsonl",
+        "--goal",
+        "mean",
+        "--rated",
+        "IT",
+        "--estimator",
+        FAST,
+    ),
     "explain": ("explain", "a text", "--rated", "IT", "--estimator", FAST),
     "from a model": ("score", "IT", "--model", "fit-of-it.safetensors"),
     "fit": ("fit", "IT", "--to", "fit-of-it.safetensors", "--estimator", FAST),
@@ -130,7 +147,12 @@ LINES: tuple[Line, ...] = (
 def files(folder: Path) -> list[str]:
     """Makes the nasty files; their names."""
     good = [
-        {"id": f"t{i}", "system": f"m{i % 2}", "text": f"text number {i % 7}", "rating": i % 5 + 1}
+        {
+            "id": f"t{i}",
+            "system": f"m{i % 2}",
+            "text": f"text number {i % 7}",
+            "rating": i % 5 + 1,
+        }
         for i in range(24)
     ]
     whole = "".join(json.dumps(row) + "\n" for row in good).encode()
@@ -143,9 +165,14 @@ def files(folder: Path) -> list[str]:
         "binary": bytes(range(256)) * 9,
         "zeros.csv": b"\0" * 9999,
         "damaged.jsonl.gz": gzip.compress(whole)[:-9],
-        "altered.jsonl.gz": gzip.compress(whole)[:30] + b"\xff" * 30 + gzip.compress(whole)[60:],
+        "altered.jsonl.gz": gzip.compress(whole)[:30]
+        + b"\xff" * 30
+        + gzip.compress(whole)[60:],
         "no-gzip.jsonl.gz": whole,
-        "deep.jsonl": b'{"text": "a", "rating": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        "deep.jsonl": b'{"text": "a", "rating": '
+        + b"[" * 100_000
+        + b"]" * 100_000
+        + b"}",
         "array.json": b"[" + whole.replace(b"\n", b",") + b"{}]",
         "digits.jsonl": b'{"text": "a", "rating": ' + b"9" * 10_000 + b"}",
         "latin.csv": "text,rating\ncaf\xe9,1\n".encode("latin-1"),
@@ -199,13 +226,20 @@ def lines(names: Sequence[str]) -> list[Line]:
     """All command lines."""
     found = [*LINES]
     for words in ON_ROWS.values():
-        found += [tuple(name if word == "IT" else word for word in words) for name in names]
+        found += [
+            tuple(name if word == "IT" else word for word in words) for name in names
+        ]
     known = ("validate", "good.jsonl", "--estimator", FAST)
     for flag, values in VALUES.items():
         found += [(*known, flag, value) for value in values]
-    found += [("judge", "good.jsonl", "--resamples", value) for value in ("0", "-1", "9" * 30)]
+    found += [
+        ("judge", "good.jsonl", "--resamples", value) for value in ("0", "-1", "9" * 30)
+    ]
     for spec in IN_SPECS:
-        found += [("validate", "good.jsonl", "--estimator", spec.format(one)) for one in names[::4]]
+        found += [
+            ("validate", "good.jsonl", "--estimator", spec.format(one))
+            for one in names[::4]
+        ]
     return found
 
 
@@ -224,8 +258,11 @@ def workplace() -> Iterator[list[Line]]:
 
 def ran(words: Line) -> tuple[int, str]:
     """`refless WORDS...` in this process: its exit status, and what it said to people."""
-    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="replace", write_through=True)
-    err, nothing = io.StringIO(), io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    out = io.TextIOWrapper(
+        io.BytesIO(), encoding="utf-8", errors="replace", write_through=True
+    )
+    err = io.StringIO()
+    nothing = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     with (
         redirect_stdout(out),
         redirect_stderr(err),

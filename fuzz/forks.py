@@ -17,7 +17,12 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+for name in (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+):
     os.environ.setdefault(name, "1")  # threads do not live on in a child
 
 Words = Sequence[object]
@@ -53,7 +58,9 @@ def command(words: Words, said: Path | None = None) -> int:
     from refless.cli import main
 
     out = Path(said or os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the very end
-    sys.argv, sys.stdout, sys.stderr = ["refless", *map(str, words)], out, out
+    sys.argv = ["refless", *map(str, words)]
+    sys.stdout = out
+    sys.stderr = out
     try:
         main()
     except SystemExit as left:
@@ -78,7 +85,9 @@ def watch(folder: Path, touched: Callable[[], None]) -> None:
     """Calls `touched` at each touch of a file below the folder, as long as this process lives."""
 
     def seen(event: str, given: tuple[object, ...]) -> None:
-        if event.startswith(("open", "os.", "shutil.")) and str(folder) in str(given[:2]):
+        if event.startswith(("open", "os.", "shutil.")) and str(folder) in str(
+            given[:2]
+        ):
             touched()
 
     sys.addaudithook(seen)
@@ -108,10 +117,8 @@ def warm() -> None:
     torch.set_num_threads(1)
     told = sys.stdout, sys.stderr
     with workplace() as folder:
-        rated, outputs = (
-            jsonl(folder / "r.jsonl", rows(0, 30)),
-            jsonl(folder / "o.jsonl", rows(50, 5)),
-        )
+        rated = jsonl(folder / "r.jsonl", rows(0, 30))
+        outputs = jsonl(folder / "o.jsonl", rows(50, 5))
         score = ("--rated", rated, *NEIGHBORS, "-o", folder / "o.json")
         said = folder / "said"
         for words in (
@@ -126,7 +133,17 @@ def warm() -> None:
 
 def rows(first: int, count: int, people: int = 1) -> list[dict[str, object]]:
     """Rated texts with ids that count up from `first`."""
-    words = ("ferry", "choir", "museum", "bridge", "opens", "closes", "sinks", "today", "at noon")
+    words = (
+        "ferry",
+        "choir",
+        "museum",
+        "bridge",
+        "opens",
+        "closes",
+        "sinks",
+        "today",
+        "at noon",
+    )
     return [
         {
             "id": f"t{i}",
@@ -149,7 +166,9 @@ def jsonl(path: Path, table: list[dict[str, object]]) -> Path:
 def workplace() -> Iterator[Path]:
     """A folder in memory where there is one, else on the disk."""
     memory = Path("/dev/shm")
-    where = tempfile.mkdtemp(prefix="refless-fuzz-", dir=memory if memory.is_dir() else None)
+    where = tempfile.mkdtemp(
+        prefix="refless-fuzz-", dir=memory if memory.is_dir() else None
+    )
     try:
         yield Path(where)
     finally:
@@ -160,7 +179,8 @@ class Found:
     """Executions and faults, each kind once."""
 
     def __init__(self) -> None:
-        self.executions, self.faults = 0, dict[str, str]()
+        self.executions = 0
+        self.faults = dict[str, str]()
 
     def hold(self, kind: str, *, holds: bool, told: object = "") -> None:
         """Notes a fault unless something holds."""
@@ -170,7 +190,9 @@ class Found:
 
     def tell(self, campaign: str) -> int:
         """Prints the numbers; 1 where there is a fault."""
-        print(f"{campaign}: {self.executions} executions, {len(self.faults)} unique faults")
+        print(
+            f"{campaign}: {self.executions} executions, {len(self.faults)} unique faults"
+        )
         return 1 if self.faults else 0
 
 
@@ -189,7 +211,9 @@ class Budget:
     """
 
     def __init__(self, runs: int, seconds: float = float("inf")) -> None:
-        self.runs, self.seconds, self.until = runs, seconds, 0.0
+        self.runs = runs
+        self.seconds = seconds
+        self.until = 0.0
 
     def left(self, done: int) -> bool:
         """Whether there is more to do after so many runs."""
@@ -222,11 +246,15 @@ def campaign(
     return found.tell(name)
 
 
-def asked(argv: Sequence[str] | None, runs: int, about: str | None) -> tuple[Budget, int]:
+def asked(
+    argv: Sequence[str] | None, runs: int, about: str | None
+) -> tuple[Budget, int]:
     """What `--runs N`, by default `runs`, `--seconds S` and `--seed S` ask for."""
     parser = argparse.ArgumentParser(description=about or "")
     parser.add_argument("--runs", type=int, default=runs)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="of processor time")
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), help="of processor time"
+    )
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args(argv)
     return Budget(given.runs, given.seconds), given.seed

@@ -34,7 +34,8 @@ from fuzz.forks import (
 
 def full_at_flush(count: int) -> None:
     """From the n-th flush on there is no space."""
-    left, flush = [count], os.fsync
+    left = [count]
+    flush = os.fsync
 
     def full(handle: int) -> None:
         left[0] -= 1
@@ -53,9 +54,12 @@ def full_at_size(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-def once(folder: Path, rng: random.Random, found: Found, shrink: Callable[[], None]) -> None:
+def once(
+    folder: Path, rng: random.Random, found: Found, shrink: Callable[[], None]
+) -> None:
     """One command that is short of space."""
-    rated, outputs = folder / f"r{rng.randrange(2)}.jsonl", folder / "o.jsonl"
+    rated = folder / f"r{rng.randrange(2)}.jsonl"
+    outputs = folder / "o.jsonl"
     words: Words = rng.choice(commands(folder, rated, outputs))
     reader, writer = os.pipe()  # a file would be full too
 
@@ -71,7 +75,9 @@ def once(folder: Path, rng: random.Random, found: Found, shrink: Callable[[], No
     found.executions += 1
     found.hold(f"{words[0]} exits {status}", holds=status in (0, 2), told=text[-300:])
     if status == 2:
-        found.hold(f"{words[0]} says", holds="cannot be written" in text, told=text[-300:])
+        found.hold(
+            f"{words[0]} says", holds="cannot be written" in text, told=text[-300:]
+        )
     check(folder, found)
 
 
@@ -137,7 +143,8 @@ def fill(folder: Path, rng: random.Random, found: Found, budget: Budget) -> None
     """So many commands, and a quarter as many on a file system of their own."""
     begin(folder)
     while budget.left(found.executions):
-        count, size = rng.randrange(45), int(2 ** rng.uniform(0, 17))
+        count = rng.randrange(45)
+        size = int(2 ** rng.uniform(0, 17))
         shrink: Callable[[], None] = rng.choice(
             (lambda n=count: full_at_flush(n), lambda n=size: full_at_size(n))
         )

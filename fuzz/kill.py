@@ -38,10 +38,13 @@ class Place:
     """One folder with what is killed in it; each kind of run knows what must hold after it."""
 
     def __init__(self, folder: Path, found: Found) -> None:
-        self.folder, self.found = folder, found
+        self.folder = folder
+        self.found = found
         self.steps: dict[str, tuple[int, float]] = {}  # of a run that is let through
         self.count = 0
-        self.rated = [jsonl(folder / f"rated{i}.jsonl", rows(100 * i, 30)) for i in range(2)]
+        self.rated = [
+            jsonl(folder / f"rated{i}.jsonl", rows(100 * i, 30)) for i in range(2)
+        ]
         self.outputs = jsonl(folder / "outputs.jsonl", rows(500, 5))
         self.written = folder / "written"
         self.written.mkdir()
@@ -52,8 +55,14 @@ class Place:
         said.unlink(missing_ok=True)
         status = cut(lambda: command(words, said))
         self.found.executions += 1
-        text = said.read_text(encoding="utf-8", errors="replace")[-500:] if said.exists() else ""
-        self.found.hold(f"{words[0]} exits {status}", holds=status in (0, -9), told=text)
+        text = (
+            said.read_text(encoding="utf-8", errors="replace")[-500:]
+            if said.exists()
+            else ""
+        )
+        self.found.hold(
+            f"{words[0]} exits {status}", holds=status in (0, -9), told=text
+        )
         return status
 
     def fit(self, cut: Cut) -> int:
@@ -84,14 +93,18 @@ class Place:
         rated = ("--rated", self.rated[0], *NEIGHBORS)
         status = self.run(("score", self.outputs, *rated, "-o", report), cut)
         text = report.read_text(encoding="utf-8")
-        self.found.hold("report", holds=text.startswith("{") and text.endswith("}\n"), told=text)
+        self.found.hold(
+            "report", holds=text.startswith("{") and text.endswith("}\n"), told=text
+        )
         return status
 
     def clean(self) -> None:
         """Lets one of each through; then only files and unfinished ones are there."""
         for way in (self.fit, self.train, self.score):
             status = way(let_through)
-            self.found.hold(f"{way.__name__} after kills", holds=status == 0, told=status)
+            self.found.hold(
+                f"{way.__name__} after kills", holds=status == 0, told=status
+            )
         names = {path.name for path in self.written.iterdir()}
         names -= {"fit.safetensors", "train.safetensors", "o.json"}
         self.found.hold("left", holds=all(map(UNFINISHED.fullmatch, names)), told=names)
@@ -117,7 +130,10 @@ class Place:
             def watched() -> int:
                 watch(self.folder, touched)
                 status = work()
-                os.write(os.open(counts, os.O_WRONLY | os.O_CREAT, 0o600), str(seen[0]).encode())
+                os.write(
+                    os.open(counts, os.O_WRONLY | os.O_CREAT, 0o600),
+                    str(seen[0]).encode(),
+                )
                 return status
 
             return let_through(watched)
@@ -140,7 +156,8 @@ def drawn(place: Place, name: str, rng: random.Random) -> Cut:
 
 def kill(folder: Path, rng: random.Random, found: Found, budget: Budget) -> None:
     """So many kills."""
-    place, kills = Place(folder, found), 0
+    place = Place(folder, found)
+    kills = 0
     place.begin()
     while budget.left(kills):
         way = rng.choice((place.fit, place.fit, place.train, place.score))

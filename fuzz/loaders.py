@@ -25,7 +25,24 @@ FITTED = {"gp": "gp", "part": PART, "neighbors": "bleu-neighbors", "network": NE
 KIND = "fitted estimator"
 BATCH = 500
 DEADLINE = 60.0  # seconds of a processor for a batch
-NUMBERS = (0, 1, -1, 2, 7, 31, 32, 255, 256, 8192, 65535, 2**31 - 1, 2**31, 2**53, 2**62, -(2**62))
+NUMBERS = (
+    0,
+    1,
+    -1,
+    2,
+    7,
+    31,
+    32,
+    255,
+    256,
+    8192,
+    65535,
+    2**31 - 1,
+    2**31,
+    2**53,
+    2**62,
+    -(2**62),
+)
 VALUES: tuple[Any, ...] = (
     *NUMBERS, 10**30, 0.5, -0.5, 1e308, float("nan"), float("inf"), None, True, False, "", "x",
     "char", "words", "../..", "\ud800", [], [1], [1, 2, 3], {}, {"a": 1}, [[1.0], [2.0]],
@@ -38,7 +55,8 @@ class Saved:
     def __init__(self, path: Path) -> None:
         from refless.files.arrays import read_arrays
 
-        self.path, self.copy = path, path.with_name(f"copy-{path.name}")
+        self.path = path
+        self.copy = path.with_name(f"copy-{path.name}")
         self.content = path.read_bytes()
         self.facts, self.arrays = read_arrays(path, KIND, "")
 
@@ -50,7 +68,8 @@ class Saved:
             self.copy.unlink(missing_ok=True)  # it may be mapped
             self.copy.write_bytes(tensors(self.content, rng))
             return
-        facts, arrays = json.loads(json.dumps(self.facts)), dict(self.arrays)
+        facts = json.loads(json.dumps(self.facts))
+        arrays = dict(self.arrays)
         for name in rng.sample(sorted(arrays), rng.choice((0, 1, 1, 1, 2))):
             arrays[name] = array_lie(arrays[name], rng)
         if rng.random() < 0.3:
@@ -66,7 +85,11 @@ def array_lie(array: np.ndarray[Any, Any], rng: random.Random) -> np.ndarray[Any
     if way <= 3 and flat.size:
         for _ in range(rng.choice((1, 1, 2, 5))):
             place = rng.choice((0, flat.size - 1, rng.randrange(flat.size)))
-            near = int(flat[place]) + rng.choice((-2, -1, 1, 2)) if np.isfinite(flat[place]) else 0
+            near = (
+                int(flat[place]) + rng.choice((-2, -1, 1, 2))
+                if np.isfinite(flat[place])
+                else 0
+            )
             with np.errstate(all="ignore"):
                 value = np.array(rng.choice((*NUMBERS, near, near))).astype(array.dtype)
             flat[place] = value
@@ -77,8 +100,12 @@ def array_lie(array: np.ndarray[Any, Any], rng: random.Random) -> np.ndarray[Any
         return np.concatenate([array, array[: rng.randrange(3)]])
     if way == 6:
         with np.errstate(all="ignore"):
-            return array.astype(rng.choice((np.float64, np.int64, np.int32, np.float32, np.uint8)))
-    return rng.choice((array[::-1].copy(), array.T.copy(), array.reshape(-1, 1), np.sort(flat)))
+            return array.astype(
+                rng.choice((np.float64, np.int64, np.int32, np.float32, np.uint8))
+            )
+    return rng.choice(
+        (array[::-1].copy(), array.T.copy(), array.reshape(-1, 1), np.sort(flat))
+    )
 
 
 def tensors(content: bytes, rng: random.Random) -> bytes:
@@ -120,11 +147,17 @@ def edited(manifest: dict[str, Any], rng: random.Random) -> None:
     place: Any = manifest
     for _ in range(rng.choice((0, 0, 1, 2, 3))):
         keys = sorted(place) if isinstance(place, dict) else range(len(place))
-        inner = [key for key in keys if isinstance(place[key], dict | list) and place[key]]
+        inner = [
+            key for key in keys if isinstance(place[key], dict | list) and place[key]
+        ]
         if not inner:
             break
         place = place[rng.choice(inner)]
-    key = rng.choice(sorted(place)) if isinstance(place, dict) else rng.randrange(len(place))
+    key = (
+        rng.choice(sorted(place))
+        if isinstance(place, dict)
+        else rng.randrange(len(place))
+    )
     if rng.random() < 0.15:
         del place[key]
     else:
@@ -150,12 +183,14 @@ def _sourced(text: str) -> Any:
 
 def made(folder: Path) -> tuple[Saved, ...]:
     """What is lied about: a fitted estimator of each kind."""
-    rated, said = jsonl(folder / "rated.jsonl", rows(0, 40)), folder / "said"
+    rated = jsonl(folder / "rated.jsonl", rows(0, 40))
+    said = folder / "said"
     paths = [folder / f"{name}.safetensors" for name in FITTED]
     for path, spec in zip(paths, FITTED.values(), strict=True):
         if command(("fit", rated, "--to", path, "--estimator", spec), said):
             raise RuntimeError(said.read_text(encoding="utf-8"))
-    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+    sys.stdout = sys.__stdout__
+    sys.stderr = sys.__stderr__
     return tuple(map(Saved, paths))
 
 
@@ -172,7 +207,11 @@ def once(saved: Saved, rng: random.Random) -> str:
         where = fault.__traceback__
         while where and where.tb_next:
             where = where.tb_next
-        place = f"{Path(where.tb_frame.f_code.co_filename).name}:{where.tb_lineno}" if where else ""
+        place = (
+            f"{Path(where.tb_frame.f_code.co_filename).name}:{where.tb_lineno}"
+            if where
+            else ""
+        )
         return f"{type(fault).__name__} {place}: {str(fault)[:100]}"
     return ""
 
@@ -192,14 +231,17 @@ def batch(saved: Sequence[Saved], seeds: range, now: mmap.mmap, told: Path) -> i
 
 def lie(folder: Path, rng: random.Random, found: Found, budget: Budget) -> None:
     """So many executions."""
-    first, now = rng.randrange(2**40), mmap.mmap(-1, 8)
-    saved, told = made(folder), folder / "told"
+    first = rng.randrange(2**40)
+    now = mmap.mmap(-1, 8)
+    saved = made(folder)
+    told = folder / "told"
     told.touch()
     begin = first
     while budget.left(begin - first):
         seeds = range(begin, min(begin + BATCH, first + budget.runs))
         child = fork(lambda seeds=seeds: batch(saved, seeds, now, told))  # type: ignore[misc]
-        status, last = ended(child), int.from_bytes(now[:8], "little")
+        status = ended(child)
+        last = int.from_bytes(now[:8], "little")
         if status:
             found.hold(f"status {status}", holds=False, told=f"seed {last}")
         begin = last + 1

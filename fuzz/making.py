@@ -24,7 +24,22 @@ NAMES = (
     "text", "rating", "id", "item", "source", "system", "task", "annotator", "reference", "weight",
     "score", "Text", "RATING", "rater1", "rater2", "group", "label", "", " ", "sep=", "\x1b[2J", "é",
 )  # fmt: skip
-NUMBERS = (0, 1, -1, 5, 2.5, 1e308, -1e308, 5e-324, 2**53, 2**63, 10**400, math.nan, math.inf, -0.0)
+NUMBERS = (
+    0,
+    1,
+    -1,
+    5,
+    2.5,
+    1e308,
+    -1e308,
+    5e-324,
+    2**53,
+    2**63,
+    10**400,
+    math.nan,
+    math.inf,
+    -0.0,
+)
 TOKENS = (
     *(word.encode("utf-8", "surrogatepass") for word in WORDS),
     b"\xff", b"\xfe\xff", b"\xff\xfe", b"\xc3", b"\x80", b"\x1f\x8b", b"PAR1", b"{", b"}", b"[", b"]",
@@ -52,12 +67,15 @@ def value(rng: random.Random, depth: int = 0) -> Any:
 def columns(rng: random.Random) -> list[str]:
     """Names of columns, most often with a text and a rating among them."""
     names = [*dict.fromkeys(rng.choices(NAMES, k=rng.randint(0, 4)))]
-    return [*dict.fromkeys([*(["text", "rating"] if rng.random() < 0.85 else []), *names])] or ["x"]
+    return [
+        *dict.fromkeys([*(["text", "rating"] if rng.random() < 0.85 else []), *names])
+    ] or ["x"]
 
 
 def rows(rng: random.Random) -> list[dict[str, Any]]:
     """Rows, most of them sound, so that one nasty cell is met by all that comes after it."""
-    names, nasty = columns(rng), rng.choice((0.0, 0.05, 0.5))
+    names = columns(rng)
+    nasty = rng.choice((0.0, 0.05, 0.5))
     sound: dict[str, Callable[[], Any]] = {
         "rating": lambda: rng.randint(1, 5),
         "text": lambda: f"text {rng.randint(0, 9)}",
@@ -75,7 +93,9 @@ def rows(rng: random.Random) -> list[dict[str, Any]]:
 def jsonl(rng: random.Random) -> bytes:
     """Lines of JSON."""
     end = rng.choice(("\n", "\r\n", "\r"))
-    lines = (json.dumps(row, ensure_ascii=rng.random() < 0.5) + end for row in rows(rng))
+    lines = (
+        json.dumps(row, ensure_ascii=rng.random() < 0.5) + end for row in rows(rng)
+    )
     return "".join(lines).encode("utf-8", "surrogatepass")
 
 
@@ -83,7 +103,9 @@ def json_array(rng: random.Random) -> bytes:
     """One array of rows, or one object."""
     found: Any = rows(rng)
     found = found[0] if found and rng.random() < 0.1 else found
-    text = json.dumps(found, ensure_ascii=rng.random() < 0.5, indent=rng.choice((None, 1)))
+    text = json.dumps(
+        found, ensure_ascii=rng.random() < 0.5, indent=rng.choice((None, 1))
+    )
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -95,7 +117,9 @@ def excel(rng: random.Random) -> bytes:
     book = openpyxl.Workbook()
     table = rows(rng)
     for row in [[*one] for one in table[:1]] + [[*one.values()] for one in table]:
-        told = (one if one is None or isinstance(one, float) else _told(one) for one in row)
+        told = (
+            one if one is None or isinstance(one, float) else _told(one) for one in row
+        )
         # what no cell can hold
         with contextlib.suppress(ValueError, OverflowError, IllegalCharacterError):
             book.active.append([*told])
@@ -154,9 +178,13 @@ def cells(delimiter: str) -> Maker:
     """A maker of rows of cells, quoted or not."""
 
     def make(rng: random.Random) -> bytes:
-        names, end = columns(rng), rng.choice(("\n", "\n", "\r\n", "\r"))
+        names = columns(rng)
+        end = rng.choice(("\n", "\n", "\r\n", "\r"))
         table = [names, *([row.get(name, "") for name in names] for row in rows(rng))]
-        lines = [delimiter.join(_quoted(str(cell), rng) for cell in row) + end for row in table]
+        lines = [
+            delimiter.join(_quoted(str(cell), rng) for cell in row) + end
+            for row in table
+        ]
         mark = rng.choice(("", "", "", "\ufeff", "sep=;\n"))
         return (mark + "".join(lines)).encode("utf-8", "surrogatepass")
 
@@ -173,14 +201,18 @@ def packed(make: Maker) -> Maker:
     """What another maker makes, as gzip, in one or more members."""
 
     def pack(rng: random.Random) -> bytes:
-        return b"".join(gzip.compress(make(rng), mtime=0) for _ in range(rng.choice((1, 1, 2))))
+        return b"".join(
+            gzip.compress(make(rng), mtime=0) for _ in range(rng.choice((1, 1, 2)))
+        )
 
     return pack
 
 
 def spec(rng: random.Random) -> bytes:
     """A specification, sound or nearly so."""
-    name = rng.choice(("gp", "bleu-neighbors", "ratpred", "bleu", "bleu*", "rouge-l", "x"))
+    name = rng.choice(
+        ("gp", "bleu-neighbors", "ratpred", "bleu", "bleu*", "rouge-l", "x")
+    )
     keys = (
         "max_sd", "encoder", "kernel", "tau", "orders", "order", "smooth", "weights", "power", "seed",
         "threads", "model", "tokenize", "min_neighbors", "layer",
@@ -189,13 +221,28 @@ def spec(rng: random.Random) -> bytes:
         "0.1", "none", "(none)", "yes", "1-4", "4-1", "(bleu*:orders=1-4)", "nan", "inf", "1e999",
         "-1", "9" * 5000, "²", "٣", "", "(", ")", "a+b", "\0", "\ud800", "kernel", "char", "exp",
     )  # fmt: skip
-    pairs = [f"{rng.choice(keys)}={rng.choice(values)}" for _ in range(rng.randint(0, 3))]
-    return f"{name}{rng.choice((':', ':', ''))}{','.join(pairs)}".encode("utf-8", "surrogatepass")
+    pairs = [
+        f"{rng.choice(keys)}={rng.choice(values)}" for _ in range(rng.randint(0, 3))
+    ]
+    return f"{name}{rng.choice((':', ':', ''))}{','.join(pairs)}".encode(
+        "utf-8", "surrogatepass"
+    )
 
 
 def signature(rng: random.Random) -> bytes:
     """A signature, sound or nearly so."""
-    parts = ("a:b", "seed:0", "v:0.2.0", "k:%41", "k:%ff", "k:%ed%a0%80", "k", ":", "%:%", "k:%zz")
+    parts = (
+        "a:b",
+        "seed:0",
+        "v:0.2.0",
+        "k:%41",
+        "k:%ff",
+        "k:%ed%a0%80",
+        "k",
+        ":",
+        "%:%",
+        "k:%zz",
+    )
     return "|".join(rng.choices(("gp", "x%20y", *parts), k=rng.randint(1, 5))).encode()
 
 
@@ -222,15 +269,32 @@ def plain_json(rng: random.Random) -> bytes:
 def tokenizer(rng: random.Random) -> bytes:
     """A tokenizer of Hugging Face's, sound or nearly so."""
     kind = rng.choice(("WordLevel", "WordPiece", "BPE", "Unigram"))
-    words = {word: i for i, word in enumerate(rng.sample(("[UNK]", "a", "b", "the", "fox"), 4))}
-    model: dict[str, Any] = {"type": kind, "vocab": words, "unk_token": "[UNK]", "merges": []}
+    words = {
+        word: i
+        for i, word in enumerate(rng.sample(("[UNK]", "a", "b", "the", "fox"), 4))
+    }
+    model: dict[str, Any] = {
+        "type": kind,
+        "vocab": words,
+        "unk_token": "[UNK]",
+        "merges": [],
+    }
     if kind == "WordPiece":
         model |= {"continuing_subword_prefix": "##", "max_input_chars_per_word": 9}
     if kind == "Unigram":
-        model |= {"vocab": [[word, -1.0] for word in words], "unk_id": rng.choice((0, 1, 9, None))}
-    said = {"version": "1.0", "model": model, "pre_tokenizer": {"type": "WhitespaceSplit"}}
+        model |= {
+            "vocab": [[word, -1.0] for word in words],
+            "unk_id": rng.choice((0, 1, 9, None)),
+        }
+    said = {
+        "version": "1.0",
+        "model": model,
+        "pre_tokenizer": {"type": "WhitespaceSplit"},
+    }
     if rng.random() < 0.3:
-        rng.choice((said, model))[rng.choice((*model, *said, "added_tokens"))] = value(rng)
+        rng.choice((said, model))[rng.choice((*model, *said, "added_tokens"))] = value(
+            rng
+        )
     return json.dumps(said).encode()
 
 
@@ -267,7 +331,10 @@ def arrow_table(rng: random.Random) -> Any:
     n = rng.randint(1, 4)
     found: dict[str, Any] = {}
     for name in columns(rng):
-        plain = {"text": pa.array([f"text {i}" for i in range(n)]), "rating": pa.array(range(n))}
+        plain = {
+            "text": pa.array([f"text {i}" for i in range(n)]),
+            "rating": pa.array(range(n)),
+        }
         odd = name not in plain or rng.random() < 0.5
         found[name] = arrow_column(rng, n) if odd else plain[name]
     return pa.table(found)
@@ -326,7 +393,18 @@ def _edge(kind: Any, rng: random.Random) -> Any:
     if pa.types.is_decimal(kind):
         return rng.choice((0, 1, 3, -(10**30)))
     if pa.types.is_temporal(kind):
-        edges = (0, 1, -1, 999, 10**9 + 1, 2**31 - 1, -(2**31), 2**62 + 1, -(2**62) - 1, 2**63 - 1)
+        edges = (
+            0,
+            1,
+            -1,
+            999,
+            10**9 + 1,
+            2**31 - 1,
+            -(2**31),
+            2**62 + 1,
+            -(2**62) - 1,
+            2**63 - 1,
+        )
         return rng.choice((*edges, datetime(2020, 1, 1, tzinfo=UTC), date(2020, 1, 1)))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return rng.choice((1, 2, 3, 5, 127, *NUMBERS))

@@ -11,9 +11,20 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fuzz.forks import NEIGHBORS, Budget, Found, campaign, command, ended, fork, jsonl, rows
+from fuzz.forks import (
+    NEIGHBORS,
+    Budget,
+    Found,
+    campaign,
+    command,
+    ended,
+    fork,
+    jsonl,
+    rows,
+)
 
-WRITERS, READERS = 4, 2
+WRITERS = 4
+READERS = 2
 
 
 def reads(path: Path, stop: Path, most: int) -> int:
@@ -30,19 +41,26 @@ def reads(path: Path, stop: Path, most: int) -> int:
 
 def race_of_models(folder: Path, rng: random.Random, found: Found) -> None:
     """Some fit into one file, some read it."""
-    model, stop = folder / "model.safetensors", folder / "stop"
+    model = folder / "model.safetensors"
+    stop = folder / "stop"
     count = rng.randint(2, WRITERS)
     rated = [jsonl(folder / f"rated{i}.jsonl", rows(0, 25 + i)) for i in range(count)]
 
     def fit(path: Path) -> int:
-        return command(("fit", path, "--to", model, *NEIGHBORS), path.with_suffix(".said"))
+        return command(
+            ("fit", path, "--to", model, *NEIGHBORS), path.with_suffix(".said")
+        )
 
     found.hold("fit", holds=ended(fork(lambda: fit(rated[0]))) == 0)
-    readers = [fork(lambda: reads(model, stop, 1000)) for _ in range(rng.randint(1, READERS))]
+    readers = [
+        fork(lambda: reads(model, stop, 1000)) for _ in range(rng.randint(1, READERS))
+    ]
     writers = [fork(lambda path=path: fit(path)) for path in rated]  # type: ignore[misc]
     for child, path in zip(writers, rated, strict=True):
         text = path.with_suffix(".said")
-        found.hold("writer", holds=ended(child) == 0, told=text.read_text(encoding="utf-8"))
+        found.hold(
+            "writer", holds=ended(child) == 0, told=text.read_text(encoding="utf-8")
+        )
     stop.touch()
     for child in readers:
         status = ended(child)

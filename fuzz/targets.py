@@ -51,16 +51,24 @@ def _first_line(path: Path) -> Any:
 
 
 EXAMPLES: dict[str, Any] = {
-    "label-studio": json.loads((EXPORTS / "label-studio" / "tasks.json").read_bytes())[0],
-    "label-studio-min": json.loads((EXPORTS / "label-studio" / "min.json").read_bytes())[0],
+    "label-studio": json.loads((EXPORTS / "label-studio" / "tasks.json").read_bytes())[
+        0
+    ],
+    "label-studio-min": json.loads(
+        (EXPORTS / "label-studio" / "min.json").read_bytes()
+    )[0],
     "inspect": json.loads((EXPORTS / "inspect" / "edited.json").read_bytes()),
     "promptfoo": json.loads((EXPORTS / "promptfoo" / "eval.json").read_bytes()),
     "lm-eval": _first_line(next((EXPORTS / "lm-eval").glob("*.jsonl"))),
     "argilla": json.loads((EXPORTS / "argilla" / "records.json").read_bytes())[0],
     "langfuse-scores": json.loads((EXPORTS / "langfuse" / "scores.json").read_bytes()),
-    "langfuse-traces": json.loads((EXPORTS / "langfuse" / "traces.json").read_bytes())[0],
+    "langfuse-traces": json.loads((EXPORTS / "langfuse" / "traces.json").read_bytes())[
+        0
+    ],
     "langsmith-feedback": _first_line(EXPORTS / "langsmith" / "feedback.jsonl"),
-    "phoenix-annotations": json.loads((EXPORTS / "phoenix" / "annotations.json").read_bytes()),
+    "phoenix-annotations": json.loads(
+        (EXPORTS / "phoenix" / "annotations.json").read_bytes()
+    ),
     "mlflow": {
         "trace_id": "t",
         "request": {"q": "a"},
@@ -77,7 +85,13 @@ EXAMPLES: dict[str, Any] = {
 }
 _CHAT = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
 PAIRS: tuple[Any, ...] = (
-    {"prompt": "p", "chosen": "x", "rejected": "y", "judge_chosen": 1, "judge_rejected": 2},
+    {
+        "prompt": "p",
+        "chosen": "x",
+        "rejected": "y",
+        "judge_chosen": 1,
+        "judge_rejected": 2,
+    },
     {"chosen": _CHAT, "rejected": [*_CHAT, *_CHAT]},
     {
         "prompt": "p",
@@ -109,13 +123,23 @@ READINGS = (
     Reading(encoding="utf-7"),
     Reading(encoding="shift_jis"),
     Reading(columns=Columns(id="", source=" ")),
-    Reading(columns=Columns(rating=("rating.*",), source="x.0.y", score=("s*.a",)), skip_bad=True),
+    Reading(
+        columns=Columns(rating=("rating.*",), source="x.0.y", score=("s*.a",)),
+        skip_bad=True,
+    ),
     Reading(dimension="fluency", skip_bad=True),
     Reading(dimension="rating*"),
     Reading(dimension="a.b", columns=Columns(dimension="x.y"), skip_bad=True),
-    Reading(dimension="fluency", label_config=str(EXPORTS / "label-studio" / "config.xml")),
+    Reading(
+        dimension="fluency", label_config=str(EXPORTS / "label-studio" / "config.xml")
+    ),
 )
-READERS: tuple[Callable[..., Any], ...] = (read_pool, read_outputs, read_both, read_scored)
+READERS: tuple[Callable[..., Any], ...] = (
+    read_pool,
+    read_outputs,
+    read_both,
+    read_scored,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,18 +244,24 @@ def _columns(data: bytes) -> None:
     names = _text(data).split("|")
     half = len(names) // 2
     header = [*dict.fromkeys(names[half:])]
-    given = Columns(text=names[0] or None, rating=tuple(names[1:half]), id=names[-1] or None)
+    given = Columns(
+        text=names[0] or None, rating=tuple(names[1:half]), id=names[-1] or None
+    )
     for columns in (given, Columns()):
         try:
             needed = ("text", "rating")
-            roles_of(columns, roles_in("rated"), header, "file", needed, (), lambda *_: True)
+            roles_of(
+                columns, roles_in("rated"), header, "file", needed, (), lambda *_: True
+            )
         except RefLessError as error:
             str(error)
 
 
 @contextmanager
 def _piped(data: bytes) -> Iterator[None]:
-    with mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")):
+    with mock.patch.object(
+        sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")
+    ):
         yield
 
 
@@ -256,11 +286,15 @@ def check_texts(record: Any) -> None:
 def check(read: Any) -> None:
     """What holds of whatever has been read: texts that UTF-8 can hold, numbers that are finite."""
     for one in read if isinstance(read, tuple) else (read,):
-        records = [getattr(one, name) for name in ("pool", "outputs") if hasattr(one, name)]
+        records = [
+            getattr(one, name) for name in ("pool", "outputs") if hasattr(one, name)
+        ]
         for record in records:
             check_texts(record)
             human = getattr(record, "human", None)
-            assert human is None or bool(((human == human) & (abs(human) < 1e308)).all())
+            assert human is None or bool(
+                ((human == human) & (abs(human) < 1e308)).all()
+            )
         for note in one.notes:
             note.encode("utf-8", "surrogatepass")
 
@@ -302,7 +336,8 @@ def _frames(data: bytes) -> None:
     import pyarrow as pa
 
     rng = random.Random(data)
-    table, way = making.arrow_table(rng), rng.randrange(6)
+    table = making.arrow_table(rng)
+    way = rng.randrange(6)
     try:
         given: Any = table
         if way == 1:
@@ -335,7 +370,9 @@ def _seed(rng: random.Random) -> bytes:
     return rng.randbytes(8)
 
 
-FOLDER = Path(tempfile.gettempdir()) if not Path("/dev/shm").is_dir() else Path("/dev/shm")
+FOLDER = (
+    Path(tempfile.gettempdir()) if not Path("/dev/shm").is_dir() else Path("/dev/shm")
+)
 
 
 @contextmanager
@@ -361,7 +398,11 @@ def _pooling(data: bytes) -> None:
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         where = Path(folder)
         (where / "1_Pooling").mkdir()
-        for name in ("1_Pooling/config.json", "modules.json", "sentence_bert_config.json"):
+        for name in (
+            "1_Pooling/config.json",
+            "modules.json",
+            "sentence_bert_config.json",
+        ):
             (where / name).write_bytes(data)
         Encoder(model=folder).pooling()
 
@@ -406,7 +447,9 @@ TARGETS: dict[str, Target] = {
     "text": Target(call=_reader("text"), make=_chosen(making.text)),
     "unnamed": Target(call=_reader(None), make=_chosen(making.jsonl)),
     "gzip": Target(call=_reader(None), make=_chosen(making.packed(making.jsonl))),
-    "gzip-csv": Target(call=_reader("csv"), make=_chosen(making.packed(making.cells(",")))),
+    "gzip-csv": Target(
+        call=_reader("csv"), make=_chosen(making.packed(making.cells(",")))
+    ),
     "parquet": Target(call=_reader("parquet"), make=_chosen(making.parquet)),
     "json": Target(call=_reader("json"), make=_chosen(making.json_array)),
     "inspect-zip": Target(call=_reader("inspect"), make=_chosen(_logs)),

@@ -29,9 +29,13 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", nargs="+")
     parser.add_argument("--runs", type=int, default=10**9, help="of each target")
-    parser.add_argument("--seconds", type=float, default=1e9, help="of processor time, of each")
+    parser.add_argument(
+        "--seconds", type=float, default=1e9, help="of processor time, of each"
+    )
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--drawn", action="store_true", help="no guidance, also with atheris")
+    parser.add_argument(
+        "--drawn", action="store_true", help="no guidance, also with atheris"
+    )
     asked = parser.parse_args(argv)
     warnings.simplefilter("ignore")
     guide = _atheris()
@@ -42,7 +46,9 @@ def main(argv: list[str] | None = None) -> int:
         from fuzz.targets import TARGETS
     else:
         say(way="inputs are guided by atheris")
-        with guide.instrument_imports(include=["refless"], enable_loader_override=False):
+        with guide.instrument_imports(
+            include=["refless"], enable_loader_override=False
+        ):
             from fuzz.targets import TARGETS
     status = 0
     for name in asked.targets:
@@ -66,9 +72,16 @@ def _atheris() -> Any:
 class Watched:
     """A target that remembers its faults instead of raising them."""
 
-    def __init__(self, call: Callable[[bytes], None], runs: int, seconds: float) -> None:
-        self.call, self.runs, self.seconds, self.until = call, runs, seconds, 0.0
-        self.done, self.told, self.faults = 0, time.monotonic(), set[str]()
+    def __init__(
+        self, call: Callable[[bytes], None], runs: int, seconds: float
+    ) -> None:
+        self.call = call
+        self.runs = runs
+        self.seconds = seconds
+        self.until = 0.0
+        self.done = 0
+        self.told = time.monotonic()
+        self.faults = set[str]()
 
     def __call__(self, data: bytes) -> None:
         """One execution."""
@@ -105,7 +118,11 @@ def named(fault: BaseException) -> str:
     """What makes two faults one: the type, and the innermost function of refless."""
     frames = traceback.extract_tb(fault.__traceback__)
     ours = [f for f in frames if "refless/" in f.filename]
-    where = f"{ours[-1].filename.rpartition('refless/')[2]}:{ours[-1].name}" if ours else "itself"
+    where = (
+        f"{ours[-1].filename.rpartition('refless/')[2]}:{ours[-1].name}"
+        if ours
+        else "itself"
+    )
     return f"{type(fault).__name__} in {where}"
 
 
@@ -136,8 +153,16 @@ def _guided(atheris: Any, watched: Watched, make: Maker, seed: int) -> None:
         if watched.over:
             os._exit(watched.end())
 
-    words = [sys.argv[0], f"-seed={seed + 1}", "-max_len=16384", "-rss_limit_mb=0", "-timeout=60"]
-    atheris.Setup([*words, "-verbosity=0", "-len_control=0"], once, custom_mutator=mutate)
+    words = [
+        sys.argv[0],
+        f"-seed={seed + 1}",
+        "-max_len=16384",
+        "-rss_limit_mb=0",
+        "-timeout=60",
+    ]
+    atheris.Setup(
+        [*words, "-verbosity=0", "-len_control=0"], once, custom_mutator=mutate
+    )
     atheris.Fuzz()
 
 

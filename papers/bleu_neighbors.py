@@ -19,7 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bleu_neighbors_essays import TASK_NOTE, essay_notes, essay_rows, essays_of, task_rows
+from bleu_neighbors_essays import (
+    TASK_NOTE,
+    essay_notes,
+    essay_rows,
+    essays_of,
+    task_rows,
+)
 from bleu_neighbors_figures import Figure, all_sections, figures, hanging
 
 from refless.data.human import canonical_order, fingerprint
@@ -46,7 +52,9 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 SEED = 0
 PARTS = ("table-1", "table-2", "table-3", "figures")
 
-Row = dict[str, Any]  # a method, its measures as `refless validate` names them, its signature
+Row = dict[
+    str, Any
+]  # a method, its measures as `refless validate` names them, its signature
 PAPER = {  # Table 1, summarization
     "human, best": {"mse": 0.0200, "spearman": 0.921, "coverage": 1.00},
     "human, average": {"mse": 0.0802, "spearman": 0.405, "coverage": 1.00},
@@ -121,7 +129,9 @@ def table_1_kernels(data: Path, model: str | None) -> Table:
     if model is not None:
         estimator = BLEUNeighbors(kernel=BertScore(model=model))
         rows.append(neighbors_row("BERTScore", estimator, pool))
-        notes.append("BERTScore: rescaled with random pairs of the rated texts, tau 0.10.")
+        notes.append(
+            "BERTScore: rescaled with random pairs of the rated texts, tau 0.10."
+        )
     else:
         notes.append("BERTScore is left out: name an encoder with --model.")
     return Table(
@@ -158,13 +168,16 @@ def table_3(data: Path, vectors: str | None) -> Table:
 
 def all_figures(data: Path) -> tuple[Figure, ...]:
     """Figures 2 to 4 on summaries and on the stand-ins for dialogue; section 5.3 on summaries."""
-    huse, grade = read(data / HUSE, (1, 6)), read(data / GRADE, (1, 5))
+    huse = read(data / HUSE, (1, 6))
+    grade = read(data / GRADE, (1, 5))
     # slotN is not one person throughout, so there is no human yardstick
     grade = replace(grade, ratings=replace(grade.ratings, annotators=()))
     tasks = np.array(grade.tasks)
     pools = {"summarization (HUSE)": huse}
     for task in sorted(set(grade.tasks)):
-        pools[f"STAND-IN for dialogue, {task}"] = grade.take(np.flatnonzero(tasks == task))
+        pools[f"STAND-IN for dialogue, {task}"] = grade.take(
+            np.flatnonzero(tasks == task)
+        )
     return (*figures(pools, SEED), hanging("summarization (HUSE)", huse, SEED))
 
 
@@ -187,17 +200,24 @@ def without_repeats(pool: RatedPool) -> tuple[RatedPool, ...]:
     copies: dict[str, list[int]] = {}
     for i, text in enumerate(pool.texts):
         copies.setdefault(text, []).append(i)
-    return tuple(pool.take(np.sort(np.array(rows))) for rows in product(*copies.values()))
+    return tuple(
+        pool.take(np.sort(np.array(rows))) for rows in product(*copies.values())
+    )
 
 
 def neighbors_row(method: str, estimator: BLEUNeighbors, pool: RatedPool) -> Row:
     """One estimator, each text judged by all the others."""
     estimates = estimator.held_out(pool)
     judged = Predictions(
-        id=pool.ids, human=pool.human, predicted=estimates.values, reason=estimates.reasons
+        id=pool.ids,
+        human=pool.human,
+        predicted=estimates.values,
+        reason=estimates.reasons,
     )
     found = agreement(judged, seed=SEED)
-    signature = estimator.signature(pool).plus(heldout="id", ci=found.interval_method, seed=SEED)
+    signature = estimator.signature(pool).plus(
+        heldout="id", ci=found.interval_method, seed=SEED
+    )
     return {
         "method": method,
         "paper": PAPER.get(method),
@@ -254,7 +274,9 @@ def human_notes(people: Annotators) -> tuple[str, ...]:
     )
 
 
-def shown(tables: Sequence[Table], drawn: Sequence[Figure]) -> tuple[dict[str, object], Document]:
+def shown(
+    tables: Sequence[Table], drawn: Sequence[Figure]
+) -> tuple[dict[str, object], Document]:
     """The result as JSON has it and as a document."""
     found = [{"title": t.title, "rows": t.rows, "notes": t.notes} for t in tables]
     result: dict[str, object] = {
@@ -263,7 +285,10 @@ def shown(tables: Sequence[Table], drawn: Sequence[Figure]) -> tuple[dict[str, o
         "tables": found,
         "figures": [figure.as_dict() for figure in drawn],
     }
-    parts = (*(part for table in tables for part in sections(table)), *all_sections(drawn))
+    parts = (
+        *(part for table in tables for part in sections(table)),
+        *all_sections(drawn),
+    )
     return result, Document(sections=parts)
 
 
@@ -271,7 +296,11 @@ def sections(table: Table) -> tuple[Section, ...]:
     """The table for people, what has to be known, and every row's signature."""
     columns = ("", "", "MSE [95 %]", "Spearman [95 %]", "coverage")
     lines = [line for row in table.rows for line in lines_of(row)]
-    shown = [i for i in range(len(columns)) if i != 1 or any(line[1] == "paper" for line in lines)]
+    shown = [
+        i
+        for i in range(len(columns))
+        if i != 1 or any(line[1] == "paper" for line in lines)
+    ]
     cells = Cells(
         header=tuple(columns[i] for i in shown),
         rows=tuple(tuple(line[i] for i in shown) for line in lines),
@@ -280,13 +309,21 @@ def sections(table: Table) -> tuple[Section, ...]:
     return (
         Section(title=table.title, table=cells),
         Section(lines=table.notes),
-        *(Section(lines=(row["method"], f"signature: {row['signature']}")) for row in table.rows),
+        *(
+            Section(lines=(row["method"], f"signature: {row['signature']}"))
+            for row in table.rows
+        ),
     )
 
 
 def lines_of(row: Row) -> list[tuple[str, ...]]:
     """Our line of a table, below the paper's where it has one: name, whose, measures."""
-    ours = ("ours", measure(row, "mse", 4), measure(row, "spearman", 3), number(row["coverage"]))
+    ours = (
+        "ours",
+        measure(row, "mse", 4),
+        measure(row, "spearman", 3),
+        number(row["coverage"]),
+    )
     if not (paper := row.get("paper")):
         return [(row["method"], *ours)]
     published = ("paper", measure(paper, "mse", 4), measure(paper, "spearman", 3))
@@ -295,7 +332,8 @@ def lines_of(row: Row) -> list[tuple[str, ...]]:
 
 def measure(row: Row, name: str, digits: int) -> str:
     """A measure with its interval, where it has one."""
-    value, interval = row[name], row.get(f"{name}_interval", (None, None))
+    value = row[name]
+    interval = row.get(f"{name}_interval", (None, None))
     if value is None or interval[0] is None:
         return number(value, digits)
     return with_interval(value, interval, digits)
@@ -304,15 +342,25 @@ def measure(row: Row, name: str, digits: int) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the tables; returns the exit status."""
     parser = argparse.ArgumentParser(
-        description="BLEU Neighbors: the paper's tables beside ours.", allow_abbrev=False
+        description="BLEU Neighbors: the paper's tables beside ours.",
+        allow_abbrev=False,
     )
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real data")
+    parser.add_argument(
+        "--data", type=Path, default=DATA, help="folder of the real data"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--model", help="encoder of the BERTScore kernel: a folder or a name")
-    parser.add_argument("--vectors", help="word vectors for S+WMS in Table 3, in text form")
-    parser.add_argument("--only", choices=PARTS, action="append", help="a part; repeatable")
+    parser.add_argument(
+        "--model", help="encoder of the BERTScore kernel: a folder or a name"
+    )
+    parser.add_argument(
+        "--vectors", help="word vectors for S+WMS in Table 3, in text form"
+    )
+    parser.add_argument(
+        "--only", choices=PARTS, action="append", help="a part; repeatable"
+    )
     options = parser.parse_args(arguments)
-    parts, tables = options.only or PARTS, []
+    parts = options.only or PARTS
+    tables = []
     try:
         if "table-1" in parts:
             tables += [table(options.data) for table in TABLES]

@@ -29,7 +29,8 @@ ESSAYS = Path("asap-sas") / "train.tsv"
 TARGET = "3"
 FEWEST, MOST = 5, 15  # sentences of a test essay
 SENTENCE = re.compile(r"(?<=[.!?])\s+")  # a naive splitter: 159 essays of topic 3 fit
-FULL_MARKS, REFERENCES = 2.0, 5
+FULL_MARKS = 2.0
+REFERENCES = 5
 PUBLISHED = {  # Table 3, Spearman
     "topic 1": 0.301,
     "topic 2": 0.392,
@@ -68,10 +69,13 @@ def essays_of(data: Path) -> Essays:
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     topics = {
-        name: _pool(rows, name) for name in sorted({row["EssaySet"] for row in rows}, key=int)
+        name: _pool(rows, name)
+        for name in sorted({row["EssaySet"] for row in rows}, key=int)
     }
     third = topics[TARGET]
-    fits = np.array([FEWEST <= len(SENTENCE.split(text)) <= MOST for text in third.texts])
+    fits = np.array(
+        [FEWEST <= len(SENTENCE.split(text)) <= MOST for text in third.texts]
+    )
     best = ~fits & (third.human * 3 >= FULL_MARKS)
     return Essays(
         topics=topics,
@@ -98,7 +102,8 @@ def essay_rows(essays: Essays, vectors: str | None, seed: int) -> tuple[Row, ...
     pools = {f"topic {name}": essays.topics[name] for name in others}
     pools["all but 3"] = _together([essays.topics[name] for name in others])
     rows = [
-        _row(name, judged, *_estimated(pool, judged), length, seed) for name, pool in pools.items()
+        _row(name, judged, *_estimated(pool, judged), length, seed)
+        for name, pool in pools.items()
     ]
     outputs = Outputs(
         ids=judged.ids,
@@ -107,7 +112,14 @@ def essay_rows(essays: Essays, vectors: str | None, seed: int) -> tuple[Row, ...
     )
     rouge = RougeL()
     rows.append(
-        _row("ROUGE-L", judged, rouge.score(outputs).segments, rouge.signature(), length, seed)
+        _row(
+            "ROUGE-L",
+            judged,
+            rouge.score(outputs).segments,
+            rouge.signature(),
+            length,
+            seed,
+        )
     )
     if vectors is not None and not bleu_neighbors_movers.missing():
         found = bleu_neighbors_movers.s_wms(outputs.texts, outputs.references, vectors)
@@ -147,19 +159,28 @@ def _row(
             id=judged.ids,
             human=judged.human,
             predicted=predicted,
-            reason=tuple("" if value == value else "too-few" for value in predicted.tolist()),
+            reason=tuple(
+                "" if value == value else "too-few" for value in predicted.tolist()
+            ),
         ),
         seed=seed,
     )
     known = ~np.isnan(predicted)
     human, mine, base = (ranks(c[known]) for c in (judged.human, predicted, length))
     tested = williams(
-        pearson(human, mine), pearson(human, base), pearson(mine, base), int(known.sum())
+        pearson(human, mine),
+        pearson(human, base),
+        pearson(mine, base),
+        int(known.sum()),
     )
     published = PUBLISHED.get(method)
     row = asdict(found)
-    if not method.startswith(("topic", "all but")):  # not in the units of ratings: no error
-        row.update(mse=None, mse_interval=[None, None], mae=None, mae_interval=[None, None])
+    if not method.startswith(
+        ("topic", "all but")
+    ):  # not in the units of ratings: no error
+        row.update(
+            mse=None, mse_interval=[None, None], mae=None, mae_interval=[None, None]
+        )
     return {
         "method": method,
         "paper": published and {"mse": None, "spearman": published, "coverage": 1.0},
@@ -176,7 +197,9 @@ def _row(
     }
 
 
-def essay_notes(essays: Essays, rows: Sequence[Row], vectors: str | None) -> tuple[str, ...]:
+def essay_notes(
+    essays: Essays, rows: Sequence[Row], vectors: str | None
+) -> tuple[str, ...]:
     """What has to be known, Table 3's failure first."""
     length = rows[-1]["spearman"]
     ours = [row for row in rows if row["method"].startswith(("topic", "all but"))]

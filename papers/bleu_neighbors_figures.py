@@ -60,7 +60,9 @@ class Figure:
         """For people."""
         cells = tuple(tuple(row["shown"]) for row in self.rows)
         table = Table(
-            header=self.header, rows=cells, numeric=(False, *[True] * (len(self.header) - 1))
+            header=self.header,
+            rows=cells,
+            numeric=(False, *[True] * (len(self.header) - 1)),
         )
         return (
             Section(title=self.title, table=table),
@@ -87,7 +89,9 @@ def _evidence(name: str, pool: RatedPool) -> Figure:
     notes = ["The other threshold stays at a 5 or b 0.66; intervals by Fisher's z."]
     if human is not None:
         above = [row["threshold"] for row in rows if row["above_human"]]
-        notes.append(f"Average annotator {human:.3f}; above it: {', '.join(above) or 'nothing'}.")
+        notes.append(
+            f"Average annotator {human:.3f}; above it: {', '.join(above) or 'nothing'}."
+        )
     return Figure(
         title=f"Figures 2 and 3: {name}",
         header=("", "Spearman [95 %]", "coverage", "MSE"),
@@ -126,7 +130,9 @@ def _training(name: str, pool: RatedPool, seed: int) -> Figure:
 
 
 def _size(found: LearningCurve, i: int) -> dict[str, Any]:
-    parts = [(found.mean[name][i], found.sd[name][i]) for name in ("spearman", "coverage")]
+    parts = [
+        (found.mean[name][i], found.sd[name][i]) for name in ("spearman", "coverage")
+    ]
     (rho, rho_sd), (coverage, coverage_sd) = parts
     size = int(found.sizes[i])
     return {
@@ -141,7 +147,8 @@ def _size(found: LearningCurve, i: int) -> dict[str, Any]:
 
 def hanging(name: str, pool: RatedPool, seed: int) -> Figure:
     """Section 5.3: annotators' MSE on all texts, and on those with an estimate."""
-    found, signature = [], ""
+    found = []
+    signature = ""
     for kernel in KERNELS:
         estimator = BLEUNeighbors(kernel=kernel)
         found.append(easy_texts(pool, estimator.held_out(pool).defined, seed=seed))

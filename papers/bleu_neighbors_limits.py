@@ -85,7 +85,9 @@ class Judged:
         defined = ~np.isnan(stuffed)
         counts = defined.sum(axis=0)
         sums = np.where(defined, stuffed, 0.0).sum(axis=0)
-        means = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+        means = np.divide(
+            sums, counts, out=np.full(len(sums), np.nan), where=counts > 0
+        )
         squares = np.where(defined, np.square(stuffed - means), 0.0).sum(axis=0)
         several = counts > 1
         deviations = np.sqrt(squares[several] / (counts[several] - 1))
@@ -103,7 +105,9 @@ def attack(known: Estimator, pool: RatedPool, several: int) -> list[str]:
     outputs = []
     for number_ in range(ATTACKS):
         chosen = order[number_ * several : (number_ + 1) * several]
-        others = order[-9 * several :]  # pieces come from the highest tenth of what is given
+        others = order[
+            -9 * several :
+        ]  # pieces come from the highest tenth of what is given
         rows = np.array([*chosen, *others], dtype=np.int64)
         outputs.append(stuffed(known, pool.take(rows), SEED))
     return outputs
@@ -167,7 +171,9 @@ def hacks(data: Path) -> list[Row]:
         ordered = pool.take(canonical_order(pool))
         for several in (1, 2):
             for name, evaluator in EVALUATORS.items():
-                rows.append(_hack(task, name, several, evaluator(ordered, several), ordered))
+                rows.append(
+                    _hack(task, name, several, evaluator(ordered, several), ordered)
+                )
     return rows
 
 
@@ -250,7 +256,9 @@ def grams_of(text: str) -> Counter[str]:
     """Counts of the text's n-grams of characters, of all orders."""
     tally: Counter[str] = Counter()
     for n in range(LOW, HIGH + 1):
-        tally.update({"".join(gram): count for gram, count in gram_counts([*text], n).items()})
+        tally.update(
+            {"".join(gram): count for gram, count in gram_counts([*text], n).items()}
+        )
     return tally
 
 
@@ -353,7 +361,16 @@ def _pairs(kernel: Any, texts: Sequence[str]) -> FloatArray:  # noqa: ANN401 - a
 
 def hacks_shown(rows: Sequence[Row]) -> tuple[Section, ...]:
     """A table of evaluators for each task, and how to read it."""
-    header = ("judged by", "of", "honest", "stuffed", "gain [95 %]", "beaten", "coverage", "sd")
+    header = (
+        "judged by",
+        "of",
+        "honest",
+        "stuffed",
+        "gain [95 %]",
+        "beaten",
+        "coverage",
+        "sd",
+    )
     lines = (
         f"{ATTACKS} outputs, each strung together from pieces of one highly rated text,",
         "or of two. Gain: estimate less the mean of honest outputs, in the raters' units;",
@@ -379,7 +396,14 @@ def _hack_cells(row: Row) -> tuple[str, ...]:
 
 def kernels_shown(rows: Sequence[Row]) -> tuple[Section, ...]:
     """A table of kernels for each task, and how tau was chosen."""
-    header = ("kernel", "tau", "coverage", "MSE", "Spearman [95 %]", "less BLEU* [95 %]")
+    header = (
+        "kernel",
+        "tau",
+        "coverage",
+        "MSE",
+        "Spearman [95 %]",
+        "less BLEU* [95 %]",
+    )
     lines = (
         "Leave-one-out. Tau: where as many pairs are similar as by BLEU* at 0.08, so that",
         "no rating chooses it; 0.000 is any match of all orders, if fewer pairs have one.",
@@ -426,9 +450,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description="BLEU Neighbors, section 6, shown.", allow_abbrev=False
     )
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real data")
+    parser.add_argument(
+        "--data", type=Path, default=DATA, help="folder of the real data"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--only", choices=PARTS, action="append", help="a part; repeatable")
+    parser.add_argument(
+        "--only", choices=PARTS, action="append", help="a part; repeatable"
+    )
     options = parser.parse_args(arguments)
     makers = {
         "hacks": (hacks, hacks_shown),

@@ -17,9 +17,12 @@ from refless.registry.signature import Signature
 from refless.registry.version import __version__
 from refless.text.embed import file_digest
 
-SENTENCE, WORD = re.compile(r"(?<=[.!?])\s+"), re.compile(r"\w+", re.UNICODE)
+SENTENCE = re.compile(r"(?<=[.!?])\s+")
+WORD = re.compile(r"\w+", re.UNICODE)
 STOP = frozenset(STOPWORDS_EN_PLUS)
-Bag = tuple[FloatArray, FloatArray]  # vectors [things, dimensions], weights [things] that sum to 1
+Bag = tuple[
+    FloatArray, FloatArray
+]  # vectors [things, dimensions], weights [things] that sum to 1
 
 
 def missing() -> str:
@@ -27,7 +30,9 @@ def missing() -> str:
     return "" if find_spec("ot") else "pip install POT"
 
 
-def s_wms(texts: Sequence[str], references: Sequence[Sequence[str]], path: str) -> FloatArray:
+def s_wms(
+    texts: Sequence[str], references: Sequence[Sequence[str]], path: str
+) -> FloatArray:
     """[n] exp(-cost) of moving a text's words and sentences, the highest over its references.
 
     The cost of a move is Euclidean; a sentence is the mean vector of its words, as heavy as they
@@ -37,12 +42,18 @@ def s_wms(texts: Sequence[str], references: Sequence[Sequence[str]], path: str) 
         texts: [n] outputs; references: [n] the references of each.
         path: word vectors in text form: a word and its numbers a line.
     """
-    split = {text: words_of(text) for text in {*texts, *chain.from_iterable(references)}}
-    wanted = {word for sentences in split.values() for word in chain.from_iterable(sentences)}
+    split = {
+        text: words_of(text) for text in {*texts, *chain.from_iterable(references)}
+    }
+    wanted = {
+        word for sentences in split.values() for word in chain.from_iterable(sentences)
+    }
     vectors = vectors_of(path, wanted)
     bags = {text: bag(sentences, vectors) for text, sentences in split.items()}
     scores = [
-        np.fmax.reduce([np.exp(-distance(bags[text], bags[other])) for other in set(others)])
+        np.fmax.reduce(
+            [np.exp(-distance(bags[text], bags[other])) for other in set(others)]
+        )
         for text, others in zip(texts, references, strict=True)
     ]
     return np.array(scores, dtype=np.float64)
@@ -62,8 +73,12 @@ def signature(path: str) -> Signature:
 
 def words_of(text: str) -> list[list[str]]:
     """Words of letters of each sentence in lower case, without stop words."""
-    sentences = ((word.lower() for word in WORD.findall(s)) for s in SENTENCE.split(text))
-    return [[word for word in s if word.isalpha() and word not in STOP] for s in sentences]
+    sentences = (
+        (word.lower() for word in WORD.findall(s)) for s in SENTENCE.split(text)
+    )
+    return [
+        [word for word in s if word.isalpha() and word not in STOP] for s in sentences
+    ]
 
 
 def vectors_of(path: str, words: set[str]) -> dict[str, FloatArray]:
@@ -95,5 +110,6 @@ def distance(first: Bag, second: Bag) -> float:
     """The least Euclidean cost of moving one bag onto the other; NaN where one is empty."""
     from ot import emd2
 
-    (x, a), (s, b) = first, second
+    (x, a) = first
+    (s, b) = second
     return float(emd2(a, b, cdist(x, s))) if len(a) and len(b) else float("nan")

@@ -10,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from refless.data.human import canonical_order, cells_of, copies_of, fingerprint, human_ratings
+from refless.data.human import (
+    canonical_order,
+    cells_of,
+    copies_of,
+    fingerprint,
+    human_ratings,
+)
 from refless.data.records import Estimates, Predictions, RatedPool, as_outputs
 from refless.estimators.folds import whole
 from refless.estimators.neighbors import BLEUNeighbors
@@ -60,7 +66,8 @@ def point_at(pool: RatedPool, tau: float, fewest: int, share: float) -> Point:
     estimates = estimator.held_out(pool)
     known = estimates.defined
     both = pool.human[known], estimates.values[known]
-    n, spearman = int(known.sum()), MEASURES["spearman"].value(*both)
+    n = int(known.sum())
+    spearman = MEASURES["spearman"].value(*both)
     return Point(
         coverage=n / max(1, len(pool)),
         mse=MEASURES["mse"].value(*both),
@@ -94,14 +101,19 @@ def learning_curve(
     Each repetition draws n texts without replacement, of copies of a text all or none, and judges
     each of them by the others. All similarities are computed once.
     """
-    estimator, pool = estimator or BLEUNeighbors(), pool.take(canonical_order(pool))
-    n, human, copies = len(pool), pool.human, copies_of(pool)
+    estimator = estimator or BLEUNeighbors()
+    pool = pool.take(canonical_order(pool))
+    n = len(pool)
+    human = pool.human
+    copies = copies_of(pool)
     within = estimator.within(pool)
     if within is None:
         raise ValueError("the pool is too large for a table of similarities")
     steps = np.rint(np.linspace(n / STEPS, n, STEPS)).astype(np.int64)
     sizes = np.unique(np.clip(steps, min(FEWEST_TEXTS, n), n))
-    values = {m: np.full((len(sizes), REPETITIONS), np.nan) for m in ("spearman", "coverage")}
+    values = {
+        m: np.full((len(sizes), REPETITIONS), np.nan) for m in ("spearman", "coverage")
+    }
     rng = np.random.default_rng(seed)
     for i, size in enumerate(sizes.tolist()):
         for j in range(REPETITIONS if size < n else 1):
@@ -134,7 +146,8 @@ def _drawn(copies: IntArray, size: int, rng: np.random.Generator) -> IntArray:
 def _mean_and_sd(table: FloatArray) -> tuple[FloatArray, FloatArray]:
     """[k] mean and standard deviation over the defined repetitions of [k, repetitions]."""
     known = ~np.isnan(table)
-    n, least = known.sum(axis=1), np.where(known, table, np.inf).min(axis=1)
+    n = known.sum(axis=1)
+    least = np.where(known, table, np.inf).min(axis=1)
     # Above the least of them, so that equal values have a spread of exactly 0.
     above = np.where(known, table - least[:, None], 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -178,12 +191,14 @@ def easy_texts(pool: RatedPool, estimated: BoolArray, *, seed: int = 0) -> EasyT
         seed: of the bootstrap.
     """
     everywhere, inside = _errors(pool, estimated)
-    gap, n = inside - everywhere, len(inside)
+    gap = inside - everywhere
+    n = len(inside)
     order = np.lexsort((everywhere, gap))
     weights = weights_of(n, resamples=RESAMPLES, rng=np.random.default_rng(seed))
     drawn = np.asarray((np.concatenate([*weights]) / n * gap[order]).sum(axis=1))
     left_out = (gap[order].sum() - gap[order]) / (n - 1)
-    below, above = int((drawn <= 0).sum()), int((drawn >= 0).sum())
+    below = int((drawn <= 0).sum())
+    above = int((drawn >= 0).sum())
     return EasyTexts(
         n_scored=int(estimated.sum()),
         all_texts=float(everywhere[order].mean()),
@@ -199,9 +214,14 @@ def _errors(pool: RatedPool, estimated: BoolArray) -> tuple[FloatArray, FloatArr
     cells, who, text = cells_of(pool.ratings, len(pool))
     off = np.square(human_ratings(cells, len(who), scale=pool.scale) - pool.human[text])
     order = np.lexsort((off, who))  # sums then do not depend on the order of texts
-    who, text, off = who[order], text[order], off[order]
-    everywhere, inside = _means(who, off), _means(who[estimated[text]], off[estimated[text]])
-    inside = np.concatenate([inside, np.full(max(0, len(everywhere) - len(inside)), np.nan)])
+    who = who[order]
+    text = text[order]
+    off = off[order]
+    everywhere = _means(who, off)
+    inside = _means(who[estimated[text]], off[estimated[text]])
+    inside = np.concatenate(
+        [inside, np.full(max(0, len(everywhere) - len(inside)), np.nan)]
+    )
     both = ~np.isnan(everywhere) & ~np.isnan(inside)
     return everywhere[both], inside[both]
 
@@ -244,13 +264,17 @@ def bca_interval(drawn: FloatArray, value: float, left_out: FloatArray) -> Inter
 def predictions_of(pool: RatedPool, estimates: Estimates) -> Predictions:
     """A pool's estimates beside its human ratings."""
     return Predictions(
-        id=pool.ids, human=pool.human, predicted=estimates.values, reason=estimates.reasons
+        id=pool.ids,
+        human=pool.human,
+        predicted=estimates.values,
+        reason=estimates.reasons,
     )
 
 
 def transfer(pools: Mapping[str, RatedPool], *, seed: int = 0) -> list[dict[str, Any]]:
     """Every task's ratings judging every task's texts (Table 2); its own texts are held out."""
-    estimator, tasks = BLEUNeighbors(), sorted(pools)
+    estimator = BLEUNeighbors()
+    tasks = sorted(pools)
     signatures = [signed(estimator, pools[task]) for task in tasks]
     signature = signatures[0].plus(
         tasks=tuple(tasks),

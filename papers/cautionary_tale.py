@@ -60,21 +60,69 @@ PAPER_1 = {
     "Neural Baby Talk": {"BL4": 30.3, "MT": 25.1, "CR": 1.05, "RG": 53.0, "BS": 0.61},
 }
 PAPER_2 = {
-    "first reference": {"BL4": 19.95, "MT": 24.41, "CR": 0.896, "RG": 47.4, "BS": 0.551},
+    "first reference": {
+        "BL4": 19.95,
+        "MT": 24.41,
+        "CR": 0.896,
+        "RG": 47.4,
+        "BS": 0.551,
+    },
     "'people'": {"BL4": 19.53, "MT": 24.24, "CR": 0.878, "RG": 47.0, "BS": 0.547},
     "'standing'": {"BL4": 19.45, "MT": 24.12, "CR": 0.869, "RG": 47.0, "BS": 0.542},
     "'sitting'": {"BL4": 19.11, "MT": 24.02, "CR": 0.859, "RG": 47.0, "BS": 0.540},
     "'man'": {"BL4": 19.11, "MT": 23.66, "CR": 0.859, "RG": 46.6, "BS": 0.539},
     "'a'": {"BL4": 9.20, "MT": 20.03, "CR": 0.490, "RG": 34.8, "BS": 0.480},
-    "random content words": {"BL4": 13.63, "MT": 19.58, "CR": 0.500, "RG": 41.7, "BS": 0.413},
+    "random content words": {
+        "BL4": 13.63,
+        "MT": 19.58,
+        "CR": 0.500,
+        "RG": 41.7,
+        "BS": 0.413,
+    },
 }
 PAPER_3 = {
-    "first reference": {"BL4": 19.95, "MT": 24.41, "CR": 0.896, "RG": 47.4, "BS": 0.551},
-    "fewer than 30 times": {"BL4": 19.80, "MT": 24.25, "CR": 0.882, "RG": 47.2, "BS": 0.543},
-    "fewer than 20 times": {"BL4": 19.84, "MT": 24.30, "CR": 0.887, "RG": 47.3, "BS": 0.545},
-    "fewer than 10 times": {"BL4": 19.89, "MT": 24.34, "CR": 0.891, "RG": 47.3, "BS": 0.548},
-    "fewer than 5 times": {"BL4": 19.91, "MT": 24.37, "CR": 0.893, "RG": 47.3, "BS": 0.549},
-    "fewer than 1 times": {"BL4": 19.96, "MT": 24.41, "CR": 0.896, "RG": 47.4, "BS": 0.551},
+    "first reference": {
+        "BL4": 19.95,
+        "MT": 24.41,
+        "CR": 0.896,
+        "RG": 47.4,
+        "BS": 0.551,
+    },
+    "fewer than 30 times": {
+        "BL4": 19.80,
+        "MT": 24.25,
+        "CR": 0.882,
+        "RG": 47.2,
+        "BS": 0.543,
+    },
+    "fewer than 20 times": {
+        "BL4": 19.84,
+        "MT": 24.30,
+        "CR": 0.887,
+        "RG": 47.3,
+        "BS": 0.545,
+    },
+    "fewer than 10 times": {
+        "BL4": 19.89,
+        "MT": 24.34,
+        "CR": 0.891,
+        "RG": 47.3,
+        "BS": 0.548,
+    },
+    "fewer than 5 times": {
+        "BL4": 19.91,
+        "MT": 24.37,
+        "CR": 0.893,
+        "RG": 47.3,
+        "BS": 0.549,
+    },
+    "fewer than 1 times": {
+        "BL4": 19.96,
+        "MT": 24.41,
+        "CR": 0.896,
+        "RG": 47.4,
+        "BS": 0.551,
+    },
     "woman -> man": {"BL4": 19.63, "MT": 24.15, "CR": 0.889, "RG": 47.0, "BS": 0.549},
 }
 PIZZA = "a pizza is sitting on top of a table"
@@ -88,7 +136,8 @@ PAPER_5: dict[str, Paper] = {
 }
 RESCORED = "Rescored, not searched: the training set cannot be reached."
 PIZZA_NOTE = (
-    "BLEU-1 does not come out: 50.0 for 46.4. Against references 2 to 5 it is 46.5, but BLEU-4 6.5."
+    "BLEU-1 does not come out: 50.0 for 46.4. Against references 2 to 5 it is 46.5, "
+    "but BLEU-4 6.5."
 )
 METEOR_NOTE = "METEOR 1.5 gives 11.5 and 10.8 where the paper has 11.1 and 10.9."
 UNREACHABLE = (
@@ -171,7 +220,9 @@ def coco(run: Run) -> Captions:
     if not systems or not all(systems.values()):
         raise InputError("no system's outputs fit", path=str(run.data / "coco"))
     references = tuple(tuple(map(words_of_caption, row["references"])) for row in rows)
-    items = Outputs(ids=numbered(len(rows)), texts=("",) * len(rows), references=references)
+    items = Outputs(
+        ids=numbered(len(rows)), texts=("",) * len(rows), references=references
+    )
     return Captions(items=items, systems=systems)
 
 
@@ -187,7 +238,9 @@ def references_of(captions: Captions) -> Outputs:
 
 def letters(references: Sequence[str]) -> str:
     """What two files have of the same first five references, however they split words."""
-    return "|".join("".join(filter(str.isalnum, text.lower())) for text in references[:5])
+    return "|".join(
+        "".join(filter(str.isalnum, text.lower())) for text in references[:5]
+    )
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
@@ -216,9 +269,13 @@ def flickr(run: Run) -> tuple[Outputs, list[str]]:
 
     streams = [captions(f"test_2016.{i}.en.gz") for i in range(1, 6)]
     references = tuple(zip(*streams, strict=True))[: run.items]
-    train = [text for i in range(1, 6) for text in captions(f"train.{i}.en.gz")[: run.items]]
+    train = [
+        text for i in range(1, 6) for text in captions(f"train.{i}.en.gz")[: run.items]
+    ]
     return Outputs(
-        ids=numbered(len(references)), texts=("",) * len(references), references=references
+        ids=numbered(len(references)),
+        texts=("",) * len(references),
+        references=references,
     ), train
 
 
@@ -230,7 +287,9 @@ def dailydialog(run: Run) -> tuple[Outputs, tuple[str, ...]]:
         for i, row in enumerate(lines_of(folder / "multireftest.json"))
         for j, turn in enumerate(row["dialogue"])
     }
-    place = dict(list(json.loads(read(folder / "test_duid_mapping.json")).items())[: run.items])
+    place = dict(
+        list(json.loads(read(folder / "test_duid_mapping.json")).items())[: run.items]
+    )
     hred = read(folder / "hredf.txt").splitlines()
     items = Outputs(
         ids=tuple(place),
@@ -245,12 +304,16 @@ def table_1(run: Run, captions: Captions) -> Block:
     found: dict[str, list[Row]] = {}
     for name, metric in run.metrics.items():
         if name != "BL1":
-            materials = [material_of(captions.outputs(system)) for system in captions.systems]
+            materials = [
+                material_of(captions.outputs(system)) for system in captions.systems
+            ]
             probes = [references_probe(metric, one, run.plan) for one in materials]
             most = max(range(len(materials)), key=lambda i: len(materials[i].items))
             found[name] = [probes[most].rows[0], *(probe.rows[1] for probe in probes)]
     rows = lines(found, PAPER_1)
-    nobody = Line(label="Neural Baby Talk", share=0, paper=PAPER_1["Neural Baby Talk"], ours={})
+    nobody = Line(
+        label="Neural Baby Talk", share=0, paper=PAPER_1["Neural Baby Talk"], ours={}
+    )
     few = [
         f"{name} has outputs for {len(captions.systems[name]):,} images only."
         for name in captions.systems
@@ -259,7 +322,10 @@ def table_1(run: Run, captions: Captions) -> Block:
     return Block(
         title=f"Table 1: COCO, {len(captions.items):,} x 5, each against four of five references",
         lines=(rows[0], nobody, *rows[1:]),
-        notes=("Neural Baby Talk cannot be reached; four other systems stand in its place.", *few),
+        notes=(
+            "Neural Baby Talk cannot be reached; four other systems stand in its place.",
+            *few,
+        ),
         signatures=signatures(run, found),
     )
 
@@ -288,7 +354,12 @@ def table_3(run: Run, material: StressItems) -> Block:
     size = sum(map(len, material.items.references))
     found = {
         name: rare_probe(
-            metric, material, counts, run.plan, thresholds=THRESHOLDS, swaps={"woman": "man"}
+            metric,
+            material,
+            counts,
+            run.plan,
+            thresholds=THRESHOLDS,
+            swaps={"woman": "man"},
         ).rows
         for name, metric in run.metrics.items()
         if name != "BL1"
@@ -302,7 +373,9 @@ def table_3(run: Run, material: StressItems) -> Block:
             "Compare rows of one share: the paper's thresholds take 1.44, 1.07, 0.67, 0.41 %.",
             "The row of T = 1 and 'woman -> man' need no frequencies.",
         ),
-        signatures=signatures(run, found, thresholds=THRESHOLDS, unk="UNK", swaps="woman=man"),
+        signatures=signatures(
+            run, found, thresholds=THRESHOLDS, unk="UNK", swaps="woman=man"
+        ),
     )
 
 
@@ -340,7 +413,9 @@ def searched(
     assert isinstance(cider, CIDErD)
     candidates = sorted({*train})
     scores = ConstantCIDErD(cider, items.references).scores(candidates)
-    place = int(np.argmax(np.round(scores, 10)))  # of equal ones the first in the alphabet
+    place = int(
+        np.argmax(np.round(scores, 10))
+    )  # of equal ones the first in the alphabet
     best = {bleu.text: None, candidates[place]: None}
     among = f"Best of {len(candidates):,} distinct training captions by"
     notes = []
@@ -351,7 +426,9 @@ def searched(
         signature = run.metrics[name].signature()
         notes.append(f"{among} {name}: '{text}' ({score:.4g}). signature: {signature}")
     notes.append(f"The former is in the references of {bleu.in_references} items.")
-    notes.append("The paper searched 149,000 captions; its sentence is not the best here.")
+    notes.append(
+        "The paper searched 149,000 captions; its sentence is not the best here."
+    )
     notes.append("Its sentence has its BLEU here, but ROUGE-L 34.6 for 32.7.")
     return best, tuple(notes)
 
@@ -388,7 +465,9 @@ def sentences(
     )
 
 
-def lines(found: Mapping[str, Sequence[Row]], paper: Mapping[str, Paper]) -> tuple[Line, ...]:
+def lines(
+    found: Mapping[str, Sequence[Row]], paper: Mapping[str, Paper]
+) -> tuple[Line, ...]:
     """The rows of all metrics side by side."""
     some = next(iter(found.values()))
     return tuple(
@@ -402,10 +481,14 @@ def lines(found: Mapping[str, Sequence[Row]], paper: Mapping[str, Paper]) -> tup
     )
 
 
-def signatures(run: Run, names: Mapping[str, object], **settings: object) -> tuple[str, ...]:
+def signatures(
+    run: Run, names: Mapping[str, object], **settings: object
+) -> tuple[str, ...]:
     """What made the numbers, metric by metric."""
     drawn = {"ci": f"boot-{run.plan.resamples}", "seed": run.plan.seed}
-    return tuple(str(run.metrics[name].signature().plus(**settings, **drawn)) for name in names)
+    return tuple(
+        str(run.metrics[name].signature().plus(**settings, **drawn)) for name in names
+    )
 
 
 def all_shown(blocks: Sequence[Block]) -> tuple[dict[str, object], Document]:
@@ -461,12 +544,22 @@ def shown(block: Block) -> list[Section]:
         label = line.label
         if line.paper:
             rows.append(
-                (clipped(label, most), "paper", *(plain(line.paper.get(n), n) for n in names))
+                (
+                    clipped(label, most),
+                    "paper",
+                    *(plain(line.paper.get(n), n) for n in names),
+                )
             )
             label = ""
         if line.ours:
             first = f"{label} {share}".strip()
-            rows.append((clipped(first, most), "ours", *(cell(line.ours.get(n), n) for n in names)))
+            rows.append(
+                (
+                    clipped(first, most),
+                    "ours",
+                    *(cell(line.ours.get(n), n) for n in names),
+                )
+            )
     table = Table(
         header=("", "", *names),
         rows=tuple(rows),
@@ -476,7 +569,9 @@ def shown(block: Block) -> list[Section]:
     named = (f"Sentences: {'; '.join(long)}.",) if long else ()
     return [
         Section(title=block.title, table=table),
-        Section(lines=(*named, *block.notes, "Behind ±: half a 95 % interval over items.")),
+        Section(
+            lines=(*named, *block.notes, "Behind ±: half a 95 % interval over items.")
+        ),
         Section(lines=tuple(f"signature: {one}" for one in block.signatures)),
     ]
 
@@ -519,13 +614,20 @@ def metrics_of(*, meteor: bool, model: str | None) -> dict[str, Metric]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the tables; returns the exit status."""
     parser = argparse.ArgumentParser(
-        description="A Cautionary Tale: the paper's tables beside ours.", allow_abbrev=False
+        description="A Cautionary Tale: the paper's tables beside ours.",
+        allow_abbrev=False,
     )
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real data")
+    parser.add_argument(
+        "--data", type=Path, default=DATA, help="folder of the real data"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--quick", action="store_true", help="300 items: does it run?")
-    parser.add_argument("--meteor", action="store_true", help="also METEOR (Java; minutes)")
-    parser.add_argument("--model", help="also BERTScore, with this encoder: a folder or a name")
+    parser.add_argument(
+        "--meteor", action="store_true", help="also METEOR (Java; minutes)"
+    )
+    parser.add_argument(
+        "--model", help="also BERTScore, with this encoder: a folder or a name"
+    )
     options = parser.parse_args(arguments)
     try:
         run = Run(
@@ -536,7 +638,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         captions = coco(run)
         material = material_of(references_of(captions))
-        tables = [table_1(run, captions), table_2(run, material), table_3(run, material)]
+        tables = [
+            table_1(run, captions),
+            table_2(run, material),
+            table_3(run, material),
+        ]
         result, document = all_shown([*tables, *table_5(run)])
     except RefLessError as error:
         print(f"error: {error}", file=sys.stderr)

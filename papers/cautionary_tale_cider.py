@@ -29,7 +29,8 @@ class ConstantCIDErD:
     """
 
     def __init__(self, metric: CIDErD, references: References) -> None:
-        self.metric, self.n = metric, len(references)
+        self.metric = metric
+        self.n = len(references)
         self.texts, self.of = distinct(list(chain.from_iterable(references)))
         counts = np.array([*map(len, references)])
         self.first = np.cumsum([0, *counts])
@@ -42,7 +43,8 @@ class ConstantCIDErD:
 
     def _scores(self, texts: Sequence[str]) -> FloatArray:
         sides, worth, lengths = self._sides(texts)
-        known, own = lengths[: len(self.texts)], lengths[len(self.texts) :]
+        known = lengths[: len(self.texts)]
+        own = lengths[len(self.texts) :]
         scores = np.zeros(len(texts))
         for length in np.unique(own):
             rows = np.flatnonzero(own == length)
@@ -65,7 +67,9 @@ class ConstantCIDErD:
         shape = Shape(tokenize="words", low=1, high=self.metric.order, clip=True)
         vocabulary, features = learn((*self.texts, *texts), shape)
         size = vocabulary.features
-        base = np.concatenate([np.repeat(f[:-1], np.diff(f)) for f in vocabulary.firsts])
+        base = np.concatenate(
+            [np.repeat(f[:-1], np.diff(f)) for f in vocabulary.firsts]
+        )
         orders = by_order(features, size)
         present: Matrix = sum(orders)
         items = self._by_item(self.share) @ present[:n_known]
@@ -74,9 +78,13 @@ class ConstantCIDErD:
         # (1 + ... + 1)^2 = 1 + 3 + 5 + ...: the k-th occurrence adds 2 k - 1 to a square
         squares = (2 * (np.arange(size) - base) + 1) * idf**2
         norms = [np.sqrt(known @ squares) for known in orders]
-        inverse = [np.divide(1, norm, out=np.zeros_like(norm), where=norm > 0) for norm in norms]
+        inverse = [
+            np.divide(1, norm, out=np.zeros_like(norm), where=norm > 0)
+            for norm in norms
+        ]
         every: Matrix = sum(
-            diags_array(scale) @ known for scale, known in zip(inverse, orders, strict=True)
+            diags_array(scale) @ known
+            for scale, known in zip(inverse, orders, strict=True)
         )
         to_base = csr_array((np.ones(size), base, np.arange(size + 1)), (size, size))
         counts = (every @ to_base).tocsr()  # of each n-gram, over the norm

@@ -40,8 +40,14 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 NLG = Path("nlg-ratings")
 DIALOGUE = Path("dailydialog-plusplus") / "dev.json"
 GOOD = 0.6  # the paper's threshold for references of high quality
-UNIT, ASSIGNMENTS, SEED = 100, 1_000, 0
-METRICS: dict[str, type[BLEU]] = {"BLEU": BLEU, "sBLEU": SentenceBLEU, "delta-BLEU": DeltaBLEU}
+UNIT = 100
+ASSIGNMENTS = 1_000
+SEED = 0
+METRICS: dict[str, type[BLEU]] = {
+    "BLEU": BLEU,
+    "sBLEU": SentenceBLEU,
+    "delta-BLEU": DeltaBLEU,
+}
 THRESHOLDS = (1.0, 0.6, 0.2, -0.2, -0.6, -1.0)  # Figure 2A
 PAPER = {  # Table 2, Spearman and Kendall
     ("BLEU", "single"): (0.260, 0.171),
@@ -80,7 +86,9 @@ CAUTION = (
     "The paper's conclusions, by the sign of the difference; where intervals overlap widely, as "
     "with few units, neither answer is proof."
 )
-Keep = Callable[[int, float], bool]  # which references (place, weight) a condition keeps
+Keep = Callable[
+    [int, float], bool
+]  # which references (place, weight) a condition keeps
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -150,7 +158,9 @@ def example() -> list[dict[str, Any]]:
                     "outputs": " / ".join(texts),
                     "paper": published,
                     "score": scores.corpus,
-                    "precisions": precisions_of_sums(scores.statistics.sum(axis=0)).tolist(),
+                    "precisions": precisions_of_sums(
+                        scores.statistics.sum(axis=0)
+                    ).tolist(),
                     "signature": str(metric.signature()),
                 }
             )
@@ -168,7 +178,11 @@ def precisions_of_sums(sums: FloatArray) -> FloatArray:
 def with_references(outputs: Outputs, keep: Keep) -> Outputs:
     """The outputs with the references that a condition keeps."""
     kept = [
-        [(text, w) for place, (text, w) in enumerate(zip(*row, strict=True)) if keep(place, w)]
+        [
+            (text, w)
+            for place, (text, w) in enumerate(zip(*row, strict=True))
+            if keep(place, w)
+        ]
         for row in zip(outputs.references, outputs.weights, strict=True)
     ]
     return replace(
@@ -180,7 +194,8 @@ def with_references(outputs: Outputs, keep: Keep) -> Outputs:
 
 def usable(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
     """The pairs without items that lack a reference of quality on either side; how many lacked."""
-    kept, lost = [], 0
+    kept = []
+    lost = 0
     for pair in pairs:
         both = zip(pair.first.weights, pair.second.weights, strict=True)
         good = [a[0] > 0 and b[0] > 0 and max(a) >= GOOD <= max(b) for a, b in both]
@@ -189,9 +204,12 @@ def usable(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
         if len(rows) == len(good):
             kept.append(pair)
         elif len(rows):
-            first, second = pair.first.take(rows), pair.second.take(rows)
+            first = pair.first.take(rows)
+            second = pair.second.take(rows)
             difference = pair.difference[rows]
-            kept.append(replace(pair, first=first, second=second, difference=difference))
+            kept.append(
+                replace(pair, first=first, second=second, difference=difference)
+            )
     return kept, lost
 
 
@@ -212,14 +230,19 @@ def correlations(
         seed=study.seed,
     )
     return tuple(
-        Row(metric=name, condition=condition, found=row) for (name, condition), row in found.items()
+        Row(metric=name, condition=condition, found=row)
+        for (name, condition), row in found.items()
     )
 
 
-def _scores(metric: Metric, pairs: Sequence[Pair], keep: Keep) -> list[tuple[Scores, Scores]]:
+def _scores(
+    metric: Metric, pairs: Sequence[Pair], keep: Keep
+) -> list[tuple[Scores, Scores]]:
     """Both sides of each pair scored; a system that stands in several pairs, once."""
     systems = {id(one): one for pair in pairs for one in (pair.first, pair.second)}
-    scores = {key: metric.score(with_references(one, keep)) for key, one in systems.items()}
+    scores = {
+        key: metric.score(with_references(one, keep)) for key, one in systems.items()
+    }
     return [(scores[id(pair.first)], scores[id(pair.second)]) for pair in pairs]
 
 
@@ -231,21 +254,29 @@ def nlg_pairs(data: Path) -> list[Pair]:
     With two systems each is the other's reference, so a better rival means a better weight: this
     works against delta-BLEU, and the units are few.
     """
-    with (data / NLG / "emnlp_data_medians.csv").open(encoding="utf-8", newline="") as stream:
+    with (data / NLG / "emnlp_data_medians.csv").open(
+        encoding="utf-8", newline=""
+    ) as stream:
         rows = list(csv.DictReader(stream))
     pairs = []
     for dataset, file in (("SFRES", "sfres"), ("SFHOT", "sfhot")):
-        texts = json.loads((data / NLG / f"{file}_references.json").read_text(encoding="utf-8"))
+        texts = json.loads(
+            (data / NLG / f"{file}_references.json").read_text(encoding="utf-8")
+        )
         chosen = [row for row in rows if row["dataset"] == dataset]
         by_mr: dict[str, dict[str, tuple[str, float, str]]] = {}
         for row, more in zip(chosen, texts, strict=True):
             found = (row["sys_ref"], float(row["quality"]), more["reference"].lower())
             by_mr.setdefault(row["mr"], {}).setdefault(row["system"], found)
-        both = {mr: found for mr, found in by_mr.items() if {"WEN", "LOLS"} <= found.keys()}
+        both = {
+            mr: found for mr, found in by_mr.items() if {"WEN", "LOLS"} <= found.keys()
+        }
         a, b = ([found[name] for found in both.values()] for name in ("WEN", "LOLS"))
         difference = np.array([x[1] - y[1] for x, y in zip(a, b, strict=True)])
         first, second = (_nlg_outputs(list(both), *two) for two in ((a, b), (b, a)))
-        pairs.append(Pair(name=dataset, first=first, second=second, difference=difference))
+        pairs.append(
+            Pair(name=dataset, first=first, second=second, difference=difference)
+        )
     return pairs
 
 
@@ -271,7 +302,11 @@ def dialogue_pairs(data: Path, seed: int = SEED) -> list[Pair]:
     """
     lines = (data / DIALOGUE).read_text(encoding="utf-8").splitlines()
     contexts = [json.loads(line) for line in lines]
-    kinds = ("positive_responses", "adversarial_negative_responses", "random_negative_responses")
+    kinds = (
+        "positive_responses",
+        "adversarial_negative_responses",
+        "random_negative_responses",
+    )
     weights = tuple([1.0] * 4 + [-0.5] * 4 + [-1.0] * 4)
     rng = np.random.default_rng(seed)
     skill = {"A": 0.7, "B": 0.6, "C": 0.5, "D": 0.4}
@@ -280,11 +315,15 @@ def dialogue_pairs(data: Path, seed: int = SEED) -> list[Pair]:
         for name, p in skill.items()
     }
     references = tuple(
-        tuple(text for kind in kinds for text in context[kind][1:5]) for context in contexts
+        tuple(text for kind in kinds for text in context[kind][1:5])
+        for context in contexts
     )
 
     def outputs_of(name: str) -> Outputs:
-        texts = (context[kinds[k]][0] for context, k in zip(contexts, said[name], strict=True))
+        texts = (
+            context[kinds[k]][0]
+            for context, k in zip(contexts, said[name], strict=True)
+        )
         return Outputs(
             ids=tuple(str(context["id"]) for context in contexts),
             texts=tuple(texts),
@@ -297,7 +336,12 @@ def dialogue_pairs(data: Path, seed: int = SEED) -> list[Pair]:
 
     outputs = {name: outputs_of(name) for name in skill}
     return [
-        Pair(name=a + b, first=outputs[a], second=outputs[b], difference=value(a) - value(b))
+        Pair(
+            name=a + b,
+            first=outputs[a],
+            second=outputs[b],
+            difference=value(a) - value(b),
+        )
         for a in skill
         for b in skill
         if a < b
@@ -311,10 +355,12 @@ def conclusions(rows: Sequence[Row]) -> list[dict[str, Any]]:
     claims = {
         "the best delta-BLEU beats the best BLEU": best["delta-BLEU"] - best["BLEU"],
         "the best delta-BLEU beats the best sBLEU": best["delta-BLEU"] - best["sBLEU"],
-        "BLEU loses from w >= 0.6 to all references": rho["BLEU", "w >= 0.6"] - rho["BLEU", "all"],
+        "BLEU loses from w >= 0.6 to all references": rho["BLEU", "w >= 0.6"]
+        - rho["BLEU", "all"],
         "delta-BLEU gains from w >= 0.6 to all references": rho["delta-BLEU", "all"]
         - rho["delta-BLEU", "w >= 0.6"],
-        "with all references, delta-BLEU beats BLEU": rho["delta-BLEU", "all"] - rho["BLEU", "all"],
+        "with all references, delta-BLEU beats BLEU": rho["delta-BLEU", "all"]
+        - rho["BLEU", "all"],
     }
     return [
         {"claim": claim, "difference": difference, "holds": bool(difference > 0)}
@@ -338,7 +384,9 @@ def figures(data: Path, study: Study) -> dict[str, list[dict[str, Any]]]:
     every: dict[str, Keep] = {"all": conditions()["all"]}
     sweeps = {"Figure 2A, lowest weight": thresholds(pairs, fewer)}
     for unit in (1, 10, 50, 100):
-        how = replace(fewer, unit=unit, assignments=5 if unit == 1 else fewer.assignments)
+        how = replace(
+            fewer, unit=unit, assignments=5 if unit == 1 else fewer.assignments
+        )
         sweeps[f"Figure 2B, units of {unit}"] = correlations(pairs, every, how)
     for order in (1, 2, 3, 4):
         how = replace(fewer, order=order)
@@ -350,7 +398,10 @@ def results(data: Path, *, quick: bool) -> dict[str, Any]:
     """Everything that is printed."""
     study = Study(assignments=20 if quick else ASSIGNMENTS)
     tables = []
-    for name, read in (("nlg-ratings", nlg_pairs), ("dailydialog-plusplus", dialogue_pairs)):
+    for name, read in (
+        ("nlg-ratings", nlg_pairs),
+        ("dailydialog-plusplus", dialogue_pairs),
+    ):
         pairs, lost = usable(read(data))
         rows = correlations(pairs, conditions(), study)
         tables.append(
@@ -359,7 +410,8 @@ def results(data: Path, *, quick: bool) -> dict[str, Any]:
                 "about": " ".join((read.__doc__ or "").split()),
                 "dropped": lost,
                 "rows": [
-                    {**row.as_dict(), "paper": PAPER[row.metric, row.condition]} for row in rows
+                    {**row.as_dict(), "paper": PAPER[row.metric, row.condition]}
+                    for row in rows
                 ],
                 "conclusions": conclusions(rows),
             }
@@ -367,7 +419,12 @@ def results(data: Path, *, quick: bool) -> dict[str, Any]:
     return {
         "format": 1,
         "paper": "delta-bleu",
-        "settings": {"order": 2, "unit": UNIT, "assignments": study.assignments, "seed": SEED},
+        "settings": {
+            "order": 2,
+            "unit": UNIT,
+            "assignments": study.assignments,
+            "seed": SEED,
+        },
         "example": example(),
         "tables": tables,
         "figures": {} if quick else figures(data, study),
@@ -376,7 +433,9 @@ def results(data: Path, *, quick: bool) -> dict[str, Any]:
 
 def document_of(found: dict[str, Any]) -> Document:
     """The result for people."""
-    sections = [Section(title="The author's example", table=_example_table(found["example"]))]
+    sections = [
+        Section(title="The author's example", table=_example_table(found["example"]))
+    ]
     for table in found["tables"]:
         lost = f"{table['dropped']} items without a good reference are left out for all metrics."
         lines = tuple(
@@ -385,7 +444,10 @@ def document_of(found: dict[str, Any]) -> Document:
             for claim in table["conclusions"]
         )
         sections.append(Section(title=table["title"], lines=(table["about"], lost)))
-        sections += [Section(table=_rows_table(table["rows"])), Section(lines=(CAUTION, *lines))]
+        sections += [
+            Section(table=_rows_table(table["rows"])),
+            Section(lines=(CAUTION, *lines)),
+        ]
     for title, rows in found["figures"].items():
         title = f"{title}, on the STAND-IN dailydialog-plusplus"
         sections.append(Section(title=title, table=_rows_table(rows)))
@@ -419,8 +481,17 @@ def _rows_table(rows: Sequence[dict[str, Any]]) -> Table:
         )
         for row in rows
     )
-    header = ("metric", "references", "Spearman [95 %]", "Kendall", "units", "paper, Twitter")
-    return Table(header=header, rows=cells, numeric=(False, False, True, True, True, False))
+    header = (
+        "metric",
+        "references",
+        "Spearman [95 %]",
+        "Kendall",
+        "units",
+        "paper, Twitter",
+    )
+    return Table(
+        header=header, rows=cells, numeric=(False, False, True, True, True, False)
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -428,11 +499,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description="Delta-BLEU: the paper's tables beside ours.", allow_abbrev=False
     )
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real data")
-    parser.add_argument("--quick", action="store_true", help="20 assignments instead of 1,000")
+    parser.add_argument(
+        "--data", type=Path, default=DATA, help="folder of the real data"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="20 assignments instead of 1,000"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     options = parser.parse_args(arguments)
-    for path in (options.data / NLG / "emnlp_data_medians.csv", options.data / DIALOGUE):
+    for path in (
+        options.data / NLG / "emnlp_data_medians.csv",
+        options.data / DIALOGUE,
+    ):
         if not path.exists():
             print(f"error: {absent(path)}", file=sys.stderr)
             return 2

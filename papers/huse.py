@@ -33,7 +33,8 @@ from refless.report.wording import number, with_interval
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 FOLDER = Path("huse-summarization")
 QUICK = ("bleu-neighbors", "gp")  # ratpred is trained for hours
-CLEAN, SINGLE = FOLDER / "summary_clean.csv", FOLDER / "judgements.tsv"
+CLEAN = FOLDER / "summary_clean.csv"
+SINGLE = FOLDER / "judgements.tsv"
 PAPER = {"huse": 0.53, "quality": 0.58, "diversity": 0.95}
 SEED = 0
 Row = dict[str, Any]
@@ -64,7 +65,9 @@ def results(data: Path) -> list[Row]:
     for name in QUICK:
         kind = ESTIMATORS[name]
         estimates = unscaled(kind().held_out(pool).values, pool.scale)
-        rows.append(_row(f"estimated, {name}", _of(single, estimates, lengths, by_people)))
+        rows.append(
+            _row(f"estimated, {name}", _of(single, estimates, lengths, by_people))
+        )
     return rows
 
 
@@ -80,7 +83,9 @@ def _of(
     *,
     exact: bool = False,
 ) -> Huse:
-    return huse(ratings, read.numbers["logprob"], lengths, human, exact_ties=exact, seed=SEED)
+    return huse(
+        ratings, read.numbers["logprob"], lengths, human, exact_ties=exact, seed=SEED
+    )
 
 
 def _row(name: str, found: Huse) -> Row:
@@ -109,7 +114,10 @@ def document_of(rows: Sequence[Row]) -> Document:
         "HUSE near 1 is then no praise of the model.",
     )
     return Document(
-        sections=(Section(title="HUSE, summarization", table=table), Section(lines=lines))
+        sections=(
+            Section(title="HUSE, summarization", table=table),
+            Section(lines=lines),
+        )
     )
 
 
@@ -118,7 +126,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description="HUSE: the paper's numbers beside ours.", allow_abbrev=False
     )
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real data")
+    parser.add_argument(
+        "--data", type=Path, default=DATA, help="folder of the real data"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     options = parser.parse_args(arguments)
     try:

@@ -50,7 +50,12 @@ from refless.report.text import as_text
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "nlg-ratings"
 RESULTS = Path.home() / ".cache" / "refless" / "ratpred"
 QUICK = Settings(
-    embedding=50, hidden=50, learning_rate=1e-3, epochs=20, synthetic_epochs=2, patience=5
+    embedding=50,
+    hidden=50,
+    learning_rate=1e-3,
+    epochs=20,
+    synthetic_epochs=2,
+    patience=5,
 )  # a look at the machinery, not at the paper
 REFERENCE_LESS = (1, 2, 3, 4)  # setups without any reference of a test row
 FOLDS = {"pairs": "equal pairs together", "plain": "plain split"}
@@ -81,7 +86,12 @@ def table1(rated: Rated) -> list[dict[str, Any]]:
     """Ratings by system and data set."""
     counts = Counter(zip(rated.system, rated.dataset, strict=True))
     return [
-        {"system": system, "dataset": dataset, "paper": paper, "ours": counts[system, dataset]}
+        {
+            "system": system,
+            "dataset": dataset,
+            "paper": paper,
+            "ours": counts[system, dataset],
+        }
         for (system, dataset), paper in TABLE1.items()
     ]
 
@@ -101,7 +111,8 @@ def table2(rated: Rated, data: Path) -> list[dict[str, Any]]:
 
 def table3(found: Found, part: str) -> list[dict[str, Any]]:
     """Cross-validation over all ratings: metrics, setups, other estimators, combinations."""
-    human, n = found.rated.rating, len(found.rated)
+    human = found.rated.rating
+    n = len(found.rated)
     runs = [Run(part, 0, fold, 0) for fold in range(5)]
     splits = [split_of(found.data, run) for run in runs]
     metrics = metric_rows(found.rated, np.arange(n), PAPER["folds"])
@@ -135,7 +146,8 @@ def _setup_rows(found: Found, part: str, splits: Sequence[Split]) -> list[Row]:
         for lexicalised in (False, True):
             seeds = found.seeds(part, setup, lexicalised=lexicalised)
             columns = tuple(
-                _pooled(found, part, setup, seed, splits, lexicalised=lexicalised) for seed in seeds
+                _pooled(found, part, setup, seed, splits, lexicalised=lexicalised)
+                for seed in seeds
             )
             if not columns:
                 continue
@@ -144,14 +156,26 @@ def _setup_rows(found: Found, part: str, splits: Sequence[Split]) -> list[Row]:
             rows.append(Row(name=title, runs=columns, paper=paper))
             rows.append(Row(name=f"{title}, unrounded", runs=columns, quantised=False))
             columns = tuple(
-                _pooled(found, part, setup, seed, splits, lexicalised=lexicalised, level=True)
+                _pooled(
+                    found,
+                    part,
+                    setup,
+                    seed,
+                    splits,
+                    lexicalised=lexicalised,
+                    level=True,
+                )
                 for seed in seeds
             )
             rows.append(Row(name=f"{title}, calibrated", runs=columns, quantised=False))
             if len(columns) > 1:
                 mean = np.mean(columns, axis=0)
                 rows.append(
-                    Row(name=f"{title}, calibrated, averaged", runs=(mean,), quantised=False)
+                    Row(
+                        name=f"{title}, calibrated, averaged",
+                        runs=(mean,),
+                        quantised=False,
+                    )
                 )
     return rows
 
@@ -171,7 +195,9 @@ def _pooled(
     results = {run: found.results[run] for run in runs}
     if level:
         human = found.rated.rating
-        results = {run: calibrated(one, human, by_fold[run]) for run, one in results.items()}
+        results = {
+            run: calibrated(one, human, by_fold[run]) for run, one in results.items()
+        }
     return pooled(results, by_fold, len(found.rated))
 
 
@@ -183,10 +209,17 @@ def _combinations(
 ) -> list[Row]:
     """Sums whose weights come from validation rows, without and with test references."""
     human = found.rated.rating
-    others = [list(rivals[name].values()) for name in rivals if name != "BLEU Neighbors"]
+    others = [
+        list(rivals[name].values()) for name in rivals if name != "BLEU Neighbors"
+    ]
     rows = []
-    for name, setups in (("combination", REFERENCE_LESS), ("combination*", tuple(NAMES))):
-        networks = [averaged for setup in setups if (averaged := _averaged(found, part, setup))]
+    for name, setups in (
+        ("combination", REFERENCE_LESS),
+        ("combination*", tuple(NAMES)),
+    ):
+        networks = [
+            averaged for setup in setups if (averaged := _averaged(found, part, setup))
+        ]
         for title, parts in (
             (f"{name} of the networks", networks),
             (f"{name} of all", [*networks, *others]),
@@ -220,7 +253,9 @@ def crossed_table(found: Found, part: str) -> list[dict[str, Any]]:
     for setup, name in NAMES.items():
         seeds = found.seeds(part, setup)
         if seeds:
-            columns = tuple(found.results[Run(part, setup, 0, seed)].test for seed in seeds)
+            columns = tuple(
+                found.results[Run(part, setup, 0, seed)].test for seed in seeds
+            )
             rows.append(Row(name=name, runs=columns, paper=PAPER[part][setup]))
             rows.append(Row(name=f"{name}, unrounded", runs=columns, quantised=False))
     run = Run(part, 0, 0, 0)
@@ -235,13 +270,17 @@ def tables_of(
     found: Found, parts: Sequence[str], settings: Settings
 ) -> tuple[dict[str, object], Document]:
     """All tables, as plain data and as a document."""
-    counts, sizes = table1(found.rated), table2(found.rated, found.data)
+    counts = table1(found.rated)
+    sizes = table2(found.rated, found.data)
     tables = {
-        part: table3(found, part) if part in PARTS else crossed_table(found, part) for part in parts
+        part: table3(found, part) if part in PARTS else crossed_table(found, part)
+        for part in parts
     }
     shown = [
         _counts("Table 1: ratings", counts, ("system", "dataset", "paper", "ours")),
-        _counts("Table 2: training instances, first fold", sizes, ("setup", "paper", "ours")),
+        _counts(
+            "Table 2: training instances, first fold", sizes, ("setup", "paper", "ours")
+        ),
     ]
     for part, rows in tables.items():
         shown += sections(_title(part), rows, _notes(part, settings))
@@ -261,7 +300,10 @@ def _title(part: str) -> str:
     if part in PARTS:
         return f"Table 3, folds: {FOLDS[part]}"
     kind, config = part.split("-")
-    table = {"domain": "Table 4, cross-domain (SFHot)", "system": "Table 5, cross-system (LOLS)"}
+    table = {
+        "domain": "Table 4, cross-domain (SFHot)",
+        "system": "Table 5, cross-system (LOLS)",
+    }
     return f"{table[kind]}, {config}"
 
 
@@ -273,11 +315,15 @@ def _notes(part: str, settings: Settings) -> tuple[str, ...]:
         "Calibrated: by a line from predictions to ratings of the validation rows, not rounded.",
     ]
     if part in PARTS:
-        lines.append("Correlations over all 2,460 rows; other estimators learn from 4 of 5 parts.")
+        lines.append(
+            "Correlations over all 2,460 rows; other estimators learn from 4 of 5 parts."
+        )
     return tuple(lines)
 
 
-def _counts(title: str, rows: Sequence[Mapping[str, Any]], names: tuple[str, ...]) -> Section:
+def _counts(
+    title: str, rows: Sequence[Mapping[str, Any]], names: tuple[str, ...]
+) -> Section:
     cells = tuple(tuple(str(row[name]) for name in names) for row in rows)
     numeric = tuple(name in {"paper", "ours"} for name in names)
     return Section(title=title, table=Table(header=names, rows=cells, numeric=numeric))
@@ -287,23 +333,41 @@ def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--data", type=Path, default=DATA, help="folder nlg-ratings")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="where results are kept")
+    parser.add_argument(
+        "--results", type=Path, default=RESULTS, help="where results are kept"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--train", action="store_true", help="train what is not kept yet")
-    parser.add_argument("--train-only", action="store_true", help="... and print no tables")
-    parser.add_argument("--quick", action="store_true", help="small networks, setups 1 and 2")
+    parser.add_argument(
+        "--train", action="store_true", help="train what is not kept yet"
+    )
+    parser.add_argument(
+        "--train-only", action="store_true", help="... and print no tables"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="small networks, setups 1 and 2"
+    )
     parser.add_argument("--parts", nargs="*", choices=[*PARTS, *CROSSED], default=None)
-    parser.add_argument("--setups", nargs="*", type=int, default=None, choices=tuple(NAMES))
+    parser.add_argument(
+        "--setups", nargs="*", type=int, default=None, choices=tuple(NAMES)
+    )
     parser.add_argument("--seeds", nargs="*", type=int, default=[0])
-    parser.add_argument("--folds", nargs="*", type=int, default=range(5), choices=range(5))
+    parser.add_argument(
+        "--folds", nargs="*", type=int, default=range(5), choices=range(5)
+    )
     parser.add_argument("--rivals", nargs="*", default=None, choices=tuple(RIVALS))
-    parser.add_argument("--lexicalised", action="store_true", help="train the lexicalised variant")
-    parser.add_argument("--device", help="cpu or cuda; an accelerator where there is one")
+    parser.add_argument(
+        "--lexicalised", action="store_true", help="train the lexicalised variant"
+    )
+    parser.add_argument(
+        "--device", help="cpu or cuda; an accelerator where there is one"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="training processes")
     parser.add_argument("--label", default="here", help="name of the file of results")
     parser.add_argument("--seconds", type=float, help="begin no group after that time")
     parser.add_argument("--epochs", type=int, default=Settings().epochs)
-    parser.add_argument("--synthetic-epochs", type=int, default=Settings().synthetic_epochs)
+    parser.add_argument(
+        "--synthetic-epochs", type=int, default=Settings().synthetic_epochs
+    )
     parser.add_argument("--patience", type=int, default=Settings().patience)
     return parser.parse_args()
 
@@ -355,7 +419,9 @@ def main() -> int:
     training = options.train or options.train_only or options.quick
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) if options.quick else options.results
-        parts = options.parts or (["pairs"] if training or options.quick else [*PARTS, *CROSSED])
+        parts = options.parts or (
+            ["pairs"] if training or options.quick else [*PARTS, *CROSSED]
+        )
         if training:
             trained(options, how_of(options, settings, folder), parts)
         if options.train_only:

@@ -71,10 +71,19 @@ def rated_of(folder: Path) -> Rated:
     Raises:
         FileNotFoundError: a file is missing.
     """
-    with (folder / "emnlp_data_medians.csv").open(encoding="utf-8", newline="") as stream:
+    with (folder / "emnlp_data_medians.csv").open(
+        encoding="utf-8", newline=""
+    ) as stream:
         rows = list(csv.DictReader(stream))
-    metrics = {"BLEU": "Bleu_4", "METEOR": "METEOR", "ROUGE-L": "ROUGE_L", "CIDEr": "CIDEr"}
-    training = [r for name in ("hotel", "restaurant") for r in _rnnlg(folder, name, "train")]
+    metrics = {
+        "BLEU": "Bleu_4",
+        "METEOR": "METEOR",
+        "ROUGE-L": "ROUGE_L",
+        "CIDEr": "CIDEr",
+    }
+    training = [
+        r for name in ("hotel", "restaurant") for r in _rnnlg(folder, name, "train")
+    ]
     other = [
         r
         for name in ("hotel", "restaurant")
@@ -87,7 +96,9 @@ def rated_of(folder: Path) -> Rated:
         mr=tuple(row["mr"] for row in rows),
         text=tuple(row["sys_ref"] for row in rows),
         rating=np.array([float(row["quality"]) for row in rows]),
-        metrics={k: np.array([float(row[v]) for row in rows]) for k, v in metrics.items()},
+        metrics={
+            k: np.array([float(row[v]) for row in rows]) for k, v in metrics.items()
+        },
         references=_references(folder, rows),
         training=tuple(training),
         other=tuple(other),
@@ -111,7 +122,9 @@ def _rnnlg(folder: Path, name: str, part: str) -> list[Reference]:
     """References of a source data set, its acts and slots named as in the rated outputs."""
     text = (folder / f"rnnlg_{name}_{part}.json").read_text(encoding="utf-8")
     rows = json.loads(text[text.index("[") :])
-    return [Reference(_renamed(mr), spelled(mr, reference)) for mr, reference, _ in rows]
+    return [
+        Reference(_renamed(mr), spelled(mr, reference)) for mr, reference, _ in rows
+    ]
 
 
 def _renamed(mr: str) -> str:
@@ -119,7 +132,9 @@ def _renamed(mr: str) -> str:
     return re.sub(r"\w+(?=[=)])", lambda m: RENAMED.get(m[0], m[0]), mr)
 
 
-def _references(folder: Path, rows: Sequence[dict[str, str]]) -> tuple[tuple[Reference, ...], ...]:
+def _references(
+    folder: Path, rows: Sequence[dict[str, str]]
+) -> tuple[tuple[Reference, ...], ...]:
     """Each output's references: its row's in the SF sets, the same abstract acts' in BAGEL."""
     found: list[tuple[Reference, ...]] = [()] * len(rows)
     for name in ("sfres", "sfhot"):
@@ -127,7 +142,9 @@ def _references(folder: Path, rows: Sequence[dict[str, str]]) -> tuple[tuple[Ref
         texts = json.loads(path.read_text(encoding="utf-8"))
         places = [i for i, row in enumerate(rows) if row["dataset"] == name.upper()]
         for i, row in zip(places, texts, strict=True):
-            found[i] = (Reference(rows[i]["mr"], spelled(rows[i]["mr"], row["reference"])),)
+            found[i] = (
+                Reference(rows[i]["mr"], spelled(rows[i]["mr"], row["reference"])),
+            )
     bagel = (folder / "bagel_ACL10-inform-training.txt").read_text(encoding="utf-8")
     by_content: dict[tuple[str, ...], dict[str, None]] = {}
     for mr, text in re.findall(r'ABSTRACT_DA = (.*?)\s*\n-> "(.*?)";', bagel):
@@ -176,12 +193,19 @@ def folds(rated: Rated, *, plain: bool, draw: int = DRAW) -> tuple[Split, ...]:
     )
 
 
-def _parts(order: IntArray, pairs: Sequence[tuple[str, str]], *, plain: bool) -> list[IntArray]:
+def _parts(
+    order: IntArray, pairs: Sequence[tuple[str, str]], *, plain: bool
+) -> list[IntArray]:
     """Five parts of about one size that do not cut through equal pairs."""
     ends = [round(len(order) * (i + 1) / FOLDS) for i in range(FOLDS)]
-    begin, parts = 0, []
+    begin = 0
+    parts = []
     for end in ends:
-        while not plain and end < len(order) and pairs[order[end]] == pairs[order[end - 1]]:
+        while (
+            not plain
+            and end < len(order)
+            and pairs[order[end]] == pairs[order[end - 1]]
+        ):
             end += 1
         parts.append(order[begin:end])
         begin = end
@@ -194,24 +218,33 @@ def crossed(rated: Rated, kind: str, config: str, draw: int = DRAW) -> Split:
     200 in-set rows, 100 of them for validation, are set apart; the others are the test rows of
     all three configurations. C2 takes a quarter of the rest for validation, as in the folds.
     """
-    column, wanted = (rated.dataset, "SFHOT") if kind == "domain" else (rated.system, "LOLS")
+    column, wanted = (
+        (rated.dataset, "SFHOT") if kind == "domain" else (rated.system, "LOLS")
+    )
     inside = np.flatnonzero(np.array(column) == wanted)
     outside = np.flatnonzero(np.array(column) != wanted)
     rng = np.random.default_rng(draw)
-    inside, outside = rng.permutation(inside), rng.permutation(outside)
-    small, chosen, test = inside[:100], inside[100:200], np.sort(inside[200:])
+    inside = rng.permutation(inside)
+    outside = rng.permutation(outside)
+    small = inside[:100]
+    chosen = inside[100:200]
+    test = np.sort(inside[200:])
     if config == "C1":
         return Split(train=np.sort(small), validation=np.sort(chosen), test=test)
     if config == "C2":
         cut = len(outside) // 4
-        return Split(train=np.sort(outside[cut:]), validation=np.sort(outside[:cut]), test=test)
+        return Split(
+            train=np.sort(outside[cut:]), validation=np.sort(outside[:cut]), test=test
+        )
     train = np.sort(np.concatenate([small, outside]))
     return Split(train=train, validation=np.sort(chosen), test=test)
 
 
 def synthetic_sources(rated: Rated, split: Split, setup: int) -> list[Reference]:
     """The human texts that a setup adds (footnotes 12 and 13), each pair once."""
-    own = [r for row in split.train for r in rated.references[row]] if setup >= 3 else []
+    own = (
+        [r for row in split.train for r in rated.references[row]] if setup >= 3 else []
+    )
     more = list(rated.training) if setup >= 4 else []
     tested = (
         [r for row in (*split.validation, *split.test) for r in rated.references[row]]
@@ -242,10 +275,12 @@ def prepared(
     def read(rows: IntArray) -> list[SourceAndText]:
         return reader.pairs([rated.mr[i] for i in rows], [rated.text[i] for i in rows])
 
-    pairs, ratings = read(split.train), rated.rating[split.train]
+    pairs = read(split.train)
+    ratings = rated.rating[split.train]
     made, lowered = made_of(rated, split, setup, pairs, reader, seed)
     names = Dictionary.of([*pairs, *made])
-    offset, unit = float(ratings.mean()), float(ratings.std())
+    offset = float(ratings.mean())
+    unit = float(ratings.std())
 
     def encoded(some: Sequence[SourceAndText], values: FloatArray) -> Encoded:
         return names.encoded(some, (values - offset) / unit)
@@ -254,7 +289,9 @@ def prepared(
         seed=seed,
         rated=encoded(pairs, ratings),
         validation=encoded(read(split.validation), rated.rating[split.validation]),
-        synthetic=encoded([*pairs, *made], np.concatenate([ratings, lowered])) if made else None,
+        synthetic=encoded([*pairs, *made], np.concatenate([ratings, lowered]))
+        if made
+        else None,
         sizes=names.sizes,
     )
     test = encoded(read(split.test), rated.rating[split.test])
@@ -262,14 +299,21 @@ def prepared(
 
 
 def made_of(
-    rated: Rated, split: Split, setup: int, pairs: list[SourceAndText], reader: Reader, seed: int
+    rated: Rated,
+    split: Split,
+    setup: int,
+    pairs: list[SourceAndText],
+    reader: Reader,
+    seed: int,
 ) -> tuple[list[SourceAndText], FloatArray]:
     """Synthetic pairs and their ratings: from system outputs, then from human texts."""
     if setup == 1:
         return [], np.zeros(0)
     words = dictionary_of([pair.text for pair in pairs])
     scale = (1.0, 6.0)
-    made, lowered = synthetic(pairs, rated.rating[split.train].tolist(), words, scale, seed)
+    made, lowered = synthetic(
+        pairs, rated.rating[split.train].tolist(), words, scale, seed
+    )
     sources = synthetic_sources(rated, split, setup)
     human = reader.pairs([r.mr for r in sources], [r.text for r in sources])
     best = [scale[1]] * len(human)

@@ -20,7 +20,8 @@ from refless.extensions.ratpred.fitting import named_folds
 from refless.extensions.ratpred.reading import SLOTS, Reader, SourceAndText
 from refless.registry.arrays import FloatArray, IntArray
 
-SETUP, SEED = 4, 0
+SETUP = 4
+SEED = 0
 INNER = 5  # folds within the known rows
 WEIGHTS = (0.0, 0.01, 0.03, 0.1)  # of a made row, beside 1 of a rated one
 PENALTIES = (1.0, 3.0)
@@ -49,7 +50,8 @@ def _estimates(
     def read(rows: IntArray) -> list[SourceAndText]:
         return reader.pairs([rated.mr[i] for i in rows], [rated.text[i] for i in rows])
 
-    pairs, none = read(known), np.zeros(0, dtype=np.int64)
+    pairs = read(known)
+    none = np.zeros(0, dtype=np.int64)
     split = Split(train=known, validation=none, test=none)
     made, lowered = made_of(rated, split, SETUP, pairs, reader, SEED)
     names: dict[str, int] = {}
@@ -67,14 +69,18 @@ def _estimates(
     return found
 
 
-def _solved(x: csr_matrix, y: FloatArray, shares: FloatArray, penalty: float) -> FloatArray:
+def _solved(
+    x: csr_matrix, y: FloatArray, shares: FloatArray, penalty: float
+) -> FloatArray:
     """Coefficients of the weighted ridge, by conjugate gradients."""
     size = x.shape[1]
 
     def times(v: FloatArray) -> FloatArray:
         return np.asarray(x.T @ (shares * (x @ v)) + penalty * v)
 
-    found, _ = cg(LinearOperator((size, size), matvec=times), x.T @ (shares * y), rtol=1e-4)
+    found, _ = cg(
+        LinearOperator((size, size), matvec=times), x.T @ (shares * y), rtol=1e-4
+    )
     return np.asarray(found)
 
 
@@ -86,16 +92,22 @@ def features(pair: SourceAndText) -> list[str]:
     doubled = sorted(word for word, count in Counter(pair.text).items() if count > 1)
     return [
         *pair.text,
-        *(f"{first} {second}" for first, second in pairwise(["<s>", *pair.text, "</s>"])),
+        *(
+            f"{first} {second}"
+            for first, second in pairwise(["<s>", *pair.text, "</s>"])
+        ),
         *sorted(slots),
         *(f"missing {value}" for value in sorted(values.difference(pair.text))),
         *(f"doubled {word}" for word in doubled),
     ]
 
 
-def _counted(rows: Iterable[list[str]], names: dict[str, int], *, grow: bool) -> csr_matrix:
+def _counted(
+    rows: Iterable[list[str]], names: dict[str, int], *, grow: bool
+) -> csr_matrix:
     """log(1 + count) of each feature; `grow`: features not in `names` join them."""
-    starts, places = [0], []
+    starts = [0]
+    places = []
     for row in rows:
         if grow:
             places += [names.setdefault(name, len(names)) for name in row]
@@ -103,7 +115,9 @@ def _counted(rows: Iterable[list[str]], names: dict[str, int], *, grow: bool) ->
             places += [names[name] for name in row if name in names]
         starts.append(len(places))
     shape = (len(starts) - 1, len(names))
-    counts = csr_matrix((np.ones(len(places)), np.array(places, dtype=np.int64), starts), shape)
+    counts = csr_matrix(
+        (np.ones(len(places)), np.array(places, dtype=np.int64), starts), shape
+    )
     counts.sum_duplicates()
     counts.data = np.log1p(counts.data)
     return counts

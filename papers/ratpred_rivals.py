@@ -18,10 +18,14 @@ from refless.registry.arrays import FloatArray, IntArray
 
 REVISION = 3  # of what rivals compute: what is kept of another one is not read
 PENALTIES = 10.0 ** np.arange(-2, 4, 0.5)
-Rival = Callable[[Rated, IntArray, IntArray], FloatArray]  # data, rated rows, rows to estimate
+Rival = Callable[
+    [Rated, IntArray, IntArray], FloatArray
+]  # data, rated rows, rows to estimate
 
 
-def _pool(texts: Sequence[str], sources: Sequence[str], ratings: FloatArray) -> RatedPool:
+def _pool(
+    texts: Sequence[str], sources: Sequence[str], ratings: FloatArray
+) -> RatedPool:
     return pool_of(texts, ratings, sources=sources)
 
 
@@ -38,7 +42,9 @@ def neighbors(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
     """BLEU Neighbors as published, the mean rating where it abstains."""
     from refless.estimators.neighbors import BLEUNeighbors
 
-    pool = _pool(_picked(rated.text, known), _picked(rated.mr, known), rated.rating[known])
+    pool = _pool(
+        _picked(rated.text, known), _picked(rated.mr, known), rated.rating[known]
+    )
     found = BLEUNeighbors().fit(pool).estimate(_picked(rated.text, asked)).values
     return np.where(np.isnan(found), pool.human.mean(), found)
 
@@ -47,7 +53,9 @@ def gp(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
     """The GP as it comes: text, source, and the text with placeholders for the source's values."""
     from refless.estimators.gp import GaussianProcess
 
-    pool = _pool(_picked(rated.text, known), _picked(rated.mr, known), rated.rating[known])
+    pool = _pool(
+        _picked(rated.text, known), _picked(rated.mr, known), rated.rating[known]
+    )
     outputs = _outputs(_picked(rated.text, asked), _picked(rated.mr, asked))
     return GaussianProcess().fit(pool).estimate(outputs).values
 
@@ -67,7 +75,9 @@ def ridge_pairs(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
 def _ridge(
     tokens: list[list[str]], ratings: FloatArray, known: IntArray, asked: IntArray
 ) -> FloatArray:
-    names = {name: i for i, name in enumerate(sorted({t for i in known for t in tokens[i]}))}
+    names = {
+        name: i for i, name in enumerate(sorted({t for i in known for t in tokens[i]}))
+    }
     x, other = (_counted([tokens[i] for i in rows], names) for rows in (known, asked))
     idf = 1.0 + np.log((1.0 + len(x)) / (1.0 + (x > 0).sum(axis=0)))
     x, other = (_unit(np.log1p(part) * idf) for part in (x, other))
@@ -78,7 +88,9 @@ def _ridge(
     errors = []
     for penalty in PENALTIES:
         inverse = (vectors**2 / (values + penalty)).sum(axis=1)
-        errors.append(np.square(vectors @ (turned / (values + penalty)) / inverse).mean())
+        errors.append(
+            np.square(vectors @ (turned / (values + penalty)) / inverse).mean()
+        )
     best = PENALTIES[int(np.argmin(errors))]
     weights = vectors @ (turned / (values + best))
     return np.asarray(y.mean() + other @ (x.T @ weights))
@@ -115,7 +127,9 @@ def rival_results(
     Test rows are estimated from training and validation rows together: a rival needs no
     validation rows of its own. Validation rows are estimated from the training rows alone.
     """
-    path = folder / "rivals" / f"{name.replace(', ', '-').replace(' ', '-').lower()}.jsonl"
+    path = (
+        folder / "rivals" / f"{name.replace(', ', '-').replace(' ', '-').lower()}.jsonl"
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     known = {row["split"]: row for row in map(json.loads, lines)}
@@ -123,7 +137,10 @@ def rival_results(
     for run in parts:
         key = f"{run.part}-{run.fold}-{REVISION}"
         if key not in known:
-            known[key] = {"split": key, **_judged(RIVALS[name], rated, split_of(data, run))}
+            known[key] = {
+                "split": key,
+                **_judged(RIVALS[name], rated, split_of(data, run)),
+            }
             with path.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(known[key], separators=(",", ":")) + "\n")
         row = known[key]

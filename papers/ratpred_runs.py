@@ -45,9 +45,13 @@ class Result:
 
 
 READING = 4  # counts what changes a run or how it is kept; results of another count are not used
-SHIPPED = Path(__file__).parent / "ratpred_results"  # predictions of networks trained before
+SHIPPED = (
+    Path(__file__).parent / "ratpred_results"
+)  # predictions of networks trained before
 PARTS = ("pairs", "plain")
-CROSSED = tuple(f"{kind}-{c}" for kind in ("domain", "system") for c in ("C1", "C2", "C3"))
+CROSSED = tuple(
+    f"{kind}-{c}" for kind in ("domain", "system") for c in ("C1", "C2", "C3")
+)
 
 
 def split_of(data: Path, run: Run) -> Split:
@@ -68,7 +72,11 @@ def kept(folder: Path, settings: Settings) -> dict[Run, Result]:
     for path in [*sorted(SHIPPED.glob("*.jsonl")), *sorted(folder.glob("*.jsonl"))]:
         for line in path.read_text(encoding="utf-8").splitlines():
             row = _complete(line)
-            if row and row.get("reading") == READING and _same(row["settings"], settings):
+            if (
+                row
+                and row.get("reading") == READING
+                and _same(row["settings"], settings)
+            ):
                 found[Run(**row["run"])] = Result(
                     np.array(row["test"]),
                     np.array(row["validation"]),
@@ -82,7 +90,9 @@ def kept(folder: Path, settings: Settings) -> dict[Run, Result]:
 def changed(settings: Settings) -> dict[str, Any]:
     """What differs from the defaults, by name."""
     usual = asdict(Settings())
-    return {name: value for name, value in asdict(settings).items() if value != usual[name]}
+    return {
+        name: value for name, value in asdict(settings).items() if value != usual[name]
+    }
 
 
 def _same(given: dict[str, Any], settings: Settings) -> bool:
@@ -128,7 +138,8 @@ def make(runs: Sequence[Run], how: How) -> None:
     context = multiprocessing.get_context("spawn")
     shares = [missing[i :: how.jobs] for i in range(how.jobs)]
     processes = [
-        context.Process(target=_work, args=(share, how, i)) for i, share in enumerate(shares)
+        context.Process(target=_work, args=(share, how, i))
+        for i, share in enumerate(shares)
     ]
     for process in processes:
         process.start()
@@ -146,7 +157,8 @@ def _train(run: Run, how: How, number: int) -> None:
     from refless.extensions.ratpred.training import predictions, train
 
     # The networks of one seed begin alike in all folds; what they learn from differs.
-    begin, rated = time.monotonic(), rated_of(how.data)
+    begin = time.monotonic()
+    rated = rated_of(how.data)
     split = split_of(how.data, run)
     part = prepared(rated, split, run.setup, run.seed, lexicalised=run.lexicalised)
     network, state = train(part.learned, how.settings, device=how.device)
@@ -161,7 +173,9 @@ def _train(run: Run, how: How, number: int) -> None:
         "epochs": state.number,
         "instances": part.instances,
     }
-    with (how.results / f"{how.label}-{number}.jsonl").open("a", encoding="utf-8") as stream:
+    with (how.results / f"{how.label}-{number}.jsonl").open(
+        "a", encoding="utf-8"
+    ) as stream:
         stream.write(json.dumps(row, separators=(",", ":")) + "\n")
     took = time.monotonic() - begin
     print(

@@ -153,7 +153,9 @@ def judged(human: FloatArray, values: FloatArray) -> Values:
     )
 
 
-def pooled(results: Mapping[Run, Result], splits: Mapping[Run, Split], n: int) -> FloatArray:
+def pooled(
+    results: Mapping[Run, Result], splits: Mapping[Run, Split], n: int
+) -> FloatArray:
     """[n] predictions of all folds of one seed, each row's from the fold that tests it."""
     values = np.full(n, np.nan)
     for run, result in results.items():
@@ -161,9 +163,17 @@ def pooled(results: Mapping[Run, Result], splits: Mapping[Run, Split], n: int) -
     return values
 
 
-def metric_rows(rated: Rated, rows: IntArray, paper: Mapping[str | int, Values]) -> list[Row]:
+def metric_rows(
+    rated: Rated, rows: IntArray, paper: Mapping[str | int, Values]
+) -> list[Row]:
     """The file's metric columns on the scale of the ratings, rounded and as they are."""
-    found = [Row(name="constant 4.5", runs=(np.full(len(rows), 4.5),), paper=paper.get("constant"))]
+    found = [
+        Row(
+            name="constant 4.5",
+            runs=(np.full(len(rows), 4.5),),
+            paper=paper.get("constant"),
+        )
+    ]
     for name in METRICS:
         column = rated.metrics[name][rows] / (10.0 if name == "CIDEr" else 1.0)
         values = 1.0 + 5.0 * column
@@ -197,7 +207,8 @@ def choosing(row: Row, human: FloatArray, sources: Sequence[str]) -> dict[str, A
     are.
     """
     groups = codes(sources)
-    parts, fixed = min(jackknife.PARTS, int(groups.max()) + 1), np.zeros((0, 2, len(human)))
+    parts = min(jackknife.PARTS, int(groups.max()) + 1)
+    fixed = np.zeros((0, 2, len(human)))
     split = jackknife.Split(
         human=human, groups=groups, blocks=groups, part=groups % parts + 1, parts=parts
     )
@@ -211,7 +222,9 @@ def choosing(row: Row, human: FloatArray, sources: Sequence[str]) -> dict[str, A
         "gain": float(np.mean([one.gain for one in found])),
         "gain_interval": np.mean([one.gain_interval for one in found], axis=0).tolist(),
         "share": float(np.mean([one.share for one in found])),
-        "share_interval": np.mean([one.share_interval for one in found], axis=0).tolist(),
+        "share_interval": np.mean(
+            [one.share_interval for one in found], axis=0
+        ).tolist(),
     }
 
 
@@ -244,13 +257,17 @@ def _williams(row: Row, other: Row, human: FloatArray) -> float:
     values = []
     for i, run in enumerate(row.shown()):
         rival = other.shown()[i % len(other.runs)]
-        test = williams(pearson(human, run), pearson(human, rival), pearson(run, rival), len(human))
+        test = williams(
+            pearson(human, run), pearson(human, rival), pearson(run, rival), len(human)
+        )
         values.append(test.p)
     known = [p for p in values if p == p]
     return median(known) if known else NOTHING
 
 
-def sections(title: str, rows: Sequence[dict[str, Any]], notes: Sequence[str]) -> list[Section]:
+def sections(
+    title: str, rows: Sequence[dict[str, Any]], notes: Sequence[str]
+) -> list[Section]:
     """Two tables for people: correlations, then errors."""
 
     def spread(row: dict[str, Any], name: str) -> str:
@@ -258,7 +275,11 @@ def sections(title: str, rows: Sequence[dict[str, Any]], notes: Sequence[str]) -
 
     def p(row: dict[str, Any]) -> str:
         value = row.get("p_setup 1", NOTHING)
-        return "-" if value != value else ("<.001" if value < 0.001 else f"{value:.3f}"[1:])
+        return (
+            "-"
+            if value != value
+            else ("<.001" if value < 0.001 else f"{value:.3f}"[1:])
+        )
 
     first = Table(
         header=("", "paper", "Pearson [95 %]", "sd", "p", "paper", "Spearman", "seeds"),
@@ -309,7 +330,9 @@ def calibrated(result: Result, human: FloatArray, split: Split) -> Result:
     which blurs correlations over all folds.
     """
     ratings = human[split.validation]
-    raw = replace(Range.of(ratings), offset=0.0, unit=1.0)  # predictions are in raters' units
+    raw = replace(
+        Range.of(ratings), offset=0.0, unit=1.0
+    )  # predictions are in raters' units
     line = raw.calibrated(result.validation, ratings)
     test = line.rating(result.test, calibrated=True, clipped=False, rounded=False)
     return replace(result, test=test)
@@ -333,13 +356,17 @@ def combined(
     for split, results in zip(splits, parts, strict=True):
         y = human[split.validation]
         inside = np.stack([result.validation for result in results], axis=1)
-        centre, width = inside.mean(axis=0), inside.std(axis=0)
+        centre = inside.mean(axis=0)
+        width = inside.std(axis=0)
         inside = (inside - centre) / width
-        outside = (np.stack([result.test for result in results], axis=1) - centre) / width
+        outside = (
+            np.stack([result.test for result in results], axis=1) - centre
+        ) / width
         weights = _weights(inside, (y - y.mean()) / y.std())
         sums = inside @ weights
         slope = float(
-            ((sums - sums.mean()) * (y - y.mean())).sum() / np.square(sums - sums.mean()).sum()
+            ((sums - sums.mean()) * (y - y.mean())).sum()
+            / np.square(sums - sums.mean()).sum()
         )
         values[split.test] = y.mean() + slope * (outside @ weights - sums.mean())
     return values

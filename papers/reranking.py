@@ -46,7 +46,9 @@ class Reranking:
     share_interval: Interval
 
 
-def reranking(labels: Sequence[str], method: Replicates, *, by: str = "source") -> Reranking | None:
+def reranking(
+    labels: Sequence[str], method: Replicates, *, by: str = "source"
+) -> Reranking | None:
     """What choosing by estimates among outputs of one label is worth; None where all stand alone.
 
     Args:
@@ -54,7 +56,8 @@ def reranking(labels: Sequence[str], method: Replicates, *, by: str = "source") 
         method: the estimator in the whole pool and without parts of it.
         by: name of the labels.
     """
-    item, split = _numbered(labels), method.split
+    item = _numbered(labels)
+    split = method.split
     n = int(item.max(initial=-1)) + 1
     if not n:
         return None
@@ -64,14 +67,21 @@ def reranking(labels: Sequence[str], method: Replicates, *, by: str = "source") 
         if not len(rows):
             return np.full(3, math.nan)
         values = method.at(part, refitted)[WITHOUT_GROUP, rows]
-        return np.asarray(np.mean(_of_items(item[rows], split.human[rows], values), axis=1))
+        return np.asarray(
+            np.mean(_of_items(item[rows], split.human[rows], values), axis=1)
+        )
 
     parts = range(split.parts + 1)
-    table = np.array([[means(part, refitted) for part in parts] for refitted in (False, True)])
+    table = np.array(
+        [[means(part, refitted) for part in parts] for refitted in (False, True)]
+    )
     chosen, random, best = np.moveaxis(table, 2, 0)
-    gain, possible = chosen - random, best - random
+    gain = chosen - random
+    possible = best - random
     share = np.where(possible > 0, gain / np.where(possible > 0, possible, 1.0), np.nan)
-    gained, (low, high) = (interval_of(values) if n > 1 else UNDEFINED for values in (gain, share))
+    gained, (low, high) = (
+        interval_of(values) if n > 1 else UNDEFINED for values in (gain, share)
+    )
     return Reranking(
         by=by,
         n=n,
@@ -98,11 +108,18 @@ def _of_items(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """For each item the mean rating of what is chosen, of all its outputs, and the highest."""
     order = np.lexsort((values, human, item))  # sums do not depend on the order of rows
-    human, values = human[order], np.where(np.isnan(values), -np.inf, values)[order]
+    human = human[order]
+    values = np.where(np.isnan(values), -np.inf, values)[order]
     begins = np.flatnonzero(np.diff(item[order], prepend=-1))
     sizes = np.diff(begins, append=len(item))
     highest = np.maximum.reduceat(values, begins)
     slack = NEAR * np.maximum(1.0, np.abs(highest))
     equal = values >= np.repeat(highest - slack, sizes)
-    chosen = np.add.reduceat(human * equal, begins) / np.add.reduceat(equal, begins, dtype=float)
-    return chosen, np.add.reduceat(human, begins) / sizes, np.maximum.reduceat(human, begins)
+    chosen = np.add.reduceat(human * equal, begins) / np.add.reduceat(
+        equal, begins, dtype=float
+    )
+    return (
+        chosen,
+        np.add.reduceat(human, begins) / sizes,
+        np.maximum.reduceat(human, begins),
+    )

@@ -24,7 +24,9 @@ def words(page: Path) -> int:
 def sentences(page: Path) -> list[str]:
     """Of the prose: code, tables, headings and pictures left out; a link counts as its words."""
     text = page.read_text(encoding="utf-8")
-    prose = re.sub(r"\A---\n.*?^---$|^(```|:::).*?^\1$", "\n", text, flags=re.DOTALL | re.MULTILINE)
+    prose = re.sub(
+        r"\A---\n.*?^---$|^(```|:::).*?^\1$", "\n", text, flags=re.DOTALL | re.MULTILINE
+    )
     prose = re.sub(r"^(\||#|!\[|<|    ).*$", "\n", prose, flags=re.MULTILINE)
     prose = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "`code`", prose))
     # a sentence may begin with code
@@ -45,9 +47,14 @@ def long_sentences() -> list[tuple[Path, str]]:
 
 def main() -> None:
     """Prints both."""
-    lines = [f"{words(page):6,}  {page.relative_to(ROOT)}" for page in sorted(pages(), key=words)]
+    lines = [
+        f"{words(page):6,}  {page.relative_to(ROOT)}"
+        for page in sorted(pages(), key=words)
+    ]
     lines += [f"{sum(map(words, pages())):6,}  in all"]
-    lines += [f"\n{page.relative_to(ROOT)}: {sentence}" for page, sentence in long_sentences()]
+    lines += [
+        f"\n{page.relative_to(ROOT)}: {sentence}" for page, sentence in long_sentences()
+    ]
     sys.stdout.write("\n".join(lines) + "\n")
 
 

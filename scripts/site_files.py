@@ -38,7 +38,9 @@ def schemas() -> dict[str, Any]:
 def pages() -> list[tuple[str, str]]:
     """Names and texts of the pages, in the order of the tables of contents."""
     index = (DOCS / "index.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```\{toctree\}\n(.*?)^```$", index, flags=re.DOTALL | re.MULTILINE)
+    blocks = re.findall(
+        r"^```\{toctree\}\n(.*?)^```$", index, flags=re.DOTALL | re.MULTILINE
+    )
     lines = [line for block in blocks for line in block.splitlines()]
     names = [line for line in lines if line and not line.startswith(":")]
     return [(name, (DOCS / f"{name}.md").read_text(encoding="utf-8")) for name in names]
@@ -52,7 +54,9 @@ def title_of(text: str) -> str:
 def gist_of(text: str) -> str:
     """The first sentence below the title, without links."""
     body = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
-    parts = [part.strip() for part in f"\n{body}".partition("\n# ")[2].split("\n\n")[1:]]
+    parts = [
+        part.strip() for part in f"\n{body}".partition("\n# ")[2].split("\n\n")[1:]
+    ]
     first = next(part for part in parts if part and part[0] not in "|#<-{")
     sentence = re.split(r"(?<=[.?:])\s(?=[A-Z`])|:\s*$", first)[0].replace("\n", " ")
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", sentence)
@@ -65,7 +69,9 @@ def llms() -> tuple[str, str]:
     about = title_of(skill), skill.partition("\n# ")[2].split("\n\n")[1]
     listed = "".join(f"- [{title_of(t)}]({n}.md): {gist_of(t)}\n" for n, t in pages())
     head = f"# refless\n\n> {about[1]}\n\n## Rules\n\n{rules}\n"
-    short = f"{head}## Docs\n\n- [Skill for coding agents]({SKILL}): {about[0]}\n{listed}"
+    short = (
+        f"{head}## Docs\n\n- [Skill for coding agents]({SKILL}): {about[0]}\n{listed}"
+    )
     return short, "\n\n".join([skill, *(text for _, text in pages())])
 
 
@@ -90,7 +96,8 @@ class Links(HTMLParser):
 def dead_links(site: Path) -> list[str]:
     """Links within the site whose file or heading is not there."""
     parsed = {
-        path: Links(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))
+        path: Links(path.read_text(encoding="utf-8"))
+        for path in sorted(site.rglob("*.html"))
     }
     dead = []
     for page, links in parsed.items():
@@ -98,9 +105,13 @@ def dead_links(site: Path) -> list[str]:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 continue
-            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            target = (
+                (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            )
             anchors = parsed[target].anchors if target in parsed else None
-            missing = anchors is not None and parts.fragment and parts.fragment not in anchors
+            missing = (
+                anchors is not None and parts.fragment and parts.fragment not in anchors
+            )
             if not target.exists() or missing:
                 dead.append(f"{page.relative_to(site)}: {link}")
     return dead

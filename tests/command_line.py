@@ -19,7 +19,14 @@ from refless.cli import main
 
 NOUNS = ("ferry", "choir", "museum", "bridge", "school", "tower", "garden", "bakery")
 VERBS = ("opens", "closes", "burns", "wins", "moves", "returns", "sinks", "sings")
-ENDS = ("at noon", "in Torby", "after the storm", "for a year", "by the river", "again today")
+ENDS = (
+    "at noon",
+    "in Torby",
+    "after the storm",
+    "for a year",
+    "by the river",
+    "again today",
+)
 NEIGHBORS = ("--estimator", "bleu-neighbors")
 ANY_NEIGHBOR = ("--estimator", "bleu-neighbors:min_neighbors=1,max_fraction=1")
 
@@ -58,7 +65,9 @@ def run(*words: object, stdin: str | bytes = b"") -> Ran:
         redirect_stdout(out),
         redirect_stderr(err),
         mock.patch.object(sys, "argv", ["refless", *map(str, words)]),
-        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(given), encoding="utf-8")),
+        mock.patch.object(
+            sys, "stdin", io.TextIOWrapper(io.BytesIO(given), encoding="utf-8")
+        ),
     ):
         try:
             main()
@@ -94,16 +103,21 @@ def rated_rows(n: int = 48, people: int = 3) -> list[dict[str, object]]:
         liked = 3 if "Torby" in text or "river" in text else 1
         for who in range(people):
             rating = liked + (i * 7 + who * 3) % 3
-            row = {"id": f"t{i:03}", "source": f"s{i // 4}", "system": f"m{i % 4}", "text": text}
+            row = {
+                "id": f"t{i:03}",
+                "source": f"s{i // 4}",
+                "system": f"m{i % 4}",
+                "text": text,
+            }
             rows.append({**row, "annotator": f"p{who}", "rating": rating})
     return rows
 
 
 def output_rows(n: int = 12) -> list[dict[str, object]]:
     """Outputs of two systems; the last one is too short for an estimate."""
-    texts = [f"{VERBS[i % 8]} the {NOUNS[(i * 3) % 8]} {ENDS[i % 6]}" for i in range(n - 1)] + [
-        "ab"
-    ]
+    texts = [
+        f"{VERBS[i % 8]} the {NOUNS[(i * 3) % 8]} {ENDS[i % 6]}" for i in range(n - 1)
+    ] + ["ab"]
     return [
         {"id": f"o{i:02}", "system": f"m{i % 2}", "source": f"s{i // 2}", "text": text}
         for i, text in enumerate(texts)
@@ -113,7 +127,9 @@ def output_rows(n: int = 12) -> list[dict[str, object]]:
 def new_rows(n: int = 12, after: int = 48) -> list[dict[str, object]]:
     """Outputs of two systems, of the kind of so many rated headlines."""
     texts = headlines(after + n)[after:]
-    return [{**row, "text": text} for row, text in zip(output_rows(n), texts, strict=True)]
+    return [
+        {**row, "text": text} for row, text in zip(output_rows(n), texts, strict=True)
+    ]
 
 
 def jsonl(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:

@@ -24,20 +24,32 @@ def outputs(items: int = 60, gap: float = 0.8, seed: int = 1) -> Rows:
         for k, system in enumerate(("old", "new")):
             text = texts[(2 * i + k) % len(texts)]
             liked = 0.8 * ("Torby" in text) + rng.normal() * 0.6
-            row = {"id": f"{system}{i}", "item": f"i{i:03}", "system": system, "text": text}
+            row = {
+                "id": f"{system}{i}",
+                "item": f"i{i:03}",
+                "system": system,
+                "text": text,
+            }
             rating = float(np.clip(np.round(3 + k * gap + liked), 1, 5))
-            found.append({**row, "rating": rating, "judge": rating / 2 + rng.normal() * 0.4})
+            found.append(
+                {**row, "rating": rating, "judge": rating / 2 + rng.normal() * 0.4}
+            )
     return found
 
 
 def partly(rows: Rows, n: int) -> Rows:
     """Ratings of the first n items alone."""
     known = {f"i{i:03}" for i in range(n)}
-    return [{**row, "rating": row["rating"] if row["item"] in known else None} for row in rows]
+    return [
+        {**row, "rating": row["rating"] if row["item"] in known else None}
+        for row in rows
+    ]
 
 
 def without(rows: Rows, *names: str) -> Rows:
-    return [{key: value for key, value in row.items() if key not in names} for row in rows]
+    return [
+        {key: value for key, value in row.items() if key not in names} for row in rows
+    ]
 
 
 def compared(rows: Rows, **more: Any) -> refless.CompareResult:

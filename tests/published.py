@@ -11,7 +11,9 @@ import pytest
 from refless.data.records import Outputs, RatedPool, numbered
 from refless.data.tables import Reading, read_pool
 
-DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
+DATA = Path(
+    os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data")
+)
 PAPERS = Path(__file__).parents[1] / "papers"
 
 
@@ -44,12 +46,15 @@ def dialogues(system: str) -> Outputs:
     needed(folder.name)
     lines = (folder / "hredf.txt").read_text(encoding="utf-8").split("\n")
     place = json.loads((folder / "test_duid_mapping.json").read_text(encoding="utf-8"))
-    texts, references = [], []
+    texts = []
+    references = []
     with (folder / "multireftest.json").open(encoding="utf-8") as rows:
         for i, row in enumerate(rows):
             for j, turn in enumerate(json.loads(row)["dialogue"]):
                 if (name := f"{i}_{j}") in place:
-                    texts.append(lines[place[name] - 1].lower() if system == "hred" else system)
+                    texts.append(
+                        lines[place[name] - 1].lower() if system == "hred" else system
+                    )
                     references.append(tuple(one.lower() for one in turn["responses"]))
     assert len(texts) == 6740
     return Outputs(ids=numbered(6740), texts=tuple(texts), references=tuple(references))

@@ -13,7 +13,8 @@ Rows = Sequence[Mapping[str, object]]
 def rated() -> Rows:
     """Texts by four systems, some of them equal, rated by two people, with a score each."""
     draw = random.Random(5)
-    texts, found = headlines(40), []
+    texts = headlines(40)
+    found = []
     for i in range(40):
         text = texts[i - 4] if i % 9 == 8 else texts[i]
         liked = i % 4 + draw.gauss(0, 1)

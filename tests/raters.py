@@ -10,7 +10,8 @@ from refless.data.records import RatedPool, Ratings, numbered
 
 def pool_from(rows, scale=None) -> RatedPool:
     """A pool from (text, annotator, rating)."""
-    texts, names = sorted({row[0] for row in rows}), sorted({row[1] for row in rows})
+    texts = sorted({row[0] for row in rows})
+    names = sorted({row[1] for row in rows})
     ratings = Ratings(
         text=np.array([texts.index(row[0]) for row in rows]),
         annotator=np.array([names.index(row[1]) for row in rows]),

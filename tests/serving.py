@@ -52,7 +52,8 @@ def outputs(n: int = 12, systems: int = 2) -> Outputs:
 
 def opened(url: str, asked: Task | None = None, found: Outputs | None = None) -> Store:
     """A store of these outputs, each asked about alone, or in pairs."""
-    asked, found = asked or Task(), found or outputs()
+    asked = asked or Task()
+    found = found or outputs()
     n = len(found)
     size = {"rating": 1, "pair": 2, "best": 3}[asked.ask]
     units = [tuple(range(i, i + size)) for i in range(0, n, size)]
@@ -63,23 +64,36 @@ def event(kind: str, unit: dict[str, Any] | None = None, **more: Any) -> Event:
     """An act of the page; ratings are of quality unless it says more."""
     about = {} if unit is None else {"assigned": unit["assigned"]}
     dimension = {"dimension": "quality"} if kind == "rated" else {}
-    given: dict[str, Any] = {"uuid": uuid.uuid4().hex, "kind": kind, **dimension, **about, **more}
+    given: dict[str, Any] = {
+        "uuid": uuid.uuid4().hex,
+        "kind": kind,
+        **dimension,
+        **about,
+        **more,
+    }
     return Event(**given)
 
 
-def posted(kind: str, unit: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+def posted(
+    kind: str, unit: dict[str, Any] | None = None, **more: Any
+) -> dict[str, Any]:
     """The same as the page sends it."""
     made = event(kind, unit, **more)
     return {name: getattr(made, name) for name in made.__struct_fields__}
 
 
-def rate_all(store: Store, rater: Rater, values: Sequence[float] = (1, 2, 3, 4, 5)) -> int:
+def rate_all(
+    store: Store, rater: Rater, values: Sequence[float] = (1, 2, 3, 4, 5)
+) -> int:
     """Rates whatever the rater is shown; how many ratings that were."""
-    unit, n = store.next_unit(rater.id).result()["unit"], 0
+    unit = store.next_unit(rater.id).result()["unit"]
+    n = 0
     while unit is not None:
         for name in store.task.dimensions:
             value = float(values[n % len(values)])
-            found = store.save(rater.id, event("rated", unit, dimension=name, value=value)).result()
+            found = store.save(
+                rater.id, event("rated", unit, dimension=name, value=value)
+            ).result()
             n += 1
         unit = found["next"]
     return n
@@ -115,9 +129,9 @@ def joined(web: Any, store: Store, rater: Rater) -> dict[str, str]:
 
 def owner_of(store: Store) -> Rater:
     """The owner, made if need be."""
-    return next((one for one in store.raters() if one.role == OWNER), None) or store.add_rater(
-        "", OWNER
-    )
+    return next(
+        (one for one in store.raters() if one.role == OWNER), None
+    ) or store.add_rater("", OWNER)
 
 
 @contextmanager
@@ -144,7 +158,18 @@ def postgresql() -> Iterator[str]:
         if as_user:
             shutil.chown(folder, USER)
         data = Path(folder) / "data"
-        run(BINARIES / "initdb", "-D", data, "-U", USER, "-A", "trust", "--no-sync", "-E", "UTF8")
+        run(
+            BINARIES / "initdb",
+            "-D",
+            data,
+            "-U",
+            USER,
+            "-A",
+            "trust",
+            "--no-sync",
+            "-E",
+            "UTF8",
+        )
         settings = f"-p {port} -k {data} -c listen_addresses=127.0.0.1 -c fsync=off"
         control = (BINARIES / "pg_ctl", "-D", data, "-w", "-l", data / "log")
         run(*control, "-o", settings, "start")
@@ -173,7 +198,9 @@ def cut_off(url: str) -> None:
     engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
     ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
     with engine.connect() as connection:
-        connection.execute(sa.text(f"{ends}current_database() AND pid <> pg_backend_pid()"))
+        connection.execute(
+            sa.text(f"{ends}current_database() AND pid <> pg_backend_pid()")
+        )
     engine.dispose()
 
 

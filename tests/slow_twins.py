@@ -11,12 +11,14 @@ def gram_cosine(output: str, rated: str, shape: Shape | None = None) -> float:
     """The slow twin of `PreparedBleu.cosine`."""
     shape = shape or Shape()
     split = tokenizer(shape.tokenize)
-    x, s = split(output), split(rated)
+    x = split(output)
+    s = split(rated)
     if min(len(x), len(s)) < shape.high:
         return 0.0
     total = 0.0
     for n in range(shape.low, shape.high + 1):
-        mine, theirs = gram_counts(x, n), gram_counts(s, n)
+        mine = gram_counts(x, n)
+        theirs = gram_counts(s, n)
         matches = sum(min(c, theirs[g]) for g, c in mine.items() if g in theirs)
         total += matches / math.sqrt((len(x) - n + 1) * (len(s) - n + 1))
     return total / shape.orders

@@ -11,7 +11,9 @@ LAYERS = 3
 def tiny_encoder(folder: Path) -> str:
     """The folder of an encoder with a vocabulary of some words; skips without transformers."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    transformers = pytest.importorskip(
+        "transformers", reason="transformers is not installed"
+    )
     folder.mkdir(parents=True, exist_ok=True)
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
     (folder / "vocab.txt").write_text("\n".join(tokens) + "\n", encoding="utf-8")

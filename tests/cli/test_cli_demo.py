@@ -20,12 +20,18 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "expects your raters to give" in ran.out
     assert not too_wide(ran.out)
     commands = [line for line in ran.out.splitlines() if line.startswith("  refless ")]
-    assert commands[0] == "  refless score OUTPUTS --rated sample/rated.jsonl --scale 1 5"
+    assert (
+        commands[0] == "  refless score OUTPUTS --rated sample/rated.jsonl --scale 1 5"
+    )
     assert len(commands) == 4
     assert commands[3].startswith("  refless compare ")
     for command in commands[1:3]:
         again = run(*shlex.split(command)[1:])
         assert again.code == 0, again.err
-        assert again.out.split("signature: ")[0].strip() in ran.out  # the same numbers, from files
-    rows = (tmp_path / "sample" / "rated.jsonl").read_text(encoding="utf-8").splitlines()
+        assert (
+            again.out.split("signature: ")[0].strip() in ran.out
+        )  # the same numbers, from files
+    rows = (
+        (tmp_path / "sample" / "rated.jsonl").read_text(encoding="utf-8").splitlines()
+    )
     assert {"text", "rating", "annotator"} <= set(json.loads(rows[0]))

@@ -61,7 +61,9 @@ def test_wrong_usage(folder: Path, flags: str) -> None:
     """Flags that cannot be honoured: exit 2, a message, nothing on standard output."""
     ran = run("validate", folder / "rated.jsonl", *flags.split())
     assert ran.code == 2
-    assert "rror" in ran.err.splitlines()[-1] or "Error" in ran.err  # ours, or typer's box
+    assert (
+        "rror" in ran.err.splitlines()[-1] or "Error" in ran.err
+    )  # ours, or typer's box
     assert "Traceback" not in ran.err
     assert ran.out == ""
 
@@ -72,7 +74,10 @@ def test_messages_name_the_place(tmp_path: Path) -> None:
     bad.write_text("text\trating\nfine\t3\nodd\t9\n", encoding="utf-8")
     ran = run("validate", bad, "--scale", 1, 6)
     assert ran.code == 2
-    assert f"refless: error: {bad}, line 3, column 'rating': rating 9 is outside" in ran.err
+    assert (
+        f"refless: error: {bad}, line 3, column 'rating': rating 9 is outside"
+        in ran.err
+    )
     assert "correct it or change the scale" in ran.err
     skipped = run("validate", bad, *NEIGHBORS, "--scale", 1, 6, "--skip-bad")
     assert skipped.code == 0
@@ -107,7 +112,9 @@ def test_a_file_that_cannot_be_written_is_told_first(name: str, tmp_path: Path) 
         "demo": [],
         "list": ["metrics"],
     }
-    file = tmp_path / f"{'x' * 245}.json"  # longer than names can be, with what is written first
+    file = (
+        tmp_path / f"{'x' * 245}.json"
+    )  # longer than names can be, with what is written first
     ran = run(name, *own.get(name, ["none.csv"]), "-o", file)
     assert ran.code == 2
     assert f"{file}: the file cannot be written" in ran.err
@@ -127,7 +134,8 @@ def test_a_file_that_cannot_be_written_is_told_first(name: str, tmp_path: Path) 
 )
 def test_no_result_overwrites_what_is_read(folder: Path, words: str) -> None:
     """Ratings are dear: a file as input and output is refused by any name, with a = too."""
-    path, odd = folder / "rated.jsonl", folder / "a=b.jsonl"
+    path = folder / "rated.jsonl"
+    odd = folder / "a=b.jsonl"
     before = path.read_bytes()
     odd.write_bytes(before)
     *inputs, result = words.replace("ODD", str(odd)).split()
@@ -143,7 +151,10 @@ def test_no_result_overwrites_standard_input(folder: Path) -> None:
     before = path.read_bytes()
     with path.open("rb") as opened:
         ran = process([*MODULE, "validate", "-", "-o", str(path)], folder, stdin=opened)
-    assert (ran.returncode, b"would overwrite a file that is read" in ran.stderr) == (2, True)
+    assert (ran.returncode, b"would overwrite a file that is read" in ran.stderr) == (
+        2,
+        True,
+    )
     assert path.read_bytes() == before
 
 
@@ -163,7 +174,9 @@ def test_interrupted_process(folder: Path) -> None:
         "sys.argv = ['refless', 'validate', '-', '--read', 'format=jsonl']; main()"
     )
     words = [sys.executable, "-c", script]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         assert process.stdin is not None
         assert process.stderr is not None
         assert process.stderr.readline() == b"ready\n"
@@ -189,7 +202,14 @@ def test_a_reader_who_leaves(folder: Path) -> None:
 
 def test_a_terminal_without_unicode(folder: Path) -> None:
     """Data leave as UTF-8 whatever the terminal; text shows question marks instead of failing."""
-    words = [*MODULE, "explain", "café wins at noon", *NEIGHBORS, "--rated", "rated.jsonl"]
+    words = [
+        *MODULE,
+        "explain",
+        "café wins at noon",
+        *NEIGHBORS,
+        "--rated",
+        "rated.jsonl",
+    ]
     shapes = {"text": b'"caf? wins at noon"', "json": '"café wins at noon"'.encode()}
     for shape, expected in shapes.items():
         plain = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}

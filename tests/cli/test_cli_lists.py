@@ -20,7 +20,10 @@ from refless.registry.signature import Signature
 
 SCHEMA = ListResult.schema()
 KINDS = {
-    "estimators": {**ESTIMATORS, **{f"kernel {name}": kind for name, kind in KERNELS.items()}},
+    "estimators": {
+        **ESTIMATORS,
+        **{f"kernel {name}": kind for name, kind in KERNELS.items()},
+    },
     "metrics": {**METRICS},
 }
 
@@ -38,7 +41,11 @@ def test_json(name: str) -> None:
     if name == "metrics":
         assert "Needs references, weights." in by_name["delta-bleu"]["about"]
     else:
-        tau = next(one for one in by_name["bleu-neighbors"]["parameters"] if one["name"] == "tau")
+        tau = next(
+            one
+            for one in by_name["bleu-neighbors"]["parameters"]
+            if one["name"] == "tau"
+        )
         assert (tau["default"], tau["range"]) == ("none", "from 0 to 1")
 
 
@@ -88,4 +95,6 @@ def test_help_loads_no_arithmetic(words: list[str], heavy: list[str]) -> None:
         f"sys.exit(any(name in sys.modules for name in {heavy}))"
     )
     command = [sys.executable, "-c", code, *words]
-    assert subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode == 0
+    assert (
+        subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode == 0
+    )

@@ -19,7 +19,9 @@ FULL = Path("/dev/full")
 DAC = "-dac_override,-dac_read_search"  # what lets root write where modes forbid it
 
 
-def shell(line: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def shell(
+    line: str, folder: Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """What bash makes of a line."""
     return subprocess.run(
         ["bash", "-c", line],
@@ -65,7 +67,10 @@ def test_every_stream_closed(folder: Path) -> None:
     assert "standard input is empty" in done.stderr
     done = shell(f"{REFLESS} {SCORE} -o saved.json <&- 2>&- >/dev/null", folder)
     assert done.returncode == 0
-    assert json.loads((folder / "saved.json").read_text(encoding="utf-8"))["command"] == "score"
+    assert (
+        json.loads((folder / "saved.json").read_text(encoding="utf-8"))["command"]
+        == "score"
+    )
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="a device that is always full is Linux's")
@@ -105,7 +110,11 @@ def test_a_package_that_cannot_be_written(folder: Path, tmp_path: Path) -> None:
         path.chmod(0o555 if path.is_dir() else 0o444)
     limits = f"setpriv --bounding-set={DAC} " if capable else ""
     line = f"{REFLESS} {SCORE} --format json"
-    environment = {"PYTHONPATH": str(tmp_path), "HOME": "/proc/nowhere", "NUMBA_CACHE_DIR": ""}
+    environment = {
+        "PYTHONPATH": str(tmp_path),
+        "HOME": "/proc/nowhere",
+        "NUMBA_CACHE_DIR": "",
+    }
     done = shell(limits + line, folder, **environment)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("compiles its loops anew") == 1

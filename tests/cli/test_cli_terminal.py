@@ -23,7 +23,9 @@ MOST_FLAGS = 30  # that help lists for one command
 def options_of(name: str) -> tuple[list[Any], list[Any]]:
     """The flags that help lists, and those that it only names."""
     flags = [one for one in command_of(name).params if one.param_type_name == "option"]
-    return [one for one in flags if not one.hidden], [one for one in flags if one.hidden]
+    return [one for one in flags if not one.hidden], [
+        one for one in flags if one.hidden
+    ]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -56,7 +58,9 @@ def test_help_lists_commands() -> None:
     out = run("--help").out
     groups = ["Compare and judge", "Estimate", "Collect", "Data", "Metrics and papers"]
     assert [*dict.fromkeys(one.group for one in COMMANDS.values())] == groups
-    listed = [name for group in groups for name, one in COMMANDS.items() if one.group == group]
+    listed = [
+        name for group in groups for name, one in COMMANDS.items() if one.group == group
+    ]
     places = [out.index(f"\n  {name} ") for name in listed]
     assert places == sorted(places)
     assert not too_wide(out)
@@ -82,18 +86,29 @@ def test_completion(typed: tuple[str, ...], offered: list[str]) -> None:
     }
     code = "import sys; sys.argv = ['refless']; from refless.cli import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert sorted(done.stdout.split()) == sorted(offered), done.stderr
 
 
-def in_terminal(words: list[str], folder: Path, **environment: str) -> tuple[int, str, str]:
+def in_terminal(
+    words: list[str], folder: Path, **environment: str
+) -> tuple[int, str, str]:
     """Exit status, standard output and standard error of a command with both in terminals."""
     ends = [pty.openpty() for _ in range(2)]
     env = {**os.environ, "COLUMNS": "80", "TERM": "xterm-256color", **environment}
     env.pop("NO_COLOR", None) if "NO_COLOR" not in environment else None
     process = subprocess.Popen(
-        words, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=ends[0][1], stderr=ends[1][1]
+        words,
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=ends[0][1],
+        stderr=ends[1][1],
     )
     for _, child in ends:
         os.close(child)
@@ -130,7 +145,9 @@ print("done")
 
 
 @pytest.mark.parametrize(("patience", "drawn"), [("0.05", True), ("60", False)])
-def test_progress_appears_for_long_work(tmp_path: Path, patience: str, *, drawn: bool) -> None:
+def test_progress_appears_for_long_work(
+    tmp_path: Path, patience: str, *, drawn: bool
+) -> None:
     """A bar on standard error once patience is over; standard output stays clean."""
     code, out, err = in_terminal([sys.executable, "-c", SCRIPT, patience], tmp_path)
     assert (code, out.strip()) == (0, "done")
@@ -138,7 +155,9 @@ def test_progress_appears_for_long_work(tmp_path: Path, patience: str, *, drawn:
     assert console.PATIENCE == 2.0
 
 
-def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_silent_without_a_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """Into a file or a pipe no bar is drawn, and none is asked for."""
     with console.progress("judging texts") as show:
         assert show is None

@@ -16,7 +16,9 @@ def drawn(n: int, rng: np.random.Generator, size: int = 1) -> tuple[np.ndarray, 
     clusters = np.arange(n) // size
     estimates = rng.random(n)
     shared = rng.random(clusters.max() + 1)[clusters]
-    chance = np.where(rng.random(n) < 0.3, shared, rng.random(n))  # some rows take their cluster's
+    chance = np.where(
+        rng.random(n) < 0.3, shared, rng.random(n)
+    )  # some rows take their cluster's
     return estimates, (chance < 0.8 + 0.2 * estimates).astype(float), clusters
 
 
@@ -27,12 +29,18 @@ def test_no_bad_text_by_hand() -> None:
     with 1.1 seen at most 6.0 are expected (a Poisson variable, 98 %), 5 % of 120.
     """
     for n, given_ in ((76, False), (77, True)):
-        found = accepting(np.arange(n, dtype=float), np.ones(n), np.arange(n), 1.0, 0.05)
+        found = accepting(
+            np.arange(n, dtype=float), np.ones(n), np.arange(n), 1.0, 0.05
+        )
         assert (found.chosen is not None) == given_
         if given_:
             assert found.chosen.threshold == 0.0
             assert found.chosen.highest == pytest.approx(1 - 0.1 ** (1 / n))
-            assert found.takes(np.array([-1.0, 0.0, math.nan])).tolist() == [False, True, False]
+            assert found.takes(np.array([-1.0, 0.0, math.nan])).tolist() == [
+                False,
+                True,
+                False,
+            ]
         else:
             assert 115 <= (found.needed or 0) <= 127
 
@@ -43,9 +51,12 @@ def test_the_promise_holds(size: int) -> None:
 
     The share of bad texts above t is 0.1 (1 - t): the threshold must be 0.5 or more.
     """
-    broken, told = 0, 0
+    broken = 0
+    told = 0
     for seed in range(200):
-        found = accepting(*drawn(700 * size, np.random.default_rng(seed), size), 0.5, 0.05)
+        found = accepting(
+            *drawn(700 * size, np.random.default_rng(seed), size), 0.5, 0.05
+        )
         if found.chosen is not None:
             told += 1
             broken += found.chosen.threshold < 0.5
@@ -102,7 +113,10 @@ def test_score_says_which_outputs_need_no_person(tmp_path) -> None:  # type: ign
     rng = np.random.default_rng(0)
     good = rng.integers(0, 2, 160)
     rows = [
-        {"text": f"{text} {'fine and clear' if g else 'bad bad bad bad'}", "rating": 2 + 2 * int(g)}
+        {
+            "text": f"{text} {'fine and clear' if g else 'bad bad bad bad'}",
+            "rating": 2 + 2 * int(g),
+        }
         for text, g in zip(headlines(160), good, strict=True)
     ]
     rated = jsonl(tmp_path / "rated.jsonl", rows[:120])
@@ -110,7 +124,9 @@ def test_score_says_which_outputs_need_no_person(tmp_path) -> None:  # type: ign
     words = ("score", new, "--rated", rated, "--scale", "1", "5", "--accept-above", "3")
     plain = run(*words, "--at-most-wrong", "0.1")
     assert "Without a person" in plain.out
-    assert "at most 10 % lie below 3, with 90 % confidence" in " ".join(plain.out.split())
+    assert "at most 10 % lie below 3, with 90 % confidence" in " ".join(
+        plain.out.split()
+    )
     found = run(*words, "--at-most-wrong", "0.1", "--format", "json").json
     least = found["accepted"]["chosen"]["threshold"]
     taken = [item["estimate"] >= least for item in found["items"]]

@@ -23,7 +23,9 @@ from refless.commands.compare.bradley_terry import (
 from refless.data.tables import read_pool
 
 
-def drawn(rng: np.random.Generator, truth: list[float], votes: int, ties: float = 0.0) -> PairVotes:
+def drawn(
+    rng: np.random.Generator, truth: list[float], votes: int, ties: float = 0.0
+) -> PairVotes:
     """So many independent votes on each pair, with a share of ties."""
     pairs = np.array([*combinations(range(len(truth)), 2)]).repeat(votes, axis=0)
     first, second = pairs.T
@@ -47,8 +49,14 @@ def test_three_systems_by_hand() -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 10**6), systems=st.integers(2, 6), ties=st.sampled_from((0.0, 0.3)))
-def test_strengths_are_those_of_the_slow_twin(seed: int, systems: int, ties: float) -> None:
+@given(
+    seed=st.integers(0, 10**6),
+    systems=st.integers(2, 6),
+    ties=st.sampled_from((0.0, 0.3)),
+)
+def test_strengths_are_those_of_the_slow_twin(
+    seed: int, systems: int, ties: float
+) -> None:
     """The log-likelihood vote by vote, by a general optimizer; equal to 1e-6."""
     rng = np.random.default_rng(seed)
     votes = drawn(rng, rng.normal(0, 0.7, systems).tolist(), 30, ties)
@@ -61,12 +69,18 @@ def test_strengths_are_those_of_the_slow_twin(seed: int, systems: int, ties: flo
         values = np.append(free, 0.0)
         gap = values[votes.first] - values[votes.second]
         chance = 1 / (1 + np.exp(-gap))
-        loss = -np.sum(votes.won * np.log(chance) + (1 - votes.won) * np.log(1 - chance))
+        loss = -np.sum(
+            votes.won * np.log(chance) + (1 - votes.won) * np.log(1 - chance)
+        )
         off = chance - votes.won
-        ahead = np.bincount(votes.first, off, systems) - np.bincount(votes.second, off, systems)
+        ahead = np.bincount(votes.first, off, systems) - np.bincount(
+            votes.second, off, systems
+        )
         return float(loss), ahead[:-1]
 
-    twin = minimize(slope, np.zeros(systems - 1), jac=True, method="BFGS", options={"gtol": 1e-9})
+    twin = minimize(
+        slope, np.zeros(systems - 1), jac=True, method="BFGS", options={"gtol": 1e-9}
+    )
     values = np.append(twin.x, 0.0)
     assert result.values == pytest.approx(values - values.mean(), abs=1e-6)
 
@@ -78,7 +92,9 @@ def test_the_covariance_of_independent_votes_is_the_curvature() -> None:
     """
     won = np.repeat([1.0, 0.0], [130, 70])
     pair = np.zeros(200, dtype=np.int64)
-    votes = PairVotes(first=pair, second=pair + 1, won=won, clusters=[np.arange(200)], systems=2)
+    votes = PairVotes(
+        first=pair, second=pair + 1, won=won, clusters=[np.arange(200)], systems=2
+    )
     result = strengths(votes)
     assert result is not None
     value, error = result.difference(0, 1)
@@ -97,7 +113,8 @@ def test_clusters_that_repeat_a_vote_count_once() -> None:
         clusters=[np.arange(1200), np.arange(120).repeat(10)],
         systems=3,
     )
-    one, ten = strengths(single), strengths(repeated)
+    one = strengths(single)
+    ten = strengths(repeated)
     assert one is not None
     assert ten is not None
     assert ten.values == pytest.approx(one.values)
@@ -116,7 +133,8 @@ def test_order_of_votes_changes_nothing() -> None:
         clusters=[votes.clusters[0][order]],
         systems=4,
     )
-    one, other = strengths(votes), strengths(turned)
+    one = strengths(votes)
+    other = strengths(turned)
     assert one is not None
     assert other is not None
     assert other.values == pytest.approx(one.values, abs=1e-12)
@@ -167,7 +185,12 @@ def test_simulated_boards(spread: float) -> None:
         result = strengths(drawn(rng, truth, 40))
         assert isinstance(result, Strengths)
         ends = result.intervals()
-        held.append(all(low <= true <= high for true, (low, high) in zip(truth, ends, strict=True)))
+        held.append(
+            all(
+                low <= true <= high
+                for true, (low, high) in zip(truth, ends, strict=True)
+            )
+        )
         counts.append(sum(p < 0.05 for p in result.pairs().values()))
     assert np.mean(held) >= 0.93
     if spread:
@@ -201,7 +224,9 @@ def test_compare_says_who_leads() -> None:
     """The first line names the leader; rows have ranks, and JSON the same board."""
     result = compare(arena())
     words = " ".join(str(result).split())
-    assert words.startswith("strong leads: it is preferred to each of the other 3 systems.")
+    assert words.startswith(
+        "strong leads: it is preferred to each of the other 3 systems."
+    )
     assert "Board" in words
     rows = result.to_dict()["board"]["rows"]
     assert [row["name"] for row in rows][:2] == ["strong", "middle"]
@@ -215,19 +240,29 @@ def test_compare_says_who_leads() -> None:
 
 def test_tied_for_first() -> None:
     """Weak and poor alone are tied; with the middling one as well, two are behind nobody else."""
-    rows = [row for row in arena(10) if "strong" not in (row["model_a"], row["model_b"])]
+    rows = [
+        row for row in arena(10) if "strong" not in (row["model_a"], row["model_b"])
+    ]
     words = " ".join(str(compare(rows)).split())
     assert "tied for first" in words.split("choices")[0]
 
 
 def test_voters_are_clusters_from_four_on() -> None:
     """Three voters stand for themselves, which is said; five are drawn as a whole."""
-    few = board(read_pool(arena(30, voters=3)).pool, ["strong", "middle", "weak", "poor"])
-    many = board(read_pool(arena(30, voters=5)).pool, ["strong", "middle", "weak", "poor"])
+    few = board(
+        read_pool(arena(30, voters=3)).pool, ["strong", "middle", "weak", "poor"]
+    )
+    many = board(
+        read_pool(arena(30, voters=5)).pool, ["strong", "middle", "weak", "poor"]
+    )
     assert few is not None
     assert many is not None
     assert (few.voters, few.clusters) == (3, ("source",))
     assert (many.voters, many.clusters) == (0, ("source", "voter"))
-    assert "This is how 3 voters rate" in " ".join(str(compare(arena(30, voters=3))).split())
-    votes = votes_of(read_pool(arena(30, voters=5)).pool, ["middle", "poor", "strong", "weak"])
+    assert "This is how 3 voters rate" in " ".join(
+        str(compare(arena(30, voters=3))).split()
+    )
+    votes = votes_of(
+        read_pool(arena(30, voters=5)).pool, ["middle", "poor", "strong", "weak"]
+    )
     assert votes.table().sum() == 180

@@ -27,7 +27,8 @@ from refless.registry.errors import UsageError
 from refless.stats.intervals import student
 
 POOL = simulate(90, seed=11).pool
-RATED, OTHERS = np.arange(60), np.arange(60, 90)
+RATED = np.arange(60)
+OTHERS = np.arange(60, 90)
 FITTED = GaussianProcess(threads=1).fit(POOL.take(RATED))
 OUTPUTS = as_outputs(POOL.take(OTHERS))
 PAIR = ("careful", "hasty")
@@ -75,7 +76,9 @@ def test_empty_outputs_teach_nothing() -> None:
 def test_of_many_outputs_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """More different ones than the limit: as many are drawn, with the seed."""
     monkeypatch.setattr("refless.commands.next.active_learning.MOST", 10)
-    first, second = ({*learn(FITTED, OUTPUTS, 9, seed).rows.tolist()} for seed in (0, 1))
+    first, second = (
+        {*learn(FITTED, OUTPUTS, 9, seed).rows.tolist()} for seed in (0, 1)
+    )
     assert len(first) == len(second) == 9
     assert first != second
 
@@ -98,7 +101,10 @@ def test_ratings_of_one_number_promise_nothing() -> None:
     """No errors, no spread."""
     texts = [f"some text {i}" for i in range(30)]
     fitted = GaussianProcess(threads=1).fit(pool_of(texts, [3.0] * 30, ids=texts))
-    for units in (outputs_to_draw(fitted, OUTPUTS), items_to_draw(fitted, OUTPUTS, PAIR)):
+    for units in (
+        outputs_to_draw(fitted, OUTPUTS),
+        items_to_draw(fitted, OUTPUTS, PAIR),
+    ):
         found = draw(units, 4, 0, 0.1)
         assert (found.way, found.curve, found.needed) == ("random", (), 0)
 
@@ -117,7 +123,9 @@ def test_half_width_by_hand() -> None:
     error = math.sqrt(units.spread**2 / 10 * (1 - 10 / 30) + units.variance / 30)
     assert units.half_width(10) == pytest.approx(student(9) * error)
     textbook = Units(goal="mean", members=((0,),) * 50, spread=3.0)
-    assert replace(textbook, variance=9.0).half_width(10) == pytest.approx(student(9) * 3 / 10**0.5)
+    assert replace(textbook, variance=9.0).half_width(10) == pytest.approx(
+        student(9) * 3 / 10**0.5
+    )
 
 
 def test_items_keep_their_answers_together() -> None:
@@ -146,7 +154,9 @@ def test_a_system_that_is_misjudged_as_a_whole_widens_no_difference() -> None:
         rated = POOL.take(np.arange(4))
 
         def residuals(self) -> Residuals:
-            return Residuals(values=np.array([1.0, 3, -1, -3]), systems=("a", "a", "b", "b"))
+            return Residuals(
+                values=np.array([1.0, 3, -1, -3]), systems=("a", "a", "b", "b")
+            )
 
     found = FITTED.estimate(OUTPUTS)
     for of_differences, expected in ((False, np.sqrt(5)), (True, np.sqrt(2))):
@@ -156,7 +166,9 @@ def test_a_system_that_is_misjudged_as_a_whole_widens_no_difference() -> None:
 
 def test_systems_without_a_common_item_are_refused() -> None:
     """The error names both, and what tells items."""
-    apart = Outputs(ids=("1", "2"), texts=("a b", "c d"), systems=("x", "y"), items=("1", "2"))
+    apart = Outputs(
+        ids=("1", "2"), texts=("a b", "c d"), systems=("x", "y"), items=("1", "2")
+    )
     with pytest.raises(UsageError, match=r"both 'x' and 'y'.*column item"):
         items_to_draw(None, apart, ("x", "y"))
 
@@ -165,8 +177,11 @@ def test_two_equal_systems_are_not_said_to_be_told_apart() -> None:
     """Systems by dice, compared by estimates: few items should show a difference in at most 5 %."""
     said = 0
     for seed in range(40):
-        rng, pool = np.random.default_rng(seed), simulate(60, seed=seed).pool
-        systems = tuple("ab"[k] for k in rng.permuted(np.tile([0, 1], (30, 1)), axis=1).ravel())
+        rng = np.random.default_rng(seed)
+        pool = simulate(60, seed=seed).pool
+        systems = tuple(
+            "ab"[k] for k in rng.permuted(np.tile([0, 1], (30, 1)), axis=1).ravel()
+        )
         outputs = Outputs(
             ids=pool.ids,
             texts=tuple(pool.texts[i] for i in rng.permutation(60)),
@@ -187,13 +202,16 @@ def test_two_equal_systems_are_not_said_to_be_told_apart() -> None:
     assert said <= 2
 
 
-def rated_in_part(rng: np.random.Generator, asked: int) -> tuple[Outputs, Outputs, Pair]:
+def rated_in_part(
+    rng: np.random.Generator, asked: int
+) -> tuple[Outputs, Outputs, Pair]:
     """Outputs of two systems for 80 items without and with a rating, and how they compare.
 
     16 items have both ratings, 24 have one; of these and the others some more are then rated.
     """
     n = 80
-    item, system = np.tile(np.arange(n), 2), np.repeat([0, 1], n)
+    item = np.tile(np.arange(n), 2)
+    system = np.repeat([0, 1], n)
     human = rng.normal(size=n)[item] + rng.normal(size=2 * n) + 0.2 * system
     rated = (item < 16) | ((item < 40) & (item % 2 == system))
     left = np.unique(item[~rated])
@@ -230,7 +248,9 @@ def test_other_halves_are_asked_and_widths_come_true() -> None:
         low, high = pair.difference.interval
         assert today.half_width(0) == pytest.approx((high - low) / 2)
         assert today.already == 40
-        low, high = rated_in_part(np.random.default_rng(seed), 20)[2].difference.interval
+        low, high = rated_in_part(np.random.default_rng(seed), 20)[
+            2
+        ].difference.interval
         ratios.append(today.half_width(20) / ((high - low) / 2))
     assert np.mean(ratios) == pytest.approx(1, abs=0.1)
 
@@ -252,9 +272,16 @@ def test_promised_widths_come_true() -> None:
 
 def test_outputs_that_are_rated_already_count() -> None:
     """50 more beside 30 of 100 are as exact as 80 of 100, at random; none more is what there is."""
-    every = Units(goal="mean", members=tuple((i,) for i in range(100)), spread=0.5, variance=0.3)
+    every = Units(
+        goal="mean", members=tuple((i,) for i in range(100)), spread=0.5, variance=0.3
+    )
     left = Units(
-        goal="mean", members=every.members[:70], spread=0.5, variance=0.3, already=30, most=1.0
+        goal="mean",
+        members=every.members[:70],
+        spread=0.5,
+        variance=0.3,
+        already=30,
+        most=1.0,
     )
     assert left.half_width(50) == pytest.approx(every.half_width(80))
     assert left.half_width(0) == pytest.approx(every.half_width(30))

@@ -20,7 +20,9 @@ COMPARE = ("compare", *ANY_NEIGHBOR)  # where it is not the estimates that count
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return jsonl(tmp_path_factory.mktemp("compare") / "both.jsonl", partly(outputs(), 24))
+    return jsonl(
+        tmp_path_factory.mktemp("compare") / "both.jsonl", partly(outputs(), 24)
+    )
 
 
 def test_two_systems(file: Path) -> None:
@@ -34,7 +36,9 @@ def test_two_systems(file: Path) -> None:
     (pair,) = ran.json["pairs"]
     assert (pair["first"], pair["second"]) == ("new", "old")
     rated = [row for row in outputs() if row["item"] < "i024"]
-    new, old = ([r["rating"] for r in rated if r["system"] == name] for name in ("new", "old"))
+    new, old = (
+        [r["rating"] for r in rated if r["system"] == name] for name in ("new", "old")
+    )
     true = ttest_rel(old, new)
     low, high = true.confidence_interval()
     alone = pair["powered"]["alone"]
@@ -51,7 +55,10 @@ def test_two_systems(file: Path) -> None:
     assert (best["name"], best["ranks"]) == ("new", [1, 1])
     assert (other["rated"], other["outputs"], other["ranks"]) == (24, 60, [2, 2])
     (pair,) = ran.json["judges"]["judge"]
-    new, old = ([r["judge"] for r in outputs() if r["system"] == name] for name in ("new", "old"))
+    new, old = (
+        [r["judge"] for r in outputs() if r["system"] == name]
+        for name in ("new", "old")
+    )
     assert pair["difference"]["interval"] == pytest.approx(
         [*ttest_rel(old, new).confidence_interval()]
     )
@@ -65,7 +72,9 @@ def test_two_systems(file: Path) -> None:
 def test_a_judge_on_another_scale_is_named(command: str, tmp_path: Path) -> None:
     """0 to 100 where nobody rated, about 0.5 to 2.5 where people did; a code of failure."""
     rows = [{**row, "judge": abs(row["judge"])} for row in partly(outputs(), 24)]
-    strange = [row if row["rating"] else {**row, "judge": 40 * row["judge"]} for row in rows]
+    strange = [
+        row if row["rating"] else {**row, "judge": 40 * row["judge"]} for row in rows
+    ]
     strange[0]["judge"] = -1
     other = jsonl(tmp_path / "other.jsonl", rows)
     quick = ANY_NEIGHBOR if command == "compare" else ()  # which reads no scores
@@ -112,8 +121,12 @@ def test_own_ratings_are_held_out() -> None:
         return dict(zip(texts.ids, found, strict=True))
 
     rows = partly(outputs(), 20)
-    moved = [{**row, "rating": 1.0 if row["item"] == "i003" else row["rating"]} for row in rows]
-    before, after = estimates(rows), estimates(moved)
+    moved = [
+        {**row, "rating": 1.0 if row["item"] == "i003" else row["rating"]}
+        for row in rows
+    ]
+    before = estimates(rows)
+    after = estimates(moved)
     assert before["old3"] == after["old3"]
     assert before["new3"] == after["new3"]
     assert before["new4"] != after["new4"]
@@ -189,8 +202,17 @@ def test_numbers_of_rows_are_no_items(tmp_path: Path, *, sourced: bool) -> None:
             jsonl(
                 tmp_path / f"{name}.jsonl",
                 [
-                    {**row, **({"source": f"s{row['id']}"} if sourced and name == "old" else {})}
-                    for row in without([one for one in kept if one["system"] == name], *lacking)
+                    {
+                        **row,
+                        **(
+                            {"source": f"s{row['id']}"}
+                            if sourced and name == "old"
+                            else {}
+                        ),
+                    }
+                    for row in without(
+                        [one for one in kept if one["system"] == name], *lacking
+                    )
                 ],
             )
             for name in ("old", "new")
@@ -226,17 +248,26 @@ def test_ratings_in_another_file(tmp_path: Path) -> None:
 def test_ratings_of_the_same_texts_without_ids() -> None:
     """They count as nobody's ratings, which is said; no estimate knows that of its own text."""
     rows = outputs()
-    blank = [{**row, "text": f"{row['text']} {i}"} for i, row in enumerate(without(rows, "rating"))]
+    blank = [
+        {**row, "text": f"{row['text']} {i}"}
+        for i, row in enumerate(without(rows, "rating"))
+    ]
     blank = without(blank, "judge")
-    texts = [{"text": b["text"], "rating": a["rating"]} for a, b in zip(rows, blank, strict=True)]
+    texts = [
+        {"text": b["text"], "rating": a["rating"]}
+        for a, b in zip(rows, blank, strict=True)
+    ]
     found = refless.compare(blank, rated=texts, scale=(1, 5))
     assert any("120 rated texts read like outputs" in line for line in found.notes)
     high = [{**texts[0], "rating": 5}, *texts[1:]]
     low = [{**texts[0], "rating": 1}, *texts[1:]]
     only = [row for row in blank if row["item"] in {"i000", "i001"}]
-    one, other = (refless.compare(only, rated=rated, scale=(1, 5)) for rated in (high, low))
+    one, other = (
+        refless.compare(only, rated=rated, scale=(1, 5)) for rated in (high, low)
+    )
     means = [
-        {one.name: one.mean.value for one in each.comparison.standings} for each in (one, other)
+        {one.name: one.mean.value for one in each.comparison.standings}
+        for each in (one, other)
     ]
     assert abs(means[0]["old"] - means[1]["old"]) < 0.1
 
@@ -262,17 +293,23 @@ def test_selection() -> None:
     assert unknown.comparison.pairs[0].method == "estimates"
     assert "no rating of these outputs" not in " ".join(str(unknown).split())
     chances = [
-        {**row, "probability": 0.9 if row["item"] < "i015" else 0.3} if row["rating"] else row
+        {**row, "probability": 0.9 if row["item"] < "i015" else 0.3}
+        if row["rating"]
+        else row
         for row in rows
     ]
     active = compared(chances)
     assert active.selection == "active"
-    rated = [(r["rating"], 1 / r["probability"], r["system"]) for r in chances if r["rating"]]
+    rated = [
+        (r["rating"], 1 / r["probability"], r["system"]) for r in chances if r["rating"]
+    ]
     means = []
     for system in ("new", "old"):
         mine = np.array([(y, w) for y, w, name in rated if name == system])
         means.append(np.average(mine[:, 0], weights=mine[:, 1]))
-    assert active.comparison.pairs[0].powered.alone.value == pytest.approx(means[1] - means[0])
+    assert active.comparison.pairs[0].powered.alone.value == pytest.approx(
+        means[1] - means[0]
+    )
     equal = compared(chances, selection="random")
     alone = compared(rows).comparison.pairs[0].powered.alone
     assert equal.comparison.pairs[0].powered.alone == alone
@@ -282,16 +319,25 @@ def test_item_by_item() -> None:
     """Beside the mean: on how many items the second system is higher, by hand."""
     scores = [(1, 2), (2, 2), (3, 2), (1, 4), (2, 3), (5, 4), (2, 2), (1, 3)]
     rows = [
-        {"item": f"i{i}", "system": name, "text": f"{name} says {i}", "rating": pair[place]}
+        {
+            "item": f"i{i}",
+            "system": name,
+            "text": f"{name} says {i}",
+            "rating": pair[place],
+        }
         for i, pair in enumerate(scores)
         for place, name in enumerate(("old", "new"))
     ]
-    found = refless.compare(rows, system=["old", "new"], scale=(1, 5), estimator="bleu-neighbors")
+    found = refless.compare(
+        rows, system=["old", "new"], scale=(1, 5), estimator="bleu-neighbors"
+    )
     wins = found.comparison.pairs[0].item_wins
     shares = [share.value for share in (wins.higher, wins.equal, wins.lower)]
     assert (wins.items, shares) == (8, [0.5, 0.25, 0.25])
     told = " ".join(str(found).split())
-    assert "new is higher on 50 % [22 %, 78 %], equal on 25 % [6 %, 60 %], lower" in told
+    assert (
+        "new is higher on 50 % [22 %, 78 %], equal on 25 % [6 %, 60 %], lower" in told
+    )
     assert found.rows()[0]["higher"] == 0.5
 
 
@@ -316,7 +362,9 @@ def test_several_systems() -> None:
     (pair,) = two.comparison.pairs
     assert (pair.first, pair.second, two.exit_status) == ("old", "third", 0)
     assert [one.ranks for one in two.comparison.standings] == [(1, 1), (2, 2)]
-    with pytest.raises(UsageError, match="'best' is none of the systems: new, old, third"):
+    with pytest.raises(
+        UsageError, match="'best' is none of the systems: new, old, third"
+    ):
         compared(rows, system="best")
     assert len(found.rows()) == 3
 
@@ -329,7 +377,10 @@ def test_groups() -> None:
 
 def test_other_items() -> None:
     """Systems that answered other items are compared as two samples, which is said."""
-    rows = [{**row, "item": f"{row['system']}{row['item']}"} for row in partly(outputs(), 24)]
+    rows = [
+        {**row, "item": f"{row['system']}{row['item']}"}
+        for row in partly(outputs(), 24)
+    ]
     found = compared(rows)
     (pair,) = found.comparison.pairs
     assert not pair.paired
@@ -346,18 +397,30 @@ def test_a_sheet_without_items() -> None:
     once = compared(rows)
     assert "--selection" not in str(once)
     assert "80 texts, each drawn by itself." in " ".join(str(once).split())
-    widths = [np.ptp(one.comparison.pairs[0].difference.interval) for one in (once, result)]
+    widths = [
+        np.ptp(one.comparison.pairs[0].difference.interval) for one in (once, result)
+    ]
     assert widths[1] > 0.95 * widths[0]
     level = compared(without(outputs(20, gap=0.0), "id", "item"))
-    assert "All items are rated, so only more items could show" in " ".join(str(level).split())
+    assert "All items are rated, so only more items could show" in " ".join(
+        str(level).split()
+    )
 
 
 @pytest.mark.parametrize(
     ("rows", "options", "said"),
     [
         (without(outputs(), "system"), {}, "no column for the system"),
-        ([row for row in outputs() if row["system"] == "old"], {}, "there is one system, 'old'"),
-        (without(outputs(), "rating"), {}, "no column for the rating: .* 'judge' may be a judge's"),
+        (
+            [row for row in outputs() if row["system"] == "old"],
+            {},
+            "there is one system, 'old'",
+        ),
+        (
+            without(outputs(), "rating"),
+            {},
+            "no column for the rating: .* 'judge' may be a judge's",
+        ),
         (partly(outputs(), 0), {}, "no text has a rating"),
         (
             outputs(),
@@ -369,13 +432,18 @@ def test_a_sheet_without_items() -> None:
         (outputs(), {"group": "nothing"}, "there is no column 'nothing'"),
         ([{**row, "probability": 0} for row in outputs()], {}, "0 is no probability"),
         (
-            [{**row, "probability": None if i else 0.5} for i, row in enumerate(outputs())],
+            [
+                {**row, "probability": None if i else 0.5}
+                for i, row in enumerate(outputs())
+            ],
             {},
             "119 rated outputs of 120 have no probability",
         ),
     ],
 )
-def test_what_cannot_be_compared(rows: Rows, options: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_compared(
+    rows: Rows, options: dict[str, Any], said: str
+) -> None:
     """Errors name what is missing."""
     with pytest.raises((UsageError, InputError), match=said):
         refless.compare(rows, **options)
@@ -400,7 +468,9 @@ def test_the_page(tmp_path: Path) -> None:
     assert page.count("<svg") >= 2
     assert "What the numbers do not show" in page
     found.save(tmp_path / "pairs.csv")
-    assert (tmp_path / "pairs.csv").read_text(encoding="utf-8").startswith("first,second,")
+    assert (
+        (tmp_path / "pairs.csv").read_text(encoding="utf-8").startswith("first,second,")
+    )
 
 
 def test_estimates_alone_hold() -> None:
@@ -409,8 +479,10 @@ def test_estimates_alone_hold() -> None:
     30 runs; each system is rated .5 higher or lower than its texts tell (standard deviation). A
     difference is claimed in the wrong direction at most once.
     """
-    rng, texts = np.random.default_rng(8), headlines(64)
-    held, wrong = 0, 0
+    rng = np.random.default_rng(8)
+    texts = headlines(64)
+    held = 0
+    wrong = 0
     for _ in range(30):
         effects = rng.normal(size=8) * 0.5
         rows = [
@@ -430,7 +502,9 @@ def test_estimates_alone_hold() -> None:
         (pair,) = found.comparison.pairs
         assert pair.method == "estimates"
         low, high = pair.difference.interval
-        true = float(np.mean([r["rating"] * (1 if r["system"] == "s1" else -1) for r in new]) * 2)
+        true = float(
+            np.mean([r["rating"] * (1 if r["system"] == "s1" else -1) for r in new]) * 2
+        )
         held += low <= true <= high
         wrong += pair.shown and pair.difference.value * (effects[1] - effects[0]) < 0
     assert held >= 27
@@ -447,7 +521,12 @@ def test_equal_systems_are_seldom_told_apart() -> None:
     for _ in range(40):
         item = rng.normal(size=30)
         rows = [
-            {"item": f"i{i}", "system": f"s{k}", "text": f"{i} {k}", "rating": item[i] + noise}
+            {
+                "item": f"i{i}",
+                "system": f"s{k}",
+                "text": f"{i} {k}",
+                "rating": item[i] + noise,
+            }
             for i in range(30)
             for k, noise in enumerate(rng.normal(size=6))
         ]
@@ -456,7 +535,13 @@ def test_equal_systems_are_seldom_told_apart() -> None:
 
 
 def rated_by(
-    first: str, second: str, *, seed: int = 0, items: int = 30, gap: float = 0.0, sd: float = 0.4
+    first: str,
+    second: str,
+    *,
+    seed: int = 0,
+    items: int = 30,
+    gap: float = 0.0,
+    sd: float = 0.4,
 ) -> Rows:
     """Two systems, each rated by people who are as strict as they are; a rating each a row."""
     rng = np.random.default_rng(seed)
@@ -467,7 +552,9 @@ def rated_by(
             quality = 3.3 + better + rng.normal() * 0.7
             row = {"item": f"i{i}", "system": system, "text": f"{system} {i}"}
             for who in people:
-                rating = float(np.clip(np.round(quality + strict[who] + rng.normal() / 2), 1, 5))
+                rating = float(
+                    np.clip(np.round(quality + strict[who] + rng.normal() / 2), 1, 5)
+                )
                 found.append({**row, "annotator": who, "rating": rating})
     return found
 
@@ -477,12 +564,15 @@ def test_people_who_rated_one_system_each() -> None:
 
     Without it "rated higher" was said of equal systems in a third of the draws.
     """
-    called, gates = 0, set()
+    called = 0
+    gates = set()
     for seed in range(20):
         rows = rated_by("abcd", "efgh", seed=seed)
         found = refless.compare(rows, scale=(1, 5), system=ORDER, fail_if_worse=True)
         (pair,) = found.comparison.pairs
-        assert " ".join(str(found).split()).startswith("Nobody rated both old and new, so the")
+        assert " ".join(str(found).split()).startswith(
+            "Nobody rated both old and new, so the"
+        )
         assert pair.apart
         called += pair.shown
         gates.add(found.exit_status)
@@ -510,7 +600,13 @@ def test_one_rater_a_system() -> None:
     assert "Have the same people rate both systems" in said
     assert found.to_dict()["pairs"][0]["powered"]["apart"]
     more = [
-        {"text": f"more {i}", "system": "another", "item": f"j{i}", "annotator": who, "rating": r}
+        {
+            "text": f"more {i}",
+            "system": "another",
+            "item": f"j{i}",
+            "annotator": who,
+            "rating": r,
+        }
         for i in range(20)
         for who, r in (("a", i % 4 + 2), ("b", i % 4 + 1), ("c", i % 4 + 1.5))
     ]
@@ -535,20 +631,31 @@ def test_the_same_people_for_both() -> None:
 
 def test_people_of_several_systems() -> None:
     """How many pairs nobody rated both of is the first sentence."""
-    third = [{**row, "system": "third"} for row in rated_by("a", "cd") if row["system"] == "new"]
+    third = [
+        {**row, "system": "third"}
+        for row in rated_by("a", "cd")
+        if row["system"] == "new"
+    ]
     found = refless.compare(rated_by("ab", "ab") + third, scale=(1, 5))
     said = " ".join(str(found).split())
-    assert said.startswith("Nobody rated both systems of 2 pairs out of 3, so the intervals allow")
+    assert said.startswith(
+        "Nobody rated both systems of 2 pairs out of 3, so the intervals allow"
+    )
 
 
 def test_these_items_alone() -> None:
     """A fixed test set: narrower, exact once all is rated, and the page says which question."""
     rows = without(partly(outputs(gap=0.0), 24), "judge")
-    like, these = (compared(rows, these_items=one, scale=(1, 5)) for one in (False, True))
+    like, these = (
+        compared(rows, these_items=one, scale=(1, 5)) for one in (False, True)
+    )
     errors = [one.comparison.pairs[0].powered.alone.error for one in (like, these)]
     assert errors[1] == pytest.approx(errors[0] * math.sqrt(1 - 24 / 60))
     said = [" ".join(str(one).split()) for one in (like, these)]
-    assert "The answer is about items like these (these_items: about these alone)" in said[0]
+    assert (
+        "The answer is about items like these (these_items: about these alone)"
+        in said[0]
+    )
     assert "The answer is about these items alone, as these people rate them" in said[1]
     assert [one.to_dict()["these_items"] for one in (like, these)] == [False, True]
     assert "these:yes" in str(these.signature)
@@ -563,11 +670,17 @@ def test_any_look() -> None:
     """Wider, and said; before ten items no interval holds at any look."""
     rows = without(partly(outputs(gap=0.0), 24), "judge")
     one, every = (compared(rows, looks=looks, scale=(1, 5)) for looks in ("one", "any"))
-    widths = [np.ptp(found.comparison.pairs[0].difference.interval) for found in (one, every)]
+    widths = [
+        np.ptp(found.comparison.pairs[0].difference.interval) for found in (one, every)
+    ]
     assert widths[1] > 1.5 * widths[0]
-    assert "holds for one look (looks='any': for any number)" in " ".join(str(one).split())
+    assert "holds for one look (looks='any': for any number)" in " ".join(
+        str(one).split()
+    )
     assert "holds however often you look" in " ".join(str(every).split())
     assert [found.to_dict()["looks"] for found in (one, every)] == ["one", "any"]
     few = compared(partly(outputs(), 9), looks="any", system=ORDER, fail_if_worse=True)
     assert few.exit_status == 4
-    assert "no interval holds at any look before 10 items are rated" in " ".join(str(few).split())
+    assert "no interval holds at any look before 10 items are rated" in " ".join(
+        str(few).split()
+    )

@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run, too_wide, unnoted
+from command_line import (
+    NEIGHBORS,
+    jsonl,
+    output_rows,
+    rated_rows,
+    run,
+    too_wide,
+    unnoted,
+)
 from refless.commands.explain.result import ExplainResult
 from refless.data.human import pool_of
 from refless.estimators import Explanation
@@ -34,16 +42,21 @@ def test_a_text(folder: Path) -> None:
     assert found["estimate"] == pytest.approx(mean, abs=1e-12)
     assert all(n["n_ratings"] == 3 for n in found["neighbors"])
     for neighbor in found["neighbors"]:
-        assert all(part in TEXT and part in neighbor["text"] for part in neighbor["shared"])
+        assert all(
+            part in TEXT and part in neighbor["text"] for part in neighbor["shared"]
+        )
     assert len(explained(folder, TEXT, "--most", 2)["neighbors"]) == 2
 
 
 def test_scale(folder: Path) -> None:
     """With a scale all is in the raters' units too."""
-    plain, found = explained(folder, TEXT), explained(folder, TEXT, "--scale", 1, 5)
+    plain = explained(folder, TEXT)
+    found = explained(folder, TEXT, "--scale", 1, 5)
     assert (plain["scale"], found["scale"]) == (None, [1, 5])
     assert found["estimate"] == pytest.approx(plain["estimate"], abs=1e-12)
-    assert found["neighbors"][0]["rating"] == pytest.approx(plain["neighbors"][0]["rating"])
+    assert found["neighbors"][0]["rating"] == pytest.approx(
+        plain["neighbors"][0]["rating"]
+    )
 
 
 def test_standard_input(folder: Path) -> None:
@@ -69,7 +82,9 @@ def test_a_rated_text_is_held_out(folder: Path) -> None:
     assert found["size"] == 47
     alone = ("--group", "id", "--format", "jsonl")
     held = run("validate", folder / "rated.jsonl", *NEIGHBORS, *alone)
-    held = next(row for row in map(json.loads, held.out.splitlines()) if row["id"] == "t005")
+    held = next(
+        row for row in map(json.loads, held.out.splitlines()) if row["id"] == "t005"
+    )
     assert (found["estimate"], found["support"]) == (held["estimate"], held["support"])
 
 
@@ -79,7 +94,9 @@ def test_sources_go_with_their_texts(folder: Path) -> None:
     shape = ("--format", "json")
     row = output_rows()[3]
     held = run(*words, "--id", "t005", *shape)
-    by_id = run(*words, "--id", row["id"], "--outputs", folder / "outputs.jsonl", *shape)
+    by_id = run(
+        *words, "--id", row["id"], "--outputs", folder / "outputs.jsonl", *shape
+    )
     typed = run(*words, row["text"], "--source", row["source"], *shape)
     assert held.code == 0, held.err
     assert by_id.code == 0, by_id.err
@@ -135,7 +152,9 @@ def test_too_few_rated_texts(folder: Path, tmp_path: Path) -> None:
     rows = [{"id": f"t{i}", "text": f"text {i}", "rating": i} for i in range(3)]
     ran = run("explain", TEXT, "--rated", jsonl(tmp_path / "few.jsonl", rows))
     assert ran.code == 0, ran.err
-    assert "No estimate (too-few): a model needs 5 rated texts, and here are 3." in ran.out
+    assert (
+        "No estimate (too-few): a model needs 5 rated texts, and here are 3." in ran.out
+    )
     assert "share" not in ran.out
 
 
@@ -151,7 +170,9 @@ def test_what_adds_up(tmp_path: Path) -> None:
     for out in (ran.out, run(*words, "--scale", 1, 5, "--format", "md").out):
         text = " ".join(out.split())
         assert f"Rated texts have {found['mean']:.2f} on average. Here: " in text
-        assert f"{found['parts'][0]['name']} {found['parts'][0]['addition']:+.2f}" in text
+        assert (
+            f"{found['parts'][0]['name']} {found['parts'][0]['addition']:+.2f}" in text
+        )
         assert f"together {total:.2f}." in text
     plain = run(*words, "--format", "json").json
     assert plain["mean"] == pytest.approx(found["mean"])
@@ -163,7 +184,15 @@ def adding(*additions: float) -> ExplainResult:
     """An estimate from 0.6 on, on the scale of 1 to 5."""
     parts = tuple(Part(f"p{i}", x) for i, x in enumerate(additions))
     found = Explanation(
-        estimate=1, low=0, high=1, reason="", support=9, size=9, neighbors=(), mean=0.6, parts=parts
+        estimate=1,
+        low=0,
+        high=1,
+        reason="",
+        support=9,
+        size=9,
+        neighbors=(),
+        mean=0.6,
+        parts=parts,
     )
     estimator = BLEUNeighbors().fit(pool_of(["a", "b"], [1, 5], scale=(1, 5)))
     return ExplainResult(

@@ -15,26 +15,39 @@ SOURCES = 40
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Rated headlines, outputs of which half are these headlines on other sources, odd ones."""
     where = tmp_path_factory.mktemp("guards")
-    texts = [f"the {line} says the mayor of {i} towns" for i, line in enumerate(headlines(160))]
-    texts = np.random.default_rng(0).permutation(texts).tolist()  # both halves are of one kind
+    texts = [
+        f"the {line} says the mayor of {i} towns"
+        for i, line in enumerate(headlines(160))
+    ]
+    texts = (
+        np.random.default_rng(0).permutation(texts).tolist()
+    )  # both halves are of one kind
     rated = [
         {"id": f"r{i}", "source": f"s{i}", "text": text, "rating": 1 + i % 5}
         for i, text in enumerate(texts[:80])
     ]
     jsonl(where / "rated.jsonl", rated)
-    for name, some in {"plain": texts[80:], "copies": [*texts[:30], *texts[80:110]]}.items():
+    for name, some in {
+        "plain": texts[80:],
+        "copies": [*texts[:30], *texts[80:110]],
+    }.items():
         rows = [
             {"id": f"o{i}", "source": f"q{i}", "system": "parrot", "text": text}
             for i, text in enumerate(some)
         ]
         jsonl(where / f"{name}.jsonl", rows)
-    odd = [{"id": f"x{i}", "source": f"q{i}", "text": f"{i} μῆνιν ἄειδε θεά"} for i in range(20)]
+    odd = [
+        {"id": f"x{i}", "source": f"q{i}", "text": f"{i} μῆνιν ἄειδε θεά"}
+        for i in range(20)
+    ]
     jsonl(where / "odd.jsonl", odd)
     return where
 
 
 def scored(folder: Path, name: str, *more: object) -> Ran:
-    return run("score", folder / name, "--rated", folder / "rated.jsonl", *ANY_NEIGHBOR, *more)
+    return run(
+        "score", folder / name, "--rated", folder / "rated.jsonl", *ANY_NEIGHBOR, *more
+    )
 
 
 def test_nothing_to_say(folder: Path) -> None:
@@ -50,7 +63,9 @@ def test_nothing_to_say(folder: Path) -> None:
 def test_copies(folder: Path) -> None:
     """How many, what they copy, the mean without them, within 80 columns."""
     ran = scored(folder, "copies.jsonl")
-    assert ran.out.startswith("30 of 60 (50 %) of the outputs copy rated texts of other sources,")
+    assert ran.out.startswith(
+        "30 of 60 (50 %) of the outputs copy rated texts of other sources,"
+    )
     assert not too_wide(ran.out)
     found = scored(folder, "copies.jsonl", "--format", "json").json
     guards = found["guards"]
@@ -65,17 +80,31 @@ def test_copies(folder: Path) -> None:
 def test_unlike(folder: Path) -> None:
     """Greek among headlines, and in what it is odd; the farthest are named."""
     ran = scored(folder, "odd.jsonl", "--estimator", "gp:use_source=no")
-    assert ran.out.startswith("20 of 20 (100 %) of the outputs are unlike the rated texts (")
+    assert ran.out.startswith(
+        "20 of 20 (100 %) of the outputs are unlike the rated texts ("
+    )
 
 
 def test_what_to_rate_is_of_the_system_that_is_named(folder: Path) -> None:
     """The farthest text of all is another system's, and ids are whole."""
-    plain = [json.loads(line) for line in (folder / "plain.jsonl").read_text().splitlines()]
+    plain = [
+        json.loads(line) for line in (folder / "plain.jsonl").read_text().splitlines()
+    ]
     rows = [
-        {"id": "farthest", "source": "q0", "system": "parrot", "text": "μῆνιν ἄειδε θεά"},
+        {
+            "id": "farthest",
+            "source": "q0",
+            "system": "parrot",
+            "text": "μῆνιν ἄειδε θεά",
+        },
         *plain[1:40],
         *(
-            {**row, "id": f"a-long-name-of-an-output-{i}", "system": "odd", "text": f"{i} arma"}
+            {
+                **row,
+                "id": f"a-long-name-of-an-output-{i}",
+                "system": "odd",
+                "text": f"{i} arma",
+            }
             for i, row in enumerate(plain[40:60])
         ),
     ]

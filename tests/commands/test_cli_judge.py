@@ -66,7 +66,11 @@ def test_json_fits_its_schema(rated: Path) -> None:
     assert ran.code == 0, ran.err
     found = ran.json
     fits(found)
-    assert {one["name"] for one in found["segments"]["metrics"]} == {"good", "bad", "bleu"}
+    assert {one["name"] for one in found["segments"]["metrics"]} == {
+        "good",
+        "bad",
+        "bleu",
+    }
     assert found["metrics"]["bleu"].startswith("bleu|")
     assert found["metrics"]["good"] is None
     assert found["segments"]["best"] == ["good"]
@@ -76,9 +80,9 @@ def test_lower_is_better(rated: Path) -> None:
     """The sign is turned."""
     flags = ("--score-column", "errors", *QUICK, "--format", "json")
     plain = run("judge", rated, *flags).json["segments"]["metrics"][0]
-    turned = run("judge", rated, *flags, "--lower-is-better", "errors").json["segments"]["metrics"][
-        0
-    ]
+    turned = run("judge", rated, *flags, "--lower-is-better", "errors").json[
+        "segments"
+    ]["metrics"][0]
     assert plain["spearman"] == pytest.approx(-turned["spearman"])
     assert turned["spearman"] > 0.9
 
@@ -87,7 +91,11 @@ def test_annotators_and_groups(tmp_path: Path) -> None:
     """Ratings by annotator merge on the id; people stand beside the metrics."""
     rng = np.random.default_rng(0)
     many = [
-        {**row, "annotator": f"p{who}", "rating": float(row["rating"]) + rng.integers(2)}
+        {
+            **row,
+            "annotator": f"p{who}",
+            "rating": float(row["rating"]) + rng.integers(2),
+        }
         for row in rows()
         for who in range(3)
     ]
@@ -101,13 +109,23 @@ def test_annotators_and_groups(tmp_path: Path) -> None:
     assert found["judges"][0]["annotator"]["spearman"]["n"] == 144
     assert "drawn:item|units:12" in found["signature"]
     text = run("judge", path, *flags).out
-    assert "One annotator: each against the mean of the others." in " ".join(text.split())
+    assert "One annotator: each against the mean of the others." in " ".join(
+        text.split()
+    )
     assert too_wide(text) == []
 
 
 def test_rows_in_any_order(rated: Path, tmp_path: Path) -> None:
     """The same file upside down gives the same JSON."""
-    flags = ("--score-column", "good", "--score-column", "bad", *QUICK, "--format", "json")
+    flags = (
+        "--score-column",
+        "good",
+        "--score-column",
+        "bad",
+        *QUICK,
+        "--format",
+        "json",
+    )
     other = jsonl(tmp_path / "other.jsonl", rows()[::-1])
     assert run("judge", rated, *flags).found == run("judge", other, *flags).found
 
@@ -116,7 +134,9 @@ def test_without_texts_systems_and_some_scores(tmp_path: Path) -> None:
     """Ratings and scores are enough; a blank score is left out and counted."""
     bare = [{"rating": row["rating"], "good": row["good"]} for row in rows()]
     bare[3]["good"] = None
-    ran = run("judge", jsonl(tmp_path / "b.jsonl", bare), "--score-column", "good", *QUICK)
+    ran = run(
+        "judge", jsonl(tmp_path / "b.jsonl", bare), "--score-column", "good", *QUICK
+    )
     assert ran.code == 0, ran.err
     assert "good: 1 of 48 texts have no score" in ran.err
     assert "there is no system column" in ran.out
@@ -129,11 +149,17 @@ def test_without_texts_systems_and_some_scores(tmp_path: Path) -> None:
         (("--score-column", "goood"), "did you mean 'good'?"),
         (("--score-column", "text"), "scores are finite numbers"),
         (("--score-column", "good", "--score-column", "good"), "twice"),
-        (("--score-column", "good", "--lower-is-better", "bad"), "it is no --score-column"),
+        (
+            ("--score-column", "good", "--lower-is-better", "bad"),
+            "it is no --score-column",
+        ),
         (("--score-column", "good", "--resamples", "3"), "--resamples must be 40"),
         (("-m", "nothing"), "nothing"),
         (("--score-column", "good", "--group", "task"), "no task column"),
-        (("--score-column", "good", "--max-drift", "1"), "--max-drift goes with --before"),
+        (
+            ("--score-column", "good", "--max-drift", "1"),
+            "--max-drift goes with --before",
+        ),
     ],
 )
 def test_wrong_usage(rated: Path, flags: tuple[str, ...], said: str) -> None:
@@ -159,22 +185,32 @@ def test_no_winner_where_chance_explains_all(tmp_path: Path) -> None:
     """A score that is noise is nearest to nobody."""
     rng = np.random.default_rng(3)
     some = [{**row, "noise": rng.normal()} for row in rows()]
-    ran = run("judge", jsonl(tmp_path / "r.jsonl", some), "--score-column", "noise", *QUICK)
-    assert "noise shows no agreement with people that chance could not explain" in " ".join(
-        ran.out.split()
+    ran = run(
+        "judge", jsonl(tmp_path / "r.jsonl", some), "--score-column", "noise", *QUICK
+    )
+    assert (
+        "noise shows no agreement with people that chance could not explain"
+        in " ".join(ran.out.split())
     )
     assert "Nearest" not in ran.out
     more = ("--score-column", "noise2", *QUICK)
     some = [{**row, "noise2": rng.normal()} for row in some]
-    ran = run("judge", jsonl(tmp_path / "r.jsonl", some), "--score-column", "noise", *more)
+    ran = run(
+        "judge", jsonl(tmp_path / "r.jsonl", some), "--score-column", "noise", *more
+    )
     said = " ".join(ran.out.split())
-    assert "no metric is shown to agree with people. The best of 2, noise2, has Spearman" in said
+    assert (
+        "no metric is shown to agree with people. The best of 2, noise2, has Spearman"
+        in said
+    )
 
 
 def test_patterns_of_score_columns(rated: Path) -> None:
     """A pattern names several scores; each is known by its own name."""
     wanted = ("--lower-is-better", "errors", *QUICK, "--format", "json")
-    each = run("judge", rated, "--score-column", "good", "--score-column", "errors", *wanted)
+    each = run(
+        "judge", rated, "--score-column", "good", "--score-column", "errors", *wanted
+    )
     both = run("judge", rated, "--score-column", "*o*", *wanted)
     assert (both.code, "good" in both.out, "errors" in both.out) == (0, True, True)
     assert both.json == each.json
@@ -190,7 +226,9 @@ def test_one_metric_is_not_the_best(rated: Path) -> None:
 def test_items_are_drawn_as_a_whole(rated: Path) -> None:
     """Twelve items, four outputs each: no --group is needed, and --group id takes it back."""
     flags = ("--score-column", "good", *JSON)
-    together, alone = (run("judge", rated, *flags, *more).json for more in ((), ("--group", "id")))
+    together, alone = (
+        run("judge", rated, *flags, *more).json for more in ((), ("--group", "id"))
+    )
     assert "drawn:item|units:12" in together["signature"]
     assert "drawn:text|units:48" in alone["signature"]
     assert together == run("judge", rated, *flags, "--group", "item").json
@@ -202,7 +240,9 @@ VERDICTS = ("--score-column", "judge", "--column", "rating=human", *QUICK)
 
 def table(path: Path, rows: list[dict[str, object]]) -> Path:
     """A CSV file; None is a blank cell."""
-    lines = [[*rows[0]]] + [["" if cell is None else cell for cell in row.values()] for row in rows]
+    lines = [[*rows[0]]] + [
+        ["" if cell is None else cell for cell in row.values()] for row in rows
+    ]
     path.write_text("\n".join(",".join(map(str, line)) for line in lines) + "\n")
     return path
 
@@ -229,9 +269,15 @@ def grades(n: int = 80) -> list[dict[str, object]]:
         near = [int(np.clip(human + rng.integers(-1, 2), 1, 5)) for _ in range(3)]
         row = {"id": f"t{i:03}", "text": text, "rating": human, "judge": near[0]}
         row |= {f"run{k}": near[k] for k in range(3)}
-        row |= {"system": ("gpt-a", "gpt-b", "lama", "other")[i % 4], "item": f"i{i // 4}"}
+        row |= {
+            "system": ("gpt-a", "gpt-b", "lama", "other")[i % 4],
+            "item": f"i{i // 4}",
+        }
         row |= {"wide": 20 * near[0], "flat": 3, "coded": near[0] if i % 20 else -1}
-        row |= {"kind": human + (i % 4 < 2) - (i % 5 == 0), "rationale": f"because of {i:03}."}
+        row |= {
+            "kind": human + (i % 4 < 2) - (i % 5 == 0),
+            "rationale": f"because of {i:03}.",
+        }
         row |= {"faults": -near[0]}
         found.append(row)
     return found
@@ -255,7 +301,10 @@ def test_verdicts_in_words(tmp_path: Path) -> None:
     ran = run("judge", path, *VERDICTS)
     assert (ran.code, too_wide(ran.out)) == (0, []), ran.err
     told = " ".join(ran.out.split())
-    assert "estimate a pass rate or filter single outputs cannot be told from 60 ratings" in told
+    assert (
+        "estimate a pass rate or filter single outputs cannot be told from 60 ratings"
+        in told
+    )
     assert "people pass 26 5 people fail 8 21" in told
     assert "estimate a rate cannot be told" in told
     assert "Of all 120 rows, 60 of them rated" in told
@@ -288,7 +337,9 @@ def test_verdicts_in_words(tmp_path: Path) -> None:
         (0.9, "kappa=0.6", 2, "measures: base_rate"),
     ],
 )
-def test_gate_on_measures(tmp_path: Path, right: float, wanted: str, code: int, gate: str) -> None:
+def test_gate_on_measures(
+    tmp_path: Path, right: float, wanted: str, code: int, gate: str
+) -> None:
     """The ends of intervals decide; what is missed is worse than what cannot be told."""
     path = table(tmp_path / "words.csv", verdicts(right))
     ran = run("judge", path, *VERDICTS, "--require", wanted)
@@ -300,7 +351,8 @@ def test_gate_on_the_size_of_the_bias(tmp_path: Path, shift: float, code: int) -
     """A judge that is a point too strict misses bias<=0.2 as one that is a point too kind does."""
     noise = np.random.default_rng(0).normal(0, 0.1, 60)
     rows = [
-        {"id": i, "rating": 2 + i % 3, "judge": 2 + i % 3 + shift + noise[i]} for i in range(60)
+        {"id": i, "rating": 2 + i % 3, "judge": 2 + i % 3 + shift + noise[i]}
+        for i in range(60)
     ]
     path = table(tmp_path / "grades.csv", rows)
     ran = run("judge", path, "--score-column", "judge", "--scale", 0, 6,
@@ -359,15 +411,21 @@ def test_runs_of_one_judge(graded: Path, passing: tuple[str, ...]) -> None:
     each = [[row[f"run{k}"] for k in range(3)] for row in grades()]
     verdict = [[score >= 4 for score in row] for row in each] if passing else each
     assert (runs["runs"], runs["n"]) == (3, 80)
-    assert runs["flips"]["value"] == pytest.approx(np.mean([len({*row}) > 1 for row in verdict]))
+    assert runs["flips"]["value"] == pytest.approx(
+        np.mean([len({*row}) > 1 for row in verdict])
+    )
     assert runs["sd"] == pytest.approx(np.sqrt(np.var(each, axis=1, ddof=1).mean()))
     assert runs["measure"] == ("kappa" if passing else "spearman")
-    single, together = runs["single"], runs["together"]
+    single = runs["single"]
+    together = runs["together"]
     assert 0.6 < single["value"] < together["value"] < 1
     for number in (single, together):
         assert number["interval"][0] < number["value"] < number["interval"][1]
     ran = run("judge", graded, "--score-column", "judge", "--runs", *QUICK)
-    assert (ran.code, "--runs needs a --score-column for each run" in ran.err) == (2, True)
+    assert (ran.code, "--runs needs a --score-column for each run" in ran.err) == (
+        2,
+        True,
+    )
 
 
 def test_runs_in_rows_are_runs_in_columns(graded: Path, tmp_path: Path) -> None:
@@ -388,9 +446,14 @@ def test_runs_in_rows_are_runs_in_columns(graded: Path, tmp_path: Path) -> None:
     assert (ran.code, "refless judge --runs" in ran.err) == (2, True)
     twice = table(tmp_path / "twice.csv", [*long, long[0] | {"said": 9}])
     ran = run("judge", twice, "--score-column", "said", "--runs", *QUICK)
-    assert (ran.code, "id 't000' has two said scores in run '0'" in ran.err) == (2, True)
+    assert (ran.code, "id 't000' has two said scores in run '0'" in ran.err) == (
+        2,
+        True,
+    )
     nameless = [{name: row[name] for name in row if name != "id"} for row in long]
-    ran = run("judge", table(tmp_path / "n.csv", nameless), "--score-column", "said", "--runs")
+    ran = run(
+        "judge", table(tmp_path / "n.csv", nameless), "--score-column", "said", "--runs"
+    )
     assert (ran.code, "there are runs, but no ids" in ran.err) == (2, True)
 
 
@@ -405,7 +468,11 @@ def test_one_annotator_beside_the_judge(tmp_path: Path) -> None:
     found = run("judge", path, "--score-column", "judge", *flags).json
     fits(found)
     one = found["judges"][0]["annotator"]
-    cells = [(row[k], np.mean([row[j] for j in row if j != k])) for row in raters for k in row]
+    cells = [
+        (row[k], np.mean([row[j] for j in row if j != k]))
+        for row in raters
+        for k in row
+    ]
     same = [(mine >= 4) == (others >= 4) for mine, others in cells]
     passed = [mine >= 4 for mine, others in cells if others >= 4]
     assert one["accuracy"]["value"] == pytest.approx(np.mean(same))
@@ -416,11 +483,15 @@ def test_one_annotator_beside_the_judge(tmp_path: Path) -> None:
 
 def test_within_systems(graded: Path) -> None:
     """Spearman of what is left of the ranks after each system's mean."""
-    found = run("judge", graded, "--score-column", "kind", *QUICK, "--format", "json").json
+    found = run(
+        "judge", graded, "--score-column", "kind", *QUICK, "--format", "json"
+    ).json
     left = []
     for name in ("rating", "kind"):
         column = rankdata([row[name] for row in grades()])
-        left.append(np.concatenate([column[k::4] - column[k::4].mean() for k in range(4)]))
+        left.append(
+            np.concatenate([column[k::4] - column[k::4].mean() for k in range(4)])
+        )
     value = found["judges"][0]["measures"]["within_system"]["value"]
     assert value == pytest.approx(np.corrcoef(*left)[0, 1])
 
@@ -430,7 +501,15 @@ def test_scores_of_a_judge_that_was_judged(graded: Path, tmp_path: Path) -> None
     rubric = tmp_path / "rubric.md"
     rubric.write_text("Is it good?")
     record = tmp_path / "judge.json"
-    flags = ("--score-column", "judge", "--require", "mae<=0.1", "--rubric", rubric, *QUICK)
+    flags = (
+        "--score-column",
+        "judge",
+        "--require",
+        "mae<=0.1",
+        "--rubric",
+        rubric,
+        *QUICK,
+    )
     assert run("judge", graded, *flags, "--format", "json", "-o", record).code == 3
     score = ("score", graded, "--rated", graded, "--judged-by", record)
     same = run(*score, "--score-column", "judge", "--rubric", rubric)
@@ -463,9 +542,15 @@ def test_drift(
     """
     rng = np.random.default_rng(1)
     noise = rng.normal(size=80) / 3 if moved else np.zeros(80)
-    before = [row | {"judge": row["judge"] - moved + noise[i]} for i, row in enumerate(grades())]
+    before = [
+        row | {"judge": row["judge"] - moved + noise[i]}
+        for i, row in enumerate(grades())
+    ]
     older = table(tmp_path / "before.csv", before)
-    now = [row | ({"rating": None} if i < unrated else {}) for i, row in enumerate(grades())]
+    now = [
+        row | ({"rating": None} if i < unrated else {})
+        for i, row in enumerate(grades())
+    ]
     path = table(tmp_path / "now.csv", now)
     words = ("--score-column", "judge", "--before", older, "--max-drift", most, *QUICK)
     ran = run("judge", path, *words, "--format", "json")
@@ -480,8 +565,14 @@ def test_scores_on_another_scale(graded: Path) -> None:
     """0 to 100 against 1 to 5: no bias, and that is said."""
     told, _ = said(graded, "wide")
     four = "bias (minus people), mean absolute error, root mean squared error, quadratic kappa"
-    assert f"{four}: undefined, the judge's scores are not in the units of the ratings." in told
-    assert "By how much the judge is too kind or too strict: the judge's scores are not" in told
+    assert (
+        f"{four}: undefined, the judge's scores are not in the units of the ratings."
+        in told
+    )
+    assert (
+        "By how much the judge is too kind or too strict: the judge's scores are not"
+        in told
+    )
     assert "may rank systems" in told
     assert "estimate a mean" not in told
 
@@ -504,20 +595,30 @@ def test_report_holds_the_worst(graded: Path, tmp_path: Path) -> None:
     said(graded, "judge", "-o", report)
     page = report.read_text()
     assert "Worst disagreements of judge" in page
-    off = [f"because of {i:03}." for i, row in enumerate(grades()) if row["rating"] != row["judge"]]
+    off = [
+        f"because of {i:03}."
+        for i, row in enumerate(grades())
+        if row["rating"] != row["judge"]
+    ]
     assert sum(reason in page for reason in off) == 20
     assert page.count("because of") == 20
 
 
 def test_turned_scores_of_rows_without_a_rating(tmp_path: Path) -> None:
     """Lower is better: what is corrected by turned scores is what the scores themselves correct."""
-    some = [row | ({} if i < 40 else {"rating": None}) for i, row in enumerate(grades())]
+    some = [
+        row | ({} if i < 40 else {"rating": None}) for i, row in enumerate(grades())
+    ]
     path = table(tmp_path / "some.csv", some)
     flags = (*QUICK, "--format", "json")
     plain = run("judge", path, "--score-column", "judge", *flags).json
-    turned = run("judge", path, "--score-column", "faults", "--lower-is-better", "faults", *flags)
+    turned = run(
+        "judge", path, "--score-column", "faults", "--lower-is-better", "faults", *flags
+    )
     for name in ("ratings alone", "ratings and scores"):
-        assert turned.json["judges"][0]["means"][name] == plain["judges"][0]["means"][name]
+        assert (
+            turned.json["judges"][0]["means"][name] == plain["judges"][0]["means"][name]
+        )
 
 
 def test_before_without_a_common_text(graded: Path, tmp_path: Path) -> None:
@@ -548,7 +649,9 @@ def test_rows_stand_for_many_outputs_in_use(tmp_path: Path) -> None:
         | {"human": int(human[i]) if i < 60 else "", "judge": int(judge[i])}
         for i in range(120)
     ]
-    often = [row | {"id": f"{row['id']}.{k}"} for row in once for k in range(int(row["n"]))]
+    often = [
+        row | {"id": f"{row['id']}.{k}"} for row in once for k in range(int(row["n"]))
+    ]
     weighted, repeated = (
         run("judge", table(tmp_path / name, rows), "--score-column", "judge", *flags, *JSON)
         .json["judges"][0]["means"]
@@ -558,14 +661,19 @@ def test_rows_stand_for_many_outputs_in_use(tmp_path: Path) -> None:
         )
     )  # fmt: skip
     for name in ("ratings alone", "scores alone"):
-        assert weighted[name]["value"] == pytest.approx(repeated[name]["value"], abs=1e-12)
+        assert weighted[name]["value"] == pytest.approx(
+            repeated[name]["value"], abs=1e-12
+        )
     for name in ("ratings alone", "ratings and scores"):
         widths = [np.ptp(means[name]["interval"]) for means in (weighted, repeated)]
         assert widths[0] > widths[1]  # as the same row twice is no new evidence
     once[7]["n"] = -1
     path = table(tmp_path / "bad.csv", once)
     ran = run("judge", path, "--score-column", "judge", "--column", "mix=n", *QUICK)
-    assert (ran.code, "mix=n: -1 of id '007' is no number from 0" in ran.err) == (2, True)
+    assert (ran.code, "mix=n: -1 of id '007' is no number from 0" in ran.err) == (
+        2,
+        True,
+    )
 
 
 def passed(right: float = 0.9, n: int = 60) -> list[dict[str, object]]:
@@ -575,7 +683,8 @@ def passed(right: float = 0.9, n: int = 60) -> list[dict[str, object]]:
     judge = np.where(rng.random(n) < right, human, 1 - human)
     columns = zip(headlines(n), human.tolist(), judge.tolist(), strict=True)
     return [
-        {"id": f"{i}", "text": t, "human": h, "judge": j} for i, (t, h, j) in enumerate(columns)
+        {"id": f"{i}", "text": t, "human": h, "judge": j}
+        for i, (t, h, j) in enumerate(columns)
     ]
 
 
@@ -583,7 +692,9 @@ def measures_of(path: Path, *words: object) -> dict[str, float | None]:
     """The measures of the one judge, by name."""
     ran = run("judge", path, "--score-column", "judge", *words, *JSON)
     assert ran.code == 0, ran.err
-    return {name: part["value"] for name, part in ran.json["judges"][0]["measures"].items()}
+    return {
+        name: part["value"] for name, part in ran.json["judges"][0]["measures"].items()
+    }
 
 
 def test_a_verdict_is_a_verdict_on_any_scale(tmp_path: Path) -> None:
@@ -594,22 +705,31 @@ def test_a_verdict_is_a_verdict_on_any_scale(tmp_path: Path) -> None:
     path = table(tmp_path / "graded.csv", graded)
     assert "kappa" not in measures_of(path)
     told = said(path, "judge")[1]
-    assert "judge: scores go from 3 to 5 and ratings go from 0 to 1, so in other units" in told
+    assert (
+        "judge: scores go from 3 to 5 and ratings go from 0 to 1, so in other units"
+        in told
+    )
     assert "--pass X says from where on" in told
     assert measures_of(path, "--pass", "4") == plain
     rated = [row | {"human": 2 + 3 * int(str(row["human"]))} for row in passed()]
     path = table(tmp_path / "rated.csv", rated)
     assert measures_of(path)["mae"] is None  # verdicts are in other units
     told = said(path, "judge")[1]
-    assert "judge: scores go from 0 to 1 and ratings go from 2 to 5, so in other units" in told
+    assert (
+        "judge: scores go from 0 to 1 and ratings go from 2 to 5, so in other units"
+        in told
+    )
     assert measures_of(path, "--pass", "4") == plain
     pairs = [
-        row | {name: 1 + int(str(row[name])) for name in ("human", "judge")} for row in passed()
+        row | {name: 1 + int(str(row[name])) for name in ("human", "judge")}
+        for row in passed()
     ]
     assert measures_of(table(tmp_path / "pairs.csv", pairs)) == plain
     wide = [row | {"judge": 20 * int(str(row["judge"])) + 60} for row in rated]
     path = table(tmp_path / "wide.csv", wide)
-    assert "so --pass 4 makes no verdicts of them" in said(path, "judge", "--pass", "4")[1]
+    assert (
+        "so --pass 4 makes no verdicts of them" in said(path, "judge", "--pass", "4")[1]
+    )
 
 
 def test_verdicts_that_are_turned(tmp_path: Path) -> None:
@@ -630,10 +750,16 @@ def test_verdicts_that_are_turned(tmp_path: Path) -> None:
 
 def test_a_word_among_verdicts_is_named(tmp_path: Path) -> None:
     """The odd word is at fault, and not the verdicts around it."""
-    rows = [row | {"judge": "unsure"} if i == 40 else row for i, row in enumerate(verdicts())]
+    rows = [
+        row | {"judge": "unsure"} if i == 40 else row
+        for i, row in enumerate(verdicts())
+    ]
     path = table(tmp_path / "words.csv", rows)
     ran = run("judge", path, *VERDICTS)
-    assert (ran.code, "line 42, column 'judge': score 'unsure' is not a number" in ran.err) == (
+    assert (
+        ran.code,
+        "line 42, column 'judge': score 'unsure' is not a number" in ran.err,
+    ) == (
         2,
         True,
     )
@@ -681,14 +807,24 @@ def test_slices_of_columns_with_a_role(graded: Path) -> None:
     assert "family own" in told
 
 
-def test_gates_that_cannot_be_answered_are_refused(graded: Path, tmp_path: Path) -> None:
+def test_gates_that_cannot_be_answered_are_refused(
+    graded: Path, tmp_path: Path
+) -> None:
     """No row with both, no judge, or choices between two texts."""
     apart = [row | {("rating", "judge")[i % 2]: None} for i, row in enumerate(grades())]
     path = table(tmp_path / "apart.csv", apart)
-    ran = run("judge", path, "--score-column", "judge", "--require", "kappa>=0.6", *QUICK)
-    assert (ran.code, "no row has both a rating and a score of judge" in ran.err) == (2, True)
+    ran = run(
+        "judge", path, "--score-column", "judge", "--require", "kappa>=0.6", *QUICK
+    )
+    assert (ran.code, "no row has both a rating and a score of judge" in ran.err) == (
+        2,
+        True,
+    )
     ran = run("judge", graded, "-m", "bleu", "--require", "kappa>=0.6", *QUICK)
-    assert (ran.code, "--require and --before go with --score-column" in ran.err) == (2, True)
+    assert (ran.code, "--require and --before go with --score-column" in ran.err) == (
+        2,
+        True,
+    )
     pairs = [
         {"prompt": f"p{i}", "response_a": f"{text} a", "response_b": f"{text} b",
          "winner": "ab"[i % 2], "s_a": i % 3, "s_b": i % 5}
@@ -696,7 +832,9 @@ def test_gates_that_cannot_be_answered_are_refused(graded: Path, tmp_path: Path)
     ]  # fmt: skip
     ran = run("judge", jsonl(tmp_path / "pairs.jsonl", pairs), "--score-column", "s",
               "--require", "kappa>=0.6", "--runs", *QUICK)  # fmt: skip
-    assert (ran.code, "--runs, --require cannot be answered" in ran.err) == (2, True), ran.err
+    assert (ran.code, "--runs, --require cannot be answered" in ran.err) == (2, True), (
+        ran.err
+    )
     half = table(tmp_path / "half.csv", [row | {"none": None} for row in grades()])
     assert "1 metric." in said(half, "judge", "--score-column", "none")[0]
 
@@ -704,7 +842,8 @@ def test_gates_that_cannot_be_answered_are_refused(graded: Path, tmp_path: Path)
 def test_other_rows_on_another_scale_correct_nothing(tmp_path: Path) -> None:
     """No mean is the one to print: the scale is another one, or the rated rows were selected."""
     mixed = [
-        row | ({} if i < 40 else {"rating": None, "judge": 100}) for i, row in enumerate(grades())
+        row | ({} if i < 40 else {"rating": None, "judge": 100})
+        for i, row in enumerate(grades())
     ]
     path = table(tmp_path / "mixed.csv", mixed)
     ran = run("judge", path, "--score-column", "judge", *JSON)
@@ -715,10 +854,19 @@ def test_other_rows_on_another_scale_correct_nothing(tmp_path: Path) -> None:
 
 def test_a_judge_that_is_the_rating_or_its_reverse(tmp_path: Path) -> None:
     """The one is noted, the other is no lack of agreement."""
-    rows = [row | {"copy": row["rating"], "low": 6 - int(str(row["judge"]))} for row in grades()]
+    rows = [
+        row | {"copy": row["rating"], "low": 6 - int(str(row["judge"]))}
+        for row in grades()
+    ]
     path = table(tmp_path / "copy.csv", rows)
-    assert "copy orders the texts just as people do: it may be the rating" in said(path, "copy")[1]
-    assert "low is low where people rate high (--lower-is-better turns" in said(path, "low")[0]
+    assert (
+        "copy orders the texts just as people do: it may be the rating"
+        in said(path, "copy")[1]
+    )
+    assert (
+        "low is low where people rate high (--lower-is-better turns"
+        in said(path, "low")[0]
+    )
 
 
 def test_equal_texts_are_told_apart_by_their_ids(tmp_path: Path) -> None:
@@ -726,7 +874,8 @@ def test_equal_texts_are_told_apart_by_their_ids(tmp_path: Path) -> None:
     rows = [row | {"text": ("yes", "no")[i % 2]} for i, row in enumerate(passed())]
     older = [row | {"judge": 1 - int(str(row["judge"])) if i % 3 else row["judge"]}
              for i, row in enumerate(rows)]  # fmt: skip
-    path, before = table(tmp_path / "now.csv", rows), table(tmp_path / "old.csv", older[::-1])
+    path = table(tmp_path / "now.csv", rows)
+    before = table(tmp_path / "old.csv", older[::-1])
     words = ("--score-column", "judge", "--before", before, *JSON)
     drift = run("judge", path, *words).json["drifts"]["judge"]
     assert (drift["n"], drift["flips"]["value"]) == (60, pytest.approx(2 / 3))
@@ -740,17 +889,23 @@ def test_equal_texts_are_told_apart_by_their_ids(tmp_path: Path) -> None:
 def test_repeated_rows_count_once(tmp_path: Path) -> None:
     """Rows that stand twice are no new evidence, unless --group id says that they are."""
     rows = [
-        {key: row[key] for key in ("rating", "judge")} | {"id": i, "text": f"Then {row['text']}"}
+        {key: row[key] for key in ("rating", "judge")}
+        | {"id": i, "text": f"Then {row['text']}"}
         for i, row in enumerate(grades() * 2)
     ]
     once, twice = (
-        table(tmp_path / name, part) for name, part in (("a.csv", rows[:80]), ("b.csv", rows))
+        table(tmp_path / name, part)
+        for name, part in (("a.csv", rows[:80]), ("b.csv", rows))
     )
     found = [
         run("judge", path, "--score-column", "judge", *JSON, *more).json
         for path, more in ((once, ()), (twice, ()), (twice, ("--group", "id")))
     ]
-    assert ["drawn:text|units:80" in one["signature"] for one in found] == [True, True, False]
+    assert ["drawn:text|units:80" in one["signature"] for one in found] == [
+        True,
+        True,
+        False,
+    ]
     biases = [one["judges"][0]["measures"]["bias"] for one in found]
     widths = [np.ptp(bias["interval"]) for bias in biases]
     assert widths[1] == pytest.approx(widths[0], rel=0.02)

@@ -47,7 +47,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def chosen(folder: Path, goal: str, *more: object) -> Ran:
-    words = ("next", folder / "outputs.jsonl", "--rated", folder / "rated.jsonl", *SCALE)
+    words = (
+        "next",
+        folder / "outputs.jsonl",
+        "--rated",
+        folder / "rated.jsonl",
+        *SCALE,
+    )
     pair = ("--system", "careful", "--system", "hasty") if goal == "compare" else ()
     return run(*words, "--goal", goal, "-n", 6, *pair, *more)
 
@@ -58,7 +64,10 @@ def test_the_design_is_told(folder: Path) -> None:
     design = ran.json["design"]
     assert design in " ".join(chosen(folder, "mean", *NEIGHBORS).out.split())
     signed = Signature.parse(ran.json["signature"])
-    assert design == f"60 outputs from {signed.get('units')} sources, which were drawn whole."
+    assert (
+        design
+        == f"60 outputs from {signed.get('units')} sources, which were drawn whole."
+    )
     assert signed.get("drawn") == "source"
 
 
@@ -88,7 +97,16 @@ def test_file_for_raters_comes_back(folder: Path, tmp_path: Path, goal: str) -> 
     after = run(*words, "--format", "json")
     assert after.code == 0, after.err
     assert after.json["command"] == ("score" if goal == "learn" else "compare")
-    words = ("next", folder / "outputs.jsonl", "--rated", file, "--goal", "mean", "-n", 100)
+    words = (
+        "next",
+        folder / "outputs.jsonl",
+        "--rated",
+        file,
+        "--goal",
+        "mean",
+        "-n",
+        100,
+    )
     again = run(*words, *NEIGHBORS)
     assert again.code == 0, again.err
     left = 60 - (len(rows) - 1)
@@ -98,13 +116,25 @@ def test_file_for_raters_comes_back(folder: Path, tmp_path: Path, goal: str) -> 
 def test_ratings_of_one_file_come_back(folder: Path, tmp_path: Path) -> None:
     """The last line of the result reads the ratings where one file holds rated and unrated rows."""
     file = tmp_path / "to-rate.csv"
-    words = ("next", folder / "partly.jsonl", *SCALE, "--goal", "compare", "-n", 5, "-o", file)
+    words = (
+        "next",
+        folder / "partly.jsonl",
+        *SCALE,
+        "--goal",
+        "compare",
+        "-n",
+        5,
+        "-o",
+        file,
+    )
     ran = run(*words, "--system", "careful", "--system", "hasty", *NEIGHBORS)
     text = file.read_text(encoding="utf-8")
     lines = [line if i == 0 else f"{line}3" for i, line in enumerate(text.splitlines())]
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     then = next(line for line in ran.out.splitlines() if line.startswith("  refless "))
-    after = run(*shlex.split(then.replace("to-rate.csv", str(file)))[1:], "--format", "json")
+    after = run(
+        *shlex.split(then.replace("to-rate.csv", str(file)))[1:], "--format", "json"
+    )
     assert after.code == 0, after.err
     assert "|size:70|" in after.json["signature"]
 
@@ -113,7 +143,12 @@ def test_json(folder: Path) -> None:
     """The same in Python: the curve in the raters' units, what settles it."""
     found = chosen(folder, "mean", "--within", 0.4, "--format", "json").json
     same = refless.next(
-        folder / "outputs.jsonl", folder / "rated.jsonl", goal="mean", n=6, within=0.4, scale=(1, 5)
+        folder / "outputs.jsonl",
+        folder / "rated.jsonl",
+        goal="mean",
+        n=6,
+        within=0.4,
+        scale=(1, 5),
     )
     assert same.to_dict() == found
     assert [step["n"] for step in found["curve"]] == [0, 6, 10, 20, 40, 60]
@@ -142,7 +177,11 @@ def test_the_mean_is_told_no_worse_than_today(folder: Path) -> None:
 @pytest.mark.parametrize("apart", [False, True])
 def test_compare_has_the_same_width_today(tmp_path: Path, *, apart: bool) -> None:
     """Items with one rated half count as for compare, and the other halves are asked."""
-    rows = [row for row in rows_of(range(120), rated=True) if row["system"] in {"careful", "hasty"}]
+    rows = [
+        row
+        for row in rows_of(range(120), rated=True)
+        if row["system"] in {"careful", "hasty"}
+    ]
     items = sorted({str(row["item"]) for row in rows})
     asked: dict[str, int] = {}
     for row in rows:
@@ -164,7 +203,9 @@ def test_compare_has_the_same_width_today(tmp_path: Path, *, apart: bool) -> Non
     low, high = today["difference"]["interval"]
     curve = ran.json["curve"]
     assert (curve[0]["n"], curve[0]["width"]) == (0, pytest.approx((high - low) / 2))
-    assert [one["width"] for one in curve] == sorted((one["width"] for one in curve), reverse=True)
+    assert [one["width"] for one in curve] == sorted(
+        (one["width"] for one in curve), reverse=True
+    )
     assert ran.json["pair"] == today
     assert ran.json["units"] == len(asked)
     assert len(ran.json["chosen"]) == sum(asked.values())
@@ -174,12 +215,22 @@ def test_compare_has_the_same_width_today(tmp_path: Path, *, apart: bool) -> Non
 
 def test_no_rated_text_at_all(folder: Path) -> None:
     """A random draw, and that is said."""
-    ran = run("next", folder / "outputs.jsonl", "--goal", "learn", "-n", 3, "--format", "json")
+    ran = run(
+        "next", folder / "outputs.jsonl", "--goal", "learn", "-n", 3, "--format", "json"
+    )
     assert ran.code == 0, ran.err
     assert "no text is rated yet" in ran.err
-    assert (ran.json["way"], ran.json["curve"], ran.json["n_rated"]) == ("random", [], 0)
-    assert ran.json["units"] < 60  # of copies one is asked, so that no output has a chance
-    mean = run("next", folder / "outputs.jsonl", "--goal", "mean", "-n", 3, "--format", "json")
+    assert (ran.json["way"], ran.json["curve"], ran.json["n_rated"]) == (
+        "random",
+        [],
+        0,
+    )
+    assert (
+        ran.json["units"] < 60
+    )  # of copies one is asked, so that no output has a chance
+    mean = run(
+        "next", folder / "outputs.jsonl", "--goal", "mean", "-n", 3, "--format", "json"
+    )
     assert mean.json["way"] == "random"
 
 
@@ -206,9 +257,11 @@ def test_the_users_columns_without_flags(tmp_path: Path) -> None:
     """The file for raters is read beside the rated texts by the very line that is printed."""
     texts = [f"text {i} of {i % 7} kinds" for i in range(24)]
     rows = [
-        {"prompt": f"p{i // 2}", "model": "ab"[i % 2], "output": t} for i, t in enumerate(texts)
+        {"prompt": f"p{i // 2}", "model": "ab"[i % 2], "output": t}
+        for i, t in enumerate(texts)
     ]
-    new, old = jsonl(tmp_path / "new.jsonl", rows), tmp_path / "old.jsonl"
+    new = jsonl(tmp_path / "new.jsonl", rows)
+    old = tmp_path / "old.jsonl"
     jsonl(old, [{**r, "prompt": f"o{i}", "human": i % 5} for i, r in enumerate(rows)])
     file = tmp_path / "to-rate.jsonl"
     ran = run("next", new, "--rated", old, "--goal", "mean", "-n", 12, "-o", file)
@@ -223,13 +276,23 @@ def test_the_users_columns_without_flags(tmp_path: Path) -> None:
 
 def test_a_rating_column_for_each_rater(tmp_path: Path) -> None:
     """A pattern of columns stands for the columns that it matches."""
-    rows = [{"id": f"x{i}", "text": f"text {i}", "r1": i % 3, "r2": i % 2} for i in range(12)]
-    rated, new = (
-        jsonl(tmp_path / "r.jsonl", rows),
-        jsonl(tmp_path / "n.jsonl", [{"text": "new"}] * 2),
-    )
+    rows = [
+        {"id": f"x{i}", "text": f"text {i}", "r1": i % 3, "r2": i % 2}
+        for i in range(12)
+    ]
+    rated = jsonl(tmp_path / "r.jsonl", rows)
+    new = jsonl(tmp_path / "n.jsonl", [{"text": "new"}] * 2)
     ran = run(
-        "next", new, "--rated", rated, "--column", "rating=r?", "--goal", "learn", "--format", "csv"
+        "next",
+        new,
+        "--rated",
+        rated,
+        "--column",
+        "rating=r?",
+        "--goal",
+        "learn",
+        "--format",
+        "csv",
     )
     assert ran.out.splitlines()[0] == "id,text,r1,r2"
 
@@ -243,7 +306,10 @@ def test_a_rating_column_for_each_rater(tmp_path: Path) -> None:
         ("--goal mean -n 1", "-n must be 2 or more with --goal mean"),
         ("--goal learn --within 0.1", "--within .* goes with --goal mean or compare"),
         ("--goal mean --within 0", "a number above 0"),
-        ("--goal mean --system a --system b", "--system names the two systems of --goal compare"),
+        (
+            "--goal mean --system a --system b",
+            "--system names the two systems of --goal compare",
+        ),
         ("--goal compare --system careful", "--system names the two systems"),
         ("--goal compare", "about two systems.*'broken', 'careful', 'hasty'"),
         ("--goal compare --system careful --system nobody", "outputs are of"),
@@ -270,12 +336,17 @@ def test_notes_on_what_else_differs(folder: Path, tmp_path: Path) -> None:
     """Fewer than asked for; ids that are numbers of rows."""
     ran = run("next", folder / "partly.jsonl", *SCALE, "--goal", "mean", "-n", 70)
     assert "there are no more than 60 different outputs without a rating" in ran.err
-    plain = jsonl(tmp_path / "plain.jsonl", [{"text": f"some text {i}"} for i in range(4)])
+    plain = jsonl(
+        tmp_path / "plain.jsonl", [{"text": f"some text {i}"} for i in range(4)]
+    )
     telling = [{"id": f"m1-{i}", "system": "m1", "text": f"text {i}"} for i in range(3)]
     named = jsonl(tmp_path / "named.jsonl", telling)
     ran = run("next", named, "--goal", "mean", "-n", 2, "--blind")
     assert "ids hold names of systems" in ran.err
-    assert "ids are numbers of rows: keep" in run("next", plain, "--goal", "mean", "-n", 2).err
+    assert (
+        "ids are numbers of rows: keep"
+        in run("next", plain, "--goal", "mean", "-n", 2).err
+    )
 
 
 def test_html(folder: Path, tmp_path: Path) -> None:
@@ -285,7 +356,9 @@ def test_html(folder: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert "What ratings should bring" in text
     assert text.count("at random") >= 2
-    bad = jsonl(tmp_path / "bad.jsonl", [{"id": "1", "text": "<script>alert(1)</script> hello"}])
+    bad = jsonl(
+        tmp_path / "bad.jsonl", [{"id": "1", "text": "<script>alert(1)</script> hello"}]
+    )
     assert run("next", bad, "--goal", "learn", "-n", 1, "-o", page).code == 0
     assert "<script>alert" not in page.read_text(encoding="utf-8")
 
@@ -294,7 +367,8 @@ def test_html(folder: Path, tmp_path: Path) -> None:
 def test_these_items_alone(folder: Path, goal: str) -> None:
     """Widths are about these alone: narrower, and nothing is left once all are rated."""
     like, these = (
-        chosen(folder, goal, *more, "--format", "json") for more in ((), ("--these-items",))
+        chosen(folder, goal, *more, "--format", "json")
+        for more in ((), ("--these-items",))
     )
     assert these.code == 0, these.err
     last = [one.json["curve"][-1]["width"] for one in (like, these)]
@@ -311,7 +385,9 @@ def test_plan() -> None:
     """Before the first rating: every goal with ratings, failures, studies, minutes; no file."""
     ran = run("next", "--plan")
     assert ran.code == 0, ran.err
-    assert ran.out.startswith("494 ratings (247 minutes) reach each goal in 4 of 5 studies.")
+    assert ran.out.startswith(
+        "494 ratings (247 minutes) reach each goal in 4 of 5 studies."
+    )
     assert "pass rate ±0.050         262        52           80 %      131" in ran.out
     assert not too_wide(ran.out)
     found = refless.next(plan=True, minutes_per_rating=2).to_dict()
@@ -327,16 +403,26 @@ def test_plan_on_a_scale() -> None:
     """Widths and differences are in the raters' units, and no rating fails."""
     words = ("next", "--plan", "--within", 0.2, "--difference", 0.4, "--format", "json")
     found = run(*words, "--scale", 1, 5).json["goals"]
-    assert [found[0]["aim"], found[0]["within"], found[0]["failures"]] == ["mean rating", 0.2, None]
+    assert [found[0]["aim"], found[0]["within"], found[0]["failures"]] == [
+        "mean rating",
+        0.2,
+        None,
+    ]
     assert [found[-1]["within"], found[-1]["failures"]] == [pytest.approx(0.4), None]
     wider = run("next", "--plan", "--within", 5, "--difference", 10, "--scale", 0, 100)
     assert "mean rating ±5.00" in wider.out
-    assert f"{found[0]['ratings']} " in wider.out.split("mean rating ±5.00")[1].splitlines()[0]
+    assert (
+        f"{found[0]['ratings']} "
+        in wider.out.split("mean rating ±5.00")[1].splitlines()[0]
+    )
 
 
 def pilot_rows(ratings: list[int]) -> list[dict[str, object]]:
     """A rated text for each rating."""
-    return [{"id": f"{i}", "text": f"text number {i}", "rating": r} for i, r in enumerate(ratings)]
+    return [
+        {"id": f"{i}", "text": f"text number {i}", "rating": r}
+        for i, r in enumerate(ratings)
+    ]
 
 
 PILOT = [1, 2, 3, 4, 5, 5, 4, 3, 4, 5] * 4
@@ -346,11 +432,15 @@ def test_plan_by_ratings(tmp_path: Path) -> None:
     """Rated rows tell the spread, in whatever order they are; --sd and the usual third do else."""
     words = ("--plan", *SCALE, "--format", "json")
     one, other = (
-        run("next", jsonl(tmp_path / f"{way}.jsonl", pilot_rows(PILOT[::way])), *words).json
+        run(
+            "next", jsonl(tmp_path / f"{way}.jsonl", pilot_rows(PILOT[::way])), *words
+        ).json
         for way in (1, -1)
     )
     assert one["goals"] == other["goals"]
-    assert "standard deviation of 1.297, by 40 rated texts" in one["assumed"]  # by hand: statistics
+    assert (
+        "standard deviation of 1.297, by 40 rated texts" in one["assumed"]
+    )  # by hand: statistics
     narrow = run("next", *words, "--sd", 0.9).json
     usual = run("next", *words).json
     needed = [result["goals"][0]["ratings"] for result in (narrow, usual, one)]
@@ -371,7 +461,9 @@ def test_plan_by_verdicts(tmp_path: Path) -> None:
     [([1, 5] * 4, "--plan learns how far ratings differ from 10 rated texts or more"),
      ([3] * 20, "all ratings of 20 texts in FILE are equal; give --sd")],
 )  # fmt: skip
-def test_ratings_that_tell_no_spread(tmp_path: Path, ratings: list[int], said: str) -> None:
+def test_ratings_that_tell_no_spread(
+    tmp_path: Path, ratings: list[int], said: str
+) -> None:
     """Too few of them, or all equal; without a scale only 0 and 1 are read."""
     file = jsonl(tmp_path / "pilot.jsonl", pilot_rows(ratings))
     ran = run("next", file, "--plan", *SCALE)
@@ -392,7 +484,9 @@ def test_what_n_ratings_show() -> None:
         assert goal["reached"] >= 0.8
     wide = refless.next(plan=True, n=100, scale=(1, 5)).to_dict()["goals"]
     assert wide[0]["aim"] == "mean rating"
-    assert 4 * 0.05 < wide[0]["within"] < 4 * 0.1  # by hand: 1.98 x .33 / 10 = .065 of the scale
+    assert (
+        4 * 0.05 < wide[0]["within"] < 4 * 0.1
+    )  # by hand: 1.98 x .33 / 10 = .065 of the scale
 
 
 def test_plan_saves_its_goals(tmp_path: Path) -> None:
@@ -400,7 +494,9 @@ def test_plan_saves_its_goals(tmp_path: Path) -> None:
     out = tmp_path / "plan.csv", tmp_path / "plan.html"
     ran = run("next", "--plan", "--within", 0.001, "-o", out[0], "-o", out[1])
     assert ran.code == 0, ran.err
-    assert ran.out.startswith("More than 20,000 ratings are needed for: pass rate ±0.001.")
+    assert ran.out.startswith(
+        "More than 20,000 ratings are needed for: pass rate ±0.001."
+    )
     rows = list(csv.DictReader(io.StringIO(out[0].read_text(encoding="utf-8"))))
     assert [row["ratings"] for row in rows][::4] == ["0", "494"]
     assert "&gt;20,000" in out[1].read_text(encoding="utf-8")
@@ -411,10 +507,19 @@ def test_plan_saves_its_goals(tmp_path: Path) -> None:
     [
         ((), "no outputs: name a FILE, or - for standard input; without any: --plan"),
         (("--difference", 0.2), "--difference: for --plan alone"),
-        (("--plan", "x.csv", "--goal", "mean"), "--plan rates nothing: leave out --goal"),
+        (
+            ("--plan", "x.csv", "--goal", "mean"),
+            "--plan rates nothing: leave out --goal",
+        ),
         (("--plan", "--column", "text=x"), "--plan rates nothing: leave out --column"),
-        (("--plan", "x.csv", "--sd", 1), "FILE tells how far ratings differ: leave out --sd"),
-        (("--plan", "-n", 50, "--within", 0.1), "-n says what so many ratings show: leave out"),
+        (
+            ("--plan", "x.csv", "--sd", 1),
+            "FILE tells how far ratings differ: leave out --sd",
+        ),
+        (
+            ("--plan", "-n", 50, "--within", 0.1),
+            "-n says what so many ratings show: leave out",
+        ),
         (("--plan", "-n", 5), "-n must lie between 10 and 20,000 with --plan, got 5"),
         (("--plan", "--sd", 1), "--sd goes with --scale"),
         (
@@ -422,16 +527,31 @@ def test_plan_saves_its_goals(tmp_path: Path) -> None:
             "below half the scale, got 3; half the scale is 2",
         ),
         (("--sd", 1), "--sd: for --plan alone"),
-        (("--plan", "--within", 0.7), "below half the scale, got 0.7; half the scale is 0.5"),
+        (
+            ("--plan", "--within", 0.7),
+            "below half the scale, got 0.7; half the scale is 0.5",
+        ),
         (("--plan", "--within", 2, "--scale", 1, 5), "got 2; half the scale is 2"),
-        (("--plan", "--difference", 0.5), "--base-rate 0.8: got 0.5; give less than 0.4"),
+        (
+            ("--plan", "--difference", 0.5),
+            "--base-rate 0.8: got 0.5; give less than 0.4",
+        ),
         (
             ("--plan", "--difference", 4, "--scale", 1, 5),
             "no room on the scale: got 4; give less than 4",
         ),
-        (("--plan", "--base-rate", 1), "--base-rate must be above 0 and below 1, got 1"),
-        (("--plan", "--minutes-per-rating", 0), "--minutes-per-rating must be above 0, got 0"),
-        (("--plan", "--scale", 5, 1), "a scale needs two numbers, the lower first, got 5"),
+        (
+            ("--plan", "--base-rate", 1),
+            "--base-rate must be above 0 and below 1, got 1",
+        ),
+        (
+            ("--plan", "--minutes-per-rating", 0),
+            "--minutes-per-rating must be above 0, got 0",
+        ),
+        (
+            ("--plan", "--scale", 5, 1),
+            "a scale needs two numbers, the lower first, got 5",
+        ),
         (("--plan", "-o", "label-studio:x.json"), "a plan names no outputs to rate"),
     ],
 )

@@ -13,8 +13,11 @@ from command_line import jsonl, run
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Choices of two raters between simulated systems, by true quality, and new outputs."""
-    where, found = tmp_path_factory.mktemp("pairs"), simulate(120)
-    pool, rng, rows = found.pool, np.random.default_rng(0), []
+    where = tmp_path_factory.mktemp("pairs")
+    found = simulate(120)
+    pool = found.pool
+    rng = np.random.default_rng(0)
+    rows = []
     for a in range(len(pool)):
         for b in range(a + 1, len(pool)):
             if pool.sources[a] != pool.sources[b]:
@@ -32,7 +35,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl(where / "pairs.jsonl", rows)
     new = simulate(12, seed=9).pool
     columns = zip(new.texts, new.sources, new.systems, strict=True)
-    jsonl(where / "new.jsonl", [{"text": t, "source": s, "system": m} for t, s, m in columns])
+    jsonl(
+        where / "new.jsonl",
+        [{"text": t, "source": s, "system": m} for t, s, m in columns],
+    )
     return where
 
 
@@ -41,7 +47,10 @@ def test_validate(folder: Path) -> None:
     out = ("-o", folder / "page.html", "-o", folder / "found.json")
     ran = run("validate", folder / "pairs.jsonl", *out)
     assert ran.code == 0, ran.err
-    assert "Use the Gaussian process: it picks the text that people preferred in" in ran.out
+    assert (
+        "Use the Gaussian process: it picks the text that people preferred in"
+        in ran.out
+    )
     assert f"  refless score OUTPUTS --rated {folder / 'pairs.jsonl'}\n" in ran.out
     for name in ("length", "TF-IDF", "a coin", "Beside one person"):
         assert name in ran.out
@@ -59,7 +68,11 @@ def test_scores_beside_the_texts(folder: Path) -> None:
     words = ("validate", folder / "pairs.jsonl", "--score-column", "words")
     found = run(*words, "--format", "json").json
     names = [line["name"] for line in found["judges"]]
-    assert names[:3] == ["the Gaussian process + scores", "the Gaussian process", "words"]
+    assert names[:3] == [
+        "the Gaussian process + scores",
+        "the Gaussian process",
+        "words",
+    ]
 
 
 def test_score(folder: Path) -> None:
@@ -74,29 +87,55 @@ def test_score(folder: Path) -> None:
 
 def test_compare(folder: Path) -> None:
     """The win rate of the second system, by item; a gate on it."""
-    two = ("compare", folder / "pairs.jsonl", "--system", "careful", "--system", "broken")
+    two = (
+        "compare",
+        folder / "pairs.jsonl",
+        "--system",
+        "careful",
+        "--system",
+        "broken",
+    )
     ran = run(*two)
     assert ran.out.startswith("People prefer careful to broken: broken wins only 0.")
     failed = run(*two, "--fail-if-worse", "-o", f"junit:{folder / 'gate.xml'}")
     assert "<failure" in (folder / "gate.xml").read_text()
     assert (failed.code, "gate failed: broken is worse" in failed.err) == (3, True)
-    other = ("compare", folder / "pairs.jsonl", "--system", "broken", "--system", "careful")
+    other = (
+        "compare",
+        folder / "pairs.jsonl",
+        "--system",
+        "broken",
+        "--system",
+        "careful",
+    )
     assert run(*other, "--fail-if-worse").code == 0
-    one, back = (run(*words, "--format", "json").json["wins"][0] for words in (two, other))
+    one, back = (
+        run(*words, "--format", "json").json["wins"][0] for words in (two, other)
+    )
     assert one["by_item"]["rate"] == pytest.approx(1 - back["by_item"]["rate"])
 
 
 def test_choices_of_the_systems_that_are_compared(folder: Path) -> None:
     """Of two systems their own choices count, of all systems all; what is shown comes first."""
     every = run("compare", folder / "pairs.jsonl", "--format", "json").json
-    words = ("compare", folder / "pairs.jsonl", "--system", "careful", "--system", "broken")
+    words = (
+        "compare",
+        folder / "pairs.jsonl",
+        "--system",
+        "careful",
+        "--system",
+        "broken",
+    )
     two = run(*words, "--format", "json").json
     assert every["choices"] == sum(pair["by_item"]["choices"] for pair in every["wins"])
     assert two["choices"] == two["wins"][0]["by_item"]["choices"] < every["choices"]
     told = " ".join(run("compare", folder / "pairs.jsonl").out.split())
-    assert told.startswith("careful leads: it is preferred to each of the other 2 systems.")
+    assert told.startswith(
+        "careful leads: it is preferred to each of the other 2 systems."
+    )
     clearest = min(
-        every["wins"], key=lambda pair: (pair["p_holm"], -abs(pair["by_item"]["rate"] - 0.5))
+        every["wins"],
+        key=lambda pair: (pair["p_holm"], -abs(pair["by_item"]["rate"] - 0.5)),
     )
     first = told.split("p (Holm)")[1].split("0.")[0]
     assert f"{clearest['second']} over {clearest['first']}" in first
@@ -104,9 +143,18 @@ def test_choices_of_the_systems_that_are_compared(folder: Path) -> None:
 
 def test_meta(folder: Path) -> None:
     """The score that the choices were made by is right most often; words may be turned."""
-    words = ("judge", folder / "pairs.jsonl", "--score-column", "words", "--score-column", "truth")
+    words = (
+        "judge",
+        folder / "pairs.jsonl",
+        "--score-column",
+        "words",
+        "--score-column",
+        "truth",
+    )
     ran = run(*words)
-    assert "truth picks the text that people preferred most often" in " ".join(ran.out.split())
+    assert "truth picks the text that people preferred most often" in " ".join(
+        ran.out.split()
+    )
     turned = run(*words, "--lower-is-better", "truth", "--format", "json").json
     assert [line["name"] for line in turned["judges"]] == ["words", "truth"]
     assert turned["use"] is None
@@ -116,10 +164,22 @@ def test_meta(folder: Path) -> None:
     ("words", "said"),
     [
         ("validate pairs.jsonl --scale 1 5", "0 is outside"),
-        ("validate pairs.jsonl --group system", "--group system: choices between two texts are"),
-        ("compare pairs.jsonl --system nobody", "--system nobody is none of the systems: broken"),
-        ("compare pairs.jsonl --fail-if-worse", "--fail-if-worse: worse than which system"),
-        ("compare pairs.jsonl --group item", "--group is about ratings, and these are choices"),
+        (
+            "validate pairs.jsonl --group system",
+            "--group system: choices between two texts are",
+        ),
+        (
+            "compare pairs.jsonl --system nobody",
+            "--system nobody is none of the systems: broken",
+        ),
+        (
+            "compare pairs.jsonl --fail-if-worse",
+            "--fail-if-worse: worse than which system",
+        ),
+        (
+            "compare pairs.jsonl --group item",
+            "--group is about ratings, and these are choices",
+        ),
         ("judge pairs.jsonl", "at least one --score-column"),
         ("judge pairs.jsonl -m bleu", "references"),
         ("score pairs.jsonl --rated pairs.jsonl", "preference pairs are rated texts"),
@@ -128,7 +188,8 @@ def test_meta(folder: Path) -> None:
 def test_what_makes_no_sense_of_pairs(folder: Path, words: str, said: str) -> None:
     """One line that names the remedy."""
     asked = [
-        folder / word if word[0] == "x" or ".jsonl" in word else word for word in words.split()
+        folder / word if word[0] == "x" or ".jsonl" in word else word
+        for word in words.split()
     ]
     if "--out-dir" in asked:
         (folder / "x").mkdir(exist_ok=True)
@@ -163,5 +224,8 @@ def test_the_best_of_many_scores_that_are_noise(tmp_path: Path) -> None:
     best = run("judge", path, *words, "--format", "json").json["judges"][0]
     assert best["interval"][0] > 0.5
     said = " ".join(ran.out.split())
-    assert "On these 80 pairs no score is shown to agree with people. The best of 12," in said
+    assert (
+        "On these 80 pairs no score is shown to agree with people. The best of 12,"
+        in said
+    )
     assert "allows for the choice of the best of 12 scores" in said

@@ -41,7 +41,9 @@ def grade(row: Row) -> int:
 
 def rated_if(rows: Sequence[Row], rated: Callable[[int, Row], bool]) -> list[Row]:
     """The rows, of which these alone keep their rating."""
-    return [row if rated(i, row) else {**row, "rating": ""} for i, row in enumerate(rows)]
+    return [
+        row if rated(i, row) else {**row, "rating": ""} for i, row in enumerate(rows)
+    ]
 
 
 def written(path: Path, rows: Sequence[Row]) -> Path:
@@ -84,8 +86,12 @@ def test_no_corrected_mean_is_the_one_to_print(disliked: Path) -> None:
     ran = run("judge", disliked, *SCORED, "--resamples", "40", "--format", "json")
     (judge,) = ran.json["judges"]
     assert judge["first"] == ""
-    assert "the ratings stand for all rows: they do not look drawn at random." in ran.out
-    assert "none is the one to print: see what is" in run("judge", disliked, *SCORED).out
+    assert (
+        "the ratings stand for all rows: they do not look drawn at random." in ran.out
+    )
+    assert (
+        "none is the one to print: see what is" in run("judge", disliked, *SCORED).out
+    )
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -138,7 +144,8 @@ def test_the_order_changes_the_remark_and_no_number(tmp_path: Path) -> None:
         ran = run("judge", path, *SCORED, "--resamples", "40", "--format", "json")
         assert (ORDER in ran.err) == (name == "sorted")
         found[name] = json.dumps(
-            {key: value for key, value in ran.json.items() if key != "notes"}, sort_keys=True
+            {key: value for key, value in ran.json.items() if key != "notes"},
+            sort_keys=True,
         )
     assert found["sorted"] == found["mixed"]
 
@@ -160,7 +167,9 @@ def test_a_file_for_each_system_has_places(tmp_path: Path) -> None:
     files: list[Path] = []
     for system in "ab":
         mine = [row for row in rows if row["system"] == system]
-        files.append(written(tmp_path / f"{system}.csv", rated_if(mine, lambda i, _: i < 30)))
+        files.append(
+            written(tmp_path / f"{system}.csv", rated_if(mine, lambda i, _: i < 30))
+        )
     assert "rated rows mostly stand before the others" in noted("compare", *files)
 
 

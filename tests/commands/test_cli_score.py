@@ -36,12 +36,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scored(folder: Path, *more: object, rated: str = "rated.jsonl") -> Ran:
-    return run("score", folder / "outputs.jsonl", "--rated", folder / rated, *NEIGHBORS, *more)
+    return run(
+        "score", folder / "outputs.jsonl", "--rated", folder / rated, *NEIGHBORS, *more
+    )
 
 
 def gated(folder: Path, *more: object) -> Ran:
     """What has evidence enough for a gate."""
-    return run("score", folder / "new.jsonl", "--rated", folder / "more.jsonl", *NEIGHBORS, *more)
+    return run(
+        "score",
+        folder / "new.jsonl",
+        "--rated",
+        folder / "more.jsonl",
+        *NEIGHBORS,
+        *more,
+    )
 
 
 def test_json(folder: Path) -> None:
@@ -49,7 +58,9 @@ def test_json(folder: Path) -> None:
     ran = scored(folder, *SCALE, "--format", "json")
     assert ran.code == 0
     found = ran.json
-    estimates = [item["estimate"] for item in found["items"] if item["estimate"] is not None]
+    estimates = [
+        item["estimate"] for item in found["items"] if item["estimate"] is not None
+    ]
     assert [item["id"] for item in found["items"]] == [f"o{i:02}" for i in range(12)]
     assert found["n"] == 12
     assert found["n_scored"] == len(estimates) > 6
@@ -86,8 +97,12 @@ def test_the_design_is_told(
     assert f"{ran.json['design']} {ran.json['rated_design']}" in page
     assert Signature.parse(ran.json["signature"]).get("units") == units
     model = tmp_path / "fitted.safetensors"
-    assert run("fit", folder / "rated.jsonl", *NEIGHBORS, *group, "--to", model).code == 0
-    saved = run("score", folder / "outputs.jsonl", "--model", model, "--format", "json").json
+    assert (
+        run("fit", folder / "rated.jsonl", *NEIGHBORS, *group, "--to", model).code == 0
+    )
+    saved = run(
+        "score", folder / "outputs.jsonl", "--model", model, "--format", "json"
+    ).json
     for name in ("design", "rated_design", "signature"):
         assert saved[name] == ran.json[name]
 
@@ -106,8 +121,12 @@ def test_ends_of_estimates_that_hardly_differ(tmp_path: Path, folder: Path) -> N
     """One sentence, and no tables of a lowest and a highest that are the same."""
     texts = [{"source": f"q{i}", "text": headlines(2)[i % 2]} for i in range(60)]
     outputs = jsonl(tmp_path / "alike.jsonl", texts)
-    learner = "bleu-neighbors:tau=0.0,min_neighbors=1,max_fraction=1"  # gives all their mean
-    ran = run("score", outputs, "--rated", folder / "rated.jsonl", "--estimator", learner)
+    learner = (
+        "bleu-neighbors:tau=0.0,min_neighbors=1,max_fraction=1"  # gives all their mean
+    )
+    ran = run(
+        "score", outputs, "--rated", folder / "rated.jsonl", "--estimator", learner
+    )
     assert "The estimates hardly differ (" in ran.out
     assert "Lowest" not in ran.out
     assert "Highest" not in ran.out
@@ -118,7 +137,10 @@ def test_ends_of_estimates_that_hardly_differ(tmp_path: Path, folder: Path) -> N
 def test_csv_and_jsonl(folder: Path) -> None:
     """One row a text, the same numbers as in JSON; an undefined number is empty or null."""
     items = scored(folder, "--format", "json").json["items"]
-    lines = [json.loads(line) for line in scored(folder, "--format", "jsonl").out.splitlines()]
+    lines = [
+        json.loads(line)
+        for line in scored(folder, "--format", "jsonl").out.splitlines()
+    ]
     table = list(csv.DictReader(io.StringIO(scored(folder, "--format", "csv").out)))
     assert len(lines) == len(table) == len(items)
     for item, line, row in zip(items, lines, table, strict=True):
@@ -127,8 +149,19 @@ def test_csv_and_jsonl(folder: Path) -> None:
             item["estimate"],
             item["reason"],
         )
-        assert row["estimate"] == ("" if item["estimate"] is None else repr(item["estimate"]))
-    assert set(table[0]) == {"id", "system", "estimate", "low", "high", "support", "reason", "text"}
+        assert row["estimate"] == (
+            "" if item["estimate"] is None else repr(item["estimate"])
+        )
+    assert set(table[0]) == {
+        "id",
+        "system",
+        "estimate",
+        "low",
+        "high",
+        "support",
+        "reason",
+        "text",
+    }
 
 
 def test_files(folder: Path, tmp_path: Path) -> None:
@@ -141,13 +174,21 @@ def test_files(folder: Path, tmp_path: Path) -> None:
     for name in names:
         printed = scored(folder, "--format", name.split(".")[1]).out
         assert (tmp_path / name).read_text(encoding="utf-8") == printed
-    assert sorted(path.name for path in tmp_path.iterdir()) == names  # nothing temporary stays
+    assert (
+        sorted(path.name for path in tmp_path.iterdir()) == names
+    )  # nothing temporary stays
 
 
-@pytest.mark.parametrize("name", ["x.htm", "x", "x.text", "x.json.gz", "nowhere/x.json"])
-def test_files_are_refused_before_any_work(folder: Path, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["x.htm", "x", "x.text", "x.json.gz", "nowhere/x.json"]
+)
+def test_files_are_refused_before_any_work(
+    folder: Path, tmp_path: Path, name: str
+) -> None:
     """A bad ending or a missing folder is found before the rated texts are read."""
-    ran = run("score", "missing.jsonl", "--rated", "missing.jsonl", "-o", tmp_path / name)
+    ran = run(
+        "score", "missing.jsonl", "--rated", "missing.jsonl", "-o", tmp_path / name
+    )
     assert ran.code == 2
     assert name in ran.err
     assert "no such file" not in ran.err
@@ -175,10 +216,14 @@ def test_gate_on_the_mean(folder: Path, scale: tuple[object, ...]) -> None:
         assert ran.code == code
         verdict = {0: "passed", 3: "failed", 4: "undecided"}[code]
         assert ran.json["gate"]["verdict"] == verdict
-        assert ran.json["gate"]["reason"].startswith(f"gate {verdict}: the mean's interval")
+        assert ran.json["gate"]["reason"].startswith(
+            f"gate {verdict}: the mean's interval"
+        )
         assert ran.json["gate"]["reason"] in ran.err
         assert ("more outputs or more rated texts" in ran.err) == (code == 4)
-        assert ran.json["mean_interval"] == found["mean_interval"]  # the result is printed
+        assert (
+            ran.json["mean_interval"] == found["mean_interval"]
+        )  # the result is printed
         assert f" {least:g}" in ran.err
     assert found["gate"] == {"verdict": "", "reason": ""}
 
@@ -203,7 +248,9 @@ def test_gates_outside_the_scale(folder: Path) -> None:
     for value in (0.5, 7):
         ran = scored(folder, *SCALE, "--min-mean", value)
         assert ran.code == 2
-        assert f"--min-mean is in the raters' units, from 1 to 5; got {value}" in ran.err
+        assert (
+            f"--min-mean is in the raters' units, from 1 to 5; got {value}" in ran.err
+        )
 
 
 def test_gate_on_coverage(folder: Path) -> None:
@@ -218,7 +265,15 @@ def test_gate_on_coverage(folder: Path) -> None:
 def test_gate_without_any_estimate(folder: Path, tmp_path: Path) -> None:
     """No mean, no verdict."""
     short = jsonl(tmp_path / "short.jsonl", [{"text": "ab"}])
-    words = ("score", short, "--rated", folder / "rated.jsonl", *NEIGHBORS, "--min-mean", 1)
+    words = (
+        "score",
+        short,
+        "--rated",
+        folder / "rated.jsonl",
+        *NEIGHBORS,
+        "--min-mean",
+        1,
+    )
     ran = run(*words)
     assert ran.code == 4
     assert "the mean is over 0 of 1 outputs" in ran.err
@@ -228,7 +283,8 @@ def test_gate_without_any_estimate(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "gate", ["--min-mean nan", "--min-mean inf", "--min-coverage 2", "--min-coverage -1"]
+    "gate",
+    ["--min-mean nan", "--min-mean inf", "--min-coverage 2", "--min-coverage -1"],
 )
 def test_gates_that_say_nothing(folder: Path, gate: str) -> None:
     """A gate that nothing or everything passes is wrong usage."""
@@ -237,11 +293,17 @@ def test_gates_that_say_nothing(folder: Path, gate: str) -> None:
 
 def test_seeds(folder: Path) -> None:
     """0 is a seed: it repeats itself; another draws other intervals, not another mean."""
-    found = [scored(folder, "--format", "json", "--seed", seed).json for seed in (0, 0, 1)]
+    found = [
+        scored(folder, "--format", "json", "--seed", seed).json for seed in (0, 0, 1)
+    ]
     assert found[0] == found[1]
     assert found[0]["mean"] == found[2]["mean"]
     assert found[0]["mean_interval"] != found[2]["mean_interval"]
-    assert [Signature.parse(one["signature"]).get("seed") for one in found] == ["0", "0", "1"]
+    assert [Signature.parse(one["signature"]).get("seed") for one in found] == [
+        "0",
+        "0",
+        "1",
+    ]
 
 
 def test_standard_input(folder: Path) -> None:
@@ -261,7 +323,9 @@ def test_standard_input(folder: Path) -> None:
 def test_a_partly_rated_file(folder: Path, tmp_path: Path) -> None:
     """Rows with a rating are rated texts, rows without one are outputs; as from two files."""
     blank: list[dict[str, object]] = [{**row, "rating": None} for row in output_rows()]
-    mixed = [row for pair in zip(rated_rows()[::12], blank, strict=True) for row in pair]
+    mixed = [
+        row for pair in zip(rated_rows()[::12], blank, strict=True) for row in pair
+    ]
     rest = [row for row in rated_rows() if row not in mixed]
     both = jsonl(tmp_path / "both.jsonl", [*mixed, *rest])
     whole = scored(folder, *SCALE, "--format", "json").found
@@ -296,12 +360,18 @@ def test_nothing_to_judge_or_to_judge_by(tmp_path: Path, rows, said: str) -> Non
 def test_wide_names_fit(tmp_path: Path) -> None:
     """Long ids, systems and double-width characters stay within 80 columns."""
     rows = [
-        {"id": f"編號{'長' * 40}{i}", "system": f"システム{'名' * 40}{i % 2}", "text": text * 3}
+        {
+            "id": f"編號{'長' * 40}{i}",
+            "system": f"システム{'名' * 40}{i % 2}",
+            "text": text * 3,
+        }
         for i, text in enumerate(headlines(24))
     ]
     for row in rows:
         row["text"] = f"{row['text']}「漢字」漢字漢字 {'あ' * 30}"
-    rated = jsonl(tmp_path / "r.jsonl", [{**row, "rating": i % 5} for i, row in enumerate(rows)])
+    rated = jsonl(
+        tmp_path / "r.jsonl", [{**row, "rating": i % 5} for i, row in enumerate(rows)]
+    )
     near = ("--estimator", "bleu-neighbors:max_fraction=1")
     ran = run("score", jsonl(tmp_path / "o.jsonl", rows), "--rated", rated, *near)
     assert ran.code == 0
@@ -326,7 +396,8 @@ def test_groups_of_the_users_own(folder: Path) -> None:
         "--format",
         "json",
     )
-    plain, grouped = run(*words, *NEIGHBORS), run(*words, *NEIGHBORS, "--group", "tale")
+    plain = run(*words, *NEIGHBORS)
+    grouped = run(*words, *NEIGHBORS, "--group", "tale")
     assert (plain.code, grouped.code) == (0, 0)
     assert grouped.json["mean"] == plain.json["mean"]
     assert grouped.json["mean_interval"] != plain.json["mean_interval"]
@@ -342,7 +413,13 @@ def test_groups_that_change_nothing_are_told(folder: Path) -> None:
     """A network's errors are of texts kept aside one by one."""
     pytest.importorskip("torch", reason="torch is not installed")
     small = "ratpred:epochs=1,hidden=4,embedding=4,ensemble_size=1"
-    words = ("score", folder / "outputs.jsonl", "--rated", folder / "rated.jsonl", "--estimator")
+    words = (
+        "score",
+        folder / "outputs.jsonl",
+        "--rated",
+        folder / "rated.jsonl",
+        "--estimator",
+    )
     ran = run(*words, small, "--group", "source")
     assert ran.code == 0
     assert "--group source changes nothing here" in ran.err
@@ -352,11 +429,21 @@ def test_groups_that_change_nothing_are_told(folder: Path) -> None:
 
 def test_few_rated_systems_are_told(folder: Path) -> None:
     """A system without rated texts has a wide interval, and a note says by what it goes."""
-    new = [{**row, "system": "new"} if i % 2 else row for i, row in enumerate(output_rows())]
+    new = [
+        {**row, "system": "new"} if i % 2 else row
+        for i, row in enumerate(output_rows())
+    ]
     jsonl(folder / "new.jsonl", new)
     one = [row for row in rated_rows() if row["system"] == "m0"]
     jsonl(folder / "one.jsonl", one)
-    found = run("score", folder / "new.jsonl", "--rated", folder / "one.jsonl", "--format", "json")
+    found = run(
+        "score",
+        folder / "new.jsonl",
+        "--rated",
+        folder / "one.jsonl",
+        "--format",
+        "json",
+    )
     assert "1 system without rated texts" in found.err
     assert "1 rated system cannot tell" in found.err
     low, high = found.json["systems"]["new"]["mean_interval"]
@@ -367,13 +454,17 @@ def test_few_rated_systems_are_told(folder: Path) -> None:
 def test_these_outputs(folder: Path) -> None:
     """The page says which question its mean answers."""
     plain, these = (
-        scored(folder, *NEIGHBORS, *more, "--format", "json") for more in ((), ("--these-items",))
+        scored(folder, *NEIGHBORS, *more, "--format", "json")
+        for more in ((), ("--these-items",))
     )
     assert np.ptp(these.json["mean_interval"]) < np.ptp(plain.json["mean_interval"])
     assert these.json["these_items"] is True
     assert Signature.parse(these.json["signature"]).get("these") == "yes"
     said = " ".join(scored(folder, *NEIGHBORS).out.split())
-    assert "The answer is about outputs like these (--these-items: about these alone)" in said
+    assert (
+        "The answer is about outputs like these (--these-items: about these alone)"
+        in said
+    )
 
 
 def test_two_rated_systems_do_not_tell_a_third(tmp_path: Path) -> None:
@@ -383,10 +474,16 @@ def test_two_rated_systems_do_not_tell_a_third(tmp_path: Path) -> None:
         for i, text in enumerate(headlines(60))
     ]
     rated = jsonl(tmp_path / "rated.jsonl", rows)
-    outputs = [{"text": text, "system": "bc"[i % 2]} for i, text in enumerate(headlines(20)[::-1])]
+    outputs = [
+        {"text": text, "system": "bc"[i % 2]}
+        for i, text in enumerate(headlines(20)[::-1])
+    ]
     asked = jsonl(tmp_path / "outputs.jsonl", outputs)
     flags = ("score", asked, "--rated", rated, "--scale", "1", "5")
     assert "so the interval of c is a guess" in " ".join(run(*flags).out.split())
-    rows += [{"text": f"{row['text']} at last", "system": "d", "rating": 3} for row in rows[:20]]
+    rows += [
+        {"text": f"{row['text']} at last", "system": "d", "rating": 3}
+        for row in rows[:20]
+    ]
     jsonl(rated, rows)
     assert "is a guess" not in run(*flags).out

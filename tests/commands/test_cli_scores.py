@@ -25,10 +25,16 @@ def rows(n: int) -> list[dict[str, object]]:
     """Headlines with two ratings each, of which a judge hears half and a deaf one nothing."""
     found = []
     for i, text in enumerate(headlines(n)):
-        words, heard = (2.0 if "Torby" in text or "river" in text else 0.0), RNG.normal()
+        words = 2.0 if "Torby" in text or "river" in text else 0.0
+        heard = RNG.normal()
         for who in "ab":
             rating = float(np.clip(2 + words + heard + RNG.normal() / 4, 1, 5))
-            row = {"id": f"t{i:03}", "source": f"s{i // 2}", "text": text, "annotator": who}
+            row = {
+                "id": f"t{i:03}",
+                "source": f"s{i // 2}",
+                "text": text,
+                "annotator": who,
+            }
             judged = {"judge": None if i == 5 else -round(heard, 2), "deaf": i * i % 7}
             found.append({**row, **judged, "rating": round(rating, 2)})
     return found
@@ -45,7 +51,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def validated(files: tuple[Path, Path]) -> Ran:
-    return run("validate", files[0], *SCALE, *JUDGES, "--estimator", "gp", "--format", "json")
+    return run(
+        "validate", files[0], *SCALE, *JUDGES, "--estimator", "gp", "--format", "json"
+    )
 
 
 def test_the_table(validated: Ran) -> None:
@@ -66,13 +74,17 @@ def test_the_table(validated: Ran) -> None:
         "constant",
     ]
     assert table["scores"] == [*rho][2:6]
-    both, texts = rho["the Gaussian process + scores"], rho["the Gaussian process"]
+    both = rho["the Gaussian process + scores"]
+    texts = rho["the Gaussian process"]
     assert both > max(texts, rho["a line on judge"]) > rho["a line on deaf"]
     found = validated.json["beside_scores"]
     assert found["columns"] == ["deaf", "judge"]
     assert found["scores_add"]["value"] == pytest.approx(both - texts)
     assert found["texts_add"]["value"] == pytest.approx(both - rho[found["scores"]])
-    assert "together agree with people better than" in validated.json["texts_and_scores"][0]
+    assert (
+        "together agree with people better than"
+        in validated.json["texts_and_scores"][0]
+    )
     assert "no scores of others" not in validated.err
     assert "judge: 1 of 100 texts have no score" in validated.err
 
@@ -80,9 +92,14 @@ def test_the_table(validated: Ran) -> None:
 def test_the_reports(files: tuple[Path, Path], tmp_path: Path) -> None:
     """On a terminal of 80 columns and in HTML the same sentences; the next command hears it too."""
     page = tmp_path / "report.html"
-    ran = run("validate", files[0], *SCALE, *JUDGES[:2], "--estimator", "gp", "-o", page)
+    ran = run(
+        "validate", files[0], *SCALE, *JUDGES[:2], "--estimator", "gp", "-o", page
+    )
     assert ran.code == 0, ran.err
-    assert "Texts and 'judge' together agree with people better than 'judge' alone" in ran.out
+    assert (
+        "Texts and 'judge' together agree with people better than 'judge' alone"
+        in ran.out
+    )
     assert not too_wide(ran.out)
     assert "refless score OUTPUTS" in ran.out
     assert "--score-column judge" in ran.out
@@ -99,7 +116,15 @@ def test_estimators_that_read_no_scores(files: tuple[Path, Path]) -> None:
     assert ran.json["beside_scores"] is None
     assert ran.json["texts_and_scores"] == []
     assert "a line on judge" in ran.json["side_by_side"]["scores"]
-    silent = run("score", files[1], "--rated", files[0], *JUDGES, "--estimator", "gp:use_scores=no")
+    silent = run(
+        "score",
+        files[1],
+        "--rated",
+        files[0],
+        *JUDGES,
+        "--estimator",
+        "gp:use_scores=no",
+    )
     assert "reads no scores of others" in silent.err
 
 
@@ -107,7 +132,8 @@ def test_score_and_explain(files: tuple[Path, Path]) -> None:
     """The outputs' scores move the estimates; the rest of the command line stays."""
     rated, outputs = files
     words = ("score", outputs, "--rated", rated, *SCALE, "--format", "json")
-    plain, heard = run(*words).json, run(*words, *JUDGES).json
+    plain = run(*words).json
+    heard = run(*words, *JUDGES).json
     pairs = zip(plain["items"], heard["items"], strict=True)
     assert all(one["estimate"] != other["estimate"] for one, other in pairs)
     assert "score deaf,score judge,scores,judges" in str(heard["signature"])
@@ -128,12 +154,24 @@ def test_score_and_explain(files: tuple[Path, Path]) -> None:
         (("--score-column", "source"), "is not a number"),
         (("--score-column", "judge", "--score-column", "judge"), "twice"),
         (("--score-column", "x*"), "no column matches 'x*'"),
-        (("--column", "rating=judge", "--score-column", "j*"), "'judge' holds ratings: as a score"),
-        (("--score-column", "rating"), "'rating' holds ratings: as a score it would tell what is"),
+        (
+            ("--column", "rating=judge", "--score-column", "j*"),
+            "'judge' holds ratings: as a score",
+        ),
+        (
+            ("--score-column", "rating"),
+            "'rating' holds ratings: as a score it would tell what is",
+        ),
     ],
 )
-def test_wrong_usage(files: tuple[Path, Path], words: tuple[str, ...], message: str) -> None:
-    for command in (("validate",), ("score", files[1], "--rated"), ("explain", "a", "--rated")):
+def test_wrong_usage(
+    files: tuple[Path, Path], words: tuple[str, ...], message: str
+) -> None:
+    for command in (
+        ("validate",),
+        ("score", files[1], "--rated"),
+        ("explain", "a", "--rated"),
+    ):
         ran = run(*command, files[0], *words)
         assert ran.code == 2
         assert message in ran.err
@@ -143,7 +181,9 @@ def test_a_judge_that_does_better_is_the_one_to_use() -> None:
     """Shown to be better; one that is ahead and not shown to be is named first all the same."""
     human = np.arange(60.0)
     noise = np.random.default_rng(0).normal(size=60)
-    ahead = "No reason to use gp is shown: gpt4 alone is ahead of it in Spearman by 0.156 ["
+    ahead = (
+        "No reason to use gp is shown: gpt4 alone is ahead of it in Spearman by 0.156 ["
+    )
     for judge, wanted in (
         (human, "Use gpt4 alone: it agrees"),
         (human + 20 * noise, ahead),
@@ -154,13 +194,20 @@ def test_a_judge_that_does_better_is_the_one_to_use() -> None:
         assert wanted in verdict(table)
 
 
-SHOWN, HIDDEN, BELOW = (0.1, 0.3), (-0.1, 0.3), (-0.3, -0.1)
+SHOWN = (0.1, 0.3)
+HIDDEN = (-0.1, 0.3)
+BELOW = (-0.3, -0.1)
 
 
 @pytest.mark.parametrize(
     ("columns", "texts_add", "scores_add", "wanted"),
     [
-        (("gpt4",), SHOWN, SHOWN, ("better than 'gpt4' alone", "better than the texts alone")),
+        (
+            ("gpt4",),
+            SHOWN,
+            SHOWN,
+            ("better than 'gpt4' alone", "better than the texts alone"),
+        ),
         (
             ("gpt4",),
             HIDDEN,
@@ -191,7 +238,12 @@ SHOWN, HIDDEN, BELOW = (0.1, 0.3), (-0.1, 0.3), (-0.3, -0.1)
                 "Beside the texts the scores add nothing that can be shown",
             ),
         ),
-        (("a", "b"), HIDDEN, HIDDEN, ("Beside the scores the texts add nothing", "add nothing")),
+        (
+            ("a", "b"),
+            HIDDEN,
+            HIDDEN,
+            ("Beside the scores the texts add nothing", "add nothing"),
+        ),
     ],
 )
 def test_sentences(
@@ -207,11 +259,14 @@ def test_sentences(
         assert "Spearman 1.000 against 1.000, difference 0." in sentence
 
 
-HUMAN, NAN = np.arange(30.0), float("nan")
+HUMAN = np.arange(30.0)
+NAN = float("nan")
 
 
 def beside(
-    columns: tuple[str, ...], texts_add: tuple[float, ...], scores_add: tuple[float, ...]
+    columns: tuple[str, ...],
+    texts_add: tuple[float, ...],
+    scores_add: tuple[float, ...],
 ) -> VersusJudges:
     """Differences with their intervals."""
     texts, scores = (
@@ -254,7 +309,9 @@ def test_without_a_difference(judge: FloatArray, value: float, wanted: str) -> N
 def test_a_difference_on_fewer_texts() -> None:
     """Where one of them is silent on some texts, the sentence says of which texts it is."""
     judge = np.where(HUMAN < 5, NAN, HUMAN)
-    first, second = judge_lines(beside(("gpt4",), (0.2, *SHOWN), (0.1, *SHOWN)), compared(judge))
+    first, second = judge_lines(
+        beside(("gpt4",), (0.2, *SHOWN), (0.1, *SHOWN)), compared(judge)
+    )
     assert "difference on the texts that both have 0.200 [0.100, 0.300]" in first
     assert "difference 0.100 [0.100, 0.300]" in second
 

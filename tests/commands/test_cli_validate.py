@@ -41,7 +41,9 @@ def test_published_numbers() -> None:
     ran = validated(path, "--scale", 1, 6, "--group", "id", "--format", "json")
     found = ran.json["estimator"]
     assert found["mse"] == pytest.approx(0.0214, abs=0.0002)
-    assert found["spearman"] == pytest.approx(0.345, abs=0.004)  # within folds; published 0.316
+    assert found["spearman"] == pytest.approx(
+        0.345, abs=0.004
+    )  # within folds; published 0.316
     assert found["coverage"] == 0.995
 
 
@@ -61,8 +63,13 @@ def test_json(rated: Path) -> None:
 @pytest.mark.parametrize("group", ["source", "system", "item", "mood"])
 def test_groups(tmp_path: Path, group: str) -> None:
     """Held out together by a known role or by any column; the signature says by what."""
-    rows = [{**row, "mood": ["good", "bad"][len(str(row["text"])) % 2]} for row in rated_rows()]
-    found = validated(jsonl(tmp_path / "r.jsonl", rows), "--group", group, "--format", "json")
+    rows = [
+        {**row, "mood": ["good", "bad"][len(str(row["text"])) % 2]}
+        for row in rated_rows()
+    ]
+    found = validated(
+        jsonl(tmp_path / "r.jsonl", rows), "--group", group, "--format", "json"
+    )
     assert found.code == 0
     assert Signature.parse(found.json["signature"]).get("heldout") == group
     single = validated(tmp_path / "r.jsonl", "--group", "id", "--format", "json")
@@ -74,12 +81,20 @@ def test_what_belongs_together_is_held_out(tmp_path: Path) -> None:
     rows = rated_rows()
     for row in rows:
         row["item"] = row.pop("source")
-    of_items = known(jsonl(tmp_path / "items.jsonl", rows), *SCALE, "--format", "json").json
+    of_items = known(
+        jsonl(tmp_path / "items.jsonl", rows), *SCALE, "--format", "json"
+    ).json
     for row in rows:
         row["source"] = row.pop("item")
-    of_sources = known(jsonl(tmp_path / "sources.jsonl", rows), *SCALE, "--format", "json").json
+    of_sources = known(
+        jsonl(tmp_path / "sources.jsonl", rows), *SCALE, "--format", "json"
+    ).json
     assert of_sources["estimator"] == of_items["estimator"]
-    assert of_sources["side_by_side"]["n_drawn"] == of_items["side_by_side"]["n_drawn"] == 12
+    assert (
+        of_sources["side_by_side"]["n_drawn"]
+        == of_items["side_by_side"]["n_drawn"]
+        == 12
+    )
     for name, result in {"source": of_sources, "item": of_items}.items():
         signed = Signature.parse(result["signature"])
         assert (signed.get("heldout"), signed.get("drawn"), signed.get("units")) == (
@@ -94,7 +109,10 @@ def test_the_fair_annotator_is_told(rated: Path) -> None:
     """The first line compares with the mean of the others; the table's people are flattered."""
     ran = known(rated, *SCALE)
     said = " ".join(ran.out.split())
-    assert "On equal terms, both against the mean of the other annotators, Spearman is" in said
+    assert (
+        "On equal terms, both against the mean of the other annotators, Spearman is"
+        in said
+    )
     found = known(rated, *SCALE, "--format", "json").json["beside"]
     low, high = found["difference_interval"]
     gap = found["estimator"] - found["annotator"]
@@ -104,7 +122,9 @@ def test_the_fair_annotator_is_told(rated: Path) -> None:
 def test_few_groups_are_told(rated: Path) -> None:
     """Four systems say little about others, whatever the interval says."""
     out = validated(rated, *SCALE, "--group", "system").out
-    assert "Intervals rest on 4 groups only, too few to rely on." in " ".join(out.split())
+    assert "Intervals rest on 4 groups only, too few to rely on." in " ".join(
+        out.split()
+    )
 
 
 def test_groups_of_the_same_texts(tmp_path: Path) -> None:
@@ -121,7 +141,10 @@ def test_groups_of_the_same_texts(tmp_path: Path) -> None:
 
 def test_groups_that_are_not_there(tmp_path: Path) -> None:
     """A missing column, or one group only, is wrong usage."""
-    rows = [{"text": text, "rating": i % 5, "task": "one"} for i, text in enumerate(headlines(9))]
+    rows = [
+        {"text": text, "rating": i % 5, "task": "one"}
+        for i, text in enumerate(headlines(9))
+    ]
     for group in ("source", "task"):
         ran = validated(jsonl(tmp_path / "r.jsonl", rows), "--group", group)
         assert (ran.code, group in ran.err) == (2, True)
@@ -129,7 +152,12 @@ def test_groups_that_are_not_there(tmp_path: Path) -> None:
 
 def test_seeds(rated: Path) -> None:
     """Only intervals hang on them, and the signature names the seed."""
-    alone = ("--group", "id", "--format", "json")  # more texts than parts of the jackknife
+    alone = (
+        "--group",
+        "id",
+        "--format",
+        "json",
+    )  # more texts than parts of the jackknife
     runs = (validated(rated, *alone, "--seed", seed).json for seed in (0, 0, 7))
     first, again, other = runs
     assert first == again
@@ -181,7 +209,9 @@ def test_without_annotators(tmp_path: Path) -> None:
 )
 def test_pools_that_teach_nothing(tmp_path: Path, ratings: list[float], n: int) -> None:
     """Undefined measures are null with a reason, in every format; nothing breaks."""
-    rows = [{"text": t, "rating": r} for t, r in zip(headlines(n), ratings, strict=True)]
+    rows = [
+        {"text": t, "rating": r} for t, r in zip(headlines(n), ratings, strict=True)
+    ]
     path = jsonl(tmp_path / "r.jsonl", rows)
     found = validated(path, "--format", "json")
     assert found.code == 0
@@ -207,13 +237,16 @@ def test_copies_are_told(tmp_path: Path) -> None:
     assert named.json["estimator"] == apart.json["estimator"]
     short = [{"text": ["yes", "no"][i % 2], "rating": i % 5} for i in range(40)]
     ran = validated(jsonl(tmp_path / "short.jsonl", short))
-    assert "40 of 40 texts occur more than once" in ran.err  # too short to be called copies
+    assert (
+        "40 of 40 texts occur more than once" in ran.err
+    )  # too short to be called copies
 
 
 def test_bad_rows_by_what_is_wrong(tmp_path: Path) -> None:
     """How often each fault was found; the first row of each."""
     rows = [
-        {**row, "rating": 1e999 if i % 3 == 0 else 3 + i % 2} for i, row in enumerate(rated_rows())
+        {**row, "rating": 1e999 if i % 3 == 0 else 3 + i % 2}
+        for i, row in enumerate(rated_rows())
     ]
     rows[1]["text"] = None
     ran = validated(jsonl(tmp_path / "r.jsonl", rows), *SCALE, "--skip-bad")
@@ -227,7 +260,9 @@ def test_ratings_given_twice_are_told(tmp_path: Path) -> None:
     """One annotator, one text, two ratings: both count, which is said."""
     rows = rated_rows()
     ran = validated(jsonl(tmp_path / "r.jsonl", [*rows, *rows[:5]]), *SCALE)
-    assert "5 times an annotator rated the same text again; every rating counts" in ran.err
+    assert (
+        "5 times an annotator rated the same text again; every rating counts" in ran.err
+    )
     again = validated(jsonl(tmp_path / "q.jsonl", rows), *SCALE)
     assert "rated the same text again" not in again.err
 
@@ -239,7 +274,8 @@ def test_side_by_side(rated: Path) -> None:
     """
     ran = run("validate", rated, *SCALE, "--format", "json")
     assert ran.code == 0, ran.err
-    found, table = ran.json, ran.json["side_by_side"]
+    found = ran.json
+    table = ran.json["side_by_side"]
     names = [one["name"] for one in table["methods"]]
     assert names == [
         "the Gaussian process", "BLEU Neighbors", *table["baselines"],
@@ -265,7 +301,9 @@ def test_side_by_side(rated: Path) -> None:
 def test_the_recommended_command_runs(rated: Path, tmp_path: Path) -> None:
     """It names the columns, scale, seed and estimator that were validated, and nothing else."""
     rows = rated_rows(144)
-    rows = [{"words": row["text"], "mark": row["rating"], "id": row["id"]} for row in rows]
+    rows = [
+        {"words": row["text"], "mark": row["rating"], "id": row["id"]} for row in rows
+    ]
     path = jsonl(tmp_path / "odd names.jsonl", rows)
     columns = ("--column", "text=words", "--column", "rating=mark")
     ran = run("validate", path, *columns, *SCALE, "--seed", 3)
@@ -273,10 +311,14 @@ def test_the_recommended_command_runs(rated: Path, tmp_path: Path) -> None:
     assert line.startswith("  refless score OUTPUTS --rated ")
     assert line.count("seed") == 1
     outputs = jsonl(tmp_path / "o.jsonl", [{"words": text} for text in headlines(5)])
-    words = [str(outputs) if word == "OUTPUTS" else word for word in shlex.split(line)[1:]]
+    words = [
+        str(outputs) if word == "OUTPUTS" else word for word in shlex.split(line)[1:]
+    ]
     used = run(*words, "--format", "json")
     assert used.code == 0, used.err
-    found = run("validate", path, *columns, *SCALE, "--seed", 3, "--format", "json").json
+    found = run(
+        "validate", path, *columns, *SCALE, "--seed", 3, "--format", "json"
+    ).json
     first, second = (Signature.parse(one["signature"]) for one in (used.json, found))
     assert first.name == second.name
     for name in ("pool", "scale", "seed", "w", "tau"):
@@ -287,7 +329,10 @@ def test_the_verdict_comes_first(tmp_path: Path) -> None:
     """A sentence before the table."""
     pool = simulate(150).pool
     columns = zip(pool.texts, pool.sources, (1 + 4 * pool.human).tolist(), strict=True)
-    rows = [{"text": text, "source": source, "rating": human} for text, source, human in columns]
+    rows = [
+        {"text": text, "source": source, "rating": human}
+        for text, source, human in columns
+    ]
     rated = jsonl(tmp_path / "rated.jsonl", rows)
     page = tmp_path / "x.html"
     ran = run("validate", rated, *SCALE, "-o", page, "-o", tmp_path / "x.json")
@@ -295,7 +340,9 @@ def test_the_verdict_comes_first(tmp_path: Path) -> None:
     said = " ".join(out.split())
     found = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
     assert said.startswith(found["verdict"])
-    assert out.index("Side by side on the same texts") < out.index("Agreement with people")
+    assert out.index("Side by side on the same texts") < out.index(
+        "Agreement with people"
+    )
     best = found["side_by_side"]["reference"]
     assert found["verdict"].lower().startswith(f"use {best}: it agrees".lower())
     assert not too_wide(out)
@@ -320,7 +367,9 @@ def test_nothing_to_recommend(tmp_path: Path) -> None:
 def test_a_baseline_that_is_better(tmp_path: Path) -> None:
     """Where only the number of words counts, their n-grams say less than the length does."""
     rng = np.random.default_rng(0)
-    words = sorted({word for text in headlines(60) for word in text.split() if word.isalpha()})
+    words = sorted(
+        {word for text in headlines(60) for word in text.split() if word.isalpha()}
+    )
     texts = [" ".join(rng.choice(words, int(n))) for n in rng.integers(3, 12, 80)]
     rows = [{"text": text, "rating": len(text)} for text in texts]
     ran = run("validate", jsonl(tmp_path / "r.jsonl", rows), *ANY_NEIGHBOR)
@@ -329,7 +378,9 @@ def test_a_baseline_that_is_better(tmp_path: Path) -> None:
     assert "refless score" not in ran.out
 
 
-def test_what_is_ahead_comes_first_on_real_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_ahead_comes_first_on_real_ratings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Corrections of learner sentences: length ranks best."""
     needed("edits")
     path = DATA / "edits" / "grammar.jsonl"
@@ -350,7 +401,10 @@ def test_what_to_try_where_the_systems_name_is_ahead(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "r.jsonl", rows)
     ran = validated(path, estimator="gp")
     said = " ".join(ran.out.split())
-    assert "the system's name is ahead" in said or "a baseline, the system's name, agrees" in said
+    assert (
+        "the system's name is ahead" in said
+        or "a baseline, the system's name, agrees" in said
+    )
     assert "try --estimator gp:use_system=yes." in said
     assert "gp:use_system=yes" not in validated(path, estimator="gp:use_system=yes").out
 
@@ -376,7 +430,11 @@ def test_estimators_that_are_named(rated: Path) -> None:
         "bleu-neighbors:tau=0.1",
         "the Gaussian process",
     ]
-    better = [one["name"] for one in table["methods"][:3] if (one["gain_interval"][0] or 0) > 0]
+    better = [
+        one["name"]
+        for one in table["methods"][:3]
+        if (one["gain_interval"][0] or 0) > 0
+    ]
     assert not better
     single = validated(rated, *SCALE, "--format", "json", estimator="gp").json
     assert [one["name"] for one in single["side_by_side"]["methods"]] == [
@@ -384,7 +442,9 @@ def test_estimators_that_are_named(rated: Path) -> None:
     ]  # fmt: skip
     refused = run("validate", rated, "--estimator", "gp", "--estimator", "nonsense")
     assert refused.code == 2
-    assert "no estimator 'nonsense'; there are bleu-neighbors, gp, ratpred" in refused.err
+    assert (
+        "no estimator 'nonsense'; there are bleu-neighbors, gp, ratpred" in refused.err
+    )
 
 
 @pytest.mark.parametrize(("tail", "said"), [(2, True), (100, False)])
@@ -392,6 +452,8 @@ def test_heavy_tails_are_named(tail: int, said: bool, tmp_path: Path) -> None:
     """Where few texts make up the MSE, no interval of it knows what these texts lack."""
     rng = np.random.default_rng(0)
     ratings = enumerate(rng.standard_t(tail, 100).tolist())
-    rows = [{"id": f"a{i}", "text": f"text {i % 7} of {i}", "rating": r} for i, r in ratings]
+    rows = [
+        {"id": f"a{i}", "text": f"text {i % 7} of {i}", "rating": r} for i, r in ratings
+    ]
     ran = run("validate", jsonl(tmp_path / "rated.jsonl", rows), "--estimator", "gp")
     assert ("The worst 5 % of the errors make up" in ran.out) is said

@@ -37,7 +37,10 @@ def test_codes_among_ratings(codes: list[float], ends: str) -> None:
     for line, code in zip(named, codes, strict=True):
         count = f"1 of {40 + len(codes)} ratings is {code:g}, the others go from 1 to 5"
         assert line.startswith(count)
-        assert f"not rated, leave these cells blank or say --read rating-map={code:g}=" in line
+        assert (
+            f"not rated, leave these cells blank or say --read rating-map={code:g}="
+            in line
+        )
     assert f"--scale {ends} says so" in scale
 
 
@@ -80,7 +83,9 @@ def test_shares_of_the_scale() -> None:
 
 def test_a_map_makes_blanks(tmp_path: Path) -> None:
     """`99=` reads as blank what stands for not rated; other marks stay as they are."""
-    rows = [{"text": f"t{i}", "rating": rating} for i, rating in enumerate((4, 99, 2, 99))]
+    rows = [
+        {"text": f"t{i}", "rating": rating} for i, rating in enumerate((4, 99, 2, 99))
+    ]
     path = jsonl(tmp_path / "r.jsonl", rows)
     read = read_pool([str(path)], Reading(rating_map=parse_word_map("99=")))
     assert read.pool.human.tolist() == [4, 2]
@@ -93,7 +98,10 @@ def test_judge_names_them(tmp_path: Path) -> None:
     rows += [{"id": f"c{i}", "rating": 99, "judge": 3} for i in range(3)]
     path = jsonl(tmp_path / "r.jsonl", rows)
     flags = ("--score-column", "judge", "--resamples", "60", "--format", "json")
-    assert "3 of 43 ratings are 99, the others go from 1 to 5" in run("judge", path, *flags).err
+    assert (
+        "3 of 43 ratings are 99, the others go from 1 to 5"
+        in run("judge", path, *flags).err
+    )
     clean = run("judge", path, *flags, "--read", "rating-map=99=")
     assert "ratings are 99" not in clean.err
     assert clean.json["judges"][0]["measures"]["bias"]["value"] == pytest.approx(1.0)
@@ -102,10 +110,16 @@ def test_judge_names_them(tmp_path: Path) -> None:
 def test_unscored_rows_are_no_accident(tmp_path: Path) -> None:
     """A judge that is blank on what people rate low: both means are said, and all rows counted."""
     rows = [
-        {"id": f"t{i}", "rating": 1 if i < 12 else 4, "judge": None if i < 12 else 3 + i % 3}
+        {
+            "id": f"t{i}",
+            "rating": 1 if i < 12 else 4,
+            "judge": None if i < 12 else 3 + i % 3,
+        }
         for i in range(40)
     ]
     path = jsonl(tmp_path / "r.jsonl", [*rows, {"id": "new", "judge": 4}])
     ran = run("judge", path, "--score-column", "judge", "--resamples", "60")
-    assert "mean rating is 1 of texts without a score and 4 of those with one" in ran.err
+    assert (
+        "mean rating is 1 of texts without a score and 4 of those with one" in ran.err
+    )
     assert "Of all 41 rows, 40 of them rated" in " ".join(ran.out.split())

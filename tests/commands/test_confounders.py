@@ -14,7 +14,17 @@ from refless.evaluation.groups import label_means
 from refless.registry.arrays import FloatArray, IntArray
 
 RUNS = 40
-NOUNS = ("ferry", "choir", "museum", "bridge", "school", "tower", "garden", "bakery", "river")
+NOUNS = (
+    "ferry",
+    "choir",
+    "museum",
+    "bridge",
+    "school",
+    "tower",
+    "garden",
+    "bakery",
+    "river",
+)
 
 
 def pool_of(
@@ -25,15 +35,20 @@ def pool_of(
     seed: int = 0,
 ) -> RatedPool:
     """Texts of random words."""
-    rng, n = np.random.default_rng(seed), len(human)
+    rng = np.random.default_rng(seed)
+    n = len(human)
     sizes = np.full(n, 12) if lengths is None else lengths
-    texts = [" ".join([str(i), *rng.choice(NOUNS, size)]) for i, size in enumerate(sizes)]
+    texts = [
+        " ".join([str(i), *rng.choice(NOUNS, size)]) for i, size in enumerate(sizes)
+    ]
     return RatedPool(
         ids=tuple(f"t{i:03}" for i in range(n)),
         texts=texts,
         systems=() if systems is None else tuple(f"m{i}" for i in systems),
         human=human,
-        ratings=Ratings(text=np.arange(n), annotator=np.zeros(n, dtype=np.int64), values=human),
+        ratings=Ratings(
+            text=np.arange(n), annotator=np.zeros(n, dtype=np.int64), values=human
+        ),
         named=True,
     )
 
@@ -52,27 +67,36 @@ def test_partial_correlation_is_that_of_residuals() -> None:
     lengths = rng.integers(6, 60, n)
     human = np.log(lengths) + rng.normal(size=n)
     values = np.log(lengths) + human + rng.normal(size=n)
-    one = estimated(replace(split_of(human), blocks=np.zeros(n, dtype=np.int64)), values)
+    one = estimated(
+        replace(split_of(human), blocks=np.zeros(n, dtype=np.int64)), values
+    )
     pool = pool_of(human, lengths=lengths)
-    ranks = [np.argsort(np.argsort(c)) * 1.0 for c in (human, values, [len(t) for t in pool.texts])]
+    ranks = [
+        np.argsort(np.argsort(c)) * 1.0
+        for c in (human, values, [len(t) for t in pool.texts])
+    ]
     line = np.stack([np.ones(n), ranks[2]], axis=1)
     left = [r - line @ np.linalg.lstsq(line, r, rcond=None)[0] for r in ranks[:2]]
     expected = np.corrcoef(*left)[0, 1]
-    assert confounders(pool, one).within["length"].value == pytest.approx(expected, abs=0.02)
+    assert confounders(pool, one).within["length"].value == pytest.approx(
+        expected, abs=0.02
+    )
 
 
 def test_within_systems_is_within_cells() -> None:
     """A cell is a fold and a system; within it, systems' means do nothing."""
     rng = np.random.default_rng(0)
     systems = rng.integers(0, 4, 200)
-    human, values = rng.normal(size=200), rng.normal(size=200)
+    human = rng.normal(size=200)
+    values = rng.normal(size=200)
     one = fixed(human, values)
     labels = [f"m{i}" for i in systems]
     assert len(np.unique(cells(one.split, labels))) == 20
     left = confounders(pool_of(human, systems=systems), one).within["system"]
     for shift in (10.0 * systems, -systems * 3.0):
         shifted = confounders(
-            pool_of(human + shift, systems=systems), fixed(human + shift, values + shift)
+            pool_of(human + shift, systems=systems),
+            fixed(human + shift, values + shift),
         )
         assert shifted.within["system"].value == pytest.approx(left.value, abs=1e-12)
 
@@ -91,7 +115,9 @@ def unmade(rng: np.random.Generator) -> Confounders:
     """Estimates that know the texts and neither systems nor lengths."""
     n = 120
     human = rng.normal(size=n)
-    pool = pool_of(human, systems=rng.integers(0, 4, n), lengths=rng.integers(8, 30, n), seed=7)
+    pool = pool_of(
+        human, systems=rng.integers(0, 4, n), lengths=rng.integers(8, 30, n), seed=7
+    )
     return confounders(pool, fixed(human, human + 1.5 * rng.normal(size=n)))
 
 
@@ -113,7 +139,9 @@ def of_lengths(rng: np.random.Generator) -> Confounders:
 
 def test_null_says_nothing() -> None:
     """Where the correlation is of the texts, each sentence is said in at most 5 % of pools."""
-    said = [confounder_lines(unmade(np.random.default_rng(seed))) for seed in range(RUNS)]
+    said = [
+        confounder_lines(unmade(np.random.default_rng(seed))) for seed in range(RUNS)
+    ]
     for what in ("which system", "how long"):
         assert sum(any(what in line for line in lines) for lines in said) <= 0.05 * RUNS
 
@@ -125,7 +153,10 @@ def test_null_says_nothing() -> None:
             of_systems,
             "A part of the correlation ({}) is which system wrote the text: within",
         ),
-        (of_lengths, "A part of the correlation ({}) is how long the text is: given length it is"),
+        (
+            of_lengths,
+            "A part of the correlation ({}) is how long the text is: given length it is",
+        ),
     ],
     ids=["systems", "lengths"],
 )
@@ -133,6 +164,8 @@ def test_what_is_there_is_said(made: Made, line: str) -> None:
     """Estimates that know one thing alone are found out."""
     found = made(np.random.default_rng(1))
     start = line.format(f"{found.whole:.3f}")
-    assert any(said.startswith(start) for said in confounder_lines(found)), confounder_lines(found)
+    assert any(said.startswith(start) for said in confounder_lines(found)), (
+        confounder_lines(found)
+    )
     (section,) = confounder_sections(found)
     assert any(said.startswith(start) for said in section.lines)

@@ -37,7 +37,12 @@ ROWS = [
         ("these_items", True, "these_items=True", "--these-items"),
         ("goal", "mean", "goal='mean'", "--goal mean"),
         ("own", "gpt*", "own='gpt*'", "--own 'gpt*'"),
-        ("system", ["OLD", "NEW"], "system=['OLD', 'NEW']", "--system OLD --system NEW"),
+        (
+            "system",
+            ["OLD", "NEW"],
+            "system=['OLD', 'NEW']",
+            "--system OLD --system NEW",
+        ),
         ("scale", (1.0, 5.0), "scale=(1, 5)", "--scale 1 5"),
         ("scale", SCALE, "scale=(MIN, MAX)", "--scale MIN MAX"),
         ("columns", {"text": "a b"}, "columns={'text': 'a b'}", "--column 'text=a b'"),
@@ -49,7 +54,9 @@ ROWS = [
         ),
     ],
 )
-def test_a_parameter_and_its_value(name: str, value: object, in_python: str, as_flags: str) -> None:
+def test_a_parameter_and_its_value(
+    name: str, value: object, in_python: str, as_flags: str
+) -> None:
     """The keyword argument that Python takes, the words that a shell takes."""
     assert called(name, value) == in_python
     with command_line(FLAGS):

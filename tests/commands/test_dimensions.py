@@ -27,13 +27,19 @@ def test_a_column_is_a_dimension(name: str) -> None:
     """Ratings by a plain name or within an object; lists are ratings by several people."""
     rows = [{**row, **row["ratings"]} for row in WIDE]
     assert read_pool(rows, Reading(dimension=name)).pool.human.tolist() == [4.5, 1]
-    with pytest.raises(InputError, match=r"leave --dimension out.*the columns are 'text'"):
+    with pytest.raises(
+        InputError, match=r"leave --dimension out.*the columns are 'text'"
+    ):
         read_pool(rows, Reading(dimension="grammar"))
-    with pytest.raises(InputError, match="no ratings of a dimension 'x'; the dimensions are 'flu"):
+    with pytest.raises(
+        InputError, match="no ratings of a dimension 'x'; the dimensions are 'flu"
+    ):
         read_pool(LONG, Reading(dimension="x"))
 
 
-@pytest.mark.parametrize("score", ["ratings.fluency", "ratings.f*", "ratings.fluency.0"])
+@pytest.mark.parametrize(
+    "score", ["ratings.fluency", "ratings.f*", "ratings.fluency.0"]
+)
 def test_ratings_of_a_dimension_are_no_scores(score: str) -> None:
     """An estimate would know what is held out; another dimension may be a score."""
     rows = [{**row, "ratings": {**row["ratings"], "fluency": [4, 5]}} for row in WIDE]
@@ -57,7 +63,8 @@ def test_a_pattern_of_dimensions() -> None:
 
 def test_outputs_need_no_dimension_of_the_rated_texts(tmp_path: Path) -> None:
     """compare and next read it of the rated texts alone; a column of ratings must have a name."""
-    folder, rows = tmp_path, [{**row, "dimension": "ok"} for row in rated_rows(30)]
+    folder = tmp_path
+    rows = [{**row, "dimension": "ok"} for row in rated_rows(30)]
     path = jsonl(folder / "long.jsonl", [*rows, {**rows[0], "dimension": "fit"}])
     rated = ("--rated", path, "--scale", 1, 6, "--dimension", "ok")
     both = jsonl(folder / "both.jsonl", [{**row, "system": f"S{i % 2}", "item": f"i{i // 2}"}
@@ -76,10 +83,15 @@ def test_choices_have_dimensions(tmp_path: Path) -> None:
         {"chosen": "b", "rejected": "a", "dimension": "adequacy"},
     ]
     path = jsonl(tmp_path / "pairs.jsonl", rows)
-    for dimension, human in (("fluency", {"a": 1, "b": 0}), ("adequacy", {"a": 0, "b": 1})):
+    for dimension, human in (
+        ("fluency", {"a": 1, "b": 0}),
+        ("adequacy", {"a": 0, "b": 1}),
+    ):
         pool = read_pool(path, Reading(dimension=dimension)).pool
         assert dict(zip(pool.texts, pool.human.tolist(), strict=True)) == human
-    with pytest.raises(SeveralDimensionsError, match=r"'fluency' \(2\), 'adequacy' \(2\)"):
+    with pytest.raises(
+        SeveralDimensionsError, match=r"'fluency' \(2\), 'adequacy' \(2\)"
+    ):
         read_pool(path)
     with pytest.raises(InputError, match="the dimensions are 'fluency', 'adequacy'"):
         read_pool(path, Reading(dimension="grammar"))
@@ -89,11 +101,18 @@ def test_several_dimensions_are_never_one() -> None:
     """Not in rows, in frames, or spread over files; a rating that names none is an error."""
     pandas = pytest.importorskip("pandas")
     for rows in (LONG, pandas.DataFrame(LONG)):
-        with pytest.raises(InputError, match=r"'fluency' \(2\), 'adequacy' \(2\); choose one"):
+        with pytest.raises(
+            InputError, match=r"'fluency' \(2\), 'adequacy' \(2\); choose one"
+        ):
             read_pool(rows)
-        assert read_pool(rows, Reading(dimension="adequacy")).pool.human.tolist() == [2, 3]
+        assert read_pool(rows, Reading(dimension="adequacy")).pool.human.tolist() == [
+            2,
+            3,
+        ]
     bare = [*LONG, {"id": "3", "text": "c", "rating": 3}]
-    with pytest.raises(InputError, match="row 5, column 'dimension': a rating without a dimension"):
+    with pytest.raises(
+        InputError, match="row 5, column 'dimension': a rating without a dimension"
+    ):
         read_pool(bare, Reading(dimension="fluency"))
     unrated = [*LONG, {"id": "3", "text": "c", "rating": None}]
     assert len(read_pool(unrated, Reading(dimension="fluency")).pool) == 2
@@ -102,7 +121,10 @@ def test_several_dimensions_are_never_one() -> None:
 def test_dimensions_of_several_files(tmp_path: Path) -> None:
     """Each file has one: together they have two."""
     for name in ("fluency", "adequacy"):
-        jsonl(tmp_path / f"{name}.jsonl", [row for row in LONG if row["dimension"] == name])
+        jsonl(
+            tmp_path / f"{name}.jsonl",
+            [row for row in LONG if row["dimension"] == name],
+        )
     files = [str(tmp_path / "fluency.jsonl"), str(tmp_path / "adequacy.jsonl")]
     with pytest.raises(InputError, match="several dimensions"):
         read_pool(files)
@@ -119,9 +141,12 @@ def test_the_column_of_dimensions(tmp_path: Path) -> None:
         read_pool(rows, Reading(columns=columns))
     with pytest.raises(InputError, match=r"no column 'nope' \(--column dimension\)"):
         read_pool(rows, Reading(columns=Columns(dimension="nope")))
-    pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    pandas = pytest.importorskip("pandas")
+    _ = pytest.importorskip("pyarrow")
     pandas.DataFrame(rows).to_parquet(tmp_path / "rows.parquet")
-    found = read_pool(str(tmp_path / "rows.parquet"), Reading(columns=columns, dimension="fluency"))
+    found = read_pool(
+        str(tmp_path / "rows.parquet"), Reading(columns=columns, dimension="fluency")
+    )
     assert found.pool.human.tolist() == [4, 1]
 
 

@@ -34,7 +34,9 @@ RATED = rows_of(slice(0, HALF))
 HONEST = rows_of(slice(HALF, None), {})
 
 
-def judged(outputs: Sequence[Mapping[str, object]], **more: object) -> refless.ScoreResult:
+def judged(
+    outputs: Sequence[Mapping[str, object]], **more: object
+) -> refless.ScoreResult:
     return refless.score(outputs, RATED, estimator="gp", scale=(1, 5), **more)
 
 
@@ -44,7 +46,9 @@ def test_refusals_do_not_pass(least: dict[str, float]) -> None:
     refusals = [{**row, "text": REFUSAL} for row in HONEST[:50]]
     found = judged(refusals, **least)
     assert found.exit_status == 4
-    assert found.gate.reason.startswith("gate undecided: 50 of 50 (100 %) of the outputs")
+    assert found.gate.reason.startswith(
+        "gate undecided: 50 of 50 (100 %) of the outputs"
+    )
     assert ". " not in found.gate.reason
     assert found.gate.reason in found.notes
 
@@ -74,8 +78,13 @@ def test_one_estimate_for_all_does_not_pass() -> None:
 
 def test_what_one_system_does_is_a_doubt() -> None:
     """A quarter of the outputs are refusals, all of one system."""
-    mixed = [{**row, "system": "shy" if i % 4 == 0 else "frank"} for i, row in enumerate(HONEST)]
-    mixed = [{**row, "text": REFUSAL} if row["system"] == "shy" else row for row in mixed]
+    mixed = [
+        {**row, "system": "shy" if i % 4 == 0 else "frank"}
+        for i, row in enumerate(HONEST)
+    ]
+    mixed = [
+        {**row, "text": REFUSAL} if row["system"] == "shy" else row for row in mixed
+    ]
     found = judged(mixed, min_mean=1.5)
     assert found.gate.verdict == "undecided"
 
@@ -106,8 +115,12 @@ def test_beating_a_constant_is_shown_as_often_as_it_is_so(skill: float) -> None:
         human = (0.7 * items + 0.7 * rng.standard_normal((60, 3))).ravel()
         known = skill * human + np.sqrt(1 - skill**2) * rng.standard_normal(180)
         sources = tuple(f"s{i // 3}" for i in range(180))
-        rest = mean_of_others(human, np.arange(180) // 3)  # as held-out estimates do, at best
-        guess = rest + (skill or 0.1) * (known - rest)  # shrunk as the correlation asks for
+        rest = mean_of_others(
+            human, np.arange(180) // 3
+        )  # as held-out estimates do, at best
+        guess = rest + (skill or 0.1) * (
+            known - rest
+        )  # shrunk as the correlation asks for
         errors = Residuals(values=human - guess, human=human, sources=sources)
         shown += beats_constant(errors)
     assert shown <= 10 if skill == 0 else shown > 130

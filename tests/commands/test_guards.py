@@ -39,7 +39,8 @@ def halves(pool: RatedPool, seed: int) -> tuple[Outputs, RatedPool]:
 def share_held(text: str, other: str) -> float:
     """The definition: clipped runs of three words that the other text has."""
     mine, theirs = (
-        Counter(zip(w, w[1:], w[2:], strict=False)) for w in (text.split(), other.split())
+        Counter(zip(w, w[1:], w[2:], strict=False))
+        for w in (text.split(), other.split())
     )
     return sum((mine & theirs).values()) / max(1, sum(mine.values()))
 
@@ -55,9 +56,14 @@ def test_pairs_are_those_of_the_definition(texts: list[str], others: list[str]) 
     }
     vocabulary, known = learn(others, RUNS)
     of_texts, asked = learn(texts, RUNS)
-    for one, two in ((look_up(texts, vocabulary), known), (asked, look_up(others, of_texts))):
+    for one, two in (
+        (look_up(texts, vocabulary), known),
+        (asked, look_up(others, of_texts)),
+    ):
         found = [
-            (r, o) for rows, cols, _ in pairs(one, two) for r, o in zip(rows, cols, strict=True)
+            (r, o)
+            for rows, cols, _ in pairs(one, two)
+            for r, o in zip(rows, cols, strict=True)
         ]
         assert {(int(row), int(other)) for row, other in found} == slow
 
@@ -78,8 +84,18 @@ def outputs(*rows: tuple[str, str, str]) -> Outputs:
 
 POOL = read_pool(
     [
-        {"id": "r0", "text": "the ferry sinks at noon by the river", "source": "s0", "rating": 3},
-        {"id": "r1", "text": "a choir sings in the old town hall", "source": "s1", "rating": 4},
+        {
+            "id": "r0",
+            "text": "the ferry sinks at noon by the river",
+            "source": "s0",
+            "rating": 3,
+        },
+        {
+            "id": "r1",
+            "text": "a choir sings in the old town hall",
+            "source": "s1",
+            "rating": 4,
+        },
         {"id": "r2", "text": "no", "source": "s2", "rating": 1},
     ],
     Reading(scale=(1, 5)),
@@ -142,7 +158,8 @@ def planted(out: Outputs, rated: RatedPool, share: float, seed: int) -> Outputs:
 def test_numbers_of_texts_by_definition() -> None:
     """The nearest text, known pairs and repetition, all without texts of the same source."""
     out, rated = halves(simulate(150, seed=5).pool, 0)
-    out, rated = out.take(range(30)), rated.take(np.arange(70))
+    out = out.take(range(30))
+    rated = rated.take(np.arange(70))
     mine, theirs = _numbers(out, rated)
     both = list(zip(rated.texts, rated.sources, strict=True))
     for found, texts, sources in (
@@ -151,7 +168,9 @@ def test_numbers_of_texts_by_definition() -> None:
     ):
         for row, text, source in zip(found.values, texts, sources, strict=True):
             others = [other for other, own in both if own != source]
-            assert row[-2] == pytest.approx(max(gram_cosine(text, other) for other in others))
+            assert row[-2] == pytest.approx(
+                max(gram_cosine(text, other) for other in others)
+            )
             held = [words(other) for other in others]
             known = {word for one in held for word in one}
             pairs = {pair for one in held for pair in pairwise(one)}
@@ -171,10 +190,14 @@ def test_gaps_are_those_of_kolmogorov_and_smirnov() -> None:
 
     rng = np.random.default_rng(0)
     for shift in (0.0, 1.0, -2.0):
-        one, other = rng.integers(0, 9, 50) + shift, rng.integers(0, 9, 80).astype(float)
-        found, theirs = gap(one, other), ks_2samp(one, other, method="asymp")
+        one = rng.integers(0, 9, 50) + shift
+        other = rng.integers(0, 9, 80).astype(float)
+        found = gap(one, other)
+        theirs = ks_2samp(one, other, method="asymp")
         assert found.distance == pytest.approx(theirs.statistic)
-        assert found.p(50, 80) == pytest.approx(kolmogorov(np.sqrt(50 * 80 / 130) * found.distance))
+        assert found.p(50, 80) == pytest.approx(
+            kolmogorov(np.sqrt(50 * 80 / 130) * found.distance)
+        )
         apart = found.beyond(one).mean() - found.beyond(other).mean()
         assert apart == pytest.approx(found.distance)
         less = gap(one, other, falling=True).distance
@@ -185,9 +208,14 @@ def test_one_source_is_left_out_text_by_text() -> None:
     """One rated source does not say what another is like; too few texts say nothing at all."""
     pool = simulate(60, seed=3).pool
     one = replace(pool, sources=("s",) * 60)
-    out = replace(as_outputs(pool), sources=("new",) * 60, ids=tuple(f"o{i}" for i in range(60)))
+    out = replace(
+        as_outputs(pool), sources=("new",) * 60, ids=tuple(f"o{i}" for i in range(60))
+    )
     near = _numbers(out, one)[1].values[:, -2]
-    assert near.tolist() == _numbers(out, replace(pool, sources=()))[1].values[:, -2].tolist()
+    assert (
+        near.tolist()
+        == _numbers(out, replace(pool, sources=()))[1].values[:, -2].tolist()
+    )
     assert unlike(out, pool.take(np.arange(FEWEST - 1))) is None
 
 
@@ -196,15 +224,26 @@ REFUSAL = "I'm sorry, but I can't help with that."
 
 def worse(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """What failing systems give in the place of honest outputs."""
-    n, rng = len(texts), np.random.default_rng(0)
-    boilerplate = ("Thank you for your question!", "As an AI language model, I cannot say.", "N/A")
+    n = len(texts)
+    rng = np.random.default_rng(0)
+    boilerplate = (
+        "Thank you for your question!",
+        "As an AI language model, I cannot say.",
+        "N/A",
+    )
     return {
         "refusals": (REFUSAL,) * n,
-        "some refusals": tuple(REFUSAL if i % 5 < 2 else text for i, text in enumerate(texts)),
+        "some refusals": tuple(
+            REFUSAL if i % 5 < 2 else text for i, text in enumerate(texts)
+        ),
         "nothing": ("",) * n,
         "boilerplate": tuple(boilerplate[i % 3] for i in range(n)),
-        "halves": tuple(" ".join(text.split()[: len(text.split()) // 2]) for text in texts),
-        "shuffled": tuple(" ".join(rng.permutation(text.split()).tolist()) for text in texts),
+        "halves": tuple(
+            " ".join(text.split()[: len(text.split()) // 2]) for text in texts
+        ),
+        "shuffled": tuple(
+            " ".join(rng.permutation(text.split()).tolist()) for text in texts
+        ),
         "one text": (texts[0],) * n,
         "tags": tuple(f"<div><p>{text}</p></div>" for text in texts),
     }
@@ -232,7 +271,9 @@ def test_few_sources_raise_no_alarm() -> None:
     """Texts on ten sources beside texts on ten others: sources differ, texts are of one kind."""
     alarms = 0
     for seed in range(20):
-        out, rated = halves(simulate(60, seed=seed).pool, seed)  # three systems answer a source
+        out, rated = halves(
+            simulate(60, seed=seed).pool, seed
+        )  # three systems answer a source
         alarms += speaks(out, rated)
     assert alarms <= 1
 
@@ -242,10 +283,12 @@ def test_nulls_and_power_of_copies_and_unlike() -> None:
 
     Six copies in ten are found where one in ten is usual, and so are texts of another kind.
     """
-    false, true = np.zeros(2), np.zeros(2)
+    false = np.zeros(2)
+    true = np.zeros(2)
     for seed in range(RUNS_OF_NULL):
         out, rated = halves(simulate(150, seed=seed % 12).pool, seed)
-        own, far = copies(out, rated)[0], unlike(out, rated)
+        own = copies(out, rated)[0]
+        far = unlike(out, rated)
         assert far is not None
         false += [bool(more(one.overall, one.systems)) for one in (own, far)]
         if seed < 12:
@@ -262,16 +305,23 @@ def test_nulls_and_power_of_copies_and_unlike() -> None:
 @pytest.mark.skipif(not DATA.exists(), reason="the ratings are not here")
 def test_real_ratings() -> None:
     """GRADE split at random by source says nothing; responses of another task are unlike."""
-    pool = read_pool([str(DATA / "grade" / "judgements.tsv")], Reading(scale=(1, 5))).pool
+    pool = read_pool(
+        [str(DATA / "grade" / "judgements.tsv")], Reading(scale=(1, 5))
+    ).pool
     tasks = np.array(pool.tasks)
-    part = {name: pool.take(np.flatnonzero(tasks == name)) for name in sorted({*pool.tasks})}
+    part = {
+        name: pool.take(np.flatnonzero(tasks == name)) for name in sorted({*pool.tasks})
+    }
     runs = 0
     for one in part.values():
         for seed in range(10):
             out, rated = halves(one, seed)
-            own, far = copies(out, rated)[0], unlike(out, rated)
+            own = copies(out, rated)[0]
+            far = unlike(out, rated)
             assert far is not None
-            runs += bool(more(own.overall, own.systems)) + bool(more(far.overall, far.systems))
+            runs += bool(more(own.overall, own.systems)) + bool(
+                more(far.overall, far.systems)
+            )
     assert runs <= 3
     found = unlike(as_outputs(part["dailydialog"]), part["convai2"])
     assert found is not None
@@ -283,12 +333,18 @@ def test_items_are_what_sources_are() -> None:
     """The same rows with an item in the source's place: mean, interval, copies and odd texts."""
     pool = simulate(120, seed=4).pool
     found = []
-    for names in ({"sources": pool.sources, "items": ()}, {"sources": (), "items": pool.sources}):
+    for names in (
+        {"sources": pool.sources, "items": ()},
+        {"sources": (), "items": pool.sources},
+    ):
         texts = replace(pool, **names)
-        rated, out = texts.take(np.arange(80)), as_outputs(texts.take(np.arange(80, 120)))
+        rated = texts.take(np.arange(80))
+        out = as_outputs(texts.take(np.arange(80, 120)))
         fitted = BLEUNeighbors(min_neighbors=1, max_fraction=1.0).fit(rated)
         mean = scored(out, fitted.estimate(out), fitted.residuals())
         odd = guards(mean, fitted.rated, fitted.residuals())
         assert odd.unlike is not None
-        found.append((mean.overall, mean.systems, odd.unlike.overall, odd.copies.overall))
+        found.append(
+            (mean.overall, mean.systems, odd.unlike.overall, odd.copies.overall)
+        )
     assert found[0] == found[1]

@@ -15,12 +15,25 @@ from refless.commands.judge.numbers import measured
 from refless.commands.judge.repeated import drift_of
 from refless.evaluation.labels import AllRows, Labels
 from refless.evaluation.raters import Raters, Votes
-from refless.evaluation.uses import _extra_of_annotators, as_annotator, may_estimate, refusals
+from refless.evaluation.uses import (
+    _extra_of_annotators,
+    as_annotator,
+    may_estimate,
+    refusals,
+)
 from refless.stats.answers import Estimate
 from refless.stats.clusters import effective_size
 from refless.stats.contrast import mean_of
 from refless.stats.permutation import exchange_p
-from refless.stats.verdicts import Confusion, ac1, alpha, cells_of, kappa, of_table, proportion
+from refless.stats.verdicts import (
+    Confusion,
+    ac1,
+    alpha,
+    cells_of,
+    kappa,
+    of_table,
+    proportion,
+)
 
 # Counts (tp, fp, fn, tn); kappa by scikit-learn 1.9.1 (cohen_kappa_score), AC1 by irrCAC 0.4.4
 # (CAC(...).gwet()), nominal alpha by krippendorff 0.9.0.
@@ -50,10 +63,14 @@ def alone(n):
 
 def labels_of(human, judge, *, others=(), unit=None, raters=None, **more) -> Labels:
     """What a judge and people said, NaN for nothing; `others` are scores without a rating."""
-    human, judge, others = (np.asarray(column, dtype=float) for column in (human, judge, others))
+    human, judge, others = (
+        np.asarray(column, dtype=float) for column in (human, judge, others)
+    )
     unit = alone(len(human)) if unit is None else unit
     later = unit.max(initial=0) + 1 + alone(len(others))
-    text, rating = (alone(len(human)), human) if raters is None else (raters.text, raters.rating)
+    text, rating = (
+        (alone(len(human)), human) if raters is None else (raters.text, raters.rating)
+    )
     votes = Votes(text=text, rating=rating)
     every = AllRows(
         human=np.append(human, np.full(len(others), math.nan)),
@@ -90,7 +107,8 @@ def holds(found: Estimate) -> bool:
 @pytest.mark.parametrize(("counts", "expected"), AGREEMENT)
 def test_agreement_equals_other_tools(counts, expected):
     """Kappa, AC1 and alpha, NaN where a tool gives none."""
-    shares, n = np.array(counts) / sum(counts), sum(counts)
+    shares = np.array(counts) / sum(counts)
+    n = sum(counts)
     found = [float(kappa(shares)), float(ac1(shares)), float(alpha(shares, n))]
     assert found == pytest.approx(expected, abs=1e-10, nan_ok=True)
 
@@ -105,8 +123,14 @@ def test_rates_equal_scikit_learn(counts):
     nothing = {"zero_division": math.nan}
     pairs = [
         (proportion(judge[human], rows[human]), recall_score(human, judge, **nothing)),
-        (proportion(~judge[~human], rows[~human]), recall_score(~human, ~judge, **nothing)),
-        (proportion(human[judge], rows[judge]), precision_score(human, judge, **nothing)),
+        (
+            proportion(~judge[~human], rows[~human]),
+            recall_score(~human, ~judge, **nothing),
+        ),
+        (
+            proportion(human[judge], rows[judge]),
+            precision_score(human, judge, **nothing),
+        ),
     ]
     if len({*human.tolist(), *judge.tolist()}) > 1:
         cells = cells_of(human, judge)
@@ -178,8 +202,12 @@ def test_rows_count_by_their_mass() -> None:
     for name in ("ratings alone", "ratings and scores"):
         assert even[name].interval == pytest.approx(plain[name].interval)
         assert thrice[name].interval == pytest.approx(once[name].interval)
-        assert np.ptp(once[name].interval) != pytest.approx(np.ptp(plain[name].interval))
-    assert effective_size(np.arange(4.0), np.arange(4), np.array([1.0, 1.0, 1.0, 9.0])) < 4
+        assert np.ptp(once[name].interval) != pytest.approx(
+            np.ptp(plain[name].interval)
+        )
+    assert (
+        effective_size(np.arange(4.0), np.arange(4), np.array([1.0, 1.0, 1.0, 9.0])) < 4
+    )
 
 
 def test_rows_without_a_score_stay_in() -> None:
@@ -200,7 +228,8 @@ def test_rows_without_a_score_stay_in() -> None:
 
 def test_blank_scores_by_simulation() -> None:
     """Scores of the others are blank in the same way: held in 93 % of 300 runs or more."""
-    rng, held = np.random.default_rng(5), 0
+    rng = np.random.default_rng(5)
+    held = 0
     for _ in range(300):
         quality = rng.integers(1, 6, 240).astype(float)
         judge = np.clip(quality + rng.integers(-1, 2, 240), 1, 5).astype(float)
@@ -227,7 +256,9 @@ def test_verdicts_of_one_class_are_in_the_units_of_a_judge() -> None:
 
 def test_means_of_few_uneven_units_are_covered() -> None:
     """Two units of 30 rows beside eight of 3: 1,000 runs, standard error .007."""
-    sizes, rng, inside = [3] * 8 + [30] * 2, np.random.default_rng(5), 0
+    sizes = [3] * 8 + [30] * 2
+    rng = np.random.default_rng(5)
+    inside = 0
     unit = np.repeat(np.arange(10), sizes)
     for _ in range(1000):
         effects = rng.normal(0.0, np.sqrt(0.2), 10)[unit]
@@ -242,7 +273,9 @@ def test_few_errors_of_one_sign_are_no_proof() -> None:
     Where the rare large error is not among them, Student's t alone takes the others for one; usual
     errors at both ends of the scale halve that, and no interval knows an error that nobody saw.
     """
-    rng, wrong, alone_ = np.random.default_rng(6), 0, 0
+    rng = np.random.default_rng(6)
+    wrong = 0
+    alone_ = 0
     for _ in range(1000):
         errors = rng.choice([-3.0, 0.0, 1.0], 20, p=[0.05, 0.8, 0.15])
         labels = labels_of(np.full(20, 4.0), 4 + errors, scale=(1.0, 7.0))
@@ -263,7 +296,8 @@ def test_a_bias_lies_in_the_middle_of_its_interval() -> None:
     human = rng.integers(3, 6, 150).astype(float)
     judge = human - rng.choice([1.0, 2.0, 2.0, 0.0], 150)
     measures = measured(labels_of(human, judge, scale=(1.0, 5.0)))
-    bias, mae = measures["bias"], measures["mae"]
+    bias = measures["bias"]
+    mae = measures["mae"]
     low, high = bias.interval
     assert bias.value - low == pytest.approx(high - bias.value, rel=0.05)
     assert bias.value == pytest.approx(-mae.value)
@@ -277,7 +311,9 @@ def crossed(rng, raters: int, each: int, sd: float, n: int = 150) -> Raters:
     who = np.stack([rng.permutation(raters)[:each] for _ in range(n)])
     quality = 3 + 0.8 * rng.normal(size=(n, 1)) + 0.5 * rng.normal(size=(n, each))
     rating = quality + sd * rng.normal(size=raters)[who]
-    return Raters(text=np.repeat(alone(n), each), rater=who.ravel(), rating=rating.ravel())
+    return Raters(
+        text=np.repeat(alone(n), each), rater=who.ravel(), rating=rating.ravel()
+    )
 
 
 @pytest.mark.parametrize("sd", [0.0, 0.5])
@@ -286,13 +322,16 @@ def test_a_bias_knows_raters(sd: float) -> None:
 
     Without raters it was in .54 at a standard deviation of .5.
     """
-    rng, held, widths = np.random.default_rng(9), 0, []
+    rng = np.random.default_rng(9)
+    held = 0
+    widths = []
     for _ in range(300):
         raters = crossed(rng, 6, 2, sd)
         human = np.bincount(raters.text, raters.rating) / 2
         judge = 3 + 0.8 * rng.normal(size=150)
         known, unknown = (
-            measured(labels_of(human, judge, raters=who))["bias"].interval for who in (raters, None)
+            measured(labels_of(human, judge, raters=who))["bias"].interval
+            for who in (raters, None)
         )
         held += known[0] <= 0 <= known[1]
         widths.append(np.ptp(known) / np.ptp(unknown))
@@ -308,7 +347,11 @@ def test_few_raters_are_named(raters: int, words: str | None) -> None:
     people = crossed(np.random.default_rng(10), raters, 1, 0.5)
     human = np.bincount(people.text, people.rating)
     labels = labels_of(human, human + 0.1 * np.arange(150) % 1, raters=people)
-    said = [line for line in refusals(labels, ()) if "raters rate" in line or "rater rates" in line]
+    said = [
+        line
+        for line in refusals(labels, ())
+        if "raters rate" in line or "rater rates" in line
+    ]
     assert said == ([] if words is None else [
         f"That other people would rate as {words}: fewer than 4 do not tell how strict others are."
     ])  # fmt: skip
@@ -323,7 +366,10 @@ def test_a_judge_that_passes_all_again_has_an_interval() -> None:
     low, high = change.interval
     assert change.value == 0
     assert 0.03 < high == -low < 0.2
-    assert "no scale is known" in drift_of(4 * ones, 4 * ones, alone(30), 3.0).change.undefined
+    assert (
+        "no scale is known"
+        in drift_of(4 * ones, 4 * ones, alone(30), 3.0).change.undefined
+    )
 
 
 def test_no_number_of_labels_is_told_where_raters_count() -> None:
@@ -362,7 +408,9 @@ def test_what_changes_places_is_no_proof() -> None:
 
     Who differs alone is farther from the others than they from each other, so gains are skewed.
     """
-    rng, rows, wrong = np.random.default_rng(7), np.arange(20), 0
+    rng = np.random.default_rng(7)
+    rows = np.arange(20)
+    wrong = 0
     for _ in range(500):
         *people, judge = (rng.random((4, 20)) < 0.9).astype(float)
         total = np.sum(people, axis=0)
@@ -375,8 +423,10 @@ def test_what_changes_places_is_no_proof() -> None:
 
 def test_exchanges_equal_their_enumeration() -> None:
     """The p-value of changes in six clusters, by all 64 patterns of signs."""
-    moved, clusters = np.array([1.0, 2, 2, -1, 3, 1, 4, 2]), np.array([0, 0, 1, 2, 3, 4, 5, 5])
-    turns, twice = np.stack([-moved, moved], axis=1), np.full(8, 2)
+    moved = np.array([1.0, 2, 2, -1, 3, 1, 4, 2])
+    clusters = np.array([0, 0, 1, 2, 3, 4, 5, 5])
+    turns = np.stack([-moved, moved], axis=1)
+    twice = np.full(8, 2)
     signs = np.array(list(product((-1, 1), repeat=6)))[:, clusters]
     exact = 2 * np.mean(signs @ moved >= moved.sum())
     assert exchange_p(turns, twice, clusters) == pytest.approx(exact, abs=0.02)
@@ -387,5 +437,7 @@ def test_exchanges_equal_their_enumeration() -> None:
 def test_few_errors_of_one_kind_are_no_bias(errors: int, answer: str) -> None:
     """Of 40 verdicts a judge passes four that people fail, and fails none: chance can do that."""
     human = np.repeat([0.0, 1.0], 20)
-    use = may_estimate(verdicts_of(human, np.where(np.arange(40) < errors, 1.0, human)), {})
+    use = may_estimate(
+        verdicts_of(human, np.where(np.arange(40) < errors, 1.0, human)), {}
+    )
     assert (use.answer, use.estimate.value) == (answer, pytest.approx(errors / 40))

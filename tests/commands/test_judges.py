@@ -26,9 +26,9 @@ from refless.stats.scaling import FARTHEST, NormalRanks
 NAN = float("nan")
 RNG = np.random.default_rng(7)
 HUMAN = np.round(RNG.normal(size=60), 1)
-ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 8)), min_size=3, max_size=25).filter(
-    lambda rows: len({x for x, _ in rows}) > 1 and len({y for _, y in rows}) > 1
-)
+ROWS = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 8)), min_size=3, max_size=25
+).filter(lambda rows: len({x for x, _ in rows}) > 1 and len({y for _, y in rows}) > 1)
 
 
 def column(*values: float) -> np.ndarray:
@@ -38,7 +38,8 @@ def column(*values: float) -> np.ndarray:
 
 def test_line_by_hand() -> None:
     """Scores 1, 2, 3 and ratings 1, 4, 2.5, 9: slope .75 through (2, 4.125); no score is a 2."""
-    scores, human = column(1, 2, 3, NAN), np.array([1.0, 4.0, 2.5, 9.0])
+    scores = column(1, 2, 3, NAN)
+    human = np.array([1.0, 4.0, 2.5, 9.0])
     found = line(scores, human, column(0, 1, 2.5, 3, NAN))
     np.testing.assert_allclose(found, [2.625, 3.375, 4.5, 4.875, 4.125])
     np.testing.assert_allclose(line(-scores, human, -column(0, 1)), found[:2])
@@ -50,20 +51,26 @@ def test_line_on_the_mean_of_judges_by_hand() -> None:
         [[2.0, 90.0], [2.0, 10.0], [4.0, 90.0], [4.0, 10.0], [2.0, 90.0], [4.0, 10.0]]
     )
     human = np.array([1.0, 2.0, 2.0, 3.0, 1.0, 3.0])
-    found = line(scores, human, np.array([[4.0, 10.0], [4.0, 90.0], [NAN, 10.0], [NAN, NAN]]))
+    found = line(
+        scores, human, np.array([[4.0, 10.0], [4.0, 90.0], [NAN, 10.0], [NAN, NAN]])
+    )
     np.testing.assert_allclose(found, [3, 2, 2.5, 2])
 
 
 def test_without_a_known_score_it_is_the_mean() -> None:
     for nothing in (column(NAN, NAN), column(3, 3)):
-        assert line(nothing, np.array([1.0, 2.0]), column(3, NAN)).tolist() == [1.5, 1.5]
+        assert line(nothing, np.array([1.0, 2.0]), column(3, NAN)).tolist() == [
+            1.5,
+            1.5,
+        ]
 
 
 @given(ROWS)
 def test_line_is_least_squares_of_numpy(rows: list[tuple[int, int]]) -> None:
     x, y = (np.array(part, dtype=np.float64) for part in zip(*rows, strict=True))
     inside = np.abs(x - x.mean()) <= FARTHEST * x.std()
-    x, y = x[inside], y[inside]
+    x = x[inside]
+    y = y[inside]
     assume(len({*x}) > 1)
     found = line(x[:, None], y, x[:, None])
     np.testing.assert_allclose(found, np.polyval(np.polyfit(x, y, 1), x), atol=1e-9)
@@ -90,9 +97,14 @@ def test_fitted_in_the_other_blocks() -> None:
     found = judges(pool, blocks)
     assert list(found) == ["a line on a", "a line on b", MEAN, ALL_SCORES]
     for block in range(5):
-        known, asked = blocks != block, blocks == block
+        known = blocks != block
+        asked = blocks == block
         for name, columns in (("a line on a", [0]), (MEAN, [0, 1])):
-            one = line(pool.scores[known][:, columns], HUMAN[known], pool.scores[asked][:, columns])
+            one = line(
+                pool.scores[known][:, columns],
+                HUMAN[known],
+                pool.scores[asked][:, columns],
+            )
             np.testing.assert_array_equal(found[name].estimates[1, asked], one)
     order = RNG.permutation(60)
     moved = replace(pool, human=np.where(blocks == 2, -HUMAN, HUMAN))
@@ -107,7 +119,8 @@ def test_fitted_in_the_other_blocks() -> None:
 def test_without_some_rows() -> None:
     """Learned anew from the others, as if they had never been there."""
     pool = pool_of([f"text {i}" for i in range(60)], HUMAN, scores={"a": HUMAN**3})
-    blocks, kept = np.arange(60) % 5, np.arange(0, 60, 3)
+    blocks = np.arange(60) % 5
+    kept = np.arange(0, 60, 3)
     without = judges(pool, blocks)["a line on a"].without
     assert without is not None
     values = without(kept)[0]
@@ -129,12 +142,20 @@ def test_the_strongest_of_the_scores_is_the_one_to_beat() -> None:
     trials = {name: fixed(HUMAN, values) for name, values in predicted.items()}
     names = tuple(predicted)[3:]
     scores = {name: trials[name] for name in names}
-    table = against({name: trials[name] for name in [*trials][:3]}, scores, {}, "gp + scores")
+    table = against(
+        {name: trials[name] for name in [*trials][:3]}, scores, {}, "gp + scores"
+    )
     found = versus_judges(table, trials, {"gp + scores": "gp"}, ("strong", "weak"))
     assert found is not None
-    assert (found.both, found.texts, found.scores) == ("gp + scores", "gp", "strong alone")
+    assert (found.both, found.texts, found.scores) == (
+        "gp + scores",
+        "gp",
+        "strong alone",
+    )
     rho = {line.name: line.spearman for line in table.methods}
-    assert found.texts_add.value == pytest.approx(rho["gp + scores"] - rho["strong alone"])
+    assert found.texts_add.value == pytest.approx(
+        rho["gp + scores"] - rho["strong alone"]
+    )
     assert found.scores_add.value == pytest.approx(rho["gp + scores"] - rho["gp"])
     low, high = found.scores_add.interval
     assert 0 < low < found.scores_add.value < high

@@ -32,17 +32,21 @@ def held_against(human, one, other, groups=None):
 def test_a_line_by_its_measures() -> None:
     """The study adds no arithmetic to that of trials."""
     found = held_against(HUMAN, NEAR, FAR)
-    near, far = fixed(HUMAN, NEAR), fixed(HUMAN, FAR)
+    near = fixed(HUMAN, NEAR)
+    far = fixed(HUMAN, FAR)
     assert (found.spearman, found.spearman_interval) == measured("spearman", near)
     assert (found.mse, found.mse_interval) == measured("mse", near)
-    gain, saved = difference("spearman", near, far), difference("mse", far, near)
+    gain = difference("spearman", near, far)
+    saved = difference("mse", far, near)
     assert (found.gain, found.gain_interval) == (gain.value, gain.interval)
     assert (found.saved, found.saved_interval) == (saved.value, saved.interval)
 
 
 def test_saved_by_hand() -> None:
     """Errors 1 and 0 against errors 2 and 2: mean squares 0.5 and 4."""
-    human, one, other = np.array([1.0, 2.0]), np.array([2.0, 2.0]), np.array([3.0, 4.0])
+    human = np.array([1.0, 2.0])
+    one = np.array([2.0, 2.0])
+    other = np.array([3.0, 4.0])
     assert held_against(human, one, other).saved == 3.5
 
 
@@ -98,7 +102,9 @@ def test_which_to_use(first: str, second: str, used: str) -> None:
     assert to_use(table(HUMAN, predicted, reference=first)) == used
 
 
-@pytest.mark.parametrize(("other", "used"), [(NEAR, "texts"), (FAR, "both"), (-HUMAN, "both")])
+@pytest.mark.parametrize(
+    ("other", "used"), [(NEAR, "texts"), (FAR, "both"), (-HUMAN, "both")]
+)
 def test_scores_that_change_nothing(other, used: str) -> None:
     """An exact tie goes to the texts alone; one that is merely not told apart does not."""
     found = table(HUMAN, {"both": NEAR, "texts": other}, reference="both")
@@ -175,12 +181,16 @@ def test_what_is_ahead_is_named_first(name: str) -> None:
 def test_a_constant_that_errs_less_is_named_first() -> None:
     """Estimates that rank texts well may still be no ratings; what ranks better comes with it."""
     others = {"far": FAR, "constant": MEAN}
-    found = table(HUMAN, {"gp": 4 * MINE, **others}, reference="gp", baselines=(*others,))
+    found = table(
+        HUMAN, {"gp": 4 * MINE, **others}, reference="gp", baselines=(*others,)
+    )
     assert "Gp ranks texts as people do, Spearman 0." in verdict(found)
     assert "], but a constant errs less, by " in verdict(found)
     assert not worth_using(found)
     others = {"length": NEARER, **others}
-    found = table(HUMAN, {"gp": 4 * MINE, **others}, reference="gp", baselines=(*others,))
+    found = table(
+        HUMAN, {"gp": 4 * MINE, **others}, reference="gp", baselines=(*others,)
+    )
     first = verdict(found).split(" Gp has ")[0]
     assert "length is ahead of it" in first
     assert ", and a constant errs less, by " in first
@@ -189,7 +199,9 @@ def test_a_constant_that_errs_less_is_named_first() -> None:
 def test_a_constant_that_may_err_less_is_not_said_to() -> None:
     """The interval of the difference includes 0."""
     others = {"far": FAR, "constant": MEAN}
-    scores = table(HUMAN, {"gp": 2 * MINE, **others}, reference="gp", baselines=(*others,))
+    scores = table(
+        HUMAN, {"gp": 2 * MINE, **others}, reference="gp", baselines=(*others,)
+    )
     assert ", but it is not shown to err less than a constant (0.2" in verdict(scores)
     assert not worth_using(scores)
 

@@ -46,16 +46,27 @@ def test_ratings_are_turned(
     plain = read_pool(table, Reading(columns=columns, scale=scale))
     hint = "if lower is better, as the name says, --lower-is-better hallucination"
     assert any(hint in line for line in plain.notes)
-    read = read_pool(table, Reading(columns=columns, scale=scale, lower=("hallucination",)))
+    read = read_pool(
+        table, Reading(columns=columns, scale=scale, lower=("hallucination",))
+    )
     assert read.pool.ratings.values.tolist() == expected
-    assert any("ratings 'hallucination': lower is better, so" in line for line in read.notes)
+    assert any(
+        "ratings 'hallucination': lower is better, so" in line for line in read.notes
+    )
     assert not any(hint in line for line in read.notes)
 
 
 def test_compare_turns_errors(tmp_path: Path) -> None:
     """The system with fewer errors is the better one, by the difference of the means (numpy)."""
     path = jsonl(tmp_path / "r.jsonl", rows())
-    flags = ("--column", "rating=errors", "--format", "json", "--estimator", "bleu-neighbors")
+    flags = (
+        "--column",
+        "rating=errors",
+        "--format",
+        "json",
+        "--estimator",
+        "bleu-neighbors",
+    )
     plain = run("compare", path, *flags)
     assert "if lower is better, as the name says, --lower-is-better errors" in plain.err
     turned = run("compare", path, *flags, "--lower-is-better", "errors")
@@ -71,29 +82,41 @@ def test_compare_turns_errors(tmp_path: Path) -> None:
 def test_a_judge_that_counts_errors(tmp_path: Path, name: str) -> None:
     """It is low where people rate high, which is said with the flag that turns it."""
     table = [
-        {"id": f"t{i}", "rating": 1 + i % 5, name: 4 - i % 5 + (i * 7 % 3 == 0)} for i in range(40)
+        {"id": f"t{i}", "rating": 1 + i % 5, name: 4 - i % 5 + (i * 7 % 3 == 0)}
+        for i in range(40)
     ]
     path = jsonl(tmp_path / "r.jsonl", table)
     flags = ("--score-column", name, "--resamples", "60", "--format", "json")
     plain = run("judge", path, *flags)
-    assert f"{name} is low where people rate high: --lower-is-better {name} turns it" in plain.err
+    assert (
+        f"{name} is low where people rate high: --lower-is-better {name} turns it"
+        in plain.err
+    )
     turned = run("judge", path, *flags, "--lower-is-better", name)
     ratings, counts = ([row[key] for row in table] for key in ("rating", name))
     expected = -spearmanr(ratings, counts).statistic
-    assert turned.json["judges"][0]["measures"]["spearman"]["value"] == pytest.approx(expected)
+    assert turned.json["judges"][0]["measures"]["spearman"]["value"] == pytest.approx(
+        expected
+    )
     assert "--lower-is-better" not in turned.err
 
 
 def test_names() -> None:
     """Whole words, and not those that say that there are none."""
-    assert all(map(means_errors, ("errors", "MQM score", "scores.hallucination", "rank_human")))
-    assert not any(map(means_errors, ("terrors", "error_free", "no hallucination", "frank")))
+    assert all(
+        map(means_errors, ("errors", "MQM score", "scores.hallucination", "rank_human"))
+    )
+    assert not any(
+        map(means_errors, ("terrors", "error_free", "no hallucination", "frank"))
+    )
 
 
 def test_what_is_no_such_column() -> None:
     """A name of neither ratings nor scores; rated texts that are read already."""
     table = [{"text": "a", "rating": 1}]
-    with pytest.raises(UsageError, match="'errors': it is no --score-column and no column of rat"):
+    with pytest.raises(
+        UsageError, match="'errors': it is no --score-column and no column of rat"
+    ):
         read_pool(table, Reading(lower=("errors",)))
     with pytest.raises(UsageError, match="make it with --lower-is-better"):
         read_pool(pool_of(["a"], [1.0]), Reading(lower=("rating",)))

@@ -38,7 +38,9 @@ def judged(n: int = 120, systems: int = 4, *, seed: int = 0) -> Predictions:
 
 
 def noisy(human, amount, seed):
-    return averaged(human.human + amount * np.random.default_rng(seed).normal(size=len(human)))
+    return averaged(
+        human.human + amount * np.random.default_rng(seed).normal(size=len(human))
+    )
 
 
 def test_correlations_are_scipys() -> None:
@@ -49,7 +51,8 @@ def test_correlations_are_scipys() -> None:
     for level, n in ((found.segments, 120), (found.systems, 4)):
         assert [one.name for one in level.metrics] == ["good", "bad"]
         assert level.n == n
-    one, column = found.segments.metrics[0], scores["good"].segments
+    one = found.segments.metrics[0]
+    column = scores["good"].segments
     assert one.pearson == pytest.approx(stats.pearsonr(human.human, column).statistic)
     assert one.spearman == pytest.approx(stats.spearmanr(human.human, column).statistic)
     names = np.array(human.system)
@@ -57,7 +60,9 @@ def test_correlations_are_scipys() -> None:
         [values[names == name].mean() for name in sorted(set(names))]
         for values in (human.human, column)
     ]
-    assert found.systems.metrics[0].pearson == pytest.approx(np.corrcoef(of_systems)[0, 1])
+    assert found.systems.metrics[0].pearson == pytest.approx(
+        np.corrcoef(of_systems)[0, 1]
+    )
     for level in (found.segments, found.systems):
         for each in level.metrics:
             low, high = each.pearson_interval
@@ -94,10 +99,15 @@ def test_comparisons_are_permutations_and_holm() -> None:
         return stats.spearmanr(x, y).statistic
 
     for one in found.comparisons:
-        a, b = scores[one.first].segments, scores[one.second].segments
-        assert one.difference == pytest.approx(rho(human.human, a) - rho(human.human, b))
+        a = scores[one.first].segments
+        b = scores[one.second].segments
+        assert one.difference == pytest.approx(
+            rho(human.human, a) - rho(human.human, b)
+        )
     corrected = holm(np.array([one.permutation_p for one in found.comparisons]))
-    assert [one.permutation_p_holm for one in found.comparisons] == pytest.approx(list(corrected))
+    assert [one.permutation_p_holm for one in found.comparisons] == pytest.approx(
+        list(corrected)
+    )
 
 
 def test_common_rows_only() -> None:
@@ -107,7 +117,10 @@ def test_common_rows_only() -> None:
     holes[:30] = np.nan
     found = meta(human, {"a": noisy(human, 1, 4), "b": averaged(holes)}, HOW)
     assert found.segments.comparisons[0].n == 90
-    assert {one.name: one.n_scored for one in found.segments.metrics} == {"a": 120, "b": 90}
+    assert {one.name: one.n_scored for one in found.segments.metrics} == {
+        "a": 120,
+        "b": 90,
+    }
 
 
 def test_system_scores_of_metrics_are_corpus_scores() -> None:
@@ -117,7 +130,9 @@ def test_system_scores_of_metrics_are_corpus_scores() -> None:
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(words, 9)) for _ in range(80)]
     outputs = Outputs(
-        ids=human.id, texts=tuple(texts[:40]), references=tuple((text,) for text in texts[40:])
+        ids=human.id,
+        texts=tuple(texts[:40]),
+        references=tuple((text,) for text in texts[40:]),
     )
     scores = BLEU().score(outputs)
     found = meta(human, {"bleu": scores}, HOW).systems.metrics[0]
@@ -151,13 +166,18 @@ def test_few_systems_and_none() -> None:
     human = judged(40, 2)
     assert "too few" in meta(human, {"a": noisy(human, 1, 0)}, HOW).systems.undefined
     bare = replace(human, system=())
-    assert "no system column" in meta(bare, {"a": noisy(human, 1, 0)}, HOW).systems.undefined
+    assert (
+        "no system column"
+        in meta(bare, {"a": noisy(human, 1, 0)}, HOW).systems.undefined
+    )
 
 
 def test_constant_metric() -> None:
     """It has no correlation and beats nobody."""
     human = judged(40)
-    found = meta(human, {"a": noisy(human, 1, 0), "flat": averaged(np.ones(40))}, HOW).segments
+    found = meta(
+        human, {"a": noisy(human, 1, 0), "flat": averaged(np.ones(40))}, HOW
+    ).segments
     assert found.best == ("a",)
     assert found.metrics[-1].undefined == "all scores, or all ratings, are the same"
     assert np.isnan(found.comparisons[0].permutation_p)
@@ -180,7 +200,9 @@ def test_novikova_columns() -> None:
         rows = list(csv.DictReader(lines))
     human = predictions(np.array([float(row["quality"]) for row in rows]))
     names = ("Bleu_4", "ROUGE_L", "METEOR", "CIDEr")
-    scores = {name: averaged(np.array([float(row[name]) for row in rows])) for name in names}
+    scores = {
+        name: averaged(np.array([float(row[name]) for row in rows])) for name in names
+    }
     found = meta(human, scores, How(resamples=40, permutations=40))
     pearson = {one.name: one.pearson for one in found.segments.metrics}
     expected = {"Bleu_4": 0.075, "ROUGE_L": 0.081, "METEOR": 0.098, "CIDEr": 0.064}
@@ -229,7 +251,9 @@ def test_ten_random_metrics_have_no_best() -> None:
 @pytest.mark.parametrize("together", [1, 4])
 def test_the_best_of_ten_is_named_in_one_of_twenty_at_most(together: int) -> None:
     """Of draws in which all ten are noise; their own intervals name one in a quarter of these."""
-    named, runs, n = np.zeros(2), 200, 60
+    named = np.zeros(2)
+    runs = 200
+    n = 60
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         groups = np.arange(n) // together

@@ -22,7 +22,9 @@ def pool_of(rows: list[dict[str, Any]], *scores: str) -> RatedPool:
     return read_pool(rows, Reading(columns=Columns(score=scores))).pool
 
 
-def choice(source: int, won: object, a: str = "a", b: str = "b", **more: object) -> dict[str, Any]:
+def choice(
+    source: int, won: object, a: str = "a", b: str = "b", **more: object
+) -> dict[str, Any]:
     return {"prompt": f"s{source}", "output_a": a, "output_b": b, "winner": won, **more}
 
 
@@ -35,13 +37,16 @@ def by_hand() -> RatedPool:
 def towards(pool: RatedPool, ahead: dict[str, float]) -> FloatArray:
     """[k] how far the text "a" of each source is ahead, as differences of first and second."""
     choices = choices_in(pool)
-    sides = np.array([1.0 if pool.texts[i].startswith("a") else -1.0 for i in choices.first])
+    sides = np.array(
+        [1.0 if pool.texts[i].startswith("a") else -1.0 for i in choices.first]
+    )
     return sides * np.array([ahead[pool.sources[i]] for i in choices.first])
 
 
 def test_shares_by_hand() -> None:
     """Right of pairs 1, 2 and 4: yes, no opinion, yes."""
-    pool, nan = by_hand(), float("nan")
+    pool = by_hand()
+    nan = float("nan")
     differences = {
         "mine": towards(pool, {"s0": 1, "s1": 0, "s2": -1, "s3": 2}),
         "other": towards(pool, {"s0": -1, "s1": -1, "s2": 1, "s3": nan}),
@@ -57,16 +62,22 @@ def test_shares_by_hand() -> None:
 def test_one_person_by_hand() -> None:
     """Votes 1, 1, 0 on one pair: the others of each are split, split, and agree against it."""
     pool = by_hand()
-    person = pairwise(pool, choices_in(pool), {"a": np.zeros(4)}, seed=0, resamples=40).person
+    person = pairwise(
+        pool, choices_in(pool), {"a": np.zeros(4)}, seed=0, resamples=40
+    ).person
     assert person is not None
-    assert person.n == 3  # of the even pair each vote has one other, which is against it
+    assert (
+        person.n == 3
+    )  # of the even pair each vote has one other, which is against it
     assert person.accuracy == 0
     assert person.reference == 0.5
 
 
 def test_length_learns_which_way() -> None:
     """If people prefer the shorter text, it picks that; on its own source it has not looked."""
-    rows = [choice(i, "a" if i else "b", "short", f"much longer {i}") for i in range(10)]
+    rows = [
+        choice(i, "a" if i else "b", "short", f"much longer {i}") for i in range(10)
+    ]
     pool = pool_of(rows)
     choices = choices_in(pool)
     differences = held_out_differences({}, pool, choices)
@@ -96,10 +107,16 @@ def test_one_source_cannot_be_held_out() -> None:
 def test_no_text_is_estimated_from_its_rival() -> None:
     """Errors of noise are no smaller because the rival's rating, 1 less its own, is known."""
     squares = []
-    for seed in range(6):  # of a coin: a quarter, and more by what was learned from noise
+    for seed in range(
+        6
+    ):  # of a coin: a quarter, and more by what was learned from noise
         rng = np.random.default_rng(seed)
         rows = [
-            {"output_a": f"a {i} text", "output_b": f"a {i} word", "winner": "ab"[rng.integers(2)]}
+            {
+                "output_a": f"a {i} text",
+                "output_b": f"a {i} word",
+                "winner": "ab"[rng.integers(2)],
+            }
             for i in range(40)
         ]
         errors = fitted(GaussianProcess(), pool_of(rows)).residuals()
@@ -148,15 +165,39 @@ def test_what_is_better_is_advised() -> None:
 @pytest.mark.parametrize(
     ("accuracy", "said"),
     [
-        ((0.8, 0.5, 0.6, 0.55), "Use the Gaussian process: it picks .* best baseline, TF-IDF, by"),
+        (
+            (0.8, 0.5, 0.6, 0.55),
+            "Use the Gaussian process: it picks .* best baseline, TF-IDF, by",
+        ),
         ((0.5, 0.5, 0.5, 0.5), "Use none: on these pairs no agreement"),
-        ((0.6, 0.8, 0.6, 0.6), "Use none: length picks .* more often than the Gauss.* by 0.200"),
-        ((0.6, 0.5, 0.605, 0.55), "No reason to use the Gauss.* is shown: TF-IDF picks .* 0.005"),
-        ((0.6, 0.5, 0.55, 0.61), "No reason to use the Gauss.* is shown: judge picks .* 0.010"),
-        ((0.5, 0.5, 0.5, 0.505), "Use none: on these pairs no agreement .*, and judge picks"),
-        ((0.6, 0.5, 0.605, 0.61), r"shown: judge picks .* 0.010 .*\(so does TF-IDF\)\. The Gauss"),
-        ((0.5, 0.5, 0.5, 0.8), "Use judge: it picks .* more often than the Gaussian process"),
-        ((0.6, 0.5, 0.6, 0.9), "Use judge: it picks .* more often than the Gaussian process"),
+        (
+            (0.6, 0.8, 0.6, 0.6),
+            "Use none: length picks .* more often than the Gauss.* by 0.200",
+        ),
+        (
+            (0.6, 0.5, 0.605, 0.55),
+            "No reason to use the Gauss.* is shown: TF-IDF picks .* 0.005",
+        ),
+        (
+            (0.6, 0.5, 0.55, 0.61),
+            "No reason to use the Gauss.* is shown: judge picks .* 0.010",
+        ),
+        (
+            (0.5, 0.5, 0.5, 0.505),
+            "Use none: on these pairs no agreement .*, and judge picks",
+        ),
+        (
+            (0.6, 0.5, 0.605, 0.61),
+            r"shown: judge picks .* 0.010 .*\(so does TF-IDF\)\. The Gauss",
+        ),
+        (
+            (0.5, 0.5, 0.5, 0.8),
+            "Use judge: it picks .* more often than the Gaussian process",
+        ),
+        (
+            (0.6, 0.5, 0.6, 0.9),
+            "Use judge: it picks .* more often than the Gaussian process",
+        ),
         ((0.6, 0.5, 0.6, 0.6), "it is not shown to do better than TF-IDF"),
     ],
 )
@@ -167,14 +208,18 @@ def test_what_is_said(accuracy: tuple[float, ...], said: str) -> None:
         name: np.where(np.arange(200) < share * 200, 1.0, -1.0)
         for name, share in zip(names, accuracy, strict=True)
     }
-    sentence = recommendation(ahead_of(200, columns), ("length", "TF-IDF", "judge"), ("judge",))
+    sentence = recommendation(
+        ahead_of(200, columns), ("length", "TF-IDF", "judge"), ("judge",)
+    )
     assert re.search(said, sentence), sentence
 
 
 def test_few_pairs_say_nothing() -> None:
     """Fewer than twenty decided pairs."""
     pool = by_hand()
-    study = pairwise(pool, choices_in(pool), {"mine": np.zeros(4)}, seed=0, resamples=40)
+    study = pairwise(
+        pool, choices_in(pool), {"mine": np.zeros(4)}, seed=0, resamples=40
+    )
     assert recommendation(study, (), ()) == (
         "3 decided pairs are too few to tell if an estimator is of use."
     )

@@ -48,11 +48,15 @@ def test_left_out_on_huse() -> None:
     rho = []
     for who, mine in values.items():
         others = [
-            np.mean([theirs[t] for w, theirs in values.items() if w != who and t in theirs])
+            np.mean(
+                [theirs[t] for w, theirs in values.items() if w != who and t in theirs]
+            )
             for t in mine
         ]
         if len(mine) > 1 and np.ptp(list(mine.values())) > 0:
-            rho.append(stats.spearmanr(np.round(others, 12), list(mine.values())).statistic)
+            rho.append(
+                stats.spearmanr(np.round(others, 12), list(mine.values())).statistic
+            )
     assert found.average["spearman"] == pytest.approx(np.mean(rho), abs=1e-9)
     assert found.average["spearman"] < annotators(pool).average["spearman"]
 

@@ -48,10 +48,16 @@ def test_a_look_in_between() -> None:
     assert look.spent == pytest.approx(looks.spent[-1] / 0.05)
     half = np.ptp(pair.difference.interval) / 2
     assert half == pytest.approx(critical_value(looks.last, 23) * pair.difference.error)
-    assert "This is look 2 of 5, at 24 of 60 planned items: 2 % of the error" in said(result)
-    assert "which ending here would give up. The next look is at 36 items." in said(result)
+    assert "This is look 2 of 5, at 24 of 60 planned items: 2 % of the error" in said(
+        result
+    )
+    assert "which ending here would give up. The next look is at 36 items." in said(
+        result
+    )
     assert "holds at all planned looks together" in said(result)
-    assert "looks:planned|at:12,24,36,48,60|of:60|spending:obrien-fleming" in str(result.signature)
+    assert "looks:planned|at:12,24,36,48,60|of:60|spending:obrien-fleming" in str(
+        result.signature
+    )
 
 
 def test_an_early_end() -> None:
@@ -77,7 +83,9 @@ def test_small_enough() -> None:
     result = planned(36, 0.0, margin=1.2)
     low, high = result.comparison.pairs[0].difference.interval
     assert -1.2 < low < 0 < high < 1.2
-    assert "within ±1.2, so it is small enough and the study can end here" in said(result)
+    assert "within ±1.2, so it is small enough and the study can end here" in said(
+        result
+    )
     assert "small enough" not in said(planned(36, 0.0, margin=0.1))
 
 
@@ -119,10 +127,14 @@ def test_many_systems_and_the_command_line(tmp_path: Path) -> None:
     """Several pairs share the look; the command line takes the same words."""
     rows = rated(24, 1.2)
     third = [
-        {**row, "system": "third", "id": f"t{row['id']}"} for row in rows if row["system"] == "old"
+        {**row, "system": "third", "id": f"t{row['id']}"}
+        for row in rows
+        if row["system"] == "old"
     ]
     file = jsonl(tmp_path / "rows.jsonl", [*rows, *third])
-    ran = run("compare", file, *ANY_NEIGHBOR, "--scale", 1, 5, "--looks", "12,24", "--of", 60)
+    ran = run(
+        "compare", file, *ANY_NEIGHBOR, "--scale", 1, 5, "--looks", "12,24", "--of", 60
+    )
     assert ran.code == 0, ran.err
     words = " ".join(ran.out.split())
     assert "This is look 2 of 3, at 24 of 60 planned items" in words
@@ -184,7 +196,9 @@ def test_estimates_after_a_stop_cover() -> None:
     above = []
     for _ in range(600):
         seen = answers(0.4 + rng.standard_normal(50), plan)
-        stop = next((k for k, answer in enumerate(seen) if answer.p < 0.05), len(seen) - 1)
+        stop = next(
+            (k for k, answer in enumerate(seen) if answer.p < 0.05), len(seen) - 1
+        )
         n = plan.at[stop]
         look = planned_look(seen[stop], plan, plan.looks(n), n, math.nan)
         assert look.unbiased is not None
@@ -226,4 +240,7 @@ def test_a_plan_with_looks() -> None:
     refused = run("next", "--plan", "--looks", 5, "-n", 100)
     assert "leave out --looks" in refused.err
     assert "2 or more" in run("next", "--plan", "--looks", 1).err
-    assert "--looks goes with --plan" in run("next", "x.csv", "--looks", 5, "--goal", "mean").err
+    assert (
+        "--looks goes with --plan"
+        in run("next", "x.csv", "--looks", 5, "--goal", "mean").err
+    )

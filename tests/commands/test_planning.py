@@ -20,7 +20,14 @@ from refless.commands.next.planning import (
 )
 from refless.stats.verdicts import kappa
 
-AIMS: tuple[Aim, ...] = ("pass rate", "mean rating", "kappa", "TPR", "TNR", "difference")
+AIMS: tuple[Aim, ...] = (
+    "pass rate",
+    "mean rating",
+    "kappa",
+    "TPR",
+    "TNR",
+    "difference",
+)
 
 
 def goal(aim: Aim, within: float, passing: float = 0.8, *, scale: bool = False) -> Goal:
@@ -57,7 +64,8 @@ def test_ratings_for_a_difference() -> None:
     n = ratings_for(goal("difference", 0.1, scale=True))[0] // 2
 
     def power(n: int) -> float:
-        freedom, far = 2 * n - 2, 0.1 / (0.33 * math.sqrt(2 / n))
+        freedom = 2 * n - 2
+        far = 0.1 / (0.33 * math.sqrt(2 / n))
         return float(nct.sf(t.ppf(0.975, freedom), freedom, far))
 
     assert 0.76 <= power(n) <= 0.86
@@ -87,7 +95,11 @@ def test_other_studies_agree(aim: Aim, passing: float) -> None:
 
 
 @settings(max_examples=8, deadline=None)
-@given(aim=st.sampled_from(AIMS), within=st.floats(0.05, 0.18), passing=st.floats(0.15, 0.85))
+@given(
+    aim=st.sampled_from(AIMS),
+    within=st.floats(0.05, 0.18),
+    passing=st.floats(0.15, 0.85),
+)
 def test_more_exact_takes_more(aim: Aim, within: float, passing: float) -> None:
     """A narrower goal takes more ratings, and never an odd number of two systems."""
     narrow, wide = (
@@ -100,7 +112,10 @@ def test_more_exact_takes_more(aim: Aim, within: float, passing: float) -> None:
 
 def test_rare_failures_take_more() -> None:
     """A true negative rate takes more ratings the fewer failures there are, or more than MOST."""
-    needed = [ratings_for(goal("TNR", 0.1, 1 - few))[0] for few in (0.4, 0.2, 0.1, 0.05, 0.001)]
+    needed = [
+        ratings_for(goal("TNR", 0.1, 1 - few))[0]
+        for few in (0.4, 0.2, 0.1, 0.05, 0.001)
+    ]
     assert needed[:-1] == sorted(needed[:-1])
     assert needed[-1] == 0
 
@@ -114,7 +129,9 @@ def test_the_spread_of_a_pilot() -> None:
     values = rng.beta(0.7, 0.7, 30)
     pilot = Pilot(values=values, text=np.arange(30))
     assert pilot.spread == pytest.approx(values.std(ddof=1))
-    squares = [np.square(pilot.drawn(500, 1, rng) - pilot.mean).mean() for _ in range(2_000)]
+    squares = [
+        np.square(pilot.drawn(500, 1, rng) - pilot.mean).mean() for _ in range(2_000)
+    ]
     means = [pilot.drawn(2_000, 1, rng).mean() for _ in range(500)]
     assert np.mean(means) == pytest.approx(pilot.mean, abs=0.01)
     assert np.mean(squares) == pytest.approx(pilot.spread**2 * 31 / 30, rel=0.03)

@@ -37,7 +37,9 @@ def entries(seed: int = 3) -> Rows:
 
 def known(rows: Rows, ids: set[str]) -> Rows:
     """The rows with ratings of these ids alone."""
-    return [{**row, "rating": row["rating"] if row["id"] in ids else None} for row in rows]
+    return [
+        {**row, "rating": row["rating"] if row["id"] in ids else None} for row in rows
+    ]
 
 
 def raced(rows: Rows, **more: Any) -> Any:
@@ -82,7 +84,9 @@ def test_all_rated_at_once() -> None:
     """The last look is taken at all items; equal systems stay tied for first."""
     rows = entries()
     twin = [
-        {**row, "system": "twin", "id": f"t{row['id']}"} for row in rows if row["system"] == "best"
+        {**row, "system": "twin", "id": f"t{row['id']}"}
+        for row in rows
+        if row["system"] == "best"
     ]
     result = raced([*rows, *twin])
     race_by_now = result.choice.race
@@ -95,7 +99,18 @@ def test_the_file_for_raters(tmp_path: Path) -> None:
     """The command line writes it, and says how to go on."""
     file = jsonl(tmp_path / "outputs.jsonl", known(entries(), set()))
     out = tmp_path / "to-rate.csv"
-    words = ("next", file, "--goal", "best", "--looks", 5, *ANY_NEIGHBOR, "--scale", 1, 5)
+    words = (
+        "next",
+        file,
+        "--goal",
+        "best",
+        "--looks",
+        5,
+        *ANY_NEIGHBOR,
+        "--scale",
+        1,
+        5,
+    )
     ran = run(*words, "-o", out)
     assert ran.code == 0, ran.err
     rows = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
@@ -107,7 +122,10 @@ def test_the_file_for_raters(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"looks": 40}, "60 items that all 4 systems answered are too few for 40 looks"),
+        (
+            {"looks": 40},
+            "60 items that all 4 systems answered are too few for 40 looks",
+        ),
         ({"looks": 0}, "must be 1 or more, got 0"),
         ({"within": 0.2}, "goes with goal=mean or compare"),
     ],
@@ -156,7 +174,9 @@ def test_the_benchmark_of_decisions() -> None:
     assert shares["items like these", "one look"] == 1
     assert shares["items like these", "obrien-fleming"] < 0.8
     assert shares["these items", "pocock"] < shares["these items", "obrien-fleming"]
-    summary = {(line.question, line.way): line.numbers["items"] for line in over_pools(lines)}
+    summary = {
+        (line.question, line.way): line.numbers["items"] for line in over_pools(lines)
+    }
     assert summary == pytest.approx(shares)
     line = false_alarms("simulated", rows, 40, np.random.default_rng(0))
     assert "false alarms in 40 studies" in line

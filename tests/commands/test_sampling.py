@@ -44,14 +44,18 @@ def test_order_and_ratings_decide_nothing(different: int) -> None:
 def test_seeds_draw_differently() -> None:
     """About a quarter of a quarter is common to two seeds; 0 is a seed."""
     given = pool(4_000, 4_000)
-    first, second = (set(drawn_rows(given, given.ids, 1_000, seed).tolist()) for seed in (0, 1))
+    first, second = (
+        set(drawn_rows(given, given.ids, 1_000, seed).tolist()) for seed in (0, 1)
+    )
     assert 190 < len(first & second) < 310  # 250 expected, standard deviation 12
 
 
 def test_groups_stay_whole() -> None:
     """By source: all texts of a source or none; its name does not matter."""
     given = pool(4_000, 4_000)
-    labels = [str(i // 4 if i < 2_000 else 500 + (i - 2_000) // 2) for i in range(4_000)]
+    labels = [
+        str(i // 4 if i < 2_000 else 500 + (i - 2_000) // 2) for i in range(4_000)
+    ]
     rows = drawn_rows(given, labels, 1_000, 0)
     sizes = Counter(labels)
     drawn = Counter(labels[i] for i in rows)
@@ -73,7 +77,9 @@ def test_few_large_groups_and_many_copies() -> None:
 
 def test_validate_draws_aloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A note, and the signature, which says from how many and with which seed."""
-    rows = [{"text": f"{WORDS[i % 6]} {i} opens", "rating": 1 + i % 5} for i in range(60)]
+    rows = [
+        {"text": f"{WORDS[i % 6]} {i} opens", "rating": 1 + i % 5} for i in range(60)
+    ]
     rated = jsonl(tmp_path / "rated.jsonl", rows)
     neighbors = ("--estimator", "bleu-neighbors", "--format", "json")
     monkeypatch.setattr("refless.commands.validate.run.AT_MOST", 40)

@@ -67,6 +67,12 @@ def test_no_number_depends_on_the_proposal(tmp_path: Path) -> None:
     rows = rated_rows()
     lower = [row for row in rows if row["rating"] != 5]
     for some in (rows, lower):
-        ran = run("validate", jsonl(tmp_path / "some.jsonl", some), *NEIGHBORS, "--format", "json")
+        ran = run(
+            "validate",
+            jsonl(tmp_path / "some.jsonl", some),
+            *NEIGHBORS,
+            "--format",
+            "json",
+        )
         assert ran.json["in_scale"] is None
         assert ran.json["side_by_side"]["methods"][0]["mse"] > 0.1  # no [0, 1]

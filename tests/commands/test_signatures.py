@@ -42,15 +42,23 @@ def test_calls_of_every_function_are_checked() -> None:
 
 def written(name: str) -> list[tuple[str, str | None]]:
     """The parameters of a command's function with their defaults, as its source has them."""
-    tree = ast.parse(Path(inspect.getfile(inspect.unwrap(function_of(name)))).read_text("utf-8"))
-    nodes = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    tree = ast.parse(
+        Path(inspect.getfile(inspect.unwrap(function_of(name)))).read_text("utf-8")
+    )
+    nodes = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name == name
+    ]
     arguments = nodes[0].args
     positional = [*arguments.posonlyargs, *arguments.args]
     missing = [None] * (len(positional) - len(arguments.defaults))
     defaults = [*missing, *arguments.defaults, *arguments.kw_defaults]
     return [
         (argument.arg, default and ast.unparse(default))
-        for argument, default in zip([*positional, *arguments.kwonlyargs], defaults, strict=True)
+        for argument, default in zip(
+            [*positional, *arguments.kwonlyargs], defaults, strict=True
+        )
     ]
 
 

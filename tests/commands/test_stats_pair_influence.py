@@ -14,13 +14,16 @@ ROWS = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=14)
 
 def weighted_accuracy(human, predicted, groups, weights) -> float:
     """The slow twin: every pair in turn, with the product of its rows' weights."""
-    shares, sizes = [], []
+    shares = []
+    sizes = []
     for group in np.unique(groups):
         rows = np.flatnonzero(groups == group)
         right = total = 0.0
         for a in rows:
             for b in rows[rows > a]:
-                alike = np.sign(human[a] - human[b]) == np.sign(predicted[a] - predicted[b])
+                alike = np.sign(human[a] - human[b]) == np.sign(
+                    predicted[a] - predicted[b]
+                )
                 right += weights[a] * weights[b] * alike
                 total += weights[a] * weights[b]
         if total:
@@ -32,7 +35,9 @@ def weighted_accuracy(human, predicted, groups, weights) -> float:
 @given(rows=ROWS)
 def test_influences_are_derivatives(rows) -> None:
     """By the weight of each row, a group weighing as its rows do on average."""
-    human, predicted, groups = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    human, predicted, groups = (
+        np.array(column, dtype=float) for column in zip(*rows, strict=True)
+    )
     groups = groups.astype(np.int64)
     if np.bincount(groups).max() < 2:
         return

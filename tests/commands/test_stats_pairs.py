@@ -8,7 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from refless.commands.judge.pairs import chance_accuracy, pairwise_accuracy, tie_threshold
+from refless.commands.judge.pairs import (
+    chance_accuracy,
+    pairwise_accuracy,
+    tie_threshold,
+)
 
 LEVELS = st.integers(0, 4).map(float)
 
@@ -41,7 +45,8 @@ def test_every_item_counts_the_same() -> None:
 
     mt-metrics-eval (tau_optimization with acc_23) averages over items: 1/3, not 2 of 4 pairs.
     """
-    human, metric = np.array([1.0, 2, 3, 1, 2]), np.array([1.0, 3, 2, 2, 1])
+    human = np.array([1.0, 2, 3, 1, 2])
+    metric = np.array([1.0, 3, 2, 2, 1])
     groups = np.array([0, 0, 0, 1, 1])
     assert pairwise_accuracy(human, metric, groups=groups) == 1 / 3
     assert tie_threshold(human, metric, groups=groups) == (0.0, 1 / 3)
@@ -53,7 +58,9 @@ def test_accuracy_pair_by_pair(three, threshold, grouped) -> None:
     human, predicted, groups = three
     groups = groups if grouped else None
     found = pairwise_accuracy(human, predicted, groups=groups, threshold=threshold)
-    assert found == pytest.approx(slow(human, predicted, groups, threshold), nan_ok=True)
+    assert found == pytest.approx(
+        slow(human, predicted, groups, threshold), nan_ok=True
+    )
 
 
 @given(columns(), st.booleans())
@@ -73,7 +80,8 @@ def test_ties_by_hand() -> None:
 
     Of three pairs two are right, all three once differences up to 0.1 count as ties.
     """
-    human, metric = np.array([1.0, 1.0, 2.0]), np.array([0.0, 0.1, 1.1])
+    human = np.array([1.0, 1.0, 2.0])
+    metric = np.array([0.0, 0.1, 1.1])
     assert pairwise_accuracy(human, metric) == pytest.approx(2 / 3)
     threshold, accuracy = tie_threshold(human, metric)
     assert (threshold, accuracy) == (pytest.approx(0.1), 1.0)
@@ -81,9 +89,12 @@ def test_ties_by_hand() -> None:
 
 def test_chance_by_hand() -> None:
     """People tie a third of the pairs, the metric none: 1/3 * 0 + 2/3 * 1 / 2."""
-    human, metric = np.array([1.0, 1.0, 2.0]), np.array([0.0, 0.1, 1.1])
+    human = np.array([1.0, 1.0, 2.0])
+    metric = np.array([0.0, 0.1, 1.1])
     assert chance_accuracy(human, metric) == pytest.approx(1 / 3)
-    assert chance_accuracy(human, metric, threshold=0.1 + 1e-9) == pytest.approx(1 / 9 + 4 / 18)
+    assert chance_accuracy(human, metric, threshold=0.1 + 1e-9) == pytest.approx(
+        1 / 9 + 4 / 18
+    )
 
 
 def test_no_pairs() -> None:

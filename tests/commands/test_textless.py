@@ -29,13 +29,17 @@ def rated(items: int = 30, gap: float = 0.6, texts: bool = False) -> Rows:
             for j, person in enumerate(PEOPLE):
                 rating = 1 + (3 * i + 5 * j + i * j) % 4 + round(k * gap * (i % 3))
                 row = {"item": f"i{i:02}", "system": system, "annotator": person}
-                text = {"text": f"answer {i} of {system} in five words"} if texts else {}
+                text = (
+                    {"text": f"answer {i} of {system} in five words"} if texts else {}
+                )
                 rows.append({**row, "rating": min(rating, 5), **text})
     return rows
 
 
 def without(rows: Rows, *names: str) -> Rows:
-    return [{name: cell for name, cell in row.items() if name not in names} for row in rows]
+    return [
+        {name: cell for name, cell in row.items() if name not in names} for row in rows
+    ]
 
 
 def compared(rows: Rows, **more: Any) -> refless.CompareResult:
@@ -56,7 +60,10 @@ def test_the_same_numbers_as_with_texts(more: dict[str, Any]) -> None:
 
 def test_ratings_of_some_items() -> None:
     """The others stay unknown: nothing is estimated, as one sentence says; the gate holds."""
-    rows = [row | {"rating": row["rating"] if row["item"] < "i20" else None} for row in rated()]
+    rows = [
+        row | {"rating": row["rating"] if row["item"] < "i20" else None}
+        for row in rated()
+    ]
     result = compared(rows, system=["old", "new"], fail_if_worse=True, margin=0.5)
     (pair,) = result.comparison.pairs
     assert (pair.method, pair.both_rated, pair.items) == ("ratings", 20, 30)
@@ -65,7 +72,10 @@ def test_ratings_of_some_items() -> None:
     assert pair.difference == half.comparison.pairs[0].difference.turned()
     assert result.gate.verdict == "passed"
     shown = str(result)
-    assert "It rests on ratings alone, of 20 items with ratings for both, out of 30." in shown
+    assert (
+        "It rests on ratings alone, of 20 items with ratings for both, out of 30."
+        in shown
+    )
     assert "--selection" not in shown
     assert sum("without estimates" in note for note in result.notes) == 1
 
@@ -79,8 +89,13 @@ def test_an_item_stands_for_the_text() -> None:
 
 def test_a_system_without_ratings() -> None:
     """It is named, as there is nothing to estimate it from."""
-    rows = [row | {"rating": None if row["system"] == "new" else row["rating"]} for row in rated()]
-    assert "Nothing can be said of new and old: no output of new is rated." in str(compared(rows))
+    rows = [
+        row | {"rating": None if row["system"] == "new" else row["rating"]}
+        for row in rated()
+    ]
+    assert "Nothing can be said of new and old: no output of new is rated." in str(
+        compared(rows)
+    )
 
 
 def test_annotators_without_a_name_for_what_they_rated() -> None:
@@ -134,10 +149,13 @@ def test_runs_without_people() -> None:
     rows = without(runs(), "brief_score")
     result = by_scores(rows)
     (pair,) = result.metrics["score"].pairs
-    old, new = averaged(rows, "old"), averaged(rows, "new")
+    old = averaged(rows, "old")
+    new = averaged(rows, "new")
     truth = ttest_rel(new, old)
     assert pair.difference.value == pytest.approx(np.mean(new) - np.mean(old))
-    assert pair.difference.interval == pytest.approx(truth.confidence_interval(), rel=0.02)
+    assert pair.difference.interval == pytest.approx(
+        truth.confidence_interval(), rel=0.02
+    )
     assert result.states == {"score": ("different",)}
     first = str(result).splitlines()[0]
     assert first.startswith("new scores higher than old, by 0.")
@@ -168,7 +186,8 @@ def test_metrics_in_rows() -> None:
         for row in runs()
         for name in names
     ]
-    result, wide = by_scores(rows), by_scores(runs())
+    result = by_scores(rows)
+    wide = by_scores(runs())
     for name in wide.metrics:
         assert result.metrics[name].pairs == wide.metrics[name].pairs
 
@@ -177,9 +196,14 @@ def test_files_are_runs(tmp_path: Path) -> None:
     """Ids that files share are their items; a gate passes, fails or is undecided."""
     rows = without(runs(repeats=1), "brief_score", "run")
     for system in ("old", "new"):
-        own = [{"id": r["item"], "score": r["score"]} for r in rows if r["system"] == system]
+        own = [
+            {"id": r["item"], "score": r["score"]}
+            for r in rows
+            if r["system"] == system
+        ]
         jsonl(tmp_path / f"{system}.jsonl", own)
-    old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
+    old = tmp_path / "old.jsonl"
+    new = tmp_path / "new.jsonl"
     passed = run("compare", old, new, "--fail-if-worse", "--format", "json")
     assert (passed.code, passed.json["gate"]["verdict"]) == (0, "passed")
     assert passed.json["metrics"]["score"]["pairs"][0]["items"] == 40
@@ -195,14 +219,21 @@ def test_scores_of_texts_are_named() -> None:
     with pytest.raises(InputError, match="may be a judge's scores or people's"):
         by_scores(rows)
     named = by_scores(rows, score_column="score")
-    assert named.metrics["score"] == by_scores(without(runs(), "brief_score")).metrics["score"]
+    assert (
+        named.metrics["score"]
+        == by_scores(without(runs(), "brief_score")).metrics["score"]
+    )
 
 
 def test_errors_are_turned() -> None:
     """A name that means errors is noticed; the flag turns it; a wrong name is refused."""
-    rows = [row | {"error_score": -row["score"]} for row in without(runs(), "brief_score")]
+    rows = [
+        row | {"error_score": -row["score"]} for row in without(runs(), "brief_score")
+    ]
     rows = without(rows, "score")
-    assert any("--lower" in note or "lower_is_better" in note for note in by_scores(rows).notes)
+    assert any(
+        "--lower" in note or "lower_is_better" in note for note in by_scores(rows).notes
+    )
     result = by_scores(rows, lower_is_better="error_score")
     straight = by_scores(without(runs(), "brief_score"))
     assert result.metrics["error_score"].pairs == straight.metrics["score"].pairs
@@ -241,7 +272,9 @@ def test_rows_of_runs_that_are_bad() -> None:
     rows[0]["score"] = "high"
     with pytest.raises(InputError, match="row 1, column 'score'"):
         by_scores(rows)
-    assert any("1 bad row skipped" in note for note in by_scores(rows, skip_bad=True).notes)
+    assert any(
+        "1 bad row skipped" in note for note in by_scores(rows, skip_bad=True).notes
+    )
     bad = [row | {"score": "high" if i else "low"} for i, row in enumerate(rows)]
     with pytest.raises(InputError, match="no usable row is left"):
         by_scores(bad, skip_bad=True, score_column="score")
@@ -261,7 +294,8 @@ def test_order_of_runs_changes_nothing(random: Any) -> None:
 def test_judge_with_scores_and_without_texts() -> None:
     """All that it says needs ratings and scores alone; only metrics need texts."""
     rows = [
-        row | {"judge": sum(map(ord, row["item"] + row["system"])) % 5} for row in rated(texts=True)
+        row | {"judge": sum(map(ord, row["item"] + row["system"])) % 5}
+        for row in rated(texts=True)
     ]
     more: dict[str, Any] = {"score_column": "judge", "scale": (1, 5), "resamples": 40}
     with_texts = refless.judge(rows, **more)
@@ -278,16 +312,21 @@ def agreeing(rows: Rows, **more: Any) -> Any:
 
 def test_do_my_raters_agree() -> None:
     """Without scores the raters are looked at; texts change no number."""
-    result, with_texts = agreeing(rated()), agreeing(rated(texts=True))
+    result = agreeing(rated())
+    with_texts = agreeing(rated(texts=True))
     for name in ("alpha_ordinal", "alpha_interval", "icc", "icc_mean"):
         estimate = getattr(result.agreement, name)
         same = getattr(with_texts.agreement, name)
-        assert (estimate.value, *estimate.interval) == pytest.approx((same.value, *same.interval))
+        assert (estimate.value, *estimate.interval) == pytest.approx(
+            (same.value, *same.interval)
+        )
         assert estimate.interval[0] < estimate.value < estimate.interval[1]
     assert [profile.name for profile in result.raters] == ["bob", "ann", "cid"]
     assert [profile.n for profile in result.raters] == [60, 60, 60]
     assert sum(profile.bias.value for profile in result.raters) == pytest.approx(0)
-    assert str(result).startswith("The raters agree too little to rely on one of them (the bar")
+    assert str(result).startswith(
+        "The raters agree too little to rely on one of them (the bar"
+    )
     assert "fewer than four stand for no others" in str(result)
     assert result.to_dict()["of"] == "raters"
 
@@ -301,7 +340,10 @@ def test_disputed_texts() -> None:
     ]
     found = agreeing(rows).disputes
     assert found.least == 2
-    assert [(text.id, text.ratings) for text in found.texts] == [("t1", (1, 5)), ("t2", (2, 4))]
+    assert [(text.id, text.ratings) for text in found.texts] == [
+        ("t1", (1, 5)),
+        ("t2", (2, 4)),
+    ]
     assert found.share.value == pytest.approx(0.4)
     assert found.share.interval[0] < 0.4 < found.share.interval[1]
     assert [row["id"] for row in agreeing(rows).rows()] == ["t1", "t2"]
@@ -321,13 +363,17 @@ def test_a_rater_who_differs() -> None:
     assert lenient.name == "dan"
     assert 1.7 < lenient.bias.interval[0] < 2 < lenient.bias.interval[1] < 2.4
     assert strict.bias.value < 0
-    assert any("rate higher or lower" in line and "dan (+" in line for line in result.findings)
+    assert any(
+        "rate higher or lower" in line and "dan (+" in line for line in result.findings
+    )
     assert result.agreement.icc.value < result.agreement.icc_mean.value
 
 
 def test_raters_without_names() -> None:
     """Alpha needs none; what does says so."""
-    rows = [{"item": f"i{i}", "rating": [1 + i % 4, 1 + i % 4 + i % 2]} for i in range(12)]
+    rows = [
+        {"item": f"i{i}", "rating": [1 + i % 4, 1 + i % 4 + i % 2]} for i in range(12)
+    ]
     result = agreeing(rows)
     assert result.agreement.alpha_ordinal.value > 0.5
     assert result.agreement.icc.undefined == "nobody says who rated"
@@ -337,7 +383,9 @@ def test_raters_without_names() -> None:
 def test_one_rating_a_text() -> None:
     """There is nothing to agree on, and no scores."""
     rows = [row for row in rated() if row["annotator"] == "ann"]
-    with pytest.raises(UsageError, match="two ratings of some text, or at least one score_column"):
+    with pytest.raises(
+        UsageError, match="two ratings of some text, or at least one score_column"
+    ):
         agreeing(rows)
     with pytest.raises(UsageError, match="of ratings without a judge's scores passing"):
         agreeing(rated(), passing=3)
@@ -366,7 +414,11 @@ def test_raters_and_units_were_drawn() -> None:
     rng = np.random.default_rng(1)
     hits = 0
     for _ in range(100):
-        values = rng.normal(size=(30, 1)) + 0.5 * rng.normal(size=5) + rng.normal(size=(30, 5))
+        values = (
+            rng.normal(size=(30, 1))
+            + 0.5 * rng.normal(size=5)
+            + rng.normal(size=(30, 5))
+        )
         items = [*map(str, range(30))]
         pool = pool_of([""] * 30, values.tolist(), annotators=[*"abcde"], items=items)
         low, high = rater_agreement(pool).alpha_interval.interval

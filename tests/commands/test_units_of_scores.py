@@ -33,7 +33,9 @@ def column(low: int, high: int, n: int = 60, seed: int = 0) -> FloatArray:
         ((-3, 3), (0, 1), None),
     ],
 )
-def test_two_scales(human: tuple[int, int], judge: tuple[int, int], scale: Interval | None) -> None:
+def test_two_scales(
+    human: tuple[int, int], judge: tuple[int, int], scale: Interval | None
+) -> None:
     """Whichever of them is the longer one, and whether or not the flag says that of the ratings."""
     assert not are_ratings(column(*human), column(*judge, seed=1), scale)
 
@@ -53,7 +55,9 @@ def test_two_scales(human: tuple[int, int], judge: tuple[int, int], scale: Inter
         ((0, 1), (0, 1), None),
     ],
 )
-def test_one_scale(human: tuple[int, int], judge: tuple[int, int], scale: Interval | None) -> None:
+def test_one_scale(
+    human: tuple[int, int], judge: tuple[int, int], scale: Interval | None
+) -> None:
     """A judge that leaves out an end of the scale stays in its units."""
     assert are_ratings(column(*human), column(*judge, seed=1), scale)
 
@@ -71,9 +75,14 @@ def test_thumbs_in_two_codes(tmp_path: Path) -> None:
     measures = ran.json["judges"][0]["measures"]
     assert measures["bias"]["value"] is None
     assert measures["spearman"]["value"] is not None
-    assert "scores go from 0 to 1 and ratings go from -1 to 1, so in other units" in ran.err
+    assert (
+        "scores go from 0 to 1 and ratings go from -1 to 1, so in other units"
+        in ran.err
+    )
     page = " ".join(run("judge", path, *flags).out.split())
     assert "the judge's scores are not in the units of the ratings" in page
-    passes = run("judge", path, *flags, "--pass", 1, "--format", "json").json["judges"][0]
+    passes = run("judge", path, *flags, "--pass", 1, "--format", "json").json["judges"][
+        0
+    ]
     assert passes["measures"]["judge_rate"]["value"] == pytest.approx(15 / 20)
     assert passes["measures"]["base_rate"]["value"] == pytest.approx(14 / 20)

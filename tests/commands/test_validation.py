@@ -67,7 +67,9 @@ def test_the_signature_says_how() -> None:
     """What was held out, what intervals rest on, and the seed."""
     signature = validate(POOL, estimator="bleu-neighbors", group="system").signature
     assert signature.get("heldout") == "system"
-    assert signature.get("ci") == "jack-3-raters"  # three systems, annotators who are named
+    assert (
+        signature.get("ci") == "jack-3-raters"
+    )  # three systems, annotators who are named
     assert signature.get("seed") == "0"
 
 
@@ -75,7 +77,9 @@ def test_the_constant_ranks_nothing() -> None:
     """Its errors stand; it says the same of all texts of a block."""
     methods = validated(POOL).side_by_side.methods
     (constant,) = (line for line in methods if line.name == "constant")
-    others = (POOL.human.sum() - POOL.human) / (len(POOL) - 1)  # the mean of all the other texts
+    others = (POOL.human.sum() - POOL.human) / (
+        len(POOL) - 1
+    )  # the mean of all the other texts
     errors = (POOL.human - others) ** 2
     assert constant.mse == pytest.approx(float(np.mean(errors)), rel=1e-12)
     assert math.isnan(constant.spearman)
@@ -84,5 +88,6 @@ def test_the_constant_ranks_nothing() -> None:
 
 def test_groups_leave_whole() -> None:
     """Intervals over groups differ from those over texts."""
-    single, grouped = validated(POOL), validated(POOL, "source")
+    single = validated(POOL)
+    grouped = validated(POOL, "source")
     assert single.estimator.mse_interval != grouped.estimator.mse_interval

@@ -58,9 +58,13 @@ def test_a_system_that_always_wins() -> None:
 @pytest.mark.parametrize("chance", [0.5, 0.8])
 def test_intervals_hold(chance: float) -> None:
     """Items differ, three raters a pair: about 95 % of intervals hold the true rate."""
-    rng, held, shown = np.random.default_rng(3), 0, 0
+    rng = np.random.default_rng(3)
+    held = 0
+    shown = 0
     middle = np.log(chance / (1 - chance))
-    true = (1 / (1 + np.exp(-np.random.default_rng(0).normal(middle, 1.0, 100_000)))).mean()
+    true = (
+        1 / (1 + np.exp(-np.random.default_rng(0).normal(middle, 1.0, 100_000)))
+    ).mean()
     for _ in range(400):
         p = 1 / (1 + np.exp(-rng.normal(middle, 1.0, 30)))
         won = (rng.random((30, 3)) < p[:, None]).astype(float).ravel()

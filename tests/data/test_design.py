@@ -26,7 +26,11 @@ def texts(
     n = max(len(words), len(items), len(sources), len(systems))
     ids = tuple(map(str, range(n)))
     own = tuple(f"no other text is like text {row}" for row in ids)
-    columns = {"items": tuple(items), "sources": tuple(sources), "systems": tuple(systems)}
+    columns = {
+        "items": tuple(items),
+        "sources": tuple(sources),
+        "systems": tuple(systems),
+    }
     return Texts(ids=ids, texts=tuple(words) or own, **columns)
 
 
@@ -44,7 +48,8 @@ def linked(columns: Sequence[Sequence[str]]) -> list[list[int]]:
     seen: set[int] = set()
     units = []
     for start in range(n):
-        reached, ahead = set(), [start]
+        reached = set()
+        ahead = [start]
         while ahead:
             row = ahead.pop()
             if row in reached:
@@ -53,7 +58,9 @@ def linked(columns: Sequence[Sequence[str]]) -> list[list[int]]:
             ahead += [
                 other
                 for other in range(n)
-                if any(column[row] and column[row] == column[other] for column in columns)
+                if any(
+                    column[row] and column[row] == column[other] for column in columns
+                )
             ]
         if start not in seen:
             units.append(sorted(reached))
@@ -73,7 +80,9 @@ def linked(columns: Sequence[Sequence[str]]) -> list[list[int]]:
     ("abbc", "xxyz", LINKED, [[0, 1, 2], [3]]),
     ("abbcd", "xxyzz", LINKED, [[0, 1, 2], [3, 4]]),
 ])  # fmt: skip
-def test_items_and_sources(items: str, sources: str, level: str, units: list[list[int]]) -> None:
+def test_items_and_sources(
+    items: str, sources: str, level: str, units: list[list[int]]
+) -> None:
     """The coarser of both is drawn as a whole, and pairs are told by items."""
     design = Design.of(texts(items=tuple(items), sources=tuple(sources)))
     assert (design.level, parts(design)) == (level, units)
@@ -97,7 +106,9 @@ def test_blank_labels_stand_alone() -> None:
 
 @given(
     st.lists(
-        st.tuples(*[st.sampled_from(["", "a", "b", "c", "d", "e"])] * 2), min_size=1, max_size=12
+        st.tuples(*[st.sampled_from(["", "a", "b", "c", "d", "e"])] * 2),
+        min_size=1,
+        max_size=12,
     )
 )
 def test_what_a_label_connects(rows: list[tuple[str, str]]) -> None:
@@ -126,8 +137,11 @@ def test_what_a_label_connects(rows: list[tuple[str, str]]) -> None:
 
 def test_copies_are_one() -> None:
     """Long texts that repeat another of their system; a short one may be written twice."""
-    long, short = "the same words stand here twice", "yes"
-    design = Design.of(texts((long, long, short, short, "another text that stands by itself")))
+    long = "the same words stand here twice"
+    short = "yes"
+    design = Design.of(
+        texts((long, long, short, short, "another text that stands by itself"))
+    )
     assert (parts(design), design.copies) == ([[0, 1], [2], [3], [4]], 1)
     of_two = Design.of(texts((long, long), systems=("a", "b")))
     assert (of_two.units, of_two.copies) == (2, 0)
@@ -162,7 +176,8 @@ def test_some_of_the_texts() -> None:
 
 def test_rated_and_other_rows_share_units() -> None:
     """Columns that both have; items of one file alone tie nothing."""
-    rated, others = texts(items=tuple("aab"), sources=tuple("xxy")), texts(items=tuple("bc"))
+    rated = texts(items=tuple("aab"), sources=tuple("xxy"))
+    others = texts(items=tuple("bc"))
     both = joined(rated, others)
     assert (both.items, both.sources) == (tuple("aabbc"), ())
     assert parts(Design.of(both)) == [[0, 1], [2, 3], [4]]
@@ -173,7 +188,9 @@ def ratings_of(pairs: Sequence[tuple[int, int]]) -> Ratings:
     """Ratings by (text, rater)."""
     text, annotator = np.array(pairs).T
     names = tuple(f"rater {k}" for k in range(int(annotator.max()) + 1))
-    return Ratings(text=text, annotator=annotator, values=np.ones(len(text)), annotators=names)
+    return Ratings(
+        text=text, annotator=annotator, values=np.ones(len(text)), annotators=names
+    )
 
 
 @pytest.mark.parametrize(("design", "sentence"), [
@@ -217,6 +234,8 @@ def test_it_is_said(design: Design, sentence: str) -> None:
     assert design.said(some) == f"{sentence[:-1]}; 2 raters, 2 on each rated text."
     unlike = ratings_of([(0, 0), (0, 1), (0, 1), (1, 2)])  # the second one rated twice
     noun = "text" if len(design) == 2 else "rated text"
-    assert design.said(unlike) == f"{sentence[:-1]}; 3 raters, 1.5 on a {noun} on average."
+    assert (
+        design.said(unlike) == f"{sentence[:-1]}; 3 raters, 1.5 on a {noun} on average."
+    )
     nobody = Ratings(text=np.array([0]), annotator=np.array([0]), values=np.ones(1))
     assert design.said(nobody) == sentence

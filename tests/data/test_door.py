@@ -110,7 +110,9 @@ def write(folder: Path, name: str, content: Any) -> None:
     else:
         with path.open("w", encoding="utf-8", newline="") as file:
             delimiter = "\t" if name.endswith(".tsv") else ","
-            writer = csv.DictWriter(file, list(content[0]), delimiter=delimiter, restval="")
+            writer = csv.DictWriter(
+                file, list(content[0]), delimiter=delimiter, restval=""
+            )
             writer.writeheader()
             writer.writerows(content)
 
@@ -174,8 +176,14 @@ UNREAD = (
                     "decoded": answer(i, system),
                     "model_id": system,
                     "reference": f"Kettle {i} boils.",
-                    "expert_annotations": [{"coherence": rating(i, system), "fluency": 5}] * 3,
-                    "turker_annotations": [{"coherence": 6 - rating(i, system), "fluency": 4}] * 5,
+                    "expert_annotations": [
+                        {"coherence": rating(i, system), "fluency": 5}
+                    ]
+                    * 3,
+                    "turker_annotations": [
+                        {"coherence": 6 - rating(i, system), "fluency": 4}
+                    ]
+                    * 5,
                 }
                 for i, system in PAIRS
             ]
@@ -230,22 +238,52 @@ OTHER_MEANINGS = (
         },
         "compare choices.jsonl --scale 1 5 --column rating=accept --column annotator=_annotator_id",
         1,
-        said=("more than one column could be the text: 'text', 'answer'", "24 'ignore'"),
+        said=(
+            "more than one column could be the text: 'text', 'answer'",
+            "24 'ignore'",
+        ),
         printed="--column text=NAME",
         filled=("text",),
         refused=True,
     ),
 )
 
-QUALTRICS = ("StartDate", "Status", "Finished", "ResponseId", "item", "model", "response", "Q1")
-ASKED = ("Start Date", "Response Type", "Finished", "Response ID", "item", "model", "response", "?")
+QUALTRICS = (
+    "StartDate",
+    "Status",
+    "Finished",
+    "ResponseId",
+    "item",
+    "model",
+    "response",
+    "Q1",
+)
+ASKED = (
+    "Start Date",
+    "Response Type",
+    "Finished",
+    "Response ID",
+    "item",
+    "model",
+    "response",
+    "?",
+)
 
 
 def survey(previews: str) -> list[Row]:
     """Answers of a survey below the lines of questions and import ids; a preview for each."""
     heads = [ASKED, [json.dumps({"ImportId": name}) for name in QUALTRICS]]
     cells = [
-        ("2026-05-01", status, "1", f"R_{i}{system}{status}", i, system, answer(i, system), given)
+        (
+            "2026-05-01",
+            status,
+            "1",
+            f"R_{i}{system}{status}",
+            i,
+            system,
+            answer(i, system),
+            given,
+        )
         for i, system in PAIRS
         for status, given in (("0", rating(i, system)), (previews, 1))
     ]
@@ -277,7 +315,9 @@ INVALID = (
                 {
                     "INPUT:text": answer(i, system),
                     "INPUT:model": system,
-                    "OUTPUT:rating": rating(i, system) if who != "cat" else 6 - rating(i, system),
+                    "OUTPUT:rating": rating(i, system)
+                    if who != "cat"
+                    else 6 - rating(i, system),
                     "GOLDEN:rating": "",
                     "ASSIGNMENT:worker_id": who,
                     "ASSIGNMENT:status": "APPROVED" if who != "cat" else "REJECTED",
@@ -320,7 +360,11 @@ INVALID = (
             "submissions.csv": [
                 plain(i, system, Status=status, rating=rating(i, system) if ok else 1)
                 for i, system in PAIRS
-                for status, ok in (("APPROVED", True), ("RETURNED", False), ("TIMED-OUT", False))
+                for status, ok in (
+                    ("APPROVED", True),
+                    ("RETURNED", False),
+                    ("TIMED-OUT", False),
+                )
             ]
         },
         "compare submissions.csv --scale 1 5",
@@ -360,7 +404,10 @@ WHO = (
                 plain(
                     i,
                     system,
-                    **{f"rater_{who}": rating(i, system) - (who == "ann") for who in PEOPLE},
+                    **{
+                        f"rater_{who}": rating(i, system) - (who == "ann")
+                        for who in PEOPLE
+                    },
                     rater_mean=round(rating(i, system) - 1 / 3, 2),
                 )
                 for i, system in PAIRS
@@ -411,7 +458,9 @@ CRITERIA = (
                     "model": system,
                     "rater": who,
                     "name": name,
-                    "value": rating(i, system) if name == "fluency" else 6 - rating(i, system),
+                    "value": rating(i, system)
+                    if name == "fluency"
+                    else 6 - rating(i, system),
                 }
                 for i, system in PAIRS
                 for who in PEOPLE[:2]
@@ -450,7 +499,10 @@ MERGED = (
             ]
         },
         "compare rated.csv --scale 1 5",
-        said=("line 3, column 'system': no system", "merged cells leave all but the first blank"),
+        said=(
+            "line 3, column 'system': no system",
+            "merged cells leave all but the first blank",
+        ),
         refused=True,
     ),
 )
@@ -461,7 +513,12 @@ UNITS = (
         "github.com/google/wmt-mqm-human-evaluation README.md (SQM); arXiv 2302.14520 (GEMBA)",
         {
             "sqm.csv": [
-                plain(i, system, rating=rating(i, system), GEMBA=19 * rating(i, system) + i % 3)
+                plain(
+                    i,
+                    system,
+                    rating=rating(i, system),
+                    GEMBA=19 * rating(i, system) + i % 3,
+                )
                 for i, system in PAIRS
             ]
         },
@@ -475,7 +532,12 @@ UNITS = (
         "langfuse.com/docs, user feedback: thumbs as numeric scores",
         {
             "thumbs.csv": [
-                plain(i, system, rating=rating(i, system), thumb=1 if is_good(i, system) else -1)
+                plain(
+                    i,
+                    system,
+                    rating=rating(i, system),
+                    thumb=1 if is_good(i, system) else -1,
+                )
                 for i, system in PAIRS
             ]
         },
@@ -496,7 +558,9 @@ CODES = (
                     i,
                     system,
                     rating=2 * rating(i, system),
-                    score=-1 if system == "old" and i > 9 else 2 * rating(i, system) - 1,
+                    score=-1
+                    if system == "old" and i > 9
+                    else 2 * rating(i, system) - 1,
                 )
                 for i, system in PAIRS
             ]
@@ -553,7 +617,9 @@ DIRECTION = (
                     "user_query": f"How is kettle {i}?",
                     "chatgpt_response": answer(i, system),
                     "model": system,
-                    "hallucination_label": "No" if system == "new" or i % 4 == 0 else "Yes",
+                    "hallucination_label": "No"
+                    if system == "new" or i % 4 == 0
+                    else "Yes",
                 }
                 for i, system in PAIRS
             ]
@@ -632,7 +698,9 @@ CATEGORIES = (
                         "name": "helpful",
                         "source": source,
                         "dataType": "CATEGORICAL",
-                        "value": "bad" if (i % 4 == 0) == (source == "EVAL") else "good",
+                        "value": "bad"
+                        if (i % 4 == 0) == (source == "EVAL")
+                        else "good",
                         "subject": {"kind": "trace", "id": f"trace {i} {system}"},
                     }
                     for i, system in PAIRS
@@ -681,7 +749,9 @@ WORDS = (
                     i,
                     system,
                     rating="pass" if is_good(i, system) else "fail",
-                    faithful="factual" if system == "new" or i % 4 == 0 else "hallucinated",
+                    faithful="factual"
+                    if system == "new" or i % 4 == 0
+                    else "hallucinated",
                 )
                 for i, system in PAIRS
             ]
@@ -723,7 +793,10 @@ KEYS = (
         "keys: ids of rated texts and of outputs, which differ in capitals and blanks",
         "excel and forms: a trailing blank, a capital at the beginning",
         {
-            name: [{"id": key.format(i), "text": answer(i, "old"), **more(i)} for i in QUESTIONS]
+            name: [
+                {"id": key.format(i), "text": answer(i, "old"), **more(i)}
+                for i in QUESTIONS
+            ]
             for name, key, more in (
                 ("rated.csv", "q{}", lambda i: {"rating": rating(i, "old")}),
                 ("outputs.csv", "Q{} ", lambda _: {}),
@@ -732,7 +805,9 @@ KEYS = (
         "score outputs.csv --rated rated.csv --scale 1 5",
         12,
         "n",
-        said=("ids 'Q0 ' and 'q0' differ in form alone and do not match (12 ids like these)",),
+        said=(
+            "ids 'Q0 ' and 'q0' differ in form alone and do not match (12 ids like these)",
+        ),
     ),
     Sibling(
         "keys: numbers with zeros before them in one of two files",
@@ -750,7 +825,9 @@ KEYS = (
         },
         "compare old.csv new.csv --scale 1 5",
         1,
-        said=("ids '0' and '000' differ in form alone and do not match (12 ids like these)",),
+        said=(
+            "ids '0' and '000' differ in form alone and do not match (12 ids like these)",
+        ),
     ),
     Sibling(
         "keys: blanks that do not break, as HTML has them",
@@ -877,7 +954,10 @@ ERRORS = (
         "pandas.pydata.org, DataFrame.to_pickle",
         {"frame.pkl": b"\x80\x05\x95\x1a\x00\x00\x00\x00\x00\x00\x00\x8c\x04text\x94."},
         "compare frame.pkl --scale 1 5",
-        said=("this is a pickle", "to_json('FILE.jsonl', orient='records', lines=True)"),
+        said=(
+            "this is a pickle",
+            "to_json('FILE.jsonl', orient='records', lines=True)",
+        ),
         refused=True,
     ),
 )
@@ -905,8 +985,16 @@ WAITING = {
                     "response": answer(i, system),
                     "model": system,
                     "quality": [
-                        {"user_id": "ann", "value": rating(i, system), "status": "submitted"},
-                        {"user_id": "bob", "value": 6 - rating(i, system), "status": "discarded"},
+                        {
+                            "user_id": "ann",
+                            "value": rating(i, system),
+                            "status": "submitted",
+                        },
+                        {
+                            "user_id": "bob",
+                            "value": 6 - rating(i, system),
+                            "status": "discarded",
+                        },
                     ],
                 }
                 for i, system in PAIRS
@@ -921,7 +1009,10 @@ WAITING = {
         "pandas.pydata.org, melt: columns 'variable' and 'value' if nothing is said",
         {
             "melted.csv": [
-                {"variable" if name == "name" else name: cell for name, cell in row.items()}
+                {
+                    "variable" if name == "name" else name: cell
+                    for name, cell in row.items()
+                }
                 for row in CRITERIA[1].files["long.csv"]
             ]
         },
@@ -1002,7 +1093,8 @@ WAITING = {
         "support.google.com/docs: a download as CSV has cells as they are shown",
         {
             "percent.csv": [
-                plain(i, system, rating=f"{20 * rating(i, system)}%") for i, system in PAIRS
+                plain(i, system, rating=f"{20 * rating(i, system)}%")
+                for i, system in PAIRS
             ]
         },
         "compare percent.csv --scale 0 100",
@@ -1011,7 +1103,17 @@ WAITING = {
 }
 
 SIBLINGS = (
-    *(*UNREAD, *OTHER_MEANINGS, *INVALID, *WHO, *CRITERIA, *MERGED, *UNITS, *CODES, *DIRECTION),
+    *(
+        *UNREAD,
+        *OTHER_MEANINGS,
+        *INVALID,
+        *WHO,
+        *CRITERIA,
+        *MERGED,
+        *UNITS,
+        *CODES,
+        *DIRECTION,
+    ),
     *(*THRESHOLDS, *CATEGORIES, *WORDS, *KEYS, *TWO_FILES, *BY_MODELS, *ERRORS),
 )
 
@@ -1029,7 +1131,9 @@ LATER = [
 ]
 
 
-@pytest.mark.parametrize("sibling", [*SIBLINGS, *LATER], ids=lambda sibling: sibling.name)
+@pytest.mark.parametrize(
+    "sibling", [*SIBLINGS, *LATER], ids=lambda sibling: sibling.name
+)
 def test_siblings(tmp_path: Path, sibling: Sibling) -> None:
     """The right number, or a sentence with the flags that give it; never another number unsaid."""
     for name, content in sibling.files.items():
@@ -1043,14 +1147,20 @@ def test_siblings(tmp_path: Path, sibling: Sibling) -> None:
         assert ran.code == 0, ran.err
     if ran.code == 0:
         found = value(ran.json, sibling.found)
-        assert found == (sibling.right if sibling.right is None else pytest.approx(sibling.right))
+        assert found == (
+            sibling.right if sibling.right is None else pytest.approx(sibling.right)
+        )
 
 
 @pytest.mark.xfail(strict=True, reason="columns of 0 and 1 are proposed as annotators")
 def test_ratings_in_a_column_each(tmp_path: Path) -> None:
     """One column a step of the scale, as forms tabulate a grid: no column is an annotator."""
     rows = [
-        plain(i, system, **{f"rating_{step}": int(rating(i, system) == step) for step in STEPS})
+        plain(
+            i,
+            system,
+            **{f"rating_{step}": int(rating(i, system) == step) for step in STEPS},
+        )
         for i, system in PAIRS
     ]
     write(tmp_path, "grid.csv", rows)
@@ -1080,7 +1190,16 @@ def test_what_is_said_of_a_clean_file(words: str) -> None:
     file = words.split()[1]
     (line,) = (line for line in ran.err.splitlines() if f" {file}: " in line)
     unread = line.partition("left unread: ")[2].partition(";")[0]
-    own = ("reference", "passes", "vars", "metadata", "doc", "request", "data", "timestamp")
+    own = (
+        "reference",
+        "passes",
+        "vars",
+        "metadata",
+        "doc",
+        "request",
+        "data",
+        "timestamp",
+    )
     assert not {f"'{name}'" for name in own} & {*unread.split(", ")}
     assert any(file in note for note in ran.json["notes"])
 
@@ -1088,14 +1207,23 @@ def test_what_is_said_of_a_clean_file(words: str) -> None:
 def test_two_lines_of_a_clean_table(tmp_path: Path) -> None:
     """What is read and what is not are one line, merged rows another; JSON has them, too."""
     rows = [
-        plain(i, system, id=f"{i}{system}", annotator=who, rating=rating(i, system), seconds=3)
+        plain(
+            i,
+            system,
+            id=f"{i}{system}",
+            annotator=who,
+            rating=rating(i, system),
+            seconds=3,
+        )
         for i, system in PAIRS
         for who in PEOPLE
     ]
     write(tmp_path, "rated.csv", rows)
     ran = ran_in(tmp_path, "compare rated.csv --scale 1 5 -o rated.json")
     columns, merged = ran.err.splitlines()[:2]
-    assert columns.startswith("refless: rated.csv: text from 'response', id from 'id', item from")
+    assert columns.startswith(
+        "refless: rated.csv: text from 'response', id from 'id', item from"
+    )
     assert columns.endswith("annotator from 'annotator'; left unread: 'seconds'")
     assert merged == "refless: 72 rows merged into 24 texts on id"
     saved = json.loads((tmp_path / "rated.json").read_text(encoding="utf-8"))
@@ -1116,4 +1244,7 @@ def test_columns_of_parquet_that_nobody_reads(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     rows = [plain(i, system, rating=rating(i, system), note="x") for i, system in PAIRS]
     pandas.DataFrame(rows).to_parquet(tmp_path / "rated.parquet")
-    assert "left unread: 'note'" in ran_in(tmp_path, "compare rated.parquet --scale 1 5").err
+    assert (
+        "left unread: 'note'"
+        in ran_in(tmp_path, "compare rated.parquet --scale 1 5").err
+    )

@@ -45,7 +45,11 @@ def test_thresholds_of_promptfoo(tmp_path: Path, threshold: float) -> None:
         rubric = {"type": "llm-rubric", "metric": "polite", "threshold": threshold}
         checks = [
             {"pass": score >= threshold, "score": score, "assertion": rubric},
-            {"pass": i % 3 > 0, "score": float(i % 3 > 0), "assertion": {"type": "human"}},
+            {
+                "pass": i % 3 > 0,
+                "score": float(i % 3 > 0),
+                "assertion": {"type": "human"},
+            },
         ]
         row = {"promptIdx": 0, "testIdx": i, "response": {"output": f"a{i}"}}
         rows.append(json.dumps(row | {"gradingResult": {"componentResults": checks}}))
@@ -60,7 +64,9 @@ def test_thresholds_of_promptfoo(tmp_path: Path, threshold: float) -> None:
     half, lines = rate("scores.polite")
     assert half == 0.75
     assert "scores.polite: scores pass from 0.5 on; --pass X says otherwise" in lines
-    assert ("--score-column passes.polite reads what it passed" in lines) == (threshold == 0.75)
+    assert ("--score-column passes.polite reads what it passed" in lines) == (
+        threshold == 0.75
+    )
     assert rate("passes.polite")[0] == share
     assert rate("scores.polite", "--pass", threshold)[0] == share
     assert "scores pass from" not in rate("passes.polite")[1]
@@ -74,27 +80,46 @@ def test_outputs_of_promptfoo() -> None:
 
 def test_no_ratings_in_promptfoo(tmp_path: Path) -> None:
     """The error names the scores that there are."""
-    row = {"promptIdx": 0, "testIdx": 0, "response": {"output": "a"}, "gradingResult": {}}
+    row = {
+        "promptIdx": 0,
+        "testIdx": 0,
+        "response": {"output": "a"},
+        "gradingResult": {},
+    }
     checks = [{"score": 1, "assertion": {"type": "python"}}]
     row["gradingResult"] = {"componentResults": checks}
-    with pytest.raises(InputError, match=r"no column for the rating.*'scores' may be a judge's"):
+    with pytest.raises(
+        InputError, match=r"no column for the rating.*'scores' may be a judge's"
+    ):
         read_pool(write(tmp_path, "a.jsonl", json.dumps(row)))
 
 
-@pytest.mark.parametrize("place", ["Infinity", "-Infinity", "NaN", "1e400", '"2"', "[]"])
+@pytest.mark.parametrize(
+    "place", ["Infinity", "-Infinity", "NaN", "1e400", '"2"', "[]"]
+)
 def test_a_place_of_promptfoo_that_is_none(tmp_path: Path, place: str) -> None:
     """A prompt is numbered by a whole number; by anything else it has no number."""
-    raw, label = "Say hi to Ann", "Say hi to {{name}}"
-    row = {"promptIdx": 0, "testIdx": 0, "response": {"output": "a"}, "provider": "echo"}
+    raw = "Say hi to Ann"
+    label = "Say hi to {{name}}"
+    row = {
+        "promptIdx": 0,
+        "testIdx": 0,
+        "response": {"output": "a"},
+        "provider": "echo",
+    }
     text = json.dumps(row | {"prompt": {"raw": raw, "label": label}})
-    path = write(tmp_path, "a.jsonl", text.replace('"promptIdx": 0', f'"promptIdx": {place}'))
+    path = write(
+        tmp_path, "a.jsonl", text.replace('"promptIdx": 0', f'"promptIdx": {place}')
+    )
     assert read_outputs(path).outputs.systems == ("echo",)
 
 
 def test_old_promptfoo(tmp_path: Path) -> None:
     """The error says how to write the file anew."""
     old = {"results": {"version": 2, "table": {}, "results": None}, "config": {}}
-    with pytest.raises(InputError, match="an old promptfoo; write it anew: promptfoo export eval"):
+    with pytest.raises(
+        InputError, match="an old promptfoo; write it anew: promptfoo export eval"
+    ):
         read_pool(write(tmp_path, "a.json", json.dumps(old)))
 
 
@@ -106,7 +131,11 @@ def test_promptfoo_itself() -> None:
     )
     pool = found.pool
     assert pool.human.tolist() == [1, 0, 0.7]
-    assert pool.texts == ("Reply to: late parcel", "Reply to: broken cup", "Reply to: wrong size")
+    assert pool.texts == (
+        "Reply to: late parcel",
+        "Reply to: broken cup",
+        "Reply to: wrong size",
+    )
     assert (set(pool.systems), pool.items) == ({"candidate"}, ("0", "1", "2"))
     assert pool.scores.tolist() == [[1], [1], [0]]
     fresh = read_outputs(str(FOLDER / "promptfoo" / "fresh.jsonl")).outputs
@@ -118,9 +147,14 @@ def test_lm_eval_itself() -> None:
     """The first filter's outputs; references in a list."""
     file = next((FOLDER / "lm-eval").glob("samples_filters_*.jsonl"))
     read = read_outputs(str(file))
-    assert read.outputs.references[0] == ("Light is scattered.", "Blue light scatters more.")
+    assert read.outputs.references[0] == (
+        "Light is scattered.",
+        "Blue light scatters more.",
+    )
     assert (read.outputs.texts, read.outputs.items) == (("lol", "lol"), ("0", "1"))
-    assert any("left out: 2 outputs of the filter 'trimmed'" in note for note in read.notes)
+    assert any(
+        "left out: 2 outputs of the filter 'trimmed'" in note for note in read.notes
+    )
 
 
 def test_samples_of_lm_eval() -> None:
@@ -128,7 +162,10 @@ def test_samples_of_lm_eval() -> None:
     read = read_outputs(str(SAMPLES), Reading(columns=Columns(score=("scores.bleu",))))
     outputs = read.outputs
     assert outputs.texts == ("because ", "no idea ")
-    assert (outputs.ids, outputs.items) == (("lm-eval why 0", "lm-eval why 1"), ("0", "1"))
+    assert (outputs.ids, outputs.items) == (
+        ("lm-eval why 0", "lm-eval why 1"),
+        ("0", "1"),
+    )
     assert (outputs.systems, outputs.sources[0]) == (("lm-eval",) * 2, "Q: Why?\nA:")
     assert outputs.references == (("a", "b"), ("a", "b"))
     assert bool((outputs.scores != outputs.scores).all())

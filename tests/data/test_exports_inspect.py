@@ -21,7 +21,11 @@ from written import write
 pytest.importorskip("backports.zstd", reason="zstd is not in this Python")
 FOLDER = EXPORTS / "inspect"
 FILES = ("edited.eval", "edited.json")
-HEADER = {"version": 2, "status": "success", "eval": {"run_id": "r", "model": "m/x", "task": "t"}}
+HEADER = {
+    "version": 2,
+    "status": "success",
+    "eval": {"run_id": "r", "model": "m/x", "task": "t"},
+}
 
 
 def read(path: object, **more: Any) -> Any:
@@ -32,7 +36,11 @@ def read(path: object, **more: Any) -> Any:
 def test_lists_are_ratings_by_several_people(name: str) -> None:
     """By nobody knows whom; texts, sources, systems and items beside them."""
     pool = read(FOLDER / name, dimension="human").pool
-    assert pool.texts == ("Sorry! Let me check.", "It is on its way.", "You are welcome")
+    assert pool.texts == (
+        "Sorry! Let me check.",
+        "It is on its way.",
+        "You are welcome",
+    )
     assert (pool.human.tolist(), pool.ratings.annotators) == ([4.5, 2.5, 1], ())
     assert pool.sources == ("Hi, my parcel is late", "Where is it?", "Thanks")
     assert (pool.items, {*pool.systems}) == (("q1", "q2", "q3"), {"mockllm/model"})
@@ -45,15 +53,24 @@ def test_edits_are_ratings_by_their_authors(name: str) -> None:
     found = read(FOLDER / name, dimension="judge", columns=columns)
     pool = found.pool
     assert dict(zip(pool.items, pool.human.tolist(), strict=True)) == {"q1": 0, "q3": 1}
-    assert dict(zip(pool.items, pool.scores[:, 0].tolist(), strict=True)) == {"q1": 1, "q3": 0}
+    assert dict(zip(pool.items, pool.scores[:, 0].tolist(), strict=True)) == {
+        "q1": 1,
+        "q3": 0,
+    }
     assert sorted(pool.ratings.annotators) == ["bob", "rater-438c4c7a"]
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_outputs(name: str) -> None:
     """With their references; columns of the samples' metadata."""
-    outputs = read_outputs(str(FOLDER / name), Reading(columns=Columns(task="segment"))).outputs
-    assert outputs.references == (("Sorry to hear that.", "Oh no."), ("Soon",), ("Welcome",))
+    outputs = read_outputs(
+        str(FOLDER / name), Reading(columns=Columns(task="segment"))
+    ).outputs
+    assert outputs.references == (
+        ("Sorry to hear that.", "Oh no."),
+        ("Soon",),
+        ("Welcome",),
+    )
     assert outputs.tasks == ("delivery", "", "")
 
 
@@ -68,18 +85,25 @@ def log(samples: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def sample(**more: Any) -> dict[str, Any]:
-    output = {"choices": [{"message": {"content": [{"type": "text", "text": "hello"}]}}]}
+    output = {
+        "choices": [{"message": {"content": [{"type": "text", "text": "hello"}]}}]
+    }
     return {"id": 1, "epoch": 1, "input": "hi", "target": "", "output": output} | more
 
 
 def test_several_dimensions_in_one_scorer(tmp_path: Path) -> None:
     """A scorer that gives an object, edited; parts of it are dimensions, and columns of scores."""
     value = {"tone": 4, "facts": "C"}
-    edit = {"value": value, "provenance": {"author": "ann", "timestamp": "2026-09-01T10:00:00Z"}}
+    edit = {
+        "value": value,
+        "provenance": {"author": "ann", "timestamp": "2026-09-01T10:00:00Z"},
+    }
     before = {"value": {"tone": 1, "facts": "I"}, "provenance": None}
     score = {"q": {"value": value, "history": [before, edit]}}
     file = write(tmp_path, "log.json", json.dumps(log([sample(scores=score)])))
-    with pytest.raises(InputError, match=r"'q\.tone' \(1\), 'q\.facts' \(1\); choose one"):
+    with pytest.raises(
+        InputError, match=r"'q\.tone' \(1\), 'q\.facts' \(1\); choose one"
+    ):
         read(file)
     columns = Columns(score=("scores.q.*",))
     pool = read(file, dimension="q.facts", columns=columns).pool
@@ -94,7 +118,11 @@ def test_chats_attachments_and_errors(tmp_path: Path) -> None:
     """Turns are lines; long texts are looked up; what has no answer is counted."""
     chat = [{"role": "system", "content": "be kind"}, {"role": "user", "content": "hi"}]
     samples = [
-        sample(input=chat, output={"completion": "attachment://ab"}, attachments={"ab": "long"}),
+        sample(
+            input=chat,
+            output={"completion": "attachment://ab"},
+            attachments={"ab": "long"},
+        ),
         sample(id=2, output={"choices": []}, error={"message": "timeout"}),
     ]
     read_ = read_outputs(write(tmp_path, "log.json", json.dumps(log(samples))))
@@ -109,12 +137,18 @@ def test_samples_in_pieces(tmp_path: Path) -> None:
     rest = sample(uuid="b", scores={"h": {"value": [2]}})
     with zipfile.ZipFile(file, "w") as packed:
         packed.writestr("_journal/start.json", json.dumps(HEADER))
-        packed.writestr("samples/1_epoch_1.json", json.dumps(sample(scores={"h": {"value": [5]}})))
+        packed.writestr(
+            "samples/1_epoch_1.json", json.dumps(sample(scores={"h": {"value": [5]}}))
+        )
         packed.writestr("samples/2_epoch_1/sample.json", json.dumps(rest))
         packed.writestr("samples/2_epoch_1/metadata.json", '{"task": "t9"}')
         packed.writestr("samples/2_epoch_1/events/0.json", "[]")
     pool = read(file).pool
-    assert (pool.ids, pool.human.tolist(), pool.tasks) == (("m/x 1 1", "b"), [5, 2], ("", "t9"))
+    assert (pool.ids, pool.human.tolist(), pool.tasks) == (
+        ("m/x 1 1", "b"),
+        [5, 2],
+        ("", "t9"),
+    )
 
 
 def test_logs_that_are_none(tmp_path: Path) -> None:
@@ -133,7 +167,9 @@ def test_logs_that_are_none(tmp_path: Path) -> None:
     other = io.BytesIO()
     with zipfile.ZipFile(other, "w", zipfile.ZIP_BZIP2) as packed:
         packed.writestr("header.json", json.dumps(HEADER))
-    with pytest.raises(InputError, match=r"packed in a way that is not read \(method 12\)"):
+    with pytest.raises(
+        InputError, match=r"packed in a way that is not read \(method 12\)"
+    ):
         read(write(tmp_path, "bz.eval", other.getvalue()))
     other = io.BytesIO()
     with zipfile.ZipFile(other, "w") as packed:
@@ -150,7 +186,11 @@ def test_epochs_of_any_length(tmp_path: Path) -> None:
         for epoch in ("9" * 5_000, "10", "02"):
             one = sample(id=epoch[:2], scores={"h": {"value": [1]}})
             packed.writestr(f"samples/1_epoch_{epoch}.json", json.dumps(one))
-    assert read(write(tmp_path, "log.eval", log.getvalue())).pool.items == ("02", "10", "99")
+    assert read(write(tmp_path, "log.eval", log.getvalue())).pool.items == (
+        "02",
+        "10",
+        "99",
+    )
 
 
 def test_without_zstd(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,5 +198,7 @@ def test_without_zstd(monkeypatch: pytest.MonkeyPatch) -> None:
     if sys.version_info >= (3, 14):
         pytest.skip("Python itself reads it")
     monkeypatch.setitem(sys.modules, "backports.zstd", None)
-    with pytest.raises(MissingExtraError, match=r"packed with zstd, needs .*'\.\[inspect\]'"):
+    with pytest.raises(
+        MissingExtraError, match=r"packed with zstd, needs .*'\.\[inspect\]'"
+    ):
         read(FOLDER / "edited.eval")

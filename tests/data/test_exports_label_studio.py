@@ -21,13 +21,19 @@ ADEQUACY = {("41", "7", 8.5), ("41", "8", 9), ("42", "7", 0)}
 OK = {("41", "7", 2), ("41", "8", 1), ("42", "7", 2), ("44", "rater-09d2239c", 1)}
 
 
-def read(name: str, dimension: str | None, config: str | None = None, **more: Any) -> PoolRead:
-    return read_pool(str(FOLDER / name), Reading(dimension=dimension, label_config=config, **more))
+def read(
+    name: str, dimension: str | None, config: str | None = None, **more: Any
+) -> PoolRead:
+    return read_pool(
+        str(FOLDER / name), Reading(dimension=dimension, label_config=config, **more)
+    )
 
 
 def ratings(found: PoolRead) -> set[tuple[str, str, float]]:
     pool = found.pool
-    rows = zip(pool.ratings.text, pool.ratings.annotator, pool.ratings.values, strict=True)
+    rows = zip(
+        pool.ratings.text, pool.ratings.annotator, pool.ratings.values, strict=True
+    )
     return {(pool.ids[t], pool.ratings.annotators[a], value) for t, a, value in rows}
 
 
@@ -50,22 +56,30 @@ def test_without_a_configuration(name: str) -> None:
     """Ratings stay as they are, and that the scale is not known is said; --scale is heeded."""
     found = read(name, "fluency")
     assert (ratings(found), found.pool.scale) == (FLUENCY, None)
-    assert any("scale is in the labelling configuration" in note for note in found.notes)
+    assert any(
+        "scale is in the labelling configuration" in note for note in found.notes
+    )
     assert read(name, "fluency", scale=(0, 8)).pool.human.max() == 6 / 8
 
 
 def test_what_is_no_rating_is_counted() -> None:
     """Drafts and cancelled annotations."""
     notes = " ".join(read("tasks.json", "fluency").notes)
-    assert "read as Label Studio JSON (--read format=NAME names another format)" in notes
+    assert (
+        "read as Label Studio JSON (--read format=NAME names another format)" in notes
+    )
     assert "left out: 1 drafts, 1 cancelled annotations" in notes
 
 
 def test_dimensions() -> None:
     """Several need a choice; one that is not there is told."""
-    with pytest.raises(InputError, match=r"'fluency' \(4\), 'adequacy' \(3\), 'ok' \(4\); choose"):
+    with pytest.raises(
+        InputError, match=r"'fluency' \(4\), 'adequacy' \(3\), 'ok' \(4\); choose"
+    ):
         read("tasks.json", None)
-    with pytest.raises(InputError, match="the dimensions are 'fluency', 'adequacy', 'ok'"):
+    with pytest.raises(
+        InputError, match="the dimensions are 'fluency', 'adequacy', 'ok'"
+    ):
         read("tasks.json", "grammar")
 
 
@@ -74,7 +88,10 @@ def test_outputs_need_no_dimension() -> None:
     file = str(FOLDER / "tasks.json")
     assert read_outputs(file).outputs.ids == ("41", "42", "43", "44")
     found = read_partly(file, Reading(dimension="fluency"))
-    assert (sorted(found.texts.ids), len(found.pool or ())) == (["41", "42", "43", "44"], 3)
+    assert (sorted(found.texts.ids), len(found.pool or ())) == (
+        ["41", "42", "43", "44"],
+        3,
+    )
 
 
 def test_scores_of_models_are_columns() -> None:
@@ -85,7 +102,11 @@ def test_scores_of_models_are_columns() -> None:
 
 
 def task(data: dict[str, Any], *results: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"id": 1, "data": data, "annotations": [{"completed_by": 7, "result": results, **more}]}
+    return {
+        "id": 1,
+        "data": data,
+        "annotations": [{"completed_by": 7, "result": results, **more}],
+    }
 
 
 def test_columns_of_the_data_that_are_called_like_ratings(tmp_path: Path) -> None:
@@ -94,7 +115,11 @@ def test_columns_of_the_data_that_are_called_like_ratings(tmp_path: Path) -> Non
     one = task(data, {"from_name": "q", "type": "rating", "value": {"rating": 3}})
     file = write(tmp_path, "one.json", json.dumps(one))
     pool = read_pool(file).pool
-    assert (pool.ids, pool.human.tolist(), pool.ratings.annotators) == (("1",), [3], ("7",))
+    assert (pool.ids, pool.human.tolist(), pool.ratings.annotators) == (
+        ("1",),
+        [3],
+        ("7",),
+    )
     columns = Columns(id="data.id", score=("data.rating", "score"))
     pool = read_pool(file, Reading(columns=columns)).pool
     assert (pool.ids, pool.scores.tolist()) == (("mine",), [[9, 8]])
@@ -120,7 +145,10 @@ def test_choices(tmp_path: Path) -> None:
     [
         ("<View", "not XML"),
         ("<View/>", "no Rating, Number or Choices in it; save the code"),
-        ('<!DOCTYPE x [<!ENTITY a "b">]><View>&a;</View>', "more than a labelling configuration"),
+        (
+            '<!DOCTYPE x [<!ENTITY a "b">]><View>&a;</View>',
+            "more than a labelling configuration",
+        ),
     ],
 )
 def test_configurations_that_are_none(config: str, found: str, tmp_path: Path) -> None:
@@ -151,19 +179,30 @@ def test_tasks_are_rated_as_configured(
     pytest.importorskip("sqlalchemy")
     from refless.extensions.serve.rate import rate
 
-    rows = [{"data": {"text": f"text {k}", "source": "s", "system": f"S{k}"}} for k in range(2)]
+    rows = [
+        {"data": {"text": f"text {k}", "source": "s", "system": f"S{k}"}}
+        for k in range(2)
+    ]
     tasks = write(tmp_path, "tasks.json", json.dumps(rows))
-    found = rate(tasks, project=write(tmp_path, "asked.xml", ASKED), dimension=list(names))
+    found = rate(
+        tasks, project=write(tmp_path, "asked.xml", ASKED), dimension=list(names)
+    )
     assert (found.task.dimensions, found.task.scale) == (names, scale)
-    assert (found.task.project.title, found.task.project.labels) == ("Rate the summary", labels)
+    assert (found.task.project.title, found.task.project.labels) == (
+        "Rate the summary",
+        labels,
+    )
     assert found.outputs.texts == ("text 0", "text 1")
     assert found.outputs.systems == ("S0", "S1")
 
 
 @pytest.mark.parametrize(
-    ("names", "problem"), [((), "no scale in common; name one of ok, use, "), (("x",), "no such")]
+    ("names", "problem"),
+    [((), "no scale in common; name one of ok, use, "), (("x",), "no such")],
 )
-def test_controls_of_several_scales(tmp_path: Path, names: tuple[str, ...], problem: str) -> None:
+def test_controls_of_several_scales(
+    tmp_path: Path, names: tuple[str, ...], problem: str
+) -> None:
     with pytest.raises(InputError, match=problem):
         page_in(write(tmp_path, "asked.xml", ASKED), names)
 

@@ -22,7 +22,14 @@ from hypothesis import strategies as st
 
 from documentation import blocks
 from places import EXPORTS, ROOT
-from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_pool, read_scored
+from refless.data.tables import (
+    Columns,
+    PoolRead,
+    Reading,
+    read_outputs,
+    read_pool,
+    read_scored,
+)
 from refless.registry.errors import InputError
 from written import write
 
@@ -48,7 +55,10 @@ def test_flattened_argilla() -> None:
     assert [name[-1] for name in pool.ratings.annotators] == ["1", "2", "3"]
     assert pool.scores[0].tolist() == [5]
     notes = " ".join(found.notes)
-    assert "left out: 1 responses with the status 'draft', 1 responses with the status" in notes
+    assert (
+        "left out: 1 responses with the status 'draft', 1 responses with the status"
+        in notes
+    )
     assert len(read_outputs(str(FLAT)).outputs) == 4
 
 
@@ -58,7 +68,9 @@ def test_argilla_on_disk(path: Path) -> None:
     found = read(path, dimension="quality")
     assert found.pool.human.tolist() == [0.5, 0.25, 1]
     assert found.pool.scale == (1, 5)
-    assert any("does not say which responses are drafts" in note for note in found.notes)
+    assert any(
+        "does not say which responses are drafts" in note for note in found.notes
+    )
     assert read(path, dimension="ok").pool.human.tolist() == [1, 0]
 
 
@@ -66,7 +78,9 @@ def test_argilla_on_disk(path: Path) -> None:
     ("words", "numbers"),
     [(["yes", "no", "yes"], [1, 0, 1]), (["partial", "pass", "fail"], [0.5, 1, 0])],
 )
-def test_words_of_judges_in_mlflow(tmp_path: Path, words: list[str], numbers: list[float]) -> None:
+def test_words_of_judges_in_mlflow(
+    tmp_path: Path, words: list[str], numbers: list[float]
+) -> None:
     """Its built-in judges answer yes and no; other words need a map beside pass and fail."""
     file = tmp_path / "traces.jsonl"
     traces = []
@@ -74,8 +88,16 @@ def test_words_of_judges_in_mlflow(tmp_path: Path, words: list[str], numbers: li
         judged = {"assessment_name": "relevance", "feedback": {"value": word}}
         rated = {"assessment_name": "correct", "feedback": {"value": True}}
         kinds = ((judged, "LLM_JUDGE"), (rated, "HUMAN"))
-        found = [one | {"source": {"source_type": kind, "source_id": "x"}} for one, kind in kinds]
-        about = {"trace_id": f"t{i}", "request": "q", "response": f"r{i}", "assessments": found}
+        found = [
+            one | {"source": {"source_type": kind, "source_id": "x"}}
+            for one, kind in kinds
+        ]
+        about = {
+            "trace_id": f"t{i}",
+            "request": "q",
+            "response": f"r{i}",
+            "assessments": found,
+        }
         traces.append(json.dumps(about))
     file.write_text("\n".join(traces), encoding="utf-8")
     columns = Columns(score=("scores.relevance",))
@@ -86,7 +108,9 @@ def test_words_of_judges_in_mlflow(tmp_path: Path, words: list[str], numbers: li
 def test_mlflow_itself() -> None:
     """People's feedback counts, a judge's is a score, what was overridden is neither."""
     file = FOLDER.parent / "mlflow" / "traces.jsonl"
-    columns = Columns(text="response.answer", source="request.ticket", score=("scores.judge",))
+    columns = Columns(
+        text="response.answer", source="request.ticket", score=("scores.judge",)
+    )
     found = read(file, dimension="quality", columns=columns)
     pool = found.pool
     known = dict(zip(pool.sources, pool.human.tolist(), strict=True))
@@ -94,7 +118,9 @@ def test_mlflow_itself() -> None:
     scores = dict(zip(pool.sources, pool.scores[:, 0].tolist(), strict=True))
     assert (scores["late parcel"], scores["broken cup"]) == (0.9, 0.2)
     assert all(name.startswith("rater-") for name in pool.ratings.annotators)
-    assert "2 assessments that are no feedback, or were overridden" in " ".join(found.notes)
+    assert "2 assessments that are no feedback, or were overridden" in " ".join(
+        found.notes
+    )
     assert sorted(read(file, dimension="polite").pool.human.tolist()) == [0, 1]
     assert read(file, dimension="quality").pool.texts[0].startswith('{"answer": "')
 
@@ -103,20 +129,40 @@ def test_argilla_without_settings(tmp_path: Path) -> None:
     """No scale is known; several values at once are no rating."""
     record = {
         "id": 1,
-        "fields": {"text": [{"role": "user", "content": "hi"}, {"role": "bot", "content": "yo"}]},
-        "responses": {"q": [{"value": 3, "user_id": "a"}, {"value": ["x", "y"], "user_id": "b"}]},
+        "fields": {
+            "text": [
+                {"role": "user", "content": "hi"},
+                {"role": "bot", "content": "yo"},
+            ]
+        },
+        "responses": {
+            "q": [{"value": 3, "user_id": "a"}, {"value": ["x", "y"], "user_id": "b"}]
+        },
         "_server_id": None,
     }
     found = read(write(tmp_path, "records.json", json.dumps([record])))
-    assert (found.pool.texts, found.pool.human.tolist()) == (("user: hi\nbot: yo",), [3])
+    assert (found.pool.texts, found.pool.human.tolist()) == (
+        ("user: hi\nbot: yo",),
+        [3],
+    )
     notes = " ".join(found.notes)
     assert found.pool.scale is None
     assert "left out: 1 responses to 'q' that are no single value" in notes
 
 
-def assessment(name: str, value: object, kind: str = "HUMAN", **more: Any) -> dict[str, Any]:
-    source = {"source_type": kind, "source_id": "ann@example.org" if kind == "HUMAN" else "gpt"}
-    return {"assessment_name": name, "source": source, "feedback": {"value": value}, **more}
+def assessment(
+    name: str, value: object, kind: str = "HUMAN", **more: Any
+) -> dict[str, Any]:
+    source = {
+        "source_type": kind,
+        "source_id": "ann@example.org" if kind == "HUMAN" else "gpt",
+    }
+    return {
+        "assessment_name": name,
+        "source": source,
+        "feedback": {"value": value},
+        **more,
+    }
 
 
 def trace(number: int, *assessments: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +175,9 @@ def trace(number: int, *assessments: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("written", [json.dumps, repr])
-def test_traces_of_mlflow_in_csv(tmp_path: Path, written: Callable[[object], str]) -> None:
+def test_traces_of_mlflow_in_csv(
+    tmp_path: Path, written: Callable[[object], str]
+) -> None:
     """Cells that hold JSON, or what pandas writes."""
     cells = {k: written(v) if k != "trace_id" else v for k, v in trace(1).items()}
     cells["assessments"] = written([assessment("good", 4)])
@@ -146,7 +194,11 @@ STATUS = st.sampled_from(["submitted", "submitted", "draft", "discarded"])
 
 
 @given(
-    st.lists(st.lists(st.tuples(st.integers(0, 10), STATUS), max_size=4), min_size=1, max_size=4)
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 10), STATUS), max_size=4),
+        min_size=1,
+        max_size=4,
+    )
 )
 def test_round_trip_of_flattened_argilla(
     tmp_path_factory: pytest.TempPathFactory, texts: list[list[tuple[int, str]]]
@@ -162,7 +214,9 @@ def test_round_trip_of_flattened_argilla(
         "q.responses.status": [[status for _, status in one] for one in texts],
     }
     kinds = [arrow.list_(arrow.int64()), *[arrow.list_(arrow.string())] * 2]
-    schema = arrow.schema([*zip(columns, [arrow.string(), arrow.string(), *kinds], strict=True)])
+    schema = arrow.schema(
+        [*zip(columns, [arrow.string(), arrow.string(), *kinds], strict=True)]
+    )
     file = tmp_path_factory.mktemp("flat") / "flat.parquet"
     parquet.write_table(arrow.table(columns, schema=schema), file)
     expected = {
@@ -176,19 +230,27 @@ def test_round_trip_of_flattened_argilla(
             read(file)
         return
     pool = read(file).pool
-    told = zip(pool.ratings.text, pool.ratings.annotator, pool.ratings.values, strict=True)
-    assert {(pool.ids[t], pool.ratings.annotators[a], v) for t, a, v in told} == expected
+    told = zip(
+        pool.ratings.text, pool.ratings.annotator, pool.ratings.values, strict=True
+    )
+    assert {
+        (pool.ids[t], pool.ratings.annotators[a], v) for t, a, v in told
+    } == expected
 
 
 @given(st.lists(RATINGS, min_size=1, max_size=4))
-def test_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[dict[int, int]]) -> None:
+def test_round_trip(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[dict[int, int]]
+) -> None:
     """Every response of Argilla, and every feedback of MLflow, comes back."""
     folder = tmp_path_factory.mktemp("records")
     records = [
         {
             "id": str(n),
             "fields": {"text": f"t{n}"},
-            "responses": {"q": [{"value": v, "user_id": f"u{u}"} for u, v in one.items()]},
+            "responses": {
+                "q": [{"value": v, "user_id": f"u{u}"} for u, v in one.items()]
+            },
             "_server_id": "",
         }
         for n, one in enumerate(texts)
@@ -201,7 +263,9 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[dict[i
     expected = {(n, f"u{u}", v) for n, one in enumerate(texts) for u, v in one.items()}
     for rows in (records, traces):
         pool = read(write(folder, "rows.json", json.dumps(rows))).pool
-        told = zip(pool.ratings.text, pool.ratings.annotator, pool.ratings.values, strict=True)
+        told = zip(
+            pool.ratings.text, pool.ratings.annotator, pool.ratings.values, strict=True
+        )
         assert {(t, pool.ratings.annotators[a], v) for t, a, v in told} == expected
 
 
@@ -212,17 +276,27 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[dict[i
             {"run_id": 1, "key": "q", "feedback_source": {}},
             "LangSmith without .*; join them",
         ),
-        ({"span_id": 1, "annotator_kind": "HUMAN"}, "annotations of Phoenix without their texts"),
-        ({"instruction": "i", "completions": [{"annotations": {}}]}, "by GPT-4, not by people"),
+        (
+            {"span_id": 1, "annotator_kind": "HUMAN"},
+            "annotations of Phoenix without their texts",
+        ),
+        (
+            {"instruction": "i", "completions": [{"annotations": {}}]},
+            "by GPT-4, not by people",
+        ),
     ],
 )
-def test_files_that_are_refused(row: dict[str, Any], found: str, tmp_path: Path) -> None:
+def test_files_that_are_refused(
+    row: dict[str, Any], found: str, tmp_path: Path
+) -> None:
     """What is no rating by people, and how to read it all the same."""
     file = write(tmp_path, "a.jsonl", json.dumps(row))
     with pytest.raises(InputError, match=found):
         read(file)
     row |= {"text": "a", "rating": 2}
-    assert read(write(tmp_path, "b.jsonl", json.dumps(row)), format="jsonl").pool.human == [2]
+    assert read(
+        write(tmp_path, "b.jsonl", json.dumps(row)), format="jsonl"
+    ).pool.human == [2]
 
 
 @pytest.mark.parametrize("name", ["scores.json", "scores.jsonl", "scores.csv"])
@@ -232,8 +306,12 @@ def test_scores_of_langfuse_hold_people_and_judges(name: str, tmp_path: Path) ->
     if name == "scores.csv":  # as its server writes it: each cell is text
         pandas = pytest.importorskip("pandas")
         file = tmp_path / name
-        pandas.read_json(EXPORTS / "langfuse/scores.jsonl", lines=True).to_csv(file, index=False)
-    scored = read_scored(file, Reading(dimension="quality", columns=Columns(score=("scores.*",))))
+        pandas.read_json(EXPORTS / "langfuse/scores.jsonl", lines=True).to_csv(
+            file, index=False
+        )
+    scored = read_scored(
+        file, Reading(dimension="quality", columns=Columns(score=("scores.*",)))
+    )
     assert scored.pool.ids == ("tr-1", "tr-2")
     assert scored.pool.human.tolist() == [3, 5]  # 4 and 2 by two people; 5
     assert [who[-1] for who in scored.pool.ratings.annotators] == ["7", "8"]
@@ -276,28 +354,38 @@ def test_categories_of_langfuse(tmp_path: Path) -> None:
     Path(cells).write_text("\n".join([",".join(header), *lines]), encoding="utf-8")
     assert read_scored(cells, reading).pool.human.tolist() == [1, 0, 1, 1]
     del scores[-1]["stringValue"]
-    with pytest.raises(InputError, match=r"a CATEGORICAL score without its label; .*stringValue"):
+    with pytest.raises(
+        InputError, match=r"a CATEGORICAL score without its label; .*stringValue"
+    ):
         read_scored(write(tmp_path, "scores.json", json.dumps(scores)), reading)
 
 
 def test_ratings_alone_are_refused(tmp_path: Path) -> None:
     """With the line of pandas that joins them; so are any ratings that have ids and no texts."""
-    pattern = r"without their texts; join them in pandas .*\.merge\(ratings, left_on='id'"
+    pattern = (
+        r"without their texts; join them in pandas .*\.merge\(ratings, left_on='id'"
+    )
     ratings = ("feedback.jsonl", "annotations.json")
     for file in (one for name in ratings for one in EXPORTS.rglob(name)):
         with pytest.raises(InputError, match=pattern):
             read_pool(file)
-    with pytest.raises(InputError, match=r"no column for the text: .*texts\.merge\(ratings, on="):
+    with pytest.raises(
+        InputError, match=r"no column for the text: .*texts\.merge\(ratings, on="
+    ):
         read(write(tmp_path, "ratings.csv", "id,rating\n1,2\n"))
 
 
 @pytest.mark.parametrize("tool", ["langfuse", "langsmith", "phoenix"])
-def test_lines_that_join(tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_that_join(
+    tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Those of the page: people's ratings alone, each with its text, and texts without any."""
     pytest.importorskip("pandas")
     shutil.copytree(EXPORTS / tool, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    joins = [one for one in blocks(ROOT / "docs" / "formats.md", "python") if "merge" in one]
+    joins = [
+        one for one in blocks(ROOT / "docs" / "formats.md", "python") if "merge" in one
+    ]
     exec(joins[["langfuse", "langsmith", "phoenix"].index(tool)], {})
     columns = Columns(text="outputs.answer", source="inputs.question")
     own: dict[str, Any] = {"columns": columns} if tool == "langsmith" else {}
@@ -310,7 +398,9 @@ def test_lines_that_join(tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (len(rows), '"rating":null' in rows[-1]) == (5, True)
 
 
-def test_lines_that_join_potato(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_that_join_potato(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Likert scales, whose points are text, beside a text box; a text that nobody rated stays."""
     pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
@@ -323,7 +413,9 @@ def test_lines_that_join_potato(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     Path("out").mkdir()
     for name, rows in (("out/annotations.jsonl", said), ("data.jsonl", texts)):
         write(tmp_path, name, "".join(json.dumps(row) + "\n" for row in rows))
-    (lines,) = (one for one in blocks(ROOT / "docs" / "formats.md", "python") if "scheme" in one)
+    (lines,) = (
+        one for one in blocks(ROOT / "docs" / "formats.md", "python") if "scheme" in one
+    )
     exec(lines, {})
     pool = read("joined.jsonl", dimension="quality").pool
     assert (pool.texts, pool.ratings.values.tolist()) == (("text 1",), [4, 2])
@@ -340,11 +432,17 @@ def test_lines_that_make_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         parts = [("preference", {"choices": [choice]}), ("why", {"text": ["so"]})]
         result = [{"from_name": name, "value": value} for name, value in parts]
         done = {"completed_by": 5, "was_cancelled": False, "result": result}
-        return {"id": number, "data": data, "annotations": [done, done | {"was_cancelled": True}]}
+        return {
+            "id": number,
+            "data": data,
+            "annotations": [done, done | {"was_cancelled": True}],
+        }
 
     tasks = [task(1, "Summary 2"), task(2, "Draw")]
     write(tmp_path, "project-5.json", json.dumps(tasks))
-    (lines,) = (one for one in blocks(ROOT / "docs" / "formats.md", "python") if "places" in one)
+    (lines,) = (
+        one for one in blocks(ROOT / "docs" / "formats.md", "python") if "places" in one
+    )
     exec(lines, {})
     pool = read("pairs.jsonl").pool
     assert dict(zip(pool.texts, pool.human.tolist(), strict=True)) == {
@@ -352,12 +450,17 @@ def test_lines_that_make_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     }  # fmt: skip
 
 
-def test_lines_that_flatten_pearmut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_that_flatten_pearmut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A row for each system's text; tutorials and what was skipped have no rating."""
     pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
     item = {"item_id": "en-0", "src": "Hello.", "tgt": {"A": "Hallo.", "B": "Halo."}}
-    answers = {name: {"score": score, "error_spans": []} for name, score in (("A", 90), ("B", 40))}
+    answers = {
+        name: {"score": score, "error_spans": []}
+        for name, score in (("A", 90), ("B", 40))
+    }
     rows = [
         {"item": [item, item | {"item_id": "en-1"}], "annotation": [answers, None],
          "user_id": "u1", "item_i": 0},
@@ -366,7 +469,11 @@ def test_lines_that_flatten_pearmut(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     Path("data/outputs").mkdir(parents=True)
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     write(tmp_path, "data/outputs/campaign.jsonl", lines)
-    (lines,) = (one for one in blocks(ROOT / "docs" / "formats.md", "python") if "welcome_" in one)
+    (lines,) = (
+        one
+        for one in blocks(ROOT / "docs" / "formats.md", "python")
+        if "welcome_" in one
+    )
     exec(lines, {})
     pool = read("joined.jsonl", scale=(0, 100)).pool
     assert (pool.texts, pool.systems) == (("Hallo.", "Halo."), ("A", "B"))

@@ -39,7 +39,9 @@ def rated(least: int = 1) -> st.SearchStrategy[Rows]:
     """Ratings of some texts, all with the same number of decimals."""
     return st.integers(0, 4).flatmap(
         lambda decimals: st.lists(
-            st.lists(decimal_numbers(decimals), min_size=1, max_size=6), min_size=least, max_size=9
+            st.lists(decimal_numbers(decimals), min_size=1, max_size=6),
+            min_size=least,
+            max_size=9,
         )
     )
 
@@ -65,7 +67,9 @@ def test_order_of_rows_does_not_matter(rows: Rows, shuffler: random.Random) -> N
     order = list(range(len(ratings.values)))
     shuffler.shuffle(order)
     mixed = Ratings(
-        text=ratings.text[order], annotator=ratings.annotator, values=ratings.values[order]
+        text=ratings.text[order],
+        annotator=ratings.annotator,
+        values=ratings.values[order],
     )
     one = human_ratings(ratings, len(rows), scale=(-9, 99))
     two = human_ratings(mixed, len(rows), scale=(-9, 99))
@@ -115,8 +119,13 @@ def test_fixed_point_keeps_ties() -> None:
     assert human[-1] < human[0]
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.randoms(use_true_random=False))
-def test_fixed_point_of_any_floats(values: list[float], shuffler: random.Random) -> None:
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20),
+    st.randoms(use_true_random=False),
+)
+def test_fixed_point_of_any_floats(
+    values: list[float], shuffler: random.Random
+) -> None:
     """Ratings that are no decimals: true to 1e-9 of their size, and sums know no order."""
     values.append(1 / 3)
     exact = exact_ratings(flat([[repr(value)] for value in values]), len(values))
@@ -127,7 +136,11 @@ def test_fixed_point_of_any_floats(values: list[float], shuffler: random.Random)
 
 
 @given(
-    st.lists(st.lists(st.integers(0, 50_000), min_size=1, max_size=4), min_size=1, max_size=20),
+    st.lists(
+        st.lists(st.integers(0, 50_000), min_size=1, max_size=4),
+        min_size=1,
+        max_size=20,
+    ),
     st.sampled_from([1e12, -1e12, 1e9]),
 )
 def test_one_huge_rating_rounds_no_other(rows: list[list[int]], huge: float) -> None:
@@ -150,7 +163,14 @@ def test_tiny_and_huge_ratings() -> None:
 
 @pytest.mark.parametrize(
     ("values", "decimals"),
-    [([], 0), ([1.0, 5.0], 0), ([4.8], 1), ([0.125, 3], 3), ([1e-6], 6), ([1e-7], None)],
+    [
+        ([], 0),
+        ([1.0, 5.0], 0),
+        ([4.8], 1),
+        ([0.125, 3], 3),
+        ([1e-6], 6),
+        ([1e-7], None),
+    ],
 )
 def test_decimals(values: list[float], decimals: int | None) -> None:
     """How many decimals people wrote; None beyond six."""
@@ -168,7 +188,9 @@ def test_scale_goes_both_ways(low: float, width: float, share: float) -> None:
     assert scaled(value, None) is value
 
 
-@pytest.mark.parametrize("scale", [(5, 1), (1, 1), (1, np.inf), (-np.inf, 1), (np.nan, 1)])
+@pytest.mark.parametrize(
+    "scale", [(5, 1), (1, 1), (1, np.inf), (-np.inf, 1), (np.nan, 1)]
+)
 def test_scales_that_are_none(scale: tuple[float, float]) -> None:
     """Turned round, empty or not finite."""
     with pytest.raises(UsageError, match="a scale needs two numbers"):
@@ -217,7 +239,10 @@ def build(**changes: object) -> RatedPool:
         ({"texts": {"text": ["a"]}}, "read_pool reads a whole table"),
         ({"ratings": {"a": 1, "b": 2}}, "a list of ratings"),
         ({"ratings": [[1, 2], [3]], "annotators": "xy"}, "each text needs 2 ratings"),
-        ({"ratings": [[1, 2], [3, 4]], "annotators": "xx"}, "annotators must be unique"),
+        (
+            {"ratings": [[1, 2], [3, 4]], "annotators": "xx"},
+            "annotators must be unique",
+        ),
     ],
 )
 def test_pool_of_wrong_arguments(changes: dict[str, object], message: str) -> None:
@@ -245,7 +270,9 @@ def test_pool_of_wrong_ratings(ratings: list[object]) -> None:
 
 ROWS = st.lists(
     st.tuples(
-        st.sampled_from(["a", "b", "ab", "\ud800"]), st.sampled_from("xy"), st.integers(1, 5)
+        st.sampled_from(["a", "b", "ab", "\ud800"]),
+        st.sampled_from("xy"),
+        st.integers(1, 5),
     ),
     min_size=1,
     max_size=8,

@@ -41,7 +41,9 @@ def test_take_keeps_columns_together(order: list[int], size: int) -> None:
     assert some.items == tuple("1122"[i] for i in rows)
     assert some.tasks == ()
     assert ratings_of(some) == {name: ratings_of(POOL)[name] for name in some.ids}
-    np.testing.assert_array_equal(some.human, human_ratings(some.ratings, len(some), scale=(1, 5)))
+    np.testing.assert_array_equal(
+        some.human, human_ratings(some.ratings, len(some), scale=(1, 5))
+    )
 
 
 def test_outputs_of_lists_and_outputs() -> None:
@@ -63,7 +65,11 @@ def test_as_outputs_keeps_who_answered_what() -> None:
     """A pool's texts as outputs, with every column that is not a rating."""
     outputs = as_outputs(POOL)
     assert isinstance(outputs, Outputs)
-    assert (outputs.ids, outputs.texts, outputs.items) == (POOL.ids, POOL.texts, POOL.items)
+    assert (outputs.ids, outputs.texts, outputs.items) == (
+        POOL.ids,
+        POOL.texts,
+        POOL.items,
+    )
     assert (outputs.sources, outputs.systems) == (POOL.sources, POOL.systems)
 
 
@@ -108,4 +114,6 @@ def test_records_print_a_summary() -> None:
     named = pool_of(["a"], [[1, 2]], annotators=["ann", "bob"])
     assert repr(named) == "RatedPool: 1 text, 2 ratings by 2 annotators"
     assert repr(outputs_of([])) == "Outputs: 0 texts"
-    assert repr(estimates_of([0.25, np.nan])) == "Estimates: 2 texts, 1 with an estimate"
+    assert (
+        repr(estimates_of([0.25, np.nan])) == "Estimates: 2 texts, 1 with an estimate"
+    )

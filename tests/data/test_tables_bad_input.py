@@ -26,7 +26,11 @@ BAD = [  # a row, what is said of it, and its column
     ('{"id": "b", "text": null, "rating": 1}', "no text", "text"),
     ('{"id": "b", "text": 5, "rating": 1}', "5 is not a string", "text"),
     ('{"id": "b", "text": ["x"], "rating": 1}', "is not a string", "text"),
-    ('{"id": "b", "text": "x\\u0000", "rating": 1}', r"NUL character \(position 2\)", "text"),
+    (
+        '{"id": "b", "text": "x\\u0000", "rating": 1}',
+        r"NUL character \(position 2\)",
+        "text",
+    ),
     ('{"id": "b", "text": "\\ud800", "rating": 1}', r"lone surrogate \\ud800", "text"),
     ('["b", 1]', "JSON list", None),
     ('{"text": "b", "rat', "not JSON", None),
@@ -68,7 +72,11 @@ def test_bad_rows_are_counted(tmp_path: Path, skipped: int) -> None:
     """All bad rows are counted, the first twenty remembered."""
     path = write(tmp_path, "[]\n" * skipped + '{"text": "a", "rating": 1}\n')
     read = read_pool([path], SKIP)
-    assert (read.n_skipped, len(read.skipped), len(read.pool)) == (skipped, min(skipped, 20), 1)
+    assert (read.n_skipped, len(read.skipped), len(read.pool)) == (
+        skipped,
+        min(skipped, 20),
+        1,
+    )
 
 
 def test_every_row_is_bad(tmp_path: Path) -> None:
@@ -111,7 +119,9 @@ def test_too_few_or_many_cells(tmp_path: Path, case: str, name: str) -> None:
     """A row with other cells than the header is a bad row."""
     row, found = CELLS[case]
     content = f"text,rating\na,1\n{row}\nc,1\n"
-    path = write(tmp_path, content.replace(",", "\t") if name == "p.tsv" else content, name)
+    path = write(
+        tmp_path, content.replace(",", "\t") if name == "p.tsv" else content, name
+    )
     with pytest.raises(InputError, match=f"line 3: {found}"):
         read_pool([path])
     assert read_pool([path], SKIP).pool.texts == ("a", "c")
@@ -141,7 +151,9 @@ def test_duplicated_header_column(tmp_path: Path) -> None:
 
 def test_header_with_blanks_and_unnamed_columns(tmp_path: Path) -> None:
     """Blanks around names are dropped; columns without a name are left alone."""
-    assert read_pool([write(tmp_path, ",text, rating,\n0,a,1,\n", "p.csv")]).pool.texts == ("a",)
+    assert read_pool(
+        [write(tmp_path, ",text, rating,\n0,a,1,\n", "p.csv")]
+    ).pool.texts == ("a",)
 
 
 @pytest.mark.parametrize("name", ["p.csv", "p.tsv"])
@@ -187,7 +199,11 @@ def test_broken_utf8(tmp_path: Path, broken: bytes, likely: str, end: bytes) -> 
             read_pool([path], reading)
         assert caught.value.line == 3
         assert f"byte 0xe9 at offset {offset} is not utf-8" in str(caught.value)
-    assert read_pool([path], Reading(encoding="latin-1")).pool.texts[1].startswith("caf\xe9")
+    assert (
+        read_pool([path], Reading(encoding="latin-1"))
+        .pool.texts[1]
+        .startswith("caf\xe9")
+    )
 
 
 def test_broken_utf8_after_much_text(tmp_path: Path) -> None:
@@ -214,7 +230,9 @@ def test_utf16_without_its_flag(tmp_path: Path, encoding: str, name: str) -> Non
 def test_broken_in_another_encoding(tmp_path: Path) -> None:
     """Bytes outside the chosen encoding point back at the flag."""
     path = write(tmp_path, b"text,rating\na\x81,1\n", "p.csv")
-    with pytest.raises(InputError, match=r"line 2: byte 0x81 .*not cp1252.*check --read encoding"):
+    with pytest.raises(
+        InputError, match=r"line 2: byte 0x81 .*not cp1252.*check --read encoding"
+    ):
         read_pool([path], Reading(encoding="cp1252"))
     path = write(tmp_path, "text,rating\n".encode("utf-16") + b"a", "p.csv")
     with pytest.raises(InputError, match=r"not utf-16.*check --read encoding"):
@@ -223,9 +241,14 @@ def test_broken_in_another_encoding(tmp_path: Path) -> None:
 
 def test_nul_in_a_cell(tmp_path: Path) -> None:
     """A NUL in a cell is a bad row, not another encoding."""
-    for name, content in (("p.csv", "text,rating\na\0,1\nb,2\n"), ("p.txt", "a\0\nb\n")):
+    for name, content in (
+        ("p.csv", "text,rating\na\0,1\nb,2\n"),
+        ("p.txt", "a\0\nb\n"),
+    ):
         path = write(tmp_path, content, name)
-        with pytest.raises(InputError, match=r"column 'text': a NUL character \(position 2\)"):
+        with pytest.raises(
+            InputError, match=r"column 'text': a NUL character \(position 2\)"
+        ):
             read_outputs([path])
         assert read_outputs([path], SKIP).outputs.texts == ("", "b")
 
@@ -236,7 +259,11 @@ def test_damaged_gzip(tmp_path: Path) -> None:
     whole = gzip.compress(rows.encode())
     changed = whole[:-6] + bytes([whole[-6] ^ 1]) + whole[-5:]
     truncated = [(whole[:cut], "gzip data is truncated") for cut in (12, 40, 200)]
-    for data, problem in (*truncated, (changed, "data is damaged"), (b"{}", "this is not gzip")):
+    for data, problem in (
+        *truncated,
+        (changed, "data is damaged"),
+        (b"{}", "this is not gzip"),
+    ):
         with pytest.raises(InputError, match=problem):
             read_pool([write(tmp_path, data, "p.jsonl.gz")])
 
@@ -263,8 +290,13 @@ def test_weights_that_do_not_fit(tmp_path: Path, case: str) -> None:
 
 def test_references_that_are_no_strings(tmp_path: Path) -> None:
     """A reference that is no string is a bad row; no references are none."""
-    path = write(tmp_path, '{"text": "a", "references": null}\n{"text": "b", "references": [5]}\n')
-    with pytest.raises(InputError, match="line 2, column 'references': 5 is not a string"):
+    path = write(
+        tmp_path,
+        '{"text": "a", "references": null}\n{"text": "b", "references": [5]}\n',
+    )
+    with pytest.raises(
+        InputError, match="line 2, column 'references': 5 is not a string"
+    ):
         read_outputs([path])
     assert read_outputs([path], SKIP).outputs.references == ((), ())
 
@@ -284,7 +316,10 @@ def test_every_case_has_a_test() -> None:
     here = TESTS
     page = (here.parent / "docs" / "errors.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (?!case \|)(.+?) (?<!\\)\| .*\|$", page, flags=re.MULTILINE)
-    named = [line.split("\t") for line in (here / "errors.tsv").read_text("utf-8").splitlines()]
+    named = [
+        line.split("\t")
+        for line in (here / "errors.tsv").read_text("utf-8").splitlines()
+    ]
     assert rows == [case for case, _ in named]
     for case, tests in named:
         for file, test in re.findall(r"(test_\w+\.py)(?:::(test_\w+))?", tests):

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.data.tables import Columns, Reading, read_both, read_outputs, read_pool, read_scored
+from refless.data.tables import (
+    Columns,
+    Reading,
+    read_both,
+    read_outputs,
+    read_pool,
+    read_scored,
+)
 from refless.registry.errors import InputError
 
 ROWS: list[dict[str, Any]] = [
@@ -26,8 +33,14 @@ def test_rated_and_unrated_rows() -> None:
     assert pool.pool.human.tolist() == [0, 0.75]
     found = outputs.outputs
     assert (found.ids, found.texts) == (("2", "3"), ("b", "c"))
-    assert (found.sources, found.systems, found.items) == (("q", "p"), ("y", "y"), ("q", "p"))
-    assert pool.notes[0].startswith("the rows: text from 'text', source from 'prompt', system from")
+    assert (found.sources, found.systems, found.items) == (
+        ("q", "p"),
+        ("y", "y"),
+        ("q", "p"),
+    )
+    assert pool.notes[0].startswith(
+        "the rows: text from 'text', source from 'prompt', system from"
+    )
     assert pool.notes[1:] == (
         "1 rating cell 'n/a' is read as blank",
         "2 of 4 rows have no rating: their texts are to be estimated",
@@ -58,7 +71,9 @@ def test_a_text_is_rated_if_any_of_its_rows_is() -> None:
     assert (pool.pool.ids, pool.pool.ratings.annotators) == (("1",), ("y",))
     assert outputs.outputs.ids == ("2",)
     assert "2 rows merged into 1 text on id" in outputs.notes
-    nameless = [{name: value for name, value in row.items() if name != "id"} for row in rows]
+    nameless = [
+        {name: value for name, value in row.items() if name != "id"} for row in rows
+    ]
     pool, outputs = read_both(nameless)
     assert (pool.pool.texts, outputs.outputs.texts) == (("a",), ("b",))
     rows[0]["text"] = "other"
@@ -84,7 +99,10 @@ def test_scores_of_rated_rows_only() -> None:
     rows = [{**row, "bleu": i, "references": [str(i)]} for i, row in enumerate(ROWS)]
     read = read_scored(rows, Reading(columns=Columns(score=("bleu",))))
     assert (read.pool.texts, read.scores["bleu"].tolist()) == (("a", "d"), [0, 3])
-    assert (read.outputs.texts, read.outputs.references) == (("a", "d"), (("0",), ("3",)))
+    assert (read.outputs.texts, read.outputs.references) == (
+        ("a", "d"),
+        (("0",), ("3",)),
+    )
     assert "2 of 4 rows have no rating: left out of the rated texts" in read.notes
 
 
@@ -128,14 +146,23 @@ def test_nothing_or_everything_rated() -> None:
         read_both(ROWS[1:3])
     with pytest.raises(InputError, match=r"every text has a rating.*--rated"):
         read_both([ROWS[0], ROWS[3]])
-    with pytest.raises(InputError, match=r"no column for the rating.*--column rating.*--rated"):
+    with pytest.raises(
+        InputError, match=r"no column for the rating.*--column rating.*--rated"
+    ):
         read_both([{"text": "a"}])
 
 
 def test_bad_rows_of_both_kinds() -> None:
     """A bad rating is skipped from the pool, a bad text without a rating keeps its place."""
-    rows = [*ROWS, {**ROWS[0], "text": "e", "rating": 9}, {"text": None, "rating": None}, "no row"]
-    with pytest.raises(InputError, match=r"the rows, row 7: a str where a dict is needed"):
+    rows = [
+        *ROWS,
+        {**ROWS[0], "text": "e", "rating": 9},
+        {"text": None, "rating": None},
+        "no row",
+    ]
+    with pytest.raises(
+        InputError, match=r"the rows, row 7: a str where a dict is needed"
+    ):
         read_both(rows)  # type: ignore[arg-type]
     pool, outputs = read_both(rows, Reading(scale=(1, 5), skip_bad=True))  # type: ignore[arg-type]
     assert (pool.pool.texts, pool.n_skipped) == (("a", "d"), 1)
@@ -148,14 +175,18 @@ def test_bad_rows_of_both_kinds() -> None:
 
 def test_references_are_those_of_outputs() -> None:
     """A reference that is no text is nobody's fault where the row is rated."""
-    rows = [{"text": "a", "rating": 1, "references": [5]}, {"text": "b", "references": ["r"]}]
+    rows = [
+        {"text": "a", "rating": 1, "references": [5]},
+        {"text": "b", "references": ["r"]},
+    ]
     outputs = read_both(rows)[1].outputs
     assert outputs.references == (("r",),)
 
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from("abcd"), st.one_of(st.none(), st.integers(1, 5))), min_size=1
+        st.tuples(st.sampled_from("abcd"), st.one_of(st.none(), st.integers(1, 5))),
+        min_size=1,
     )
 )
 def test_both_is_pool_and_outputs(rows: list[tuple[str, int | None]]) -> None:

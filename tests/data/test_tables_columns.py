@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.data.tables import ROLES, Columns, Reading, read_outputs, read_pool, read_scored
+from refless.data.tables import (
+    ROLES,
+    Columns,
+    Reading,
+    read_outputs,
+    read_pool,
+    read_scored,
+)
 from refless.data.tables.cells import each_once
 from refless.data.tables.names import _QUOTES, _forms
 from refless.registry.errors import InputError, UsageError
@@ -58,7 +65,9 @@ def test_unknown_column(tmp_path: Path) -> None:
     """A flag that names no column lists the columns and suggests the nearest."""
     path = table(tmp_path, {"text": "a", "rating": 1, "Essay Set": "x"})
     for wrong in ("essay set", "EsaySet"):
-        with pytest.raises(InputError, match=r"did you mean 'Essay Set'\?.*'text', 'rating'"):
+        with pytest.raises(
+            InputError, match=r"did you mean 'Essay Set'\?.*'text', 'rating'"
+        ):
             read_pool([path], Reading(columns=Columns(task=wrong)))
 
 
@@ -70,28 +79,41 @@ def test_patterns_of_columns(tmp_path: Path) -> None:
         read = read_pool([path], Reading(columns=Columns(rating=(pattern,))))
         assert read.pool.human.tolist() == [mean, mean]
     both = Reading(columns=Columns(rating=("rater1", "rater*")))
-    assert set(read_pool([path], both).pool.ratings.annotators) == {"rater1", "rater2", "rater10"}
+    assert set(read_pool([path], both).pool.ratings.annotators) == {
+        "rater1",
+        "rater2",
+        "rater10",
+    }
     named = table(tmp_path, {"text": "a", "rater*": 5, "rater1": 1}, name="named.jsonl")
-    assert read_pool([named], Reading(columns=Columns(rating=("rater*",)))).pool.human == 5
+    assert (
+        read_pool([named], Reading(columns=Columns(rating=("rater*",)))).pool.human == 5
+    )
     with pytest.raises(
         InputError, match=r"no column matches 'mark\*' \(--column rating\).*'rater2'"
     ):
         read_pool([path], Reading(columns=Columns(rating=("mark*",))))
     with pytest.raises(UsageError, match="drop --column annotator"):
-        read_pool([path], Reading(columns=Columns(rating=("rater*",), annotator="note")))
+        read_pool(
+            [path], Reading(columns=Columns(rating=("rater*",), annotator="note"))
+        )
 
 
 def test_no_column_for_text_or_rating(tmp_path: Path) -> None:
     """Without a text or rating column the aliases, the flag and the columns are named."""
-    with pytest.raises(InputError, match=r"column for the text.*--column text.*'words'"):
+    with pytest.raises(
+        InputError, match=r"column for the text.*--column text.*'words'"
+    ):
         read_pool([table(tmp_path, {"words": "a", "rating": 1})])
     with pytest.raises(InputError, match=r"column for the rating.*--column rating"):
         read_pool([table(tmp_path, {"text": "a", "grade": 1})])
-    with pytest.raises(InputError, match=r"repeat it, or give a pattern such as 'rater\*'"):
+    with pytest.raises(
+        InputError, match=r"repeat it, or give a pattern such as 'rater\*'"
+    ):
         read_pool([table(tmp_path, {"text": "a", "p1": 1, "p2": 2})])
     with pytest.raises(InputError, match=r"there is no column 'sauce' \(--group\)"):
         read_pool(
-            [table(tmp_path, {"text": "a", "rating": 1})], Reading(columns=Columns(group="sauce"))
+            [table(tmp_path, {"text": "a", "rating": 1})],
+            Reading(columns=Columns(group="sauce")),
         )
 
 
@@ -100,7 +122,9 @@ def test_roles_of_another_kind_of_file_are_left_alone(tmp_path: Path) -> None:
     flags = Reading(columns=Columns(rating=("quality",), annotator="who"))
     path = table(tmp_path, {"text": "a", "rating": 1, "score": 2})
     assert read_outputs([path], flags).outputs.texts == ("a",)
-    path = table(tmp_path, {"text": "a", "rating": 1, "reference": "r", "references": []})
+    path = table(
+        tmp_path, {"text": "a", "rating": 1, "reference": "r", "references": []}
+    )
     assert read_pool([path]).pool.texts == ("a",)
 
 
@@ -138,10 +162,15 @@ TWICE: dict[str, Any] = {**SAME, "annotator": "x"}
         ([{**SAME, "source": s, "rater": r} for s in "pq" for r in "xy"], [0, 0, 1, 1]),
         ([{**TWICE, "item": i} for i in (1, 2)], [0, 1]),  # where there are no sources
         ([SAME, SAME], [0, 1]),  # without ids and annotators one row is one text
-        ([{**TWICE, "id": "i"}, {**TWICE, "id": "i", "rating": 2}], [0, 0]),  # both ratings count
+        (
+            [{**TWICE, "id": "i"}, {**TWICE, "id": "i", "rating": 2}],
+            [0, 0],
+        ),  # both ratings count
     ],
 )
-def test_rows_merge_with_annotators(rows: list[dict[str, Any]], texts: list[int]) -> None:
+def test_rows_merge_with_annotators(
+    rows: list[dict[str, Any]], texts: list[int]
+) -> None:
     """Without ids but with annotators, task, system, source (or item) and text make one text."""
     pool = read_pool(rows).pool
     assert pool.ratings.text.tolist() == texts
@@ -153,12 +182,17 @@ def test_one_id_with_two_texts(tmp_path: Path) -> None:
     """The error names both lines, and bad rows being skipped does not hide it."""
     rows = [{"id": "i", "text": text, "rating": 1} for text in "aab"]
     for skip in (False, True):
-        with pytest.raises(InputError, match=r"line 3: id 'i' has two texts: here and on line 1"):
+        with pytest.raises(
+            InputError, match=r"line 3: id 'i' has two texts: here and on line 1"
+        ):
             read_pool([table(tmp_path, *rows)], Reading(skip_bad=skip))
     with pytest.raises(InputError, match=r"two texts"):
         read_outputs([table(tmp_path, *rows)])
-    one, two = table(tmp_path, rows[0], name="a.jsonl"), table(tmp_path, rows[2], name="b.jsonl")
-    with pytest.raises(InputError, match=r"b\.jsonl, line 1: .*here and on .*a\.jsonl, line 1"):
+    one = table(tmp_path, rows[0], name="a.jsonl")
+    two = table(tmp_path, rows[2], name="b.jsonl")
+    with pytest.raises(
+        InputError, match=r"b\.jsonl, line 1: .*here and on .*a\.jsonl, line 1"
+    ):
         read_pool([one, two])
 
 
@@ -189,13 +223,18 @@ def test_several_rating_columns(tmp_path: Path) -> None:
     pool = read_pool([str(path)], reading).pool
     assert (pool.scale, pool.human.tolist()) == ((1, 6), [0.4, 0.6])
     assert pool.ratings.annotators == ("a", "b", "c")
-    ratings = zip(pool.ratings.text, pool.ratings.annotator, pool.ratings.values, strict=True)
+    ratings = zip(
+        pool.ratings.text, pool.ratings.annotator, pool.ratings.values, strict=True
+    )
     assert sorted(ratings) == [(0, 0, 2), (0, 1, 1), (0, 2, 6), (1, 0, 4)]
 
 
 def test_flags_that_contradict_each_other() -> None:
     """Annotators by column and by name, or one column twice, are wrong usage."""
-    for columns in (Columns(rating=("a", "b"), annotator="c"), Columns(rating=("a", "a"))):
+    for columns in (
+        Columns(rating=("a", "b"), annotator="c"),
+        Columns(rating=("a", "a")),
+    ):
         with pytest.raises(UsageError):
             read_pool(["pool.csv"], Reading(columns=columns))
 
@@ -210,7 +249,9 @@ def test_ratings_without_annotator_names(tmp_path: Path) -> None:
 
 def test_references_and_weights(tmp_path: Path) -> None:
     """References come from a list, a cell or several columns; weights go along."""
-    path = table(tmp_path, {"text": "a", "references": ["r", "s"], "weights": [1, -0.5]})
+    path = table(
+        tmp_path, {"text": "a", "references": ["r", "s"], "weights": [1, -0.5]}
+    )
     outputs = read_outputs([path]).outputs
     assert (outputs.references, outputs.weights) == ((("r", "s"),), ((1.0, -0.5),))
     file = tmp_path / "o.csv"
@@ -250,7 +291,10 @@ def test_a_column_named_for_one_role_keeps_its_other(tmp_path: Path, role: str) 
 
 def test_any_column_may_be_the_group(tmp_path: Path) -> None:
     """It has no alias; a free column comes before a shared one; the text may be the group too."""
-    path = table(tmp_path, {"answer": "a", "rating": 1, "input": "p", "prompt": "q", "group": "g"})
+    path = table(
+        tmp_path,
+        {"answer": "a", "rating": 1, "input": "p", "prompt": "q", "group": "g"},
+    )
     assert read_pool(path, Reading(columns=Columns(source="input"))).group == ()
     named = Reading(columns=Columns(group="group", source="input"))
     assert read_pool(path, named).group == read_outputs(path, named).group == ("g",)
@@ -286,15 +330,26 @@ def test_keys_that_differ_in_form_alone(one: str, other: str) -> None:
     for role in ("item", "source"):
         rows = [
             {"text": f"{system}{key}", "system": system, role: key, "rating": 1}
-            for system, key in (("old", one), ("new", other), ("old", "z"), ("new", "z"))
+            for system, key in (
+                ("old", one),
+                ("new", other),
+                ("old", "z"),
+                ("new", "z"),
+            )
         ]
         read = read_pool(rows)
-        notes = [line for line in read.notes if "differ in form alone and do not match" in line]
+        notes = [
+            line
+            for line in read.notes
+            if "differ in form alone and do not match" in line
+        ]
         assert len(notes) == 1
         assert repr(min(one, other)).strip("'\"")[:1] in notes[0]
         assert len({*read.pool.items}) == 3
         rows += [{**row, "text": f"{row['text']}!", role: other} for row in rows[:1]]
-        assert "form alone" not in " ".join(read_pool(rows).notes)  # one system has both
+        assert "form alone" not in " ".join(
+            read_pool(rows).notes
+        )  # one system has both
 
 
 def test_series_with_other_labels() -> None:
@@ -302,7 +357,9 @@ def test_series_with_other_labels() -> None:
     pandas = pytest.importorskip("pandas")
     texts = pandas.Series(["a", "b"], index=[0, 1])
     ratings = pandas.Series([4, 2], index=[1, 0])
-    with pytest.raises(InputError, match=r"the indexes of 'text' and 'rating' differ; join"):
+    with pytest.raises(
+        InputError, match=r"the indexes of 'text' and 'rating' differ; join"
+    ):
         read_pool({"text": texts, "rating": ratings})
     plain = {"text": texts, "rating": ratings.reset_index(drop=True)}
     assert read_pool(plain).pool.human.tolist() == [4, 2]
@@ -310,10 +367,16 @@ def test_series_with_other_labels() -> None:
     assert read_pool(pandas.DataFrame(plain)).pool.human.tolist() == [4, 2]
 
 
-CELLS = st.one_of(st.text(max_size=3), st.integers(0, 3), st.none(), st.booleans(), st.floats())
+CELLS = st.one_of(
+    st.text(max_size=3), st.integers(0, 3), st.none(), st.booleans(), st.floats()
+)
 
 
-@given(st.one_of(st.lists(CELLS), st.lists(st.text(max_size=2)), st.lists(st.integers(0, 3))))
+@given(
+    st.one_of(
+        st.lists(CELLS), st.lists(st.text(max_size=2)), st.lists(st.integers(0, 3))
+    )
+)
 def test_equal_cells_are_read_once(cells: list[object]) -> None:
     """What is read of each distinct cell is what is read of every cell: 1, 1.0 and True differ."""
     assert each_once(repr, cells) == [repr(cell) for cell in cells]
@@ -327,7 +390,11 @@ def form(name: str) -> str:
     return number[1] if number else plain
 
 
-@given(st.lists(st.one_of(st.text("aB01. \n\t\u2019\u00a0\u00a8\u0130"), st.text()), min_size=1))
+@given(
+    st.lists(
+        st.one_of(st.text("aB01. \n\t\u2019\u00a0\u00a8\u0130"), st.text()), min_size=1
+    )
+)
 def test_forms_of_names(names: list[str]) -> None:
     """All names at once have the forms that each has alone."""
     assert _forms(names) == [*map(form, names)]

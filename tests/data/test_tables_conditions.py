@@ -40,7 +40,9 @@ def test_rows_that_a_tool_marks(tmp_path: Path, name: str, good: str, bad: str) 
     assert len(read_pool(path, Reading(where=(f"{name}=*",))).pool) == 4
     assert len(read_pool(path, Reading(where=(f"{name}!={good}",))).pool) == 2
     named = Reading(columns=Columns(task=name))
-    assert len(read_pool(path, named).pool) == 4  # a column that the user gives a role is no mark
+    assert (
+        len(read_pool(path, named).pool) == 4
+    )  # a column that the user gives a role is no mark
 
 
 def test_columns_that_mark_nothing(tmp_path: Path) -> None:
@@ -50,7 +52,10 @@ def test_columns_that_mark_nothing(tmp_path: Path) -> None:
         ("status", ("rejected",) * 3),
         ("type", ("bad", "good", "bad")),
         ("note", ("rejected", "fine", "fine")),
-        ("order_status", ("shipped", "returned", "cancelled")),  # what the text is about
+        (
+            "order_status",
+            ("shipped", "returned", "cancelled"),
+        ),  # what the text is about
         ("skipped", (0, 1, 2)),  # a number of words, say
         ("control", (0, 1, 0)),  # an arm of an experiment
         ("type", ("control", "treatment", "treatment")),
@@ -88,18 +93,30 @@ def test_conditions(tmp_path: Path) -> None:
     """Rows must meet all; numbers are equal as numbers, words in any case; dots reach inside."""
     rows = [
         {"text": f"t{i}", "rating": i, "of": {"batch": batch}, "lang": lang}
-        for i, (batch, lang) in enumerate([(1, "DE"), ("1.0", "en"), (2, "de"), (None, "de")])
+        for i, (batch, lang) in enumerate(
+            [(1, "DE"), ("1.0", "en"), (2, "de"), (None, "de")]
+        )
     ]
     path = tmp_path / "rated.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     read = read_pool([path], Reading(where=("of.batch=1",)))
     assert read.pool.texts == ("t0", "t1")
     assert f"{path}: left out: 2 of 4 rows by --where 'of.batch=1'" in read.notes
-    assert read_pool(rows, Reading(where=("lang=de", "of.batch!=2"))).pool.texts == ("t0", "t3")
-    assert read_pool([path, path], Reading(where=("lang!=de",))).pool.texts == ("t1", "t1")
-    with pytest.raises(InputError, match=r"no row is left .* of 'lang' are 'DE', 'en', 'de'"):
+    assert read_pool(rows, Reading(where=("lang=de", "of.batch!=2"))).pool.texts == (
+        "t0",
+        "t3",
+    )
+    assert read_pool([path, path], Reading(where=("lang!=de",))).pool.texts == (
+        "t1",
+        "t1",
+    )
+    with pytest.raises(
+        InputError, match=r"no row is left .* of 'lang' are 'DE', 'en', 'de'"
+    ):
         read_pool(path, Reading(where=("lang=fr",)))
-    with pytest.raises(InputError, match=r"there is no column 'long' \(--where\); did you mean"):
+    with pytest.raises(
+        InputError, match=r"there is no column 'long' \(--where\); did you mean"
+    ):
         read_pool(path, Reading(where=("long=fr",)))
     with pytest.raises(UsageError, match="--where needs COLUMN=VALUE"):
         read_pool(path, Reading(where=("lang",)))
@@ -109,14 +126,19 @@ def test_places_stay_right(tmp_path: Path) -> None:
     """Faults of rows behind those left out are told with their own line, of their own file."""
     first = table(tmp_path / "a.csv", "lang", (1, "de"), (2, "en"))
     second = table(tmp_path / "b.csv", "lang", (1, "en"), (9, "de"))
-    with pytest.raises(InputError, match=r"b\.csv, line 3, column 'rating': rating 9 is outside"):
+    with pytest.raises(
+        InputError, match=r"b\.csv, line 3, column 'rating': rating 9 is outside"
+    ):
         read_pool([first, second], Reading(where=("lang=de",), scale=(1, 5)))
 
 
 def test_conditions_are_in_the_signature(tmp_path: Path) -> None:
     """A number that rests on some rows says which."""
     path = tmp_path / "rated.csv"
-    lines = [f"{i % 2}answer {i},{s},{i % 5 + 1},{i // 2},{i % 3}" for i, s in enumerate("ab" * 20)]
+    lines = [
+        f"{i % 2}answer {i},{s},{i % 5 + 1},{i // 2},{i % 3}"
+        for i, s in enumerate("ab" * 20)
+    ]
     path.write_text("\n".join(["text,system,rating,item,k", *lines]), encoding="utf-8")
     ran = run("compare", path, "--scale", 1, 5, "--where", "k!=2", "--format", "json")
     assert ran.code == 0, ran.err

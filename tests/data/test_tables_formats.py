@@ -54,7 +54,9 @@ CONTENTS = {
 
 @pytest.mark.parametrize("name", CONTENTS)
 @pytest.mark.parametrize("packed", [False, True])
-def test_every_format_gives_the_same_pool(tmp_path: Path, name: str, packed: bool) -> None:
+def test_every_format_gives_the_same_pool(
+    tmp_path: Path, name: str, packed: bool
+) -> None:
     """JSONL, CSV and TSV, packed or not, name or sniff, hold the same rated texts."""
     data = CONTENTS[name].encode()
     for file in (name, "pool"):  # the second name has no ending, so the content decides
@@ -79,7 +81,10 @@ def test_standard_input_of_plain_text_and_gzip(monkeypatch: pytest.MonkeyPatch) 
     stdin(monkeypatch, gzip.compress(b"one text\nanother\n"))
     assert read_outputs(["-"]).outputs.texts == ("one text", "another")
     stdin(monkeypatch, "well , yes\nno\n")
-    assert read_outputs(["-"], Reading(format="text")).outputs.texts == ("well , yes", "no")
+    assert read_outputs(["-"], Reading(format="text")).outputs.texts == (
+        "well , yes",
+        "no",
+    )
 
 
 def test_plain_text_keeps_blank_lines(tmp_path: Path) -> None:
@@ -92,7 +97,9 @@ def test_plain_text_keeps_blank_lines(tmp_path: Path) -> None:
 def test_plain_text_under_a_text_column_flag(tmp_path: Path) -> None:
     """Plain text has one column, which is the text whatever its flag says."""
     reading = Reading(columns=Columns(text="EssayText"))
-    assert read_outputs([write(tmp_path, "o.txt", "a\n")], reading).outputs.texts == ("a",)
+    assert read_outputs([write(tmp_path, "o.txt", "a\n")], reading).outputs.texts == (
+        "a",
+    )
 
 
 def test_parquet_gives_the_same_pool(tmp_path: Path) -> None:
@@ -100,7 +107,9 @@ def test_parquet_gives_the_same_pool(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "pool.parquet"
-    parquet.write_table(pa.Table.from_pylist([{**row, "vector": [1.0]} for row in ROWS]), path)
+    parquet.write_table(
+        pa.Table.from_pylist([{**row, "vector": [1.0]} for row in ROWS]), path
+    )
     path.with_name("pool").write_bytes(path.read_bytes())
     for name in (path, path.with_name("pool")):
         pool = read_pool([str(name)]).pool
@@ -115,7 +124,9 @@ def test_parquet_that_is_none(tmp_path: Path) -> None:
         read_pool([write(tmp_path, "pool.parquet", "PAR1 and then nothing")])
 
 
-def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_without_pyarrow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The missing extra names the line that installs it."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"pip install '\.\[parquet\]'"):
@@ -147,7 +158,9 @@ def test_no_files_is_wrong_usage(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unknown_format_and_encoding_are_wrong_usage(tmp_path: Path) -> None:
     """Names that are in no table say so."""
     path = write(tmp_path, "pool.csv", "text,rating\na,1\n")
-    with pytest.raises(UsageError, match="jsonl, json, csv, tsv, parquet, excel, text, "):
+    with pytest.raises(
+        UsageError, match="jsonl, json, csv, tsv, parquet, excel, text, "
+    ):
         read_pool([path], Reading(format="xls"))
     for encoding in ("utf-9", "rot13"):
         with pytest.raises(UsageError, match=encoding):
@@ -170,7 +183,10 @@ def test_csv_as_in_rfc_4180(tmp_path: Path) -> None:
     path = write(tmp_path, "p.csv", 'text,rating\r\n"a ""b"", c\r\nd",1\r\ne,x\r\n')
     with pytest.raises(InputError, match="line 4"):
         read_pool([path])
-    assert read_pool([path], Reading(rating_map={"x": 2})).pool.texts == ('a "b", c\r\nd', "e")
+    assert read_pool([path], Reading(rating_map={"x": 2})).pool.texts == (
+        'a "b", c\r\nd',
+        "e",
+    )
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -178,12 +194,20 @@ def test_csv_as_in_rfc_4180(tmp_path: Path) -> None:
 def test_line_ends(tmp_path: Path, name: str, end: str) -> None:
     r"""\n, \r\n and lone \r end lines, in every text format."""
     content = CONTENTS[name].replace("\r\n", "\n").replace("\n", end)
-    assert read_pool([write(tmp_path, name, content)]).pool.texts == ("yes , I do", "no", "")
+    assert read_pool([write(tmp_path, name, content)]).pool.texts == (
+        "yes , I do",
+        "no",
+        "",
+    )
 
 
 def test_mixed_line_ends(tmp_path: Path) -> None:
     """Mixed line ends are counted as lines; U+2028 and U+0085 are not line ends."""
-    lines = ['{"text": "a\u2028b", "rating": 1}', '{"text": "c\x85d", "rating": 2}', "[]"]
+    lines = [
+        '{"text": "a\u2028b", "rating": 1}',
+        '{"text": "c\x85d", "rating": 2}',
+        "[]",
+    ]
     path = write(tmp_path, "p.jsonl", f"{lines[0]}\r{lines[1]}\r\n\n{lines[2]}\n")
     with pytest.raises(InputError, match="line 4"):
         read_pool([path])
@@ -214,13 +238,21 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\0#"), max_size
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(texts, min_size=1, max_size=8))
-def test_texts_survive_jsonl_and_csv(tmp_path_factory: pytest.TempPathFactory, rows: list[str]):
+def test_texts_survive_jsonl_and_csv(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[str]
+):
     """Any text without NUL comes back from JSONL (escaped or not) and quoted CSV as written."""
     folder = tmp_path_factory.mktemp("texts")
     objects = [{"text": text} for text in rows]
     raw = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in objects)
-    quoted = delimited([{"id": str(i), **row} for i, row in enumerate(objects)], quoting=1)
-    for name, content in (("a.jsonl", jsonl(objects)), ("b.jsonl", raw), ("c.csv", quoted)):
+    quoted = delimited(
+        [{"id": str(i), **row} for i, row in enumerate(objects)], quoting=1
+    )
+    for name, content in (
+        ("a.jsonl", jsonl(objects)),
+        ("b.jsonl", raw),
+        ("c.csv", quoted),
+    ):
         assert read_outputs([write(folder, name, content)]).outputs.texts == tuple(rows)
 
 
@@ -232,12 +264,17 @@ def test_blank_lines(tmp_path: Path) -> None:
         ("c.tsv", "text\tid\na\t1\n\nb\t2\n"),
     ):
         assert read_outputs([write(tmp_path, name, blank)]).outputs.texts == ("a", "b")
-    assert read_outputs([write(tmp_path, "d.tsv", "text\na\n\nb\n")]).outputs.texts[1] == ""
+    assert (
+        read_outputs([write(tmp_path, "d.tsv", "text\na\n\nb\n")]).outputs.texts[1]
+        == ""
+    )
 
 
 def test_many_rows_cross_the_chunks(tmp_path: Path) -> None:
     """Columns that first appear after thousands of rows are blank before; places stay right."""
-    rows: list[dict[str, Any]] = [{"text": f"t{i}", "rating": i % 7} for i in range(20_000)]
+    rows: list[dict[str, Any]] = [
+        {"text": f"t{i}", "rating": i % 7} for i in range(20_000)
+    ]
     rows[15_000]["task"] = "late"
     rows[19_999]["rating"] = "inf"
     path = write(tmp_path, "p.jsonl", jsonl(rows))
@@ -255,7 +292,9 @@ EXCEL = (
     ";;\r\n"
     "3;\u00dcbrigens;2,25\r\n"
 )
-GERMAN = Reading(columns=Columns(id="Kennung", text="Antwort des Systems", rating=("Note",)))
+GERMAN = Reading(
+    columns=Columns(id="Kennung", text="Antwort des Systems", rating=("Note",))
+)
 
 
 @pytest.mark.parametrize("first", ["", "\ufeff", "\r\n"])
@@ -287,18 +326,28 @@ def test_what_stands_between_cells(head: str, delimiter: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "found"),
     [
-        ("a.sqlite", b"SQLite format 3\0" + bytes(80), "a SQLite database, .*sqlite3 -header"),
+        (
+            "a.sqlite",
+            b"SQLite format 3\0" + bytes(80),
+            "a SQLite database, .*sqlite3 -header",
+        ),
         ("a.csv", b"\x80\x04\x95" + bytes(80), "a pickle, .*read_pickle"),
         ("a.pkl", pickle.dumps({"text": ["a"]}), "a pickle"),
         ("a.feather", b"ARROW1\0\0" + bytes(80), "an Arrow file .*read_feather"),
         ("a.h5", b"\x89HDF\r\n\x1a\n" + bytes(80), "an HDF5 file"),
-        ("a.csv", b"PK\x03\x04" + bytes(80), "a zip file or a workbook, .*format=excel"),
+        (
+            "a.csv",
+            b"PK\x03\x04" + bytes(80),
+            "a zip file or a workbook, .*format=excel",
+        ),
         ("a.jsonl", b"%PDF-1.7\n", "a PDF"),
         ("a.csv.bz2", bz2.compress(b"text,rating\n"), "packed by bzip2"),
         ("a.csv", b"PAR1" + bytes(80), "a Parquet file, .*format=parquet"),
     ],
 )
-def test_files_without_text(tmp_path: Path, name: str, content: bytes, found: str) -> None:
+def test_files_without_text(
+    tmp_path: Path, name: str, content: bytes, found: str
+) -> None:
     """They are named by their first bytes, whatever they are called (as file(1) has them)."""
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=f"this is {found}"):
@@ -307,7 +356,9 @@ def test_files_without_text(tmp_path: Path, name: str, content: bytes, found: st
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a"])
 @pytest.mark.parametrize("mark", [";", ",", "\t", "|"])
-def test_the_line_of_excel_that_names_the_delimiter(tmp_path: Path, name: str, mark: str) -> None:
+def test_the_line_of_excel_that_names_the_delimiter(
+    tmp_path: Path, name: str, mark: str
+) -> None:
     """`sep=;` is no header; what it says counts, and lines keep their numbers."""
     if name == "a.tsv" and mark != "\t":
         return
@@ -323,31 +374,46 @@ def test_rows_inside_an_object(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"text": ["a", "b"], "rating": [4, 2]})
     rows = frame.to_dict(orient="records")
-    objects = [json.loads(frame.to_json(orient=o)) for o in ("split", "index", "columns", "table")]
+    objects = [
+        json.loads(frame.to_json(orient=o))
+        for o in ("split", "index", "columns", "table")
+    ]
     objects += [{"name": "ours", "data": rows}]
-    objects += [{"data": rows, "meta": {"page": 1}}, {"result": {"items": rows, "ids": [1, 2]}}]
+    objects += [
+        {"data": rows, "meta": {"page": 1}},
+        {"result": {"items": rows, "ids": [1, 2]}},
+    ]
     for found in objects:
         for indent in (None, 2):
             path = write(tmp_path, "rated.json", json.dumps(found, indent=indent))
             read = read_pool(path)
             assert (read.pool.texts, read.pool.human.tolist()) == (("a", "b"), [4, 2])
             assert any("rows" in line for line in read.notes)
-    for alone in ({"text": "a", "rating": 1}, {"text": "a", "rating": 1, "turns": [{"text": "b"}]}):
+    for alone in (
+        {"text": "a", "rating": 1},
+        {"text": "a", "rating": 1, "turns": [{"text": "b"}]},
+    ):
         read = read_pool(write(tmp_path, "one.json", json.dumps(alone)))
         assert read.pool.texts == ("a",)
         assert len(read.notes) <= 2  # `turns` is said to be unread
     both = {"train": rows, "test": rows}
-    with pytest.raises(InputError, match="lists of rows inside an object: 'train', 'test'"):
+    with pytest.raises(
+        InputError, match="lists of rows inside an object: 'train', 'test'"
+    ):
         read_pool(write(tmp_path, "both.json", json.dumps(both)))
 
 
 def test_json_in_cells(tmp_path: Path) -> None:
     """Dotted names reach into it; without one the error says so."""
     path = tmp_path / "rated.csv"
-    path.write_text('text,rating\na,"{""fluency"": 4}"\nb,"{""fluency"": 2}"\n', encoding="utf-8")
+    path.write_text(
+        'text,rating\na,"{""fluency"": 4}"\nb,"{""fluency"": 2}"\n', encoding="utf-8"
+    )
     reading = Reading(columns=Columns(rating=("rating.fluency",)))
     assert read_pool(path, reading).pool.human.tolist() == [4, 2]
-    with pytest.raises(InputError, match=r"the cells hold JSON: --column rating=COLUMN\.NAME"):
+    with pytest.raises(
+        InputError, match=r"the cells hold JSON: --column rating=COLUMN\.NAME"
+    ):
         read_pool(path)
 
 
@@ -357,7 +423,14 @@ def test_words_that_were_seen(tmp_path: Path) -> None:
     path.write_text("text,rating\na,weak\nb,fine\n", encoding="utf-8")
     with pytest.raises(InputError, match="--read rating-map=fine=NUMBER,weak=NUMBER"):
         read_pool(path)
-    for cell in ("04-May", "5. Apr", "May-05", "2026-05-04", "4/5/2026", "2026-05-04 00:00:00"):
+    for cell in (
+        "04-May",
+        "5. Apr",
+        "May-05",
+        "2026-05-04",
+        "4/5/2026",
+        "2026-05-04 00:00:00",
+    ):
         path.write_text(f"text,rating\na,{cell}\nb,{cell}\n", encoding="utf-8")
         with pytest.raises(InputError, match="has made dates of ratings such as 4/5"):
             read_pool(path)

@@ -59,10 +59,15 @@ CELLS = {
 
 @given(st.data(), st.sets(st.sampled_from(sorted(CELLS))), st.booleans())
 def test_rows_from_anywhere_are_one(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, names: set[str], skip: bool
+    tmp_path_factory: pytest.TempPathFactory,
+    data: st.DataObject,
+    names: set[str],
+    skip: bool,
 ) -> None:
     """The same rows as a file, dicts, columns and a frame: one pool, notes and faults."""
-    row = st.fixed_dictionaries({name: CELLS[name] for name in sorted({*names, "text", "rating"})})
+    row = st.fixed_dictionaries(
+        {name: CELLS[name] for name in sorted({*names, "text", "rating"})}
+    )
     rows = data.draw(st.lists(row, min_size=1, max_size=8))
     path = tmp_path_factory.mktemp("rows") / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -70,7 +75,8 @@ def test_rows_from_anywhere_are_one(
     before = copy.deepcopy(rows)
     columns = columns_of(rows)
     arrays = {
-        name: np.array([*column, None], dtype=object)[:-1] for name, column in columns.items()
+        name: np.array([*column, None], dtype=object)[:-1]
+        for name, column in columns.items()
     }
     answers = []
     for source in (str(path), rows, columns, Frame(columns), Frame(arrays)):
@@ -102,7 +108,10 @@ def test_a_frame_without_rows() -> None:
 @pytest.mark.parametrize("word", ["NaN", "sNaN", "-sNaN12"])
 def test_decimals_that_are_no_number(word: str) -> None:
     """They are blanks, as NaN of other kinds is."""
-    rows = [{"text": "a", "rating": Decimal(word)}, {"text": "b", "rating": Decimal("2.5")}]
+    rows = [
+        {"text": "a", "rating": Decimal(word)},
+        {"text": "b", "rating": Decimal("2.5")},
+    ]
     read = read_pool(rows)
     assert (read.pool.texts, [*read.pool.human]) == (("b",), [2.5])
 
@@ -118,9 +127,15 @@ def test_places_in_memory() -> None:
     for name, source in told.items():
         with pytest.raises(InputError) as caught:
             read_pool(source, Reading(scale=(1, 6)))
-        message = "rating 9 is outside the scale 1 to 6; correct it or change the scale."
+        message = (
+            "rating 9 is outside the scale 1 to 6; correct it or change the scale."
+        )
         assert str(caught.value) == f"{name}, row 4, column 'rating': {message}"
-        assert (caught.value.path, caught.value.line, caught.value.row) == (name, None, 4)
+        assert (caught.value.path, caught.value.line, caught.value.row) == (
+            name,
+            None,
+            4,
+        )
         with pytest.raises(InputError, match=f"^{name}: there is no column 'txt'"):
             read_pool(source, Reading(columns=Columns(text="txt")))
         with pytest.raises(InputError, match=f"^{name}: there is no column 'rater'"):
@@ -136,7 +151,9 @@ def test_missing_cells(missing: Any) -> None:
     pool = read_pool(frame).pool
     assert (pool.texts, pool.human.tolist(), pool.tasks) == (("a",), [1], ("",))
     assert "read as blank" not in " ".join(read_pool(frame).notes)
-    with pytest.raises(InputError, match="the data frame, row 1, column 'text': no text"):
+    with pytest.raises(
+        InputError, match="the data frame, row 1, column 'text': no text"
+    ):
         read_outputs(Frame({"text": [missing]}))
 
 
@@ -147,11 +164,20 @@ def test_numpy_scalars_and_arrays() -> None:
         pool = read_pool({"text": np.array(["a", "b"]), "rating": ratings}).pool
         assert pool.human.tolist() == [4.8, 1.2]
         assert {*map(type, pool.texts)} == {str}
-    rows = [{"text": np.str_("a"), "rating": np.int64(3), "id": np.int64(5), "keep": np.bool_(1)}]
+    rows = [
+        {
+            "text": np.str_("a"),
+            "rating": np.int64(3),
+            "id": np.int64(5),
+            "keep": np.bool_(1),
+        }
+    ]
     pool = read_pool(rows, Reading(columns=Columns(task="keep"))).pool
     assert (pool.ids, pool.human.tolist(), pool.tasks) == (("5",), [3], ("true",))
     frame = Frame({0: ["a"], 1: [2]})
-    assert read_pool(frame, Reading(columns=Columns(text="0", rating=("1",)))).pool.texts == ("a",)
+    assert read_pool(
+        frame, Reading(columns=Columns(text="0", rating=("1",)))
+    ).pool.texts == ("a",)
     listed = {
         "text": ["a"],
         "references": [np.array(["r", "s"], dtype=object)],
@@ -174,18 +200,26 @@ def test_rows_that_are_none() -> None:
     ):
         read_pool({"text": ["a", "b"], "rating": [1]})
     for value in ("a", 3):
-        with pytest.raises(InputError, match=r"column 'text': .* where a column is needed"):
+        with pytest.raises(
+            InputError, match=r"column 'text': .* where a column is needed"
+        ):
             read_outputs({"text": value})  # type: ignore[dict-item]
     twice = Frame({"text": ["a"]})
     twice.columns = ["text", "text"]
-    with pytest.raises(InputError, match="the data frame: there are two columns 'text'"):
+    with pytest.raises(
+        InputError, match="the data frame: there are two columns 'text'"
+    ):
         read_outputs(twice)
     for empty in ({"text": []}, Frame({"text": []}), Frame({}), {}):
         with pytest.raises(InputError, match="there are no rows"):
             read_outputs(empty)
-    with pytest.raises(InputError, match=r"no column for the text.*the columns are 'words'"):
+    with pytest.raises(
+        InputError, match=r"no column for the text.*the columns are 'words'"
+    ):
         read_outputs(Frame({"words": ["a"]}))
-    with pytest.raises(InputError, match="the rows, row 2: a str where a dict is needed"):
+    with pytest.raises(
+        InputError, match="the rows, row 2: a str where a dict is needed"
+    ):
         read_outputs([{"text": "a"}, "b"])  # type: ignore[list-item]
 
 
@@ -211,8 +245,12 @@ def test_records_pass_through() -> None:
 
 FRAMES = {
     "pandas": lambda module: module.DataFrame(ROWS),
-    "polars": lambda module: module.DataFrame(columns_of([{**row, "prompt": "p"} for row in ROWS])),
-    "pyarrow": lambda module: module.table(columns_of([{**row, "prompt": "p"} for row in ROWS])),
+    "polars": lambda module: module.DataFrame(
+        columns_of([{**row, "prompt": "p"} for row in ROWS])
+    ),
+    "pyarrow": lambda module: module.table(
+        columns_of([{**row, "prompt": "p"} for row in ROWS])
+    ),
 }
 
 
@@ -221,7 +259,11 @@ def test_real_frames(library: str) -> None:
     """The libraries' own frames, with a missing rating and 32-bit numbers."""
     module = pytest.importorskip(library)
     pool = read_pool(FRAMES[library](module)).pool
-    assert (pool.ids, pool.texts, pool.human.tolist()) == (("7", "8"), ("a", "b"), [3.25, 3])
+    assert (pool.ids, pool.texts, pool.human.tolist()) == (
+        ("7", "8"),
+        ("a", "b"),
+        [3.25, 3],
+    )
     make = module.table if library == "pyarrow" else module.DataFrame
     column = {"text": ["a", "b"], "rating": np.array([4.8, np.nan], dtype=np.float32)}
     if library == "pyarrow":

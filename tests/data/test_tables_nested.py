@@ -24,21 +24,29 @@ def nested(name: str, tmp_path: Path) -> object:
     if name == "rows":
         return NESTED
     if name == "parquet":
-        pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        pa = pytest.importorskip("pyarrow")
+        parquet = pytest.importorskip("pyarrow.parquet")
         parquet.write_table(pa.Table.from_pylist(NESTED), tmp_path / "pool.parquet")
         return str(tmp_path / "pool.parquet")
     lines = "".join(json.dumps(row) + "\n" for row in NESTED)
-    return write(tmp_path, name, lines if name.endswith("l") else json.dumps(NESTED, indent=1))
+    return write(
+        tmp_path, name, lines if name.endswith("l") else json.dumps(NESTED, indent=1)
+    )
 
 
 @pytest.mark.parametrize("name", ["pool.jsonl", "pool.json", "rows", "parquet"])
 def test_dotted_names(name: str, tmp_path: Path) -> None:
     """What an object or a list holds, from every kind of rows."""
-    columns = Columns(rating=("scores.fluency",), source="scores.by.0.who", score=("scores.*.n",))
+    columns = Columns(
+        rating=("scores.fluency",), source="scores.by.0.who", score=("scores.*.n",)
+    )
     read = read_pool(nested(name, tmp_path), Reading(columns=columns))
     assert read.pool.human.tolist() == [4, 5]
     assert read.pool.sources == ("x", "y")
-    assert (read.pool.score_names, read.pool.scores.tolist()) == (("scores.by.0.n",), [[1], [2]])
+    assert (read.pool.score_names, read.pool.scores.tolist()) == (
+        ("scores.by.0.n",),
+        [[1], [2]],
+    )
 
 
 def test_a_column_that_has_a_dot_comes_first(tmp_path: Path) -> None:
@@ -87,7 +95,11 @@ def test_lists_by_annotators() -> None:
     ]
     ratings = read_pool(rows).pool.ratings
     told = [ratings.annotators[i] for i in ratings.annotator]
-    assert sorted(zip(told, ratings.values.tolist(), strict=True)) == [("x", 4), ("x", 5), ("y", 2)]
+    assert sorted(zip(told, ratings.values.tolist(), strict=True)) == [
+        ("x", 4),
+        ("x", 5),
+        ("y", 2),
+    ]
     wide = [{"text": "a", "rater1": [4, 5], "rater2": 1}]
     ratings = read_pool(wide, Reading(columns=Columns(rating=("rater*",)))).pool.ratings
     assert ratings.annotators == ("rater1", "rater2")
@@ -111,12 +123,23 @@ def test_lists_that_hold_no_ratings(cell: object, found: str) -> None:
         read_pool([{"text": "a", "rating": cell}], Reading(scale=(1, 5)))
 
 
-@given(st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=5), min_size=1, max_size=5))
+@given(
+    st.lists(
+        st.lists(st.integers(1, 9), min_size=1, max_size=5), min_size=1, max_size=5
+    )
+)
 def test_lists_are_the_rows_they_stand_for(lists: list[list[int]]) -> None:
     """The slow twin: a row for each rating."""
-    packed = [{"id": str(i), "text": f"t{i}", "rating": one} for i, one in enumerate(lists)]
-    rows = [{**row, "rating": n} for row, one in zip(packed, lists, strict=True) for n in one]
-    first, second = read_pool(packed).pool, read_pool(rows).pool
+    packed = [
+        {"id": str(i), "text": f"t{i}", "rating": one} for i, one in enumerate(lists)
+    ]
+    rows = [
+        {**row, "rating": n}
+        for row, one in zip(packed, lists, strict=True)
+        for n in one
+    ]
+    first = read_pool(packed).pool
+    second = read_pool(rows).pool
     assert first.human.tolist() == second.human.tolist()
     assert first.ratings.values.tolist() == second.ratings.values.tolist()
 
@@ -128,9 +151,15 @@ def test_lists_are_the_rows_they_stand_for(lists: list[list[int]]) -> None:
         ('[{"text": "a"},\n {"text"', "line 2: not JSON"),
         ('[{"text": "a"},\n {"text": tru}]', "line 2: not JSON"),
         ('[{"text": "a", "rating": 1}] x', "more behind the array"),
-        ('[{"text": "a", "rating": 1}, 7]', "row 2: a JSON int where an object is needed"),
+        (
+            '[{"text": "a", "rating": 1}, 7]',
+            "row 2: a JSON int where an object is needed",
+        ),
         ("[" * 100_000, "nested too deep"),
-        ('[{"text": "a", "rating": ' + "9" * 5000 + "}]", "not JSON: Exceeds the limit"),
+        (
+            '[{"text": "a", "rating": ' + "9" * 5000 + "}]",
+            "not JSON: Exceeds the limit",
+        ),
         ("[]", "there are no rows"),
     ],
 )
@@ -157,7 +186,10 @@ def test_patterns_of_names(tmp_path: Path) -> None:
     """As text, where no shell has made names of it; sorted; a file of that very name wins."""
     for name in ("b.txt", "a.txt", "c.csv"):
         write(tmp_path, name, f"text of {name}\n")
-    assert read_outputs(f"{tmp_path}/*.txt").outputs.texts == ("text of a.txt", "text of b.txt")
+    assert read_outputs(f"{tmp_path}/*.txt").outputs.texts == (
+        "text of a.txt",
+        "text of b.txt",
+    )
     write(tmp_path, "[a].txt", "brackets\n")
     assert read_outputs(f"{tmp_path}/[a].txt").outputs.texts == ("brackets",)
     with pytest.raises(InputError, match="no such file"):
@@ -177,7 +209,14 @@ def workbook(tmp_path: Path, sheets: dict[str, list[list[object]]]) -> str:
 
 
 SHEETS: dict[str, list[list[object]]] = {
-    "March": [[], ["id", "text", "rating"], [1, "a", 4], [], [2, "+b", None], [3, "c", 2.5]],
+    "March": [
+        [],
+        ["id", "text", "rating"],
+        [1, "a", 4],
+        [],
+        [2, "+b", None],
+        [3, "c", 2.5],
+    ],
     "April": [["text", "rating", None], ["d", "#N/A"], ["e", 5]],
     "Empty": [],
     "Wide": [["text", "rating"], ["f", 1, "x"]],
@@ -189,16 +228,23 @@ def test_sheets(tmp_path: Path) -> None:
     """The first one, or the one named; blank rows are none; rows are counted as Excel does."""
     file = workbook(tmp_path, SHEETS)
     pool = read_pool(file).pool
-    assert (pool.ids, pool.texts, pool.human.tolist()) == (("1", "3"), ("a", "c"), [4, 2.5])
+    assert (pool.ids, pool.texts, pool.human.tolist()) == (
+        ("1", "3"),
+        ("a", "c"),
+        [4, 2.5],
+    )
     assert read_pool(f"{file}#April").pool.texts == ("e",)
     assert read_pool(f"{file}#Days").pool.items == ("2026-05-01 00:00:00",)
     with pytest.raises(
-        InputError, match=r"xlsx#Wide, row 2: a cell beyond the 2 columns .*above the header"
+        InputError,
+        match=r"xlsx#Wide, row 2: a cell beyond the 2 columns .*above the header",
     ):
         read_pool(f"{file}#Wide")
     with pytest.raises(InputError, match="the sheet is empty"):
         read_pool(f"{file}#Empty")
-    with pytest.raises(InputError, match=r"no sheet 'May'; name a sheet .* are 'March', 'April'"):
+    with pytest.raises(
+        InputError, match=r"no sheet 'May'; name a sheet .* are 'March', 'April'"
+    ):
         read_pool(f"{file}#May")
 
 
@@ -206,8 +252,15 @@ def test_workbooks_that_are_none(tmp_path: Path) -> None:
     """Told with what to do; what unpacks to too much is refused before it is unpacked."""
     file = workbook(tmp_path, SHEETS)
     whole = Path(file).read_bytes()
-    for content in (b"PK\x03\x04", whole[:2000], b"\xd0\xcf\x11\xe0 old", b"text,rating\na,1\n"):
-        with pytest.raises(InputError, match=r"not (a sound zip file|an Excel workbook)"):
+    for content in (
+        b"PK\x03\x04",
+        whole[:2000],
+        b"\xd0\xcf\x11\xe0 old",
+        b"text,rating\na,1\n",
+    ):
+        with pytest.raises(
+            InputError, match=r"not (a sound zip file|an Excel workbook)"
+        ):
             read_pool(write(tmp_path, "broken.xlsx", content))
     with pytest.raises(InputError, match="more than 9000 bytes, unpacked"):
         read_pool(file, Reading(max_bytes=9000))
@@ -221,13 +274,17 @@ def test_a_workbook_with_a_style_that_is_not_there(
     damaged = tmp_path / "damaged.xlsx"
     with zipfile.ZipFile(path) as sound, zipfile.ZipFile(damaged, "w") as broken:
         for name in sound.namelist():
-            broken.writestr(name, sound.read(name).replace(b'xfId="0" b', b'xfId="7" b'))
+            broken.writestr(
+                name, sound.read(name).replace(b'xfId="0" b', b'xfId="7" b')
+            )
     with suppress(InputError):  # old versions of openpyxl read it all the same
         read_pool(str(damaged))
     assert capsys.readouterr().out == ""
 
 
-def test_excel_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_excel_without_its_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The error is the line that installs it."""
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
     with pytest.raises(MissingExtraError, match=r"'\.\[excel\]'"):

@@ -27,24 +27,34 @@ def read(rows: object, **columns: Any) -> PoolRead:
 def told(pool: RatedPool) -> list[tuple[str, str, str, float]]:
     """Source, two texts and the share that the first won, of each pair."""
     assert are_choices(pool)
-    choices, sources = choices_in(pool), pool.sources or ("",) * len(pool)
+    choices = choices_in(pool)
+    sources = pool.sources or ("",) * len(pool)
     sides = zip(choices.first, choices.second, choices.share.tolist(), strict=True)
-    return by_text(*((sources[a], pool.texts[a], pool.texts[b], won) for a, b, won in sides))
+    return by_text(
+        *((sources[a], pool.texts[a], pool.texts[b], won) for a, b, won in sides)
+    )
 
 
 def by_text(*choices: tuple[str, str, str, float]) -> list[tuple[str, str, str, float]]:
     """The same with the texts in their own order."""
-    turned = [one if one[1] < one[2] else (one[0], one[2], one[1], 1 - one[3]) for one in choices]
+    turned = [
+        one if one[1] < one[2] else (one[0], one[2], one[1], 1 - one[3])
+        for one in choices
+    ]
     return sorted(turned)
 
 
 def chat(*turns: str) -> list[Row]:
     roles = ("user", "assistant") * len(turns)
-    return [{"role": role, "content": turn} for role, turn in zip(roles, turns, strict=False)]
+    return [
+        {"role": role, "content": turn}
+        for role, turn in zip(roles, turns, strict=False)
+    ]
 
 
 BEGIN = "\n\nHuman: hi\n\nAssistant: yes?\n\nHuman: q\n\nAssistant:"
-GOOD, BAD = chat("q", "good"), chat("q", "bad")
+GOOD = chat("q", "good")
+BAD = chat("q", "bad")
 
 
 @pytest.mark.parametrize(
@@ -53,13 +63,19 @@ GOOD, BAD = chat("q", "good"), chat("q", "bad")
         ({"prompt": "q", "chosen": "good", "rejected": "bad"}, ("q", "good", "bad", 1)),
         ({"chosen": GOOD, "rejected": BAD}, ("q", "good", "bad", 1)),
         ({"prompt": "q", "chosen": GOOD, "rejected": BAD}, ("q", "good", "bad", 1)),
-        ({"prompt": chat("q"), "chosen": GOOD[1:], "rejected": BAD[1:]}, ("q", "good", "bad", 1)),
+        (
+            {"prompt": chat("q"), "chosen": GOOD[1:], "rejected": BAD[1:]},
+            ("q", "good", "bad", 1),
+        ),
         (
             {"chosen": json.dumps(GOOD), "rejected": json.dumps(BAD)},
             ("q", "good", "bad", 1),
         ),
         (  # shared turns are the source, what differs is the text, turn by turn
-            {"chosen": chat("a", "b", "c", "good"), "rejected": chat("a", "b", "c", "bad")},
+            {
+                "chosen": chat("a", "b", "c", "good"),
+                "rejected": chat("a", "b", "c", "bad"),
+            },
             ("user: a\nassistant: b\nuser: c", "good", "bad", 1),
         ),
         (
@@ -74,15 +90,23 @@ GOOD, BAD = chat("q", "good"), chat("q", "bad")
             {"chosen": "question\ngood", "rejected": "question\ngoof"},
             ("question", "good", "goof", 1),
         ),
-        ({"chosen": "I like it", "rejected": "I do not"}, ("", "I like it", "I do not", 1)),
+        (
+            {"chosen": "I like it", "rejected": "I do not"},
+            ("", "I like it", "I do not", 1),
+        ),
         *(  # as `rate` exports "neither better": half a choice for each
             ({"chosen": "a", "rejected": "b", "tie": tie}, ("", "a", "b", won))
-            for won, ties in {0.5: (True, "True", "true"), 1: (False, "False", None)}.items()
+            for won, ties in {
+                0.5: (True, "True", "true"),
+                1: (False, "False", None),
+            }.items()
             for tie in ties
         ),
     ],
 )
-def test_the_prompt_is_what_both_begin_with(row: Row, choice: tuple[str, str, str, float]) -> None:
+def test_the_prompt_is_what_both_begin_with(
+    row: Row, choice: tuple[str, str, str, float]
+) -> None:
     """TRL, with a prompt or without: strings, chats as lists, or as JSON in a cell."""
     assert told(read([row]).pool) == by_text(choice)
 
@@ -98,7 +122,11 @@ def test_chosen_and_rejected() -> None:
 def test_helpsteer() -> None:
     """Below 0 the first was better; -100 is neither; the single people count where they are."""
     base = {"prompt": "q", "response_1": "one", "response_2": "two"}
-    people = [{"strength": -2}, "{'strength': 1, 'justification': 'x'}", {"strength": -100}]
+    people = [
+        {"strength": -2},
+        "{'strength': 1, 'justification': 'x'}",
+        {"strength": -100},
+    ]
     rows = [
         {**base, "preference_strength": -1},
         {**base, "preference_strength": 3},
@@ -129,12 +157,20 @@ def test_arena() -> None:
 
 @pytest.mark.parametrize(
     ("ends", "words"),
-    [(("_a", "_b"), ("a", "B", "tie", "model_a")), (("_1", "_2"), (1, "2", "Tie", 1.0))],
+    [
+        (("_a", "_b"), ("a", "B", "tie", "model_a")),
+        (("_1", "_2"), (1, "2", "Tie", 1.0)),
+    ],
 )
 @pytest.mark.parametrize("text", ["output", "text", "response", "answer"])
-def test_plain_tables(ends: tuple[str, str], words: tuple[object, ...], text: str) -> None:
+def test_plain_tables(
+    ends: tuple[str, str], words: tuple[object, ...], text: str
+) -> None:
     """Columns that end alike, in a data frame, in CSV and in JSONL."""
-    rows = [{f"{text}{ends[0]}": "x", f"{text}{ends[1]}": "y", "winner": word} for word in words]
+    rows = [
+        {f"{text}{ends[0]}": "x", f"{text}{ends[1]}": "y", "winner": word}
+        for word in words
+    ]
     assert [won for *_, won in told(read(rows).pool)] == [2.5 / 4]
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     assert told(read(columns).pool) == told(read(rows).pool)
@@ -174,14 +210,29 @@ PLAIN = {"output_a": "x", "output_b": "y", "winner": "a"}
 @pytest.mark.parametrize(
     ("rows", "found"),
     [
-        ([PLAIN, {**PLAIN, "winner": "c"}], "row 2, column 'winner': who won .*'c'; write a or b"),
-        ([{**PLAIN, "winner": 1}], "who won is not understood: 1;"),  # the first, or true?
+        (
+            [PLAIN, {**PLAIN, "winner": "c"}],
+            "row 2, column 'winner': who won .*'c'; write a or b",
+        ),
+        (
+            [{**PLAIN, "winner": 1}],
+            "who won is not understood: 1;",
+        ),  # the first, or true?
         ([{**PLAIN, "winner": None}], "who won is not understood: None"),
         ([{**PLAIN, "output_b": None}], "column 'text': no text"),
-        ([{**PLAIN, "model_a": "m"}], "column 'system': no system; name the systems of both"),
+        (
+            [{**PLAIN, "model_a": "m"}],
+            "column 'system': no system; name the systems of both",
+        ),
         ([PLAIN, {"z": 1}], "row 2: no pair of texts; give two texts and who won"),
-        ([{**PLAIN, "output_b": "x"}], "no rows.*left out: 1 choices between two equal texts"),
-        ([{"prompt": "q", "chosen": "x", "rejected": 5}], "column 'text': 5 is not a string"),
+        (
+            [{**PLAIN, "output_b": "x"}],
+            "no rows.*left out: 1 choices between two equal texts",
+        ),
+        (
+            [{"prompt": "q", "chosen": "x", "rejected": 5}],
+            "column 'text': 5 is not a string",
+        ),
     ],
 )
 def test_wrong_rows(rows: list[Row], found: str) -> None:
@@ -204,7 +255,9 @@ def test_bad_rows_can_be_skipped(row: Row, problem: str) -> None:
     """Each choice as a whole, whichever of its texts is bad."""
     result = read_pool([PLAIN, {**PLAIN, **row}], Reading(skip_bad=True))
     assert (sorted(result.pool.texts), result.n_skipped) == (["x", "y"], 1)
-    assert any(re.match(f"1 bad row skipped: 1 {problem}", note) for note in result.notes)
+    assert any(
+        re.match(f"1 bad row skipped: 1 {problem}", note) for note in result.notes
+    )
 
 
 def test_pairs_are_no_outputs(tmp_path: Path) -> None:
@@ -225,7 +278,13 @@ def test_groups_without_sources() -> None:
 
 def test_pairs_that_a_model_made(tmp_path: Path) -> None:
     """UltraFeedback's are GPT-4's: refused, unless the user knows better."""
-    row = {"prompt": "p", "chosen": "a", "rejected": "b", "score_chosen": 9, "score_rejected": 2}
+    row = {
+        "prompt": "p",
+        "chosen": "a",
+        "rejected": "b",
+        "score_chosen": 9,
+        "score_rejected": 2,
+    }
     file = write(tmp_path, "pairs.jsonl", json.dumps(row) + "\n")
     with pytest.raises(InputError, match="GPT-4's in the sets of this form"):
         read_pool(file)
@@ -233,22 +292,32 @@ def test_pairs_that_a_model_made(tmp_path: Path) -> None:
     assert told(pool) == by_text(("p", "a", "b", 1))
 
 
-LETTERS = st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="#")  # no #REF!
+LETTERS = st.characters(
+    exclude_categories=("Cs", "Cc"), exclude_characters="#"
+)  # no #REF!
 TEXTS = st.text(LETTERS, min_size=1, max_size=8)
 CHOICES = st.tuples(TEXTS, TEXTS, TEXTS, st.sampled_from([0.0, 0.5, 1.0])).filter(
     lambda one: one[1] != one[2]
 )
 
 
-@given(st.lists(CHOICES, min_size=1, max_size=6, unique_by=lambda one: frozenset(one[1:3])))
+@given(
+    st.lists(CHOICES, min_size=1, max_size=6, unique_by=lambda one: frozenset(one[1:3]))
+)
 def test_round_trip(
     tmp_path_factory: pytest.TempPathFactory, choices: list[tuple[str, str, str, float]]
 ) -> None:
     """Every choice comes back from Arena's shape, HelpSteer's and a plain table."""
-    strength, word = {1.0: -2, 0.5: 0, 0.0: 1}, {1.0: "a", 0.5: "tie", 0.0: "b"}
+    strength = {1.0: -2, 0.5: 0, 0.0: 1}
+    word = {1.0: "a", 0.5: "tie", 0.0: "b"}
     shapes = [
         [
-            {"prompt": q, "response_1": a, "response_2": b, "preference_strength": strength[won]}
+            {
+                "prompt": q,
+                "response_1": a,
+                "response_2": b,
+                "preference_strength": strength[won],
+            }
             for q, a, b, won in choices
         ],
         [
@@ -258,7 +327,9 @@ def test_round_trip(
     ]
     folder = tmp_path_factory.mktemp("pairs")
     for rows in shapes:
-        file = write(folder, "pairs.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        file = write(
+            folder, "pairs.jsonl", "".join(json.dumps(row) + "\n" for row in rows)
+        )
         assert told(read(file).pool) == by_text(*choices)
 
 
@@ -271,13 +342,26 @@ def test_names_as_spreadsheets_write_them(tmp_path: Path) -> None:
     assert told(found.pool) == by_text(
         *((f"p{i}", f"x{i}", f"y{i}", won) for i, (_, won) in enumerate(rows))
     )
-    with pytest.raises(InputError, match="of preference pairs name both, in columns model_a and"):
+    with pytest.raises(
+        InputError, match="of preference pairs name both, in columns model_a and"
+    ):
         read_partly(str(tmp_path / "votes.csv"))
     more = [
-        {"Text 1": "a", "text-2": "b", "Winner": 1, "Model 1": "m", "Model 2": "n", "Judge": "ann"}
+        {
+            "Text 1": "a",
+            "text-2": "b",
+            "Winner": 1,
+            "Model 1": "m",
+            "Model 2": "n",
+            "Judge": "ann",
+        }
     ]
     pool = read(more).pool
-    assert (pool.texts, pool.systems, pool.ratings.annotators) == (("a", "b"), ("m", "n"), ("ann",))
+    assert (pool.texts, pool.systems, pool.ratings.annotators) == (
+        ("a", "b"),
+        ("m", "n"),
+        ("ann",),
+    )
 
 
 @pytest.mark.parametrize(
@@ -293,7 +377,9 @@ def test_any_spelling_of_the_columns(names: tuple[str, ...], winner: str) -> Non
     """Capitals, blanks and hyphens count no more than in other columns, in scores neither."""
     end = f" {names[0][-1]}"
     judges = (f"Judge{end}", f"Judge {names[1][-1]}")
-    row = dict(zip((*names, *judges), ("old", "new", "bad", "good", winner, 1, 2), strict=True))
+    row = dict(
+        zip((*names, *judges), ("old", "new", "bad", "good", winner, 1, 2), strict=True)
+    )
     found = read([{"Question": "q", **row}], score=("Judge",))
     assert told(found.pool) == [("q", "bad", "good", 0.0)]
     assert dict(zip(found.pool.systems, found.pool.score("Judge"), strict=True)) == {
@@ -305,7 +391,12 @@ def test_any_spelling_of_the_columns(names: tuple[str, ...], winner: str) -> Non
 
 def test_votes_without_texts() -> None:
     """Each vote is about its own row, or about what an id names; systems are compared."""
-    votes = [("a", "b", "model_a"), ("b", "a", "model_b"), ("a", "b", "tie"), ("a", "b", "b")]
+    votes = [
+        ("a", "b", "model_a"),
+        ("b", "a", "model_b"),
+        ("a", "b", "tie"),
+        ("a", "b", "b"),
+    ]
     rows = [{"model_a": a, "model_b": b, "winner": won} for a, b, won in votes]
     (pair,) = refless.compare(rows).wins
     assert (pair.first, pair.second) == ("a", "b")

@@ -36,10 +36,15 @@ def test_pairs_that_speak_for_themselves(tmp_path: Path, high: Any, low: Any) ->
     read = rated(tmp_path, high, low, high)
     assert read.pool.human.tolist() == [1, 0, 1]
     assert "' is 1, '" in read.notes[1]
-    assert rated(tmp_path, high, high).pool.human.tolist() == [1, 1]  # one of them is enough
+    assert rated(tmp_path, high, high).pool.human.tolist() == [
+        1,
+        1,
+    ]  # one of them is enough
 
 
-@pytest.mark.parametrize("ratings", [("great", "poor"), ("up", "no"), ("yes", 0.5), ({"n": 3}, 4)])
+@pytest.mark.parametrize(
+    "ratings", [("great", "poor"), ("up", "no"), ("yes", 0.5), ({"n": 3}, 4)]
+)
 def test_words_without_meaning(tmp_path: Path, ratings: tuple[Any, ...]) -> None:
     """Other words, mixed pairs and words among numbers are an error that lists them."""
     word = str(min((r for r in ratings if not isinstance(r, float | int)), key=str))
@@ -56,7 +61,9 @@ def test_words_without_meaning(tmp_path: Path, ratings: tuple[Any, ...]) -> None
 
 def test_words_that_are_understood_are_not_named(tmp_path: Path) -> None:
     """`good` has a meaning, `poor` beside it has none; a map leaves nothing to guess."""
-    with pytest.raises(InputError, match=r"not numbers: 'poor'; say what all rating words mean"):
+    with pytest.raises(
+        InputError, match=r"not numbers: 'poor'; say what all rating words mean"
+    ):
         rated(tmp_path, "good", "poor")
     with pytest.raises(InputError, match="not numbers: 'good'; "):
         rated(tmp_path, "good", "poor", rating_map={"poor": 0})
@@ -101,7 +108,11 @@ def test_parse_word_map() -> None:
             parse_word_map(text)
 
 
-@given(st.dictionaries(st.from_regex("[a-z]{1,8}", fullmatch=True), st.integers(-9, 9), min_size=1))
+@given(
+    st.dictionaries(
+        st.from_regex("[a-z]{1,8}", fullmatch=True), st.integers(-9, 9), min_size=1
+    )
+)
 def test_rating_maps_parse_back(mapping: dict[str, int]) -> None:
     """Any map written as WORD=NUMBER comes back."""
     assert parse_word_map(",".join(f"{k}={v}" for k, v in mapping.items())) == mapping
@@ -110,7 +121,9 @@ def test_rating_maps_parse_back(mapping: dict[str, int]) -> None:
 @pytest.mark.parametrize("rating", [float("inf"), "inf", "-Infinity", "1e999"])
 def test_not_finite(tmp_path: Path, rating: Any) -> None:
     """Infinity is a bad row, as a JSON extension and as a string."""
-    with pytest.raises(InputError, match=r"line 2, column 'rating': rating .* is not finite"):
+    with pytest.raises(
+        InputError, match=r"line 2, column 'rating': rating .* is not finite"
+    ):
         rated(tmp_path, 1, rating)
     assert rated(tmp_path, 1, rating, skip_bad=True).pool.texts == ("t0",)
 
@@ -118,7 +131,9 @@ def test_not_finite(tmp_path: Path, rating: Any) -> None:
 def test_huge_number(tmp_path: Path) -> None:
     """A number beyond floating point is not finite."""
     path = tmp_path / "p.jsonl"
-    path.write_text('{"text": "a", "rating": 1e999}\n{"text": "b", "rating": 1' + "0" * 400 + "}\n")
+    path.write_text(
+        '{"text": "a", "rating": 1e999}\n{"text": "b", "rating": 1' + "0" * 400 + "}\n"
+    )
     with pytest.raises(InputError, match=r"line 1, .*not finite"):
         read_pool([str(path)])
 
@@ -163,7 +178,20 @@ def test_a_bad_rating_beside_blank_ones(tmp_path: Path) -> None:
         rated(tmp_path, 1, None, 9, scale=(1, 6))
 
 
-BLANK = ["N/A", "NA", "n/a", "nan", "NaN", "null", "None", " - ", "--", "?", "#N/A", float("nan")]
+BLANK = [
+    "N/A",
+    "NA",
+    "n/a",
+    "nan",
+    "NaN",
+    "null",
+    "None",
+    " - ",
+    "--",
+    "?",
+    "#N/A",
+    float("nan"),
+]
 
 
 @pytest.mark.parametrize("blank", BLANK)
@@ -180,7 +208,14 @@ def test_words_for_no_rating(tmp_path: Path, blank: Any) -> None:
 
 def test_words_for_no_rating_may_be_mapped(tmp_path: Path) -> None:
     """A word that the user's map has keeps its meaning; others stay blank."""
-    read = rated(tmp_path, "none", "NaN", "--", "some", rating_map={"none": 0, "nan": 3, "some": 1})
+    read = rated(
+        tmp_path,
+        "none",
+        "NaN",
+        "--",
+        "some",
+        rating_map={"none": 0, "nan": 3, "some": 1},
+    )
     assert read.pool.human.tolist() == [0, 3, 1]
     assert "1 rating cell '--' is read as blank" in read.notes
 
@@ -219,11 +254,15 @@ def test_two_marks_in_a_cell(
 ) -> None:
     """Two annotators' marks are no decimals; a list of both is read."""
     cells = [f"{a},{b}" for a, b in marks]
-    with pytest.raises(InputError, match="looks like two ratings in one cell") as caught:
+    with pytest.raises(
+        InputError, match="looks like two ratings in one cell"
+    ) as caught:
         rated(tmp_path, *cells, scale=scale)
     assert (caught.value.line, caught.value.column) == (1, "rating")
     lists = rated(tmp_path, *(f"[{cell}]" for cell in cells), scale=scale)
-    assert lists.pool.ratings.values.tolist() == [mark for pair in marks for mark in pair]
+    assert lists.pool.ratings.values.tolist() == [
+        mark for pair in marks for mark in pair
+    ]
 
 
 @pytest.mark.parametrize(
@@ -234,7 +273,10 @@ def test_two_marks_in_a_cell(
         ["3,2", "4,4", "2,2", "1,4", "3,4", "4,2", "2,4", "3,2"],  # means of five
         ["7,9", "8,2", "6,1", "7,4", "9,3", "5,5", "6,8", "8,0", "7,2", "8,8"],
         ["0,8", "0,4", "0,9", "0,1", "0,5", "0,3"],
-        [f"{i // 10},{i % 10}".removesuffix(",0") for i in (10 + 37 * k % 90 for k in range(90))],
+        [
+            f"{i // 10},{i % 10}".removesuffix(",0")
+            for i in (10 + 37 * k % 90 for k in range(90))
+        ],
         ["4,25", "3,75", "4,5", "2,25", "4,0", "3,5"],
         ["4,5", "3,2"],
         ["85,5", "90,2", "71,9", "64,4", "88,1", "93,7"],

@@ -47,7 +47,10 @@ def test_files(tmp_path: Path) -> None:
 
 def test_partly_rated(tmp_path: Path) -> None:
     """Outputs keep theirs."""
-    rows = [{"text": t, "rating": r, "judge": s} for t, r, s in (("a", 1, 5), ("b", None, 4))]
+    rows = [
+        {"text": t, "rating": r, "judge": s}
+        for t, r, s in (("a", 1, 5), ("b", None, 4))
+    ]
     pool, outputs = read_both(jsonl(tmp_path / "one.jsonl", rows), reading("judge"))
     same(pool.pool.scores, [5])
     same(outputs.outputs.scores, [4])
@@ -56,8 +59,12 @@ def test_partly_rated(tmp_path: Path) -> None:
 @pytest.mark.parametrize("other", [8, None])
 def test_rows_of_one_text_must_agree(other: float | None) -> None:
     """In their scores as in all that is about the text; a blank is no 7."""
-    rows = [{"id": "1", "text": "a", "rating": 1, "judge": score} for score in (7, other)]
-    with pytest.raises(InputError, match="id '1' has two judge scores: here and on row 1"):
+    rows = [
+        {"id": "1", "text": "a", "rating": 1, "judge": score} for score in (7, other)
+    ]
+    with pytest.raises(
+        InputError, match="id '1' has two judge scores: here and on row 1"
+    ):
         read_pool(rows, reading("judge"))
 
 
@@ -67,18 +74,25 @@ def test_wrong_cells(tmp_path: Path) -> None:
     path.write_text(ROWS + "d,4,high,1\ne,5,inf,1\n", encoding="utf-8")
     with pytest.raises(InputError, match="score 'high' is not a number") as caught:
         read_pool(path, reading("gpt4"))
-    assert (caught.value.path, caught.value.line, caught.value.column) == (str(path), 5, "gpt4")
+    assert (caught.value.path, caught.value.line, caught.value.column) == (
+        str(path),
+        5,
+        "gpt4",
+    )
     assert len(read_pool(path, reading("gpt4", skip_bad=True)).pool) == 3
     outputs = read_outputs(path, reading("gpt4", skip_bad=True)).outputs
     assert outputs.bad == (False, False, False, True, True)
 
 
 @pytest.mark.parametrize(
-    "words", [["SAFE", "UNSAFE"], ["pass", "partial", "fail"], ["low", "medium", "high"]]
+    "words",
+    [["SAFE", "UNSAFE"], ["pass", "partial", "fail"], ["low", "medium", "high"]],
 )
 def test_words_of_a_judge(words: list[str]) -> None:
     """Words that are no pair are an error with a map of those that were seen, which is read."""
-    rows = [{"text": f"t{i}", "rating": 1, "judge": word} for i, word in enumerate(words)]
+    rows = [
+        {"text": f"t{i}", "rating": 1, "judge": word} for i, word in enumerate(words)
+    ]
     with pytest.raises(InputError) as caught:
         read_pool(rows, reading("judge"))
     seen = ",".join(f"{word}=NUMBER" for word in sorted(map(str.casefold, words)))
@@ -91,7 +105,9 @@ def test_words_of_a_judge(words: list[str]) -> None:
 def test_a_map_of_some_words() -> None:
     """Beside pass and fail it gives what lies between; what it has as nothing is a blank."""
     cells = ["pass", "fail", "partial", "unsure"]
-    rows = [{"text": f"t{i}", "rating": 1, "judge": word} for i, word in enumerate(cells)]
+    rows = [
+        {"text": f"t{i}", "rating": 1, "judge": word} for i, word in enumerate(cells)
+    ]
     score_map = parse_word_map("partial=0.5,unsure=", "score-map")
     pool = read_pool(rows, reading("judge", score_map=score_map)).pool
     np.testing.assert_array_equal(pool.score("judge"), [1, 0, 0.5, NAN])
@@ -99,12 +115,17 @@ def test_a_map_of_some_words() -> None:
 
 def test_a_column_that_a_file_lacks(tmp_path: Path) -> None:
     """Each file needs it, not just one of them."""
-    both = [jsonl(tmp_path / name, [{"text": name, "rating": 1}]) for name in ("a.jsonl", "b.csv")]
+    both = [
+        jsonl(tmp_path / name, [{"text": name, "rating": 1}])
+        for name in ("a.jsonl", "b.csv")
+    ]
     both[1].write_text("text,rating,judge\nb,2,3\n", encoding="utf-8")
     with pytest.raises(InputError, match="there is no column 'judge'") as caught:
         read_pool(both, reading("judge"))
     assert caught.value.path == str(both[0])
-    with pytest.raises(InputError, match=r"there is no column 'judge' \(--score-column\)"):
+    with pytest.raises(
+        InputError, match=r"there is no column 'judge' \(--score-column\)"
+    ):
         read_outputs(both[0], reading("judge"))
     with pytest.raises(InputError, match=r"no column matches 'j\*' \(--score-column\)"):
         read_outputs(both[0], reading("j*"))
@@ -118,14 +139,19 @@ def test_pools_keep_what_is_asked_for() -> None:
     same(read_outputs(pool, reading("gpt4")).outputs.scores, [1])
     with pytest.raises(InputError, match="no column 'gpt5'"):
         read_pool(pool, reading("gpt5"))
-    with pytest.raises(UsageError, match="keep no scores; make them again with --score-column j"):
+    with pytest.raises(
+        UsageError, match="keep no scores; make them again with --score-column j"
+    ):
         read_pool(pool_of(["a"], [1]), reading("judge"))
 
 
 def test_two_marks_of_a_judge(tmp_path: Path) -> None:
     """Scores such as '7,9' of two judges are no decimals either."""
     cells = [f"{mark},{mark % 5 + 1}" for mark in (1, 2, 3, 4, 5) * 3]
-    rows = [{"text": f"t{i}", "rating": i % 5, "judge": cell} for i, cell in enumerate(cells)]
+    rows = [
+        {"text": f"t{i}", "rating": i % 5, "judge": cell}
+        for i, cell in enumerate(cells)
+    ]
     path = jsonl(tmp_path / "r.jsonl", rows)
     with pytest.raises(InputError, match="'1,2' looks like two ratings in one cell"):
         read_pool([str(path)], Reading(columns=Columns(score=("judge",))))

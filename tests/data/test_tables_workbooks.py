@@ -13,8 +13,20 @@ from refless.registry.errors import InputError
 openpyxl = pytest.importorskip("openpyxl")
 
 HEADER = ["item", "output", "system", "rating"]
-ANN = [HEADER, [1, "a", "old", 2], [1, "b", "new", 4], [2, "c", "old", 1], [2, "d", "new", 5]]
-BOB = [HEADER, [1, "a", "old", 4], [1, "b", "new", 4], [2, "c", "old", 3], [2, "d", "new", 3]]
+ANN = [
+    HEADER,
+    [1, "a", "old", 2],
+    [1, "b", "new", 4],
+    [2, "c", "old", 1],
+    [2, "d", "new", 5],
+]
+BOB = [
+    HEADER,
+    [1, "a", "old", 4],
+    [1, "b", "new", 4],
+    [2, "c", "old", 3],
+    [2, "d", "new", 3],
+]
 NOTES = [["Please rate each answer"], ["1 is bad"], ["5 is good"]]
 
 
@@ -42,7 +54,9 @@ def test_sheets_with_the_same_columns(tmp_path: Path) -> None:
     assert pool.human.tolist() == [3, 4, 2, 4]  # means of both people
     assert pool.ratings.annotators == ("ann", "bob")
     assert read_pool(f"{path}#bob").pool.human.tolist() == [4, 4, 3, 3]
-    both = read_pool([f"{path}#ann", f"{path}#bob"], Reading(columns=Columns(annotator="sheet")))
+    both = read_pool(
+        [f"{path}#ann", f"{path}#bob"], Reading(columns=Columns(annotator="sheet"))
+    )
     assert both.pool.human.tolist() == [3, 4, 2, 4]
 
 
@@ -50,10 +64,13 @@ def test_a_sheet_a_system(tmp_path: Path) -> None:
     """Sheets are systems if a flag says so, and in `compare` without a column of systems."""
     path = tmp_path / "outputs.xlsx"
     rows = [
-        [["item", "output", "rating"], [1, f"{s}1", r], [2, f"{s}2", r]] for s, r in ("a3", "b4")
+        [["item", "output", "rating"], [1, f"{s}1", r], [2, f"{s}2", r]]
+        for s, r in ("a3", "b4")
     ]
     workbook(path, a=rows[0], b=rows[1])
-    outputs = read_outputs(f"{path}#*", Reading(columns=Columns(system="sheet"))).outputs
+    outputs = read_outputs(
+        f"{path}#*", Reading(columns=Columns(system="sheet"))
+    ).outputs
     assert outputs.systems == ("a", "a", "b", "b")
     ran = run("compare", f"{path}#*", "--scale", 1, 5)
     assert ran.code == 0, ran.err
@@ -75,7 +92,9 @@ def test_instructions_on_the_first_sheet(tmp_path: Path) -> None:
     workbook(path, Notes=NOTES, Other=[["b"], [1]])
     with pytest.raises(InputError, match=r"no column for the text.*not read: 'Other'"):
         read_pool(path)
-    with pytest.raises(InputError, match=r"no sheet has columns to read.*'Notes', 'Other'"):
+    with pytest.raises(
+        InputError, match=r"no sheet has columns to read.*'Notes', 'Other'"
+    ):
         read_pool(f"{path}#*")
 
 
@@ -83,7 +102,9 @@ def test_merged_cells(tmp_path: Path) -> None:
     """They count in all their rows, also where they are the only cells of a row's end."""
     path = tmp_path / "merged.xlsx"
     rows = [["output", "rating", "item", "system"]]
-    rows += [[f"t{i}", i % 5 + 1, i // 2 if i % 2 == 0 else None, None] for i in range(6)]
+    rows += [
+        [f"t{i}", i % 5 + 1, i // 2 if i % 2 == 0 else None, None] for i in range(6)
+    ]
     rows[1][3], rows[4][3] = "old", "new"
     book = workbook(path, Rated=rows)
     for cells in ("C2:C3", "C4:C5", "C6:C7", "D2:D4", "D5:D40"):
@@ -112,14 +133,21 @@ def test_merged_headers(tmp_path: Path) -> None:
 def test_cells_in_percent(tmp_path: Path, form: str) -> None:
     """80 % is 80 on a scale to 100, which is said, and 0.8 on others; chances are shares."""
     path = tmp_path / "percents.xlsx"
-    rows = [["text", "rating", "probability"], ["a", 0.8, 0.5], ["b", 0.57, 0.5], ["c", 1, 0.5]]
+    rows = [
+        ["text", "rating", "probability"],
+        ["a", 0.8, 0.5],
+        ["b", 0.57, 0.5],
+        ["c", 1, 0.5],
+    ]
     book = workbook(path, Rated=rows)
     for row in range(2, 5):
         for column in "BC":
             book["Rated"][f"{column}{row}"].number_format = form
     book.save(path)
     read = read_pool(path, Reading(scale=(0, 100)))
-    np.testing.assert_allclose(read.pool.human, [0.8, 0.57, 1], atol=1e-15)  # of 0 to 100
+    np.testing.assert_allclose(
+        read.pool.human, [0.8, 0.57, 1], atol=1e-15
+    )  # of 0 to 100
     assert f"{path}: column 'rating': a cell shown as 80 % is 80" in read.notes
     assert read_pool(path, Reading(scale=(0, 1))).pool.human.tolist() == [0.8, 0.57, 1]
     for row in range(2, 5):
@@ -134,7 +162,9 @@ def test_formulas_without_values(tmp_path: Path) -> None:
     path = tmp_path / "formulas.xlsx"
     rows = [["text", "rating", "sum"], ["a", 4, "=B2+1"], ["b", "=B2+1", "=B3+1"]]
     workbook(path, Rated=rows)
-    problem = r"row 3, column 'rating': a formula without a saved value; open the workbook"
+    problem = (
+        r"row 3, column 'rating': a formula without a saved value; open the workbook"
+    )
     with pytest.raises(InputError, match=problem):
         read_pool(path)
     rows[2][1] = 5
@@ -149,7 +179,9 @@ def test_zip_files_that_are_no_workbooks(tmp_path: Path) -> None:
     path = tmp_path / "ratings.zip"
     with zipfile.ZipFile(path, "w") as packed:
         packed.writestr("ratings.csv", "text,rating\na,1\n")
-    with pytest.raises(InputError, match=r"a zip file of 1 file, .*unpack it.*'ratings.csv'"):
+    with pytest.raises(
+        InputError, match=r"a zip file of 1 file, .*unpack it.*'ratings.csv'"
+    ):
         read_pool(path)
 
 
@@ -157,11 +189,15 @@ def test_gaps_of_systems_and_sources(tmp_path: Path) -> None:
     """What merged cells leave blank in CSV is refused; a column may be blank throughout."""
     path = tmp_path / "gaps.csv"
     path.write_text("output,system,rating\na,old,1\nb,,2\nc,new,3\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"line 3, column 'system': no system; .*merged cells"):
+    with pytest.raises(
+        InputError, match=r"line 3, column 'system': no system; .*merged cells"
+    ):
         read_pool(path)
     assert read_pool(path, Reading(skip_bad=True)).pool.systems == ("old", "new")
     path.write_text("output,prompt,rating\na,p,1\nb,,2\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"line 3, column 'prompt': no source; .*source=NAME"):
+    with pytest.raises(
+        InputError, match=r"line 3, column 'prompt': no source; .*source=NAME"
+    ):
         read_pool(path)
     path.write_text("output,prompt,rating,item\na,p,1,1\nb,,2,2\n", encoding="utf-8")
     assert read_pool(path).pool.sources == ("p", "")

@@ -46,7 +46,9 @@ def answers(n: int = 8) -> Rows:
 def test_unread_columns_are_named() -> None:
     """On one line, in the order of the file; a long list is cut with a count."""
     more = {f"c{i}": i for i in range(10)}
-    read = read_pool([{"text": "a", "rating": 1, **more}, {"text": "b", "rating": 2, **more}])
+    read = read_pool(
+        [{"text": "a", "rating": 1, **more}, {"text": "b", "rating": 2, **more}]
+    )
     listed = ", ".join(f"'c{i}'" for i in range(8))
     assert read.notes[1:] == (f"the rows: left unread: {listed} and 2 more",)
 
@@ -55,7 +57,9 @@ def test_all_is_read() -> None:
     """Nothing is said if every column is read, by flags or inside objects."""
     rows = [{"text": t, "scores": {"a": 1, "b": 2}, "kind": "k"} for t in "xy"]
     columns = Columns(rating=("scores.*",), slice=("kind",))
-    assert not any("unread" in note for note in read_pool(rows, Reading(columns=columns)).notes)
+    assert not any(
+        "unread" in note for note in read_pool(rows, Reading(columns=columns)).notes
+    )
     one = Columns(rating=("scores.a",), slice=("kind",))
     notes = read_pool(rows, Reading(columns=one)).notes
     assert "the rows: left unread: 'scores.b'" in notes
@@ -65,7 +69,9 @@ def test_unread_columns_are_said_once(tmp_path: Path) -> None:
     """On the line of the columns that were read; the result has it, and so has its JSON."""
     rows = [{**row, "minutes": 3} for row in answers()]
     file = jsonl(tmp_path / "rows.jsonl", rows)
-    ran = run("compare", file, "--column", "text=written", "--scale", 1, 5, "--format", "json")
+    ran = run(
+        "compare", file, "--column", "text=written", "--scale", 1, 5, "--format", "json"
+    )
     assert "left unread: 'answer', 'minutes'" in ran.err
     assert len(ran.err.splitlines()) == 1
     assert "left unread: 'answer', 'minutes'" in ran.json["notes"][0]
@@ -103,16 +109,22 @@ def raters(*names: str) -> Rows:
 def test_further_ratings_beside_the_ratings(names: tuple[str, ...]) -> None:
     """Refused; the command that is printed reads all: 3 - 2 = 1 in place of 2 - 1 of the first."""
     rows = raters(*names)
-    with pytest.raises(InputError, match="read all, an annotator a column, with") as raised:
+    with pytest.raises(
+        InputError, match="read all, an annotator a column, with"
+    ) as raised:
         read_pool(rows)
-    flags = shlex.split(raised.value.remedy.partition("; or one")[0].partition("with ")[2])
+    flags = shlex.split(
+        raised.value.remedy.partition("; or one")[0].partition("with ")[2]
+    )
     columns = tuple(flag.removeprefix("rating=") for flag in flags[1::2])
     assert columns == names
     pool = read_pool(rows, Reading(columns=Columns(rating=columns))).pool
     assert pool.human.tolist() == [2, 3] * 5
     alone = read_pool(rows, Reading(columns=Columns(rating=names[:1])))
     assert alone.pool.human.tolist() == [1, 2] * 5
-    assert any(f"left unread: '{names[1]}', '{names[2]}'" in note for note in alone.notes)
+    assert any(
+        f"left unread: '{names[1]}', '{names[2]}'" in note for note in alone.notes
+    )
 
 
 def test_further_ratings_in_compare() -> None:
@@ -123,10 +135,15 @@ def test_further_ratings_in_compare() -> None:
         refless.compare(raters("rating", "rating.1"))
 
 
-@pytest.mark.parametrize("cells", [("late", "early"), (None, None), ("2024-01-02", "2024-01-03")])
+@pytest.mark.parametrize(
+    "cells", [("late", "early"), (None, None), ("2024-01-02", "2024-01-03")]
+)
 def test_numbered_columns_that_are_no_ratings(cells: tuple[object, object]) -> None:
     """They are named, not refused."""
-    rows = [{"text": t, "rating": 1, "rating 2": cell} for t, cell in zip("ab", cells, strict=True)]
+    rows = [
+        {"text": t, "rating": 1, "rating 2": cell}
+        for t, cell in zip("ab", cells, strict=True)
+    ]
     assert "the rows: left unread: 'rating 2'" in read_pool(rows).notes
 
 
@@ -144,10 +161,17 @@ def test_a_text_that_all_systems_share() -> None:
 def test_an_article_beside_its_summaries() -> None:
     """A column `text` that all systems share is no output, though no column names items."""
     rows = [
-        {"text": row["answer"], "abstract": row["written"], "system": row["model"], "rating": 1}
+        {
+            "text": row["answer"],
+            "abstract": row["written"],
+            "system": row["model"],
+            "rating": 1,
+        }
         for row in answers()
     ]
-    with pytest.raises(InputError, match="'abstract', 'text': 'text' is the same for all"):
+    with pytest.raises(
+        InputError, match="'abstract', 'text': 'text' is the same for all"
+    ):
         read_outputs(rows)
 
 
@@ -166,7 +190,10 @@ def test_names_of_outputs_beside_names_that_may_be_none(
     chosen: str, other: str, refused: bool
 ) -> None:
     """One system tells nothing by values: names of outputs beside uncertain ones are refused."""
-    rows = [{chosen: row["answer"], other: row["written"], "rating": 1} for row in answers()[::2]]
+    rows = [
+        {chosen: row["answer"], other: row["written"], "rating": 1}
+        for row in answers()[::2]
+    ]
     if refused:
         with pytest.raises(InputError, match="more than one column could be the text"):
             read_pool(rows)
@@ -177,7 +204,11 @@ def test_names_of_outputs_beside_names_that_may_be_none(
 def test_the_raw_form_of_a_text_is_no_other() -> None:
     """A column named as an output that holds the text, and more around it, leaves no choice."""
     rows = [
-        {"text": row["written"], "raw_response": f"Answer: {row['written']}\n", "rating": 1}
+        {
+            "text": row["written"],
+            "raw_response": f"Answer: {row['written']}\n",
+            "rating": 1,
+        }
         for row in answers()[::2]
     ]
     assert "the rows: left unread: 'raw_response'" in read_pool(rows).notes
@@ -186,12 +217,18 @@ def test_the_raw_form_of_a_text_is_no_other() -> None:
 def test_comments_of_annotators_are_no_texts() -> None:
     """They differ where the text does not, for one system alone."""
     rows = [
-        {**row, "annotator": name, "remark": f"I, {name}, think so of {row['question']}"}
+        {
+            **row,
+            "annotator": name,
+            "remark": f"I, {name}, think so of {row['question']}",
+        }
         for row in answers()
         for name in "ab"
     ]
     rows = [{n: cell for n, cell in row.items() if n != "answer"} for row in rows]
-    renamed = [{"output" if n == "written" else n: c for n, c in row.items()} for row in rows]
+    renamed = [
+        {"output" if n == "written" else n: c for n, c in row.items()} for row in rows
+    ]
     assert "the rows: left unread: 'remark'" in read_pool(renamed).notes
 
 
@@ -211,7 +248,12 @@ def test_an_index_with_a_name() -> None:
 def chats(message: str = "user", answer: str = "assistant") -> Rows:
     """A question of a customer to each of two systems, and their answers."""
     rows = answers()
-    names = {"question": message, "written": answer, "model": "model", "rating": "rating"}
+    names = {
+        "question": message,
+        "written": answer,
+        "model": "model",
+        "rating": "rating",
+    }
     return [{new: row[old] for old, new in names.items()} for row in rows]
 
 
@@ -221,7 +263,9 @@ def test_a_user_who_writes_is_a_source() -> None:
     assert read.pool.texts[0] == answers()[0]["written"]
     assert read.pool.sources[:2] == ("Why does kettle 0 leak?",) * 2
     assert read.pool.ratings.annotators == ()
-    people = [{**row, "user": name} for row in chats("prompt") for name in ("ann", "Bo Li")]
+    people = [
+        {**row, "user": name} for row in chats("prompt") for name in ("ann", "Bo Li")
+    ]
     assert read_pool(people).pool.ratings.annotators == ("Bo Li", "ann")
 
 
@@ -251,10 +295,15 @@ def test_a_confidence_is_no_chance_of_being_rated() -> None:
     difference = read.comparison.pairs[0].difference
     assert difference.value == plain.comparison.pairs[0].difference.value
     assert any("'inclusion_probability' would be read" in note for note in read.notes)
-    drawn = [{**row, "probability": 0.3 if i < 8 else 0.6} for i, row in enumerate(chats())]
+    drawn = [
+        {**row, "probability": 0.3 if i < 8 else 0.6} for i, row in enumerate(chats())
+    ]
     weighted: Any = refless.compare(drawn, scale=(1, 5))
     assert not any("unread" in note for note in weighted.notes)
-    named = [{n.replace("prob", "inclusion_prob"): cell for n, cell in row.items()} for row in rows]
+    named = [
+        {n.replace("prob", "inclusion_prob"): cell for n, cell in row.items()}
+        for row in rows
+    ]
     flagged: Any = refless.compare(named, scale=(1, 5))
     assert flagged.comparison.pairs[0].difference.value != difference.value
 
@@ -269,7 +318,9 @@ def rated_twice(name: str, *values: object) -> Rows:
     ]
 
 
-@pytest.mark.parametrize("name", ["criterion", "Aspect", "metric", "question", "turn", "name"])
+@pytest.mark.parametrize(
+    "name", ["criterion", "Aspect", "metric", "question", "turn", "name"]
+)
 def test_criteria_are_dimensions(name: str) -> None:
     """Counted, as a column `dimension` is; with its name the ratings are those of one criterion."""
     rows = rated_twice(name, "fluency", "is it true?")
@@ -295,7 +346,9 @@ def test_criteria_within_a_dimension() -> None:
         for row in rated_twice("turn", 1, 2)
         for aspect in ("fluency", "truth")
     ]
-    with pytest.raises(InputError, match="would be pooled: by 'turn', 'aspect'") as raised:
+    with pytest.raises(
+        InputError, match="would be pooled: by 'turn', 'aspect'"
+    ) as raised:
         read_pool(rows, Reading(dimension="2"))
     assert raised.value.remedy.endswith("such as --where 'aspect=VALUE'")
     reading = Reading(dimension="2", where=("aspect=truth",))
@@ -304,10 +357,13 @@ def test_criteria_within_a_dimension() -> None:
 
 @pytest.mark.parametrize(("name", "n"), [("question", 20), ("category", 3)])
 @pytest.mark.parametrize("words", ["ABCD", ("yes", "no")])
-def test_short_answers_have_no_criteria(name: str, n: int, words: Sequence[str]) -> None:
+def test_short_answers_have_no_criteria(
+    name: str, n: int, words: Sequence[str]
+) -> None:
     """What was asked, or about what, tells outputs apart that are alike in their few words."""
     rows = [
-        {name: f"q{i % n}", "answer": words[i * 7 % len(words)], "rating": i % 2} for i in range(40)
+        {name: f"q{i % n}", "answer": words[i * 7 % len(words)], "rating": i % 2}
+        for i in range(40)
     ]
     assert len(read_pool(rows).pool) == 40
 
@@ -378,16 +434,25 @@ def test_ratings_again_are_no_criteria() -> None:
     """An annotator may rate a text again; every rating counts, as it did."""
     rows = rated_twice("session", "monday", "friday")
     notes = read_pool(rows).notes
-    assert "32 times an annotator rated the same text again; every rating counts" in notes
+    assert (
+        "32 times an annotator rated the same text again; every rating counts" in notes
+    )
 
 
 def test_tasks_with_blank_inputs() -> None:
     """Alpaca's input is blank in many rows; the remedy names the column that is the source."""
     rows = [
-        {"instruction": f"do {i}", "input": "it" * (i % 2), "output": f"done {i}", "rating": i % 3}
+        {
+            "instruction": f"do {i}",
+            "input": "it" * (i % 2),
+            "output": f"done {i}",
+            "rating": i % 3,
+        }
         for i in range(6)
     ]
-    with pytest.raises(InputError, match="or name another column with --column source=instruction"):
+    with pytest.raises(
+        InputError, match="or name another column with --column source=instruction"
+    ):
         read_pool(rows)
     named = read_pool(rows, Reading(columns=Columns(source="instruction")))
     assert named.pool.sources[0] == "do 0"
@@ -405,7 +470,9 @@ def test_scores_inside_objects() -> None:
 
 def test_rejected_contents_are_no_marks() -> None:
     """Few rejected rows were rejected by a tool; many are what a column says of the texts."""
-    rows = [{"text": f"t{i}", "rating": i % 3, "rejected": int(i < 4)} for i in range(20)]
+    rows = [
+        {"text": f"t{i}", "rating": i % 3, "rejected": int(i < 4)} for i in range(20)
+    ]
     assert len(read_pool(rows).pool) == 16
     assert len(read_pool(rows[:8]).pool) == 8
 
@@ -413,7 +480,10 @@ def test_rejected_contents_are_no_marks() -> None:
 def test_people_who_are_called_as_models() -> None:
     """A name that some model family has is a person's if it is no certain name of a model."""
     for people in (["Gemma Large"], ["Gemma Large", "gpt-4"], ["gpt-4", "Ann"]):
-        rows = [{"text": f"t{i}", "rating": i, "annotator": who} for i, who in enumerate(people)]
+        rows = [
+            {"text": f"t{i}", "rating": i, "annotator": who}
+            for i, who in enumerate(people)
+        ]
         assert len(read_pool(rows).pool) == len(people)
     with pytest.raises(InputError, match="are models by their names: 'mistral-large'"):
         read_pool([{"text": "t", "rating": 1, "annotator": "mistral-large"}])
@@ -425,7 +495,8 @@ PEOPLE = {"ann": (1, 2, 3, 4, 5), "bo": (2, 2, 4, 4, 5), "cy": (5, 4, 3, 2, 1)}
 def shuffled(name: str = "rater") -> Rows:
     """Three people's ratings of five texts in lists whose order changes from text to text."""
     lists = [
-        [{name: who, "rating": ratings[i]} for who, ratings in PEOPLE.items()] for i in range(5)
+        [{name: who, "rating": ratings[i]} for who, ratings in PEOPLE.items()]
+        for i in range(5)
     ]
     return [
         {"text": f"t{i}", "annotations": people[i % 3 :] + people[: i % 3]}
@@ -442,7 +513,9 @@ def by_person(rows: Any, columns: Columns) -> dict[str, tuple[float, ...]]:
     }
 
 
-@pytest.mark.parametrize("name", ["annotator", "rater", "worker_id", "User", "evaluator"])
+@pytest.mark.parametrize(
+    "name", ["annotator", "rater", "worker_id", "User", "evaluator"]
+)
 def test_objects_in_lists_name_who_rated(name: str) -> None:
     """The place in the list says nothing."""
     columns = Columns(rating=("annotations.*.rating",))
@@ -453,13 +526,20 @@ def test_objects_in_lists_name_who_rated(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("rating", "who"),
-    [("rating_{}", "annotator_{}"), ("Rating {}", "Rater {}"), ("rating.{}", "worker.{}")],
+    [
+        ("rating_{}", "annotator_{}"),
+        ("Rating {}", "Rater {}"),
+        ("rating.{}", "worker.{}"),
+    ],
 )
 def test_numbered_columns_of_annotators(rating: str, who: str) -> None:
     """Of `rating_2` the annotator is `annotator_2`."""
     rows = [
         {"text": row["text"]}
-        | {rating.format(i): one["rating"] for i, one in enumerate(row["annotations"], 1)}
+        | {
+            rating.format(i): one["rating"]
+            for i, one in enumerate(row["annotations"], 1)
+        }
         | {who.format(i): one["rater"] for i, one in enumerate(row["annotations"], 1)}
         for row in shuffled()
     ]
@@ -469,10 +549,15 @@ def test_numbered_columns_of_annotators(rating: str, who: str) -> None:
 def test_lists_that_name_nobody() -> None:
     """Each place is one annotator, which is said."""
     rows = [
-        {**row, "annotations": [{"rating": one["rating"]} for one in row["annotations"]]}
+        {
+            **row,
+            "annotations": [{"rating": one["rating"]} for one in row["annotations"]],
+        }
         for row in shuffled()
     ]
-    notes = read_pool(rows, Reading(columns=Columns(rating=("annotations.*.rating",)))).notes
+    notes = read_pool(
+        rows, Reading(columns=Columns(rating=("annotations.*.rating",)))
+    ).notes
     assert "the rows: each place in 'annotations' counts as one annotator" in notes
 
 
@@ -490,7 +575,9 @@ def wide(**more: Any) -> Rows:
 @pytest.mark.parametrize("name", ["avg", "Mean", "total", "std"])
 def test_summaries_are_no_annotators(name: str) -> None:
     """A pattern leaves them out, and they are named as unread."""
-    read = read_pool(wide(**{name: sum}), Reading(columns=Columns(rating=("rating_*",))))
+    read = read_pool(
+        wide(**{name: sum}), Reading(columns=Columns(rating=("rating_*",)))
+    )
     assert read.pool.ratings.annotators == ("rating_ann", "rating_bo", "rating_cy")
     assert f"the rows: left unread: 'rating_{name}'" in read.notes
 
@@ -498,8 +585,12 @@ def test_summaries_are_no_annotators(name: str) -> None:
 def test_a_mean_under_another_name() -> None:
     """It is told by its values, rounded to one digit, and refused."""
     rows = wide(final=lambda ratings: round(sum(ratings) / 3, 1))
-    every = "--column rating=rating_ann --column rating=rating_bo --column rating=rating_cy"
-    with pytest.raises(InputError, match=f"'rating_final' is the mean .* alone: {every}"):
+    every = (
+        "--column rating=rating_ann --column rating=rating_bo --column rating=rating_cy"
+    )
+    with pytest.raises(
+        InputError, match=f"'rating_final' is the mean .* alone: {every}"
+    ):
         read_pool(rows, Reading(columns=Columns(rating=("rating_*",))))
 
 
@@ -509,26 +600,42 @@ def test_annotators_who_agree_are_no_means() -> None:
     pool = read_pool(rows, Reading(columns=Columns(rating=("a", "b", "c")))).pool
     assert len(pool.ratings.annotators) == 3
     rows[0] |= {"a": 1, "b": 3, "c": 2}
-    assert len(read_pool(rows, Reading(columns=Columns(rating=("a", "b", "c")))).pool) == 20
+    assert (
+        len(read_pool(rows, Reading(columns=Columns(rating=("a", "b", "c")))).pool)
+        == 20
+    )
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        *("weighted_alpaca_eval_gpt4_turbo", "GPT-4o", "claude-3-opus", "Llama 3", "an-llm"),
+        *(
+            "weighted_alpaca_eval_gpt4_turbo",
+            "GPT-4o",
+            "claude-3-opus",
+            "Llama 3",
+            "an-llm",
+        ),
         "Command R+",
     ],
 )
 def test_models_are_no_annotators(name: str) -> None:
     """Where every annotator is called as a model is: refused, unless a flag says that it is one."""
     rows = [{**row, "annotator": name} for row in chats("prompt", "output")]
-    with pytest.raises(InputError, match="the annotators are models by their names: ") as raised:
+    with pytest.raises(
+        InputError, match="the annotators are models by their names: "
+    ) as raised:
         read_pool(rows)
     assert "say so: --column annotator=annotator" in raised.value.remedy
     named = Reading(columns=Columns(annotator="annotator"))
     assert read_pool(rows, named).pool.ratings.annotators == (name,)
     choices = [
-        {"output_1": f"a {i}", "output_2": f"b {i}", "annotator": name, "preference": 1 + i % 2}
+        {
+            "output_1": f"a {i}",
+            "output_2": f"b {i}",
+            "annotator": name,
+            "preference": 1 + i % 2,
+        }
         for i in range(4)
     ]
     with pytest.raises(InputError, match="the annotators are models by their names: "):
@@ -538,16 +645,28 @@ def test_models_are_no_annotators(name: str) -> None:
 def test_first_names_are_no_models() -> None:
     """A first name is no model; nor are all annotators if one of them is."""
     for names in (("Claude", "Gemma"), ("Claude R.", "Gemma R."), ("gpt-4", "ann")):
-        rows = [{**r, "annotator": names[i % 2]} for i, r in enumerate(chats("prompt", "output"))]
+        rows = [
+            {**r, "annotator": names[i % 2]}
+            for i, r in enumerate(chats("prompt", "output"))
+        ]
         assert read_pool(rows).pool.ratings.annotators == tuple(sorted(names))
 
 
 @pytest.mark.parametrize("as_text", [False, True])
-@pytest.mark.parametrize("names", [("role", "content", "assistant"), ("from", "value", "gpt")])
-def test_chats_are_texts(tmp_path: Path, names: tuple[str, str, str], as_text: bool) -> None:
+@pytest.mark.parametrize(
+    "names", [("role", "content", "assistant"), ("from", "value", "gpt")]
+)
+def test_chats_are_texts(
+    tmp_path: Path, names: tuple[str, str, str], as_text: bool
+) -> None:
     """The last turn of the model is the text, all before is the source, in files and frames."""
     who, what, model = names
-    turns = [("user", "Hi"), (model, "Hello!"), ("user", "Does it leak?"), (model, "No.")]
+    turns = [
+        ("user", "Hi"),
+        (model, "Hello!"),
+        ("user", "Does it leak?"),
+        (model, "No."),
+    ]
     chat = [{who: speaker, what: said} for speaker, said in turns]
     rows = [{"messages": chat[: 2 * n], "rating": n, "criterion": "a"} for n in (1, 2)]
     if as_text:
@@ -557,7 +676,10 @@ def test_chats_are_texts(tmp_path: Path, names: tuple[str, str, str], as_text: b
         assert read.pool.texts == ("Hello!", "No.")
         assert read.pool.sources[0] == "Hi"
         assert read.pool.sources[1] == f"user: Hi\n{model}: Hello!\nuser: Does it leak?"
-        assert "the last turn of the model in 'messages', the source what is bef" in read.notes[0]
+        assert (
+            "the last turn of the model in 'messages', the source what is bef"
+            in read.notes[0]
+        )
 
 
 def test_chats_beside_texts_or_without_a_model() -> None:
@@ -572,7 +694,12 @@ def test_chats_beside_texts_or_without_a_model() -> None:
 def two_files(folder: Path, change: str = " now", *, shift: int = 0) -> list[str]:
     """A file a prompt: answers of two models to the same questions, 1 better in the second."""
     rows = [
-        {"prompt": f"p {i // 2}", "output": f"o {i}", "model": f"m{i % 2}", "rating": 1 + i % 4}
+        {
+            "prompt": f"p {i // 2}",
+            "output": f"o {i}",
+            "model": f"m{i % 2}",
+            "rating": 1 + i % 4,
+        }
         for i in range(24)
     ]
     more = [
@@ -596,7 +723,10 @@ def test_two_files_of_the_same_models(tmp_path: Path) -> None:
     told = f"{said}; columns={{'system': 'model'}} compares these instead"
     assert told in found.notes
     by_model: Any = refless.compare(files, scale=(1, 5), columns={"system": "model"})
-    assert {by_model.comparison.pairs[0].first, by_model.comparison.pairs[0].second} == {"m0", "m1"}
+    assert {
+        by_model.comparison.pairs[0].first,
+        by_model.comparison.pairs[0].second,
+    } == {"m0", "m1"}
 
 
 @pytest.mark.parametrize("how", ["other items", "the same texts"])
@@ -606,4 +736,7 @@ def test_files_that_are_parts_of_one(tmp_path: Path, how: str) -> None:
         tmp_path, "" if how == "the same texts" else " now", shift=50 * (how[0] == "o")
     )
     found: Any = refless.compare(files, scale=(1, 5))
-    assert {found.comparison.pairs[0].first, found.comparison.pairs[0].second} == {"m0", "m1"}
+    assert {found.comparison.pairs[0].first, found.comparison.pairs[0].second} == {
+        "m0",
+        "m1",
+    }

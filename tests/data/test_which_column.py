@@ -43,7 +43,9 @@ def judged(items: int = 60, rated: int = 20) -> Rows:
 
 
 def without(rows: Rows, *names: str) -> Rows:
-    return [{name: cell for name, cell in row.items() if name not in names} for row in rows]
+    return [
+        {name: cell for name, cell in row.items() if name not in names} for row in rows
+    ]
 
 
 def renamed(rows: Rows, **names: str) -> Rows:
@@ -57,7 +59,9 @@ def test_people_and_not_their_judge_compare() -> None:
     assert "rating from 'human_rating'" in found.notes[0]
     low, high = found.comparison.pairs[0].difference.interval
     assert low < 0 < high
-    by_judge: Any = refless.compare(without(judged(), "human_rating"), columns={"rating": "score"})
+    by_judge: Any = refless.compare(
+        without(judged(), "human_rating"), columns={"rating": "score"}
+    )
     assert by_judge.comparison.pairs[0].difference.interval[0] > 0
 
 
@@ -70,11 +74,23 @@ def test_people_and_not_their_judge_elsewhere(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["human", "human_rating", "Human Rating", "annotation", "label", "stars", "preference"]
+    "name",
+    [
+        "human",
+        "human_rating",
+        "Human Rating",
+        "annotation",
+        "label",
+        "stars",
+        "preference",
+    ],
 )
 def test_names_of_ratings(name: str) -> None:
     """Names of people's ratings are known, also as a spreadsheet writes them."""
-    rows = [{"text": "a", name: 1, "judge_gpt": 9}, {"text": "b", name: 2, "judge_gpt": 9}]
+    rows = [
+        {"text": "a", name: 1, "judge_gpt": 9},
+        {"text": "b", name: 2, "judge_gpt": 9},
+    ]
     read = read_pool(rows)
     assert (read.pool.human.tolist(), read.columns["rating"]) == ([1, 2], (name,))
     assert any("left unread: 'judge_gpt'" in line for line in read.notes)
@@ -85,12 +101,18 @@ def test_two_that_could_be_the_rating(other: str) -> None:
     """They are listed, with the flag and the parameter that choose one."""
     rows = [{"text": "a", "rating": 1, other: 5}]
     said = rf"'rating', '{other}'; choose one with --column rating=NAME \(in Python"
-    with pytest.raises(InputError, match=f"more than one column could be the rating: {said}"):
+    with pytest.raises(
+        InputError, match=f"more than one column could be the rating: {said}"
+    ):
         read_pool(rows)
-    assert read_pool(rows, Reading(columns=Columns(rating=(other,)))).pool.human.tolist() == [5]
+    assert read_pool(
+        rows, Reading(columns=Columns(rating=(other,)))
+    ).pool.human.tolist() == [5]
 
 
-@pytest.mark.parametrize("name", ["score", "quality", "judge", "gpt4", "llm_judge", "bert_score"])
+@pytest.mark.parametrize(
+    "name", ["score", "quality", "judge", "gpt4", "llm_judge", "bert_score"]
+)
 def test_scores_are_nobodys_ratings_unless_named(name: str) -> None:
     """Alone they are refused, with both ways to name them; named, they are read."""
     rows = [{"text": "a", name: 1}, {"text": "b", name: 2}]
@@ -99,9 +121,13 @@ def test_scores_are_nobodys_ratings_unless_named(name: str) -> None:
     for read in (read_pool, read_both):
         with pytest.raises(InputError, match=said):
             read(rows)
-    with pytest.raises(InputError, match=rf"{asked}columns=\{{'rating': 'NAME'\}}; .*score_col"):
+    with pytest.raises(
+        InputError, match=rf"{asked}columns=\{{'rating': 'NAME'\}}; .*score_col"
+    ):
         refless.compare([{**row, "system": "ab"[i]} for i, row in enumerate(rows)])
-    assert read_pool(rows, Reading(columns=Columns(rating=(name,)))).pool.human.tolist() == [1, 2]
+    assert read_pool(
+        rows, Reading(columns=Columns(rating=(name,)))
+    ).pool.human.tolist() == [1, 2]
 
 
 def test_a_named_score_is_not_asked_about() -> None:
@@ -114,29 +140,41 @@ def test_a_named_score_is_not_asked_about() -> None:
 
 def test_a_judge_that_nobody_named() -> None:
     """The error names the columns that may be one."""
-    with pytest.raises(UsageError, match=r"score_column or .* needed; .*left unread: 'score'"):
+    with pytest.raises(
+        UsageError, match=r"score_column or .* needed; .*left unread: 'score'"
+    ):
         refless.judge(judged())
 
 
 def test_outputs_may_lack_columns_that_name_rows() -> None:
     """Ids and systems of other rows are looked for under usual names here, or nowhere."""
     named = Reading(columns=Columns(id="Nr", system="Modell"), beside_rated=True)
-    rows = [{"text": "a", "id": "x", "model": "m"}, {"text": "b", "id": "y", "model": "n"}]
+    rows = [
+        {"text": "a", "id": "x", "model": "m"},
+        {"text": "b", "id": "y", "model": "n"},
+    ]
     read = read_outputs(rows, named).outputs
     assert (read.ids, read.systems) == (("x", "y"), ("m", "n"))
     bare = read_outputs(without(rows, "id", "model"), named).outputs
     assert (bare.ids, bare.systems) == (("1", "2"), ())
     rated = renamed(without(judged(30), "score"), model="Modell")
     columns: Any = {"system": "Modell"}
-    new: Any = refless.score(rows, rated=rated, columns=columns, estimator="bleu-neighbors")
+    new: Any = refless.score(
+        rows, rated=rated, columns=columns, estimator="bleu-neighbors"
+    )
     assert any("system from 'model'" in line for line in new.notes)
     with pytest.raises(InputError, match="no column 'Modell'"):
-        refless.score(rows, rated=judged(30), columns=columns, estimator="bleu-neighbors")
+        refless.score(
+            rows, rated=judged(30), columns=columns, estimator="bleu-neighbors"
+        )
 
 
 def test_a_named_score_is_not_said_to_be_unread() -> None:
     """Nor is a text whose column is called after a model."""
-    rows = [{"gpt4": "a", "score": 1, "rating": 2}, {"gpt4": "b", "score": 3, "rating": 2}]
+    rows = [
+        {"gpt4": "a", "score": 1, "rating": 2},
+        {"gpt4": "b", "score": 3, "rating": 2},
+    ]
     read = read_pool(rows, Reading(columns=Columns(text="gpt4", score=("score",))))
     assert not any("unread" in line for line in read.notes)
 
@@ -170,7 +208,9 @@ def test_versions_and_prompt_ids() -> None:
 def test_no_system_lists_the_columns() -> None:
     """What is there is listed, so that one of them can be named."""
     rows = renamed(without(judged(), "score"), model="variant")
-    with pytest.raises(InputError, match=r"called system, model, version; .* 'variant', 'human_r"):
+    with pytest.raises(
+        InputError, match=r"called system, model, version; .* 'variant', 'human_r"
+    ):
         refless.compare(rows)
 
 
@@ -178,7 +218,9 @@ def test_ratings_of_other_files_name_columns_of_theirs(tmp_path: Path) -> None:
     """--column rating and --column annotator name columns of --rated, which outputs may lack."""
     rows = renamed(without(judged(30, 30), "score"), human_rating="mark")
     outputs = jsonl(tmp_path / "outputs.jsonl", without(rows, "mark"))
-    rated = jsonl(tmp_path / "rated.jsonl", [{**row, "who": "ann"} for row in rows[:40]])
+    rated = jsonl(
+        tmp_path / "rated.jsonl", [{**row, "who": "ann"} for row in rows[:40]]
+    )
     flags = ("--column", "rating=mark", "--column", "annotator=who")
     ran = run("compare", outputs, "--rated", rated, *flags)
     assert ran.code == 0, ran.err
@@ -194,7 +236,9 @@ def test_items_of_one_file_alone() -> None:
     rows = without(judged(30, 30), "score")
     rated = [{"prompt_id": f"p{i // 2}", **row} for i, row in enumerate(rows[:40])]
     found: Any = refless.compare(without(rows, "human_rating"), rated=rated)
-    assert any("40 rated texts are outputs compared here" in line for line in found.notes)
+    assert any(
+        "40 rated texts are outputs compared here" in line for line in found.notes
+    )
 
 
 def wide(rows: Rows) -> Rows:
@@ -223,12 +267,17 @@ def test_texts_side_by_side(tmp_path: Path, *, memory: bool) -> None:
     found: Any = refless.compare(wide(rows) if memory else path)
     plain: Any = refless.compare(rows)
     assert found.comparison.pairs == plain.comparison.pairs
-    assert any("a row holds texts of v1, v2: each is read as a row" in n for n in found.notes)
+    assert any(
+        "a row holds texts of v1, v2: each is read as a row" in n for n in found.notes
+    )
 
 
 def test_rows_of_texts_side_by_side_are_items() -> None:
     """Without a source the id, or else the place of a row, says what belongs together."""
-    rows: Rows = [{"output_a": "x", "output_b": "y"}, {"output_a": "z", "output_b": "w"}]
+    rows: Rows = [
+        {"output_a": "x", "output_b": "y"},
+        {"output_a": "z", "output_b": "w"},
+    ]
     found = read_outputs(rows).outputs
     assert (found.texts, found.systems) == (("x", "y", "z", "w"), ("a", "b", "a", "b"))
     assert found.items == ("the rows:1", "the rows:1", "the rows:2", "the rows:2")
@@ -254,9 +303,13 @@ def test_what_is_not_side_by_side(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", ["validate", "score", "compare"])
 def test_a_wrong_keyword(name: str) -> None:
     """The function is named, and the nearest parameter."""
-    with pytest.raises(TypeError, match=rf"refless\.{name}\(\) .*'column'.*'columns'\?"):
+    with pytest.raises(
+        TypeError, match=rf"refless\.{name}\(\) .*'column'.*'columns'\?"
+    ):
         getattr(refless, name)([], column={"rating": "human"})
-    with pytest.raises(TypeError, match=rf"no parameter 'zzz'; help\(refless\.{name}\)"):
+    with pytest.raises(
+        TypeError, match=rf"no parameter 'zzz'; help\(refless\.{name}\)"
+    ):
         getattr(refless, name)([], zzz=1)
 
 
@@ -267,7 +320,9 @@ def test_names_that_look_alike() -> None:
     read = read_pool(rows)
     assert read.pool.systems == ("A", "A ")
     for told in ("systems 'A', 'A '", "annotators 'Ann', 'ann'"):
-        assert any(line.startswith(f"{told} differ in capitals or") for line in read.notes)
+        assert any(
+            line.startswith(f"{told} differ in capitals or") for line in read.notes
+        )
 
 
 @pytest.mark.parametrize("cell", ["#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#N/A"])
@@ -279,11 +334,15 @@ def test_errors_of_spreadsheets(cell: str) -> None:
             {"text": "b", "system": "s", "rating": 2},
         ]
         rows[1][role] = cell
-        with pytest.raises(InputError, match=f"row 2, column '{role}': .* of a spreadsheet's"):
+        with pytest.raises(
+            InputError, match=f"row 2, column '{role}': .* of a spreadsheet's"
+        ):
             read_pool(rows)
         read = read_pool(rows, Reading(skip_bad=True))
         assert (read.pool.texts, read.n_skipped) == (("a",), 1)
-    with pytest.raises(InputError, match="mend the formula" if cell != "#N/A" else "no rating"):
+    with pytest.raises(
+        InputError, match="mend the formula" if cell != "#N/A" else "no rating"
+    ):
         read_pool([{"text": "a", "rating": cell}])
 
 
@@ -291,7 +350,9 @@ def test_the_file_for_raters_has_the_users_columns(tmp_path: Path) -> None:
     """`prompt_id` is kept, and the page asks for the column that there is."""
     rows = [
         {"prompt_id": f"p{i // 2}", **row}
-        for i, row in enumerate(renamed(without(judged(30, 10), "score"), human_rating="human"))
+        for i, row in enumerate(
+            renamed(without(judged(30, 10), "score"), human_rating="human")
+        )
     ]
     file = tmp_path / "to-rate.csv"
     given = jsonl(tmp_path / "o.jsonl", rows)
@@ -299,4 +360,10 @@ def test_the_file_for_raters_has_the_users_columns(tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     assert "have the column 'human' filled in" in ran.out
     with file.open(newline="", encoding="utf-8") as opened:
-        assert next(csv.reader(opened)) == ["prompt_id", "model", "prompt", "output", "human"]
+        assert next(csv.reader(opened)) == [
+            "prompt_id",
+            "model",
+            "prompt",
+            "output",
+            "human",
+        ]

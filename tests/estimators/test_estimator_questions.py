@@ -10,12 +10,16 @@ from refless.estimators import ESTIMATORS
 
 SOURCE = ROOT / "src" / "refless"
 OUTSIDE = [
-    file for file in SOURCE.rglob("*.py") if not {"estimators", "extensions"} & {*file.parts}
+    file
+    for file in SOURCE.rglob("*.py")
+    if not {"estimators", "extensions"} & {*file.parts}
 ]
 CLASSES = {"Estimator", *(kind.__name__ for kind in ESTIMATORS.values())}
 
 
-@pytest.mark.parametrize("file", OUTSIDE, ids=lambda file: str(file.relative_to(SOURCE)))
+@pytest.mark.parametrize(
+    "file", OUTSIDE, ids=lambda file: str(file.relative_to(SOURCE))
+)
 def test_no_isinstance(file: Path) -> None:
     """What differs between estimators is a method of theirs: a new one needs no edit here."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

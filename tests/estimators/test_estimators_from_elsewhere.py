@@ -22,7 +22,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 POOL = simulate(120, seed=3).pool
 RATED = [
-    {"item": item, "source": source, "system": system, "text": text, "rating": 1 + 4 * float(human)}
+    {
+        "item": item,
+        "source": source,
+        "system": system,
+        "text": text,
+        "rating": 1 + 4 * float(human),
+    }
     for item, source, system, text, human in zip(
         POOL.items, POOL.sources, POOL.systems, POOL.texts, POOL.human, strict=True
     )
@@ -63,14 +69,19 @@ def test_taken_wherever_an_estimator_is_named(given: Any) -> None:
     outputs = [{**row, "rating": None} for row in RATED[:30]]
     scored = refless.score(outputs, RATED[30:], scale=(1, 5), estimator=given)
     assert scored.scored.overall.n == 30
-    half = [{**row, "rating": row["rating"] if i % 2 else None} for i, row in enumerate(RATED)]
+    half = [
+        {**row, "rating": row["rating"] if i % 2 else None}
+        for i, row in enumerate(RATED)
+    ]
     two = [row for row in half if row["system"] != "hasty"]
     assert refless.compare(two, scale=(1, 5), estimator=given).comparison.pairs
 
 
 def test_it_has_the_name_of_its_last_step() -> None:
     """And the signature tells two models apart."""
-    one, other = (estimator_of(make_pipeline(TfidfVectorizer(), Ridge(a))) for a in (1.0, 2.0))
+    one, other = (
+        estimator_of(make_pipeline(TfidfVectorizer(), Ridge(a))) for a in (1.0, 2.0)
+    )
     assert one.title == "Ridge"
     assert str(one.signature()) != str(other.signature())
 
@@ -78,7 +89,9 @@ def test_it_has_the_name_of_its_last_step() -> None:
 def test_it_is_not_saved(tmp_path: Any) -> None:
     """No folder could say what it is."""
     with pytest.raises(UsageError, match="Regressor cannot be saved"):
-        refless.save(estimator_of(pipeline()).fit(POOL), tmp_path / "fitted.safetensors")
+        refless.save(
+            estimator_of(pipeline()).fit(POOL), tmp_path / "fitted.safetensors"
+        )
 
 
 def test_what_cannot_fit_is_refused() -> None:
@@ -120,7 +133,8 @@ def test_a_wrong_answer_is_refused(how: str) -> None:
     answer, message = ANSWERS[how]
     mine = estimator_of(Misbehaving(answer))
     with pytest.raises(
-        UsageError, match=rf"Regressor \(Misbehaving\) gives {message}.*; it must give one"
+        UsageError,
+        match=rf"Regressor \(Misbehaving\) gives {message}.*; it must give one",
     ):
         mine.held_out(POOL)
     with pytest.raises(UsageError, match=message):

@@ -11,7 +11,12 @@ import pytest
 from benchmarks.simulate import simulate
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    cross_val_predict,
+    cross_val_score,
+)
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
@@ -30,7 +35,8 @@ from refless.registry.spec import listed, parameters, spec_of
 from refless.stats.correlation import spearman
 
 POOL = simulate(90, seed=4).pool
-TEXTS, HUMAN = list(POOL.texts), POOL.human
+TEXTS = list(POOL.texts)
+HUMAN = POOL.human
 FOLDS = KFold(3)
 MAKERS: dict[str, dict[str, Any]] = {
     "bleu-neighbors": {"min_neighbors": 1, "tau": 0.05},
@@ -45,7 +51,9 @@ IDS = list(MAKERS | TORCH)
 def same(one: Estimates, other: Estimates) -> None:
     """Equal number by number."""
     for name in ("values", "low", "high", "support", "sd"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+        np.testing.assert_array_equal(
+            getattr(one, name), getattr(other, name), err_msg=name
+        )
     assert one.reasons == other.reasons
 
 
@@ -56,7 +64,9 @@ def test_the_basics(estimator: Estimator) -> None:
     assert one.fit(TEXTS, HUMAN) is one
     check_is_fitted(one)
     found = one.estimate(TEXTS)
-    np.testing.assert_array_equal(one.predict(np.array(TEXTS, dtype=object)), found.values)
+    np.testing.assert_array_equal(
+        one.predict(np.array(TEXTS, dtype=object)), found.values
+    )
     for other in (clone(one), one.clone()):
         assert other.get_params() == one.get_params() == estimator.get_params()
         with pytest.raises(NotFittedError):
@@ -78,7 +88,9 @@ def test_cross_validation(estimator: Estimator) -> None:
         alone = one.predict([TEXTS[i] for i in test])
         np.testing.assert_array_equal(found[test], alone)
         known = ~np.isnan(alone)
-        np.testing.assert_array_equal(scores[fold], spearman(HUMAN[test][known], alone[known]))
+        np.testing.assert_array_equal(
+            scores[fold], spearman(HUMAN[test][known], alone[known])
+        )
 
 
 def test_scores_leave_abstentions_out() -> None:
@@ -96,7 +108,9 @@ def test_scores_leave_abstentions_out() -> None:
 def test_grid_search_over_tau_and_a_kernels_own_parameters() -> None:
     """Nested parameters are reached by name; the best one is fitted to everything."""
     grid = {"tau": [0.02, 0.1, 0.3], "kernel__orders": [(2, 4), (1, 3)]}
-    search = GridSearchCV(BLEUNeighbors(min_neighbors=1, max_fraction=1.0), grid, cv=FOLDS)
+    search = GridSearchCV(
+        BLEUNeighbors(min_neighbors=1, max_fraction=1.0), grid, cv=FOLDS
+    )
     search.fit(TEXTS, HUMAN)
     assert set(search.best_params_) == {"tau", "kernel__orders"}
     best = search.best_estimator_
@@ -142,7 +156,9 @@ def test_frames_have_texts_and_sources(frame: Any) -> None:
     """Columns text and source count, whatever holds them; as sources given by themselves do."""
     given = GaussianProcess().fit(TEXTS, HUMAN, sources=POOL.sources)
     framed = GaussianProcess().fit(frame, HUMAN)
-    assert framed.signature().get("k") == ",".join((*TEXT, *SOURCE, *MEANING, *SOURCE_MEANING))
+    assert framed.signature().get("k") == ",".join(
+        (*TEXT, *SOURCE, *MEANING, *SOURCE_MEANING)
+    )
     same(framed.estimate(frame), given.estimate(frame))
     assert framed.rated.sources == given.rated.sources
     with pytest.raises(UsageError, match="do not pass sources beside it"):
@@ -158,14 +174,18 @@ def test_cross_validation_of_frames(frame: Any) -> None:
     found = cross_val_predict(GaussianProcess(), frame, HUMAN, cv=FOLDS)
     train, test = next(FOLDS.split(TEXTS))
     one = GaussianProcess().fit(
-        [TEXTS[i] for i in train], HUMAN[train], sources=[POOL.sources[i] for i in train]
+        [TEXTS[i] for i in train],
+        HUMAN[train],
+        sources=[POOL.sources[i] for i in train],
     )
     np.testing.assert_array_equal(found[test], one.predict(as_outputs(POOL.take(test))))
 
 
 def test_a_frame_without_texts() -> None:
     """The columns there are are named."""
-    with pytest.raises(UsageError, match="a column 'text' is needed; there are answer, source"):
+    with pytest.raises(
+        UsageError, match="a column 'text' is needed; there are answer, source"
+    ):
         BLEUNeighbors().fit({"answer": TEXTS, "source": TEXTS}, HUMAN)
 
 
@@ -176,7 +196,8 @@ def test_held_out_changes_nothing(estimator: Estimator) -> None:
     found = held_out(one, POOL)
     assert one._fitted is None
     one.fit(POOL.take(np.arange(40)))
-    before, signed = one.estimate(TEXTS), one.signature()
+    before = one.estimate(TEXTS)
+    signed = one.signature()
     same(held_out(one, POOL), found)
     same(held_out(spec_of(one, ESTIMATORS), POOL), found)
     same(one.estimate(TEXTS), before)
@@ -216,7 +237,10 @@ def test_what_stands_in_a_terminal() -> None:
 def test_titles(kernel: Any, title: str) -> None:
     """What people call them."""
     assert BLEUNeighbors(kernel=kernel).title == title
-    assert (GaussianProcess().title, RatPred().title) == ("the Gaussian process", "RatPred")
+    assert (GaussianProcess().title, RatPred().title) == (
+        "the Gaussian process",
+        "RatPred",
+    )
 
 
 def test_specifications() -> None:

@@ -18,7 +18,8 @@ from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
 
 SIMULATED = simulate(260, seed=3).pool
-RATED, FRESH = SIMULATED.take(np.arange(200)), SIMULATED.take(np.arange(200, 260))
+RATED = SIMULATED.take(np.arange(200))
+FRESH = SIMULATED.take(np.arange(200, 260))
 
 
 def fitted(pool: RatedPool = RATED, **parameters: object) -> GaussianProcess:
@@ -69,7 +70,9 @@ def test_held_out_reads_no_rating_of_its_group() -> None:
 
     ratings = [[value, value + 0.1] for value in pool.human.tolist()]
     changed = [[90.0, -3.0 * i, 500.0] for i in range(6)] + ratings[6:]
-    np.testing.assert_allclose(judged(ratings)[:6], judged(changed)[:6], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        judged(ratings)[:6], judged(changed)[:6], rtol=0, atol=1e-9
+    )
 
 
 def test_held_out_intervals_hold_most_truths() -> None:
@@ -97,7 +100,9 @@ def test_tied_texts_in_different_groups() -> None:
         ours = estimator.clone().held_out(pool_of(texts, ratings), groups).values
         shuffled = pool_of([texts[i] for i in order], [ratings[i] for i in order])
         np.testing.assert_allclose(
-            estimator.clone().held_out(shuffled, groups[order]).values, ours[order], atol=1e-9
+            estimator.clone().held_out(shuffled, groups[order]).values,
+            ours[order],
+            atol=1e-9,
         )
 
 
@@ -108,14 +113,18 @@ def test_max_sd_abstains_where_it_is_uncertain() -> None:
     found = fitted(max_sd=limit).estimate(as_outputs(FRESH))
     assert (np.nan_to_num(found.sd) <= limit).all()
     np.testing.assert_array_equal(everything.sd > limit, ~found.defined)
-    assert {found.reasons[i] for i in np.flatnonzero(~found.defined)} == {"too-uncertain"}
+    assert {found.reasons[i] for i in np.flatnonzero(~found.defined)} == {
+        "too-uncertain"
+    }
 
 
 def test_reasons() -> None:
     """Empty texts and bad rows have no estimate; short ones have."""
     pool = pool_of(RATED.texts, RATED.human)
     outputs = Outputs(
-        ids=("a", "b", "c", "d"), texts=("", "  ", "x", "x"), bad=(False, False, False, True)
+        ids=("a", "b", "c", "d"),
+        texts=("", "  ", "x", "x"),
+        bad=(False, False, False, True),
     )
     found = fitted(pool).estimate(outputs)
     assert found.reasons == ("empty", "empty", "", "bad-row")
@@ -151,13 +160,24 @@ def test_sources_are_asked_for() -> None:
     """A pool with sources needs the outputs' sources, unless told to leave them unread."""
     with pytest.raises(UsageError, match="gp:use_source=no"):
         fitted().estimate(["a text without a source"])
-    assert fitted(use_source=False).estimate(["a text without a source"]).coverage == 1.0
+    assert (
+        fitted(use_source=False).estimate(["a text without a source"]).coverage == 1.0
+    )
 
 
 def test_sources_help_where_they_decide() -> None:
     """Where the rating is whether the text repeats its source, held-out estimates find it."""
     rng = np.random.default_rng(5)
-    words = ["harbour", "kitchen", "mountain", "painter", "village", "teacher", "garden", "bridge"]
+    words = [
+        "harbour",
+        "kitchen",
+        "mountain",
+        "painter",
+        "village",
+        "teacher",
+        "garden",
+        "bridge",
+    ]
     rows = [(rng.choice(words), rng.choice(words)) for _ in range(200)]
     sources = [f"tell me about the {a}" for a, _ in rows]
     texts = [f"i know the {b} well" for _, b in rows]
@@ -184,12 +204,15 @@ def test_all_ratings_equal(max_rated: int) -> None:
     pool = pool_of(list(RATED.texts[:30]), [3.0] * 30)
     found = fitted(pool, max_rated=max_rated).estimate(["some text", RATED.texts[0]])
     np.testing.assert_allclose(found.values, 3.0)
-    np.testing.assert_allclose(GaussianProcess(max_rated=max_rated).held_out(pool).values, 3.0)
+    np.testing.assert_allclose(
+        GaussianProcess(max_rated=max_rated).held_out(pool).values, 3.0
+    )
 
 
 def test_held_out_changes_nothing() -> None:
     """A fitted estimator is held out on other texts and estimates as before."""
-    judged, outputs = fitted(), as_outputs(FRESH)
+    judged = fitted()
+    outputs = as_outputs(FRESH)
     before = judged.estimate(outputs).values
     other = held_out(judged, FRESH)
     np.testing.assert_array_equal(judged.estimate(outputs).values, before)
@@ -221,14 +244,18 @@ def test_no_unit_of_the_ratings_is_too_small(unit: float) -> None:
     others = pool_of(rated.texts, unit * rated.human, sources=rated.sources)
     plain = pool_of(rated.texts, rated.human, sources=rated.sources)
     outputs = as_outputs(FRESH)
-    values, wanted = (GaussianProcess().fit(pool).predict(outputs) for pool in (others, plain))
+    values, wanted = (
+        GaussianProcess().fit(pool).predict(outputs) for pool in (others, plain)
+    )
     np.testing.assert_allclose(values / unit, wanted, rtol=1e-3)
 
 
 def test_a_part_of_many_rated_texts_is_learned_from() -> None:
     """The same part from any order of rows; the others are judged all the same."""
-    outputs, order = as_outputs(FRESH), np.random.default_rng(1).permutation(len(RATED))
-    few, other = fitted(max_rated=70), fitted(RATED.take(order), max_rated=70)
+    outputs = as_outputs(FRESH)
+    order = np.random.default_rng(1).permutation(len(RATED))
+    few = fitted(max_rated=70)
+    other = fitted(RATED.take(order), max_rated=70)
     assert len(few.rated) == 70
     np.testing.assert_array_equal(few.predict(outputs), other.predict(outputs))
     assert spearman(fitted().predict(outputs), few.predict(outputs)) > 0.6
@@ -278,7 +305,10 @@ def test_unfitted() -> None:
 def test_nothing_is_known_of_unknown_words() -> None:
     """A text without a known word is as uncertain as one can be, and rated like the average one."""
     found = fitted().estimate(
-        {"text": ["Zyx qwv jkk zzq!", RATED.texts[0]], "source": ["Vvk qqz?", RATED.sources[0]]}
+        {
+            "text": ["Zyx qwv jkk zzq!", RATED.texts[0]],
+            "source": ["Vvk qqz?", RATED.sources[0]],
+        }
     )
     others = fitted().estimate(as_outputs(FRESH))
     assert found.sd[0] > 0.99 * others.sd.max()
@@ -288,12 +318,18 @@ def test_nothing_is_known_of_unknown_words() -> None:
 def test_what_belongs_together_changes_weights_and_intervals() -> None:
     """Groups of the user's own are held out together; what they are called does not count."""
     groups = [str(i % 7) for i in range(len(RATED))]
-    plain, grouped = fitted(), GaussianProcess().fit(RATED, groups=groups)
-    one, other = plain.estimate(as_outputs(FRESH)), grouped.estimate(as_outputs(FRESH))
+    plain = fitted()
+    grouped = GaussianProcess().fit(RATED, groups=groups)
+    one = plain.estimate(as_outputs(FRESH))
+    other = grouped.estimate(as_outputs(FRESH))
     assert (one.values != other.values).any()
-    renamed = GaussianProcess().fit(RATED, groups=[f"day {9 - int(name)}" for name in groups])
+    renamed = GaussianProcess().fit(
+        RATED, groups=[f"day {9 - int(name)}" for name in groups]
+    )
     np.testing.assert_array_equal(renamed.predict(as_outputs(FRESH)), other.values)
-    assert str(renamed.signature()) == str(grouped.signature()) != str(plain.signature())
+    assert (
+        str(renamed.signature()) == str(grouped.signature()) != str(plain.signature())
+    )
     sources = GaussianProcess().fit(RATED, groups=RATED.sources)
     np.testing.assert_array_equal(sources.predict(as_outputs(FRESH)), one.values)
     assert (one.high - one.low).tolist() != (other.high - other.low).tolist()
@@ -312,7 +348,8 @@ def test_errors_of_whole_systems_are_held_out() -> None:
     """
     gp = fitted()
     state = gp._state()
-    rated, found = gp.rated, gp.residuals().afar
+    rated = gp.rated
+    found = gp.residuals().afar
     out = np.array([system == "hasty" for system in rated.systems])
     some = state.data.take(np.flatnonzero(~out))
     assert {*some.rated.sources} >= {*rated.sources}

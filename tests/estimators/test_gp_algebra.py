@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 
-from refless.estimators.gp.likelihood import RATE, blocks_of, fitted_amplitudes, left_out, loss_of
+from refless.estimators.gp.likelihood import (
+    RATE,
+    blocks_of,
+    fitted_amplitudes,
+    left_out,
+    loss_of,
+)
 from refless.registry.arrays import FloatArray
 from refless.stats.posterior import Exact, exact
 
@@ -25,7 +31,9 @@ def problem(seed: int, n: int = 30) -> tuple[FloatArray, FloatArray, FloatArray]
     return np.exp(-gaps), rng.uniform(0.1, 0.5, n), rng.normal(size=n)
 
 
-def brute(kernel: FloatArray, noise: FloatArray, y: FloatArray, at: FloatArray) -> FloatArray:
+def brute(
+    kernel: FloatArray, noise: FloatArray, y: FloatArray, at: FloatArray
+) -> FloatArray:
     """Ordinary the GP by its textbook system [[sigma, 1], [1', 0]] (Cressie 1993, 3.2)."""
     n = len(y)
     system = np.ones((n + 1, n + 1))
@@ -41,12 +49,17 @@ def test_means_variances_and_shares_are_the_textbook_ones(seed: int) -> None:
     """Prediction solves the ordinary the GP system; shares sum to 1 and give the mean."""
     kernel, noise, y = problem(seed)
     n = len(y)
-    cross, prior = kernel[n:, :n], np.diag(kernel)[n:]
+    cross = kernel[n:, :n]
+    prior = np.diag(kernel)[n:]
     shares = brute(kernel[:n, :n], noise, y, cross)
     found = exact(kernel[:n, :n].copy(), noise, y)
     values, variances = found.predict(cross, prior)
     sigma = kernel[:n, :n] + np.diag(noise)
-    errors = prior - 2 * (shares * cross).sum(1) + np.einsum("ij,jk,ik->i", shares, sigma, shares)
+    errors = (
+        prior
+        - 2 * (shares * cross).sum(1)
+        + np.einsum("ij,jk,ik->i", shares, sigma, shares)
+    )
     np.testing.assert_allclose(found.shares(cross), shares, atol=1e-9)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-9)
     np.testing.assert_allclose(values, shares @ y, atol=1e-9)
@@ -88,12 +101,15 @@ def test_held_out_equals_brute_force(seed: int, groups: int) -> None:
     labels = np.random.default_rng(seed).integers(0, groups, n)
     means, variances = exact(sigma.copy(), noise, y).precision().held_out(labels)
     for group in set(labels.tolist()):
-        inside, outside = labels == group, labels != group
+        inside = labels == group
+        outside = labels != group
         if not outside.any():
             assert np.isnan(means[inside]).all()
             continue
         left = exact(sigma[np.ix_(outside, outside)].copy(), noise[outside], y[outside])
-        values, spread = left.predict(sigma[np.ix_(inside, outside)], np.diag(sigma)[inside])
+        values, spread = left.predict(
+            sigma[np.ix_(inside, outside)], np.diag(sigma)[inside]
+        )
         np.testing.assert_allclose(means[inside], values, atol=1e-8)
         np.testing.assert_allclose(variances[inside], spread + noise[inside], atol=1e-8)
 
@@ -108,7 +124,9 @@ def test_gradient_of_the_loss(seed: int, apart: bool) -> None:
     blocks = blocks_of(groups) if apart else []
     kernels = [kernel[:n, :n], np.outer(y, y) * 0.1 + np.eye(n)]
     at = np.array([0.5, 0.3, 0.2])
-    numeric = approx_fprime(at, lambda p: loss_of(p, kernels, y, noise, blocks)[0], 1e-6)
+    numeric = approx_fprime(
+        at, lambda p: loss_of(p, kernels, y, noise, blocks)[0], 1e-6
+    )
     np.testing.assert_allclose(
         loss_of(at, kernels, y, noise, blocks)[1], numeric, rtol=1e-3, atol=1e-3
     )
@@ -123,13 +141,19 @@ def test_what_is_left_out_is_judged_by_the_other_sources(seed: int) -> None:
     groups = np.arange(n) % 7
     loss = 0.0
     for group in range(7):
-        others, left = np.flatnonzero(groups != group), np.flatnonzero(groups == group)
-        given_others = exact(0.5 * kernel[np.ix_(others, others)], noise[others] + 0.2, y[others])
+        others = np.flatnonzero(groups != group)
+        left = np.flatnonzero(groups == group)
+        given_others = exact(
+            0.5 * kernel[np.ix_(others, others)], noise[others] + 0.2, y[others]
+        )
         prior = 0.5 * np.diag(kernel)[left]
         means, spread = given_others.predict(0.5 * kernel[np.ix_(left, others)], prior)
         variances = spread + noise[left] + 0.2
-        loss += 0.5 * float((np.log(variances) + (y[left] - means) ** 2 / variances).sum())
-    at, kernels = np.array([0.5, 0.2]), [kernel[:n, :n]]
+        loss += 0.5 * float(
+            (np.log(variances) + (y[left] - means) ** 2 / variances).sum()
+        )
+    at = np.array([0.5, 0.2])
+    kernels = [kernel[:n, :n]]
     found = loss_of(at, kernels, y, noise, blocks_of(groups))[0]
     assert found - RATE * at[0] == pytest.approx(loss)
 
@@ -148,10 +172,13 @@ def test_the_likelihood_is_that_of_contrasts(seed: int) -> None:
     """Restricted: the normal density of n - 1 orthonormal contrasts, whatever the mean is."""
     kernel, noise, y = problem(seed)
     n = len(y)
-    kernels, at = [kernel[:n, :n], np.outer(y, y) * 0.1 + np.eye(n)], np.array([0.5, 0.3, 0.2])
+    kernels = [kernel[:n, :n], np.outer(y, y) * 0.1 + np.eye(n)]
+    at = np.array([0.5, 0.3, 0.2])
     contrasts = np.linalg.svd(np.ones((1, n)))[2][1:]
     sigma = 0.5 * kernels[0] + 0.3 * kernels[1] + np.diag(noise + 0.2)
-    density = multivariate_normal(cov=contrasts @ sigma @ contrasts.T).logpdf(contrasts @ (y + 9))
+    density = multivariate_normal(cov=contrasts @ sigma @ contrasts.T).logpdf(
+        contrasts @ (y + 9)
+    )
     constants = 0.5 * (np.log(n) - (n - 1) * np.log(2 * np.pi))
     found = loss_of(at, kernels, y, noise)[0] - RATE * at[:-1].sum()
     assert found == pytest.approx(constants - density)
@@ -161,7 +188,8 @@ def test_likelihood_finds_the_kernel_that_made_the_ratings() -> None:
     """Ratings drawn from one kernel give it the weight and leave the other near 0."""
     rng = np.random.default_rng(4)
     n = 200
-    a, b = rng.normal(size=(n, 1)), rng.normal(size=(n, 1))
+    a = rng.normal(size=(n, 1))
+    b = rng.normal(size=(n, 1))
     one, other = (np.exp(-((x - x.T) ** 2)) for x in (a, b))
     y = np.linalg.cholesky(one + 1e-9 * np.eye(n)) @ rng.normal(size=n)
     y += 0.3 * rng.normal(size=n)

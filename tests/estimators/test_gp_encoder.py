@@ -42,7 +42,9 @@ def states(model: str, text: str, layer: int = LAYERS) -> FloatArray:
     with torch.no_grad():
         read = tokenizer(text, return_tensors="pt")
         network = AutoModel.from_pretrained(model).eval()
-        return np.asarray(network(**read, output_hidden_states=True).hidden_states[layer][0])
+        return np.asarray(
+            network(**read, output_hidden_states=True).hidden_states[layer][0]
+        )
 
 
 def unit(vector: FloatArray) -> FloatArray:
@@ -68,16 +70,25 @@ def test_a_sentence_is_the_mean_of_its_tokens(model: str, layer: int) -> None:
 
 def test_the_model_says_how_to_pool(model: str, tmp_path: Path) -> None:
     """The first token's vector where it says so; another way is refused."""
-    mean = pooled(model, tmp_path / "m", pooling_mode_mean_tokens=True, word_embedding_dimension=16)
+    mean = pooled(
+        model,
+        tmp_path / "m",
+        pooling_mode_mean_tokens=True,
+        word_embedding_dimension=16,
+    )
     np.testing.assert_allclose(
-        Encoder(model=mean).sentences(TEXTS), Encoder(model=model).sentences(TEXTS), atol=1e-6
+        Encoder(model=mean).sentences(TEXTS),
+        Encoder(model=model).sentences(TEXTS),
+        atol=1e-6,
     )
     first = pooled(model, tmp_path / "c", pooling_mode_cls_token=True)
     wanted = [unit(states(model, text)[0]) for text in TEXTS]
     np.testing.assert_allclose(Encoder(model=first).sentences(TEXTS), wanted, atol=1e-6)
     newer = pooled(model, tmp_path / "n", pooling_mode="cls", embedding_dimension=16)
     np.testing.assert_allclose(
-        Encoder(model=newer).sentences(TEXTS), Encoder(model=first).sentences(TEXTS), atol=1e-6
+        Encoder(model=newer).sentences(TEXTS),
+        Encoder(model=first).sentences(TEXTS),
+        atol=1e-6,
     )
     last = pooled(model, tmp_path / "l", pooling_mode="lasttoken")
     with pytest.raises(UsageError, match="makes sentences by lasttoken"):
@@ -89,7 +100,8 @@ def test_the_model_says_how_to_pool(model: str, tmp_path: Path) -> None:
         Encoder(model=dense).sentences(TEXTS)
     other = pooled(model, tmp_path / "x", pooling_mode_max_tokens=True)
     with pytest.raises(
-        UsageError, match="makes sentences by pooling_mode_max_tokens; only by mean or cls"
+        UsageError,
+        match="makes sentences by pooling_mode_max_tokens; only by mean or cls",
     ):
         Encoder(model=other).sentences(TEXTS)
 
@@ -107,7 +119,9 @@ def test_long_texts_are_cut(model: str, tmp_path: Path, pooling: str) -> None:
     assert Encoder(model=model).sentence_settings()["tokens"] == 24
 
 
-def test_vectors_are_remembered_up_to_a_number(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_are_remembered_up_to_a_number(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same vectors from memory, of the last ones; progress ends at 1."""
     monkeypatch.setattr(encoder, "_SENTENCES", {})
     shares: list[float] = []
@@ -134,17 +148,24 @@ def test_kernels_are_bells_over_distances(model: str) -> None:
     names = ("meaning", "source_meaning", "relevance")
     kernels = [learned(name, inputs)[0] for name in names]
     points = [kernel.points(inputs) for kernel in kernels]
-    found = [kernel.between(at, at[:3]) for kernel, at in zip(kernels, points, strict=True)]
+    found = [
+        kernel.between(at, at[:3]) for kernel, at in zip(kernels, points, strict=True)
+    ]
     for name, near in zip(names[:2], found[:2], strict=True):
         squares = np.array(
             [
-                [np.square(of(inputs, name, i) - of(inputs, name, j)).sum() for j in range(8)]
+                [
+                    np.square(of(inputs, name, i) - of(inputs, name, j)).sum()
+                    for j in range(8)
+                ]
                 for i in range(8)
             ]
         )
         wanted = np.exp(-0.5 * squares / squares.mean())[:, :3]
         np.testing.assert_allclose(near, wanted, atol=1e-5)
-    cosines = [of(inputs, "meaning", i) @ of(inputs, "source_meaning", i) for i in range(8)]
+    cosines = [
+        of(inputs, "meaning", i) @ of(inputs, "source_meaning", i) for i in range(8)
+    ]
     relevance = inputs.columns["relevance"]
     np.testing.assert_allclose(relevance[:, 0], cosines, atol=1e-6)
     ranked = NormalRanks.of(relevance).mapped(relevance)[:, 0]
@@ -157,7 +178,8 @@ def relevant(model: str, n: int) -> RatedPool:
     rng = np.random.default_rng(0)
     words = [word for word in WORDS if word.isalpha()]
     drawn = [" ".join(rng.choice(words, 3)) for _ in range(2 * n)]
-    texts, sources = drawn[:n], drawn[n:]
+    texts = drawn[:n]
+    sources = drawn[n:]
     inputs = inputs_of(texts, sources, encoder=Encoder(model=model))
     return pool_of(texts, inputs.columns["relevance"][:, 0].tolist(), sources=sources)
 
@@ -165,9 +187,14 @@ def relevant(model: str, n: int) -> RatedPool:
 def test_relevance_is_seen(model: str) -> None:
     """What texts have to do with their sources, which no count of words tells."""
     pool = relevant(model, 160)
-    rated, fresh = pool.take(np.arange(120)), pool.take(np.arange(120, 160))
-    with_model, without = (GaussianProcess(encoder=which).fit(rated) for which in (model, None))
-    seen, unseen = (one.estimate(as_outputs(fresh)).values for one in (with_model, without))
+    rated = pool.take(np.arange(120))
+    fresh = pool.take(np.arange(120, 160))
+    with_model, without = (
+        GaussianProcess(encoder=which).fit(rated) for which in (model, None)
+    )
+    seen, unseen = (
+        one.estimate(as_outputs(fresh)).values for one in (with_model, without)
+    )
     assert spearman(fresh.human, seen) > 0.95
     assert spearman(fresh.human, unseen) < 0.9
     held = with_model.held_out(rated).values
@@ -213,7 +240,9 @@ def test_a_table_of_vectors_is_there() -> None:
     signed = GaussianProcess().fit(pool).signature()
     assert (signed.get("model"), signed.get("sha")) == (BUILT_IN, "f102d53f152c")
     assert "meaning" in str(signed.get("k"))
-    doctor, physician, bread = Encoder(model=BUILT_IN).sentences(["doctor", "physician", "bread"])
+    doctor, physician, bread = Encoder(model=BUILT_IN).sentences(
+        ["doctor", "physician", "bread"]
+    )
     assert doctor @ physician > 0.6 > 0.3 > doctor @ bread
 
 
@@ -223,7 +252,10 @@ def test_the_command_line_takes_an_encoder(model: str, tmp_path: Path) -> None:
     rows = zip(pool.texts, pool.sources, pool.human.tolist(), strict=True)
     jsonl(
         tmp_path / "rated.jsonl",
-        [{"text": text, "source": source, "rating": rating} for text, source, rating in rows],
+        [
+            {"text": text, "source": source, "rating": rating}
+            for text, source, rating in rows
+        ],
     )
     flags = ("--format", "json", "--estimator")
     ran = run("validate", tmp_path / "rated.jsonl", *flags, f"gp:encoder={model}")

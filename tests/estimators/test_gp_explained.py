@@ -22,7 +22,8 @@ from refless.estimators.gp.kernels import (
 )
 
 SIMULATED = simulate(120, seed=3).pool
-TEXTS, SOURCES = list(SIMULATED.texts), list(SIMULATED.sources)
+TEXTS = list(SIMULATED.texts)
+SOURCES = list(SIMULATED.sources)
 RATINGS = 2 + 9 * SIMULATED.human  # without a scale nothing is cut
 JUDGED = [None if i % 7 == 0 else round(3 * r) for i, r in enumerate(RATINGS.tolist())]
 PLAIN = pool_of(TEXTS, RATINGS, sources=SOURCES)
@@ -39,22 +40,34 @@ def one(pool: RatedPool, row: int) -> Outputs:
 def test_parts_sum_to_the_estimate(pool: RatedPool, parameters: dict[str, int]) -> None:
     """Of new texts, of rated ones, and of rated ones that are held out."""
     gp = GaussianProcess(**parameters).fit(pool)  # type: ignore[arg-type]
-    new = replace(one(pool, 8), ids=("new",), texts=("The ferry undefined moves at noon!",))
-    for output, hide in ((new, None), (one(pool, 8), None), (one(pool, 8), pool.ids[8])):
+    new = replace(
+        one(pool, 8), ids=("new",), texts=("The ferry undefined moves at noon!",)
+    )
+    for output, hide in (
+        (new, None),
+        (one(pool, 8), None),
+        (one(pool, 8), pool.ids[8]),
+    ):
         found = gp.explain(output, hide=hide, most=1)
         additions = [part.addition for part in found.parts]
         assert found.estimate == pytest.approx(found.mean + sum(additions), abs=1e-6)
         assert max(additions) > min(additions)
         assert np.abs(additions).tolist() == sorted(np.abs(additions), reverse=True)
-        assert ("score a judge" in {part.name for part in found.parts}) == (pool is HEARD)
+        assert ("score a judge" in {part.name for part in found.parts}) == (
+            pool is HEARD
+        )
 
 
 def test_a_held_out_text_has_parts_of_its_own() -> None:
     """They come from a process that has not seen its rating."""
-    gp, changed = GaussianProcess().fit(PLAIN), RATINGS.copy()
+    gp = GaussianProcess().fit(PLAIN)
+    changed = RATINGS.copy()
     changed[8] = 100.0
     other = GaussianProcess().fit(pool_of(TEXTS, changed, sources=SOURCES))
-    found = [one_gp.explain(one(PLAIN, 8), hide=PLAIN.ids[8], most=1) for one_gp in (gp, other)]
+    found = [
+        one_gp.explain(one(PLAIN, 8), hide=PLAIN.ids[8], most=1)
+        for one_gp in (gp, other)
+    ]
     assert found[0].parts == found[1].parts
     assert found[0].parts != gp.explain(one(PLAIN, 8), most=1).parts
 
@@ -85,5 +98,12 @@ def test_no_estimate_has_no_parts() -> None:
 
 def test_every_kernel_has_a_name_for_people() -> None:
     """None is left out; those of one score go by its name."""
-    every = (*TEXT, *SOURCE, *MEANING, *SOURCE_MEANING, *SYSTEM, *score_kernels(["a b"]))
+    every = (
+        *TEXT,
+        *SOURCE,
+        *MEANING,
+        *SOURCE_MEANING,
+        *SYSTEM,
+        *score_kernels(["a b"]),
+    )
     assert {*every} - {"score a b"} == {*LABELS}

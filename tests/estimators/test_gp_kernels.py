@@ -29,17 +29,25 @@ from refless.text.embed import VectorArray
 NAN = float("nan")
 SCORES = ("a", "b")
 NAMES = (*TEXT, *SOURCE, *MEANING, *SOURCE_MEANING, *score_kernels(SCORES))
-WORDS = st.sampled_from(["fox", "Fox", "the", "is", "foxes", "Rome", "42", "?", ".", ",", "é"])
+WORDS = st.sampled_from(
+    ["fox", "Fox", "the", "is", "foxes", "Rome", "42", "?", ".", ",", "é"]
+)
 SENTENCE = st.lists(WORDS, max_size=9).map(" ".join) | st.text(max_size=6)
-ASKED = SENTENCE | st.sampled_from(["inform(name=fox,food=the)", "inform(name='Rome')", "inform("])
-ROW = st.tuples(SENTENCE, ASKED, st.sampled_from([NAN, 1.0, 2.0]), st.integers(-3, 3).map(float))
+ASKED = SENTENCE | st.sampled_from(
+    ["inform(name=fox,food=the)", "inform(name='Rome')", "inform("]
+)
+ROW = st.tuples(
+    SENTENCE, ASKED, st.sampled_from([NAN, 1.0, 2.0]), st.integers(-3, 3).map(float)
+)
 
 
 class Letters:
     """Stands for an encoder: how often each letter occurs, of length 1; 0 for no letter."""
 
     def sentences(self, texts: Sequence[str], progress: object = None) -> VectorArray:
-        counts = np.array([[text.count(letter) for letter in "aefhos"] for text in texts])
+        counts = np.array(
+            [[text.count(letter) for letter in "aefhos"] for text in texts]
+        )
         counts = counts.reshape(len(texts), 6)
         lengths = np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
         return np.asarray(counts / lengths, dtype=np.float32)
@@ -47,7 +55,8 @@ class Letters:
 
 def inputs_from(rows: Sequence[tuple[str, str, float, float]]) -> KernelInputs:
     """Texts with sources, two scores and vectors."""
-    texts, sources = [row[0] for row in rows], [row[1] for row in rows]
+    texts = [row[0] for row in rows]
+    sources = [row[1] for row in rows]
     scores = np.array([row[2:] for row in rows], dtype=np.float64).reshape(len(rows), 2)
     encoder = Letters()
     return inputs_of(
@@ -55,28 +64,37 @@ def inputs_from(rows: Sequence[tuple[str, str, float, float]]) -> KernelInputs:
     )  # fmt: skip
 
 
-def learned(inputs: KernelInputs, names: Sequence[str] = NAMES) -> dict[str, LearnedKernel]:
+def learned(
+    inputs: KernelInputs, names: Sequence[str] = NAMES
+) -> dict[str, LearnedKernel]:
     """The kernels of these names."""
     return {name: learned_with_points(name, inputs)[0] for name in names}
 
 
-def values(kernel: LearnedKernel, inputs: KernelInputs, anchors: KernelInputs) -> FloatArray:
+def values(
+    kernel: LearnedKernel, inputs: KernelInputs, anchors: KernelInputs
+) -> FloatArray:
     """The kernel of texts with others."""
     return kernel.between(kernel.points(inputs), kernel.anchors(kernel.points(anchors)))
 
 
-def terms_of(name: str, rows: Sequence[tuple[str, str, float, float]]) -> list[list[str]]:
+def terms_of(
+    name: str, rows: Sequence[tuple[str, str, float, float]]
+) -> list[list[str]]:
     """The terms of each text, as often as it has them."""
     return [list(TERMS[name](row[0], row[1])) for row in rows]
 
 
 @settings(max_examples=40)
 @given(st.lists(ROW, min_size=1, max_size=8), st.lists(ROW, max_size=4))
-@example([("fox", "", 1.0, 1.0)] * 3, [("rome is", "x", 2.0, 3.0), ("the", "y", NAN, -9.0)])
+@example(
+    [("fox", "", 1.0, 1.0)] * 3, [("rome is", "x", 2.0, 3.0), ("the", "y", NAN, -9.0)]
+)
 @example([("", "", NAN, 0.0)], [("fox", "fox", 1.0, 1.0)])
 @example([("", "fox", NAN, 0.0), ("", "fox fox fox fox fox Fox", NAN, 0.0)], [])
 def test_each_kernel_is_positive_semi_definite(
-    rated: list[tuple[str, str, float, float]], more: list[tuple[str, str, float, float]]
+    rated: list[tuple[str, str, float, float]],
+    more: list[tuple[str, str, float, float]],
 ) -> None:
     """Over rated texts and new ones together; and its diagonal is the one that it says.
 
@@ -91,12 +109,16 @@ def test_each_kernel_is_positive_semi_definite(
         np.testing.assert_allclose(matrix, matrix.T, atol=1e-9, err_msg=name)
         assert np.linalg.eigvalsh(matrix)[0] > -1e-9, name
         if name not in TERMS:
-            np.testing.assert_allclose(np.diag(matrix), variances, atol=1e-9, err_msg=name)
+            np.testing.assert_allclose(
+                np.diag(matrix), variances, atol=1e-9, err_msg=name
+            )
             continue
         np.testing.assert_array_equal(variances, 1.0)
         assert (np.diag(matrix) < 1 + 1e-12).all()
         worded = np.array([len(row) > 0 for row in terms_of(name, rated)])
-        np.testing.assert_allclose(np.diag(matrix)[: len(rated)], worded, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(
+            np.diag(matrix)[: len(rated)], worded, atol=1e-12, err_msg=name
+        )
 
 
 @settings(max_examples=20)
@@ -107,7 +129,8 @@ def test_a_text_lies_where_it_lies_alone(
     """To the last digit, whatever other texts there are, in whatever order."""
     order = list(range(len(rows)))
     random.shuffle(order)  # type: ignore[attr-defined]
-    inputs, mixed = inputs_from(rows), inputs_from([rows[i] for i in order])
+    inputs = inputs_from(rows)
+    mixed = inputs_from([rows[i] for i in order])
     for name, kernel in learned(inputs).items():
         together, shuffled = (dense(kernel.points(texts)) for texts in (inputs, mixed))
         np.testing.assert_array_equal(shuffled, together[order], err_msg=name)
@@ -123,14 +146,19 @@ def dense(points: object) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", TERMS)
-@given(rated=st.lists(ROW, min_size=1, max_size=8), new=st.lists(ROW, min_size=1, max_size=4))
+@given(
+    rated=st.lists(ROW, min_size=1, max_size=8),
+    new=st.lists(ROW, min_size=1, max_size=4),
+)
 def test_terms_have_the_vectors_of_scikit_learn(
     name: str,
     rated: list[tuple[str, str, float, float]],
     new: list[tuple[str, str, float, float]],
 ) -> None:
     """Sublinear counts, smooth idf, rows of length 1; new terms have the idf of df = 1."""
-    text = pytest.importorskip("sklearn.feature_extraction.text", reason="no scikit-learn")
+    text = pytest.importorskip(
+        "sklearn.feature_extraction.text", reason="no scikit-learn"
+    )
     known = terms_of(name, rated)
     kernel, _ = Tfidf.learned(name, inputs_from(rated))
     if not any(known):
@@ -143,17 +171,23 @@ def test_terms_have_the_vectors_of_scikit_learn(
     rarest = 1 + np.log((1 + len(known)) / 2)
     anchors = kernel.points(inputs_from(rated))
     for rows in (rated, new):
-        terms, inputs = terms_of(name, rows), inputs_from(rows)
+        terms = terms_of(name, rows)
+        inputs = inputs_from(rows)
         plain = vectorizer.transform(terms).toarray()
         lengths = [
-            sum(((1 + np.log(row.count(term))) * rarest) ** 2 for term in {*row} - {*kernel.terms})
+            sum(
+                ((1 + np.log(row.count(term))) * rarest) ** 2
+                for term in {*row} - {*kernel.terms}
+            )
             for row in terms
         ] + np.square(plain).sum(axis=1)
         expected = plain / np.sqrt(np.maximum(lengths, 1e-300))[:, None]
         points = kernel.points(inputs).toarray()[:, columns]
         np.testing.assert_allclose(points, expected, atol=1e-12)
         products = expected @ anchors.toarray()[:, columns].T
-        np.testing.assert_allclose(values(kernel, inputs, inputs_from(rated)), products, atol=1e-12)
+        np.testing.assert_allclose(
+            values(kernel, inputs, inputs_from(rated)), products, atol=1e-12
+        )
 
 
 def test_terms_by_hand() -> None:
@@ -161,10 +195,21 @@ def test_terms_by_hand() -> None:
     terms = {name: list(of("A fox!", "the fox, 9")) for name, of in TERMS.items()}
     assert terms["words"] == ["a", "fox", "!", "a fox", "fox !"]
     assert terms["source"] == ["the", "fox", ",", "9", "the fox", "fox ,", ", 9"]
-    assert terms["letters"] == [" a ", " fo", "fox", "ox ", " fox", "fox ", " fox ", " ! "]
+    assert terms["letters"] == [
+        " a ",
+        " fo",
+        "fox",
+        "ox ",
+        " fox",
+        "fox ",
+        " fox ",
+        " ! ",
+    ]
     masked = list(TERMS["masked"]("Foxes like 9", "foxes: 9"))
     assert masked == ["@", "like", "@", "@ like", "like @"]
-    runs = list(TERMS["letters"]("語" * 100, ""))  # a text without blanks is one long word
+    runs = list(
+        TERMS["letters"]("語" * 100, "")
+    )  # a text without blanks is one long word
     assert (runs.count("語" * 3), runs.count("語" * 5)) == (98, 96)
 
 
@@ -184,13 +229,19 @@ def test_bells_and_trends_by_hand() -> None:
     places = np.array([4.0, 0.0])  # 9 is 6.2 deviations from the mean, of which 4 count
     known = (scores[:, 0] - 2.25) / spread
     gaps = np.subtract.outer(places, known) / WIDTH
-    np.testing.assert_allclose(values(plain, new, rated), np.exp(-(gaps**2) / 2), atol=1e-12)
-    np.testing.assert_allclose(values(mean, new, rated), np.outer(places, known), atol=1e-12)
+    np.testing.assert_allclose(
+        values(plain, new, rated), np.exp(-(gaps**2) / 2), atol=1e-12
+    )
+    np.testing.assert_allclose(
+        values(mean, new, rated), np.outer(places, known), atol=1e-12
+    )
 
 
 def test_numbers_of_the_surface_by_hand() -> None:
     """The trend is the mean product, the bell that of the mean square distance; constants aside."""
-    inputs = inputs_of(["A fox.", "the the the", "Is it? 42", "", "Yes, the fox is quick."], ())
+    inputs = inputs_of(
+        ["A fox.", "the the the", "Is it? 42", "", "Yes, the fox is quick."], ()
+    )
     surface = inputs.columns["trend"]
     ranked = NormalRanks.of(surface).mapped(surface)
     varied = ranked[:, np.ptp(surface, axis=0) > 0]
@@ -199,18 +250,23 @@ def test_numbers_of_the_surface_by_hand() -> None:
     products = varied @ varied.T / varied.shape[1]
     np.testing.assert_allclose(values(trend, inputs, inputs), products, atol=1e-12)
     squares = np.square(varied[:, None] - varied[None]).mean(axis=2) / NEAR**2
-    np.testing.assert_allclose(values(bell, inputs, inputs), np.exp(-squares / 2), atol=1e-12)
+    np.testing.assert_allclose(
+        values(bell, inputs, inputs), np.exp(-squares / 2), atol=1e-12
+    )
 
 
 @settings(max_examples=40)
 @given(st.lists(st.tuples(SENTENCE, st.sampled_from("xyz")), min_size=2, max_size=8))
-def test_a_rated_text_lies_where_it_would_without_its_source(rows: list[tuple[str, str]]) -> None:
+def test_a_rated_text_lies_where_it_would_without_its_source(
+    rows: list[tuple[str, str]],
+) -> None:
     """Components of what texts of different sources share; each from the others' texts alone."""
     texts, sources = zip(*rows, strict=True)
     groups = sources if len(set(sources)) > 1 else texts
     inputs = inputs_of(texts, sources, units=groups)
     kernel, points = learned_with_points("joint", inputs)
-    words, n = learned_with_points("words", inputs)[0], len(rows)
+    words = learned_with_points("words", inputs)[0]
+    n = len(rows)
     alike = values(words, inputs, inputs)
     for i, j in np.ndindex(n, n):
         alike[i, j] *= groups[i] != groups[j]
@@ -225,4 +281,6 @@ def test_a_rated_text_lies_where_it_would_without_its_source(rows: list[tuple[st
     wanted = np.exp(-0.5 * squares / NEAR**2 / max(1, everything.shape[1]))
     found = kernel.between(points, kernel.anchors(points))
     np.testing.assert_allclose(found, wanted, atol=1e-6)
-    np.testing.assert_array_equal(kernel.points(inputs), points)  # copies lie where rated texts lie
+    np.testing.assert_array_equal(
+        kernel.points(inputs), points
+    )  # copies lie where rated texts lie

@@ -30,14 +30,21 @@ def corrections(seed: int = 0, copies: int = 5) -> RatedPool:
     rng = np.random.default_rng(seed)
     nouns = ["ferry", "choir", "doctor", "garden", "ticket", "lamp", "river", "cook"]
     verbs = ["open", "sing", "wait", "fall", "ask", "walk"]
-    texts, sources, ratings = [], [], []
+    texts = []
+    sources = []
+    ratings = []
     for number in range(SOURCES):
-        noun, verb = nouns[number % 8], verbs[number % 6]
-        sentence = f"the {noun} number {number} {verb} near the old {nouns[number // 8]}"
+        noun = nouns[number % 8]
+        verb = verbs[number % 6]
+        sentence = (
+            f"the {noun} number {number} {verb} near the old {nouns[number // 8]}"
+        )
         base = rng.uniform(0.2, 0.8)
         for ending in ENDINGS[:copies]:
             mended = rng.random() < 0.5
-            texts.append((sentence.replace(verb, f"{verb}s") if mended else sentence) + ending)
+            texts.append(
+                (sentence.replace(verb, f"{verb}s") if mended else sentence) + ending
+            )
             sources.append(sentence)
             ratings.append(base + (0.2 if mended else -0.2))
     return pool_of(texts, ratings, sources=sources)
@@ -82,9 +89,12 @@ def test_a_copy_lies_near_its_rating_without_sources_too() -> None:
 def test_a_text_left_out_alone_is_an_output_of_a_rated_source(row: int) -> None:
     """The slow twin: the others are conditioned on, with the same weights, and estimate it."""
     state = GP._state()
-    others, alone = np.setdiff1d(np.arange(120), [row]), np.array([row])
+    others = np.setdiff1d(np.arange(120), [row])
+    alone = np.array([row])
     model = conditioned(state.data.take(others), state.near.amplitudes)
-    y, variance = estimated(state.data.take(others), model, state.data.inputs.take(alone))
+    y, variance = estimated(
+        state.data.take(others), model, state.data.inputs.take(alone)
+    )
     error = GP.rated.human[row] - (state.data.offset + state.data.unit * y[0])
     assert GP.residuals().alone[row] == pytest.approx(error, abs=1e-9)
     ratio = error / state.data.unit / np.sqrt(variance[0])
@@ -117,7 +127,9 @@ def test_each_output_has_the_model_of_its_kind() -> None:
     together = GP.estimate(both)
     for part, rows in ((rated, [0, 1, 2]), (new, [3, 4, 5])):
         apart = GP.estimate(part)
-        np.testing.assert_allclose(apart.values, together.values[rows], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            apart.values, together.values[rows], rtol=0, atol=1e-12
+        )
         np.testing.assert_allclose(apart.high, together.high[rows], rtol=0, atol=1e-12)
     order = [4, 0, 5, 2, 1, 3]
     shuffled = GP.estimate(both.take(order))
@@ -134,7 +146,9 @@ def test_each_output_has_the_model_of_its_kind() -> None:
 def test_held_out_texts_are_weighed_as_what_is_held_out() -> None:
     """Alone, the others of the source tell; with the source, they do not: as `residuals` says."""
     groups = numbered(POOL.sources, len(POOL))
-    alone, apart = (GaussianProcess().held_out(POOL, held).values for held in (None, groups))
+    alone, apart = (
+        GaussianProcess().held_out(POOL, held).values for held in (None, groups)
+    )
     order = [POOL.ids.index(name) for name in GP.rated.ids]
     errors = GP.residuals()
     assert np.corrcoef(GP.rated.human - alone[order], errors.alone)[0, 1] > 0.95
@@ -150,7 +164,9 @@ def test_weights_leave_out_what_belongs_together() -> None:
     assert by_source.tolist() == numbered(rated.sources, 120).tolist()
     assert alone.tolist() == list(range(120))
     days = tuple(f"day {i % 7}" for i in range(120))
-    assert [way.tolist() for way in weight_ways(data, days)] == [numbered(days, 120).tolist()]
+    assert [way.tolist() for way in weight_ways(data, days)] == [
+        numbered(days, 120).tolist()
+    ]
     bare = replace(rated, sources=())
     items = GaussianProcess().fit(replace(bare, items=rated.sources))
     assert items.residuals().sources == items.rated.items
@@ -181,7 +197,9 @@ def test_a_saved_estimator_has_both_weights(tmp_path: Path) -> None:
     outputs = as_outputs(simulate(20, seed=2).pool)
     outputs = replace(outputs, sources=(*POOL.sources[:10], *outputs.sources[10:]))
     save(GP, path)
-    np.testing.assert_array_equal(load(path).estimate(outputs).values, GP.predict(outputs))
+    np.testing.assert_array_equal(
+        load(path).estimate(outputs).values, GP.predict(outputs)
+    )
     days = [f"day {i % 7}" for i in range(120)]
     grouped = GaussianProcess().fit(POOL, groups=days)
     assert grouped.signature().get("groups") != ""
@@ -202,7 +220,9 @@ def test_validate_tells_rated_sources_from_new_ones() -> None:
     assert (study.rated.n, study.new.n) == (120, 120)
     assert study.rated.r2 > study.new.r2
     assert (
-        study.rated.spearman_interval[0] < study.rated.spearman < study.rated.spearman_interval[1]
+        study.rated.spearman_interval[0]
+        < study.rated.spearman
+        < study.rated.spearman_interval[1]
     )
     alone = replace(POOL, sources=POOL.texts)
     assert source_study(alone, cross_validate(alone)) is None

@@ -55,7 +55,9 @@ def test_kernels(rows: list[list[float | None]]) -> None:
         np.testing.assert_allclose(found[i], np.outer(ranked, ranked), atol=1e-12)
         if not np.isnan(column).any() and len({*column}) > 1:
             assert np.trace(found[i]) == pytest.approx(len(column))
-    np.testing.assert_allclose(found[-2], bells(Standardized.of(scores).mapped(scores)), atol=1e-12)
+    np.testing.assert_allclose(
+        found[-2], bells(Standardized.of(scores).mapped(scores)), atol=1e-12
+    )
     mean = Composite.of(scores).mapped(scores)[:, 0]
     np.testing.assert_allclose(found[-1], np.outer(mean, mean), atol=1e-12)
 
@@ -73,10 +75,13 @@ def bells(columns: FloatArray) -> FloatArray:
 def test_a_judge_is_heard_whichever_way_it_counts() -> None:
     """Lower is better here; on fresh texts it is worth more than what words alone tell."""
     pool = judged(150)
-    rated, fresh = pool.take(np.arange(100)), pool.take(np.arange(100, 150))
+    rated = pool.take(np.arange(100))
+    fresh = pool.take(np.arange(100, 150))
     plain = GaussianProcess(use_scores=False).fit(rated).estimate(as_outputs(fresh))
     found = GaussianProcess().fit(rated).estimate(as_outputs(fresh))
-    assert spearman(fresh.human, found.values) > spearman(fresh.human, plain.values) + 0.1
+    assert (
+        spearman(fresh.human, found.values) > spearman(fresh.human, plain.values) + 0.1
+    )
     assert ((found.low <= fresh.human) & (fresh.human <= found.high)).mean() > 0.85
     assert (found.sd < plain.sd).mean() > 0.8
 
@@ -103,16 +108,22 @@ def test_without_scores_it_is_as_if_there_were_none() -> None:
 
 def test_order_of_rows_and_columns() -> None:
     """Neither changes a digit, with equal texts that have other scores, held out and fresh."""
-    pool = judged(40, other=np.random.default_rng(0).integers(0, 3, 40).astype(np.float64))
+    pool = judged(
+        40, other=np.random.default_rng(0).integers(0, 3, 40).astype(np.float64)
+    )
     texts = (*pool.texts[:35], *pool.texts[:5])
-    pool = replace(pool, texts=texts, ids=tuple(map(str, range(40))), named=False, items=())
+    pool = replace(
+        pool, texts=texts, ids=tuple(map(str, range(40))), named=False, items=()
+    )
     order = np.random.default_rng(2).permutation(40)
     mixed = pool.take(order)
     fresh = judged(60, seed=9, other=np.arange(60.0) % 3).take(np.arange(40, 60))
     ours, theirs = (GaussianProcess().fit(one) for one in (pool, mixed))
     assert ours.signature() == theirs.signature()
     outputs = as_outputs(fresh)
-    np.testing.assert_array_equal(ours.estimate(outputs).values, theirs.estimate(outputs).values)
+    np.testing.assert_array_equal(
+        ours.estimate(outputs).values, theirs.estimate(outputs).values
+    )
     held = GaussianProcess().held_out(pool).values
     np.testing.assert_array_equal(held[order], GaussianProcess().held_out(mixed).values)
     turned = scored({"other": pool.scores[:, 1], "judge": pool.scores[:, 0]})
@@ -147,7 +158,9 @@ def test_constant_and_missing_scores_change_nothing(column: list[float | None]) 
 def test_one_judge_copied_twice() -> None:
     """Says what it says once."""
     pool = judged(60)
-    twice = replace(pool, **scored({"judge": pool.scores[:, 0], "again": pool.scores[:, 0]}))
+    twice = replace(
+        pool, **scored({"judge": pool.scores[:, 0], "again": pool.scores[:, 0]})
+    )
     once, both = (GaussianProcess().held_out(one).values for one in (pool, twice))
     assert spearman(once, both) > 0.99
     np.testing.assert_allclose(once, both, atol=0.05)
@@ -174,10 +187,15 @@ def test_own_ratings_do_not_move_own_estimates(parameters: dict[str, int]) -> No
 
 def test_outputs_need_the_same_scores() -> None:
     """Named, whichever side has more; an estimator of texts alone takes either."""
-    pool, plain = judged(30), simulate(30, seed=1).pool
-    with pytest.raises(UsageError, match=r"the rated texts have scores that the outputs lack: ju"):
+    pool = judged(30)
+    plain = simulate(30, seed=1).pool
+    with pytest.raises(
+        UsageError, match=r"the rated texts have scores that the outputs lack: ju"
+    ):
         GaussianProcess().fit(pool).estimate(as_outputs(plain))
-    with pytest.raises(UsageError, match=r"the outputs have scores that the rated texts lack: ju"):
+    with pytest.raises(
+        UsageError, match=r"the outputs have scores that the rated texts lack: ju"
+    ):
         GaussianProcess().fit(plain).estimate(as_outputs(pool))
     silent = GaussianProcess(use_scores=False).fit(pool)
     np.testing.assert_array_equal(
@@ -209,8 +227,11 @@ def test_few_ratings_doubt_what_texts_and_scores_add_to_each_other() -> None:
     """
     rng = np.random.default_rng(4)
     points = rng.normal(size=(3, 20))
-    kernels = [np.exp(-np.square(x[:, None] - x) / 2) for x in points]  # detail, text, score
-    y, noise = points.sum(axis=0), np.full(20, 0.1)
+    kernels = [
+        np.exp(-np.square(x[:, None] - x) / 2) for x in points
+    ]  # detail, text, score
+    y = points.sum(axis=0)
+    noise = np.full(20, 0.1)
     blocks = blocks_of(np.arange(20))
 
     def fitted(columns: list[int], blocks: list[IntArray]) -> FloatArray:
@@ -219,8 +240,11 @@ def test_few_ratings_doubt_what_texts_and_scores_add_to_each_other() -> None:
         every[[*columns, 3]] = [*answer.weights, answer.nugget]
         return every
 
-    detail, score = np.array([True, False, False]), np.array([False, False, True])
-    full = (fitted([0, 1, 2], []) + fitted([0, 1, 2], blocks) + fitted([1, 2], blocks)) / 3
+    detail = np.array([True, False, False])
+    score = np.array([False, False, True])
+    full = (
+        fitted([0, 1, 2], []) + fitted([0, 1, 2], blocks) + fitted([1, 2], blocks)
+    ) / 3
     beliefs = ((~score, 2 / 3), (score, 1 / 3))
     answer = shrunk_amplitudes(kernels, y, noise, detail, beliefs, blocks)
     belief = np.array([2 / 9, 2 / 9, 2 / 9, 1 / 3])  # a third belongs to single texts
@@ -231,9 +255,12 @@ def test_few_ratings_doubt_what_texts_and_scores_add_to_each_other() -> None:
 def test_a_kernel_that_never_varies_is_worth_nothing_beforehand() -> None:
     """Where all of a kind are such, the others have its share."""
     kernels = [np.eye(3), np.ones((3, 3)), np.ones((3, 3))]
-    text, score = np.array([True, True, False]), np.array([False, False, True])
+    text = np.array([True, True, False])
+    score = np.array([False, False, True])
     belief = believed(kernels, ((text, 2 / 3), (score, 1 / 3)))
-    np.testing.assert_allclose([*belief.weights, belief.nugget], [2 / 3, 0.0, 0.0, 1 / 3])
+    np.testing.assert_allclose(
+        [*belief.weights, belief.nugget], [2 / 3, 0.0, 0.0, 1 / 3]
+    )
     nothing = believed(kernels[1:], ((text[1:], 2 / 3), (score[1:], 1 / 3)))
     np.testing.assert_array_equal(nothing.weights, 0.0)
 
@@ -242,9 +269,15 @@ def test_what_misleads_about_other_sources_is_not_believed() -> None:
     """Near copies share a rating, which the likelihood pays for; other sources contradict it."""
     sources = np.repeat(np.arange(10), 4)
     y = np.where(sources % 2, 1.0, -1.0)
-    near = np.abs(sources[:, None] // 2 - sources // 2) < 1  # pairs of sources, rated otherwise
-    kernels = [np.where(sources[:, None] == sources, 1.0, np.where(near, 0.8, 0.0)), np.eye(40)]
-    noise, blocks = np.full(40, 0.01), blocks_of(sources)
+    near = (
+        np.abs(sources[:, None] // 2 - sources // 2) < 1
+    )  # pairs of sources, rated otherwise
+    kernels = [
+        np.where(sources[:, None] == sources, 1.0, np.where(near, 0.8, 0.0)),
+        np.eye(40),
+    ]
+    noise = np.full(40, 0.01)
+    blocks = blocks_of(sources)
     assert fitted_amplitudes(kernels, y, noise).weights[0] > 0.5
     no = np.zeros(2, dtype=np.bool_)
     fitted = shrunk_amplitudes(kernels, y, noise, no, (), blocks)

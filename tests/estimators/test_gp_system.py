@@ -36,7 +36,10 @@ def lines(n: int) -> list[dict[str, object]]:
     pool = rated(n)
     columns = zip(pool.texts, pool.sources, pool.systems, pool.human, strict=True)
     names = ("text", "source", "system", "rating")
-    return [{"id": str(i), **dict(zip(names, row, strict=True))} for i, row in enumerate(columns)]
+    return [
+        {"id": str(i), **dict(zip(names, row, strict=True))}
+        for i, row in enumerate(columns)
+    ]
 
 
 def named(outputs: Outputs, name: str) -> Outputs:
@@ -58,10 +61,12 @@ def test_the_kernel_by_hand() -> None:
 
 def test_known_systems_bring_what_they_are_worth() -> None:
     """On fresh texts: nearer to people, surer, and the intervals hold."""
-    pool, fresh = rated(150), rated(100, seed=5)
+    pool = rated(150)
+    fresh = rated(100, seed=5)
     outputs = as_outputs(fresh)
     plain, found = (
-        GaussianProcess(use_system=on).fit(pool).estimate(outputs) for on in (False, True)
+        GaussianProcess(use_system=on).fit(pool).estimate(outputs)
+        for on in (False, True)
     )
     gain = spearman(fresh.human, found.values) - spearman(fresh.human, plain.values)
     assert gain > 0.2
@@ -73,7 +78,9 @@ def test_a_new_name_is_a_new_system() -> None:
     """Its own worth is not known: nothing is added, and the estimate is less sure."""
     gp = GaussianProcess(use_system=True).fit(rated(120))
     outputs = as_outputs(simulate(9, seed=3).pool)
-    new, blank, known = (gp.estimate(named(outputs, name)) for name in ("newest", "", "bold"))
+    new, blank, known = (
+        gp.estimate(named(outputs, name)) for name in ("newest", "", "bold")
+    )
     np.testing.assert_array_equal(new.values, blank.values)
     assert (known.values > new.values + 0.1).all()
     assert (known.sd < new.sd).all()
@@ -85,10 +92,15 @@ def test_the_same_words_by_two_systems() -> None:
     """Have two estimates; which is said in the evidence."""
     gp = GaussianProcess(use_system=True).fit(rated(120))
     text = ("The Copper Kettle serves simple food.",) * 2
-    outputs = Outputs(ids=("1", "2"), texts=text, sources=("food",) * 2, systems=("bold", "odd"))
+    outputs = Outputs(
+        ids=("1", "2"), texts=text, sources=("food",) * 2, systems=("bold", "odd")
+    )
     values = gp.estimate(outputs).values
     assert values[0] > values[1] + 0.3
-    parts = [{p.name: p.addition for p in gp.explain(outputs.take([i])).parts} for i in (0, 1)]
+    parts = [
+        {p.name: p.addition for p in gp.explain(outputs.take([i])).parts}
+        for i in (0, 1)
+    ]
     assert parts[0]["the system"] > 0.1 > -0.1 > parts[1]["the system"]
     rest = [sum(part.values()) - part["the system"] for part in parts]
     assert rest[0] == pytest.approx(rest[1], abs=1e-12)
@@ -101,7 +113,9 @@ def test_it_reads_no_systems_unless_asked() -> None:
     bare = replace(pool, systems=())
     np.testing.assert_array_equal(plain, GaussianProcess().held_out(bare).values)
     asked = GaussianProcess(use_system=True)
-    np.testing.assert_array_equal(plain, asked.held_out(replace(pool, systems=("a",) * 40)).values)
+    np.testing.assert_array_equal(
+        plain, asked.held_out(replace(pool, systems=("a",) * 40)).values
+    )
     assert "system" not in str(GaussianProcess().signature(pool))
     assert asked.signature().get("system") == "yes"
     assert str(asked.signature(pool).get("k")).endswith(",system")
@@ -117,16 +131,23 @@ def test_outputs_need_systems_too() -> None:
 def test_everything_that_reads_texts_reads_their_systems(tmp_path: Path) -> None:
     """Frames, `explain` by an id and by a text, `next`, `stress`, tools' hosts."""
     rows = [
-        {**row, "rating": None if i >= 50 else row["rating"]} for i, row in enumerate(lines(60))
+        {**row, "rating": None if i >= 50 else row["rating"]}
+        for i, row in enumerate(lines(60))
     ]
     spec = "gp:use_system=yes"
-    frame = {name: [row[name] for row in rows[:50]] for name in ("text", "source", "system")}
-    gp = GaussianProcess(use_system=True).fit(frame, [row["rating"] for row in rows[:50]])
+    frame = {
+        name: [row[name] for row in rows[:50]] for name in ("text", "source", "system")
+    }
+    gp = GaussianProcess(use_system=True).fit(
+        frame, [row["rating"] for row in rows[:50]]
+    )
     new = {name: [row[name] for row in rows[50:]] for name in frame}
-    known, unknown = gp.predict(new), gp.predict({**new, "system": [""] * 10})
+    known = gp.predict(new)
+    unknown = gp.predict({**new, "system": [""] * 10})
     assert np.abs(known - unknown).max() > 0.1
     rated, outputs = (
-        [row for row in rows if (row["rating"] is None) == there] for there in (False, True)
+        [row for row in rows if (row["rating"] is None) == there]
+        for there in (False, True)
     )
     for asked in ({"id": "3"}, {"id": "55", "outputs": outputs}):
         found = refless.explain(rated=rated, estimator=spec, **asked)
@@ -157,4 +178,6 @@ def test_held_out_systems_are_new_ones(tmp_path: object) -> None:
         outputs = as_outputs(pool.take(rows))
         values = refless.load(f"{tmp_path}/{one}.safetensors").estimate(outputs).values
         np.testing.assert_array_equal(values, fitted.estimate(outputs).values)
-        np.testing.assert_array_equal(values, fitted.estimate(named(outputs, "new")).values)
+        np.testing.assert_array_equal(
+            values, fitted.estimate(named(outputs, "new")).values
+        )

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.extensions.ratpred.acts import NULL, ActTriple, delexicalized, looks_like_act, triples
+from refless.extensions.ratpred.acts import (
+    NULL,
+    ActTriple,
+    delexicalized,
+    looks_like_act,
+    triples,
+)
 from refless.registry.errors import InputError
 
 SLOTS = {"name", "food", "area", "near", "price_range", "phone"}
@@ -56,8 +62,14 @@ def test_errors_name_the_position(source: str, place: int) -> None:
         triples(source)
 
 
-@given(st.lists(st.tuples(WORD, VALUE), min_size=1, max_size=5), WORD, st.sampled_from("'\""))
-def test_what_is_written_is_read(slots: list[tuple[str, str]], act: str, quote: str) -> None:
+@given(
+    st.lists(st.tuples(WORD, VALUE), min_size=1, max_size=5),
+    WORD,
+    st.sampled_from("'\""),
+)
+def test_what_is_written_is_read(
+    slots: list[tuple[str, str]], act: str, quote: str
+) -> None:
     """Any act with quoted values comes back."""
     written = ",".join(f"{slot}={quote}{value}{quote}" for slot, value in slots)
     found = triples(f"{act}({written})")
@@ -79,7 +91,8 @@ def delexed(text: str, source: str) -> tuple[str, list[str]]:
 def test_values_become_placeholders() -> None:
     """The paper's example: Chinese is X-food in both; what the act does not hold is kept."""
     text, values = delexed(
-        "The Ton Kiang serves Chinese and Thai food.", "inform(name='ton kiang',food=Chinese)"
+        "The Ton Kiang serves Chinese and Thai food.",
+        "inform(name='ton kiang',food=Chinese)",
     )
     assert text == "the x-name serves x-food and thai food ."
     assert values == ["x-name", "x-food"]
@@ -95,18 +108,27 @@ def test_exempt_values_stay(value: str) -> None:
 def test_slots_that_are_not_chosen_stay() -> None:
     """Only chosen slots; underscores in their names do not count."""
     assert delexed("cheap", "inform(kids_allowed=cheap)")[0] == "cheap"
-    assert delexed("cheap", "inform(pricerange=cheap)") == ("x-pricerange", ["x-pricerange"])
+    assert delexed("cheap", "inform(pricerange=cheap)") == (
+        "x-pricerange",
+        ["x-pricerange"],
+    )
 
 
 def test_the_longest_value_wins() -> None:
     """Hotel Diva Bar is one name, not a name and a word."""
     source = "inform(name='hotel diva bar',near='hotel diva')"
-    assert delexed("hotel diva bar is near hotel diva", source)[0] == "x-name is near x-near"
+    assert (
+        delexed("hotel diva bar is near hotel diva", source)[0]
+        == "x-name is near x-near"
+    )
 
 
 def test_spaces_and_punctuation_do_not_count() -> None:
     """BAGEL writes citycentre, people the city centre."""
-    assert delexed("in the city centre.", "inform(area=citycentre)")[0] == "in the x-area ."
+    assert (
+        delexed("in the city centre.", "inform(area=citycentre)")[0]
+        == "in the x-area ."
+    )
     assert delexed("dial 415-334.", "inform(phone=415334)")[0] == "dial x-phone ."
 
 

@@ -25,7 +25,9 @@ from refless.text.ngrams import Shape
 
 TEXT = st.text("aab \U0001f98a", max_size=10)
 RATED = st.lists(
-    st.tuples(TEXT, st.lists(st.integers(1, 6), min_size=1, max_size=3)), min_size=1, max_size=12
+    st.tuples(TEXT, st.lists(st.integers(1, 6), min_size=1, max_size=3)),
+    min_size=1,
+    max_size=12,
 )
 SETTINGS = st.fixed_dictionaries(
     {
@@ -40,7 +42,8 @@ SETTINGS = st.fixed_dictionaries(
 def pool_from(rows: list[tuple[str, list[int]]], **columns: Any) -> RatedPool:
     """A named pool on a scale of 1 to 6."""
     ids = [f"t{i}" for i in range(len(rows))]
-    texts, ratings = [text for text, _ in rows], [rating for _, rating in rows]
+    texts = [text for text, _ in rows]
+    ratings = [rating for _, rating in rows]
     return pool_of(texts, ratings, ids=ids, scale=(1, 6), **columns)
 
 
@@ -50,7 +53,9 @@ def by_the_rule(
     """Definition 3.2 and equation 3, spelled out: estimate, support, reason."""
     shape = Shape(clip=kernel_of(model.kernel).clip)
     near = [(bleu_star(text, s, shape), human) for s, human in rated]
-    inside = [(k, t) for k, t in near if k >= model.threshold - 1e-12 and len(text) >= 4]
+    inside = [
+        (k, t) for k, t in near if k >= model.threshold - 1e-12 and len(text) >= 4
+    ]
     if len(text) < 4:
         return math.nan, 0, "too-short" if text else "empty"
     if len(inside) < max(1, model.min_neighbors):
@@ -66,7 +71,8 @@ def same(one: Estimates, other: Estimates) -> None:
     assert sorted(rows) == list(range(len(one)))
     assert tuple(one.reasons[i] for i in rows) == other.reasons
     for name in ("values", "support", "low", "high"):
-        left, right = getattr(one, name)[rows], getattr(other, name)
+        left = getattr(one, name)[rows]
+        right = getattr(other, name)
         assert np.array_equal(left, right, equal_nan=True), name
 
 
@@ -81,7 +87,9 @@ def test_predictions_follow_the_rule(
     wanted = [by_the_rule(text, rated, model) for text in texts]
     assert found.reasons == tuple(reason for _, _, reason in wanted)
     assert found.support.tolist() == [support for _, support, _ in wanted]
-    np.testing.assert_allclose(found.values, [value for value, _, _ in wanted], atol=1e-9)
+    np.testing.assert_allclose(
+        found.values, [value for value, _, _ in wanted], atol=1e-9
+    )
 
 
 @settings(max_examples=30)
@@ -91,7 +99,9 @@ def test_held_out_equals_refitting_without_the_group(
 ) -> None:
     """Bitwise for exact sums; |S| is what remains without the group."""
     pool = pool_from(rows)
-    drawn = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
+    drawn = data.draw(
+        st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows))
+    )
     model = BLEUNeighbors(**chosen)
     for groups in (np.array(drawn), None):
         found = model.held_out(pool, groups)
@@ -101,7 +111,9 @@ def test_held_out_equals_refitting_without_the_group(
             alone = model.clone().fit(rest).estimate([text])
             assert found.reasons[row] == alone.reasons[0]
             assert found.support[row] == alone.support[0]
-            np.testing.assert_allclose(found.values[row], alone.values[0], rtol=0, atol=0.0)
+            np.testing.assert_allclose(
+                found.values[row], alone.values[0], rtol=0, atol=0.0
+            )
 
 
 @given(RATED, SETTINGS, st.data())
@@ -142,17 +154,25 @@ def copies(n: int) -> list[str]:
     ("fraction", "neighbors", "reason"),
     [(0.57, 57, ""), (0.57, 58, "too-many"), (0.66, 66, ""), (0.665, 67, "too-many")],
 )
-def test_the_upper_bound_is_real_valued(fraction: float, neighbors: int, reason: str) -> None:
+def test_the_upper_bound_is_real_valued(
+    fraction: float, neighbors: int, reason: str
+) -> None:
     """In floating point 0.57 * 100 is 56.99999999999999, and still admits 57."""
     model = BLEUNeighbors(max_fraction=fraction).fit(copies(neighbors), [1.0] * 100)
     found = model.estimate(["the fox"])
     assert (found.support.tolist(), found.reasons) == ([neighbors], (reason,))
 
 
-@pytest.mark.parametrize(("least", "reason"), [(5, ""), (6, "too-few"), (0, ""), (1, "")])
+@pytest.mark.parametrize(
+    ("least", "reason"), [(5, ""), (6, "too-few"), (0, ""), (1, "")]
+)
 def test_the_lower_bound_is_inclusive(least: int, reason: str) -> None:
     """Five neighbours are enough for a = 5."""
-    found = BLEUNeighbors(min_neighbors=least).fit(copies(5), [1.0] * 100).estimate(["the fox"])
+    found = (
+        BLEUNeighbors(min_neighbors=least)
+        .fit(copies(5), [1.0] * 100)
+        .estimate(["the fox"])
+    )
     assert found.reasons == (reason,)
 
 
@@ -175,7 +195,8 @@ def test_reasons_and_their_precedence() -> None:
 def test_too_short_counts_tokens_and_orders() -> None:
     """Two words are too short for orders 2 to 4, not for 1 to 2."""
     words = {"kernel": "bleu*:tokenize=words", "min_neighbors": 1, "max_fraction": 1.0}
-    texts, ratings = ["one two three four", "one two"], [1.0, 3.0]
+    texts = ["one two three four", "one two"]
+    ratings = [1.0, 3.0]
     outputs = ["one two", " ", "one two three four"]
     found = BLEUNeighbors(**words).fit(texts, ratings).estimate(outputs)
     assert found.reasons == ("too-short", "empty", "")
@@ -192,10 +213,12 @@ def test_pools_with_nothing_to_learn_from() -> None:
     """No text, one text, no overlap at all: no estimate, no failure."""
     for texts in ([], ["the fox"], ["abcd", "wxyz"]):
         model = BLEUNeighbors()
-        assert model.fit(texts, [1.0] * len(texts)).estimate(["zzzzz"]).reasons == ("too-few",)
-        assert model.held_out(pool_of(texts, [1.0] * len(texts))).reasons == ("too-few",) * len(
-            texts
+        assert model.fit(texts, [1.0] * len(texts)).estimate(["zzzzz"]).reasons == (
+            "too-few",
         )
+        assert model.held_out(pool_of(texts, [1.0] * len(texts))).reasons == (
+            "too-few",
+        ) * len(texts)
     one = BLEUNeighbors(min_neighbors=1, max_fraction=1.0).fit(["the fox"], [4.0])
     assert one.estimate(["the fox"]).values.tolist() == [4.0]
     assert len(one.residuals()) == 0
@@ -204,7 +227,9 @@ def test_pools_with_nothing_to_learn_from() -> None:
 def test_equal_ratings_and_duplicates() -> None:
     """Ratings that are all equal come out as they are; every duplicate counts."""
     model = BLEUNeighbors(min_neighbors=3, max_fraction=1.0)
-    assert set(model.fit(copies(40), [0.1] * 100).estimate(["the fox", "0123"]).values) == {0.1}
+    assert set(
+        model.fit(copies(40), [0.1] * 100).estimate(["the fox", "0123"]).values
+    ) == {0.1}
     model.fit(["the fox"] * 3 + ["a dog"], [1.0, 2.0, 6.0, 5.0])
     found = model.estimate(["the fox"])
     assert (found.values.tolist(), found.support.tolist()) == ([3.0], [3])
@@ -212,11 +237,17 @@ def test_equal_ratings_and_duplicates() -> None:
 
 def test_units_follow_the_pool() -> None:
     """With a scale estimates lie in [0, 1], without it in the raters' units."""
-    texts, ratings = copies(50), [1.0, 6.0] * 50
+    texts = copies(50)
+    ratings = [1.0, 6.0] * 50
     plain = BLEUNeighbors().fit(texts, ratings).estimate(["the fox"])
-    onto = BLEUNeighbors().fit(pool_of(texts, ratings, scale=(1, 6))).estimate(["the fox"])
+    onto = (
+        BLEUNeighbors().fit(pool_of(texts, ratings, scale=(1, 6))).estimate(["the fox"])
+    )
     assert (plain.values.tolist(), onto.values.tolist()) == ([3.5], [0.5])
-    assert (onto.low.tolist(), onto.high.tolist()) == ([0.0], [1.0])  # clipped to the scale
+    assert (onto.low.tolist(), onto.high.tolist()) == (
+        [0.0],
+        [1.0],
+    )  # clipped to the scale
     assert plain.low[0] < 1.0
 
 
@@ -224,23 +255,29 @@ def test_intervals_hold_what_they_promise() -> None:
     """About 95 % of fresh texts of the same kind; within the scale."""
     pool = simulate(1_500, seed=5).pool
     order = np.random.default_rng(0).permutation(1_500)
-    rated, fresh = pool.take(order[:700]), pool.take(order[700:])
+    rated = pool.take(order[:700])
+    fresh = pool.take(order[700:])
     found = BLEUNeighbors().fit(rated).estimate(as_outputs(fresh))
     inside = (found.low <= fresh.human) & (fresh.human <= found.high)
     assert found.coverage > 0.9
     assert 0.93 <= inside[found.defined].mean() <= 0.97
     assert found.low[found.defined].min() >= 0.0
     assert found.high[found.defined].max() <= 1.0
-    assert ((found.low <= found.values) & (found.values <= found.high))[found.defined].all()
+    assert ((found.low <= found.values) & (found.values <= found.high))[
+        found.defined
+    ].all()
 
 
 def test_residuals_are_held_out_errors() -> None:
     """Rating minus estimate without the text's source, with what it belongs to; at most 2,000."""
     pool = simulate(90).pool
     model = BLEUNeighbors().fit(pool)
-    groups = np.array([sorted(set(pool.sources)).index(source) for source in pool.sources])
+    groups = np.array(
+        [sorted(set(pool.sources)).index(source) for source in pool.sources]
+    )
     errors = pool.human - model.held_out(pool, groups).values
-    found, rated = model.residuals(), model.rated
+    found = model.residuals()
+    rated = model.rated
     assert sorted(found.values.tolist()) == sorted(errors[~np.isnan(errors)].tolist())
     assert set(found.systems) == set(rated.systems)
     assert len(found.sources) == len(found)
@@ -257,7 +294,8 @@ def test_explanations_account_for_the_estimate() -> None:
     pool = simulate(120, raters_per_text=2).pool
     model = BLEUNeighbors(max_fraction=1.0).fit(pool)
     text = "You could try the Blue Swan for Thai dishes by the river."
-    found, told = model.estimate([text]), model.explain(text)
+    found = model.estimate([text])
+    told = model.explain(text)
     assert (told.estimate, told.low, told.high) == (found.values, found.low, found.high)
     assert (told.reason, told.support, told.size) == ("", found.support[0], 120)
     assert len(told.neighbors) == told.support
@@ -283,7 +321,11 @@ def test_an_explanation_can_hide_a_rated_text() -> None:
     for row in (0, 17):
         told = model.explain(pool.texts[row], hide=pool.ids[row])
         assert np.array_equal(told.estimate, held.values[row], equal_nan=True)
-        assert (told.support, told.size, told.reason) == (held.support[row], 59, held.reasons[row])
+        assert (told.support, told.size, told.reason) == (
+            held.support[row],
+            59,
+            held.reasons[row],
+        )
         assert pool.ids[row] not in {n.id for n in told.neighbors}
         assert pool.ids[row] in {n.id for n in model.explain(pool.texts[row]).neighbors}
 
@@ -296,12 +338,16 @@ def test_explanations_of_abstentions() -> None:
     told = BLEUNeighbors(tau=0.0).fit(copies(3), [1.0] * 100).explain("the")
     assert (told.reason, told.support, told.neighbors) == ("too-short", 0, ())
     with pytest.raises(UsageError, match="one output at a time"):
-        BLEUNeighbors().fit(["a"], [1]).explain(Outputs(ids=("a", "b"), texts=("a", "b")))
+        BLEUNeighbors().fit(["a"], [1]).explain(
+            Outputs(ids=("a", "b"), texts=("a", "b"))
+        )
 
 
 def test_parameters_the_way_of_scikit_learn() -> None:
     """get_params, set_params and clone, ours and scikit-learn's."""
-    model = BLEUNeighbors(tau=0.2, kernel="bleu*:orders=1-4").fit(copies(5), [1.0] * 100)
+    model = BLEUNeighbors(tau=0.2, kernel="bleu*:orders=1-4").fit(
+        copies(5), [1.0] * 100
+    )
     for copy in (model.clone(), sklearn.base.clone(model)):
         assert copy.get_params() == model.get_params()
         with pytest.raises(UsageError, match="fit a rated pool first"):
@@ -321,7 +367,10 @@ def test_changed_parameters_count_at_once_or_ask_for_a_fit() -> None:
     model = BLEUNeighbors().fit(pool)
     model.estimate(pool.texts[:5])
     changed = model.set_params(tau=0.2, min_neighbors=1).estimate(pool.texts[:5])
-    same(changed, BLEUNeighbors(tau=0.2, min_neighbors=1).fit(pool).estimate(pool.texts[:5]))
+    same(
+        changed,
+        BLEUNeighbors(tau=0.2, min_neighbors=1).fit(pool).estimate(pool.texts[:5]),
+    )
     for kernel in ("bleu*:orders=1-4", "bleu*:clip=no", "bleu*:tokenize=words"):
         with pytest.raises(UsageError, match="fit the rated pool again"):
             BLEUNeighbors().fit(pool).set_params(kernel=kernel).estimate(["abcd"])
@@ -356,7 +405,9 @@ def test_parameters_out_of_range(parameters: dict[str, Any], message: str) -> No
         (lambda m, p: m.fit(p).estimate("abcd"), "wrap it in a list"),
     ],
 )
-def test_wrong_use(call: Callable[[BLEUNeighbors, RatedPool], object], message: str) -> None:
+def test_wrong_use(
+    call: Callable[[BLEUNeighbors, RatedPool], object], message: str
+) -> None:
     """Named, never guessed at."""
     with pytest.raises(UsageError, match=message):
         call(BLEUNeighbors(), simulate(6).pool)
@@ -376,5 +427,7 @@ def test_signatures_tell_what_was_done() -> None:
         {"kernel": "bleu*:orders=1-4"},
         {"max_fraction": 0.5},
     ]
-    signed = {str(BLEUNeighbors(**parameters).signature()) for parameters in ({}, *others)}
+    signed = {
+        str(BLEUNeighbors(**parameters).signature()) for parameters in ({}, *others)
+    }
     assert len(signed) == 5

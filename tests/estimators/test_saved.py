@@ -24,7 +24,9 @@ from refless.files.arrays import read_arrays, write_arrays
 from refless.registry.errors import InputError, UsageError
 from tiny_encoder import tiny_encoder
 
-POSIX = pytest.mark.skipif(os.name != "posix", reason="links and users are those of POSIX")
+POSIX = pytest.mark.skipif(
+    os.name != "posix", reason="links and users are those of POSIX"
+)
 NEURAL = pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed")
 SMALL = "ratpred:embedding=4,hidden=4,epochs=3,synthetic_epochs=1,threads=1"
 SPECS = [
@@ -40,13 +42,24 @@ BOTH = ("values", "alone", "afar")
 
 def same(one: Estimator, other: Estimator, outputs: Any) -> None:
     """Bitwise: estimates, intervals, errors, evidence; and the signature."""
-    found, wanted = one.estimate(outputs), other.estimate(outputs)
+    found = one.estimate(outputs)
+    wanted = other.estimate(outputs)
     assert found.reasons == wanted.reasons
     for name in ("values", "support", "low", "high", "sd"):
-        assert np.array_equal(getattr(found, name), getattr(wanted, name), equal_nan=True), name
-    left, right = one.residuals(), other.residuals()
-    assert (left.sources, left.systems, left.ends) == (right.sources, right.systems, right.ends)
-    assert all(np.array_equal(getattr(left, n), getattr(right, n), equal_nan=True) for n in BOTH)
+        assert np.array_equal(
+            getattr(found, name), getattr(wanted, name), equal_nan=True
+        ), name
+    left = one.residuals()
+    right = other.residuals()
+    assert (left.sources, left.systems, left.ends) == (
+        right.sources,
+        right.systems,
+        right.ends,
+    )
+    assert all(
+        np.array_equal(getattr(left, n), getattr(right, n), equal_nan=True)
+        for n in BOTH
+    )
     first = outputs.take([0])
     assert repr(one.explain(first, most=5)) == repr(other.explain(first, most=5))
     assert one.signature() == other.signature()
@@ -57,11 +70,17 @@ def same(one: Estimator, other: Estimator, outputs: Any) -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Rated texts with a column to group by and a judge's score, and outputs."""
     where = tmp_path_factory.mktemp("saved")
-    extra = [{**row, "day": f"d{i // 36}", "judge": i % 7} for i, row in enumerate(rated_rows())]
+    extra = [
+        {**row, "day": f"d{i // 36}", "judge": i % 7}
+        for i, row in enumerate(rated_rows())
+    ]
     for row in extra:
         row["judge"] = len(str(row["text"])) % 5
     jsonl(where / "rated.jsonl", extra)
-    outputs = [{**row, "day": f"d{i // 4}", "judge": i % 5} for i, row in enumerate(output_rows())]
+    outputs = [
+        {**row, "day": f"d{i // 4}", "judge": i % 5}
+        for i, row in enumerate(output_rows())
+    ]
     jsonl(where / "outputs.jsonl", outputs)
     return where
 
@@ -69,19 +88,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_saved_estimator_is_the_fitted_one(tmp_path: Path, spec: str) -> None:
     """From Python, whatever the estimator."""
-    pool, outputs = simulate(60, seed=2).pool, as_outputs(simulate(20, seed=3).pool)
+    pool = simulate(60, seed=2).pool
+    outputs = as_outputs(simulate(20, seed=3).pool)
     fitted = estimator_of(spec).fit(pool)
     refless.save(fitted, tmp_path / "m.safetensors")
     same(refless.load(tmp_path / "m.safetensors"), fitted, outputs)
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_score_by_a_model_is_score_by_its_texts(folder: Path, tmp_path: Path, spec: str) -> None:
+def test_score_by_a_model_is_score_by_its_texts(
+    folder: Path, tmp_path: Path, spec: str
+) -> None:
     """Every digit of JSON and CSV, the signature and the evidence included."""
     flags = ("--group", "day") if spec in {"gp", "bleu-neighbors"} else ()
-    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    one = tmp_path / "one.json"
+    other = tmp_path / "other.json"
     given = ("--scale", 1, 5, "--estimator", spec)
-    rated, outputs = folder / "rated.jsonl", folder / "outputs.jsonl"
+    rated = folder / "rated.jsonl"
+    outputs = folder / "outputs.jsonl"
     model = tmp_path / "m.safetensors"
     assert run("fit", rated, "--to", model, *given, *flags).code == 0
     by_model = run("score", outputs, "--model", model, "--format", "csv", "-o", one)
@@ -95,13 +119,20 @@ def test_score_by_a_model_is_score_by_its_texts(folder: Path, tmp_path: Path, sp
 
 def test_scores_of_others_are_asked_for_once(folder: Path, tmp_path: Path) -> None:
     """A model knows which columns it has learned from; others are refused."""
-    rated, outputs = folder / "rated.jsonl", folder / "outputs.jsonl"
+    rated = folder / "rated.jsonl"
+    outputs = folder / "outputs.jsonl"
     model = tmp_path / "m.safetensors"
     judge = ("--score-column", "judge")
     assert run("fit", rated, "--to", model, *judge).code == 0
     found = run("score", outputs, "--model", model, "--format", "csv")
-    assert found.out == run("score", outputs, "--rated", rated, *judge, "--format", "csv").out
-    assert run("score", outputs, "--model", model, *judge, "--format", "csv").out == found.out
+    assert (
+        found.out
+        == run("score", outputs, "--rated", rated, *judge, "--format", "csv").out
+    )
+    assert (
+        run("score", outputs, "--model", model, *judge, "--format", "csv").out
+        == found.out
+    )
     refused = run("score", outputs, "--model", model, "--score-column", "nobody")
     assert refused.code == 2
     assert "nobody" in refused.err
@@ -109,7 +140,8 @@ def test_scores_of_others_are_asked_for_once(folder: Path, tmp_path: Path) -> No
 
 def test_explain_by_a_model(folder: Path, tmp_path: Path) -> None:
     """An output, and a rated text held out."""
-    rated, outputs = folder / "rated.jsonl", folder / "outputs.jsonl"
+    rated = folder / "rated.jsonl"
+    outputs = folder / "outputs.jsonl"
     model = tmp_path / "m.safetensors"
     run("fit", rated, "--to", model, "--scale", 1, 5)
     for words in (("--id", "o01", "--outputs", outputs), ("--id", "t003")):
@@ -157,14 +189,19 @@ def refused(*words: object) -> str:
 
 def test_what_a_model_has_is_not_given_again(folder: Path, tmp_path: Path) -> None:
     """Rated texts, an estimator, another scale, another group."""
-    rated, model = folder / "rated.jsonl", tmp_path / "m.safetensors"
+    rated = folder / "rated.jsonl"
+    model = tmp_path / "m.safetensors"
     run("fit", rated, "--to", model, "--scale", 1, 5, "--estimator", "bleu-neighbors")
     by = ("score", folder / "outputs.jsonl", "--model", model)
-    assert "has its own --rated; leave one of them out" in refused(*by, "--rated", rated)
+    assert "has its own --rated; leave one of them out" in refused(
+        *by, "--rated", rated
+    )
     assert "has its own --estimator" in refused(*by, "--estimator", "ratpred")
     assert "was made with --scale 1 5" in refused(*by, "--scale", 1, 4)
     assert "was made without --group" in refused(*by, "--group", "day")
-    assert "must end in .safetensors" in refused("fit", rated, "--to", tmp_path / "model")
+    assert "must end in .safetensors" in refused(
+        "fit", rated, "--to", tmp_path / "model"
+    )
     with pytest.raises(UsageError, match="fit a rated pool first"):
         refless.save(GaussianProcess(), tmp_path / "none.safetensors")
 
@@ -178,17 +215,25 @@ DAMAGED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         lambda facts: facts.update(signature=f"gp|v:{refless.__version__}"),
         "it was made as gp",
     ),
-    "no estimator": (lambda facts: facts.update(estimator="magic"), "no estimator 'magic'"),
+    "no estimator": (
+        lambda facts: facts.update(estimator="magic"),
+        "no estimator 'magic'",
+    ),
     "another one": (
         lambda facts: facts.update(estimator="bleu-neighbors"),
         "more than there is to learn",
     ),
-    "more learned": (lambda facts: facts["learned"].update(more=1), "more than there is to learn"),
+    "more learned": (
+        lambda facts: facts["learned"].update(more=1),
+        "more than there is to learn",
+    ),
     "another size": (lambda facts: facts["pool"].update(size=3), "has another length"),
 }
 
 
-def changed(path: Path, change: Callable[[dict[str, Any], dict[str, np.ndarray]], object]) -> None:
+def changed(
+    path: Path, change: Callable[[dict[str, Any], dict[str, np.ndarray]], object]
+) -> None:
     """Writes other facts and arrays into a file."""
     facts, arrays = read_arrays(path, "fitted estimator", "")
     arrays = {name: array.copy() for name, array in arrays.items()}
@@ -270,7 +315,10 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         (lambda facts, _: facts["about"].update(scale=[5, 1]), "lower first"),
         (lambda facts, _: facts["about"].pop("sources"), "sources"),
         (lambda _, arrays: arrays.pop("0.output.bias"), "weights"),
-        (lambda _, arrays: arrays.update({"0.output.bias": np.zeros((7, 7), "f4")}), "shape"),
+        (
+            lambda _, arrays: arrays.update({"0.output.bias": np.zeros((7, 7), "f4")}),
+            "shape",
+        ),
         (lambda _, arrays: arrays.update({"0.output.bias": np.zeros(1)}), "type"),
     ],
 )
@@ -290,7 +338,8 @@ def test_whatever_is_no_saved_file_is_refused(tmp_path: Path) -> None:
     """Nothing there, a folder, cut off anywhere, other bytes, a file of somebody else."""
     from safetensors.numpy import save
 
-    path, whole = tmp_path / "m.safetensors", tmp_path / "whole.safetensors"
+    path = tmp_path / "m.safetensors"
+    whole = tmp_path / "whole.safetensors"
     refless.save(estimator_of("bleu-neighbors").fit(simulate(20, seed=2).pool), whole)
     content = whole.read_bytes()
     with pytest.raises(InputError, match="there is no such file"):
@@ -299,7 +348,11 @@ def test_whatever_is_no_saved_file_is_refused(tmp_path: Path) -> None:
         refless.load(tmp_path)
     header = len(content) - int.from_bytes(content[:8], "little")
     cut = [content[:size] for size in (0, 7, 8, 100, header, len(content) - 1)]
-    made = [b"\xff" * 40, (9).to_bytes(8, "little") + b"[" * 9, save({"a": np.zeros(3)})]
+    made = [
+        b"\xff" * 40,
+        (9).to_bytes(8, "little") + b"[" * 9,
+        save({"a": np.zeros(3)}),
+    ]
     for other in (*cut, *made, content[:8] + content[8:].replace(b'"I64"', b'"F99"')):
         path.write_bytes(other)
         with pytest.raises(InputError, match="name a file made by 'refless fit'"):
@@ -320,10 +373,14 @@ def test_arrays_are_mapped(tmp_path: Path) -> None:
         assert array.flags.c_contiguous
 
 
-def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing that was begun remains."""
     path = tmp_path / "m.safetensors"
-    old, new = (estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25))
+    old, new = (
+        estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25)
+    )
     refless.save(old, path)
 
     def full(_: int) -> None:
@@ -331,7 +388,9 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", full)
-        with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
+        with pytest.raises(
+            InputError, match=r"cannot be written \(No space left on device\)"
+        ):
             refless.save(new, path)
     assert refless.load(path).signature() == old.signature()
     assert [*tmp_path.iterdir()] == [path]
@@ -340,8 +399,12 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
 @POSIX
 def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
     """By any number of links, also to what is not there yet; a circle of links is refused."""
-    old, new = (estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25))
-    target, link, second = (tmp_path / f"{name}.safetensors" for name in ("target", "a", "b"))
+    old, new = (
+        estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25)
+    )
+    target, link, second = (
+        tmp_path / f"{name}.safetensors" for name in ("target", "a", "b")
+    )
     link.symlink_to(target.name)
     second.symlink_to(link)
     for model in (old, new):
@@ -358,7 +421,9 @@ def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
         refless.load(circle)
     circle.unlink()
     circle.symlink_to(tmp_path / "nowhere" / "m.safetensors")
-    with pytest.raises(InputError, match=r"cannot be written \(No such file or directory\)"):
+    with pytest.raises(
+        InputError, match=r"cannot be written \(No such file or directory\)"
+    ):
         refless.save(new, circle)
 
 
@@ -366,7 +431,9 @@ def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize("existing", [True, False])
 def test_a_folder_that_is_read_only(existing: bool) -> None:
     """An error in words; the old file stays."""
-    old, new = (estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25))
+    old, new = (
+        estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25)
+    )
     with TemporaryDirectory() as name:
         folder = Path(name)
         model = folder / "m.safetensors"
@@ -374,7 +441,10 @@ def test_a_folder_that_is_read_only(existing: bool) -> None:
             refless.save(old, model)
         before = [(file.name, file.read_bytes()) for file in folder.iterdir()]
         folder.chmod(0o555)
-        with as_nobody(), pytest.raises(InputError, match=r"written \(Permission denied\)"):
+        with (
+            as_nobody(),
+            pytest.raises(InputError, match=r"written \(Permission denied\)"),
+        ):
             refless.save(new, model)
         assert [(file.name, file.read_bytes()) for file in folder.iterdir()] == before
         folder.chmod(0o755)
@@ -405,7 +475,9 @@ while True:
 
 
 def _write(path: Path, count: int) -> None:
-    models = [estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25)]
+    models = [
+        estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25)
+    ]
     for _ in range(count):
         for model in models:
             refless.save(model, path)

@@ -27,7 +27,11 @@ def test_two_annotators_by_hand():
 
 def test_undefined_correlations_are_left_out():
     """An annotator who always says 2 has no Spearman."""
-    rows = [(text, "flat", 2) for text in "xyz"] + [("x", "b", 1), ("y", "b", 2), ("z", "b", 3)]
+    rows = [(text, "flat", 2) for text in "xyz"] + [
+        ("x", "b", 1),
+        ("y", "b", 2),
+        ("z", "b", 3),
+    ]
     found = annotators(pool_from(rows))
     assert found.average["spearman"] == pytest.approx(1)
     assert np.isnan(found.values["spearman"]).tolist() == [False, True]
@@ -55,7 +59,10 @@ def test_huse_gives_the_published_yardstick():
     assert found.average["mse"] == pytest.approx(0.0803, abs=1e-4)
     assert found.average["spearman"] == pytest.approx(0.411, abs=1e-3)
     rho = found.values["spearman"]
-    assert (np.isnan(rho).sum(), np.nan_to_num(rho).mean()) == (1, pytest.approx(0.406, abs=1e-3))
+    assert (np.isnan(rho).sum(), np.nan_to_num(rho).mean()) == (
+        1,
+        pytest.approx(0.406, abs=1e-3),
+    )
     assert found.best["mse"] == pytest.approx(0.0200, abs=1e-4)
     assert found.best["spearman"] == pytest.approx(0.923, abs=1e-3)
 

@@ -18,7 +18,11 @@ ITEMS = 300
 
 
 def field_of(
-    human: FloatArray, estimates: FloatArray | None = None, *, sources: int = 0, **more: Any
+    human: FloatArray,
+    estimates: FloatArray | None = None,
+    *,
+    sources: int = 0,
+    **more: Any,
 ) -> Field:
     """Systems a, b ..., of which each has a row of ratings and estimates, by item; all in order."""
     systems, n = human.shape
@@ -29,7 +33,9 @@ def field_of(
         texts=tuple(f"text {i}" for i in range(systems * n)),
         systems=tuple(name for name in "abcdef"[:systems] for _ in range(n)),
         items=items * systems,
-        sources=tuple(f"s{i // per_source}" for i in range(n)) * systems if sources else (),
+        sources=tuple(f"s{i // per_source}" for i in range(n)) * systems
+        if sources
+        else (),
     )
     nothing = np.full(systems * n, np.nan)
     return Field(
@@ -56,9 +62,12 @@ def test_promises_are_kept() -> None:
     ratings were to show nothing 29 to 36 % were shown.
     """
     rng = np.random.default_rng(7)
-    kept, promised, after = [], [], []
+    kept = []
+    promised = []
+    after = []
     for _ in range(600):
-        gaps, first = rng.normal(USUAL * rng.normal(), 1.0, ITEMS), rng.normal(size=ITEMS)
+        gaps = rng.normal(USUAL * rng.normal(), 1.0, ITEMS)
+        first = rng.normal(size=ITEMS)
         looked = pair_of(first, first + gaps, 20)
         if looked.shown:
             continue
@@ -74,7 +83,10 @@ def test_promises_are_kept() -> None:
 def test_the_chance_by_drawing() -> None:
     """The closed form is the share of drawn studies that show a difference."""
     rng = np.random.default_rng(0)
-    prior, now, then, value = 0.09, 1 / 20, 1 / 80, 0.3
+    prior = 0.09
+    now = 1 / 20
+    then = 1 / 80
+    value = 0.3
     truth = rng.normal(0, np.sqrt(prior), 1_000_000)
     final = truth + rng.normal(0, np.sqrt(then), len(truth))
     looked = final + rng.normal(0, np.sqrt(now - then), len(truth))
@@ -104,7 +116,8 @@ def test_what_is_known_already() -> None:
 
 def misjudged(rng: np.random.Generator, effects: FloatArray) -> tuple[Field, Residuals]:
     """Two systems that estimates misjudge so, 100 items of which 25 are rated, nobody knows why."""
-    n, kept = 100, rng.permutation(100)[:25]
+    n = 100
+    kept = rng.permutation(100)[:25]
     estimates, noise = rng.normal(size=(2, 2, n))
     human = np.full((2, n), np.nan)
     human[:, kept] = (estimates + effects[:, None] + noise)[:, kept]
@@ -119,7 +132,8 @@ def test_two_systems_of_unknown_selection() -> None:
 
     200 runs; with a variance between systems that two of them can deny they held .90.
     """
-    rng, held = np.random.default_rng(3), 0
+    rng = np.random.default_rng(3)
+    held = 0
     for _ in range(200):
         effects = 0.2 * rng.normal(size=2)
         field, errors = misjudged(rng, effects - effects.mean())
@@ -165,7 +179,8 @@ def test_estimates_alone_are_for_systems_without_ratings() -> None:
     human = np.clip(np.round(estimates + rng.normal(size=(3, 40)) / 2), 1, 5)
     human[2] = np.nan
     methods = {
-        (pair.first, pair.second): pair.method for pair in standings_of(human, estimates).pairs
+        (pair.first, pair.second): pair.method
+        for pair in standings_of(human, estimates).pairs
     }
     assert methods["a", "c"] == methods["b", "c"] == "estimates"
     assert methods["a", "b"] != "estimates"
@@ -177,7 +192,8 @@ def test_items_of_one_source_are_no_evidence_of_their_own(sources: int) -> None:
 
     With items as if each were drawn by itself it was .10 to .38.
     """
-    rng, shown = np.random.default_rng(sources), 0
+    rng = np.random.default_rng(sources)
+    shown = 0
     n = 5 * sources
     for _ in range(200):
         effects = np.repeat(0.5 * rng.normal(size=(2, sources)), 5, axis=1)

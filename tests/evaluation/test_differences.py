@@ -21,7 +21,9 @@ GROUPS = np.arange(150) // 5
 def test_slow_twin() -> None:
     """The same interval as from rows that are repeated as often as they were drawn."""
     order = np.lexsort((NOISE, CLOSE, HUMAN))
-    human, first, second = HUMAN[order], CLOSE[order], NOISE[order]
+    human = HUMAN[order]
+    first = CLOSE[order]
+    second = NOISE[order]
     rng = np.random.default_rng(3)
     drawn = rng.integers(150, size=(200, 150))
     gaps = [spearman(human[i], first[i]) - spearman(human[i], second[i]) for i in drawn]
@@ -32,7 +34,9 @@ def test_slow_twin() -> None:
 
 def test_pairing_narrows_the_interval() -> None:
     """Of two nearly equal predictors far less is in doubt than of two unlike ones."""
-    near, far = (difference("spearman", HUMAN, CLOSE, other).interval for other in (TWIN, NOISE))
+    near, far = (
+        difference("spearman", HUMAN, CLOSE, other).interval for other in (TWIN, NOISE)
+    )
     assert near[1] - near[0] < 0.2 * (far[1] - far[0])
     assert far[0] > 0
 
@@ -43,9 +47,13 @@ def test_antisymmetric_and_of_no_order(measure: str, clusters: IntArray | None) 
     """Turned round it changes its sign; the order of rows changes nothing."""
     back = RNG.permutation(150)
 
-    def ends(first: FloatArray, second: FloatArray, rows: IntArray) -> tuple[float, float]:
+    def ends(
+        first: FloatArray, second: FloatArray, rows: IntArray
+    ) -> tuple[float, float]:
         held = None if clusters is None else clusters[rows]
-        return difference(measure, HUMAN[rows], first[rows], second[rows], clusters=held).interval
+        return difference(
+            measure, HUMAN[rows], first[rows], second[rows], clusters=held
+        ).interval
 
     plain = ends(CLOSE, NOISE, np.arange(150))
     assert plain == ends(CLOSE, NOISE, back)

@@ -16,13 +16,13 @@ from refless.evaluation.drift import Drift, _slots, drift
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.corrections import holm
 
-RUNS, TEXTS = 100, 60
-FOLLOW, HIGHER = "Raters who use less of the scale", "Raters who rate higher or lower"
-CHANGE, OVER, BESIDE = (
-    "Raters who change",
-    "Ratings fall over time",
-    "Beside the estimates ratings fall",
-)
+RUNS = 100
+TEXTS = 60
+FOLLOW = "Raters who use less of the scale"
+HIGHER = "Raters who rate higher or lower"
+CHANGE = "Raters who change"
+OVER = "Ratings fall over time"
+BESIDE = "Beside the estimates ratings fall"
 
 
 def pool_of(values: FloatArray, times: FloatArray | None = None) -> RatedPool:
@@ -69,7 +69,9 @@ def test_level_and_follows_have_the_moments_of_all_exchanges() -> None:
     found = studied(pool_of(many)).raters[0]
     off = (values - mean[:, None])[:, 0]
     assert found.level == pytest.approx((off * 3 / 2).mean())  # beside the two others
-    assert found.level_p == pytest.approx(min(1, 3 * chance(10 * off.sum(), 10 * level)))
+    assert found.level_p == pytest.approx(
+        min(1, 3 * chance(10 * off.sum(), 10 * level))
+    )
     slopes = 10 * centred @ (values - mean[:, None])
     below = np.array([chance(t, 10 * follows) / 2 for t in slopes])
     below = np.where(slopes < 0, below, 1 - below)
@@ -89,7 +91,9 @@ def test_trend_has_the_moments_of_all_exchanges() -> None:
     mean = values.mean(axis=1)[:, None]
     top = ((many - np.tile(mean, (10, 1))) * place).sum()
     variance = sum(
-        np.var([(one * place[3 * i : 3 * i + 3]).sum() for one in exchanged(values - mean)])
+        np.var(
+            [(one * place[3 * i : 3 * i + 3]).sum() for one in exchanged(values - mean)]
+        )
         for i in range(10)
     )
     found = studied(pool_of(many, when)).over_time
@@ -106,12 +110,16 @@ def test_others_and_variance() -> None:
     assert slots.variance.tolist() == pytest.approx([8 / 3] * 3)
 
 
-def times_of(rng: np.random.Generator, values: FloatArray, *, blocks: bool) -> FloatArray:
+def times_of(
+    rng: np.random.Generator, values: FloatArray, *, blocks: bool
+) -> FloatArray:
     """When each was rated: one rater after the other, or all at once."""
     n, raters = values.shape
     if not blocks:
         return rng.permutation(n * raters).reshape(n, raters).astype(np.float64)
-    return np.stack([rng.permutation(n) + n * i for i in range(raters)], axis=1).astype(np.float64)
+    return np.stack([rng.permutation(n) + n * i for i in range(raters)], axis=1).astype(
+        np.float64
+    )
 
 
 @pytest.mark.parametrize("alike", [True, False], ids=["alike", "levels"])
@@ -129,22 +137,31 @@ def test_nulls(alike: bool) -> None:
         pool = pool_of(values, times_of(rng, values, blocks=not alike))
         said.append(drift_lines(studied(pool, quality), (1, 5)))
     for start in (FOLLOW, HIGHER) if alike else ():
-        assert sum(any(line.startswith(start) for line in lines) for lines in said) <= 0.05 * RUNS
+        assert (
+            sum(any(line.startswith(start) for line in lines) for lines in said)
+            <= 0.05 * RUNS
+        )
     for part in ("change over time", "over time"):
         assert sum(any(part in line for line in lines) for lines in said) <= 0.05 * RUNS
 
 
-def careless(values: FloatArray, rng: np.random.Generator, when: FloatArray) -> FloatArray:
+def careless(
+    values: FloatArray, rng: np.random.Generator, when: FloatArray
+) -> FloatArray:
     values[:, 2] = rng.integers(1, 6, len(values))
     return values
 
 
-def constant(values: FloatArray, rng: np.random.Generator, when: FloatArray) -> FloatArray:
+def constant(
+    values: FloatArray, rng: np.random.Generator, when: FloatArray
+) -> FloatArray:
     values[:, 2] = 3.0
     return values
 
 
-def strict(values: FloatArray, rng: np.random.Generator, when: FloatArray) -> FloatArray:
+def strict(
+    values: FloatArray, rng: np.random.Generator, when: FloatArray
+) -> FloatArray:
     values[:, 2] = np.maximum(values[:, 2] - 1, 1)
     return values
 
@@ -154,7 +171,9 @@ def tired(values: FloatArray, rng: np.random.Generator, when: FloatArray) -> Flo
     return values
 
 
-def falling(values: FloatArray, rng: np.random.Generator, when: FloatArray) -> FloatArray:
+def falling(
+    values: FloatArray, rng: np.random.Generator, when: FloatArray
+) -> FloatArray:
     return values - 1.5 * when / when.max()
 
 
@@ -239,7 +258,10 @@ def test_order_changes_nothing() -> None:
 )
 def test_times_are_read(cells: list[object], times: list[float]) -> None:
     """Dates with and without zones, and numbers; blank ones are not known."""
-    rows = [{"text": f"a{i}", "rating": 1, "timestamp": cell} for i, cell in enumerate(cells)]
+    rows = [
+        {"text": f"a{i}", "rating": 1, "timestamp": cell}
+        for i, cell in enumerate(cells)
+    ]
     found = read_pool(rows, Reading()).pool.ratings.times
     if any(isinstance(cell, str) and "-" in cell for cell in cells):
         noon = 1767268800.0  # 2026-01-01T12:00 in UTC, as date -d gives it
@@ -264,11 +286,18 @@ def test_validate_tells(tmp_path) -> None:
     values, _ = rated(rng)
     values[:, 2] = 3.0
     rows = [
-        {"id": f"t{i}", "text": text, "annotator": f"w{j}", "rating": values[i, j], "rated_at": i}
+        {
+            "id": f"t{i}",
+            "text": text,
+            "annotator": f"w{j}",
+            "rating": values[i, j],
+            "rated_at": i,
+        }
         for i, text in enumerate(headlines(TEXTS))
         for j in range(values.shape[1])
     ]
-    file, page = jsonl(tmp_path / "rows.jsonl", rows), tmp_path / "page.html"
+    file = jsonl(tmp_path / "rows.jsonl", rows)
+    page = tmp_path / "page.html"
     given = ("validate", file, "--scale", 1, 5, "--estimator", "bleu-neighbors")
     ran = run(*given, "-o", page)
     assert f"Raters and time\n{FOLLOW}" in ran.out

@@ -17,7 +17,9 @@ NAN = float("nan")
 
 def judged(human, predicted, group=(), reason=None) -> Predictions:
     predicted = np.array(predicted, dtype=np.float64)
-    reason = reason or tuple("too-few" if np.isnan(value) else "" for value in predicted)
+    reason = reason or tuple(
+        "too-few" if np.isnan(value) else "" for value in predicted
+    )
     return Predictions(
         id=tuple(f"t{i}" for i in range(len(predicted))),
         human=np.array(human, dtype=np.float64),
@@ -30,8 +32,12 @@ def judged(human, predicted, group=(), reason=None) -> Predictions:
 def sample(n: int, *, seed: int = 0, grouped: bool = False) -> Predictions:
     rng = np.random.default_rng(seed)
     human = np.round(rng.random(n), 1)
-    predicted = np.where(rng.random(n) < 0.2, np.nan, np.round(human + rng.normal(size=n), 1))
-    return judged(human, predicted, [f"g{i}" for i in rng.integers(0, 9, n)] if grouped else ())
+    predicted = np.where(
+        rng.random(n) < 0.2, np.nan, np.round(human + rng.normal(size=n), 1)
+    )
+    return judged(
+        human, predicted, [f"g{i}" for i in rng.integers(0, 9, n)] if grouped else ()
+    )
 
 
 def permuted(table: Predictions, order: np.ndarray) -> Predictions:
@@ -59,8 +65,14 @@ def test_correlations_and_intervals_belong_together():
     scored = ~np.isnan(table.predicted)
     found = agreement(table)
     for name in ("pearson", "spearman", "kendall"):
-        function = {"pearson": "pearsonr", "spearman": "spearmanr", "kendall": "kendalltau"}[name]
-        value = getattr(scipy.stats, function)(table.human[scored], table.predicted[scored])[0]
+        function = {
+            "pearson": "pearsonr",
+            "spearman": "spearmanr",
+            "kendall": "kendalltau",
+        }[name]
+        value = getattr(scipy.stats, function)(
+            table.human[scored], table.predicted[scored]
+        )[0]
         assert getattr(found, name) == pytest.approx(value, abs=1e-12)
         low, high = found.interval_of(name)
         assert low < value < high
@@ -80,7 +92,9 @@ def test_row_order_does_not_matter(seed, n, grouped):
 def test_the_seed_matters_and_zero_is_a_seed():
     """Seed 0 repeats itself and differs from seed 1."""
     table = sample(50)
-    first, again, other = (agreement(table, seed=seed).mse_interval for seed in (0, 0, 1))
+    first, again, other = (
+        agreement(table, seed=seed).mse_interval for seed in (0, 0, 1)
+    )
     assert first == again
     assert first != other
 
@@ -93,7 +107,9 @@ def test_groups_are_drawn_whole():
     names = [f"g{i // 5}" for i in range(150)]
     together = agreement(judged(human, predicted, names)).mse_interval
     # Independent copies would shrink the width by sqrt(5).
-    assert (together[1] - together[0]) / (apart[1] - apart[0]) == pytest.approx(5**0.5, rel=0.15)
+    assert (together[1] - together[0]) / (apart[1] - apart[0]) == pytest.approx(
+        5**0.5, rel=0.15
+    )
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,9 @@ from refless.registry.arrays import FloatArray, IntArray
 LEAST = 1e-12  # of the scale, which is 1 wide: what rounding may do
 SCALE = (1.0, 5.0)
 WORDS = ("the ferry", "a choir", "opens", "sings", "at noon", "by the river", "again")
-SMALL = "embedding=4,hidden=4,batch_size=8,epochs=2,synthetic_epochs=1,learning_rate=0.01"
+SMALL = (
+    "embedding=4,hidden=4,batch_size=8,epochs=2,synthetic_epochs=1,learning_rate=0.01"
+)
 ESTIMATORS = (
     "gp",
     "gp:tune_on=10",
@@ -44,7 +46,9 @@ POOLS = st.fixed_dictionaries(
             st.tuples(
                 st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join),
                 st.integers(0, 4),  # of which source
-                st.lists(st.sampled_from([1.0, 2.0, 2.5, 4.0, 5.0]), min_size=1, max_size=3),
+                st.lists(
+                    st.sampled_from([1.0, 2.0, 2.5, 4.0, 5.0]), min_size=1, max_size=3
+                ),
             ),
             min_size=14,
             max_size=28,
@@ -63,7 +67,9 @@ def built(drawn: dict[str, Any]) -> tuple[RatedPool, IntArray]:
     """The pool, and what is held out together."""
     rows = (
         drawn["rows"]
-        + [(t, s, [6.0 - r for r in rs]) for t, s, rs in drawn["rows"]][: drawn["copied"]]
+        + [(t, s, [6.0 - r for r in rs]) for t, s, rs in drawn["rows"]][
+            : drawn["copied"]
+        ]
     )
     pool = pool_of(
         [text for text, _, _ in rows],
@@ -79,7 +85,11 @@ def built(drawn: dict[str, Any]) -> tuple[RatedPool, IntArray]:
         scale=SCALE,
     )
     group = drawn["group"]
-    if group == "id" or (group == "source" and not drawn["sources"]) or len(set(pool.texts)) < 2:
+    if (
+        group == "id"
+        or (group == "source" and not drawn["sources"])
+        or len(set(pool.texts)) < 2
+    ):
         return pool, np.arange(len(pool))
     waves = [f"w{i % 4}" for i in range(len(pool))]
     labels = waves if group == "wave" else group_names(pool, "text")
@@ -111,7 +121,9 @@ def by(spec: str) -> Held:
     model: Estimator = estimator_of(spec)
 
     def held(pool: RatedPool, groups: IntArray) -> FloatArray:
-        tried = model.cross_validated(pool, groups, folds_in(pool, groups, 10))[1].estimates
+        tried = model.cross_validated(pool, groups, folds_in(pool, groups, 10))[
+            1
+        ].estimates
         return np.stack([model.held_out(pool, groups).values, *tried], axis=1)
 
     return held
@@ -121,14 +133,20 @@ def twice_judged(pool: RatedPool) -> RatedPool:
     """With another score, so that there is something to put together; none where there is none."""
     if not pool.score_names:
         return pool
-    return replace(pool, **scored({"judge": pool.scores[:, 0], "other": -np.arange(len(pool))}))
+    return replace(
+        pool, **scored({"judge": pool.scores[:, 0], "other": -np.arange(len(pool))})
+    )
 
 
 def by_baselines(pool: RatedPool, groups: IntArray) -> FloatArray:
     """[n, 2 baselines] each without its group, and without its block."""
     blocks = folds_in(pool, groups, 5)
-    found = baselines.baselines(pool, groups, blocks) | judges(twice_judged(pool), blocks)
-    return np.stack([column for one in found.values() for column in one.estimates], axis=1)
+    found = baselines.baselines(pool, groups, blocks) | judges(
+        twice_judged(pool), blocks
+    )
+    return np.stack(
+        [column for one in found.values() for column in one.estimates], axis=1
+    )
 
 
 # As it was found: copies sorted by rating, so that a copy's fold depended on its own rating.
@@ -150,7 +168,9 @@ COPIES = {
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @example(drawn=COPIES, moved=(0, 5.0))
 @given(drawn=POOLS, moved=MOVED)
-def test_of_estimators(spec: str, drawn: dict[str, Any], moved: tuple[int, float]) -> None:
+def test_of_estimators(
+    spec: str, drawn: dict[str, Any], moved: tuple[int, float]
+) -> None:
     """Every estimator, grouping, a part of the texts, copies with and without ids."""
     check(by(spec), drawn, moved)
 
@@ -188,10 +208,17 @@ def test_no_choice_sees_a_rating(
     for label in np.unique(groups):
         assert len(set(fold[groups == label].tolist())) == 1
     if drawn["group"] != "wave":
-        assert all(len(set(fold[copies_of(pool) == one].tolist())) == 1 for one in copies_of(pool))
+        assert all(
+            len(set(fold[copies_of(pool) == one].tolist())) == 1
+            for one in copies_of(pool)
+        )
 
 
-@given(st.lists(st.integers(0, 6), min_size=1, max_size=30), st.integers(1, 20), st.integers(0, 2))
+@given(
+    st.lists(st.integers(0, 6), min_size=1, max_size=30),
+    st.integers(1, 20),
+    st.integers(0, 2),
+)
 def test_copies_are_drawn_whole(copies: list[int], most: int, seed: int) -> None:
     """All copies of a text or none, and none is left out that fits; but of one with too many."""
     rows = whole(np.array(copies), most, np.random.default_rng(seed))
@@ -201,7 +228,9 @@ def test_copies_are_drawn_whole(copies: list[int], most: int, seed: int) -> None
     if min(map(copies.count, copies)) <= most:
         assert all(kept.count(one) == copies.count(one) for one in kept)
         missing = [copies.count(one) for one in copies if one not in kept]
-        assert not missing or min(missing) > most - len(rows)  # no more would have fitted
+        assert not missing or min(missing) > most - len(
+            rows
+        )  # no more would have fitted
 
 
 @given(st.integers(1, 40), st.integers(2, 7))

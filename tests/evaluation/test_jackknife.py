@@ -36,15 +36,19 @@ SOURCES = np.unique(POOL.sources, return_inverse=True)[1].astype(np.int64)
 ALWAYS = BLEUNeighbors(tau=0.2, min_neighbors=0, max_fraction=1.0)
 RNG = np.random.default_rng(0)
 HUMAN = RNG.standard_normal(100)
-NEAR, FAR = HUMAN + RNG.standard_normal(100), HUMAN + 3 * RNG.standard_normal(100)
+NEAR = HUMAN + RNG.standard_normal(100)
+FAR = HUMAN + 3 * RNG.standard_normal(100)
 
 
 @pytest.mark.parametrize("groups", [ALONE, SOURCES])
 def test_groups_are_dealt_whole_and_by_content(groups: np.ndarray) -> None:
     """No group in two blocks or two parts; a shuffled pool is dealt alike."""
-    deal, order = split(POOL, groups), RNG.permutation(90)
+    deal = split(POOL, groups)
+    order = RNG.permutation(90)
     for labels in (deal.blocks, deal.part):
-        assert len(set(zip(groups.tolist(), labels.tolist(), strict=True))) == len(set(groups))
+        assert len(set(zip(groups.tolist(), labels.tolist(), strict=True))) == len(
+            set(groups)
+        )
     again = split(POOL.take(order), groups[order])
     assert (again.blocks == deal.blocks[order]).all()
     assert (again.part == deal.part[order]).all()
@@ -59,7 +63,9 @@ def test_blocks_have_twelve_groups_where_there_are_enough() -> None:
 
 @pytest.mark.parametrize("estimator", [GaussianProcess(), BLEUNeighbors(), ALWAYS])
 @pytest.mark.parametrize("groups", [ALONE, SOURCES])
-def test_whole_pool_is_that_of_held_out(estimator: Estimator, groups: np.ndarray) -> None:
+def test_whole_pool_is_that_of_held_out(
+    estimator: Estimator, groups: np.ndarray
+) -> None:
     """`tried` gives what `held_out` gives; blocks are what blocks held out give."""
     deal = split(POOL, groups)
     found, method = estimator.cross_validated(POOL, groups, deal.blocks)
@@ -87,10 +93,15 @@ def test_kriging_without_a_part_keeps_its_amplitudes() -> None:
     """The closed form against conditioning on the ratings that are left."""
     from refless.stats.posterior import exact
 
-    root, y = RNG.standard_normal((30, 30)), RNG.standard_normal(30)
-    kernel, noise = root @ root.T / 30, np.full(30, 0.3)
-    kept, groups = np.arange(3, 28), np.arange(30) // 2
-    quick = exact(kernel.copy(), noise, y).precision().among(kept).held_out(groups[kept])
+    root = RNG.standard_normal((30, 30))
+    y = RNG.standard_normal(30)
+    kernel = root @ root.T / 30
+    noise = np.full(30, 0.3)
+    kept = np.arange(3, 28)
+    groups = np.arange(30) // 2
+    quick = (
+        exact(kernel.copy(), noise, y).precision().among(kept).held_out(groups[kept])
+    )
     alone = exact(kernel[np.ix_(kept, kept)].copy(), noise[kept], y[kept])
     slow = alone.precision().held_out(groups[kept])
     np.testing.assert_allclose(quick, slow, atol=1e-10)
@@ -101,7 +112,11 @@ def test_baselines_without_a_part() -> None:
     deal = split(POOL, ALONE)
     rows = np.flatnonzero(deal.part != 2)
     found = baselines(POOL, ALONE, deal.blocks)
-    left = {name: one.without(rows) for name, one in found.items() if one.without is not None}
+    left = {
+        name: one.without(rows)
+        for name, one in found.items()
+        if one.without is not None
+    }
     names = [
         "TF-IDF ridge",
         "TF-IDF + sources",
@@ -127,19 +142,29 @@ def test_what_folds_of_equal_estimates_say_is_not_certain() -> None:
     one = estimated(deal, values)
     r, (low, high) = measured("pearson", one)
     half = stats.t.ppf(0.975, 19) / math.sqrt(95)
-    assert np.arctanh([low, high]) == pytest.approx([math.atanh(r) - half, math.atanh(r) + half])
+    assert np.arctanh([low, high]) == pytest.approx(
+        [math.atanh(r) - half, math.atanh(r) + half]
+    )
     assert agreement_of(one, [""] * 100).pearson_interval == (low, high)
     tau = measured("kendall", one)[1]
-    assert np.diff(np.arctanh(tau)) >= 2 * stats.t.ppf(0.975, 19) * math.sqrt(4 / 9 / 95) - 1e-12
+    assert (
+        np.diff(np.arctanh(tau))
+        >= 2 * stats.t.ppf(0.975, 19) * math.sqrt(4 / 9 / 95) - 1e-12
+    )
 
 
 @pytest.mark.parametrize(("freedom", "least"), [(4, 0.92), (5, 0.93), (math.inf, 0.95)])
 def test_intervals_of_the_mse_of_heavy_tails(freedom: float, least: float) -> None:
     """Errors with Student's t of 4 and 5 degrees of freedom: it was .88 and .91 (n 100)."""
-    rng, true = np.random.default_rng(5), freedom / (freedom - 2) if freedom < math.inf else 1.0
+    rng = np.random.default_rng(5)
+    true = freedom / (freedom - 2) if freedom < math.inf else 1.0
     kept = []
     for _ in range(400):
-        errors = rng.standard_t(freedom, 100) if freedom < math.inf else rng.standard_normal(100)
+        errors = (
+            rng.standard_t(freedom, 100)
+            if freedom < math.inf
+            else rng.standard_normal(100)
+        )
         low, high = measured("mse", fixed(HUMAN, HUMAN + errors))[1]
         kept.append(low <= true <= high)
     assert np.mean(kept) >= least
@@ -171,18 +196,24 @@ def test_errors_are_no_surer_than_normal_ones() -> None:
 def test_what_other_raters_may_add_is_that_of_a_drawn_panel() -> None:
     """Three who rate all lie 0, 1 and 5 higher: variance 7, t with 2 degrees of freedom."""
     texts = 10 * RNG.standard_normal(40)
-    pool = pool_of([f"t{i}" for i in range(40)], texts[:, None] + [0.0, 1.0, 5.0], annotators="abc")
+    pool = pool_of(
+        [f"t{i}" for i in range(40)], texts[:, None] + [0.0, 1.0, 5.0], annotators="abc"
+    )
     deal = split(pool, np.arange(40))
     added = stats.t.ppf(0.975, 2) ** 2 * 2 * 7 / 3
     assert deal.severity == pytest.approx(added)
     values = pool.human + RNG.standard_normal(40)
     one = estimated(deal, values)
     same = estimated(replace(deal, severity=0.0), values)
-    (mse, (low, high)), (_, (least, most)) = (measured("mse", each) for each in (one, same))
+    (mse, (low, high)), (_, (least, most)) = (
+        measured("mse", each) for each in (one, same)
+    )
     assert low == least
     up = math.hypot(math.log(most / mse), math.log(1 + added / mse))
     assert high == pytest.approx(mse * math.exp(up))
-    (_, (low, high)), (_, (least, most)) = (measured("mae", each) for each in (one, same))
+    (_, (low, high)), (_, (least, most)) = (
+        measured("mae", each) for each in (one, same)
+    )
     assert (low, high > most) == (least, True)
     assert measured("spearman", one) == measured("spearman", same)
     assert (one.method, same.method) == ("jack-20-fixed-raters", "jack-20-fixed")
@@ -195,7 +226,9 @@ def test_a_panel_that_never_met_says_nothing_of_others() -> None:
     pool = pool_of([f"t{i}" for i in range(40)], ratings, annotators="abcd")
     unnamed = pool_of(pool.texts, RNG.standard_normal((40, 3)))
     two = pool_of(pool.texts, pool.human[:, None] + [0.0, 5.0], annotators="ab")
-    assert [split(one, np.arange(40)).severity for one in (pool, unnamed, two)] == [0.0] * 3
+    assert [split(one, np.arange(40)).severity for one in (pool, unnamed, two)] == [
+        0.0
+    ] * 3
 
 
 def test_a_tuning_without_error_leaves_an_interval() -> None:
@@ -211,7 +244,8 @@ def test_a_difference_is_tuned_on_the_texts_that_both_estimate() -> None:
     deal = split_of(HUMAN)
     columns = RNG.standard_normal((8, 100))
     columns[0, :30] = columns[1:4, :30] = np.nan  # one abstains, however it is tuned
-    first, second = estimated(deal, *columns[:4]), estimated(deal, *columns[4:])
+    first = estimated(deal, *columns[:4])
+    second = estimated(deal, *columns[4:])
     there = np.arange(100) >= 30
     for measure in ("mse", "spearman"):
         found = difference(measure, first, second)
@@ -250,12 +284,20 @@ def test_what_is_tuned_otherwise_is_part_of_the_error() -> None:
     z = [value_of("pearson", one.split, np.stack([v, v])) for v in (tuned[0], tuned[2])]
     z = np.arctanh(z)
     z = np.array([z[0], 0.0, z[1]])
-    (r, (low, high)), (same, (least, _)) = (measured("pearson", each) for each in (wider, one))
+    (r, (low, high)), (same, (least, _)) = (
+        measured("pearson", each) for each in (wider, one)
+    )
     assert r == same
     t = stats.t.ppf(0.975, 19)
-    error = math.hypot((math.atanh(r) - math.atanh(least)) / t, math.sqrt(2 / 3 * 3 * z.var()))
-    assert np.arctanh([low, high]) == pytest.approx(math.atanh(r) + np.array([-t, t]) * error)
-    gap, alone = (difference("mse", each, fixed(HUMAN, FAR)).interval for each in (wider, one))
+    error = math.hypot(
+        (math.atanh(r) - math.atanh(least)) / t, math.sqrt(2 / 3 * 3 * z.var())
+    )
+    assert np.arctanh([low, high]) == pytest.approx(
+        math.atanh(r) + np.array([-t, t]) * error
+    )
+    gap, alone = (
+        difference("mse", each, fixed(HUMAN, FAR)).interval for each in (wider, one)
+    )
     assert gap[1] - gap[0] > alone[1] - alone[0]
     assert difference("mse", wider, wider).interval == pytest.approx((0.0, 0.0))
     assert wider.on(HUMAN > 0).tuned[0, 0, HUMAN < 0].tolist() == pytest.approx(
@@ -279,7 +321,8 @@ def test_every_fold_tunes_the_whole_pool() -> None:
 
 def test_correlations_are_ranked_within_blocks_and_errors_are_not() -> None:
     one = fixed(HUMAN, NEAR)
-    deal, held = one.split, one.at()
+    deal = one.split
+    held = one.at()
     assert value_of("spearman", deal, held) == within.spearman(HUMAN, NEAR, deal.blocks)
     assert value_of("mse", deal, held) == pytest.approx(np.mean((HUMAN - NEAR) ** 2))
     apart = np.stack([held[0], np.full(100, np.nan)])
@@ -304,9 +347,13 @@ def test_perfect_and_undefined() -> None:
 @pytest.mark.parametrize("measure", ["spearman", "mse"])
 def test_a_difference_is_that_of_the_measures(measure: str) -> None:
     """And turns round with its sides; on the texts that both predict."""
-    near, far = fixed(HUMAN, NEAR), fixed(HUMAN, FAR)
-    found, other = difference(measure, near, far), difference(measure, far, near)
-    assert found.value == pytest.approx(measured(measure, near)[0] - measured(measure, far)[0])
+    near = fixed(HUMAN, NEAR)
+    far = fixed(HUMAN, FAR)
+    found = difference(measure, near, far)
+    other = difference(measure, far, near)
+    assert found.value == pytest.approx(
+        measured(measure, near)[0] - measured(measure, far)[0]
+    )
     assert found.value == -other.value
     assert found.interval == pytest.approx((-other.interval[1], -other.interval[0]))
     assert difference(measure, near, near).interval == pytest.approx((0.0, 0.0))
@@ -320,8 +367,14 @@ def test_what_learns_is_less_certain_than_what_does_not() -> None:
     _, method = GaussianProcess().cross_validated(POOL, ALONE, deal.blocks)
     anew = replicates(method, deal)
     plain = Replicates(deal, anew.estimates[:1], anew.tuned[:0])
-    assert (anew.method, plain.method) == ("jack-20-tuned-raters", "jack-20-fixed-raters")
-    widths = [high - low for _, (low, high) in (measured("pearson", one) for one in (anew, plain))]
+    assert (anew.method, plain.method) == (
+        "jack-20-tuned-raters",
+        "jack-20-fixed-raters",
+    )
+    widths = [
+        high - low
+        for _, (low, high) in (measured("pearson", one) for one in (anew, plain))
+    ]
     assert widths[0] > widths[1]
 
 
@@ -334,7 +387,9 @@ def test_without_signal_no_correlation_is_expected() -> None:
         human = POOL.human[order]
         held = baselines_of(human)
         deal = split_of(human)
-        found.append((value_of("spearman", deal, held), np.corrcoef(human, held[0])[0, 1]))
+        found.append(
+            (value_of("spearman", deal, held), np.corrcoef(human, held[0])[0, 1])
+        )
     ours, plain = np.mean(found, axis=0)
     assert plain < -0.2
     assert abs(ours) < 4 * np.std([one for one, _ in found]) / math.sqrt(40)

@@ -48,7 +48,9 @@ def drawn(n: int, seed: int) -> RatedPool:
     return pool_of(scores, scores + rng.normal(size=n), [f"s{i}" for i in range(n)])
 
 
-def shift(rated: RatedPool, scores: FloatArray, labels: tuple[str, ...] = ()) -> JudgeShift:
+def shift(
+    rated: RatedPool, scores: FloatArray, labels: tuple[str, ...] = ()
+) -> JudgeShift:
     """That of the one judge."""
     return judge_shifts(scores[:, None], labels, rated)[0]
 
@@ -56,7 +58,8 @@ def shift(rated: RatedPool, scores: FloatArray, labels: tuple[str, ...] = ()) ->
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_judges_are_caught(name: str) -> None:
     """Each is seen from 60 outputs on; the same scores as they were are not."""
-    rated, rng = drawn(60, 0), np.random.default_rng(1)
+    rated = drawn(60, 0)
+    rng = np.random.default_rng(1)
     scores = rng.integers(1, 6, 60).astype(np.float64)
     assert not shift(rated, scores).shifted
     assert shift(rated, BROKEN[name](scores)).shifted
@@ -73,14 +76,17 @@ def test_what_is_seen() -> None:
     assert np.isnan(shift(rated, np.full(9, 4.0)).equal)
     values = np.random.default_rng(0).normal(size=100)
     other = shift(pool_of(values[:60], values[:60], [""] * 60), values[60:] + 0.4)
-    assert other.p == pytest.approx(ks_2samp(values[:60], values[60:] + 0.4).pvalue, rel=0.3)
+    assert other.p == pytest.approx(
+        ks_2samp(values[:60], values[60:] + 0.4).pvalue, rel=0.3
+    )
     assert 0.001 < other.p < 0.2
     assert not np.isfinite(shift(rated, np.full(5, np.nan)).p)
 
 
 def test_scores_of_one_source_count_together() -> None:
     """Forty texts on two sources, whose scores go by the source, prove nothing."""
-    rated, labels = drawn(60, 0), tuple(f"q{i // 20}" for i in range(40))
+    rated = drawn(60, 0)
+    labels = tuple(f"q{i // 20}" for i in range(40))
     scores = np.repeat([1.0, 2.0], 20)
     assert shift(rated, scores).shifted
     assert not shift(rated, scores, labels).shifted
@@ -88,10 +94,15 @@ def test_scores_of_one_source_count_together() -> None:
 
 def test_false_alarms_of_any_scores() -> None:
     """Scores of one kind are called shifted in at most 1 % of 400 draws, few or many."""
-    rng, alarms = np.random.default_rng(2), 0
+    rng = np.random.default_rng(2)
+    alarms = 0
     for n, m in [(20, 20), (40, 10), (40, 200), (300, 40)] * 100:
         both = rng.normal(size=n + m)
-        rated = pool_of(both[:n], np.zeros(n), [f"s{i}" for i in range(n)]) if n < 40 else None
+        rated = (
+            pool_of(both[:n], np.zeros(n), [f"s{i}" for i in range(n)])
+            if n < 40
+            else None
+        )
         alarms += shift(rated or _with(TEMPLATES[n], both[:n]), both[n:]).shifted
     assert alarms <= 4
 
@@ -115,11 +126,18 @@ def test_real_judges() -> None:
     """Six judges of summaries: no false alarm in 240 draws of articles, broken ones are caught."""
     rows = [json.loads(line) for line in SUMMARIES.read_text().splitlines()]
     articles = np.unique([row["article"] for row in rows], return_inverse=True)[1]
-    texts = [{"text": row["text"], "rating": 1, "source": row["article"]} for row in rows]
-    pool, rng, honest, missed = read_pool(texts, Reading()).pool, np.random.default_rng(0), 0, []
+    texts = [
+        {"text": row["text"], "rating": 1, "source": row["article"]} for row in rows
+    ]
+    pool = read_pool(texts, Reading()).pool
+    rng = np.random.default_rng(0)
+    honest = 0
+    missed = []
     for judge in JUDGES:
         for dimension in DIMENSIONS:
-            column = np.array([row["judges"][judge].get(dimension) for row in rows], np.float64)
+            column = np.array(
+                [row["judges"][judge].get(dimension) for row in rows], np.float64
+            )
             every = _with(pool, column)
             for _ in range(10):
                 mine = np.isin(articles, rng.permutation(100)[: rng.integers(20, 60)])
@@ -135,10 +153,13 @@ def test_real_judges() -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Rated headlines, and outputs whose judge is honest, has another scale, or is the rating."""
-    where, rng = tmp_path_factory.mktemp("judges"), np.random.default_rng(3)
+    where = tmp_path_factory.mktemp("judges")
+    rng = np.random.default_rng(3)
     rated: list[dict[str, object]] = []
     outputs: list[dict[str, object]] = []
-    texts = np.random.default_rng(0).permutation(headlines(140)).tolist()  # all of one kind
+    texts = (
+        np.random.default_rng(0).permutation(headlines(140)).tolist()
+    )  # all of one kind
     for i, text in enumerate(texts):
         judge = int(rng.integers(1, 6))
         rating = int(np.clip(judge + rng.integers(-1, 2), 1, 5))
@@ -148,8 +169,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl(where / "rated.jsonl", rated)
     jsonl(where / "leaking.jsonl", [{**row, "judge": row["rating"]} for row in rated])
     jsonl(where / "honest.jsonl", outputs)
-    jsonl(where / "scaled.jsonl", [{**row, "judge": f"{row['judge']}0"} for row in outputs])
-    words = ("--scale", 1, 5, "--score-column", "judge", "--to", where / "model.safetensors")
+    jsonl(
+        where / "scaled.jsonl",
+        [{**row, "judge": f"{row['judge']}0"} for row in outputs],
+    )
+    words = (
+        "--scale",
+        1,
+        5,
+        "--score-column",
+        "judge",
+        "--to",
+        where / "model.safetensors",
+    )
     assert run("fit", where / "rated.jsonl", *words).code == 0
     return where
 
@@ -171,7 +203,9 @@ def test_score(folder: Path) -> None:
     assert (judge["name"], judge["n_outside"]) == ("judge", 60)
     honest = of(folder, "honest", "--format", "json").json
     assert (honest["warnings"], honest["guards"]["judges"][0]["shifted"]) == ([], False)
-    deaf = of(folder, "scaled", "--estimator", "gp:use_scores=no", "--format", "json").json
+    deaf = of(
+        folder, "scaled", "--estimator", "gp:use_scores=no", "--format", "json"
+    ).json
     assert (deaf["warnings"], deaf["guards"]["judges"]) == ([], [])
 
 
@@ -180,5 +214,9 @@ def test_the_rating_as_a_judge(folder: Path) -> None:
     told = "'judge' orders the rated texts just as their ratings do: it may be the rating itself"
     assert told in " ".join(of(folder, "honest", rated="leaking").out.split())
     words = ("--scale", 1, 5, "--score-column", "judge", "--estimator", "gp")
-    assert told in " ".join(run("validate", folder / "leaking.jsonl", *words).err.split())
-    assert told not in " ".join(run("validate", folder / "rated.jsonl", *words).err.split())
+    assert told in " ".join(
+        run("validate", folder / "leaking.jsonl", *words).err.split()
+    )
+    assert told not in " ".join(
+        run("validate", folder / "rated.jsonl", *words).err.split()
+    )

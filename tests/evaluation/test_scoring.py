@@ -44,13 +44,15 @@ def test_nothing_to_score() -> None:
 
 
 @given(
-    st.lists(st.one_of(st.floats(0, 1), st.just(math.nan)), min_size=1, max_size=30), st.randoms()
+    st.lists(st.one_of(st.floats(0, 1), st.just(math.nan)), min_size=1, max_size=30),
+    st.randoms(),
 )
 def test_order_does_not_matter(values: list[float], random: object) -> None:
     """The same estimates in another order give equal numbers, to the last bit."""
     mixed = list(values)
     random.shuffle(mixed)  # type: ignore[attr-defined]
-    first, second = score(values).overall, score(mixed).overall
+    first = score(values).overall
+    second = score(mixed).overall
     assert repr(first) == repr(second)
     if first.n_scored:
         assert first.mean_interval[0] <= first.mean_interval[1]
@@ -61,7 +63,8 @@ def test_seed() -> None:
     values = [0.1, 0.4, 0.45, 0.8, 0.9]
     assert score(values, seed=0).overall == score(values, seed=0).overall
     assert (
-        score(values, seed=0).overall.mean_interval != score(values, seed=1).overall.mean_interval
+        score(values, seed=0).overall.mean_interval
+        != score(values, seed=1).overall.mean_interval
     )
     assert score(values, seed=0).overall.mean == score(values, seed=1).overall.mean
 
@@ -77,9 +80,13 @@ def test_intervals_stay_on_the_scale() -> None:
     assert found.systems["new"].mean_interval == (0.0, 1.0)
 
 
-def of_sources(rng: np.random.Generator, sources: int, each: int) -> tuple[Outputs, np.ndarray]:
+def of_sources(
+    rng: np.random.Generator, sources: int, each: int
+) -> tuple[Outputs, np.ndarray]:
     """Texts of new sources, whose errors share much of their variance."""
-    errors = rng.normal(0, 0.15, sources).repeat(each) + rng.normal(0, 0.1, sources * each)
+    errors = rng.normal(0, 0.15, sources).repeat(each) + rng.normal(
+        0, 0.1, sources * each
+    )
     names = tuple(f"{rng.integers(10**9)}" for _ in range(sources) for _ in range(each))
     names = tuple(names[i // each * each] for i in range(sources * each))
     n = len(names)
@@ -93,18 +100,23 @@ def test_few_sources_are_told(sources: int) -> None:
     For outputs on the rated sources the errors of texts that are left out alone count.
     """
     rng = np.random.default_rng(sources)
-    inside, widths = 0, []
+    inside = 0
+    widths = []
     for _ in range(60):
         rated, errors = of_sources(rng, sources, 12)
         outputs, truth = of_sources(rng, 20, 5)
         residuals = Residuals(values=errors, alone=errors / 3, sources=rated.sources)
         found = [
-            scored(texts, estimates_of([0.5] * len(texts)), residuals, resamples=200).overall
+            scored(
+                texts, estimates_of([0.5] * len(texts)), residuals, resamples=200
+            ).overall
             for texts in (outputs, rated)
         ]
         low, high = found[0].mean_interval
         inside += low <= 0.5 + truth.mean() <= high
-        widths.append([high - low, found[1].mean_interval[1] - found[1].mean_interval[0]])
+        widths.append(
+            [high - low, found[1].mean_interval[1] - found[1].mean_interval[0]]
+        )
     assert inside >= 53
     assert (np.array(widths)[:, 0] > 2 * np.array(widths)[:, 1]).all()
 
@@ -112,10 +124,13 @@ def test_few_sources_are_told(sources: int) -> None:
 def test_these_outputs() -> None:
     """Of these alone their own scatter is no error."""
     rng = np.random.default_rng(2)
-    estimates, errors = rng.normal(size=50), Residuals(values=0.5 * rng.normal(size=80))
+    estimates = rng.normal(size=50)
+    errors = Residuals(values=0.5 * rng.normal(size=80))
     texts = Outputs(ids=numbered(50), texts=("x",) * 50)
     plain, these = (
-        scored(texts, estimates_of(estimates), errors, these=these).overall.mean_interval
+        scored(
+            texts, estimates_of(estimates), errors, these=these
+        ).overall.mean_interval
         for these in (False, True)
     )
     half = 1.96 * math.sqrt(errors.values.var() * (1 / 50 + 1 / 80))
@@ -128,7 +143,9 @@ def test_the_mean_of_a_rated_system_moves_by_its_effect() -> None:
     rng = np.random.default_rng(2)
     systems = ("a",) * 30 + ("b",) * 40
     errors = rng.normal(size=70) / 20 + np.repeat([0.1, -0.1], [30, 40])
-    texts = Outputs(ids=numbered(9), texts=("x",) * 9, systems=("a",) * 4 + ("b",) * 3 + ("c",) * 2)
+    texts = Outputs(
+        ids=numbered(9), texts=("x",) * 9, systems=("a",) * 4 + ("b",) * 3 + ("c",) * 2
+    )
     values = np.linspace(0.3, 0.7, 9)
     residuals = Residuals(values=errors, systems=systems, ends=(0.0, 1.0))
     found = scored(texts, estimates_of(values), residuals)

@@ -49,7 +49,8 @@ def test_against_loops() -> None:
     one = fixed(pool.human, values)
     found = versus_annotators(pool, one)
     assert found is not None
-    places, known = np.full(60, np.nan), ~np.isnan(values)
+    places = np.full(60, np.nan)
+    known = ~np.isnan(values)
     places[known] = positions(values[known], one.split.blocks[known])
     wanted = []
     for person in range(4):
@@ -85,7 +86,9 @@ def test_a_judge_who_is_an_annotator_is_level() -> None:
     ends = np.array([one.difference_interval for one in found])
     assert ((ends[:, 0] > 0) | (ends[:, 1] < 0)).sum() <= 6
     gaps = [one.estimator - one.annotator for one in found]
-    assert abs(np.mean(gaps)) < 3 * np.std(gaps) / math.sqrt(40) + 0.02  # ties rank coarsely
+    assert (
+        abs(np.mean(gaps)) < 3 * np.std(gaps) / math.sqrt(40) + 0.02
+    )  # ties rank coarsely
 
 
 def test_nobody_to_compare_with() -> None:
@@ -112,7 +115,9 @@ def test_no_difference_of_correlations_is_beyond_two() -> None:
     """Two people and six texts: the interval holds all there is on one side, and nothing else."""
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        found = beside(pool_from(rng.integers(1, 6, (6, 2)).astype(float)), rng.random(6))
+        found = beside(
+            pool_from(rng.integers(1, 6, (6, 2)).astype(float)), rng.random(6)
+        )
         assert found is not None
         low, high = found.difference_interval
         assert -2 <= low < found.estimator - found.annotator < high <= 2
@@ -121,10 +126,13 @@ def test_no_difference_of_correlations_is_beyond_two() -> None:
 def test_groups_leave_together() -> None:
     """Copies of every text in one group with it: about as wide as without them."""
     table, values = drawn(np.random.default_rng(2), 80, 4, 3)
-    twice, groups = np.repeat(np.arange(80), 2), np.repeat(np.arange(80), 2)
+    twice = np.repeat(np.arange(80), 2)
+    groups = np.repeat(np.arange(80), 2)
     once = beside(pool_from(table), values)
     both = beside(pool_from(table[twice]), values[twice], groups)
     assert once is not None
     assert both is not None
-    widths = [one.difference_interval[1] - one.difference_interval[0] for one in (once, both)]
+    widths = [
+        one.difference_interval[1] - one.difference_interval[0] for one in (once, both)
+    ]
     assert widths[1] == pytest.approx(widths[0], rel=0.1)

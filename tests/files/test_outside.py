@@ -31,11 +31,17 @@ def table(folder: Path, **columns: Any) -> str:
 
 BROKEN = pa.array([b"fine", b"caf\xe9", b"ok"], pa.binary()).view(pa.string())
 SENSIBLE = {  # what a cell is read as, from the types' own definitions
-    "nanoseconds": (pa.array([1, 2, 10**9], pa.timestamp("ns")), "1970-01-01 00:00:00.000000001"),
+    "nanoseconds": (
+        pa.array([1, 2, 10**9], pa.timestamp("ns")),
+        "1970-01-01 00:00:00.000000001",
+    ),
     "time": (pa.array([10**9, 2, 1], pa.time64("ns")), "00:00:01"),
     "date": (pa.array([0, 1, 2], pa.date32()), "1970-01-01"),
     "duration": (pa.array([1, 2, 3], pa.duration("s")), "0:00:01"),
-    "decimal": (pa.array([Decimal("1.50"), Decimal(2), Decimal(3)], pa.decimal128(5, 2)), "1.50"),
+    "decimal": (
+        pa.array([Decimal("1.50"), Decimal(2), Decimal(3)], pa.decimal128(5, 2)),
+        "1.50",
+    ),
     "bytes": (pa.array([b"caf\xc3\xa9", b"b", b"c"], pa.binary()), "café"),
     "category": (pa.array(["x", "y", "x"]).dictionary_encode(), "x"),
     "short float": (pa.array([4.8, 1, 2], pa.float32()), "4.8"),
@@ -87,7 +93,9 @@ def test_names_of_columns(tmp_path: Path) -> None:
     Path(path).write_bytes(Path(path).read_bytes().replace(b"colname", b"coln\xffme"))
     with pytest.raises(InputError, match=r"p.parquet: not Parquet: .*utf-8"):
         read_pool(path)
-    both = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
+    both = pa.Table.from_arrays(
+        [pa.array(["a"]), pa.array(["b"])], names=["text", "text"]
+    )
     pq.write_table(both, path)
     with pytest.raises(InputError, match="there are two columns 'text'"):
         read_outputs(path)
@@ -97,7 +105,15 @@ def test_objects_in_memory() -> None:
     """Whatever a list may hold is read or refused."""
     endless: list[Any] = []
     endless.append(endless)
-    values = (endless, {1: 2, "a": 3}, 10**5000, b"\xff", {1, 2}, 3j, np.datetime64("NaT"))
+    values = (
+        endless,
+        {1: 2, "a": 3},
+        10**5000,
+        b"\xff",
+        {1, 2},
+        3j,
+        np.datetime64("NaT"),
+    )
     for value in (*values, dt.date(2, 1, 1)):
         for role in ("id", "source", "text", "rating"):
             row = {"text": "a", "rating": 1, role: value}
@@ -117,7 +133,10 @@ def test_what_is_packed_has_a_limit(tmp_path: Path) -> None:
     path = bomb(tmp_path)
     ran = run("validate", path, "--read", "max-bytes=1000000")
     assert ran.code == 2
-    assert "bomb.jsonl.gz: the file holds more than 1000000 bytes, unpacked; if that" in ran.err
+    assert (
+        "bomb.jsonl.gz: the file holds more than 1000000 bytes, unpacked; if that"
+        in ran.err
+    )
     assert len(read_pool(path).pool) == 1
     with pytest.raises(UsageError, match="reading max-bytes must be 1 or more"):
         validate(path, reading={"max-bytes": 0})
@@ -128,7 +147,8 @@ def test_other_files_have_the_same_limit(tmp_path: Path, kind: str) -> None:
     """Plain files, standard input, and Parquet, where equal values take no room in the file."""
     texts = ["a"] * 300_000
     columns = {"text": texts} if kind == "parquet" else {"x": pa.nulls(300_000)}
-    path, given = tmp_path / "p", b""
+    path = tmp_path / "p"
+    given = b""
     if kind in {"plain", "pipe"}:
         given = b"text,rating\n" + b"a,1\n" * 50_000
         path.write_bytes(given)
@@ -141,26 +161,35 @@ def test_other_files_have_the_same_limit(tmp_path: Path, kind: str) -> None:
 
 def repeated(n: int, length: int = 500_000) -> pa.DictionaryArray:
     """One long text so many times."""
-    return pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int32()), pa.array(["x" * length]))
+    return pa.DictionaryArray.from_arrays(
+        pa.array([0] * n, pa.int32()), pa.array(["x" * length])
+    )
 
 
-@pytest.mark.parametrize("kind", ["declared", "plain", "in lists", "in structs", "fixed"])
+@pytest.mark.parametrize(
+    "kind", ["declared", "plain", "in lists", "in structs", "fixed"]
+)
 def test_a_dictionary_is_as_large_as_what_it_stands_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """2 kB that unpack to 4 GB are refused before they are unpacked."""
-    path, texts = tmp_path / "p.parquet", repeated(8_192)
+    path = tmp_path / "p.parquet"
+    texts = repeated(8_192)
     if kind == "in lists":
         texts = pa.ListArray.from_arrays(pa.array(range(8_193), pa.int32()), texts)
     if kind == "in structs":
         texts = pa.StructArray.from_arrays([texts], ["a"])
     if kind == "fixed":
-        texts = pa.array([b"x" * 500_000], pa.binary(500_000)).take(pa.array([0] * 1_000))
+        texts = pa.array([b"x" * 500_000], pa.binary(500_000)).take(
+            pa.array([0] * 1_000)
+        )
     rows = pa.table({"text": texts, "rating": [1] * len(texts)})
     pq.write_table(rows, path, compression="zstd", store_schema=kind != "plain")
     assert path.stat().st_size < 4_000
     del rows, texts
-    before, taken, size_of = pa.total_allocated_bytes(), [], parquet._bytes
+    before = pa.total_allocated_bytes()
+    taken = []
+    size_of = parquet._bytes
 
     def watched(column: Any) -> int:
         taken.append(pa.total_allocated_bytes() - before)
@@ -188,20 +217,40 @@ def test_pipes_with_names(tmp_path: Path) -> None:
     os.mkfifo(path)
     for read in (
         lambda: read_pool(str(path)).pool,
-        lambda: validate(path, estimator="gp").validation.pool,  # looks at what it is first
+        lambda: (
+            validate(path, estimator="gp").validation.pool
+        ),  # looks at what it is first
     ):
-        writer = threading.Thread(target=path.write_bytes, args=(b"text,rating\na,1\nb,2\n",))
+        writer = threading.Thread(
+            target=path.write_bytes, args=(b"text,rating\na,1\nb,2\n",)
+        )
         writer.start()
         assert len(read()) == 2
         writer.join()
 
 
 @pytest.mark.parametrize(
-    "name", ["punycode", "undefined", "rot13", "base64", "idna", "hex", "a\0b", "\udcff", "x" * 999]
+    "name",
+    [
+        "punycode",
+        "undefined",
+        "rot13",
+        "base64",
+        "idna",
+        "hex",
+        "a\0b",
+        "\udcff",
+        "x" * 999,
+    ],
 )
 def test_encodings_that_no_file_has(tmp_path: Path, name: str) -> None:
     """Wrong usage, whatever Python makes of them."""
-    ran = run("validate", jsonl(tmp_path / "r.jsonl", rated_rows()), "--read", f"encoding={name}")
+    ran = run(
+        "validate",
+        jsonl(tmp_path / "r.jsonl", rated_rows()),
+        "--read",
+        f"encoding={name}",
+    )
     assert (ran.code, "is not a text encoding" in ran.err) == (2, True)
 
 
@@ -247,20 +296,33 @@ def test_deep_json(tmp_path: Path) -> None:
     """100,000 levels deep: a bad row, a key that cannot be read, an encoder's description."""
     deep = "[" * 100_000 + "]" * 100_000
     path = tmp_path / "r.jsonl"
-    path.write_text(f'{{"text": "a", "source": {deep}, "rating": 1}}\n', encoding="utf-8")
+    path.write_text(
+        f'{{"text": "a", "source": {deep}, "rating": 1}}\n', encoding="utf-8"
+    )
     ran = run("validate", path)
     assert (ran.code, "line 1: not JSON" in ran.err) == (2, True)
     (tmp_path / "key.jsonl").write_text(deep, encoding="utf-8")
     ran = run("mine", "--ratings", path, "--out-dir", tmp_path, "--scale", 1, 5)
-    assert (ran.code, "key.jsonl, line 1: this is no line of the key" in ran.err) == (2, True)
+    assert (ran.code, "key.jsonl, line 1: this is no line of the key" in ran.err) == (
+        2,
+        True,
+    )
 
 
 @pytest.mark.parametrize(
     ("fault", "status", "said"),
     [
         (MemoryError(), 2, "there is not enough memory"),
-        (RuntimeError("DefaultCPUAllocator: not enough memory: you tried"), 2, "not enough memory"),
-        (PermissionError(13, "Permission denied", "/x/y"), 2, "/x/y: Permission denied"),
+        (
+            RuntimeError("DefaultCPUAllocator: not enough memory: you tried"),
+            2,
+            "not enough memory",
+        ),
+        (
+            PermissionError(13, "Permission denied", "/x/y"),
+            2,
+            "/x/y: Permission denied",
+        ),
         (OSError(28, "No space left on device"), 2, "No space left on device"),
         (KeyError("surprise"), 1, "KeyError: 'surprise'"),
         (ValueError("x"), 1, "ValueError: x"),
@@ -269,7 +331,11 @@ def test_deep_json(tmp_path: Path) -> None:
     ],
 )
 def test_faults_of_the_system_are_told_as_such(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception, status: int, said: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: Exception,
+    status: int,
+    said: str,
 ) -> None:
     """Exit 2 and a sentence; what nobody foresaw has a traceback and a request to report it."""
 

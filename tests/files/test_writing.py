@@ -11,7 +11,9 @@ import pytest
 from refless.files.writing import check_writable, write_atomic
 from refless.registry.errors import InputError
 
-POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions and links")
+POSIX = pytest.mark.skipif(
+    sys.platform == "win32", reason="POSIX permissions and links"
+)
 
 
 @pytest.mark.parametrize("data", ["caf\xe9\r\n", b"\x00\xff"])
@@ -24,7 +26,9 @@ def test_what_is_written_is_read(tmp_path: Path, data: str | bytes) -> None:
     assert [*tmp_path.iterdir()] == [path]
 
 
-def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """When writing fails, the old file stays and the temporary one goes."""
     path = tmp_path / "o.json"
     write_atomic(str(path), "before")
@@ -64,7 +68,9 @@ def test_a_look_at_whether_a_file_can_be_written(tmp_path: Path) -> None:
 @POSIX
 def test_permissions_and_links_stay(tmp_path: Path) -> None:
     """An existing file keeps its permissions, a link its target; a new file gets the usual."""
-    path, link, plain = tmp_path / "o.json", tmp_path / "link", tmp_path / "plain"
+    path = tmp_path / "o.json"
+    link = tmp_path / "link"
+    plain = tmp_path / "plain"
     path.write_text("before")
     path.chmod(0o640)
     link.symlink_to(path)

@@ -32,16 +32,25 @@ def slow(x: FloatArray, wx: FloatArray, s: FloatArray, ws: FloatArray) -> float:
         return 0.0
 
     def share(a: FloatArray, weights: FloatArray, b: FloatArray) -> float:
-        best = [max(float(u @ v / np.linalg.norm(u) / np.linalg.norm(v)) for v in b) for u in a]
+        best = [
+            max(float(u @ v / np.linalg.norm(u) / np.linalg.norm(v)) for v in b)
+            for u in a
+        ]
         return float(np.average(best, weights=weights))
 
-    precision, recall = share(x, wx, s), share(s, ws, x)
+    precision = share(x, wx, s)
+    recall = share(s, ws, x)
     return 2 * precision * recall / (precision + recall)
 
 
 @settings(max_examples=25)
-@given(texts=st.lists(TEXT, min_size=1, max_size=4), rated=st.lists(TEXT, min_size=1, max_size=4))
-def test_matching_equals_the_definition(model: str, texts: list[str], rated: list[str]) -> None:
+@given(
+    texts=st.lists(TEXT, min_size=1, max_size=4),
+    rated=st.lists(TEXT, min_size=1, max_size=4),
+)
+def test_matching_equals_the_definition(
+    model: str, texts: list[str], rated: list[str]
+) -> None:
     """All pairs at once against loops over tokens; texts without a word score 0."""
     encoder = Encoder(model=model)
     mine, theirs = (Matched(encoder.embed(some)) for some in (texts, rated))
@@ -49,7 +58,8 @@ def test_matching_equals_the_definition(model: str, texts: list[str], rated: lis
         x = mine.texts(mine.embedded.rows[i : i + 1])
         found = f_scores(x[0], x[1], *theirs.texts(theirs.embedded.rows))
         for j in range(len(rated)):
-            a, b = mine.embedded.of(i), theirs.embedded.of(j)
+            a = mine.embedded.of(i)
+            b = theirs.embedded.of(j)
             wanted = slow(
                 mine.embedded.vectors[a].astype(float),
                 mine.weights[a],
@@ -88,7 +98,8 @@ def test_random_pairs(model: str) -> None:
     texts = Matched(Encoder(model=model).embed(["the fox", "a dog", "slow"]))
     pairs = []
     for a, b in ((0, 1), (0, 2), (1, 2)):
-        x, s = texts.texts(np.array([a])), texts.texts(np.array([b]))
+        x = texts.texts(np.array([a]))
+        s = texts.texts(np.array([b]))
         pairs.append(f_scores(x[0], x[1], *s)[0])
     assert random_baseline(texts, [2, 0, 1, 1]) == pytest.approx(np.mean(pairs))
     many = [f"{'the ' * (i % 7)}{'fox ' * (i // 7)}" for i in range(1, 60)]

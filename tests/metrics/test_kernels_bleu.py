@@ -19,11 +19,15 @@ from slow_twins import gram_cosine
 
 # few letters, so that n-grams are shared: an astral plane, a combining mark, a lone surrogate
 LETTERS = "aab \U0001f98a\u0301"
-TEXT = st.text(LETTERS + "\ud83d\udc51", max_size=24) | st.text(st.characters(), max_size=8)
+TEXT = st.text(LETTERS + "\ud83d\udc51", max_size=24) | st.text(
+    st.characters(), max_size=8
+)
 NLTK_TEXT = st.text(LETTERS, max_size=24) | st.text(
     st.characters(exclude_categories=["Cs"]), max_size=8
 )
-SENTENCE = st.lists(st.sampled_from(["a", "fox", "is", "isn't", "quick.", "$5,"]), max_size=12)
+SENTENCE = st.lists(
+    st.sampled_from(["a", "fox", "is", "isn't", "quick.", "$5,"]), max_size=12
+)
 SHAPES = st.builds(
     lambda orders, clip: Shape(low=orders[0], high=orders[1], clip=clip),
     st.sampled_from([(2, 4), (1, 4), (2, 2), (1, 6), (1, 3), (3, 5)]),
@@ -53,21 +57,29 @@ def test_figure_1() -> None:
 
 def test_by_hand() -> None:
     """'abcde' against 'abcdx': 3 of 4, 2 of 3, 1 of 2 n-grams; no brevity penalty."""
-    assert bleu_star("abcde", "abcdx") == pytest.approx((3 / 4 * 2 / 3 * 1 / 2) ** (1 / 3))
+    assert bleu_star("abcde", "abcdx") == pytest.approx(
+        (3 / 4 * 2 / 3 * 1 / 2) ** (1 / 3)
+    )
     # the rated text twice as long: exp(1 - 10 / 5)
     assert bleu_star("abcde", "abcdevwxyz") == pytest.approx(np.exp(-1))
     # an output longer than the rated text pays through precision only
-    assert bleu_star("abcdevwxyz", "abcde") == pytest.approx((4 / 9 * 3 / 8 * 2 / 7) ** (1 / 3))
+    assert bleu_star("abcdevwxyz", "abcde") == pytest.approx(
+        (4 / 9 * 3 / 8 * 2 / 7) ** (1 / 3)
+    )
 
 
 def test_clipping_by_hand() -> None:
     """'aaaaaa' has 5, 4, 3 n-grams; 'aaaa' answers 3, 2, 1 of them, or all without clipping."""
-    assert bleu_star("aaaaaa", "aaaa") == pytest.approx((3 / 5 * 2 / 4 * 1 / 3) ** (1 / 3))
+    assert bleu_star("aaaaaa", "aaaa") == pytest.approx(
+        (3 / 5 * 2 / 4 * 1 / 3) ** (1 / 3)
+    )
     assert bleu_star("aaaaaa", "aaaa", Shape(clip=False)) == pytest.approx(1.0)
 
 
 @given(st.lists(TEXT, max_size=5), st.lists(TEXT, max_size=6), SHAPES)
-def test_the_loop_equals_its_twin(texts: list[str], rated: list[str], shape: Shape) -> None:
+def test_the_loop_equals_its_twin(
+    texts: list[str], rated: list[str], shape: Shape
+) -> None:
     """On all of Unicode, short texts, repeated n-grams, any orders, clipped and not."""
     found = PreparedBleu.build(rated, shape).similarities(texts)
     assert found.shape == (len(texts), len(rated))
@@ -80,7 +92,9 @@ def test_the_default_is_nltk_on_raw_strings(texts: list[str], rated: list[str]) 
     wanted = np.array([nltk_bleu(x, s) for x in texts for s in rated], dtype=np.float64)
     found = PreparedBleu.build(rated, Shape()).similarities(texts)
     np.testing.assert_allclose(found.ravel(), wanted, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(twins(texts, rated, Shape()).ravel(), wanted, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        twins(texts, rated, Shape()).ravel(), wanted, rtol=0, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("tokens", ["words", "13a"])
@@ -91,17 +105,23 @@ def test_other_tokens(
 ) -> None:
     """Words, and 13a, whose tokens are others than the words."""
     shape = Shape(tokenize=tokens, low=orders.low, high=orders.high, clip=orders.clip)
-    outputs, pool = [" ".join(x) for x in texts], [" ".join(s) for s in rated]
+    outputs = [" ".join(x) for x in texts]
+    pool = [" ".join(s) for s in rated]
     prepared = PreparedBleu.build(pool, shape)
     found = prepared.similarities(outputs)
     np.testing.assert_allclose(found, twins(outputs, pool, shape), rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize(("orders", "clip"), [((2, 4), True), ((2, 4), False), ((1, 6), True)])
-def test_very_long_texts_overflow_no_counter(orders: tuple[int, int], clip: bool) -> None:
+@pytest.mark.parametrize(
+    ("orders", "clip"), [((2, 4), True), ((2, 4), False), ((1, 6), True)]
+)
+def test_very_long_texts_overflow_no_counter(
+    orders: tuple[int, int], clip: bool
+) -> None:
     """Counts of 100,000, beside short texts in the same block."""
     shape = Shape(low=orders[0], high=orders[1], clip=clip)
-    long, other = "a" * 100_000, "a" * 99_999
+    long = "a" * 100_000
+    other = "a" * 99_999
     rated = ["a", "aaaa", "aaaaaaa", "aa ab", other, "ab" * 700]
     texts = [long, "a" * 3_000, "aaaaaa", "ba" * 600, "aaa"]
     found = PreparedBleu.build(rated, shape).similarities(texts)
@@ -118,13 +138,19 @@ def test_cosines_by_hand() -> None:
     """'abcde' and 'abcdx' share 3 of 4, 2 of 3, 1 of 2; 'aaaaaa' 3, 2, 1 of 5, 4, 3 with 'aaaa'."""
     assert gram_cosine("abcde", "abcdx") == pytest.approx((3 / 4 + 2 / 3 + 1 / 2) / 3)
     wanted = (3 / np.sqrt(5 * 3) + 2 / np.sqrt(4 * 2) + 1 / np.sqrt(3 * 1)) / 3
-    assert gram_cosine("aaaaaa", "aaaa") == gram_cosine("aaaa", "aaaaaa") == pytest.approx(wanted)
+    assert (
+        gram_cosine("aaaaaa", "aaaa")
+        == gram_cosine("aaaa", "aaaaaa")
+        == pytest.approx(wanted)
+    )
     assert gram_cosine("abcd", "abcd") == pytest.approx(1.0)
     assert gram_cosine("abc", "abc") == gram_cosine("", "") == 0.0
 
 
 @given(st.lists(TEXT, max_size=5), st.lists(TEXT, max_size=6), SHAPES)
-def test_the_cosine_equals_its_twin(texts: list[str], rated: list[str], shape: Shape) -> None:
+def test_the_cosine_equals_its_twin(
+    texts: list[str], rated: list[str], shape: Shape
+) -> None:
     """On all of Unicode, short texts, repeated n-grams, any orders; only with clipping."""
     prepared = PreparedBleu.build(rated, shape)
     if not shape.clip:
@@ -140,7 +166,9 @@ def test_the_cosine_equals_its_twin(texts: list[str], rated: list[str], shape: S
     st.lists(SENTENCE.map(" ".join), max_size=6),
     st.sampled_from(["words", "13a", "intl"]),
 )
-def test_the_cosine_of_other_tokens(texts: list[str], rated: list[str], tokenize: str) -> None:
+def test_the_cosine_of_other_tokens(
+    texts: list[str], rated: list[str], tokenize: str
+) -> None:
     """Whatever the tokens."""
     shape = Shape(tokenize=tokenize, low=1, high=3)
     found = PreparedBleu.build(rated, shape).cosine(texts)
@@ -148,10 +176,16 @@ def test_the_cosine_of_other_tokens(texts: list[str], rated: list[str], tokenize
 
 
 @example(["aaaa", "aaaaaaaaa"], (2, 4))
-@given(st.lists(TEXT, min_size=1, max_size=8), st.sampled_from([(2, 4), (1, 1), (1, 6)]))
-def test_the_cosine_is_positive_semi_definite(texts: list[str], orders: tuple[int, int]) -> None:
+@given(
+    st.lists(TEXT, min_size=1, max_size=8), st.sampled_from([(2, 4), (1, 1), (1, 6)])
+)
+def test_the_cosine_is_positive_semi_definite(
+    texts: list[str], orders: tuple[int, int]
+) -> None:
     """And 1 of a text with itself, 0 where it is too short."""
-    found = PreparedBleu.build(texts, Shape(low=orders[0], high=orders[1])).cosine(texts)
+    found = PreparedBleu.build(texts, Shape(low=orders[0], high=orders[1])).cosine(
+        texts
+    )
     assert np.linalg.eigvalsh(found)[0] > -1e-12
     np.testing.assert_array_equal(found, found.T)
     own = [float(len(text) >= orders[1]) for text in texts]
@@ -167,7 +201,9 @@ def test_cosines_of_long_texts_overflow_no_counter(length: int) -> None:
     for orders in ((1, 3), (2, 4)):
         shape = Shape(low=orders[0], high=orders[1])
         found = PreparedBleu.build(rated, shape).cosine(texts)
-        np.testing.assert_allclose(found, cosines(texts, rated, shape), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            found, cosines(texts, rated, shape), rtol=0, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("length", [1_022, 1_023, 1_024, 1_027, 2_053])
@@ -179,14 +215,18 @@ def test_packed_counters_give_way_where_they_would_overflow(length: int) -> None
         for clip in (True, False):
             shape = Shape(low=1, high=3, clip=clip)
             found = PreparedBleu.build(rated, shape).similarities(texts)
-            np.testing.assert_allclose(found, twins(texts, rated, shape), rtol=0, atol=1e-12)
+            np.testing.assert_allclose(
+                found, twins(texts, rated, shape), rtol=0, atol=1e-12
+            )
 
 
 def test_without_clipping_a_short_rated_text_is_matched_more_than_1023_times() -> None:
     """The repeats count in the output, however short the rated texts are."""
     for rated in (["aaaa"], ["aaaa", "aab", "b" * 1_000]):
         shape = Shape(clip=False)
-        found = PreparedBleu.build(rated, shape).similarities(["a" * 5_000, "aaaab" * 400])
+        found = PreparedBleu.build(rated, shape).similarities(
+            ["a" * 5_000, "aaaab" * 400]
+        )
         wanted = twins(["a" * 5_000, "aaaab" * 400], rated, shape)
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
 
@@ -211,7 +251,10 @@ def test_lengths_count_tokens() -> None:
 def test_shared_stretches_are_the_longest_first() -> None:
     """By hand, on characters and on words."""
     on_characters = PreparedBleu.build([], Shape())
-    assert on_characters.shared("the quick fox", "a quick red fox") == (" quick ", "fox")
+    assert on_characters.shared("the quick fox", "a quick red fox") == (
+        " quick ",
+        "fox",
+    )
     on_words = PreparedBleu.build([], Shape(tokenize="words"))
     assert on_words.shared("a fox is quick", "this fox is slow") == ("fox is",)
     assert on_words.shared("one", "two") == ()

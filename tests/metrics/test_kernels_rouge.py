@@ -16,7 +16,9 @@ from refless.text.tokenize import tokenizer
 
 WORDS = st.sampled_from(["a", "fox", "is", "quick", "é"])
 TEXT = st.lists(WORDS, max_size=12).map(" ".join)
-LONG = st.lists(WORDS, min_size=60, max_size=140).map(" ".join)  # more than one word of bits
+LONG = st.lists(WORDS, min_size=60, max_size=140).map(
+    " ".join
+)  # more than one word of bits
 TEXTS = st.lists(TEXT | LONG, max_size=5)
 
 
@@ -34,7 +36,8 @@ def common(x: list[str], s: list[str]) -> int:
 def rouge_l(output: str, rated: str, tokenize: str = "words") -> float:
     """ROUGE-L's F1, 2 LCS / (|x| + |s|), in [0, 1]; 0 if either text has no token."""
     split = tokenizer(tokenize)
-    x, s = split(output), split(rated)
+    x = split(output)
+    s = split(rated)
     if not x or not s:
         return 0.0
     return 2 * common(x, s) / (len(x) + len(s))
@@ -48,7 +51,11 @@ def twins(texts: list[str], rated: list[str]) -> FloatArray:
 
 def test_by_hand() -> None:
     """LCS "the is quick", 3 of 4 and 3 of 5 words: 2 * 3 / 9."""
-    found = RougeLKernel().prepare(["the dog is very quick"]).similarities(["the fox is quick"])
+    found = (
+        RougeLKernel()
+        .prepare(["the dog is very quick"])
+        .similarities(["the fox is quick"])
+    )
     assert found.tolist() == [[pytest.approx(6 / 9)]]
 
 
@@ -69,10 +76,14 @@ def test_sums_are_those_of_the_definition(
 ) -> None:
     """Counts and sums by an explicit loop, with groups held out, whatever the threads."""
     groups = st.lists(st.integers(-1, 2), min_size=len(rated), max_size=len(rated))
-    own, theirs = np.array(data.draw(groups)), np.array(data.draw(groups))
+    own = np.array(data.draw(groups))
+    theirs = np.array(data.draw(groups))
     values = np.arange(1, len(rated) + 1)
-    prepared, held = RougeLKernel().prepare(rated), hold_out(own, theirs)
-    counts, sums = prepared.neighbor_sums(rated, values, tau, Work(held=held, threads=2))
+    prepared = RougeLKernel().prepare(rated)
+    held = hold_out(own, theirs)
+    counts, sums = prepared.neighbor_sums(
+        rated, values, tau, Work(held=held, threads=2)
+    )
     for i, text in enumerate(rated):
         seen = [
             (rouge_l(text, other), int(value))
@@ -87,11 +98,15 @@ def test_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     """One row a block gives what all rows at once give; progress reaches the end."""
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(["a", "b", "c", "d"], 5)) for _ in range(300)]
-    prepared, values, tau = RougeLKernel().prepare(texts), np.arange(300), 0.5
+    prepared = RougeLKernel().prepare(texts)
+    values = np.arange(300)
+    tau = 0.5
     whole = prepared.neighbor_sums(texts, values, tau, Work(threads=1))
     monkeypatch.setattr("refless.metrics.kernels.dense.BLOCK_PAIRS", 1)
     seen: list[float] = []
-    split = prepared.neighbor_sums(texts, values, tau, Work(threads=3, progress=seen.append))
+    split = prepared.neighbor_sums(
+        texts, values, tau, Work(threads=3, progress=seen.append)
+    )
     np.testing.assert_array_equal(whole, split)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
@@ -118,7 +133,8 @@ def test_the_published_experiment() -> None:
 
     pool = huse_pool()
     found = BLEUNeighbors(kernel="rouge-l").held_out(pool)
-    human, predicted = pool.human[found.defined], found.values[found.defined]
+    human = pool.human[found.defined]
+    predicted = found.values[found.defined]
     assert np.mean((human - predicted) ** 2) == pytest.approx(0.0227, abs=5e-4)
     assert spearmanr(human, predicted).statistic == pytest.approx(0.249, abs=5e-3)
     assert found.coverage == pytest.approx(0.945, abs=5e-3)
@@ -128,9 +144,13 @@ def test_the_estimator_takes_the_kernels_own_tau_and_settings() -> None:
     """0.06 and words; other tokens on request."""
     model = BLEUNeighbors(kernel="rouge-l")
     assert model.threshold == 0.06
-    assert str(model.signature()).startswith("bleu-neighbors|kernel:rouge-l|tok:words|tau:0.06|")
+    assert str(model.signature()).startswith(
+        "bleu-neighbors|kernel:rouge-l|tok:words|tau:0.06|"
+    )
     other = BLEUNeighbors(kernel="rouge-l:tokenize=13a", tau=0.5)
-    assert str(other.signature()).startswith("bleu-neighbors|kernel:rouge-l|tok:13a|tau:0.5|")
+    assert str(other.signature()).startswith(
+        "bleu-neighbors|kernel:rouge-l|tok:13a|tau:0.5|"
+    )
     evidence = model.fit(["a b", "b c"] * 4, [1.0, 2.0] * 4).explain("b c")
     assert evidence.neighbors[0].shared == ("b c",)
 

@@ -22,7 +22,12 @@ SHAPES = st.builds(
 GROUPS = st.integers(-1, 3)
 
 # enough of a vocabulary for many blocks and all three orders
-RATED = [f"{a} {b} {c}" for a in ("fox", "dog", "the") for b in "abcd" for c in ("is", "was q")]
+RATED = [
+    f"{a} {b} {c}"
+    for a in ("fox", "dog", "the")
+    for b in "abcd"
+    for c in ("is", "was q")
+]
 OUTPUTS = [*RATED[::5], "the fox is quick", "", "abc", "the dog was a fox", "zzzz"] * 30
 VALUES = np.arange(len(RATED)) * 7 - 50
 
@@ -35,17 +40,24 @@ class Sums(NamedTuple):
 
 
 def sums_of(
-    prepared: PreparedBleu, texts: list[str], values: IntArray, taus: FloatArray, work: Work = PLAIN
+    prepared: PreparedBleu,
+    texts: list[str],
+    values: IntArray,
+    taus: FloatArray,
+    work: Work = PLAIN,
 ) -> Sums:
     """Of each threshold."""
-    columns = [prepared.neighbor_sums(texts, values, tau, work) for tau in taus.tolist()]
+    columns = [
+        prepared.neighbor_sums(texts, values, tau, work) for tau in taus.tolist()
+    ]
     return Sums(*(np.stack(arrays, axis=1) for arrays in zip(*columns, strict=True)))
 
 
 def dense(texts: list[str], rated: list[str], shape: Shape) -> FloatArray:
     """Twin similarities; -1 for outputs of too few tokens, which have no neighbours."""
     pairs = [
-        [bleu_star(x, s, shape) if len(x) >= shape.high else -1.0 for s in rated] for x in texts
+        [bleu_star(x, s, shape) if len(x) >= shape.high else -1.0 for s in rated]
+        for x in texts
     ]
     return np.array(pairs, dtype=np.float64).reshape(len(texts), len(rated))
 
@@ -57,7 +69,9 @@ def hidden(groups: IntArray, rated_groups: IntArray) -> np.ndarray:
 
 def twin_sums(near: FloatArray, values: IntArray, taus: FloatArray) -> Sums:
     """Counts and sums from dense similarities, in Python's integers."""
-    inside = [[[k for k, s in enumerate(row) if s >= t - 1e-12] for t in taus] for row in near]
+    inside = [
+        [[k for k, s in enumerate(row) if s >= t - 1e-12] for t in taus] for row in near
+    ]
     counts = [[len(k) for k in row] for row in inside]
     sums = [[sum(int(values[i]) for i in k) for k in row] for row in inside]
     shape = (len(near), len(taus))
@@ -78,11 +92,16 @@ def same(one: Sums, other: Sums) -> None:
 
 @given(st.lists(st.tuples(TEXT, GROUPS), max_size=6), POOL, SHAPES, st.data())
 def test_sums_equal_the_twin(
-    outputs: list[tuple[str, int]], pool: list[tuple[str, int]], shape: Shape, data: st.DataObject
+    outputs: list[tuple[str, int]],
+    pool: list[tuple[str, int]],
+    shape: Shape,
+    data: st.DataObject,
 ) -> None:
     """For many thresholds at once, with groups held out."""
-    texts, groups = [x for x, _ in outputs], np.array([g for _, g in outputs], dtype=np.int64)
-    rated, values = [s for s, _ in pool], np.array([v for _, v in pool], dtype=np.int64)
+    texts = [x for x, _ in outputs]
+    groups = np.array([g for _, g in outputs], dtype=np.int64)
+    rated = [s for s, _ in pool]
+    values = np.array([v for _, v in pool], dtype=np.int64)
     drawn = data.draw(st.lists(GROUPS, min_size=len(pool), max_size=len(pool)))
     rated_groups = np.array(drawn, dtype=np.int64)
     near = dense(texts, rated, shape)
@@ -100,20 +119,34 @@ def test_a_threshold_that_is_attained_counts_as_in() -> None:
     attained = 0.25 ** (1 / 3)
     taus = np.array([attained, attained + 5e-13, attained + 1e-11])
     prepared = PreparedBleu.build(["abcdx"], Shape())
-    assert sums_of(prepared, ["abcde"], np.array([3]), taus).counts.tolist() == [[1, 1, 0]]
+    assert sums_of(prepared, ["abcde"], np.array([3]), taus).counts.tolist() == [
+        [1, 1, 0]
+    ]
 
 
 def test_thresholds_at_the_ends() -> None:
     """0 takes every text in, 1 only copies (and what is contained in full)."""
     prepared = PreparedBleu.build(["abcd", "wxyz", ""], Shape())
-    sums = sums_of(prepared, ["abcd", "abc"], np.array([1, 10, 100]), np.array([0.0, 1.0]))
-    assert sums.counts.tolist() == [[3, 1], [0, 0]]  # "abc" is too short for any neighbour
+    sums = sums_of(
+        prepared, ["abcd", "abc"], np.array([1, 10, 100]), np.array([0.0, 1.0])
+    )
+    assert sums.counts.tolist() == [
+        [3, 1],
+        [0, 0],
+    ]  # "abc" is too short for any neighbour
     assert sums.sums.tolist() == [[111, 1], [0, 0]]
 
 
 def test_long_texts_are_summed_like_the_twin() -> None:
     """In one block with short ones; taus that are attained."""
-    rated = ["a" * 1_030, "a" * 900 + "b" * 300, "ab" * 600, "aab", "a" * 50, "b" * 2_000]
+    rated = [
+        "a" * 1_030,
+        "a" * 900 + "b" * 300,
+        "ab" * 600,
+        "aab",
+        "a" * 50,
+        "b" * 2_000,
+    ]
     texts = ["a" * 1_100, "ab" * 520, "a" * 60, "b" * 1_025]
     values = 10 ** np.arange(6)
     for shape in (Shape(), Shape(clip=False), Shape(low=1, high=4)):
@@ -135,7 +168,9 @@ def outcome(threads: int | None = 1) -> tuple[Sums, FloatArray]:
     )
 
 
-def assert_same_outcome(one: tuple[Sums, FloatArray], other: tuple[Sums, FloatArray]) -> None:
+def assert_same_outcome(
+    one: tuple[Sums, FloatArray], other: tuple[Sums, FloatArray]
+) -> None:
     """Bitwise equality of both results."""
     same(one[0], other[0])
     assert np.array_equal(one[1], other[1])
@@ -152,7 +187,9 @@ def test_the_fixed_task_is_worth_comparing() -> None:
 
 
 @pytest.mark.parametrize("threads", [2, 5, None])
-def test_threads_change_nothing(threads: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_change_nothing(
+    threads: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With chunks of outputs so small that every thread has several."""
     wanted = outcome()
     monkeypatch.setattr("refless.metrics.kernels.bleu.BLOCK_ROWS", 7)
@@ -177,7 +214,9 @@ def test_the_order_of_rows_changes_nothing(rows: list[int], outputs: list[int]) 
     found = sums_of(prepared, [texts[i] for i in outputs], VALUES[rows], taus)
     same(found, Sums(wanted.counts[outputs], wanted.sums[outputs]))
     near = prepared.similarities(texts)
-    assert np.array_equal(near, PreparedBleu.build(RATED, Shape()).similarities(texts)[:, rows])
+    assert np.array_equal(
+        near, PreparedBleu.build(RATED, Shape()).similarities(texts)[:, rows]
+    )
 
 
 def test_a_failure_in_a_thread_is_raised() -> None:
@@ -202,5 +241,8 @@ def test_hold_out_lists_each_group() -> None:
     """By hand: groups 0 and 2, one text of no group."""
     held = hold_out(np.array([2, -1]), np.array([2, 0, -1, 2]))
     assert isinstance(held, Exclusions)
-    groups = [held.places[a:b].tolist() for a, b in zip(held.starts, held.starts[1:], strict=False)]
+    groups = [
+        held.places[a:b].tolist()
+        for a, b in zip(held.starts, held.starts[1:], strict=False)
+    ]
     assert groups == [[1], [], [0, 3]]

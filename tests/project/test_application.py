@@ -47,7 +47,12 @@ def scored_rows() -> list[dict[str, Any]]:
 def triples() -> list[dict[str, Any]]:
     """Contexts, messages and responses to mine."""
     return [
-        {"id": f"q{i}", "context": f"at {i % 3}", "message": text, "response": f"{text} indeed"}
+        {
+            "id": f"q{i}",
+            "context": f"at {i % 3}",
+            "message": text,
+            "response": f"{text} indeed",
+        }
         for i, text in enumerate(headlines(30))
     ]
 
@@ -118,7 +123,9 @@ def test_the_command_does_the_same(folder: Path, name: str) -> None:
     assert again.code == result.exit_status, again.err
     assert again.json == result.to_dict()
     assert run(*words).out == shown
-    assert [*result.notes] == [line.removeprefix("refless: ") for line in again.err.splitlines()]
+    assert [*result.notes] == [
+        line.removeprefix("refless: ") for line in again.err.splitlines()
+    ]
     assert again.json.get("signature", str(result.signature)) == str(result.signature)
 
 
@@ -136,10 +143,15 @@ def test_training_does_the_same(folder: Path, tmp_path: Path) -> None:
     )
     assert network in found.command
     outputs = str(folder / "outputs.jsonl")
-    words = [outputs if word == "FILE" else word for word in shlex.split(found.command)[1:]]
+    words = [
+        outputs if word == "FILE" else word for word in shlex.split(found.command)[1:]
+    ]
     assert run(*words, "--format", "json").json == found.to_dict()
     assert found.to_dict()["model"] == str(tmp_path / "m.safetensors")
-    assert refless.score(outputs, model=tmp_path / "m.safetensors").scored.overall.coverage == 1
+    assert (
+        refless.score(outputs, model=tmp_path / "m.safetensors").scored.overall.coverage
+        == 1
+    )
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -152,7 +164,10 @@ def test_results_save_themselves(folder: Path, tmp_path: Path, name: str) -> Non
             result.save(tmp_path / f"x.{kind}")
         written = (tmp_path / f"x.{kind}").read_text(encoding="utf-8")
         assert name != "explain" or written == run(*words, "--format", kind).out
-    assert json.loads((tmp_path / "x.json").read_text(encoding="utf-8")) == result.to_dict()
+    assert (
+        json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
+        == result.to_dict()
+    )
     result.save(tmp_path / "x.html")
     page = (tmp_path / "x.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
@@ -176,7 +191,8 @@ def test_rows_from_anywhere(folder: Path, kind: Callable[[Any], Any]) -> None:
     def given(name: str, rows: list[dict[str, Any]]) -> Any:
         return kind(folder / name) if kind is str else kind(rows)
 
-    rated, outputs = given("rated.jsonl", rated_rows()), given("outputs.jsonl", output_rows())
+    rated = given("rated.jsonl", rated_rows())
+    outputs = given("outputs.jsonl", output_rows())
     one = {"estimator": "bleu-neighbors", "scale": (1, 5)}
     found = refless.validate(rated, group="source", **one)
     assert found.to_dict() == (
@@ -194,7 +210,10 @@ def test_rows_from_anywhere(folder: Path, kind: Callable[[Any], Any]) -> None:
     found = refless.explain(rated=rated, id="o03", outputs=outputs, **one)
     assert found.to_dict() == (
         refless.explain(
-            rated=folder / "rated.jsonl", id="o03", outputs=folder / "outputs.jsonl", **one
+            rated=folder / "rated.jsonl",
+            id="o03",
+            outputs=folder / "outputs.jsonl",
+            **one,
         ).to_dict()
     )
 
@@ -211,9 +230,12 @@ def test_pools(folder: Path) -> None:
 
 def test_estimators_of_ones_own(folder: Path) -> None:
     """An instance stands where a specification does, is not fitted, and is in the command line."""
-    given = refless.BLEUNeighbors(kernel=refless.BleuStar(orders=(1, 3)), min_neighbors=2)
+    given = refless.BLEUNeighbors(
+        kernel=refless.BleuStar(orders=(1, 3)), min_neighbors=2
+    )
     said = "bleu-neighbors:kernel=(bleu*:orders=1-3),min_neighbors=2"
-    rated, outputs = folder / "rated.jsonl", folder / "outputs.jsonl"
+    rated = folder / "rated.jsonl"
+    outputs = folder / "outputs.jsonl"
     found = refless.score(outputs, rated, estimator=given, seed=4, threads=1)
     assert (
         found.to_dict()
@@ -222,7 +244,9 @@ def test_estimators_of_ones_own(folder: Path) -> None:
     assert f"--estimator '{said}'" in found.command
     both = refless.validate(rated, estimator=[given, "gp"])
     assert both.command.count("--estimator") == 2
-    assert run(*shlex.split(both.command)[1:], "--format", "json").json == both.to_dict()
+    assert (
+        run(*shlex.split(both.command)[1:], "--format", "json").json == both.to_dict()
+    )
     assert given.get_params()["threads"] is None
     with pytest.raises(UsageError, match="fit"):
         given.predict(["a text"])
@@ -239,7 +263,10 @@ WORDS = {"rating-map": {"good": 1, "bad": 0.5}}
         {"reading": {**WORDS, "quoting": False, "format": "tsv"}},
         {"reading": WORDS, "columns": {"rating": ["rating", "second"]}},
         {
-            "reading": {"rating_map": {"good": 1 / 3, "bad": 1e-7}, "encoding": "latin-1"},
+            "reading": {
+                "rating_map": {"good": 1 / 3, "bad": 1e-7},
+                "encoding": "latin-1",
+            },
             "scale": (0.0, 1 / 3),
         },
     ],
@@ -248,7 +275,9 @@ WORDS = {"rating-map": {"good": 1, "bad": 0.5}}
 def test_every_parameter_becomes_words(tmp_path: Path, more: dict[str, Any]) -> None:
     """Maps, pairs, switches that can be on, off or neither, names: the line reads them back."""
     path = tmp_path / "a file's name.tsv"
-    lines = [f"{t}\t{('good', 'bad')[i % 2]}\tgood" for i, t in enumerate(headlines(30))]
+    lines = [
+        f"{t}\t{('good', 'bad')[i % 2]}\tgood" for i, t in enumerate(headlines(30))
+    ]
     path.write_text("text\trating\tsecond\n" + "\n".join(lines), encoding="utf-8")
     found = refless.validate(path, estimator="bleu-neighbors", **more)
     again = run(*shlex.split(found.command)[1:], "--format", "json")
@@ -284,12 +313,15 @@ def test_frames(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     polars = SimpleNamespace(DataFrame=lambda rows: ("polars", rows))
     monkeypatch.setitem(sys.modules, "polars", polars)
     monkeypatch.setattr(
-        "refless.report.result.find_spec", lambda name: name if name == "polars" else None
+        "refless.report.result.find_spec",
+        lambda name: name if name == "polars" else None,
     )
     assert found.to_frame() == ("polars", found.rows())
 
 
-def test_functions_print_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_functions_print_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """What was noticed is in the result; what was given is as it was."""
     rows = rated_rows()
     found = refless.score(output_rows(), rows, estimator="bleu-neighbors")
@@ -318,13 +350,19 @@ def test_what_parameters_take_is_declared(name: str) -> None:
     """A number outside its range, and a word that is no choice, is refused by its flag's name."""
     function = function_of(name)
     taken = inspect.signature(function).parameters.values()
-    needed = {one.name: "x" for one in taken if one.default is one.empty and one.name != "network"}
+    needed = {
+        one.name: "x"
+        for one in taken
+        if one.default is one.empty and one.name != "network"
+    }
     for one in parameters_of(function):
         ends = ((one.about.at_least, -1), (one.about.at_most, 1))
         wrong: list[Any] = [end + step for end, step in ends if end is not None]
         wrong += ["nonsense"] if one.about.choices else []
         for value in wrong:
-            with pytest.raises(UsageError, match=f"^{one.name} must be .*[,;] got '?{value}"):
+            with pytest.raises(
+                UsageError, match=f"^{one.name} must be .*[,;] got '?{value}"
+            ):
                 function(**{**needed, one.name: value})
 
 
@@ -332,25 +370,33 @@ def test_what_parameters_take_is_declared(name: str) -> None:
 def test_help_explains_every_parameter_once(name: str) -> None:
     """In plain types, those that several functions share too, and what comes back."""
     function = getattr(refless, name)
-    said, signature = inspect.getdoc(function) or "", str(inspect.signature(function))
+    said = inspect.getdoc(function) or ""
+    signature = str(inspect.signature(function))
     assert "About(" not in signature + str(function.__annotations__)
     for parameter in inspect.signature(function).parameters:
-        assert len(re.findall(rf"^    {parameter}: \S", said, re.MULTILINE)) == 1, parameter
+        assert len(re.findall(rf"^    {parameter}: \S", said, re.MULTILINE)) == 1, (
+            parameter
+        )
     assert re.search(r"^Returns:\n    \w*(Result|Dimension)\b", said, re.MULTILINE)
 
 
 def test_messages_speak_the_language_of_the_caller(folder: Path) -> None:
     """Keywords in Python, flags on the command line."""
-    rated, outputs = str(folder / "rated.jsonl"), str(folder / "outputs.jsonl")
+    rated = str(folder / "rated.jsonl")
+    outputs = str(folder / "outputs.jsonl")
     with pytest.raises(UsageError, match=r"^columns: no role 'txt'"):
         refless.score(outputs, rated, columns={"txt": "a"})
     with pytest.raises(InputError, match=r"no column 'gpt4' \(score_column=\)"):
         refless.validate(rated, score_column="gpt4")
     ran = run("validate", rated, "--score-column", "gpt4")
     assert "no column 'gpt4' (--score-column)" in ran.err
-    with pytest.raises(InputError, match=r"name it with columns=\{'text': 'NAME'\}, one text"):
+    with pytest.raises(
+        InputError, match=r"name it with columns=\{'text': 'NAME'\}, one text"
+    ):
         refless.validate([{"txt": "a", "rating": 1}])
-    with pytest.raises(InputError, match=r"\(in Python Columns\(text=NAME\)\), one text a row"):
+    with pytest.raises(
+        InputError, match=r"\(in Python Columns\(text=NAME\)\), one text a row"
+    ):
         refless.read_pool([{"txt": "a", "rating": 1}])
     assert "Of each `score_column`: " in (inspect.getdoc(refless.judge) or "")
     assert "Of each --score-column: " in run("judge", "--help").out
@@ -366,16 +412,23 @@ def test_wrong_values_are_told(folder: Path) -> None:
     with pytest.raises(UsageError, match="tau must be from 0 to 1, got 2"):
         refless.validate(rated, estimator="bleu-neighbors:tau=2")
     for scale in ("1 6", (1,), 5, ("low", "high")):
-        with pytest.raises(UsageError, match=r"scale must be two numbers.*such as \(1, 5\); got"):
+        with pytest.raises(
+            UsageError, match=r"scale must be two numbers.*such as \(1, 5\); got"
+        ):
             refless.validate(rated, scale=scale)
     for texts in (["a text."], ["文"], "a text " * 999, {"a text"}):
-        with pytest.raises(RefLessError, match=r"texts alone are given as \{'text': \[...\]\}"):
+        with pytest.raises(
+            RefLessError, match=r"texts alone are given as \{'text': \[...\]\}"
+        ):
             refless.score(texts, rated)
     with pytest.raises(InputError, match="no such file"):
         refless.validate(folder / "nowhere.jsonl")
     with pytest.raises(InputError, match="no column for the rating"):
         refless.validate([{"text": "a", "mark": 3}])
-    for name, said in (("x.htm", "the ending must be"), ("no/x.json", "there is no folder")):
+    for name, said in (
+        ("x.htm", "the ending must be"),
+        ("no/x.json", "there is no folder"),
+    ):
         with pytest.raises(UsageError, match=said):
             refless.explain(rated=rated, id="t001").save(folder / name)
     with pytest.raises(TypeError):

@@ -32,7 +32,9 @@ def data(tmp_path: Path) -> Path:
     folder = tmp_path / "summeval-judges"
     folder.mkdir()
     rng = np.random.default_rng(0)
-    articles = [{"article": f"a{i}", "text": f"The ferry number {i} is late."} for i in range(8)]
+    articles = [
+        {"article": f"a{i}", "text": f"The ferry number {i} is late."} for i in range(8)
+    ]
     rows = []
     for i in range(32):
         quality = int(rng.integers(1, 6))
@@ -43,12 +45,16 @@ def data(tmp_path: Path) -> Path:
                 "article": f"a{i // 4}",
                 "system": "M1",
                 "text": f"Ferry {i} is late " + "again " * quality,
-                "experts": {key: [quality, quality, min(5, quality + 1)] for key in DIMENSIONS},
+                "experts": {
+                    key: [quality, quality, min(5, quality + 1)] for key in DIMENSIONS
+                },
                 "judges": {"gpt4": judged, "gpt35": judged},
             }
         )
     for name, some in (("articles", articles), ("summaries", rows)):
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in some))
+        (folder / f"{name}.jsonl").write_text(
+            "".join(json.dumps(row) + "\n" for row in some)
+        )
     return tmp_path
 
 
@@ -60,10 +66,17 @@ def test_a_line_for_each_number_of_ratings(
     assert few.main(["--data", str(data), "--quick"]) == 0
     line = capsys.readouterr().out
     assert line.startswith("coherence, 10 ratings: line on gpt4 0.")
-    assert [part.split()[0] for part in line.split(", ")[2:]] == ["texts", "both", "bad", "short"]
+    assert [part.split()[0] for part in line.split(", ")[2:]] == [
+        "texts",
+        "both",
+        "bad",
+        "short",
+    ]
     few.main(["--data", str(data), "--quick", "--judge", "gpt4", "gpt35"])
     line = capsys.readouterr().out
-    assert all(f"{name} 0." in line for name in ("line on gpt35", "mean of judges", "ridge"))
+    assert all(
+        f"{name} 0." in line for name in ("line on gpt35", "mean of judges", "ridge")
+    )
 
 
 def test_articles_are_rated_or_estimated(few: ModuleType, data: Path) -> None:

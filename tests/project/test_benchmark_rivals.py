@@ -32,7 +32,13 @@ def rivals() -> Any:
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     """The script as users start it, without any warning on the way."""
-    command = [sys.executable, "-W", "error", str(FOLDER / "rivals.py"), *map(str, arguments)]
+    command = [
+        sys.executable,
+        "-W",
+        "error",
+        str(FOLDER / "rivals.py"),
+        *map(str, arguments),
+    ]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -40,17 +46,32 @@ def test_own_ratings_are_judged_by_every_method(tmp_path: Path) -> None:
     """Whole sources are held out; what is saved is what the table says; a line sums it up."""
     pool = simulate(60, seed=1).pool
     columns = zip(pool.ids, pool.texts, pool.sources, pool.human.tolist(), strict=True)
-    rows = [dict(zip(("name", "said", "asked", "mark"), row, strict=True)) for row in columns]
+    rows = [
+        dict(zip(("name", "said", "asked", "mark"), row, strict=True))
+        for row in columns
+    ]
     (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     named = ("--id", "name", "--text", "said", "--source", "asked", "--rating", "mark")
     saved = tmp_path / "saved"
-    ran = run("--quick", "--file", tmp_path / "own.jsonl", *named, "--scale", 0, 1, "--save", saved)
+    ran = run(
+        "--quick",
+        "--file",
+        tmp_path / "own.jsonl",
+        *named,
+        "--scale",
+        0,
+        1,
+        "--save",
+        saved,
+    )
     assert ran.returncode == 0, ran.stderr
     held = np.load(saved / "own.npz")
     np.testing.assert_allclose(sorted(held["human"]), sorted(pool.human))
     folds = {tuple(np.unique(held["fold"][held["group"] == g])) for g in held["group"]}
     assert folds == {(0,), (1,), (2,)}
-    (row,) = [line for line in ran.stdout.splitlines() if line.startswith("| own | source |")]
+    (row,) = [
+        line for line in ran.stdout.splitlines() if line.startswith("| own | source |")
+    ]
     for method, cell in zip(METHODS, row.split("|")[3:10], strict=True):
         stats = pytest.importorskip("scipy.stats")
         rank = stats.spearmanr(held["human"], held[method])[0]
@@ -59,7 +80,9 @@ def test_own_ratings_are_judged_by_every_method(tmp_path: Path) -> None:
     assert "Mean Spearman over 1 pools: gp " in ran.stdout
 
 
-def test_quick_needs_no_data(rivals: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+def test_quick_needs_no_data(
+    rivals: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Self-made ratings, and one line of progress."""
     ran = run("--quick", "--data", "nowhere", "--pool", "self")
     assert (ran.returncode, len(ran.stderr.splitlines())) == (0, 1), ran.stderr
@@ -70,10 +93,14 @@ def test_quick_needs_no_data(rivals: ModuleType, capsys: pytest.CaptureFixture[s
 
 @given(
     rows=st.lists(
-        st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 4)), min_size=2, max_size=9
+        st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 4)),
+        min_size=2,
+        max_size=9,
     ).filter(lambda rows: len({human for human, _, _ in rows}) > 1)
 )
-def test_r_squared_is_scikit_learns(rivals: ModuleType, rows: list[tuple[int, int, int]]) -> None:
+def test_r_squared_is_scikit_learns(
+    rivals: ModuleType, rows: list[tuple[int, int, int]]
+) -> None:
     """With rows drawn several times, as weights."""
     human, values, weights = np.array(rows, dtype=np.float64).T
     found = rivals.r_squared(human, values, weights[None, :])
@@ -81,7 +108,9 @@ def test_r_squared_is_scikit_learns(rivals: ModuleType, rows: list[tuple[int, in
     np.testing.assert_allclose(found, [wanted], atol=1e-9)
 
 
-def test_few_ratings_judge_other_sources(rivals: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_few_ratings_judge_other_sources(
+    rivals: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Every method has a mean; too few texts that remain are none."""
     pool = simulate(100, seed=1).pool
     row = rivals.with_few(pool, 30)

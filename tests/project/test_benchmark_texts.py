@@ -30,6 +30,8 @@ def test_texts_for_benchmarks() -> None:
 def test_texts_for_benchmarks_are_the_same_everywhere() -> None:
     """The first texts of seed 0, as first made; other seeds give others."""
     texts = simulated_texts(50)
-    assert hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16] == "fd7a0ade1256b399"
+    assert (
+        hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16] == "fd7a0ade1256b399"
+    )
     assert simulated_texts(50, seed=1) != texts
     assert simulated_texts(0) == ()

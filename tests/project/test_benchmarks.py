@@ -95,7 +95,9 @@ def test_own_texts(
     assert rows_of(capsys.readouterr().out)["refless, 1 thread"] == 25 * 25
 
 
-@pytest.mark.parametrize("content", [None, b"", b"one text\n", b"\x1f\x8bbroken", b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "content", [None, b"", b"one text\n", b"\x1f\x8bbroken", b"\xff\xfe"]
+)
 def test_texts_that_cannot_be_used(
     benchmark: ModuleType,
     tmp_path: Path,
@@ -105,7 +107,9 @@ def test_texts_that_cannot_be_used(
     """No file, no two texts, or no text: exit status 2 and the file's name."""
     path = tmp_path / "mine.txt.gz"
     if content is not None:
-        path.write_bytes(content if content[:2] == b"\x1f\x8b" else gzip.compress(content))
+        path.write_bytes(
+            content if content[:2] == b"\x1f\x8b" else gzip.compress(content)
+        )
     assert benchmark.main(["--texts", str(path)]) == 2
     said = capsys.readouterr()
     assert said.err.startswith("error: ")
@@ -116,9 +120,13 @@ def test_texts_that_cannot_be_used(
 def test_other_quick_runs(name: str) -> None:
     """Ours is what the peer, or the loop, gives; on self-made pairs it is ahead of length."""
     done = run("--quick", script=SCRIPT.with_stem(name))
-    assert (done.returncode, done.stderr if name != "pairs" else "") == (0, ""), done.stderr
+    assert (done.returncode, done.stderr if name != "pairs" else "") == (0, ""), (
+        done.stderr
+    )
     assert "FAULT" not in done.stdout
     assert SAID[name] in done.stdout
-    for row in (line for line in done.stdout.splitlines() if line.startswith("| self-made |")):
+    for row in (
+        line for line in done.stdout.splitlines() if line.startswith("| self-made |")
+    ):
         ours, length = (float(cell.split()[0]) for cell in row.split("|")[4:6])
         assert ours > max(0.6, length)

@@ -55,8 +55,12 @@ def test_the_file_that_fit_writes_is_cached() -> None:
     assert f"--to {path}\n" in text
 
 
-@pytest.mark.parametrize(("least", "status", "checks"), [("4.9", 3, False), ("2.9", 0, True)])
-def test_undecided_is_neutral(tmp_path: Path, least: str, status: int, checks: bool) -> None:
+@pytest.mark.parametrize(
+    ("least", "status", "checks"), [("4.9", 3, False), ("2.9", 0, True)]
+)
+def test_undecided_is_neutral(
+    tmp_path: Path, least: str, status: int, checks: bool
+) -> None:
     """Passed and failed are the step's status; undecided passes, and is told by a neutral check."""
     jsonl(tmp_path / "outputs.jsonl", new_rows())
     jsonl(tmp_path / "rated.jsonl", rated_rows())

@@ -47,4 +47,7 @@ def test_a_metric_is_not_there(core: Path, tmp_path: Path) -> None:
     """Metrics come with an extension; a judge's scores need none."""
     rated = jsonl(tmp_path / "rated.jsonl", rated_rows())
     done = run_source(core, "judge", rated, "-m", "bleu")
-    assert (done.returncode, "no metric 'bleu'; there are none" in done.stderr) == (2, True)
+    assert (done.returncode, "no metric 'bleu'; there are none" in done.stderr) == (
+        2,
+        True,
+    )

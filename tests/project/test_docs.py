@@ -36,7 +36,9 @@ PAGES = [
     SKILL,
     pytest.param(
         ROOT / "docs" / "ratpred.md",
-        marks=pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed"),
+        marks=pytest.mark.skipif(
+            not find_spec("torch"), reason="torch is not installed"
+        ),
     ),
 ]
 ELSEWHERE = (
@@ -77,7 +79,8 @@ def folder(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_run(page: Path, folder: Path) -> None:
     """Every command line, in its order, ends with status 0."""
-    found, printed = commands(page), []
+    found = commands(page)
+    printed = []
     assert found or page.stem in {
         "compare",
         "guards",
@@ -97,7 +100,9 @@ def test_commands_run(page: Path, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_python_runs(page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_runs(
+    page: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Every Python block runs by itself and prints something."""
     found = blocks(page, "python")
     assert found
@@ -112,8 +117,12 @@ NAMED = {"sklearn": "scikit-learn"}  # imports that their packages do not name
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "quality.md"])
 def test_what_first_pages_import_is_there(page: Path) -> None:
     """Python's own, what refless needs, or what the page says how to install."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    there = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]} | {"refless"}  # type: ignore[index]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
+    there = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]} | {
+        "refless"
+    }  # type: ignore[index]
     text = page.read_text(encoding="utf-8")
     code = "\n".join(blocks(page, "python"))
     for name in re.findall(r"^(?:from|import) (\w+)", code, flags=re.MULTILINE):
@@ -126,7 +135,8 @@ def is_locked(*packages: str) -> bool:
     """Whether these have the versions that are locked."""
     lock = (ROOT / "requirements-lock.txt").read_text(encoding="utf-8").splitlines()
     return all(
-        any(line.startswith(f"{name}=={version(name)} ") for line in lock) for name in packages
+        any(line.startswith(f"{name}=={version(name)} ") for line in lock)
+        for name in packages
     )
 
 
@@ -149,11 +159,15 @@ def test_other_numbers_are_not_printed() -> None:
     assert not is_printed("was 0.880", "it is 0.880 of 240.")
 
 
-@pytest.mark.skipif(not is_locked("numpy", "scipy"), reason="other versions may round otherwise")
+@pytest.mark.skipif(
+    not is_locked("numpy", "scipy"), reason="other versions may round otherwise"
+)
 def test_readme_shows_real_output(folder: Path) -> None:
     """Output in the README is what the demo prints, `...` for what it skips; else paste it anew."""
     printed = run("demo").out
-    shown = blocks(ROOT / "README.md", "text") + blocks(ROOT / "docs" / "quality.md", "text")
+    shown = blocks(ROOT / "README.md", "text") + blocks(
+        ROOT / "docs" / "quality.md", "text"
+    )
     assert len(shown) == 3
     for part in "...\n".join(shown).split("...\n"):
         assert is_printed(part, printed), part
@@ -162,12 +176,16 @@ def test_readme_shows_real_output(folder: Path) -> None:
 def test_pages_show_what_explain_prints(folder: Path) -> None:
     """What adds up to the estimate of the first example."""
     page = ROOT / "docs" / "command-line.md"
-    (shown,) = (block for block in blocks(page, "text") if block.startswith("What adds up"))
+    (shown,) = (
+        block for block in blocks(page, "text") if block.startswith("What adds up")
+    )
     first = next(line for line in commands(page) if line.startswith("refless explain "))
     assert shown in run(*shlex.split(first)[1:]).out
 
 
-@pytest.mark.skipif(not is_locked("numpy", "scipy"), reason="other versions may round otherwise")
+@pytest.mark.skipif(
+    not is_locked("numpy", "scipy"), reason="other versions may round otherwise"
+)
 def test_readme_shows_what_compare_prints(folder: Path) -> None:
     """The answer to its first question."""
     shows(ROOT / "README.md")
@@ -223,7 +241,14 @@ def test_every_parameter_is_told() -> None:
 
 def test_pages_name_flags_that_there_are() -> None:
     """Every flag in the pages is one of some command."""
-    own = {"--help", "--version", "--install-completion", "--format", "--out", "--csv-safe"}
+    own = {
+        "--help",
+        "--version",
+        "--install-completion",
+        "--format",
+        "--out",
+        "--csv-safe",
+    }
     for name in COMMANDS:
         function = function_of(name)
         flags = {flag for one in parameters_of(function) for flag in one.flags}
@@ -254,9 +279,15 @@ def test_readme_is_short() -> None:
 def test_threats_have_tests() -> None:
     """Each threat of docs/security.md names tests that there are."""
     rows = re.findall(
-        r"^\| .* \| .* \| (`.*) \|$", (ROOT / "docs/security.md").read_text(), re.MULTILINE
+        r"^\| .* \| .* \| (`.*) \|$",
+        (ROOT / "docs/security.md").read_text(),
+        re.MULTILINE,
     )
     named = {name for cell in rows for name in re.findall(r"`(test_\w+)`", cell)}
-    there = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py")]
+    there = [
+        path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py")
+    ]
     assert len(rows) >= 15
-    assert {name for name in named if not any(f"def {name}(" in text for text in there)} == set()
+    assert {
+        name for name in named if not any(f"def {name}(" in text for text in there)
+    } == set()

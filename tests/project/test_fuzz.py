@@ -19,7 +19,9 @@ pytest.importorskip("pyarrow")
 FOUND = sorted((ROOT / "fuzz" / "found").glob("*/*.bin"))
 
 
-@pytest.mark.parametrize("path", FOUND, ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize(
+    "path", FOUND, ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
 def test_what_was_found_stays_mended(path: Path) -> None:
     """Each input that made a fault once."""
     fault = attempt(TARGETS[path.parent.name].call, path.read_bytes())
@@ -31,21 +33,26 @@ def test_what_was_found_stays_mended(path: Path) -> None:
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_slice_of_each_target(name: str) -> None:
     """Made and mutated input: only errors of refless come out."""
-    target, rng = TARGETS[name], random.Random(7)
+    target = TARGETS[name]
+    rng = random.Random(7)
     for _ in range(60):
         data = mutated(target.make(rng), rng, target.make)
         fault = attempt(target.call, data)
         assert fault is None, (data, fault)
 
 
-def test_faults_are_found(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture) -> None:
+def test_faults_are_found(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
+) -> None:
     """A planted fault is told once, with an input that makes it, and is the exit status."""
 
     def broken(data: bytes) -> None:
         if data.count(b"a") > 2:
             raise KeyError("planted")
 
-    planted = Target(call=broken, make=lambda rng: rng.choice((b"a", b"b")) * rng.randrange(5))
+    planted = Target(
+        call=broken, make=lambda rng: rng.choice((b"a", b"b")) * rng.randrange(5)
+    )
     monkeypatch.setitem(TARGETS, "planted", planted)
     assert worker.main(["planted", "--runs", "2000", "--drawn"]) == 1
     said = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
@@ -68,12 +75,18 @@ def test_the_command_line_of_the_campaigns() -> None:
     """Executions and unique faults are printed; an unknown campaign is refused."""
     words = [sys.executable, "-m", "fuzz", "--minutes", "0.02", "--seed", "1", "--only"]
     done = subprocess.run(
-        [*words, "signature", "acts"], cwd=ROOT, capture_output=True, text=True, check=False
+        [*words, "signature", "acts"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1].endswith(" executions, 0 unique faults")
     assert not done.stdout.splitlines()[-1].startswith("fuzz: 0 ")
-    done = subprocess.run([*words, "nope"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*words, "nope"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, "no campaign nope" in done.stderr) == (1, True)
 
 

@@ -23,7 +23,12 @@ from refless.commands import COMMANDS
 from refless.data.human import pool_of
 from refless.estimators import Estimator, estimator_of
 
-TINY = ("--estimator", "ratpred:embedding=4,hidden=4,epochs=3,synthetic_epochs=1", "--threads", 1)
+TINY = (
+    "--estimator",
+    "ratpred:embedding=4,hidden=4,epochs=3,synthetic_epochs=1",
+    "--threads",
+    1,
+)
 SPEC = "ratpred:embedding=4,hidden=4,epochs=2,synthetic_epochs=1,folds=2"
 NEAR = "bleu-neighbors:tau=0.01"
 PARTS = ("gp:max_rated=20", NEAR)
@@ -52,18 +57,37 @@ def files() -> dict[str, Rows]:
         for i in range(16)
         for system, step in (("a", 3), ("b", 7))
     ]
-    two = [{**row, "system": "human" if i % 4 < 2 else "m"} for i, row in enumerate(rated())]
+    two = [
+        {**row, "system": "human" if i % 4 < 2 else "m"}
+        for i, row in enumerate(rated())
+    ]
     mined = [
-        {"id": str(i), "context": texts[i], "message": texts[i * 3 % 40], "response": texts[i - 7]}
+        {
+            "id": str(i),
+            "context": texts[i],
+            "message": texts[i * 3 % 40],
+            "response": texts[i - 7],
+        }
         for i in range(40)
     ]
     partly = [row if row["item"] < "i3" else {**row, "rating": None} for row in rated()]
-    found = {"rated": rated(), "outputs": outputs, "pairs": pairs, "two": two, "mined": mined}
+    found = {
+        "rated": rated(),
+        "outputs": outputs,
+        "pairs": pairs,
+        "two": two,
+        "mined": mined,
+    }
     apart = {
         "bare": [
-            {"id": row["id"], "text": row["text"]} for row in rated() if row["annotator"] == "ann"
+            {"id": row["id"], "text": row["text"]}
+            for row in rated()
+            if row["annotator"] == "ann"
         ],
-        "given": [{name: row[name] for name in ("id", "annotator", "rating")} for row in rated()],
+        "given": [
+            {name: row[name] for name in ("id", "annotator", "rating")}
+            for row in rated()
+        ],
     }
     crossed = [  # several outputs of a system for an item, of several days
         {
@@ -81,7 +105,9 @@ def files() -> dict[str, Rows]:
 
 def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     """Every command, with settings that take all its ways through the code."""
-    pool, outputs, pairs = (at / f"{name}.jsonl" for name in ("rated", "outputs", "pairs"))
+    pool, outputs, pairs = (
+        at / f"{name}.jsonl" for name in ("rated", "outputs", "pairs")
+    )
     few = ("--resamples", 50)
     yield "validate", (pool, "--scale", 1, 5)
     yield "validate", (pool, "--scale", 1, 5, "--group", "id")
@@ -110,7 +136,10 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
         yield "metric", (outputs, "-m", name, "--column", "weight=weights", *few)
     yield "judge", (pool, "-m", "bleu", "-m", "sbleu", "--score-column", "good", *few)
     yield "huse", (at / "two.jsonl", "--human-label", "human")
-    yield "mine", (at / "mined.jsonl", "--seeds", at / "mined.jsonl", "--out-dir", at, "-n", 2)
+    yield (
+        "mine",
+        (at / "mined.jsonl", "--seeds", at / "mined.jsonl", "--out-dir", at, "-n", 2),
+    )
     fast = ("--resamples", 40)
     yield "stress", (pairs, "-m", "bleu", *fast)
     yield "stress", (pairs, "--rated", pool, "--estimator", NEAR, *fast)
@@ -171,7 +200,8 @@ def test_threads(tmp_path: Path) -> None:
     """Of linear algebra, of our own loops, and other processes: bit-equal JSON."""
     for name, rows in files().items():
         jsonl(tmp_path / f"{name}.jsonl", rows)
-    pool, outputs = tmp_path / "rated.jsonl", tmp_path / "outputs.jsonl"
+    pool = tmp_path / "rated.jsonl"
+    outputs = tmp_path / "outputs.jsonl"
     asked = (
         ("score", outputs, "--rated", pool, "--scale", 1, 5),
         ("validate", pool, "--scale", 1, 5),
@@ -179,10 +209,21 @@ def test_threads(tmp_path: Path) -> None:
 
     def printed(words: Sequence[object], threads: str) -> Any:
         names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
-        command = [sys.executable, "-m", "refless", *map(str, words), "--format", "json"]
+        command = [
+            sys.executable,
+            "-m",
+            "refless",
+            *map(str, words),
+            "--format",
+            "json",
+        ]
         done = subprocess.run(
             command,
-            env={**os.environ, **dict.fromkeys(names, threads), "PYTHONHASHSEED": threads},
+            env={
+                **os.environ,
+                **dict.fromkeys(names, threads),
+                "PYTHONHASHSEED": threads,
+            },
             capture_output=True,
             check=True,
         )
@@ -190,7 +231,9 @@ def test_threads(tmp_path: Path) -> None:
 
     for words in asked:
         assert printed(words, "1") == printed(words, "2")
-        few, many = (run(*words, "--threads", n, "--format", "json").json for n in (1, 3))
+        few, many = (
+            run(*words, "--threads", n, "--format", "json").json for n in (1, 3)
+        )
         assert _bare(few) == _bare(many)
 
 
@@ -222,4 +265,8 @@ def test_company_of_outputs(spec: str, texts: list[str]) -> None:
 
 def _bare(found: dict[str, Any]) -> dict[str, Any]:
     """Without the command line, which names the threads."""
-    return {name: part for name, part in found.items() if name not in {"command_line", "next"}}
+    return {
+        name: part
+        for name, part in found.items()
+        if name not in {"command_line", "next"}
+    }

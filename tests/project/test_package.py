@@ -17,7 +17,9 @@ from refless.registry.version import INSTALLED_FROM
 
 def test_version_is_one_number() -> None:
     """pyproject.toml and the package name the same version."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     assert refless.__version__ == project["version"]
 
 
@@ -36,15 +38,21 @@ def test_citation_names_the_version() -> None:
 def test_install_lines_name_where_refless_is() -> None:
     """A clone until it is on PyPI: `INSTALLED_FROM` is the switch, and CONTRIBUTING.md turns it."""
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    lines = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
-    named = [word for line in lines for word in re.findall(r"pip install ([^`]*)", line)]
+    lines = [
+        line for page in pages for line in page.read_text(encoding="utf-8").splitlines()
+    ]
+    named = [
+        word for line in lines for word in re.findall(r"pip install ([^`]*)", line)
+    ]
     places = {
         place
         for text in named
         for place in re.findall(r"(?<![\w/^])(refless|\.)(?=['\[ ]|$)", text)
     }
     assert places == {INSTALLED_FROM}
-    assert f"pip install '{INSTALLED_FROM}[serve]'" in str(MissingExtraError("rate", "serve"))
+    assert f"pip install '{INSTALLED_FROM}[serve]'" in str(
+        MissingExtraError("rate", "serve")
+    )
 
 
 def test_types_travel_along() -> None:
@@ -63,10 +71,13 @@ def pinned(name: str) -> dict[str, str]:
 
 def required() -> dict[str, str]:
     """What the package and the extras that scripts/test-oldest installs require, with bounds."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     script = (ROOT / "scripts" / "test-oldest").read_text(encoding="utf-8")
     named = ",".join(re.findall(r"\.\[([\w,]+)\]", script)).split(",")
-    lines, extras = [*project["dependencies"]], project["optional-dependencies"]
+    lines = [*project["dependencies"]]
+    extras = project["optional-dependencies"]
     assert {*extras} - {*named} == {"spark", "ray", "meteor"}  # theirs are not tested
     lines += [line for name in named for line in extras[name]]
     found = (re.fullmatch(r"([\w-]+)(?:\[\w+\])?([^;]*).*", line) for line in lines)
@@ -121,8 +132,17 @@ def test_the_wheel_is_reproducible(tmp_path: Path) -> None:
     pytest.importorskip("build", reason="no build")
     wheels = []
     for zone in ("UTC+7", "UTC-8"):
-        command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir"]
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        command = [
+            sys.executable,
+            "-m",
+            "build",
+            "--wheel",
+            "--no-isolation",
+            "--outdir",
+        ]
+        environment = {
+            name: value for name, value in os.environ.items() if name != "PYTHONPATH"
+        }
         environment.pop("SOURCE_DATE_EPOCH", None)
         subprocess.run(
             [*command, str(tmp_path / zone), str(ROOT)],
@@ -144,6 +164,8 @@ def test_published_readme_has_no_dead_links(monkeypatch: pytest.MonkeyPatch) -> 
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert not re.findall(r"\]\((?!https://)", long_description(text, ""))
     assert "Can I trust my judge?" in long_description(text, "")
-    links = re.findall(r"\]\(([^)]+)\)", long_description(text, "https://x.org/blob/v1"))
+    links = re.findall(
+        r"\]\(([^)]+)\)", long_description(text, "https://x.org/blob/v1")
+    )
     assert "https://x.org/blob/v1/docs/judges.md" in links
     assert all(link.startswith("https://") for link in links)

@@ -22,7 +22,9 @@ Rows = dict[str, dict[str, Any]]
 def few(script: ModuleType, data: Path, model: str | None) -> Any:
     """The table of other kernels, of which no number is published here, on the first 40 texts."""
     read = script.read
-    with mock.patch.object(script, "read", lambda path, scale: read(path, scale).take(range(40))):
+    with mock.patch.object(
+        script, "read", lambda path, scale: read(path, scale).take(range(40))
+    ):
         return script.table_1_kernels(data, model)
 
 
@@ -35,12 +37,17 @@ def printed() -> dict[str, str]:
         patch.syspath_prepend(str(SCRIPT.parent))
         script = importlib.import_module(SCRIPT.stem)
         kernels = few(script, DATA, None)
-        patch.setattr(script, "TABLES", [functools.cache(table) for table in script.TABLES])
+        patch.setattr(
+            script, "TABLES", [functools.cache(table) for table in script.TABLES]
+        )
         patch.setattr(script, "table_1_kernels", lambda data, model: kernels)
         for form in ("text", "json"):
             with redirect_stdout(io.StringIO()) as out:
                 assert (
-                    script.main(["--data", str(DATA), "--format", form, "--only", "table-1"]) == 0
+                    script.main(
+                        ["--data", str(DATA), "--format", form, "--only", "table-1"]
+                    )
+                    == 0
                 )
             found[form] = out.getvalue()
     return found
@@ -102,7 +109,9 @@ def test_without_repeats(huse: Rows, tables: list[dict[str, Any]]) -> None:
     assert row["n"] == 198
     assert row["mse"] == pytest.approx(0.0214, abs=1e-4)
     (note,) = (note for note in tables[0]["notes"] if note.startswith("No repeats"))
-    low, high = (float(number) for number in note.rstrip(".").split("is ")[-1].split(" to "))
+    low, high = (
+        float(number) for number in note.rstrip(".").split("is ")[-1].split(" to ")
+    )
     assert low <= 0.322 <= high
     assert low - 5e-4 <= row["spearman"] <= high + 5e-4
 
@@ -116,7 +125,8 @@ def test_words_have_no_neighbors(huse: Rows) -> None:
 def test_human_yardstick(huse: Rows) -> None:
     """Exact means: 0.0200 and 0.923 at best, 0.0803 and 0.411 on average (the paper's are from
     floating-point means: 0.0200, 0.921, 0.0802, 0.405)."""
-    best, average = huse["human, best"], huse["human, average"]
+    best = huse["human, best"]
+    average = huse["human, average"]
     assert (round(best["mse"], 4), round(best["spearman"], 3)) == (0.0200, 0.923)
     assert (round(average["mse"], 4), round(average["spearman"], 3)) == (0.0803, 0.411)
     assert best["paper"]["spearman"] == 0.921

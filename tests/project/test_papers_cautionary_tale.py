@@ -52,10 +52,14 @@ def test_references_against_references(paper, everything, material) -> None:
     measured = {"CR": (0.878, 3), "RG": (46.7, 1)}
     for name, tolerance in WITHIN.items():
         metric = everything.metrics[name]
-        scores = [metric.score(material.references_as_outputs(out)).corpus for out in range(5)]
+        scores = [
+            metric.score(material.references_as_outputs(out)).corpus for out in range(5)
+        ]
         score = paper.FACTORS[name] * sum(scores) / 5
         assert score == pytest.approx(paper.PAPER_1["references"][name], abs=tolerance)
-        assert name not in measured or round(score, measured[name][1]) == measured[name][0]
+        assert (
+            name not in measured or round(score, measured[name][1]) == measured[name][0]
+        )
 
 
 def test_frequent_words(paper, everything, material) -> None:
@@ -64,7 +68,9 @@ def test_frequent_words(paper, everything, material) -> None:
         probe = frequent_probe(everything.metrics[name], material, PLAN, paper.WORDS)
         for row in probe.rows[:-1]:
             published = paper.PAPER_2[row.label][name]
-            assert paper.FACTORS[name] * row.score == pytest.approx(published, abs=tolerance)
+            assert paper.FACTORS[name] * row.score == pytest.approx(
+                published, abs=tolerance
+            )
         assert probe.rows[-2].share == pytest.approx(0.167, abs=0.0005)
     assert probe.fooled  # ROUGE-L: 34.8 without 'a', 41.7 without as many content words
 
@@ -75,7 +81,8 @@ def test_dailydialog_to_the_last_digit(paper, everything) -> None:
     from dataclasses import replace
 
     for name, digits in {"BL1": 1, "BL4": 1, "CR": 2, "RG": 1}.items():
-        metric, factor = everything.metrics[name], paper.FACTORS[name]
+        metric = everything.metrics[name]
+        factor = paper.FACTORS[name]
         where = factor * score_of(metric, paper.WHERE, items.references)
         system = factor * metric.score(replace(items, texts=hred)).corpus
         assert round(where, digits) == paper.PAPER_5[paper.WHERE][name]
@@ -98,9 +105,14 @@ def test_cider_of_constant_outputs(paper) -> None:
     import cautionary_tale_cider
 
     rng = np.random.default_rng(0)
-    texts = [" ".join(rng.choice(list("abcd"), int(rng.integers(1, 8)))) for _ in range(60)]
+    texts = [
+        " ".join(rng.choice(list("abcd"), int(rng.integers(1, 8)))) for _ in range(60)
+    ]
     references = [texts[3 * i : 3 * i + 3] for i in range(10)]
-    for metric in (CIDErD(tokenize="words"), CIDErD(order=2, sigma=2, tokenize="words")):
+    for metric in (
+        CIDErD(tokenize="words"),
+        CIDErD(order=2, sigma=2, tokenize="words"),
+    ):
         quick = cautionary_tale_cider.ConstantCIDErD(metric, references).scores(texts)
         slow = [score_of(metric, text, references) for text in texts]
         np.testing.assert_allclose(quick, slow, rtol=0, atol=1e-9)

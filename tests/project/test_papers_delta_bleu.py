@@ -11,7 +11,9 @@ from published import DATA, needed, printed_by
 def found():
     """A quick run as JSON."""
     needed("nlg-ratings", "dailydialog-plusplus")
-    done = printed_by("delta_bleu.py", "--data", str(DATA), "--quick", "--format", "json")
+    done = printed_by(
+        "delta_bleu.py", "--data", str(DATA), "--quick", "--format", "json"
+    )
     assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout)
 
@@ -34,7 +36,9 @@ def test_stand_ins_are_marked(found) -> None:
 def test_weights_of_one_make_no_difference(found) -> None:
     """Where a condition leaves weights of 1 only, delta-BLEU is BLEU: a check of the study."""
     for table in found["tables"]:
-        rho = {(row["metric"], row["references"]): row["spearman"] for row in table["rows"]}
+        rho = {
+            (row["metric"], row["references"]): row["spearman"] for row in table["rows"]
+        }
         assert rho["delta-BLEU", "single"] == pytest.approx(rho["BLEU", "single"])
 
 

@@ -14,7 +14,9 @@ def found() -> dict[str, Any]:
     """Table 3 and the figures as JSON."""
     needed("huse-summarization", "grade", "asap-sas")
     parts = ("--only", "table-2", "--only", "table-3", "--only", "figures")
-    done = printed_by("bleu_neighbors.py", "--data", str(DATA), "--format", "json", *parts)
+    done = printed_by(
+        "bleu_neighbors.py", "--data", str(DATA), "--format", "json", *parts
+    )
     assert (done.returncode, done.stderr) == (0, "")
     return dict(json.loads(done.stdout))
 
@@ -23,7 +25,9 @@ def test_essays_as_measured_before(found) -> None:
     """FACTS: topics 0.03 to 0.25, topic 4 -0.04, all but 3 0.13, length alone 0.38; 159 essays."""
     rho = {row["method"]: row["spearman"] for row in found["tables"][1]["rows"]}
     topics = [
-        value for name, value in rho.items() if name.startswith("topic") and name != "topic 4"
+        value
+        for name, value in rho.items()
+        if name.startswith("topic") and name != "topic 4"
     ]
     assert min(topics) == pytest.approx(0.03, abs=0.005)
     assert max(topics) == pytest.approx(0.25, abs=0.005)
@@ -77,7 +81,9 @@ def test_huse() -> None:
     rows = {row["ratings"]: row for row in json.loads(done.stdout)["rows"]}
     for name in ("people", "people, single ratings"):
         row = rows[name]
-        assert (row["huse"], row["quality"], row["diversity"]) == pytest.approx((0.53, 0.58, 0.95))
+        assert (row["huse"], row["quality"], row["diversity"]) == pytest.approx(
+            (0.53, 0.58, 0.95)
+        )
     assert rows["people, exact ties"]["quality"] == pytest.approx(0.60)
     assert rows["estimated, bleu-neighbors"]["huse"] > rows["people"]["huse"]
 

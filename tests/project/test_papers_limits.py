@@ -46,7 +46,9 @@ def test_weights_by_hand(limits: ModuleType) -> None:
     """
     rated = ["abcd1", "ab222", "33333"]
     found = limits.WeightedBleu().prepare(rated).similarities(["abcde"])
-    often, once, never = math.log(4 / 3), math.log(2), math.log(4)
+    often = math.log(4 / 3)
+    once = math.log(2)
+    never = math.log(4)
     bigrams = (often + 2 * once) / (often + 2 * once + never)
     trigrams = 1 / 2  # 2 log 2 of 2 log 2 + log 4
     fourgrams = 1 / 3
@@ -65,7 +67,10 @@ def test_other_halves_are_fooled_less(limits: ModuleType) -> None:
     ordered = pool.take(canonical_order(pool))
     known = limits.by_all(ordered, 1)
     unknown = limits.by_others(ordered, 1)
-    gains = [np.nanmean(judged.stuffed) - np.nanmean(judged.honest) for judged in (known, unknown)]
+    gains = [
+        np.nanmean(judged.stuffed) - np.nanmean(judged.honest)
+        for judged in (known, unknown)
+    ]
     assert gains[0] > 3 * gains[1] > 0
     assert known.coverage == 1.0
     assert 0 < unknown.coverage < 1
@@ -74,8 +79,12 @@ def test_other_halves_are_fooled_less(limits: ModuleType) -> None:
 def test_it_prints_a_table_a_question() -> None:
     """HUSE by estimates, with its exit status; 2 without the data."""
     needed("huse-summarization/summary_clean.csv")
-    printed = printed_by("bleu_neighbors_limits.py", "--data", str(DATA), "--only", "huse")
+    printed = printed_by(
+        "bleu_neighbors_limits.py", "--data", str(DATA), "--only", "huse"
+    )
     assert printed.returncode == 0, printed.stderr
     assert "estimated, gp" in printed.stdout
-    absent = printed_by("bleu_neighbors_limits.py", "--data", "nowhere", "--only", "hacks")
+    absent = printed_by(
+        "bleu_neighbors_limits.py", "--data", "nowhere", "--only", "hacks"
+    )
     assert (absent.returncode, absent.stdout) == (2, "")

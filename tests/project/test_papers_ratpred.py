@@ -46,8 +46,15 @@ def rated(papers: Any) -> Any:
 def test_references_belong_to_their_acts(papers: Any, rated: Any) -> None:
     """Every output has a reference; those of BAGEL, two a text, are found by their acts."""
     assert all(rated.references)
-    assert all(r.mr == mr for mr, row in zip(rated.mr, rated.references, strict=True) for r in row)
-    assert (len(rated.training), len(rated.other)) == (3_114 + 3_223, 2 * (1_039 + 1_075))
+    assert all(
+        r.mr == mr
+        for mr, row in zip(rated.mr, rated.references, strict=True)
+        for r in row
+    )
+    assert (len(rated.training), len(rated.other)) == (
+        3_114 + 3_223,
+        2 * (1_039 + 1_075),
+    )
     assert papers["data"].spelled("?request(a)", "Which hotel -s") == "which hotels ?"
 
 
@@ -61,7 +68,8 @@ def test_folds_are_three_to_one_to_one(papers: Any, rated: Any, plain: bool) -> 
         parts = (split.train, split.validation, split.test)
         assert sorted(np.concatenate(parts)) == list(range(2_460))
         assert all(
-            abs(len(part) - size) < 5 for part, size in zip(parts, (1_476, 492, 492), strict=True)
+            abs(len(part) - size) < 5
+            for part, size in zip(parts, (1_476, 492, 492), strict=True)
         )
         if not plain:
             pairs = [{(rated.mr[i], rated.text[i]) for i in part} for part in parts]
@@ -71,7 +79,9 @@ def test_folds_are_three_to_one_to_one(papers: Any, rated: Any, plain: bool) -> 
 @pytest.mark.parametrize(("kind", "n"), [("domain", 675), ("system", 981)])
 def test_crossed_configurations(papers: Any, rated: Any, kind: str, n: int) -> None:
     """C1 to C3 test on the same rows; 200 in-set rows, 100 of them for validation."""
-    one, two, three = (papers["data"].crossed(rated, kind, c) for c in ("C1", "C2", "C3"))
+    one, two, three = (
+        papers["data"].crossed(rated, kind, c) for c in ("C1", "C2", "C3")
+    )
     assert len(one.test) == n
     assert (one.test == two.test).all()
     assert (one.test == three.test).all()
@@ -95,7 +105,8 @@ def test_no_setup_learns_from_test_outputs(papers: Any, rated: Any) -> None:
 
 def test_the_ridge_on_made_rows_is_a_weighted_ridge(papers: Any) -> None:
     """Coefficients as the normal equations have them; features are counted as log(1 + count)."""
-    ridge, rng = papers["ridge"], np.random.default_rng(0)
+    ridge = papers["ridge"]
+    rng = np.random.default_rng(0)
     rows = [[f"w{i}" for i in rng.integers(0, 12, size=6)] for _ in range(40)]
     names: dict[str, int] = {}
     x = ridge._counted(rows, names, grow=True)
@@ -104,7 +115,8 @@ def test_the_ridge_on_made_rows_is_a_weighted_ridge(papers: Any) -> None:
     unseen = ridge._counted([["w1", "new"]], names, grow=False).toarray()
     assert unseen.shape == (1, len(names))
     assert np.count_nonzero(unseen) == 1
-    y, shares = rng.standard_normal(40), np.where(np.arange(40) < 25, 1.0, 0.1)
+    y = rng.standard_normal(40)
+    shares = np.where(np.arange(40) < 25, 1.0, 0.1)
     normal = dense.T @ (shares[:, None] * dense) + 0.5 * np.eye(len(names))
     expected = np.linalg.solve(normal, dense.T @ (shares * y))
     np.testing.assert_allclose(ridge._solved(x, y, shares, 0.5), expected, atol=1e-3)
@@ -112,13 +124,17 @@ def test_the_ridge_on_made_rows_is_a_weighted_ridge(papers: Any) -> None:
 
 def test_the_ridge_learns_from_known_rows_alone(papers: Any, rated: Any) -> None:
     """Other ratings of the rows that are asked: the same estimates."""
-    ridge, how = papers["ridge"], (0.03, 1.0)
+    ridge = papers["ridge"]
+    how = (0.03, 1.0)
     split = papers["data"].folds(rated, plain=False)[0]
-    known, asked = split.train[:300], split.test[:50]
+    known = split.train[:300]
+    asked = split.test[:50]
     ratings = rated.rating.copy()
     ratings[asked] = 1.0
     other = replace(rated, rating=ratings)
-    found = [ridge._estimates(data, known, asked, [how])[how] for data in (rated, other)]
+    found = [
+        ridge._estimates(data, known, asked, [how])[how] for data in (rated, other)
+    ]
     np.testing.assert_array_equal(*found)
     human = rated.rating[asked]
     assert np.corrcoef(found[0], human)[0, 1] > 0
@@ -126,10 +142,13 @@ def test_the_ridge_learns_from_known_rows_alone(papers: Any, rated: Any) -> None
 
 def test_combination_finds_the_better_part(papers: Any) -> None:
     """One good column and one of noise: the weights come from the validation rows."""
-    tables, data, runs = papers["tables"], papers["data"], papers["runs"]
+    tables = papers["tables"]
+    data = papers["data"]
+    runs = papers["runs"]
     rng = np.random.default_rng(0)
     human = rng.standard_normal(300)
-    good, noise = human + rng.standard_normal(300), rng.standard_normal(300)
+    good = human + rng.standard_normal(300)
+    noise = rng.standard_normal(300)
     rows = np.arange(300)
     splits = [
         data.Split(train=rows[:0], validation=rows[:150], test=rows[150:]),
@@ -149,8 +168,10 @@ def test_combination_finds_the_better_part(papers: Any) -> None:
 def test_choosing_is_counted_by_source(papers: Any) -> None:
     """By hand: one source of three stands alone; of the others the first choice is right once."""
     tables = papers["tables"]
-    human, sources = np.array([1.0, 3.0, 4.0, 2.0, 6.0]), ["a", "a", "b", "b", "c"]
-    right, wrong = np.array([1.0, 2.0, 2.0, 1.0, 0.0]), np.array([2.0, 1.0, 2.0, 1.0, 0.0])
+    human = np.array([1.0, 3.0, 4.0, 2.0, 6.0])
+    sources = ["a", "a", "b", "b", "c"]
+    right = np.array([1.0, 2.0, 2.0, 1.0, 0.0])
+    wrong = np.array([2.0, 1.0, 2.0, 1.0, 0.0])
     row = tables.Row(name="both", runs=(right, wrong), quantised=False)
     found = tables.choosing(row, human, sources)
     assert (found["sources"], found["gain"], found["share"]) == (2, 0.5, 0.5)
@@ -158,9 +179,13 @@ def test_choosing_is_counted_by_source(papers: Any) -> None:
     half = student(2) * (4 / 3) ** 0.5
     assert found["gain_interval"] == pytest.approx([(1 - half) / 2, (1 + half) / 2])
     assert found["share_interval"] == pytest.approx([(1 - half) / 2, 1.0])
-    section = tables.choosing_section("T", [{"name": "rounded"}, found | {"name": "x", "seeds": 2}])
+    section = tables.choosing_section(
+        "T", [{"name": "rounded"}, found | {"name": "x", "seeds": 2}]
+    )
     assert section.table is not None
-    assert section.table.rows == (("x", "0.50 [-1.98, 2.98]", "0.500 [-1.984, 1.000]", "2"),)
+    assert section.table.rows == (
+        ("x", "0.50 [-1.98, 2.98]", "0.500 [-1.984, 1.000]", "2"),
+    )
 
 
 def test_a_small_run_prints_its_table(
@@ -168,7 +193,16 @@ def test_a_small_run_prints_its_table(
 ) -> None:
     """Trains a small network for one configuration of Table 4 and shows it beside the paper."""
     needed("nlg-ratings")
-    words = ["--data", FOLDER, "--quick", "--parts", "domain-C1", "--setups", "1", "--rivals"]
+    words = [
+        "--data",
+        FOLDER,
+        "--quick",
+        "--parts",
+        "domain-C1",
+        "--setups",
+        "1",
+        "--rivals",
+    ]
     command = ["ratpred.py", *words, "--format", "json", "--device", "cpu"]
     monkeypatch.setattr(sys, "argv", [*map(str, command)])
     settings = replace(papers["script"].QUICK, epochs=4, synthetic_epochs=1)

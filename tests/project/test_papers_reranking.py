@@ -48,9 +48,11 @@ def test_the_interval_knows_what_taught_the_estimates() -> None:
     As a test the parts say -1 and 1: a variance of (1 + 1) / 2, with one degree of freedom. Learned
     anew both say 1, which adds nothing to it, or as the test does, which adds nothing either.
     """
-    human, values = np.array([1.0, 3.0, 2.0, 4.0]), np.array([0.0, 1.0, 1.0, 0.0])
+    human = np.array([1.0, 3.0, 2.0, 4.0])
+    values = np.array([0.0, 1.0, 1.0, 0.0])
     deal = split_of(human, np.array([0, 0, 1, 1]), parts=2)
-    right, same = np.stack([human, human]), np.stack([values, values])
+    right = np.stack([human, human])
+    same = np.stack([values, values])
     for others in ((), (right, right), (same, same)):
         method = Replicates(deal, np.stack([same, *others]), np.zeros((0, 2, 4)))
         found = reranking(list("aabb"), method)
@@ -58,7 +60,9 @@ def test_the_interval_knows_what_taught_the_estimates() -> None:
         assert (found.gain, found.share) == (0.0, 0.0)
         half = student(1)
         assert found.gain_interval == pytest.approx((-half, half))
-        assert found.share_interval == pytest.approx((-half, 1.0))  # no more can be gained
+        assert found.share_interval == pytest.approx(
+            (-half, 1.0)
+        )  # no more can be gained
 
 
 def test_blank_labels_and_single_outputs() -> None:
@@ -108,7 +112,9 @@ def test_against_a_loop_in_any_order(rows: list[tuple[str, int, float]], order) 
     assert found is not None
     assert found.n == len(many)
     assert found.chosen == pytest.approx(np.mean(chosen))
-    assert found.random == pytest.approx(np.mean([np.mean([r for r, _ in o]) for o in many]))
+    assert found.random == pytest.approx(
+        np.mean([np.mean([r for r, _ in o]) for o in many])
+    )
     assert found.best == pytest.approx(np.mean([max(r for r, _ in o) for o in many]))
     assert found.gain == pytest.approx(found.chosen - found.random)
     shuffled = list(rows)

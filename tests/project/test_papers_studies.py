@@ -83,7 +83,8 @@ def test_copies_are_drawn_together(studies) -> None:
 
 def test_transfer_is_fit_and_predict(studies) -> None:
     """From task to task the other pool is learned from; in one task texts are held out."""
-    left, right = simulate(50, seed=1).pool, simulate(40, seed=2).pool
+    left = simulate(50, seed=1).pool
+    right = simulate(40, seed=2).pool
     found = studies.transfer({"b": right, "a": left})
     assert [(cell["learned"], cell["judged"]) for cell in found] == [
         ("a", "a"), ("a", "b"), ("b", "a"), ("b", "b"),
@@ -100,7 +101,9 @@ def test_easy_texts_by_hand(studies) -> None:
     """Ratings 2, 4, 3; "a" errs by 1, 1, 0 and "b" too: MSE 2/3 on all, 1/2 on the last two."""
     ratings = {"x": (1, 3), "y": (5, 3), "z": (3, 3)}
     rows = [
-        (text, who, r) for text, both in ratings.items() for who, r in zip("ab", both, strict=True)
+        (text, who, r)
+        for text, both in ratings.items()
+        for who, r in zip("ab", both, strict=True)
     ]
     found = studies.easy_texts(pool_from(rows), np.array([False, True, True]))
     assert found.n_scored == 2
@@ -127,9 +130,13 @@ def test_bca_against_scipy(studies, shape) -> None:
     """The same resamples give scipy's interval."""
     rng = np.random.default_rng(5)
     sample = rng.normal(size=25) if shape == "normal" else rng.exponential(size=25)
-    found = stats.bootstrap((sample,), np.mean, method="BCa", n_resamples=999, random_state=rng)
+    found = stats.bootstrap(
+        (sample,), np.mean, method="BCa", n_resamples=999, random_state=rng
+    )
     left_out = (sample.sum() - sample) / 24
-    ours = studies.bca_interval(found.bootstrap_distribution, float(sample.mean()), left_out)
+    ours = studies.bca_interval(
+        found.bootstrap_distribution, float(sample.mean()), left_out
+    )
     assert ours == pytest.approx(tuple(found.confidence_interval), rel=0.01)
     assert studies.bca_interval(np.ones(50), 1.0, np.ones(4)) == (1.0, 1.0)
 

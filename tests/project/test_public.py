@@ -38,7 +38,8 @@ def test_nothing_else_is_public() -> None:
     ours = {
         name
         for name, value in vars(refless).items()
-        if not name.startswith("_") and getattr(value, "__module__", "").startswith("refless")
+        if not name.startswith("_")
+        and getattr(value, "__module__", "").startswith("refless")
     }
     assert ours <= set(refless.__all__)
 
@@ -55,4 +56,6 @@ def test_it_is_imported_from_a_zip_too(tmp_path: Path) -> None:
             packed.write(folder / name, f"refless/{name}")
     code = "import refless; assert '.zip' in refless.__file__; refless.UsageError('x')"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "refless.zip")}
-    subprocess.run([sys.executable, "-P", "-c", code], check=True, env=environment, cwd=tmp_path)
+    subprocess.run(
+        [sys.executable, "-P", "-c", code], check=True, env=environment, cwd=tmp_path
+    )

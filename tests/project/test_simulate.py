@@ -16,7 +16,12 @@ def digest(simulated: Simulated) -> str:
     """A hash of everything in it."""
     pool = simulated.pool
     columns = (pool.ids, pool.texts, pool.sources, pool.systems, pool.items)
-    arrays = (pool.human, pool.ratings.values, pool.ratings.annotator, simulated.quality)
+    arrays = (
+        pool.human,
+        pool.ratings.values,
+        pool.ratings.annotator,
+        simulated.quality,
+    )
     told = repr((columns, [array.round(9).tolist() for array in arrays]))
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
@@ -47,10 +52,14 @@ def test_sizes(n: int) -> None:
     assert len(pool) == len(simulated.quality) == len(set(pool.ids)) == n
     assert len(pool.sources) == len(pool.systems) == len(pool.items) == n
     assert np.bincount(pool.ratings.text, minlength=n).tolist() == [4] * n
-    pairs = set(zip(pool.ratings.text.tolist(), pool.ratings.annotator.tolist(), strict=True))
+    pairs = set(
+        zip(pool.ratings.text.tolist(), pool.ratings.annotator.tolist(), strict=True)
+    )
     assert len(pairs) == 4 * n
     assert len(pool.ratings.annotators) == 7
-    np.testing.assert_array_equal(pool.human, human_ratings(pool.ratings, n, scale=pool.scale))
+    np.testing.assert_array_equal(
+        pool.human, human_ratings(pool.ratings, n, scale=pool.scale)
+    )
 
 
 def test_items_are_requests() -> None:

@@ -20,7 +20,9 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 def blocks(title: str) -> list[tuple[str, str, str]]:
     """Kind, file and text of each block below a heading that begins so."""
     part = re.split(r"^##+ ", PAGE.split(f"\n### {title}")[1], flags=re.MULTILINE)[0]
-    return re.findall(r"^```(python new|diff) (\S+)\n(.*?)^```$", part, re.DOTALL | re.MULTILINE)
+    return re.findall(
+        r"^```(python new|diff) (\S+)\n(.*?)^```$", part, re.DOTALL | re.MULTILINE
+    )
 
 
 def promised(title: str) -> int:
@@ -32,7 +34,9 @@ def added(lines: str, text: str) -> str:
     """The text with the lines that are marked by +, each group below the line that precedes it."""
     for before, more in re.findall(r"^ (.*\n)((?:\+.*\n)+)", lines, re.MULTILINE):
         assert text.count(before) == 1, before
-        text = text.replace(before, before + re.sub(r"^\+", "", more, flags=re.MULTILINE))
+        text = text.replace(
+            before, before + re.sub(r"^\+", "", more, flags=re.MULTILINE)
+        )
     return text
 
 
@@ -46,7 +50,9 @@ def source_with(title: str, folder: Path) -> Path:
         file.parent.mkdir(exist_ok=True)
         known = file.read_text(encoding="utf-8") if kind == "diff" else ""
         file.write_text(added(text, known) if known else text, encoding="utf-8")
-    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     offer(folder, "refless", project["entry-points"])
     return folder
 
@@ -55,7 +61,9 @@ def offer(folder: Path, package: str, groups: Mapping[str, Mapping[str, str]]) -
     """Writes the entry points that a package would have if it were installed in the folder."""
     facts = folder / f"{package}-1.dist-info"
     facts.mkdir()
-    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1\n")
+    (facts / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {package}\nVersion: 1\n"
+    )
     lines = []
     for group, entries in groups.items():
         lines.append(f"[{group}]")
@@ -89,7 +97,8 @@ def source_of(title: str, folder: Path, outside: Sequence[str]) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("title", "most"), [("A metric", 2), ("An estimator", 3), ("A study", 5), ("A role", 1)]
+    ("title", "most"),
+    [("A metric", 2), ("An estimator", 3), ("A study", 5), ("A role", 1)],
 )
 def test_few_files_are_touched(title: str, most: int) -> None:
     """As many as the heading says, and no more than was promised to whoever adds one."""
@@ -100,11 +109,21 @@ def test_few_files_are_touched(title: str, most: int) -> None:
 def test_a_metric(tmp_path: Path, *, outside: bool) -> None:
     """It scores, checks its parameter, and is listed; a stranger's package may offer it."""
     entry = "length-ratio = yours.length_ratio:LengthRatio"
-    source = source_of("A metric", tmp_path / "src", ("metrics", entry) if outside else ())
-    rows = [{"text": "four", "references": ["12345678"]}, {"text": "long" * 9, "references": ["a"]}]
+    source = source_of(
+        "A metric", tmp_path / "src", ("metrics", entry) if outside else ()
+    )
+    rows = [
+        {"text": "four", "references": ["12345678"]},
+        {"text": "long" * 9, "references": ["a"]},
+    ]
     path = jsonl(tmp_path / "outputs.jsonl", rows)
-    found = json.loads(ran(source, "metric", path, "-m", "length-ratio:most=3", "--format", "json"))
-    assert [item["scores"]["length-ratio:most=3"] for item in found["items"]] == [0.5, 3.0]
+    found = json.loads(
+        ran(source, "metric", path, "-m", "length-ratio:most=3", "--format", "json")
+    )
+    assert [item["scores"]["length-ratio:most=3"] for item in found["items"]] == [
+        0.5,
+        3.0,
+    ]
     assert "largest ratio" in ran(source, "list", "metrics")
 
 
@@ -112,7 +131,9 @@ def test_a_metric(tmp_path: Path, *, outside: bool) -> None:
 def test_an_estimator(tmp_path: Path, *, outside: bool) -> None:
     """Validated, with its parameters, and listed."""
     entry = "same-length = yours.same_length:SameLength"
-    source = source_of("An estimator", tmp_path / "src", ("estimators", entry) if outside else ())
+    source = source_of(
+        "An estimator", tmp_path / "src", ("estimators", entry) if outside else ()
+    )
     path = jsonl(tmp_path / "rated.jsonl", rated_rows())
     words = ("--estimator", "same-length:nearest=3", "--format", "json")
     found = json.loads(ran(source, "validate", path, *words))
@@ -124,7 +145,9 @@ def test_an_estimator(tmp_path: Path, *, outside: bool) -> None:
 def test_a_study(tmp_path: Path) -> None:
     """A command with help, text, JSON and a page."""
     source = source_with("A study", tmp_path / "src")
-    path = jsonl(tmp_path / "rated.jsonl", [{"text": t, "rating": 1} for t in ("a", "b", "a")])
+    path = jsonl(
+        tmp_path / "rated.jsonl", [{"text": t, "rating": 1} for t in ("a", "b", "a")]
+    )
     assert "Texts to show" in ran(source, "repeats", "--help")
     page = tmp_path / "page.html"
     found = json.loads(ran(source, "repeats", path, "--format", "json", "-o", page))
@@ -145,7 +168,9 @@ def test_a_role(tmp_path: Path) -> None:
     assert "system, task, language" in ran(source, "score", "--help")
     records = source / "refless" / "data" / "records.py"
     lines = "     tasks: Strings = ()\n+    languages: Strings = ()\n"
-    records.write_text(added(lines, records.read_text(encoding="utf-8")), encoding="utf-8")
+    records.write_text(
+        added(lines, records.read_text(encoding="utf-8")), encoding="utf-8"
+    )
     known = f"import refless; print(refless.read_pool('{path}').pool.take([2, 1]).languages)"
     words = (sys.executable, "-c", known)
     done = subprocess.run(words, cwd=source, capture_output=True, text=True, check=True)
@@ -165,5 +190,9 @@ def test_a_command_from_outside(tmp_path: Path) -> None:
         text = text.replace("refless.evaluation.repeats", "yours.repeats")
         file.write_text(text, encoding="utf-8")
     assert "Count." in ran(source, "--help")
-    path = jsonl(tmp_path / "rated.jsonl", [{"text": t, "rating": 1} for t in ("a", "b", "a")])
-    assert json.loads(ran(source, "repeats", path, "--format", "json"))["n_different"] == 2
+    path = jsonl(
+        tmp_path / "rated.jsonl", [{"text": t, "rating": 1} for t in ("a", "b", "a")]
+    )
+    assert (
+        json.loads(ran(source, "repeats", path, "--format", "json"))["n_different"] == 2
+    )

@@ -14,7 +14,12 @@ from refless.report.result import decided
 from refless.stats.answers import Estimate
 
 ROWS = [
-    {"id": f"t{i}", "text": f"text {i}", "rating": 1 + i % 5, "judge": 1 + (i * 3 + 1) % 5}
+    {
+        "id": f"t{i}",
+        "text": f"text {i}",
+        "rating": 1 + i % 5,
+        "judge": 1 + (i * 3 + 1) % 5,
+    }
     for i in range(40)
 ]
 ENDS = st.floats(-5, 5)
@@ -45,7 +50,9 @@ def test_every_use_has_its_purpose() -> None:
         )
         uses = judged.audits[0].uses
         assert {use.purpose for use in uses} <= {*PURPOSES}
-        told = [PURPOSES[use.purpose].short for use in uses if not use.estimate.undefined]
+        told = [
+            PURPOSES[use.purpose].short for use in uses if not use.estimate.undefined
+        ]
         assert told
         assert all(short in judged.as_text() for short in told)
 
@@ -64,7 +71,9 @@ def by_cases(low: float, high: float, sign: str, bar: float) -> str:
 
 
 @given(ENDS, ENDS, st.sampled_from([">=", "<="]), ENDS)
-def test_one_function_decides_gates(first: float, second: float, sign: str, bar: float) -> None:
+def test_one_function_decides_gates(
+    first: float, second: float, sign: str, bar: float
+) -> None:
     """The whole interval on the right side, all of it on the wrong one, or neither."""
     low, high = sorted((first, second))
     assert decided((low, high), sign, bar) == by_cases(low, high, sign, bar)

@@ -29,7 +29,12 @@ BROKEN = {  # how: (group, entry, code of the module, what the note says)
         "nowhere",
     ),
     "code fails": ("commands", "mine2 = stranger.it:IT", "1 / 0", "ZeroDivisionError"),
-    "it exits": ("commands", "mine2 = stranger.it:IT", "raise SystemExit(3)", "SystemExit: 3"),
+    "it exits": (
+        "commands",
+        "mine2 = stranger.it:IT",
+        "raise SystemExit(3)",
+        "SystemExit: 3",
+    ),
     "no syntax": ("commands", "mine2 = stranger.it:IT", "def", "SyntaxError"),
     "no such name": ("commands", "mine2 = stranger.it:IT", "", "no attribute 'IT'"),
     "no module": ("commands", "mine2 = stranger.it.more:IT", "", "stranger.it.more"),
@@ -39,13 +44,43 @@ BROKEN = {  # how: (group, entry, code of the module, what the note says)
         "IT = 'refless.x'",
         "'refless.x' is no Command",
     ),
-    "no class": ("estimators", "mine2 = stranger.it:IT", "IT = 3", "3 is no subclass of Estimator"),
-    "another class": ("estimators", "mine2 = stranger.it:IT", "class IT: pass", "no subclass"),
-    "half a class": ("estimators", "mine2 = stranger.it:Half", ABSTRACT, "Half lacks _learn, "),
-    "no metric": ("metrics", "mine2 = stranger.it:IT", "class IT: name = 'x'", "IT lacks missing"),
-    "no hints": ("metrics", "mine2 = stranger.it:Wrong", MISANNOTATED, "'Nowhere' is not defined"),
+    "no class": (
+        "estimators",
+        "mine2 = stranger.it:IT",
+        "IT = 3",
+        "3 is no subclass of Estimator",
+    ),
+    "another class": (
+        "estimators",
+        "mine2 = stranger.it:IT",
+        "class IT: pass",
+        "no subclass",
+    ),
+    "half a class": (
+        "estimators",
+        "mine2 = stranger.it:Half",
+        ABSTRACT,
+        "Half lacks _learn, ",
+    ),
+    "no metric": (
+        "metrics",
+        "mine2 = stranger.it:IT",
+        "class IT: name = 'x'",
+        "IT lacks missing",
+    ),
+    "no hints": (
+        "metrics",
+        "mine2 = stranger.it:Wrong",
+        MISANNOTATED,
+        "'Nowhere' is not defined",
+    ),
     "no list": ("lists", "mine2 = stranger.it:IT", "IT = 3", "3 is no Callable"),
-    "no export": ("formats", "mine2 = stranger.it:IT", "IT = 3", "3 is no refless.data"),
+    "no export": (
+        "formats",
+        "mine2 = stranger.it:IT",
+        "IT = 3",
+        "3 is no refless.data",
+    ),
 }
 ASKED = {
     "commands": ("mine2",),
@@ -73,7 +108,9 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "stranger" / "__init__.py").touch()
     facts = folder / "stranger-1.5.dist-info"
     facts.mkdir()
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.5\n")
+    (facts / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: stranger\nVersion: 1.5\n"
+    )
     return folder
 
 
@@ -92,7 +129,9 @@ def test_a_broken_offer_is_left_out(source: Path, how: str) -> None:
     offer(source, group, entry, code)
     listing = LISTING[group]
     listed = run_source(source, *listing)
-    assert listed.returncode == (2 if listing == ("list", "nothing") else 0), listed.stderr
+    assert listed.returncode == (2 if listing == ("list", "nothing") else 0), (
+        listed.stderr
+    )
     assert listed.stderr.count("the package stranger 1.5 offers") == 1, listed.stderr
     assert f"'mine2' in refless.{group}" in listed.stderr
     assert reason in listed.stderr
@@ -110,7 +149,9 @@ def test_a_broken_offer_is_left_out(source: Path, how: str) -> None:
         ("", 2, "mend or uninstall its package"),
     ],
 )
-def test_a_command_without_its_function(source: Path, code: str, status: int, told: str) -> None:
+def test_a_command_without_its_function(
+    source: Path, code: str, status: int, told: str
+) -> None:
     """Other commands do not load it; it is an error when it is asked for."""
     offer(source, "commands", "mine2 = stranger:IT", code)
     offering = "from refless.registry.offered import Command\nIT = Command('It.', 'stranger.it')\n"

@@ -41,7 +41,13 @@ def test_what_is_written_instead() -> None:
 def rated(tmp_path: Path) -> Path:
     """Rated texts whose ids, systems, sources and texts would command a terminal."""
     rows = [
-        {**row, **{name: f"{ESCAPE}{row[name]}" for name in ("id", "system", "source", "text")}}
+        {
+            **row,
+            **{
+                name: f"{ESCAPE}{row[name]}"
+                for name in ("id", "system", "source", "text")
+            },
+        }
         for row in rated_rows()
     ]
     return jsonl(tmp_path / f"r{ESCAPE[:5]}.jsonl", rows)
@@ -73,7 +79,9 @@ def test_nothing_commands_the_terminal(rated: Path, case: str) -> None:
         assert ran.code in {0, 2}
 
 
-def test_our_own_faults_command_nothing(rated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_own_faults_command_nothing(
+    rated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A traceback quotes what it was about."""
 
     def broken(*_: object, **__: object) -> None:
@@ -93,16 +101,35 @@ def test_data_stay_data(rated: Path) -> None:
     assert ESCAPE in run(*words, "csv").out
 
 
-FORMULAS = ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "'=1", "''=1", "'a", "a", "", "1", "a=1"]
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@x",
+    "\tx",
+    "\rx",
+    "'=1",
+    "''=1",
+    "'a",
+    "a",
+    "",
+    "1",
+    "a=1",
+]
 
 
 def test_formulas_are_text_where_asked(tmp_path: Path) -> None:
     """`--csv-safe` puts ' before them; one ' less gives the text back."""
-    rows = [{**row, "system": "=SUM(A1)", "text": f"-{row['text']}"} for row in rated_rows()]
+    rows = [
+        {**row, "system": "=SUM(A1)", "text": f"-{row['text']}"} for row in rated_rows()
+    ]
     path = jsonl(tmp_path / "r.jsonl", rows)
     words = ["score", path, "--rated", path, *ANY_NEIGHBOR, "--format", "csv"]
-    plain, safe = run(*words), run(*words, "--csv-safe", "-o", tmp_path / "o.csv")
-    assert {row["system"] for row in csv.DictReader(io.StringIO(plain.out))} == {"=SUM(A1)"}
+    plain = run(*words)
+    safe = run(*words, "--csv-safe", "-o", tmp_path / "o.csv")
+    assert {row["system"] for row in csv.DictReader(io.StringIO(plain.out))} == {
+        "=SUM(A1)"
+    }
     read = [*csv.DictReader(io.StringIO(safe.out))]
     assert {row["system"] for row in read} == {"'=SUM(A1)"}
     assert {row["text"][:2] for row in read} == {"'-"}

@@ -9,7 +9,9 @@ from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, setting
 
 # every code point, lone surrogates too, and often the characters that signatures are built with
-ANY_TEXT = st.text(st.one_of(st.characters(exclude_categories=()), st.sampled_from("|:%,= \n")))
+ANY_TEXT = st.text(
+    st.one_of(st.characters(exclude_categories=()), st.sampled_from("|:%,= \n"))
+)
 
 
 @given(ANY_TEXT, st.lists(st.tuples(ANY_TEXT, ANY_TEXT), max_size=5))
@@ -35,7 +37,14 @@ def test_any_text_is_a_signature_or_an_error_of_ours(text: str) -> None:
 def test_reads_as_in_the_papers() -> None:
     """Ordinary settings stay readable (the form is the one of DESIGN's example)."""
     signature = Signature("bleu-neighbors").plus(
-        kernel="bleu*", tok="char", n="2-4", clip=True, tau=0.08, a=5, b=0.66, scale=(1.0, 6.0)
+        kernel="bleu*",
+        tok="char",
+        n="2-4",
+        clip=True,
+        tau=0.08,
+        a=5,
+        b=0.66,
+        scale=(1.0, 6.0),
     )
     assert str(signature) == (
         "bleu-neighbors|kernel:bleu*|tok:char|n:2-4|clip:yes|tau:0.08|a:5|b:0.66|scale:1,6"
@@ -44,7 +53,9 @@ def test_reads_as_in_the_papers() -> None:
 
 def test_plus_replaces_in_place() -> None:
     """A setting that is there already keeps its place and takes the new value."""
-    signature = Signature("m", (("tau", "0.08"), ("seed", "0"))).plus(tau=0.1, ci="none")
+    signature = Signature("m", (("tau", "0.08"), ("seed", "0"))).plus(
+        tau=0.1, ci="none"
+    )
     assert str(signature) == "m|tau:0.1|seed:0|ci:none"
     assert signature.get("tau") == "0.1"
     assert signature.get("kernel") is None

@@ -56,7 +56,10 @@ def parsed(text: str) -> Any:
         ("cake:filling=(a, (b): c=d),layers=1", Cake(filling="a, (b): c=d", layers=1)),
         ("cake:filling=(none)", Cake(filling="none")),
         ("cake:kernel=rouge-l", Cake(kernel="rouge-l")),
-        ("cake:kernel=(bleu*:clip=no,orders=1-4)", Cake(kernel="bleu*:clip=no,orders=1-4")),
+        (
+            "cake:kernel=(bleu*:clip=no,orders=1-4)",
+            Cake(kernel="bleu*:clip=no,orders=1-4"),
+        ),
     ],
 )
 def test_parsing(text: str, made: Cake) -> None:
@@ -97,7 +100,12 @@ def test_checks_of_types() -> None:
     """In Python too, where anything can be passed; numpy's numbers are numbers."""
     import numpy as np
 
-    for wrong in ({"layers": 1.5}, {"layers": True}, {"heat": "0.1"}, {"sugar": float("nan")}):
+    for wrong in (
+        {"layers": 1.5},
+        {"layers": True},
+        {"heat": "0.1"},
+        {"sugar": float("nan")},
+    ):
         with pytest.raises(UsageError, match=next(iter(wrong))):
             Cake(**wrong)
     made = Cake(layers=np.int64(3), heat=np.float64(0.25), sugar=1)
@@ -112,7 +120,9 @@ def test_checks_of_types() -> None:
             "sugar": st.one_of(st.none(), st.floats(0.001, 1)),
             "iced": st.booleans(),
             "sizes": st.tuples(st.integers(0, 9), st.integers(0, 9)),
-            "filling": st.one_of(st.none(), st.sampled_from(["none", "a,b", "a:(b)", "x=y"])),
+            "filling": st.one_of(
+                st.none(), st.sampled_from(["none", "a,b", "a:(b)", "x=y"])
+            ),
             "shape": st.sampled_from(["round", "square"]),
             "kernel": st.sampled_from(
                 ["bleu*", BleuStar(), RougeLKernel(tokenize="13a"), "bleu*:clip=no"]
@@ -134,7 +144,10 @@ def test_nested_specifications_are_canonical() -> None:
     for kernel in ("bleu*", BleuStar(), "bleu*:orders=2-4"):
         assert spec_of(Cake(kernel=kernel), CAKES) == "cake"
     assert spec_of(Cake(kernel=RougeLKernel()), CAKES) == "cake:kernel=rouge-l"
-    assert spec_of(Cake(kernel="bleu*:orders=1-4"), CAKES) == "cake:kernel=(bleu*:orders=1-4)"
+    assert (
+        spec_of(Cake(kernel="bleu*:orders=1-4"), CAKES)
+        == "cake:kernel=(bleu*:orders=1-4)"
+    )
     assert (
         spec_of(Cake(kernel=RougeLKernel()), KERNELS) == "Cake:kernel=rouge-l"
     )  # nobody registered it
@@ -145,8 +158,13 @@ def test_every_parameter_is_declared(registry: dict[str, type[Any]]) -> None:
     """With help in one short line; the list with the defaults parses back to the defaults."""
     for name, kind in registry.items():
         described = parameters(kind)
-        assert {one.name for one in described} == {one.name for one in fields(kind)}, name
-        assert all(one.help and len(one.help) < 60 and "\n" not in one.help for one in described)
+        assert {one.name for one in described} == {one.name for one in fields(kind)}, (
+            name
+        )
+        assert all(
+            one.help and len(one.help) < 60 and "\n" not in one.help
+            for one in described
+        )
         if name == "bertscore" and registry is KERNELS:
             continue  # a model has no default
         rest = listed(name, registry).partition(" takes ")[2].replace(", ", ",")
@@ -169,7 +187,8 @@ def test_descriptions() -> None:
 
 def test_things_pass_through() -> None:
     """Where a specification is wanted, the thing itself will do."""
-    kernel, metric = RougeLKernel(tokenize="13a"), metric_of("bleu:order=2")
+    kernel = RougeLKernel(tokenize="13a")
+    metric = metric_of("bleu:order=2")
     assert kernel_of(kernel) is kernel
     assert metric_of(metric) is metric
     assert kernel_of("rouge-l:tokenize=13a") == kernel

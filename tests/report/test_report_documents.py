@@ -20,7 +20,15 @@ from refless.extensions.papers.stress.material import StressItems
 from refless.extensions.papers.stress.result import StressResult
 from refless.extensions.papers.stress.rows import Probe, Row, Stressed
 from refless.registry.signature import Signature
-from refless.report.document import Document, Figure, Section, Stored, Table, TextStore, plain
+from refless.report.document import (
+    Document,
+    Figure,
+    Section,
+    Stored,
+    Table,
+    TextStore,
+    plain,
+)
 from refless.report.html import as_html
 from refless.report.text import as_markdown, as_text
 
@@ -54,19 +62,36 @@ def metrics() -> Document:
 
 def human_likeness() -> Document:
     rng = np.random.default_rng(0)
-    columns = (rng.integers(1, 6, 40) * 1.0, rng.normal(size=40) - 30, np.full(40, 10.0))
+    columns = (
+        rng.integers(1, 6, 40) * 1.0,
+        rng.normal(size=40) - 30,
+        np.full(40, 10.0),
+    )
     found = huse(*columns, np.arange(40) % 2 == 0)
-    return HuseResult(human=found, signature=SIGNATURE, command="refless huse").document()
+    return HuseResult(
+        human=found, signature=SIGNATURE, command="refless huse"
+    ).document()
 
 
 def stressed() -> Document:
-    rows = (Row(label="as it was", score=0.4), Row(label="stuffed", score=0.6, change=0.2))
+    rows = (
+        Row(label="as it was", score=0.4),
+        Row(label="stuffed", score=0.6, change=0.2),
+    )
     probes = tuple(
-        Probe(name=name, about="What was done.", rows=rows, verdict="It rose.", fooled=fooled)
+        Probe(
+            name=name,
+            about="What was done.",
+            rows=rows,
+            verdict="It rose.",
+            fooled=fooled,
+        )
         for name, fooled in (("stuffing", True), ("rare", False), ("frequent", None))
     )
     items = referenced([""], "a b")
-    one = Stressed(label="bleu", signature=SIGNATURE, probes=probes, skipped={"sentence": "why"})
+    one = Stressed(
+        label="bleu", signature=SIGNATURE, probes=probes, skipped={"sentence": "why"}
+    )
     material = StressItems(items=items, systems={"s": ("a",)})
     result = StressResult(stressed=(one,), material=material, signature=SIGNATURE)
     return result.document()
@@ -83,7 +108,11 @@ def test_html_holds_what_the_terminal_shows(made) -> None:
         assert line in page
         assert " ".join(line.split()) in text
     for section in plain(document):
-        cells = [] if section.table is None else [c for row in section.table.rows for c in row]
+        cells = (
+            []
+            if section.table is None
+            else [c for row in section.table.rows for c in row]
+        )
         for said in (*section.lines, *cells):
             for part in said.removeprefix("signature: ").split("\n"):
                 assert part.strip() in page

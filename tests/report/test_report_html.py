@@ -76,7 +76,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             row["text"] = f"{row['text']} {NASTY[i // 3]}"
     jsonl(where / "rated.jsonl", rows)
     outputs = [
-        {**row, "task": f"task {i % 2}", "text": f"{row['text']} {(*NASTY, *[''] * 9)[i]}"}
+        {
+            **row,
+            "task": f"task {i % 2}",
+            "text": f"{row['text']} {(*NASTY, *[''] * 9)[i]}",
+        }
         for i, row in enumerate(output_rows())
     ]
     jsonl(where / "outputs.jsonl", outputs)
@@ -147,7 +151,9 @@ def test_texts_are_escaped(any_report: str) -> None:
 
 def test_each_text_is_stored_once(report: str) -> None:
     """In the table of texts, which charts and other tables point at."""
-    ending = "</script><script>alert(1)</script>".replace("<", "&lt;").replace(">", "&gt;")
+    ending = "</script><script>alert(1)</script>".replace("<", "&lt;").replace(
+        ">", "&gt;"
+    )
     assert report.count(f"{headlines(1)[0]} {ending}") == 1
     outline = Outline(report)
     ids = {attributes["id"] for attributes in outline.all("tr") if "id" in attributes}
@@ -170,7 +176,9 @@ def test_headings_and_landmarks(any_report: str) -> None:
     assert len(ids) == len(set(ids))
     for section in outline.all("section"):
         assert section["aria-labelledby"] in ids
-    for attributes in (a for _, a in outline.elements if a.get("role") in {"region", "img"}):
+    for attributes in (
+        a for _, a in outline.elements if a.get("role") in {"region", "img"}
+    ):
         assert attributes["aria-label"]
 
 
@@ -180,10 +188,13 @@ def test_every_chart_has_a_name_and_a_table(any_report: str) -> None:
     assert figures
     for figure in figures:
         assert re.search(
-            '<svg viewBox="[^"]+" role="(img|application)" [^>]*aria-label="[^"]', figure
+            '<svg viewBox="[^"]+" role="(img|application)" [^>]*aria-label="[^"]',
+            figure,
         )
         assert "<figcaption>" in figure
-        assert ("<details>" in figure and "<table>" in figure) or 'href="#texts"' in figure
+        assert (
+            "<details>" in figure and "<table>" in figure
+        ) or 'href="#texts"' in figure
 
 
 def test_chapters(report: str, worth: str) -> None:
@@ -204,11 +215,15 @@ def test_chapters(report: str, worth: str) -> None:
 
 def test_every_output_is_on_the_page(folder: Path, tmp_path: Path) -> None:
     """Folded away if there are many, with more of its text than a terminal has room for."""
-    texts = [f"{text} and {'so on ' * 10}end {i}" for i, text in enumerate(headlines(30))]
+    texts = [
+        f"{text} and {'so on ' * 10}end {i}" for i, text in enumerate(headlines(30))
+    ]
     rows = [{"source": f"s{i}", "text": text} for i, text in enumerate(texts)]
     page = tmp_path / "many.html"
     rated = ("--rated", folder / "rated.jsonl", *SCALE)
-    assert run("score", jsonl(tmp_path / "many.jsonl", rows), *rated, "-o", page).code == 0
+    assert (
+        run("score", jsonl(tmp_path / "many.jsonl", rows), *rated, "-o", page).code == 0
+    )
     text = page.read_text(encoding="utf-8")
     assert "All outputs</h2></summary>" in text
     assert all(f"end {i}</td>" in text for i in range(30))
@@ -219,7 +234,11 @@ def test_page_opens_with_all_methods(report: str, folder: Path) -> None:
     head, _, rest = report.partition("</header>")
     record = json.loads((folder / "trust.json").read_text(encoding="utf-8"))
     picture = unescape(head.split('class="chart"')[1].split("</svg>")[0])
-    methods = [line for line in record["side_by_side"]["methods"] if line["spearman"] is not None]
+    methods = [
+        line
+        for line in record["side_by_side"]["methods"]
+        if line["spearman"] is not None
+    ]
     assert picture.count("<circle") == len(methods)
     assert all(line["name"].removeprefix("the ")[:19] in picture for line in methods)
     assert 'class="mark c1"' in picture
@@ -235,7 +254,9 @@ def test_page_opens_with_all_methods(report: str, folder: Path) -> None:
     ],
     ids=str,
 )
-def test_every_way_to_judge(folder: Path, tmp_path: Path, words: tuple[object, ...]) -> None:
+def test_every_way_to_judge(
+    folder: Path, tmp_path: Path, words: tuple[object, ...]
+) -> None:
     """Another group, and no estimate at all."""
     out = tmp_path / "any.html"
     ran = run("validate", folder / "rated.jsonl", *SCALE, *words, "-o", out)
@@ -273,7 +294,9 @@ def test_clip(text: str, room: int, kept: str) -> None:
 
 def test_any_document() -> None:
     """Other results: their sections, their warnings first, their signature last."""
-    table = Table(header=("metric", "score"), rows=(("a<b", "0.1"),), numeric=(False, True))
+    table = Table(
+        header=("metric", "score"), rows=(("a<b", "0.1"),), numeric=(False, True)
+    )
     document = Document(
         title="Metrics",
         verdict="None is best.",
@@ -304,11 +327,31 @@ def agreeing(name: str, spearman: float, low: float) -> Agreeing:
 @pytest.mark.parametrize(
     ("metrics", "best", "words"),
     [
-        ((("A", 0.5, 0.4), ("B", 0.2, 0.1)), ("A",), "0.618], significantly better than every"),
-        ((("A", 0.5, 0.4), ("B", 0.4, 0.3)), ("A", "B"), ", but it cannot be told apart from B."),
-        ((("A", 0.5, 0.4),), ("A",), "On these 50 texts A agrees with people: Spearman 0.5"),
-        ((("A", 0.1, -0.1), ("B", 0, -1)), ("A", "B"), "no metric is shown to agree with"),
-        ((("A", 0.1, 0.01), ("B", 0, -1)), ("A", "B"), "The best of 2, A, has Spearman 0.1"),
+        (
+            (("A", 0.5, 0.4), ("B", 0.2, 0.1)),
+            ("A",),
+            "0.618], significantly better than every",
+        ),
+        (
+            (("A", 0.5, 0.4), ("B", 0.4, 0.3)),
+            ("A", "B"),
+            ", but it cannot be told apart from B.",
+        ),
+        (
+            (("A", 0.5, 0.4),),
+            ("A",),
+            "On these 50 texts A agrees with people: Spearman 0.5",
+        ),
+        (
+            (("A", 0.1, -0.1), ("B", 0, -1)),
+            ("A", "B"),
+            "no metric is shown to agree with",
+        ),
+        (
+            (("A", 0.1, 0.01), ("B", 0, -1)),
+            ("A", "B"),
+            "The best of 2, A, has Spearman 0.1",
+        ),
         ((("A", math.nan, math.nan),), (), "no metric can be compared with people."),
     ],
 )
@@ -329,7 +372,9 @@ def test_meta_has_a_report(folder: Path, tmp_path: Path) -> None:
         row["length"], row["noise"] = len(str(row["text"])), i * 7 % 11
     out = tmp_path / "meta.html"
     columns = ("--score-column", "length", "--score-column", "noise")
-    ran = run("judge", jsonl(tmp_path / "scored.jsonl", merged(rows)), *columns, "-o", out)
+    ran = run(
+        "judge", jsonl(tmp_path / "scored.jsonl", merged(rows)), *columns, "-o", out
+    )
     assert ran.code == 0, ran.err
     text = out.read_text(encoding="utf-8")
     Outline(text)
@@ -348,8 +393,12 @@ def merged(rows: list[dict[str, object]]) -> list[dict[str, object]]:
 
 def test_figures_without_data_are_not_offered_a_table() -> None:
     """A drawing alone, in a page without texts."""
-    section = Section(title="One", figures=(Figure(svg="<svg></svg>", caption="drawn"),))
-    text = as_html(Document(title="t", verdict="v", sections=(section,), signatures=("s",)))
+    section = Section(
+        title="One", figures=(Figure(svg="<svg></svg>", caption="drawn"),)
+    )
+    text = as_html(
+        Document(title="t", verdict="v", sections=(section,), signatures=("s",))
+    )
     Outline(text)
     assert "details" not in re.findall("<main>.*</main>", text, flags=re.DOTALL)[0]
 
@@ -357,7 +406,9 @@ def test_figures_without_data_are_not_offered_a_table() -> None:
 def luminance(color: str) -> float:
     """Relative luminance of #rrggbb (WCAG 2.2)."""
     parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    r, g, b = (
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts
+    )
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from command_line import jsonl, output_rows, rated_rows, run
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+CHROMIUM = shutil.which("chromium")
+DRIVER = shutil.which("chromedriver")
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -35,20 +36,31 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = rated_rows(60)
     for row in rows:
         row["text"] = f"{row['text']} {NASTY if row['id'] == 't005' else ''}".strip()
-    rated = jsonl(where / "rated.jsonl", [*rows, {**rows[0], "id": "short", "text": "ab"}])
+    rated = jsonl(
+        where / "rated.jsonl", [*rows, {**rows[0], "id": "short", "text": "ab"}]
+    )
     outputs = jsonl(where / "outputs.jsonl", output_rows())
     scale = ("--scale", 1, 5)
     out = ("-o", where / "trust.html", "-o", where / "trust.json")
-    assert run("validate", rated, *scale, "--estimator", "bleu-neighbors", *out).code == 0
-    assert run("score", outputs, "--rated", rated, *scale, "-o", where / "worth.html").code == 0
+    assert (
+        run("validate", rated, *scale, "--estimator", "bleu-neighbors", *out).code == 0
+    )
+    assert (
+        run("score", outputs, "--rated", rated, *scale, "-o", where / "worth.html").code
+        == 0
+    )
     goal = ("--goal", "compare", "-n", 3, "--within", 0.5, "-o", where / "next.html")
     assert run("next", outputs, "--rated", rated, *scale, *goal).code == 0
     if "trained" in REPORTS:
         model = ("--to", where / "<img src=x onerror=alert(1)>.safetensors")
-        shape = "ratpred:hidden=8,embedding=8,epochs=3,synthetic_epochs=2,ensemble_size=2"
+        shape = (
+            "ratpred:hidden=8,embedding=8,epochs=3,synthetic_epochs=2,ensemble_size=2"
+        )
         small = ("--estimator", shape)
         out = ("-o", where / "trained.html")
-        assert run("train", rated, *scale, *model, *small, "--threads", 1, *out).code == 0
+        assert (
+            run("train", rated, *scale, *model, *small, "--threads", 1, *out).code == 0
+        )
     return where
 
 
@@ -81,26 +93,37 @@ def opened(browser: Any, page: Path, *, width: int = 1280, dark: bool = False) -
 
 
 def panel(browser: Any) -> str:
-    return str(browser.execute_script("return document.querySelector('.panel').innerText"))
+    return str(
+        browser.execute_script("return document.querySelector('.panel').innerText")
+    )
 
 
 @pytest.mark.parametrize("name", REPORTS)
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_silent_and_alone(browser: Any, folder: Path, name: str, width: int, dark: bool) -> None:
+def test_silent_and_alone(
+    browser: Any, folder: Path, name: str, width: int, dark: bool
+) -> None:
     """No message in the console, no request but for the file, nothing wider than the window."""
     page = folder / f"{name}.html"
     opened(browser, page, width=width, dark=dark)
     assert browser.get_log("browser") == []
-    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    events = [
+        json.loads(entry["message"])["message"]
+        for entry in browser.get_log("performance")
+    ]
     asked = [e["params"] for e in events if e["method"] == "Network.requestWillBeSent"]
     asked = [
         params for params in asked if not params["documentURL"].startswith("chrome")
     ]  # its own
     assert {params["request"]["url"] for params in asked} == {page.as_uri()}
-    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert (
+        browser.execute_script("return document.documentElement.scrollWidth") <= width
+    )
     assert browser.title.endswith(": refless")
-    ground = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    ground = browser.execute_script(
+        "return getComputedStyle(document.body).backgroundColor"
+    )
     assert (ground == "rgb(255, 255, 255)") is not dark
 
 
@@ -114,7 +137,9 @@ def test_hover_shows_the_text(browser: Any, folder: Path) -> None:
     dot = browser.find_element(By.CSS_SELECTOR, ".linked .dot")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", dot)
     ActionChains(browser).move_to_element(dot).perform()
-    text = browser.execute_script("return document.querySelector('.panel .whole').textContent")
+    text = browser.execute_script(
+        "return document.querySelector('.panel .whole').textContent"
+    )
     stored = {cell.get_attribute("textContent") for cell in
               browser.find_elements(By.CSS_SELECTOR, "#texts td.text")}  # fmt: skip
     assert text in stored
@@ -131,19 +156,26 @@ def test_keyboard_reaches_every_point(browser: Any, folder: Path) -> None:
 
     def press(key: str) -> str:
         ActionChains(browser).send_keys(key).perform()
-        return str(browser.execute_script("return document.activeElement.dataset.t ?? ''"))
+        return str(
+            browser.execute_script("return document.activeElement.dataset.t ?? ''")
+        )
 
     for _ in range(40):
         if press(Keys.TAB):
             break
     first = panel(browser)
     assert "Point at a text" not in first
-    label = browser.execute_script("return document.activeElement.getAttribute('aria-label')")
+    label = browser.execute_script(
+        "return document.activeElement.getAttribute('aria-label')"
+    )
     assert label.startswith("1 of 60: id")
     described = browser.execute_script(
         "return document.activeElement.getAttribute('aria-describedby')"
     )
-    assert browser.execute_script("return document.querySelector('.panel').id") == described
+    assert (
+        browser.execute_script("return document.querySelector('.panel').id")
+        == described
+    )
     seen = {press(Keys.ARROW_RIGHT) for _ in range(59)}
     assert len(seen) == 59
     assert panel(browser) != first
@@ -151,7 +183,9 @@ def test_keyboard_reaches_every_point(browser: Any, folder: Path) -> None:
     assert panel(browser) == first
     assert press(Keys.PAGE_DOWN)
     assert press(Keys.END)
-    focused = "return document.querySelector('.linked').contains(document.activeElement)"
+    focused = (
+        "return document.querySelector('.linked').contains(document.activeElement)"
+    )
     ActionChains(browser).send_keys(Keys.TAB).perform()
     assert not browser.execute_script(focused)
 
@@ -181,9 +215,13 @@ def test_texts_are_only_text(browser: Any, folder: Path) -> None:
 def test_link_opens_the_folded_texts(browser: Any, folder: Path) -> None:
     """A miss leads to its row, which is folded away until then."""
     opened(browser, folder / "trust.html")
-    assert not browser.execute_script("return document.querySelector('#texts details').open")
+    assert not browser.execute_script(
+        "return document.querySelector('#texts details').open"
+    )
     browser.execute_script("document.querySelector('.misses a').click()")
-    assert browser.execute_script("return document.querySelector('#texts details').open")
+    assert browser.execute_script(
+        "return document.querySelector('#texts details').open"
+    )
     row = browser.execute_script("return document.querySelector('tr:target').id")
     assert row == browser.execute_script(
         "return document.querySelector('.misses a').getAttribute('href').slice(1)"
@@ -215,8 +253,12 @@ def test_labels_do_not_overlap(browser: Any, folder: Path) -> None:
 def test_paper(browser: Any, folder: Path) -> None:
     """In print the ground is white, and what only a screen can do is left out."""
     opened(browser, folder / "trust.html", dark=True)
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": []})
-    ground = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"media": "print", "features": []}
+    )
+    ground = browser.execute_script(
+        "return getComputedStyle(document.body).backgroundColor"
+    )
     hidden = browser.execute_script(
         "return getComputedStyle(document.querySelector('.panel')).display"
     )

@@ -55,13 +55,20 @@ def parsed(svg: str) -> ET.Element:
 
 def test_scatter_puts_points_where_they_belong() -> None:
     """Each text with an estimate once; and its label."""
-    x, y = axis_over([0, 1], "estimate"), axis_over([0, 10], "people")
-    dots = [Dot(x=0.0, y=0.0, text=0), Dot(x=1.0, y=10.0, text=1), Dot(x=math.nan, y=5.0, text=2)]
+    x = axis_over([0, 1], "estimate")
+    y = axis_over([0, 10], "people")
+    dots = [
+        Dot(x=0.0, y=0.0, text=0),
+        Dot(x=1.0, y=10.0, text=1),
+        Dot(x=math.nan, y=5.0, text=2),
+    ]
     drawn = chart(x, y, 'three "texts" & more', dots=dots, diagonal=True)
     svg = parsed(drawn)
     circles = {c.get("data-t"): c for c in svg.iter("circle") if c.get("data-t")}
     assert set(circles) == {"0", "1"}
-    places = {k: (float(c.get("cx", "")), float(c.get("cy", ""))) for k, c in circles.items()}
+    places = {
+        k: (float(c.get("cx", "")), float(c.get("cy", ""))) for k, c in circles.items()
+    }
     assert places["0"][0] < places["1"][0]
     assert places["0"][1] > places["1"][1]
     assert svg.get("aria-label") == 'three "texts" & more'
@@ -71,17 +78,23 @@ def test_diagonal_is_where_both_axes_agree() -> None:
     """x = y is drawn between the values that both axes have, and not where there are none."""
     apart = chart(axis_over([0, 1], "x"), axis_over([5, 9], "y"), "a", diagonal=True)
     assert "mark c2" not in apart
-    assert "mark c2" in chart(axis_over([0, 1], "x"), axis_over([0, 9], "y"), "a", diagonal=True)
+    assert "mark c2" in chart(
+        axis_over([0, 1], "x"), axis_over([0, 9], "y"), "a", diagonal=True
+    )
 
 
 def test_curves_leave_out_what_is_undefined() -> None:
     """A line and a band through all else; nothing outside the frame."""
     y = [0.1, 0.2, math.nan, 0.4, 0.5]
-    series = Series(x=range(5), y=y, style="c0", low=[v - 0.9 for v in y], high=[v + 3 for v in y])
-    x_axis, y_axis = axis_over(range(5), "x"), axis_over([0, 1], "y")
+    series = Series(
+        x=range(5), y=y, style="c0", low=[v - 0.9 for v in y], high=[v + 3 for v in y]
+    )
+    x_axis = axis_over(range(5), "x")
+    y_axis = axis_over([0, 1], "y")
     marks = [Mark(value=2.0, style="c3")]
     svg = parsed(chart(x_axis, y_axis, "a", series=[series], marks=marks))
-    (line,), bands = svg.iter("polyline"), [*svg.iter("polygon")]
+    (line,) = svg.iter("polyline")
+    bands = [*svg.iter("polygon")]
     assert len(line.get("points", "").split()) == 4
     assert len(bands) == 1
     frame = PlotFrame(x=x_axis, y=y_axis)
@@ -98,7 +111,8 @@ def test_rows_say_what_is_undefined() -> None:
         Line(name="b", value=math.nan, interval=(math.nan, math.nan)),
     ]
     said = "".join(
-        t.text or "" for t in parsed(row_chart(lines, axis_over([0, 1], "x"), "a")).iter("text")
+        t.text or ""
+        for t in parsed(row_chart(lines, axis_over([0, 1], "x"), "a")).iter("text")
     )
     assert "undefined" in said
     assert "a" * 19 + "…" in said

@@ -32,7 +32,9 @@ def test_length_loses_the_same_parts() -> None:
     pool = simulate(120, seed=1).pool
     noisy = pool.human + rng.normal(scale=0.4, size=120)
     texts = tuple("w" * round(400 + 200 * value) for value in noisy)
-    result = validated(replace(pool, texts=texts), noisy + rng.normal(scale=0.05, size=120))
+    result = validated(
+        replace(pool, texts=texts), noisy + rng.normal(scale=0.05, size=120)
+    )
     (length,) = (line for line in result.side_by_side.methods if line.name == "length")
     low, high = length.gain_interval
     alone = result.estimator.spearman_interval
@@ -42,7 +44,9 @@ def test_length_loses_the_same_parts() -> None:
 def rated_by(annotators: int) -> Validation:
     """Noisy estimates of 40 texts, each rated by all of so many annotators."""
     pool = simulate(40, annotators=annotators, raters_per_text=annotators).pool
-    return validated(pool, pool.human + np.random.default_rng(0).normal(scale=0.2, size=40))
+    return validated(
+        pool, pool.human + np.random.default_rng(0).normal(scale=0.2, size=40)
+    )
 
 
 @pytest.mark.parametrize(("n", "defined"), [(2, False), (3, True)])
@@ -59,20 +63,32 @@ def test_two_annotators_have_no_interval(n: int, defined: bool) -> None:
     ("interval", "words"),
     [
         ((0.01, 0.09), "It agrees with people better than one average annotator does."),
-        ((-0.36, 0.01), "No difference is shown; it may agree with people up to 0.360 less well."),
-        ((-0.3, -0.1), "It agrees with people less well than one average annotator does."),
+        (
+            (-0.36, 0.01),
+            "No difference is shown; it may agree with people up to 0.360 less well.",
+        ),
+        (
+            (-0.3, -0.1),
+            "It agrees with people less well than one average annotator does.",
+        ),
     ],
 )
 def test_beside_an_annotator(interval: tuple[float, float], words: str) -> None:
     """Better, not told apart or worse by the interval of the paired difference."""
     result = rated_by(3)
     assert result.beside is not None
-    result = replace(result, beside=replace(result.beside, difference_interval=interval))
+    result = replace(
+        result, beside=replace(result.beside, difference_interval=interval)
+    )
     equal, conclusion = annotator_lines(result)
-    assert equal.startswith("On equal terms, both against the mean of the other annotators")
+    assert equal.startswith(
+        "On equal terms, both against the mean of the other annotators"
+    )
     assert conclusion == words
     none = replace(result.estimator, spearman_interval=(-0.1, 0.4))
-    assert words not in annotator_lines(replace(result, estimator=none))  # nothing is claimed
+    assert words not in annotator_lines(
+        replace(result, estimator=none)
+    )  # nothing is claimed
 
 
 def test_nothing_is_said_of_annotators() -> None:

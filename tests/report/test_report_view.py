@@ -91,7 +91,11 @@ def test_p_values_never_read_as_0() -> None:
     assert p_value(float("nan")) == "-"
 
 
-SYSTEMS = ["Nucleus Decoding (p = 0.9)", "Nucleus Decoding (p = 0.95)", "Beam Search (beam = 16)"]
+SYSTEMS = [
+    "Nucleus Decoding (p = 0.9)",
+    "Nucleus Decoding (p = 0.95)",
+    "Beam Search (beam = 16)",
+]
 
 
 @given(st.lists(st.text(max_size=40), max_size=8), st.integers(12, 30))
@@ -112,4 +116,7 @@ def test_labels_are_cut_where_they_differ() -> None:
         "Beam Search (beam =…",
     ]
     same = [f"{'a' * 30}{middle}{'b' * 30}" for middle in "xy"]
-    assert [*labels(same, 20).values()] == ["aaaaaaaaa...bbbbbbbb", "aaaaaaaaaaaaaaa... 2"]
+    assert [*labels(same, 20).values()] == [
+        "aaaaaaaaa...bbbbbbbb",
+        "aaaaaaaaaaaaaaa... 2",
+    ]

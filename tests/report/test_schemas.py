@@ -27,7 +27,9 @@ def fits(found: Any) -> None:
     if found["command"] == "list":
         schema = possible[found["kind"] == "datasets"]
     else:
-        (schema,) = [schema for schema in possible if kind_of(schema) == found.get("of")]
+        (schema,) = [
+            schema for schema in possible if kind_of(schema) == found.get("of")
+        ]
     Draft202012Validator(schema).validate(found)
 
 
@@ -47,15 +49,29 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl(where / "rated.jsonl", rated_rows())
     jsonl(where / "outputs.jsonl", output_rows())
     jsonl(where / "one.jsonl", [{"text": texts[0], "rating": 3}])
-    jsonl(where / "two.jsonl", [{"text": t, "rating": i} for i, t in enumerate(texts[:2])])
+    jsonl(
+        where / "two.jsonl", [{"text": t, "rating": i} for i, t in enumerate(texts[:2])]
+    )
     jsonl(where / "equal.jsonl", [{"text": text, "rating": 3} for text in texts])
-    jsonl(where / "thumbs.jsonl", [{"text": t, "rating": i % 2} for i, t in enumerate(texts)])
-    jsonl(where / "long.jsonl", [{"text": f"{same} {i}", "rating": i % 5} for i in range(20)])
+    jsonl(
+        where / "thumbs.jsonl",
+        [{"text": t, "rating": i % 2} for i, t in enumerate(texts)],
+    )
+    jsonl(
+        where / "long.jsonl",
+        [{"text": f"{same} {i}", "rating": i % 5} for i in range(20)],
+    )
     jsonl(where / "short.jsonl", [{"text": ""}, {"text": "a"}, {"text": "яяя ЖЖЖ"}])
     sourced = [{"text": text, "source": "s"} for text in ("", "a", "яяя ЖЖЖ")]
-    jsonl(where / "sourced.jsonl", sourced)  # one source, and no output with an estimate
-    apart = [{"text": t, "annotator": f"p{i}", "rating": i % 5} for i, t in enumerate(texts)]
-    jsonl(where / "apart.jsonl", apart)  # each person rated one text: nothing to correlate
+    jsonl(
+        where / "sourced.jsonl", sourced
+    )  # one source, and no output with an estimate
+    apart = [
+        {"text": t, "annotator": f"p{i}", "rating": i % 5} for i, t in enumerate(texts)
+    ]
+    jsonl(
+        where / "apart.jsonl", apart
+    )  # each person rated one text: nothing to correlate
     systems = [
         {
             "id": str(i),
@@ -72,18 +88,32 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl(where / "systems.jsonl", systems)
     plain = [{"text": row["text"], "reference": row["reference"]} for row in systems]
     jsonl(where / "plain.jsonl", plain)
-    many = [{**row, "annotator": who, "good": i % 3} for i, row in enumerate(plain) for who in "pq"]
-    jsonl(where / "annotated.jsonl", [{**row, "rating": i % 5} for i, row in enumerate(many)])
-    triples = [{"id": t, "context": t, "message": t, "response": t[::-1]} for t in texts]
+    many = [
+        {**row, "annotator": who, "good": i % 3}
+        for i, row in enumerate(plain)
+        for who in "pq"
+    ]
+    jsonl(
+        where / "annotated.jsonl",
+        [{**row, "rating": i % 5} for i, row in enumerate(many)],
+    )
+    triples = [
+        {"id": t, "context": t, "message": t, "response": t[::-1]} for t in texts
+    ]
     jsonl(where / "corpus.jsonl", triples)
     sides = [{"model_a": "a", "model_b": "b", "rater": who} for who in "pq"]
-    judged = [{"prompt": f"q{i}", "output_a": t, "output_b": t[::-1]} for i, t in enumerate(texts)]
+    judged = [
+        {"prompt": f"q{i}", "output_a": t, "output_b": t[::-1]}
+        for i, t in enumerate(texts)
+    ]
     pairs = [
         {**one, **side, "winner": "ab"[i % 3 % 2], "good_a": i % 5, "good_b": 2}
         for i, one in enumerate(judged)
         for side in sides
     ]
-    scored = [{"item": i // 2, "system": "ab"[i % 2], "score": i % 3} for i in range(12)]
+    scored = [
+        {"item": i // 2, "system": "ab"[i % 2], "score": i % 3} for i in range(12)
+    ]
     jsonl(where / "runs.jsonl", scored)
     jsonl(where / "pairs.jsonl", pairs)
     jsonl(where / "two-pairs.jsonl", pairs[1:4])
@@ -103,7 +133,9 @@ def strict(part: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    "found", [one for command in COMMANDS for one in schemas(command)], ids=lambda one: one["$ref"]
+    "found",
+    [one for command in COMMANDS for one in schemas(command)],
+    ids=lambda one: one["$ref"],
 )
 def test_schemas_are_strict(found: Any) -> None:
     """Valid schemas of the 2020-12 draft, without room for names that they do not list."""
@@ -188,7 +220,8 @@ BY_OTHERS = [  # without --estimator, with others, with several; of commands wit
 
 
 @pytest.mark.parametrize(
-    "words", [*(f"{words} --estimator bleu-neighbors" for words in BY_NEIGHBORS), *BY_OTHERS]
+    "words",
+    [*(f"{words} --estimator bleu-neighbors" for words in BY_NEIGHBORS), *BY_OTHERS],
 )
 def test_outputs_fit(folder: Path, words: str) -> None:
     """The JSON of real command lines, in which files are those of the folder, fits its schema."""
@@ -215,7 +248,15 @@ def test_trained_models_fit(folder: Path, words: str) -> None:
     flags = [word for word in words.split() if "=" not in word]
     files = [folder / word if word.endswith(".jsonl") else word for word in flags]
     small = ("--estimator", ",".join([SMALL, *network]), "--threads", 1)
-    ran = run("train", *files, "--to", folder / "model.safetensors", *small, "--format", "json")
+    ran = run(
+        "train",
+        *files,
+        "--to",
+        folder / "model.safetensors",
+        *small,
+        "--format",
+        "json",
+    )
     assert ran.code == 0, ran.err
     fits(ran.json)
     assert "NaN" not in ran.out

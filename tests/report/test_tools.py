@@ -11,7 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from command_line import ANY_NEIGHBOR, NEIGHBORS, jsonl, new_rows, output_rows, rated_rows, run
+from command_line import (
+    ANY_NEIGHBOR,
+    NEIGHBORS,
+    jsonl,
+    new_rows,
+    output_rows,
+    rated_rows,
+    run,
+)
 from refless import RefLessError
 from refless.commands.lists.run import list as listed
 from refless.data.tables import Reading, read_pool
@@ -42,7 +50,9 @@ def scored(folder: Path, name: str, *words: object) -> Sequence[Mapping[str, Any
 def test_inspect_has_a_record_a_sample(folder: Path, tmp_path: Path) -> None:
     """NaN and the reason where there is no estimate; ids are those of the samples."""
     rows = scored(folder, "one.jsonl", "-o", f"inspect:{tmp_path / 's.jsonl'}")
-    lines = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    lines = [
+        json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()
+    ]
     assert [line["id"] for line in lines] == [row["id"] for row in rows]
     for line, row in zip(lines, rows, strict=True):
         assert {*line} == {"id", "value", "explanation", "metadata"}
@@ -52,7 +62,9 @@ def test_inspect_has_a_record_a_sample(folder: Path, tmp_path: Path) -> None:
             assert line["explanation"] == f"no estimate: {row['reason']}"
         else:
             assert line["value"] == row["estimate"]
-            assert f"{row['estimate']:.2f} [" in line["explanation"]  # three digits in all
+            assert (
+                f"{row['estimate']:.2f} [" in line["explanation"]
+            )  # three digits in all
     assert any(row["reason"] for row in rows)
 
 
@@ -63,14 +75,25 @@ def test_inspect_knows_epochs_by_their_order(folder: Path, tmp_path: Path) -> No
     jsonl(tmp_path / "epochs.jsonl", rows)
     scored(tmp_path.parent / folder.name, str(tmp_path / "epochs.jsonl"),
            "-o", f"inspect:{tmp_path / 's.jsonl'}")  # fmt: skip
-    lines = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    lines = [
+        json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()
+    ]
     assert [(line["id"], line["epoch"]) for line in lines] == [
         (row["item"], 1 + i // 12) for i, row in enumerate(rows)
     ]
     jsonl(tmp_path / "epochs.jsonl", rows[1:])
-    by = ("--rated", folder / "rated.jsonl", *NEIGHBORS, "-o", f"inspect:{tmp_path / 's.jsonl'}")
+    by = (
+        "--rated",
+        folder / "rated.jsonl",
+        *NEIGHBORS,
+        "-o",
+        f"inspect:{tmp_path / 's.jsonl'}",
+    )
     assert "epochs cannot be told" in run("score", tmp_path / "epochs.jsonl", *by).err
-    assert "the outputs are of 2 (m0, m1)" in run("score", folder / "outputs.jsonl", *by).err
+    assert (
+        "the outputs are of 2 (m0, m1)"
+        in run("score", folder / "outputs.jsonl", *by).err
+    )
 
 
 def test_gates_are_test_cases(tmp_path: Path) -> None:
@@ -78,13 +101,24 @@ def test_gates_are_test_cases(tmp_path: Path) -> None:
     for least, kind in ((1.01, None), (4.9, "failure"), (2.9, "skipped")):
         rated = jsonl(tmp_path / "rated.jsonl", rated_rows(96))
         by = ("--rated", rated, *SCALE, *ANY_NEIGHBOR)
-        words = ("--min-mean", least, "--min-coverage", 0.5, "-o", f"junit:{tmp_path / 'j.xml'}")
-        ran = run("score", jsonl(tmp_path / "new.jsonl", new_rows(after=96)), *by, *words)
+        words = (
+            "--min-mean",
+            least,
+            "--min-coverage",
+            0.5,
+            "-o",
+            f"junit:{tmp_path / 'j.xml'}",
+        )
+        ran = run(
+            "score", jsonl(tmp_path / "new.jsonl", new_rows(after=96)), *by, *words
+        )
         assert ran.code == {None: 0, "failure": 3, "skipped": 4}[kind]
         suite = ET.parse(tmp_path / "j.xml").getroot()[0]
         assert [case.get("name") for case in suite] == ["gate"]
         assert [child.tag for child in suite[0]] == ([kind] if kind else [])
-        counted = {name: len(suite.findall(f".//{name}")) for name in ("failure", "skipped")}
+        counted = {
+            name: len(suite.findall(f".//{name}")) for name in ("failure", "skipped")
+        }
         assert (suite.get("failures"), suite.get("skipped")) == (
             str(counted["failure"]), str(counted["skipped"]),
         )  # fmt: skip
@@ -94,7 +128,9 @@ def test_gates_are_test_cases(tmp_path: Path) -> None:
 def test_any_reason_is_xml(reason: str) -> None:
     """What XML can hold comes back as it was."""
     case = ET.fromstring(junit("score", "failed", reason))[0][0]
-    kept = re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", reason)
+    kept = re.sub(
+        r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", reason
+    )
     assert case[0].get("message") == kept
 
 
@@ -107,7 +143,9 @@ def chosen(folder: Path, target: str, tool: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_label_studio_gets_tasks_and_gives_ratings(folder: Path, tmp_path: Path) -> None:
+def test_label_studio_gets_tasks_and_gives_ratings(
+    folder: Path, tmp_path: Path
+) -> None:
     """Priorities fall, nothing is rated before, and an export of these tasks is read back."""
     tasks = chosen(folder, str(tmp_path / "tasks.json"), "label-studio")
     scores = [task["predictions"][0]["score"] for task in tasks]
@@ -115,8 +153,16 @@ def test_label_studio_gets_tasks_and_gives_ratings(folder: Path, tmp_path: Path)
     assert all(task["predictions"][0]["result"] == [] for task in tasks)
     assert all("rating" not in task["data"] for task in tasks)
     for i, task in enumerate(tasks):
-        value = {"type": "rating", "from_name": "quality", "to_name": "t", "value": {"rating": 2}}
-        task |= {"id": i, "annotations": [{"id": i, "completed_by": 1, "result": [value]}]}
+        value = {
+            "type": "rating",
+            "from_name": "quality",
+            "to_name": "t",
+            "value": {"rating": 2},
+        }
+        task |= {
+            "id": i,
+            "annotations": [{"id": i, "completed_by": 1, "result": [value]}],
+        }
     (tmp_path / "project.json").write_text(json.dumps(tasks))
     pool = read_pool(str(tmp_path / "project.json"), Reading(scale=(1, 5))).pool
     assert set(pool.texts) == {task["data"]["text"] for task in tasks}

@@ -73,7 +73,9 @@ def file_of(seed: int, n_rated: int = 150, n_outputs: int = 60) -> File:
 
 def gate(file: File, outputs: Rows, least: float, truth: float) -> Answer:
     """A gate is wrong if it passes outputs that are below it, or fails outputs above it."""
-    verdict = refless.score(outputs, file.rated, scale=SCALE, min_mean=least).gate.verdict
+    verdict = refless.score(
+        outputs, file.rated, scale=SCALE, min_mean=least
+    ).gate.verdict
     if verdict == "undecided":
         return "cannot be told"
     return "right" if (verdict == "passed") == (truth >= least) else "wrong"
@@ -85,10 +87,14 @@ def honest_gate(seed: int, above: float) -> Answer:
     return gate(file, file.outputs, file.mean - above, file.mean)
 
 
-def broken_gate(seed: int, change: Callable[[int, str], str], n_rated: int = 150) -> Answer:
+def broken_gate(
+    seed: int, change: Callable[[int, str], str], n_rated: int = 150
+) -> Answer:
     """Outputs that nobody would rate above 2, in place of honest ones."""
     file = file_of(seed, n_rated)
-    outputs = [{**row, "text": change(i, row["text"])} for i, row in enumerate(file.outputs)]
+    outputs = [
+        {**row, "text": change(i, row["text"])} for i, row in enumerate(file.outputs)
+    ]
     return gate(file, outputs, 2.0, 1.0)
 
 
@@ -125,7 +131,12 @@ def pairs(seed: int, n: int) -> Rows:
     """Outputs of A and B on n items; their texts do not say which is better."""
     texts = simulate(2 * n, seed=seed).pool.texts
     return [
-        {"id": f"{system}{i}", "item": f"i{i}", "system": system, "text": texts[2 * i + k]}
+        {
+            "id": f"{system}{i}",
+            "item": f"i{i}",
+            "system": system,
+            "text": texts[2 * i + k],
+        }
         for i in range(n)
         for k, system in enumerate("AB")
     ]
@@ -141,7 +152,9 @@ def two_systems(seed: int, difference: float, n_rated: int, **more: Any) -> Answ
     return compared(rows, difference, **more)
 
 
-def rated_by(seed: int, raters: int, *, shared: bool, difference: float = 0.0) -> Answer:
+def rated_by(
+    seed: int, raters: int, *, shared: bool, difference: float = 0.0
+) -> Answer:
     """Each output is rated by all raters of its system; some are stricter than others."""
     rng = np.random.default_rng(seed)
     severity = rng.normal(0, 0.4, (2, raters))
@@ -152,7 +165,10 @@ def rated_by(seed: int, raters: int, *, shared: bool, difference: float = 0.0) -
         for rater in range(raters):
             group = 0 if shared else int(is_b)
             rating = quality + severity[group, rater] + rng.normal(0, 0.4)
-            named = {"annotator": f"p{group}{rater}", "rating": float(np.clip(rating, *SCALE))}
+            named = {
+                "annotator": f"p{group}{rater}",
+                "rating": float(np.clip(rating, *SCALE)),
+            }
             rows.append({**row, **named})
     return compared(rows, difference)
 
@@ -193,7 +209,9 @@ def columns(seed: int, held: Mapping[str, str], named: str | None = None) -> Ans
         pool = read_pool(rows, read).pool
     except RefLessError as error:
         return "cannot be told" if any(name in str(error) for name in held) else "wrong"
-    known = (np.array([row["rating"] for row in rated]) - SCALE[0]) / (SCALE[1] - SCALE[0])
+    known = (np.array([row["rating"] for row in rated]) - SCALE[0]) / (
+        SCALE[1] - SCALE[0]
+    )
     return "right" if np.allclose(pool.human, known) else "wrong"
 
 
@@ -226,7 +244,9 @@ def judged(
         for rows, values in ((file.rated, scores[0]), (file.outputs, change(scores[1])))
     )
     least = file.mean - 0.5
-    result = refless.score(outputs, rated, scale=SCALE, score_column="gpt4", min_mean=least)
+    result = refless.score(
+        outputs, rated, scale=SCALE, score_column="gpt4", min_mean=least
+    )
     named = any("gpt4" in sentence for sentence in result.json().warnings)
     if honest:
         return "wrong" if named else "right"
@@ -257,7 +277,9 @@ def metrics(seed: int, good: float) -> Answer:
 
 
 def validated(
-    seed: int, worth: Callable[[Row, np.random.Generator], float], rival: str | None = None
+    seed: int,
+    worth: Callable[[Row, np.random.Generator], float],
+    rival: str | None = None,
 ) -> Answer:
     """The first sentence recommends the estimator only if nothing simpler is ahead of it.
 
@@ -268,8 +290,16 @@ def validated(
     verdict = refless.validate(rated, scale=SCALE).document().verdict
     first = verdict.split(". ")[0]
     if rival is None:
-        return "right" if first.startswith("Use the Gaussian process") else "cannot be told"
-    return "right" if rival in first and not first.startswith("Use the Gaussian") else "wrong"
+        return (
+            "right"
+            if first.startswith("Use the Gaussian process")
+            else "cannot be told"
+        )
+    return (
+        "right"
+        if rival in first and not first.startswith("Use the Gaussian")
+        else "wrong"
+    )
 
 
 def by_words(row: Row, _: np.random.Generator) -> float:
@@ -321,11 +351,19 @@ def holds(interval: tuple[float, float], truth: float) -> Answer:
     return "right" if low - 1e-9 <= truth <= high + 1e-9 else "wrong"
 
 
-STARS = {1.0: 0.05, 2.0: 0.1, 3.0: 0.2, 4.0: 0.35, 5.0: 0.3}  # ratings, and how common each is
+STARS = {
+    1.0: 0.05,
+    2.0: 0.1,
+    3.0: 0.2,
+    4.0: 0.35,
+    5.0: 0.3,
+}  # ratings, and how common each is
 PASSES = {0.0: 0.2, 1.0: 0.8}
 
 
-def drawn(rng: np.random.Generator, n: int, shares: Mapping[float, float]) -> np.ndarray:
+def drawn(
+    rng: np.random.Generator, n: int, shares: Mapping[float, float]
+) -> np.ndarray:
     """Ratings by lot."""
     return rng.choice([*shares], n, p=[*shares.values()])
 
@@ -367,7 +405,9 @@ def gate_on_one(seed: int) -> Answer:
     return silent(not_worse(rows, 0.0) for rows in files)
 
 
-def few_of_new(seed: int, shares: Mapping[float, float], counts: Sequence[int]) -> Answer:
+def few_of_new(
+    seed: int, shares: Mapping[float, float], counts: Sequence[int]
+) -> Answer:
     """Few ratings of an equal new version: at most 5 % of all that there can be show a difference.
 
     Every draw is compared with 40 ratings of old in which each rating is as common as it should be,
@@ -392,7 +432,10 @@ def few_of_new(seed: int, shares: Mapping[float, float], counts: Sequence[int]) 
 def all_fail(seed: int) -> Answer:
     """Old passes 60 of 60, and new fails 60 of 60: also if these items are all there are."""
     rows = versions(seed, [1.0] * 60, [0.0] * 60)
-    answers = [not_worse(rows, -1.0, scale=VERDICTS, these_items=these) for these in (False, True)]
+    answers = [
+        not_worse(rows, -1.0, scale=VERDICTS, these_items=these)
+        for these in (False, True)
+    ]
     return worst(answers)
 
 
@@ -422,7 +465,9 @@ def nearly_all_identical(seed: int) -> Answer:
     for n in (10, 15, 30):
         old = rng.choice([2.0, 3.0, 4.0], n)
         new = old + drawn(rng, n, {-1.0: 0.075, 0.0: 0.85, 1.0: 0.075})
-        (pair,) = refless.compare(versions(seed, old, new), scale=SCALE).comparison.pairs
+        (pair,) = refless.compare(
+            versions(seed, old, new), scale=SCALE
+        ).comparison.pairs
         answers.append(holds(pair.difference.interval, 0.0))
     return worst(answers)
 
@@ -431,10 +476,22 @@ def one_output(seed: int) -> Answer:
     """All outputs are rated, and the third system has only one: its mean has no interval."""
     ratings = drawn(np.random.default_rng(seed), 30, STARS)
     rows = versions(seed, ratings[:15], ratings[15:])
-    rows.append({"id": "C0", "item": "i0", "system": "C", "text": "See you at six.", "rating": 4.0})
+    rows.append(
+        {
+            "id": "C0",
+            "item": "i0",
+            "system": "C",
+            "text": "See you at six.",
+            "rating": 4.0,
+        }
+    )
     comparison = refless.compare(rows, scale=SCALE, **QUICK).comparison
     (lone,) = [standing for standing in comparison.standings if standing.name == "C"]
-    told = [pair for pair in comparison.pairs if pair.second == "C" and pair.method != "none"]
+    told = [
+        pair
+        for pair in comparison.pairs
+        if pair.second == "C" and pair.method != "none"
+    ]
     known = lone.mean.value == 4.0 and math.isnan(lone.mean.interval[0])
     return "cannot be told" if known and not told else "wrong"
 
@@ -471,12 +528,15 @@ def good_at_some_sources(seed: int) -> Answer:
 def exactly_these(seed: int) -> Answer:
     """Everything that is asked about is rated: the answer is that number, without an interval."""
     rng = np.random.default_rng(seed)
-    old, new = drawn(rng, 40, STARS), drawn(rng, 40, STARS)
+    old = drawn(rng, 40, STARS)
+    new = drawn(rng, 40, STARS)
     rows = versions(seed, old, new)
     (pair,) = refless.compare(rows, scale=SCALE, these_items=True).comparison.pairs
     low, high = pair.difference.interval
     sign = 1 if pair.second == "B" else -1
-    exact = math.isclose(sign * pair.difference.value, float(np.mean(new - old)), abs_tol=1e-12)
+    exact = math.isclose(
+        sign * pair.difference.value, float(np.mean(new - old)), abs_tol=1e-12
+    )
     return "right" if exact and low == high else "wrong"
 
 
@@ -495,7 +555,10 @@ def unequal_chances(seed: int) -> Answer:
         item = i // 2
         rating = 3 + effect[item] * (row["system"] == "B") + rng.normal(0, 0.4)
         if taken[item]:
-            row |= {"rating": float(np.clip(rating, *SCALE)), "probability": chance[item]}
+            row |= {
+                "rating": float(np.clip(rating, *SCALE)),
+                "probability": chance[item],
+            }
     return compared(rows, 0.4, **QUICK)
 
 
@@ -558,7 +621,11 @@ def verdicts_of_three(seed: int) -> Answer:
         good = rng.random()
         for rater in range(3):
             verdict = float(rng.random() < good)
-            named = {"annotator": f"p{rater}", "rating": verdict, "gpt4": float(good > 0.5)}
+            named = {
+                "annotator": f"p{rater}",
+                "rating": verdict,
+                "gpt4": float(good > 0.5),
+            }
             rows.append({**row, **named})
     audit = refless.judge(rows, score_column="gpt4", resamples=40).audits[0]
     standings = refless.compare(rows, **QUICK).comparison.standings
@@ -572,7 +639,9 @@ def verdicts_of_three(seed: int) -> Answer:
 def a_row_each(seed: int) -> Answer:
     """Outputs with a row for each of one to three raters count once: the mean is that of texts."""
     file = file_of(seed)
-    single = [{key: row[key] for key in row if key != "id"} for row in file.outputs[:30]]
+    single = [
+        {key: row[key] for key in row if key != "id"} for row in file.outputs[:30]
+    ]
     several = [
         {**row, "annotator": f"p{rater}", "rating": 4.0}
         for i, row in enumerate(single)
@@ -582,7 +651,10 @@ def a_row_each(seed: int) -> Answer:
         refless.score(rows, file.rated, scale=SCALE, **QUICK).scored.overall
         for rows in (single, several)
     )
-    same = math.isclose(once.mean, again.mean) and once.mean_interval == again.mean_interval
+    same = (
+        math.isclose(once.mean, again.mean)
+        and once.mean_interval == again.mean_interval
+    )
     return "right" if same and again.n == len(single) else "wrong"
 
 
@@ -607,7 +679,11 @@ def captions(seed: int, images: Iterable[int]) -> Rows:
             marks = rng.choice(WELL if good > 0.5 else BADLY, 2)
             text = " ".join([*rng.permutation(shown)[:7], *marks])
             rating = np.clip(2 + ease + 2 * good + rng.normal(0, 0.1), *SCALE)
-            named = {"id": f"{image}.{system}", "item": f"image {image}", "system": f"m{system}"}
+            named = {
+                "id": f"{image}.{system}",
+                "item": f"image {image}",
+                "system": f"m{system}",
+            }
             rows.append({**named, "text": text, "rating": float(rating)})
     return rows
 
@@ -634,14 +710,21 @@ def copies_of_bad(seed: int) -> Answer:
     Estimates then have to lie near the ratings of these texts, and not near the mean rating of
     their sources: their errors are at most half of what these means would have.
     """
-    rated = [{**row, "source": f"Describe {row['item']}."} for row in captions(seed, range(20))]
+    rated = [
+        {**row, "source": f"Describe {row['item']}."}
+        for row in captions(seed, range(20))
+    ]
     groups = [rated[start : start + 6] for start in range(0, len(rated), 6)]
     worst_rows = [min(group, key=lambda row: float(row["rating"])) for group in groups]
-    copies = [{**row, "id": f"copy{i}", "system": "new"} for i, row in enumerate(worst_rows)]
+    copies = [
+        {**row, "id": f"copy{i}", "system": "new"} for i, row in enumerate(worst_rows)
+    ]
     known = np.array([row.pop("rating") for row in copies])
     means = np.array([np.mean([row["rating"] for row in group]) for group in groups])
     estimates = refless.score(copies, rated, scale=SCALE).scored.estimates.values
-    errors, of_means = (np.sqrt(np.mean((values - known) ** 2)) for values in (estimates, means))
+    errors, of_means = (
+        np.sqrt(np.mean((values - known) ** 2)) for values in (estimates, means)
+    )
     return "right" if errors <= of_means / 2 else "wrong"
 
 
@@ -692,7 +775,9 @@ def few_raters(seed: int) -> Answer:
     answers = []
     for severity in ([0.5], [0.6, 0.3], [0.5, 0.3, 0.4]):
         audit = beside_raters(seed, severity).audits[0]
-        said = any(sentence.startswith("That other people") for sentence in audit.refusals)
+        said = any(
+            sentence.startswith("That other people") for sentence in audit.refusals
+        )
         bias = audit.measures["bias"].interval
         nearest = holds(bias, -float(np.mean(severity)))
         answers.append(nearest if said else "wrong")
@@ -706,7 +791,9 @@ def scored_rows(seed: int, n: int) -> Rows:
     for i, text in enumerate(simulate(n, seed=seed).pool.texts):
         rating = int(rng.integers(1, 6))
         score = np.clip(rating + rng.integers(-1, 2), *SCALE)
-        rows.append({"id": f"t{i}", "text": text, "rating": float(rating), "gpt4": float(score)})
+        rows.append(
+            {"id": f"t{i}", "text": text, "rating": float(rating), "gpt4": float(score)}
+        )
     return rows
 
 
@@ -724,11 +811,15 @@ def blank_on_bad(seed: int) -> Answer:
             row["gpt4"] = None
         if i % 2:
             row["rating"] = None
-    audit = refless.judge(rows, scale=SCALE, score_column="gpt4", resamples=40).audits[0]
+    audit = refless.judge(rows, scale=SCALE, score_column="gpt4", resamples=40).audits[
+        0
+    ]
     return holds(audit.means[audit.first].interval, truth)
 
 
-def chosen_labels(seed: int, choose: Callable[[np.random.Generator, Rows], Rows]) -> Answer:
+def chosen_labels(
+    seed: int, choose: Callable[[np.random.Generator, Rows], Rows]
+) -> Answer:
     """Rows were not rated at random: that is said, and the judge is not blamed.
 
     It is as often too kind as too strict, and by all rows it may filter single outputs.
@@ -754,7 +845,10 @@ def mostly_disliked(rng: np.random.Generator, rows: Rows) -> Rows:
     """Six in ten are rated of what the judge disliked, and few of the others."""
     chance = [0.6 if row["gpt4"] <= 2 else 0.15 for row in rows]
     taken = rng.random(len(rows)) < chance
-    return [row if yes else {**row, "rating": None} for row, yes in zip(rows, taken, strict=True)]
+    return [
+        row if yes else {**row, "rating": None}
+        for row, yes in zip(rows, taken, strict=True)
+    ]
 
 
 def as_before(seed: int) -> Answer:
@@ -763,7 +857,10 @@ def as_before(seed: int) -> Answer:
     rows = scored_rows(seed, 100)
     same = [{key: row[key] for key in ("id", "text", "gpt4")} for row in rows]
     noise = rng.permutation([-1.0] * 20 + [0.0] * 60 + [1.0] * 20)
-    noisy = [{**row, "gpt4": row["gpt4"] + step} for row, step in zip(same, noise, strict=True)]
+    noisy = [
+        {**row, "gpt4": row["gpt4"] + step}
+        for row, step in zip(same, noise, strict=True)
+    ]
     answers = []
     for before in (same, noisy):
         asked = {"scale": SCALE, "score_column": "gpt4", "resamples": 40}
@@ -776,26 +873,37 @@ def as_before(seed: int) -> Answer:
 
 def plan_kept(seed: int) -> Answer:
     """So many ratings with this standard deviation tell the mean so exactly 4 times out of 5."""
-    plan = refless.next(plan=True, sd=1.2, scale=SCALE, within=0.3, difference=1.0, seed=seed)
+    plan = refless.next(
+        plan=True, sd=1.2, scale=SCALE, within=0.3, difference=1.0, seed=seed
+    )
     goal = plan.goals[0]
     ratings = np.random.default_rng(seed).normal(3, 1.2, (2000, goal.ratings))
     errors = ratings.std(axis=1, ddof=1) / math.sqrt(goal.ratings)
-    reached = float(np.mean(2 * errors <= goal.within))  # t is 2.0 with 60 degrees of freedom
+    reached = float(
+        np.mean(2 * errors <= goal.within)
+    )  # t is 2.0 with 60 degrees of freedom
     return "right" if 0.7 <= reached <= 0.95 else "wrong"
 
 
 def short_copies(_: int) -> Answer:
     """An output of one word that is its reference has 100, as sacrebleu's sentence_bleu says."""
-    rows = [{"text": text, "reference": text} for text in ("yes", "no thanks", "at six then")]
+    rows = [
+        {"text": text, "reference": text}
+        for text in ("yes", "no thanks", "at six then")
+    ]
     scores = [row["bleu"] for row in refless.metric(rows, ["bleu"]).rows()]
     return "right" if np.allclose(scores, 100) else "wrong"
 
 
 Case = Callable[[int], Answer]
-PEOPLE, JUDGE = "people", "judge"
+PEOPLE = "people"
+JUDGE = "judge"
 
 HONEST: dict[str, Case] = {
-    **{f"a gate {above:+} below outputs": partial(honest_gate, above=above) for above in (1, 1.5)},
+    **{
+        f"a gate {above:+} below outputs": partial(honest_gate, above=above)
+        for above in (1, 1.5)
+    },
     "a gate far above outputs": partial(honest_gate, above=-1.2),
     "a gate above outputs": partial(honest_gate, above=-0.9),
     "a gate just above outputs": partial(honest_gate, above=-0.1),
@@ -806,16 +914,24 @@ HONEST: dict[str, Case] = {
     "B is a little better, 20 rated": partial(two_systems, difference=0.2, n_rated=20),
     "nothing differs, all rated": partial(two_systems, difference=0.0, n_rated=90),
     "nothing differs, 40 rated": partial(two_systems, difference=0.0, n_rated=40),
-    "B is better by the same four people": partial(rated_by, raters=4, shared=True, difference=0.8),
-    "B is worse by the same two people": partial(rated_by, raters=2, shared=True, difference=-0.8),
+    "B is better by the same four people": partial(
+        rated_by, raters=4, shared=True, difference=0.8
+    ),
+    "B is worse by the same two people": partial(
+        rated_by, raters=2, shared=True, difference=-0.8
+    ),
     "nothing differs by the same four": partial(rated_by, raters=4, shared=True),
-    "B is far better by four others": partial(rated_by, raters=4, shared=False, difference=1.9),
+    "B is far better by four others": partial(
+        rated_by, raters=4, shared=False, difference=1.9
+    ),
     "one column, rating": partial(columns, held={"rating": PEOPLE}),
     "one column, human_rating": partial(columns, held={"human_rating": PEOPLE}),
     "one column, stars": partial(columns, held={"stars": PEOPLE}),
     "human beside score": partial(columns, held={"score": JUDGE, "human": PEOPLE}),
     "rating beside gpt4": partial(columns, held={"gpt4": JUDGE, "rating": PEOPLE}),
-    "score, which is named": partial(columns, held={"score": PEOPLE, "q": JUDGE}, named="score"),
+    "score, which is named": partial(
+        columns, held={"score": PEOPLE, "q": JUDGE}, named="score"
+    ),
     "a judge as it was": partial(judged, honest=True),
     "a judge with scores missing": partial(judged, honest=True, missing=9),
     "a metric that knows much": partial(metrics, good=1.5),
@@ -839,25 +955,38 @@ MISLEADING: dict[str, Case] = {
     "refusals": partial(broken_gate, change=lambda i, text: REFUSAL),
     "shuffled words": partial(broken_gate, change=shuffled),
     "one text throughout": partial(
-        broken_gate, change=lambda i, text: "I have reserved a double room for two nights."
+        broken_gate,
+        change=lambda i, text: "I have reserved a double room for two nights.",
     ),
-    "half of each text": partial(broken_gate, change=lambda i, text: text[: len(text) // 2]),
+    "half of each text": partial(
+        broken_gate, change=lambda i, text: text[: len(text) // 2]
+    ),
     "web pages": partial(broken_gate, change=lambda i, text: PAGE.format(text)),
     "dots": partial(broken_gate, change=lambda i, text: "..."),
     "lorem ipsum beside 40 ratings": partial(
         broken_gate, change=lambda i, text: LOREM[i % 5], n_rated=42
     ),
-    "refusals beside 40 ratings": partial(broken_gate, change=lambda i, text: REFUSAL, n_rated=42),
-    "each text twice over": partial(broken_gate, change=lambda i, text: f"{text} {text}"),
+    "refusals beside 40 ratings": partial(
+        broken_gate, change=lambda i, text: REFUSAL, n_rated=42
+    ),
+    "each text twice over": partial(
+        broken_gate, change=lambda i, text: f"{text} {text}"
+    ),
     "copies of the best": copied_gate,
     "a judge alone, score": partial(columns, held={"score": JUDGE}),
     "a judge alone, quality": partial(columns, held={"quality": JUDGE}),
     "a judge alone, gpt4": partial(columns, held={"gpt4": JUDGE}),
     "a judge alone, overall_score": partial(columns, held={"overall_score": JUDGE}),
-    "a judge before people": partial(columns, held={"score": JUDGE, "human_rating": PEOPLE}),
-    "two that may be people's": partial(columns, held={"human": PEOPLE, "annotation": JUDGE}),
+    "a judge before people": partial(
+        columns, held={"score": JUDGE, "human_rating": PEOPLE}
+    ),
+    "two that may be people's": partial(
+        columns, held={"human": PEOPLE, "annotation": JUDGE}
+    ),
     "a judge times 20": partial(judged, change=lambda scores: scores * 20),
-    "a judge that says one thing": partial(judged, change=lambda scores: np.full_like(scores, 4)),
+    "a judge that says one thing": partial(
+        judged, change=lambda scores: np.full_like(scores, 4)
+    ),
     "a judge whose calls failed": partial(judged, change=failed_calls),
     "another judge of that name": partial(
         judged, change=lambda scores: np.clip(scores + 1.5, *SCALE)
@@ -885,11 +1014,15 @@ SAMPLED: dict[str, Case] = {
     "85 % are equal": nearly_all_identical,
     "one output of one system": one_output,
     "B is better, half-rated items": partial(half_rated, difference=0.8, margin=0.0),
-    "nothing differs, half-rated items": partial(half_rated, difference=0.0, margin=0.4),
+    "nothing differs, half-rated items": partial(
+        half_rated, difference=0.0, margin=0.4
+    ),
     "B is better at some sources": good_at_some_sources,
     "these items, all rated": exactly_these,
     "unequal chances": unequal_chances,
-    "three others each": partial(others_each, severity=([0.4, -0.5, -0.2], [0.6, -0.1, 0.3])),
+    "three others each": partial(
+        others_each, severity=([0.4, -0.5, -0.2], [0.6, -0.1, 0.3])
+    ),
     "a look after each item": any_look,
     "20 wins of 20": all_wins,
     "verdicts of three": verdicts_of_three,
@@ -897,7 +1030,9 @@ SAMPLED: dict[str, Case] = {
     "items without sources": without_sources,
     "copies of the worst": copies_of_bad,
     "nobody knows what is good": nobody_accepted,
-    "six raters, some strict": partial(six_raters, severity=[0.6, 0.5, 0.4, -0.2, -0.3, -0.1]),
+    "six raters, some strict": partial(
+        six_raters, severity=[0.6, 0.5, 0.4, -0.2, -0.3, -0.1]
+    ),
     "one to three raters": few_raters,
     "a judge that is blank on bad answers": blank_on_bad,
     "the first rows by score are rated": partial(chosen_labels, choose=first_by_score),

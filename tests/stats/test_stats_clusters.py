@@ -13,7 +13,13 @@ from scipy.stats import norm, t
 from fixed_estimates import estimates_of
 from refless.data.records import Outputs, Residuals, numbered
 from refless.evaluation.scoring import Scored, scored
-from refless.stats.clusters import design_effect, group_effects, intraclass, unseen, width
+from refless.stats.clusters import (
+    design_effect,
+    group_effects,
+    intraclass,
+    unseen,
+    width,
+)
 
 
 def test_intraclass_by_hand() -> None:
@@ -59,16 +65,21 @@ def test_an_unseen_group_by_hand() -> None:
     The errors -3 and 5 have the variance 16. Means of 0 and 1 vary less: (2 * 0.16 * 16 + 0.5) / 3.
     With 3 degrees of freedom t is 3.182. One group alone leaves the two: 2 degrees, 4.303.
     """
-    values, afar = np.array([-3.0, -3.0, 5.0, 5.0]), np.array([-2.0, -2.0, 3.0, 5.0])
+    values = np.array([-3.0, -3.0, 5.0, 5.0])
+    afar = np.array([-2.0, -2.0, 3.0, 5.0])
     found = unseen(afar, values, list("aabb"))
     assert (found.groups, found.spread) == (2, pytest.approx(math.sqrt(18)))
     less = unseen(np.array([0.0, 0.0, 0.0, 2.0]), values, list("aabb"))
     assert less.spread == pytest.approx(math.sqrt((2 * 0.16 * 16 + 0.5) / 3))
     one_of_two = math.sqrt(0.5**2 + 0.5**2 / 2)
-    assert found.error([0.5]) == pytest.approx(found.spread * one_of_two * 3.1824 / 1.96, rel=1e-3)
+    assert found.error([0.5]) == pytest.approx(
+        found.spread * one_of_two * 3.1824 / 1.96, rel=1e-3
+    )
     alone = unseen(np.zeros(0), values, list("aaaa"))
     assert (alone.groups, alone.spread) == (1, pytest.approx(0.4 * 4.0))
-    assert alone.error([1.0]) == pytest.approx(1.6 * math.sqrt(2) * 4.3027 / 1.96, rel=1e-3)
+    assert alone.error([1.0]) == pytest.approx(
+        1.6 * math.sqrt(2) * 4.3027 / 1.96, rel=1e-3
+    )
     assert unseen(np.zeros(0), values, ()).error([1.0]) == 0.0
     assert found.error([]) == 0.0
 
@@ -79,7 +90,12 @@ def test_width_by_hand() -> None:
     freedom = 1 / (49 / 81 + 32 / 81 / 3)
     expected = t.ppf(0.975, freedom) / norm.ppf(0.975) * math.sqrt(1 + 7 / 18)
     assert width(values, list("aabb")) == pytest.approx(expected)
-    assert width(values, list("abcd")) == width(values, ()) == width(values, list("aaaa")) == 1.0
+    assert (
+        width(values, list("abcd"))
+        == width(values, ())
+        == width(values, list("aaaa"))
+        == 1.0
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e-7, 1e6, 1e12])
@@ -89,34 +105,50 @@ def test_effects_have_the_unit_of_the_errors(scale: float) -> None:
         plain = group_effects(np.array(values), list("aabb"))
         scaled = group_effects(scale * np.array(values), list("aabb"))
         for name, effect in plain.items():
-            assert scaled[name].shift == pytest.approx(scale * effect.shift, rel=1e-6, abs=0)
-            assert scaled[name].error == pytest.approx(scale * effect.error, rel=1e-6, abs=0)
+            assert scaled[name].shift == pytest.approx(
+                scale * effect.shift, rel=1e-6, abs=0
+            )
+            assert scaled[name].error == pytest.approx(
+                scale * effect.error, rel=1e-6, abs=0
+            )
 
 
-@pytest.mark.parametrize("labels", [(), ["a"] * 4, ["a", "a", "b", ""], ["", "", "", ""]])
+@pytest.mark.parametrize(
+    "labels", [(), ["a"] * 4, ["a", "a", "b", ""], ["", "", "", ""]]
+)
 def test_no_effects_without_two_groups(labels: list[str]) -> None:
     """One group says nothing of how groups vary."""
     assert group_effects(np.array([1.0, 2.0, 3.0, 4.0]), labels) == {}
 
 
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(-9, 9)), max_size=12), st.randoms())
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.integers(-9, 9)), max_size=12),
+    st.randoms(),
+)
 def test_the_order_of_rows_does_not_matter(rows: list[tuple[str, int]], order) -> None:
     """To the last bit."""
     mixed = list(rows)
     order.shuffle(mixed)
     found = []
     for some in (rows, mixed):
-        labels, values = [name for name, _ in some], np.array([v for _, v in some], dtype=float)
+        labels = [name for name, _ in some]
+        values = np.array([v for _, v in some], dtype=float)
         effects = group_effects(values, labels), unseen(values, values, labels)
         found.append((intraclass(values, labels), width(values, labels), effects))
     assert found[0] == found[1]
 
 
-def world(rng: np.random.Generator, systems: dict[str, float], n: int) -> tuple[Scored, float]:
+def world(
+    rng: np.random.Generator, systems: dict[str, float], n: int
+) -> tuple[Scored, float]:
     """n outputs of system `new`, whose errors share its effect and those of 10 sources."""
 
     def errors(name: str, sources: np.ndarray, size: int) -> np.ndarray:
-        return systems[name] + sources[np.arange(size) % len(sources)] + rng.normal(0, 0.1, size)
+        return (
+            systems[name]
+            + sources[np.arange(size) % len(sources)]
+            + rng.normal(0, 0.1, size)
+        )
 
     rated = [name for name in systems if name != "new" or n % 2]
     own = rng.normal(0, 0.1, size=40)
@@ -135,16 +167,22 @@ def world(rng: np.random.Generator, systems: dict[str, float], n: int) -> tuple[
         systems=("new",) * n,
         sources=tuple(f"t{i % 10}" for i in range(n)),
     )
-    return scored(outputs, estimates_of(estimate), residuals, resamples=200), float(human.mean())
+    return scored(outputs, estimates_of(estimate), residuals, resamples=200), float(
+        human.mean()
+    )
 
 
-@pytest.mark.parametrize("n", [50, 51])  # an odd number: the system is among the rated ones
+@pytest.mark.parametrize(
+    "n", [50, 51]
+)  # an odd number: the system is among the rated ones
 def test_intervals_of_systems_hold(n: int) -> None:
     """At least 95 times in 100 (here 60 runs, 3 misses and binomial slack)."""
     rng = np.random.default_rng(n)
     inside = 0
     for _ in range(60):
-        systems = dict(zip(["a", "b", "c", "d", "e", "new"], rng.normal(0, 0.15, 6), strict=True))
+        systems = dict(
+            zip(["a", "b", "c", "d", "e", "new"], rng.normal(0, 0.15, 6), strict=True)
+        )
         found, human = world(rng, systems, n)
         low, high = found.systems["new"].mean_interval
         inside += low <= human <= high

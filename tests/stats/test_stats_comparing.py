@@ -70,8 +70,11 @@ def test_permutation_against_all_permutations() -> None:
     """Drawn exchanges come near the exact p-value of all 2^9."""
     rng = np.random.default_rng(3)
     human = rng.normal(size=9)
-    first, second = human + rng.normal(size=9) * 0.5, rng.normal(size=9)
-    p = permutation_p(human, first, second, rng=np.random.default_rng(0), permutations=20_000)
+    first = human + rng.normal(size=9) * 0.5
+    second = rng.normal(size=9)
+    p = permutation_p(
+        human, first, second, rng=np.random.default_rng(0), permutations=20_000
+    )
     assert p == pytest.approx(exact_p(human, first, second), abs=0.015)
 
 
@@ -79,7 +82,8 @@ def test_permutation_tells_good_from_bad() -> None:
     """A copy of the human rating beats noise; a column does not beat itself, whatever its units."""
     rng = np.random.default_rng(0)
     human = rng.normal(size=60)
-    near, far = human + 0.1 * rng.normal(size=60), rng.normal(size=60)
+    near = human + 0.1 * rng.normal(size=60)
+    far = rng.normal(size=60)
     assert permutation_p(human, near, far, rng=rng) < 0.01
     assert permutation_p(human, near, 100 * near + 3, rng=rng) == 1.0
     assert math.isnan(permutation_p(human, near, np.ones(60), rng=rng))
@@ -89,7 +93,8 @@ def test_permutation_of_clusters_is_coarser() -> None:
     """Rows that are exchanged together leave few permutations: no small p-value."""
     rng = np.random.default_rng(0)
     human = rng.normal(size=60)
-    near, far = human + 0.1 * rng.normal(size=60), rng.normal(size=60)
+    near = human + 0.1 * rng.normal(size=60)
+    far = rng.normal(size=60)
     clusters = np.repeat([0, 1], 30)
     assert permutation_p(human, near, far, rng=rng, clusters=clusters) > 0.2
 
@@ -103,9 +108,13 @@ def test_holm_by_hand() -> None:
 @given(P_VALUES)
 def test_holm_by_definition(p_values) -> None:
     """Each is the largest (m - j + 1) p_j of those no larger, at most 1."""
-    m, order = len(p_values), np.sort(p_values)
+    m = len(p_values)
+    order = np.sort(p_values)
     expected = [
-        min(1.0, max((m - j) * order[j] for j in range(np.searchsorted(order, p, "right"))))
+        min(
+            1.0,
+            max((m - j) * order[j] for j in range(np.searchsorted(order, p, "right"))),
+        )
         for p in p_values
     ]
     assert holm(p_values) == pytest.approx(expected)

@@ -9,12 +9,20 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from refless.stats.confidence_sequence import FEWEST, MADE_UP, always_interval, first_quantile
+from refless.stats.confidence_sequence import (
+    FEWEST,
+    MADE_UP,
+    always_interval,
+    first_quantile,
+)
 
-RUNS, LAST = 1_000, 300
+RUNS = 1_000
+LAST = 300
 N = np.arange(FEWEST, LAST + 1)
 WIDTHS = {
-    freedom: np.array([always_interval(0.0, 1.0, n, freedom or n - 1)[1] for n in N.tolist()])
+    freedom: np.array(
+        [always_interval(0.0, 1.0, n, freedom or n - 1)[1] for n in N.tolist()]
+    )
     for freedom in (0, 10**9)
 }  # of standard errors; 0 for n - 1 degrees of freedom
 RATINGS = {
@@ -27,14 +35,18 @@ RATINGS = {
 def test_first_look_by_hand() -> None:
     """At a = 2.7955: 2 (.00259 + 2.7955 x .00802) = .05; the look at 60 adds log 6 to a²."""
     assert first_quantile(0.05) == pytest.approx(2.7955, abs=1e-3)
-    assert 2 * (norm.sf(2.7955) + 2.7955 * norm.pdf(2.7955)) == pytest.approx(0.05, abs=1e-4)
+    assert 2 * (norm.sf(2.7955) + 2.7955 * norm.pdf(2.7955)) == pytest.approx(
+        0.05, abs=1e-4
+    )
     assert always_interval(0.0, 1.0, FEWEST, 1e9)[1] == pytest.approx(2.7955, abs=1e-3)
     low, high = always_interval(1.0, 1.0, 60, 1e9)
     assert high - 1 == pytest.approx(math.sqrt(2.7955**2 + math.log(6)), abs=1e-3)
     assert low - 1 == pytest.approx(1 - high)
     assert math.isnan(always_interval(0.0, 1.0, FEWEST - 1, 8)[0])
     assert always_interval(1.0, 1.0, 60, 1e9, 3)[1] > high
-    assert always_interval(0.0, 0.0, 60, 59, reach=4.0)[1] == pytest.approx(MADE_UP * 4 / 60)
+    assert always_interval(0.0, 0.0, 60, 59, reach=4.0)[1] == pytest.approx(
+        MADE_UP * 4 / 60
+    )
 
 
 def test_random_walks_reach_it_with_the_chance_that_is_given() -> None:
@@ -68,7 +80,9 @@ def plain(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     n = np.arange(1, LAST + 1)
     means = np.cumsum(values, axis=1) / n
     squares = np.cumsum(np.square(values), axis=1) / n - means**2
-    common = np.stack([np.cumsum(values == value, axis=1) for value in np.unique(values)])
+    common = np.stack(
+        [np.cumsum(values == value, axis=1) for value in np.unique(values)]
+    )
     largest = np.take_along_axis(common, common.argmax(axis=0)[None], axis=0)[0]
     usual = np.unique(values)[common.argmax(axis=0)] - means
     others = squares * n - largest * np.square(usual)
@@ -94,7 +108,9 @@ def test_differences_of_ratings_from_1_to_5(kind: str) -> None:
     """Equal systems, and one whose ratings are middling: wrong at some look in at most 5 %."""
     rng = np.random.default_rng(3)
     assert ever_wrong(drawn(rng, kind) - drawn(rng, kind), 0.0, 4.0) <= 0.05
-    true = float(np.dot(RATINGS[kind], range(5)) - np.dot(RATINGS["middling"], range(5)))
+    true = float(
+        np.dot(RATINGS[kind], range(5)) - np.dot(RATINGS["middling"], range(5))
+    )
     assert ever_wrong(drawn(rng, kind) - drawn(rng, "middling"), true, 4.0) <= 0.05
 
 
@@ -133,6 +149,8 @@ def test_the_width_beside_that_of_one_look() -> None:
     rng = np.random.default_rng(8)
     _, errors = plain(drawn(rng, "middling") - drawn(rng, "middling"))
     once = np.array([always_interval(0.0, 1.0, FEWEST, n - 1)[1] for n in N.tolist()])
-    ratio = half_widths(errors, 4.0) / (errors * once / first_quantile(0.05) * norm.ppf(0.975))
+    ratio = half_widths(errors, 4.0) / (
+        errors * once / first_quantile(0.05) * norm.ppf(0.975)
+    )
     for n in (10, 20, 40, 60):
         assert 1.55 <= np.median(ratio[:, n - FEWEST]) <= 1.8

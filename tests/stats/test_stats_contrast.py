@@ -25,9 +25,12 @@ Z = 1.959963984540054  # of a normal distribution, two-sided 5 %
 RNG = np.random.default_rng(11)
 
 
-def arms(first: FloatArray, second: FloatArray, *, paired: bool = False, **columns) -> Sample:
+def arms(
+    first: FloatArray, second: FloatArray, *, paired: bool = False, **columns
+) -> Sample:
     """Old and new ratings, NaN for none, of the same items or of others."""
-    n, m = len(first), len(second)
+    n = len(first)
+    m = len(second)
     items = np.arange(n + m)
     if paired:
         items[n:] = items[:n]
@@ -42,7 +45,9 @@ def arms(first: FloatArray, second: FloatArray, *, paired: bool = False, **colum
 
 def one(ratings: FloatArray, unit: IntArray | None = None, **columns) -> Sample:
     """One arm; each row is a unit unless others are given."""
-    return Sample.of(ratings, np.arange(len(ratings)) if unit is None else unit, **columns)
+    return Sample.of(
+        ratings, np.arange(len(ratings)) if unit is None else unit, **columns
+    )
 
 
 def rated(values: FloatArray, rows: IntArray) -> FloatArray:
@@ -71,7 +76,9 @@ class Side:
         self.of: Counter[object] = Counter()  # influence of each unit
         for unit, _, weight, _ in self.rows:
             self.held[unit] += weight
-        self.units = 1 / sum(held**2 for held in self.held.values())  # as many of one weight
+        self.units = 1 / sum(
+            held**2 for held in self.held.values()
+        )  # as many of one weight
 
 
 def sides_of(sample: Sample, *, these: bool) -> list[Side]:
@@ -83,9 +90,14 @@ def sides_of(sample: Sample, *, these: bool) -> list[Side]:
         usual = len(marked) / len(every)
         chances = [sample.chance[row] for row in marked]
         chances = [usual if math.isnan(chance) else chance for chance in chances]
-        counts = [sample.mass[row] / chance for row, chance in zip(marked, chances, strict=True)]
+        counts = [
+            sample.mass[row] / chance
+            for row, chance in zip(marked, chances, strict=True)
+        ]
         known = [these * min(chance, 1.0) for chance in chances]
-        if len(marked) < len(every) and min(known, default=0.0) >= 1:  # yet some are not rated
+        if (
+            len(marked) < len(every) and min(known, default=0.0) >= 1
+        ):  # yet some are not rated
             known = [usual] * len(marked)
         rows = [
             (sample.unit[row], sample.rating[row], count / sum(counts), share)
@@ -101,18 +113,24 @@ def of_equal(values: list[float], least: float) -> float:
         return 0.0
     counts = Counter(round(float(value), 12) for value in values)
     most = max(counts.values())
-    commonest = min((value for value, count in counts.items() if count == most), key=abs)
+    commonest = min(
+        (value for value, count in counts.items() if count == most), key=abs
+    )
     others = [value for value in values if abs(value - commonest) > 1e-11]
     square = sum(value**2 for value in others) / len(others) if others else least**2
     return (most - 1) / (len(values) - 1) * square
 
 
-def made_up(side: Side, scale: Interval | None, *, verdicts: bool, alone: bool) -> Interval:
+def made_up(
+    side: Side, scale: Interval | None, *, verdicts: bool, alone: bool
+) -> Interval:
     """Made-up successes (and failures), and for how many rows a unit counts."""
     if scale is None or not (verdicts or alone):
         return 0.0, 1.0
     low, high = scale
-    off = [side.size * weight * (rating - side.mean) for _, rating, weight, _ in side.rows]
+    off = [
+        side.size * weight * (rating - side.mean) for _, rating, weight, _ in side.rows
+    ]
     sums: Counter[int] = Counter()
     for (unit, *_), each in zip(side.rows, off, strict=True):
         sums[unit] += each
@@ -124,7 +142,9 @@ def made_up(side: Side, scale: Interval | None, *, verdicts: bool, alone: bool) 
     spread = 1.0
     if not verdicts:
         ratings = [rating - side.mean for _, rating, _, _ in side.rows]
-        squares = sum(side.size * weight * (y - side.mean) ** 2 for _, y, weight, _ in side.rows)
+        squares = sum(
+            side.size * weight * (y - side.mean) ** 2 for _, y, weight, _ in side.rows
+        )
         squares += of_equal(ratings, 0.3 * (high - low))
         middle = (side.mean * side.size + (low + high) / 2) / (side.size + 1)
         spread = min(squares / (side.size * (middle - low) * (high - middle)), 1.0)
@@ -150,11 +170,17 @@ def fill(
     return side.sign * (middle - side.mean) * (1 - side.known)
 
 
-def twin(sample: Sample, scale: Interval | None, *, these: bool) -> tuple[float, float, float]:
+def twin(
+    sample: Sample, scale: Interval | None, *, these: bool
+) -> tuple[float, float, float]:
     """Error, degrees of freedom and centre of the answer by ratings alone."""
     sides = sides_of(sample, these=these)
     values = {rating for side in sides for _, rating, _, _ in side.rows}
-    verdicts = values == {0.0, 1.0} if scale is None else scale == VERDICTS and values <= {0.0, 1.0}
+    verdicts = (
+        values == {0.0, 1.0}
+        if scale is None
+        else scale == VERDICTS and values <= {0.0, 1.0}
+    )
     scale = VERDICTS if verdicts else scale
     reach = scale[1] - scale[0] if scale else max(values) - min(values)
     alone = len(sides) == 1
@@ -171,19 +197,29 @@ def twin(sample: Sample, scale: Interval | None, *, these: bool) -> tuple[float,
     borrowed = [min(4, len(kinds.get((1 - k,), []))) for k in range(len(sides))]
     more = _drawn_up(sides, borrowed)
     asked = max(1 - side.known for side in sides)
-    variances, below = [], []
+    variances = []
+    below = []
     for where, units in kinds.items():
         own = [
-            sum(side.of[u] ** 2 + side.held[u] ** 2 * (0 if verdicts else up) for u in units)
+            sum(
+                side.of[u] ** 2 + side.held[u] ** 2 * (0 if verdicts else up)
+                for u in units
+            )
             for side, up in zip(sides, more, strict=True)
         ]
         total = [sum(side.of[unit] for side in sides) for unit in units]
-        cross = sum(x**2 for x in total) - sum(side.of[u] ** 2 for side in sides for u in units)
+        cross = sum(x**2 for x in total) - sum(
+            side.of[u] ** 2 for side in sides for u in units
+        )
         held = [sum(side.held[unit] for side in sides) for unit in units]
         variance = sum(own) + cross
         freedom = sum(held) ** 2 / max(sum(h**2 for h in held), 1e-300) - 1
         if variance > 1e-12 * sum(own):
-            most = [lent for lent, v in zip(borrowed, own, strict=True) if v > 0.999999 * max(own)]
+            most = [
+                lent
+                for lent, v in zip(borrowed, own, strict=True)
+                if v > 0.999999 * max(own)
+            ]
             freedom += min(*most, 2)
         if not verdicts:
             usual = 0.3 * reach * math.sqrt(asked)
@@ -202,7 +238,9 @@ def _drawn_up(sides: list[Side], borrowed: list[int]) -> list[float]:
         return [0.0] * len(sides)
     each = [sum(x**2 for x in side.of.values()) * side.units for side in sides]
     spare = [side.units - 1 for side in sides]
-    pooled = sum(v * f for v, f in zip(each, spare, strict=True)) / max(sum(spare), 1e-300)
+    pooled = sum(v * f for v, f in zip(each, spare, strict=True)) / max(
+        sum(spare), 1e-300
+    )
     drawn = [
         (v * f + lent * pooled) / (f + lent) if f + lent else 0.0
         for v, f, lent in zip(each, spare, borrowed, strict=True)
@@ -232,7 +270,12 @@ def samples(draw: st.DrawFn) -> tuple[Sample, Interval | None]:
     chance = rng.choice([0.25, 0.5, 1.0], n) if draw(st.booleans()) else None
     mass = rng.choice([1.0, 2.0, 3.5], n) if draw(st.booleans()) else None
     sample = Sample.of(
-        rating, unit, arm=arm, item=item if draw(st.booleans()) else None, chance=chance, mass=mass
+        rating,
+        unit,
+        arm=arm,
+        item=item if draw(st.booleans()) else None,
+        chance=chance,
+        mass=mass,
     )
     return sample, scale
 
@@ -241,7 +284,9 @@ def close(first: Answer, second: Answer) -> None:
     """Two answers are one, but for rounding."""
     for name in ("value", "error", "freedom", "centre", "interval", "p", "above"):
         left = getattr(first, name)
-        assert left == pytest.approx(getattr(second, name), rel=1e-9, abs=1e-11, nan_ok=True), name
+        assert left == pytest.approx(
+            getattr(second, name), rel=1e-9, abs=1e-11, nan_ok=True
+        ), name
     assert first.untold == second.untold
 
 
@@ -271,7 +316,9 @@ def test_the_slow_twin(drawn: tuple[Sample, Interval | None], these: bool) -> No
     if not error:
         assert answer.untold == "all are equal"
         return
-    assert (answer.error, answer.freedom, answer.centre) == pytest.approx((error, freedom, centre))
+    assert (answer.error, answer.freedom, answer.centre) == pytest.approx(
+        (error, freedom, centre)
+    )
     half = student(answer.freedom) * error
     assert answer.interval[0] <= answer.value <= answer.interval[1]
     inside = max(centre - half, answer.bounds[0]), min(centre + half, answer.bounds[1])
@@ -300,7 +347,9 @@ def test_neither_order_nor_names_nor_sides_count(
     answer = contrast(sample, scale=scale, these=these).alone
     close(contrast(shuffled, scale=scale, these=these).alone, answer)
     if len(np.unique(sample.arm)) == 2:
-        opposed = contrast(replace(sample, arm=-sample.arm), scale=scale, these=these).alone
+        opposed = contrast(
+            replace(sample, arm=-sample.arm), scale=scale, these=these
+        ).alone
         close(opposed.turned(), answer)
         close(answer.turned().turned(), answer)
 
@@ -333,9 +382,12 @@ def test_arms_of_other_items_are_welchs_test() -> None:
     true = ttest_ind(old + 1.0, old, equal_var=False)
     assert answer.value / answer.error == pytest.approx(true.statistic)
     assert (answer.freedom, true.df) == (pytest.approx(2 * 10), pytest.approx(2 * 8))
-    old, new = RNG.normal(size=2000), 3 * RNG.normal(size=3000)
+    old = RNG.normal(size=2000)
+    new = 3 * RNG.normal(size=3000)
     true = ttest_ind(new, old, equal_var=False).confidence_interval()
-    assert contrast(arms(old, new)).alone.interval == pytest.approx(tuple(true), abs=1e-3)
+    assert contrast(arms(old, new)).alone.interval == pytest.approx(
+        tuple(true), abs=1e-3
+    )
 
 
 def test_a_small_arm_is_drawn_up_and_never_down() -> None:
@@ -367,7 +419,8 @@ def test_verdicts_of_one_arm_are_agresti_and_coulls() -> None:
 
 def test_verdicts_of_two_arms_are_agresti_and_caffos() -> None:
     """By hand: 5 of 6 beside 3 of 10; a success and a failure more in each arm."""
-    old, new = (np.arange(10) < 3).astype(float), (np.arange(6) < 5).astype(float)
+    old = (np.arange(10) < 3).astype(float)
+    new = (np.arange(6) < 5).astype(float)
     answer = contrast(arms(old, new)).alone
     shares = 4 / 12, 6 / 8
     half = Z * math.sqrt(4 / 12 * 8 / 12 / 12 + 6 / 8 * 2 / 8 / 8)
@@ -378,12 +431,17 @@ def test_verdicts_of_two_arms_are_agresti_and_caffos() -> None:
 
 def test_verdicts_in_pairs_are_bonett_and_prices() -> None:
     """By hand: of 20 items new alone passes 9 and old alone 2; a pair of either sign more."""
-    both = np.repeat([[0, 1], [1, 0], [1, 1], [0, 0]], [9, 2, 6, 3], axis=0).astype(float)
+    both = np.repeat([[0, 1], [1, 0], [1, 1], [0, 0]], [9, 2, 6, 3], axis=0).astype(
+        float
+    )
     answer = contrast(arms(*both.T, paired=True)).alone
-    better, worse = 10 / 22, 3 / 22
+    better = 10 / 22
+    worse = 3 / 22
     half = Z * math.sqrt((better + worse - (better - worse) ** 2) / 22)
     assert answer.value == pytest.approx(7 / 20)
-    assert answer.interval == pytest.approx((better - worse - half, better - worse + half))
+    assert answer.interval == pytest.approx(
+        (better - worse - half, better - worse + half)
+    )
 
 
 def test_equal_values_add_a_usual_difference() -> None:
@@ -396,20 +454,26 @@ def test_equal_values_add_a_usual_difference() -> None:
     equal = 6 / 7 * (1.75 / 8) ** 2 * 8 / 7
     answer = contrast(arms(np.zeros(8), d, paired=True)).alone
     assert answer.error**2 == pytest.approx(plain + equal)
-    answer = contrast(arms(np.full(8, 3.0), np.full(8, 2.0), paired=True), scale=STARS).alone
+    answer = contrast(
+        arms(np.full(8, 3.0), np.full(8, 2.0), paired=True), scale=STARS
+    ).alone
     assert (answer.value, answer.error) == (-1.0, pytest.approx(0.3 * 4 / 8))
 
 
 def test_the_worst_regression_is_shown() -> None:
     """Old passes 60 of 60 and new none; each of 30 items is one point worse."""
     for scale in (None, VERDICTS):
-        answer = contrast(arms(np.ones(60), np.zeros(60), paired=True), scale=scale).alone
+        answer = contrast(
+            arms(np.ones(60), np.zeros(60), paired=True), scale=scale
+        ).alone
         assert answer.value == -1
         assert answer.interval == pytest.approx(
             (-1.0, -60 / 62 + Z * math.sqrt((1 - (60 / 62) ** 2) / 62))
         )
     for scale in (None, STARS):
-        answer = contrast(arms(np.full(30, 4.0), np.full(30, 3.0), paired=True), scale=scale).alone
+        answer = contrast(
+            arms(np.full(30, 4.0), np.full(30, 3.0), paired=True), scale=scale
+        ).alone
         assert answer.interval[1] < 0
         assert answer.p < 0.001
 
@@ -444,7 +508,10 @@ def test_what_has_no_interval() -> None:
     assert (nothing.alone.untold, nothing.fewest) == ("nothing is rated", 0)
     assert math.isnan(nothing.alone.value)
     for value in (4.0, 3.3, 0.1):
-        for sample in (one(np.full(7, value)), arms(np.full(3, value), np.full(6, value))):
+        for sample in (
+            one(np.full(7, value)),
+            arms(np.full(3, value), np.full(6, value)),
+        ):
             answer = contrast(sample).alone
             assert answer.untold == "all are equal"
             assert math.isnan(answer.interval[0])
@@ -471,14 +538,18 @@ def test_units_are_drawn_whole() -> None:
     assert answer.alone.error**2 == pytest.approx(3 / 2 * (9 + 25 + 4) / 36)
     assert answer.alone.freedom == pytest.approx(2)
     assert answer.rated == 3
-    uneven = contrast(one(RNG.normal(size=12), np.repeat(np.arange(4), [6, 2, 2, 2]))).alone
+    uneven = contrast(
+        one(RNG.normal(size=12), np.repeat(np.arange(4), [6, 2, 2, 2]))
+    ).alone
     assert uneven.freedom == pytest.approx(144 / 48 - 1)
 
 
 def test_these_entries_are_the_question() -> None:
     """60 of 96 items rated: the root of 1 - 60 / 96 as wide; all: exact, with estimates too."""
     d = RNG.normal(0.2, 1.0, 96)
-    sample = arms(rated(np.zeros(96), np.arange(60)), rated(d, np.arange(60)), paired=True)
+    sample = arms(
+        rated(np.zeros(96), np.arange(60)), rated(d, np.arange(60)), paired=True
+    )
     these, like = (contrast(sample, these=this).alone for this in (True, False))
     assert these.error / like.error == pytest.approx(math.sqrt(1 - 60 / 96))
     for whole in (arms(np.zeros(96), d, paired=True), one(np.ones(5)), one(np.ones(1))):
@@ -490,17 +561,23 @@ def test_these_entries_are_the_question() -> None:
 def test_answers() -> None:
     """Student's t: its quantile, two-sided p, one-sided probability; by R, 2 * pt(-2, 10)."""
     answer = Answer(value=1.0, error=0.5, freedom=10)
-    assert answer.interval == pytest.approx((1 - 0.5 * student(10), 1 + 0.5 * student(10)))
+    assert answer.interval == pytest.approx(
+        (1 - 0.5 * student(10), 1 + 0.5 * student(10))
+    )
     assert answer.p == pytest.approx(0.0733880, abs=1e-6)
     assert answer.above == pytest.approx(1 - 0.0733880 / 2, abs=1e-6)
-    assert replace(answer, error=0.01, centre=0.5).interval[1] == 1  # the value is inside
+    assert (
+        replace(answer, error=0.01, centre=0.5).interval[1] == 1
+    )  # the value is inside
     bounded = replace(answer, centre=0.5, bounds=(0.0, 1.2))
     assert bounded.interval == pytest.approx((0.0, 1.2))
     assert bounded.beyond(1.0).interval == pytest.approx((-1.0, 0.2))
     assert bounded.turned().interval == pytest.approx((-1.2, 0.0))
 
 
-def half_rated(rng: np.random.Generator, n: int, both: int, rest: tuple[int, int]) -> Sample:
+def half_rated(
+    rng: np.random.Generator, n: int, both: int, rest: tuple[int, int]
+) -> Sample:
     """Items of which some are rated for both systems, and others for one of them alone."""
     level = rng.normal(size=n)
     old, new = level + rng.normal(size=(2, n)) / 3
@@ -514,15 +591,20 @@ def test_items_rated_in_part_by_generalised_least_squares() -> None:
 
     That of pairs is shrunk as `kept_of` says, with two opposed made-up pairs; by numpy alone.
     """
-    both, rest = 30, (20, 15)
+    both = 30
+    rest = (20, 15)
     sample = half_rated(np.random.default_rng(1), both + sum(rest), both, rest)
     old, new = sample.rating.reshape(2, -1)
     parts = [old[:both], old[both : both + rest[0]], new[:both], new[-rest[1] :]]
     spread = [np.nanvar(column, ddof=1) for column in (old, new)]
     usual = 0.3 * (np.nanmax(sample.rating) - np.nanmin(sample.rating))
     ups = [
-        np.append(mine, mine.mean() + sign * max(math.sqrt(var), usual) * np.array([1, -1]))
-        for mine, sign, var in zip((old[:both], new[:both]), (1, -1), spread, strict=True)
+        np.append(
+            mine, mine.mean() + sign * max(math.sqrt(var), usual) * np.array([1, -1])
+        )
+        for mine, sign, var in zip(
+            (old[:both], new[:both]), (1, -1), spread, strict=True
+        )
     ]
     r = np.corrcoef(*ups)[0, 1]
     t2 = r**2 * (both - 2) / (1 - r**2)
@@ -532,7 +614,8 @@ def test_items_rated_in_part_by_generalised_least_squares() -> None:
     design = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
     inverse = np.linalg.inv(covariance)
     means = np.linalg.solve(
-        design.T @ inverse @ design, design.T @ inverse @ [part.mean() for part in parts]
+        design.T @ inverse @ design,
+        design.T @ inverse @ [part.mean() for part in parts],
     )
     best = np.linalg.inv(design.T @ inverse @ design)
     plain = np.array([[50, 0], [0, 45]])
@@ -570,7 +653,9 @@ def by_proxy(sample: Sample, *, these: bool) -> tuple[float, float]:
         masses = sum(sample.mass[row] for row in every)
         whole = sum(sample.mass[row] * sample.proxy[row] for row in every) / masses
         own = zip(marked, side.rows, strict=True)
-        known = sum(weight * sample.proxy_labelled[row] for row, (_, _, weight, _) in own)
+        known = sum(
+            weight * sample.proxy_labelled[row] for row, (_, _, weight, _) in own
+        )
         centre = known if these else whole
         for row, (unit, _, weight, share) in zip(marked, side.rows, strict=True):
             mine = weight * math.sqrt(1 - share) * (sample.proxy_labelled[row] - centre)
@@ -584,8 +669,15 @@ def by_proxy(sample: Sample, *, these: bool) -> tuple[float, float]:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.integers(10, 40), st.integers(0, 40), st.integers(0, 2**32 - 1), *[st.booleans()] * 2)
-def test_estimates_by_regression(n: int, others: int, seed: int, these: bool, two: bool) -> None:
+@given(
+    st.integers(10, 40),
+    st.integers(0, 40),
+    st.integers(0, 2**32 - 1),
+    *[st.booleans()] * 2,
+)
+def test_estimates_by_regression(
+    n: int, others: int, seed: int, these: bool, two: bool
+) -> None:
     """theta = Y_L - lambda (f_L - f_all), by loops; what is left has n - 2 degrees of freedom."""
     rng = np.random.default_rng(seed)
     rows = (1 + two) * (n + others)
@@ -595,7 +687,12 @@ def test_estimates_by_regression(n: int, others: int, seed: int, these: bool, tw
     human = np.where(item < n, ratings, math.nan)
     arm = np.repeat([-1, 1], n + others) if two else np.ones(rows, dtype=np.int64)
     sample = Sample.of(
-        human, item, arm=arm, item=item, proxy=estimates, proxy_labelled=estimates + 0.1 * ratings
+        human,
+        item,
+        arm=arm,
+        item=item,
+        proxy=estimates,
+        proxy_labelled=estimates + 0.1 * ratings,
     )
     answers = contrast(sample, these=these)
     if these and not others:
@@ -611,12 +708,18 @@ def test_estimates_by_regression(n: int, others: int, seed: int, these: bool, tw
         return
     known = arm @ np.where(item < n, sample.proxy_labelled, 0.0) / n
     whole = arm @ estimates / (n + others)
-    assert answers.both.value == pytest.approx(answers.alone.value - share * (known - whole))
-    left = 1 - 2 * share / slope * r**2 + (share / slope * r) ** 2  # of (y - share f) to y, squared
+    assert answers.both.value == pytest.approx(
+        answers.alone.value - share * (known - whole)
+    )
+    left = (
+        1 - 2 * share / slope * r**2 + (share / slope * r) ** 2
+    )  # of (y - share f) to y, squared
     lost = (n - 1) / (n - 2) * (1 + 1 / (n - 3))
     assert answers.both.error**2 == pytest.approx(answers.alone.error**2 * left * lost)
     assert answers.both.freedom == pytest.approx(n - 2)
-    of_these = 1 / (n + others) if these else 0.0  # no number of ratings is worth more than all
+    of_these = (
+        1 / (n + others) if these else 0.0
+    )  # no number of ratings is worth more than all
     worth = 1 / (left * lost * (1 / n - of_these) + of_these)
     assert answers.worth == pytest.approx(worth)
 
@@ -637,7 +740,9 @@ def test_the_value_of_the_paper() -> None:
 
 def raters_twin(sample: Sample, *, these: bool) -> float:
     """What severity counts for, by a table of units and raters."""
-    table: Counter[tuple[int, int]] = Counter()  # what severity does to a unit's influence
+    table: Counter[tuple[int, int]] = (
+        Counter()
+    )  # what severity does to a unit's influence
     net: Counter[int] = Counter()
     entry, rater, share = (
         getattr(sample.shares, name).tolist() for name in ("entry", "rater", "share")
@@ -647,18 +752,30 @@ def raters_twin(sample: Sample, *, these: bool) -> float:
         marked = np.flatnonzero(sample.rated & (sample.arm == side.sign)).tolist()
         rows = [*zip(marked, side.rows, strict=True)]
         for name in {rater for _, rater in parts}:
-            usual = sum(weight * parts.get((row, name), 0.0) for row, (_, _, weight, _) in rows)
+            usual = sum(
+                weight * parts.get((row, name), 0.0) for row, (_, _, weight, _) in rows
+            )
             net[name] += side.sign * usual
             for row, (unit, _, weight, known) in rows:
-                move = side.sign * weight * math.sqrt((1 - known) / (1 - side.held[unit]))
+                move = (
+                    side.sign * weight * math.sqrt((1 - known) / (1 - side.held[unit]))
+                )
                 table[unit, name] += move * (parts.get((row, name), 0.0) - usual)
     strange = sum(x**2 for x in net.values()) - sum(x**2 for x in table.values())
     return strange if strange > 1e-9 else 0.0
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(2, 7), st.booleans(), st.booleans(), st.booleans())
-def test_raters_by_tables(seed: int, raters: int, two: bool, units: bool, these: bool) -> None:
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(2, 7),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+def test_raters_by_tables(
+    seed: int, raters: int, two: bool, units: bool, these: bool
+) -> None:
     """Shares of raters in units and arms; few who matter are told, and then nothing is added."""
     rng = np.random.default_rng(seed)
     n = 12
@@ -674,7 +791,8 @@ def test_raters_by_tables(seed: int, raters: int, two: bool, units: bool, these:
     strict = Severity(variance=0.5, square=0.7, freedom=raters - 1)
     if these and sample.rated.all():
         return
-    answers, plain = contrast(sample, severity=strict, these=these), contrast(sample, these=these)
+    answers = contrast(sample, severity=strict, these=these)
+    plain = contrast(sample, these=these)
     strange = raters_twin(sample, these=these)
     assert answers.strange == pytest.approx(strange, abs=1e-9)
     assert answers.alone.value == plain.alone.value
@@ -686,7 +804,9 @@ def test_raters_by_tables(seed: int, raters: int, two: bool, units: bool, these:
         return
     variance = plain.alone.error**2
     assert answers.alone.error**2 == pytest.approx(variance + strange * 0.5)
-    below = variance**2 / plain.alone.freedom + (strange * 0.7) ** 2 / max(raters - 1.5, 1)
+    below = variance**2 / plain.alone.freedom + (strange * 0.7) ** 2 / max(
+        raters - 1.5, 1
+    )
     assert answers.alone.freedom >= (variance + strange * 0.5) ** 2 / below * (1 - 1e-9)
 
 
@@ -701,9 +821,15 @@ def test_raters_of_one_arm_each() -> None:
     told = severity(text, rater, ratings.reshape(-1))
     sample = arms(*ratings.mean(axis=2), shares=Shares.equal(text, rater))
     answers = contrast(sample, severity=told)
-    assert (told.freedom, answers.strange, answers.apart) == (6, pytest.approx(0.5), True)
+    assert (told.freedom, answers.strange, answers.apart) == (
+        6,
+        pytest.approx(0.5),
+        True,
+    )
     alone = Shares.equal(np.arange(60), np.arange(60) // 30)
-    answer = contrast(arms(*ratings.mean(axis=2), shares=alone), severity=Severity()).alone
+    answer = contrast(
+        arms(*ratings.mean(axis=2), shares=alone), severity=Severity()
+    ).alone
     assert answer.untold == "raters are apart"
     assert math.isnan(answer.interval[0])
 
@@ -760,7 +886,10 @@ def test_intervals_with_estimates_hold(n: int, strength: float) -> None:
         proxy = np.append(np.zeros(200), f)
         answers.append(contrast(arms(0 * new, new, paired=True, proxy=proxy)))
     assert shown_and_held(answers, 0.0)[0] >= 0.93
-    squares = [np.mean([getattr(a, by).value ** 2 for a in answers]) for by in ("both", "alone")]
+    squares = [
+        np.mean([getattr(a, by).value ** 2 for a in answers])
+        for by in ("both", "alone")
+    ]
     assert squares[0] <= (1.02 if strength == 0 else 0.9) * squares[1]
 
 
@@ -773,10 +902,13 @@ def test_intervals_know_who_rated() -> None:
     n = 30
     text, rater = np.indices((2 * n, 4)).reshape(2, -1)
     rater = rater + 4 * (text >= n)
-    known, unknown = [], []
+    known = []
+    unknown = []
     for _ in range(200):
         strict = 0.4 * rng.normal(size=(2, 1, 4))
-        ratings = 0.6 * rng.normal(size=(2, n, 1)) + strict + 0.5 * rng.normal(size=(2, n, 4))
+        ratings = (
+            0.6 * rng.normal(size=(2, n, 1)) + strict + 0.5 * rng.normal(size=(2, n, 4))
+        )
         told = severity(text, rater, ratings.reshape(-1))
         sample = arms(*ratings.mean(axis=2), shares=Shares.equal(text, rater))
         known.append(contrast(sample, severity=told))

@@ -90,7 +90,8 @@ def test_auc_equals_scikit_learn(columns):
 @pytest.mark.parametrize("measure", [pearson, spearman, kendall, auc])
 def test_undefined_correlations_are_nan(measure, x):
     """Fewer than two rows or a constant column give NaN, never 0, on either side."""
-    constant, other = np.array(x), np.arange(float(len(x)))
+    constant = np.array(x)
+    other = np.arange(float(len(x)))
     assert math.isnan(measure(constant, other))
     if measure is not auc:
         assert math.isnan(measure(other, constant))

@@ -37,11 +37,14 @@ def test_greedy_is_best_of_all_next_ones(m: int, seed: int, noise: float) -> Non
     chosen = most_telling(covariance, noise, m - 1, counts).tolist()
     assert len(set(chosen)) == m - 1
     for k in range(m - 1):
-        seen, total = chosen[:k], {}
+        seen = chosen[:k]
+        total = {}
         for one in set(range(m)) - set(seen):
             kept = np.ones(m, bool)
             kept[[*seen, one]] = False
-            total[one] = float((counts * left_in(covariance, noise, [*seen, one]))[kept].sum())
+            total[one] = float(
+                (counts * left_in(covariance, noise, [*seen, one]))[kept].sum()
+            )
         assert total[chosen[k]] <= min(total.values()) + 1e-9 * sum(counts)
 
 
@@ -59,9 +62,11 @@ def test_posterior_covariance_is_what_refitting_gives() -> None:
     """Variances after an observation are those of a process fitted with that text too."""
     rng = np.random.default_rng(5)
     x = rng.standard_normal((14, 4))
-    kernel, noise = x @ x.T + 0.3 * np.eye(14), 0.4
+    kernel = x @ x.T + 0.3 * np.eye(14)
+    noise = 0.4
     y = rng.standard_normal(14)
-    known, new = np.arange(9), np.arange(9, 14)
+    known = np.arange(9)
+    new = np.arange(9, 14)
     fitted = exact(kernel[np.ix_(known, known)].copy(), np.full(9, noise), y[known])
     cross = kernel[np.ix_(new, known)]
     together = fitted.together(cross, kernel[np.ix_(new, new)].copy())
@@ -84,7 +89,9 @@ def test_estimates_have_these_variances(many: dict[str, int]) -> None:
     outputs = as_outputs(pool.take(np.arange(50, 70)))
     found = fitted.together(outputs)
     assert found is not None
-    ratio = (np.diag(found.covariance) + found.noise) / np.square(fitted.estimate(outputs).sd)
+    ratio = (np.diag(found.covariance) + found.noise) / np.square(
+        fitted.estimate(outputs).sd
+    )
     assert 0.75 < ratio.min() <= ratio.max() < 1.0 + 1e-6
     assert np.linalg.eigvalsh(found.covariance).min() > -1e-8
 
@@ -93,8 +100,11 @@ def test_doubt_without_end_weighs_all_kernels_alike() -> None:
     """And the nugget: one of kernels + 1 parts of a variance of 1, beside the ratings' noise."""
     pool = simulate(40, seed=9).pool
     fitted = GaussianProcess(threads=1).fit(pool)
-    data, model = fitted._state().data, fitted._state().model
+    data = fitted._state().data
+    model = fitted._state().model
     doubtful = doubted(data, model, 10**12)
     parts = len(data.kernels) + 1
-    assert [*doubtful.covariance.weights.values()] == pytest.approx([1 / parts] * (parts - 1))
+    assert [*doubtful.covariance.weights.values()] == pytest.approx(
+        [1 / parts] * (parts - 1)
+    )
     assert doubtful.amplitudes.nugget == pytest.approx(1 / parts)

@@ -9,7 +9,9 @@ from scipy.stats import fisher_exact, hypergeom
 from refless.stats.fisher import Marks, at_most, by_name, marked, one_each
 
 
-def marks(on: list[int], groups: list[int] | None = None, names: tuple[str, ...] = ()) -> Marks:
+def marks(
+    on: list[int], groups: list[int] | None = None, names: tuple[str, ...] = ()
+) -> Marks:
     labels = range(len(on)) if groups is None else groups
     return Marks(np.array(on, dtype=np.bool_), np.array(labels, dtype=np.int64), names)
 
@@ -19,12 +21,16 @@ def test_chance_is_hypergeometric(n: int, m: int, data: st.DataObject) -> None:
     """As scipy.stats has it."""
     drawn = data.draw(st.integers(0, n + m))
     k = data.draw(st.integers(max(0, drawn - m), min(n, drawn)))
-    assert at_most(k, drawn, n, m) == pytest.approx(hypergeom.cdf(k, n + m, drawn, n), rel=1e-9)
+    assert at_most(k, drawn, n, m) == pytest.approx(
+        hypergeom.cdf(k, n + m, drawn, n), rel=1e-9
+    )
 
 
 def test_fishers_test() -> None:
     """7 of 10 beside 1 of 12, as scipy's test of the table has it."""
-    found = marked(marks([1] * 7 + [0] * 3), marks([1] + [0] * 11), np.random.default_rng(0))
+    found = marked(
+        marks([1] * 7 + [0] * 3), marks([1] + [0] * 11), np.random.default_rng(0)
+    )
     expected = fisher_exact([[7, 3], [1, 11]], alternative="greater").pvalue
     assert (found.n, found.count, found.share, found.usual) == (10, 7, 0.7, 1 / 12)
     assert found.p == pytest.approx(expected, rel=1e-9)

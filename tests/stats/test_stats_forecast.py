@@ -45,8 +45,15 @@ def test_how_much_is_rated_by_hand() -> None:
     assert (found.done, found.missing, found.units) == (2.0, 1.0, 2.0)
     assert found.shared == found.alike == 0.95  # 1, and never so much
     assert found.tails == 0.5
-    apart = progress_of([np.array([0, 1]), np.array([2, 3, 4])], [ratings[1][:2], ratings[1]])
-    assert (apart.both, apart.paired, apart.done, apart.missing) == (0.0, False, 4.0, 1.0)
+    apart = progress_of(
+        [np.array([0, 1]), np.array([2, 3, 4])], [ratings[1][:2], ratings[1]]
+    )
+    assert (apart.both, apart.paired, apart.done, apart.missing) == (
+        0.0,
+        False,
+        4.0,
+        1.0,
+    )
     half = found.after(0.5)
     assert (half.rated, half.both) == ((2.5, 2.5), 2.5)
 
@@ -57,7 +64,9 @@ def test_few_items_with_both_ratings_tell_little() -> None:
         drawn, error = drawn_alike(0.5, both)
         assert drawn == pytest.approx(USUAL_ALIKE)
         assert error == pytest.approx((1 - USUAL_ALIKE**2) * SPREAD_ALIKE)
-    assert drawn_alike(0.5, 40.0)[0] == pytest.approx(math.tanh(0.1003 + 0.8324 * 0.4490), abs=1e-3)
+    assert drawn_alike(0.5, 40.0)[0] == pytest.approx(
+        math.tanh(0.1003 + 0.8324 * 0.4490), abs=1e-3
+    )
     assert drawn_alike(0.5, 1e6)[0] == pytest.approx(0.5, abs=1e-3)
 
 
@@ -125,7 +134,9 @@ def test_half_rated_items_by_drawing() -> None:
         progress = progress_of([np.arange(100), np.arange(100)], list(part))
         a, b = (arm[~np.isnan(arm)] for arm in part)
         square = a.var(ddof=1) / 20 + b.var(ddof=1) / 20
-        square -= 2 * progress.shared * a.std(ddof=1) * b.std(ddof=1) * progress.both / 400
+        square -= (
+            2 * progress.shared * a.std(ddof=1) * b.std(ddof=1) * progress.both / 400
+        )
         known = Today(progress=progress, error=math.sqrt(square), freedom=38.0)
         forecast = known.after(1.0)
         true = student(99.0) * (human[1] - human[0]).std(ddof=1) / 10

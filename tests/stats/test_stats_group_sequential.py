@@ -49,7 +49,9 @@ def test_unequal_looks_as_rpact() -> None:
     error that is .0006 at the end.
     """
     looks = Looks.at((0.35, 0.7, 1.0), 1, "pocock", alpha=0.26)
-    assert looks.boundaries == pytest.approx([1.5446617, 1.4828682, 1.4620058], abs=6e-4)
+    assert looks.boundaries == pytest.approx(
+        [1.5446617, 1.4828682, 1.4620058], abs=6e-4
+    )
     assert [level / 2 for level in looks.spent] == pytest.approx(
         [0.061214062, 0.10266465, 0.13], abs=1e-8
     )
@@ -67,15 +69,17 @@ def test_spending_by_hand() -> None:
         assert spent(1.3, 0.025, spending) == 0.025
 
 
-def inside_at_all(information: tuple[float, ...], boundaries: tuple[float, ...]) -> float:
+def inside_at_all(
+    information: tuple[float, ...], boundaries: tuple[float, ...]
+) -> float:
     """The chance of no crossing, as the volume of a box under a multivariate normal density."""
     times = np.array(information)
     joint = np.sqrt(np.minimum.outer(times, times) / np.maximum.outer(times, times))
     ends = np.minimum(boundaries, 12.0)
     return float(
-        multivariate_normal(cov=joint, maxpts=200_000, abseps=1e-7, releps=1e-7, seed=0).cdf(
-            ends, lower_limit=-ends
-        )
+        multivariate_normal(
+            cov=joint, maxpts=200_000, abseps=1e-7, releps=1e-7, seed=0
+        ).cdf(ends, lower_limit=-ends)
     )
 
 
@@ -83,7 +87,11 @@ TIMES = st.lists(st.floats(0.05, 1.0), min_size=1, max_size=4, unique=True).map(
 
 
 @settings(max_examples=30, deadline=None)
-@given(times=TIMES, spending=st.sampled_from(SPENDINGS), alpha=st.sampled_from((0.01, 0.05, 0.2)))
+@given(
+    times=TIMES,
+    spending=st.sampled_from(SPENDINGS),
+    alpha=st.sampled_from((0.01, 0.05, 0.2)),
+)
 def test_boundaries_spend_what_the_slow_twin_says(
     times: list[float], spending: Spending, alpha: float
 ) -> None:
@@ -120,11 +128,17 @@ def test_power_of_a_fixed_plan_and_of_a_drift() -> None:
     power = crossing_chances((1.0,), (looks.last,), 1.959964 + 1.281552)
     assert power.sum() == pytest.approx(0.9, abs=1e-6)
     five = Looks.at((1, 2, 3, 4, 5), 5, "obrien-fleming")
-    drifting = crossing_chances(five.information, five.boundaries, 3.2415 / math.sqrt(5)).sum()
-    assert drifting == pytest.approx(0.893, abs=2e-3)  # O'Brien-Fleming-like looks cost .7 %
+    drifting = crossing_chances(
+        five.information, five.boundaries, 3.2415 / math.sqrt(5)
+    ).sum()
+    assert drifting == pytest.approx(
+        0.893, abs=2e-3
+    )  # O'Brien-Fleming-like looks cost .7 %
 
 
-@pytest.mark.parametrize(("spending", "factor"), [("obrien-fleming", 1.028), ("pocock", 1.228)])
+@pytest.mark.parametrize(
+    ("spending", "factor"), [("obrien-fleming", 1.028), ("pocock", 1.228)]
+)
 def test_inflation_for_power(spending: Spending, factor: float) -> None:
     """Five looks, power .8: the fixed plan times 1.028 and 1.228.
 
@@ -138,7 +152,9 @@ def test_inflation_for_power(spending: Spending, factor: float) -> None:
 
 def test_student() -> None:
     """The chance beyond is that of the normal boundary; back and forth."""
-    assert critical_value(1.959964, 9) == pytest.approx(2.262157, abs=1e-5)  # tables of t
+    assert critical_value(1.959964, 9) == pytest.approx(
+        2.262157, abs=1e-5
+    )  # tables of t
     assert student_t.sf(critical_value(3.357, 39), 39) == pytest.approx(norm.sf(3.357))
     assert normal_value(critical_value(2.4, 12), 12) == pytest.approx(2.4)
     assert normal_value(-2.262157, 9) == pytest.approx(-1.959964, abs=1e-5)
@@ -180,7 +196,9 @@ def test_repeated_p_is_below_the_level_where_a_boundary_is_crossed() -> None:
     """At the boundary it is the level; of one look it is the p-value of that look."""
     looks = Looks.at((20, 40), 100, "obrien-fleming")
     assert looks.repeated_p(looks.last) == pytest.approx(0.05, abs=1e-12)
-    assert looks.repeated_p(-looks.last - 0.1) < 0.05 < looks.repeated_p(looks.last - 0.1)
+    assert (
+        looks.repeated_p(-looks.last - 0.1) < 0.05 < looks.repeated_p(looks.last - 0.1)
+    )
     for z in (0.3, 1.2, 2.5, 3.9, 6.0):
         one = Looks.at((7,), 7, "pocock").repeated_p(z)
         assert one == pytest.approx(2 * norm.sf(z), rel=2e-3)

@@ -35,8 +35,12 @@ def test_fisher_interval_equals_scipy(r, n):
     x = np.random.default_rng(0).normal(size=(n, 2))
     x -= x.mean(axis=0)
     basis = np.linalg.qr(x)[0]  # orthogonal columns, mixed to give exactly r
-    result = scipy.stats.pearsonr(basis[:, 0], r * basis[:, 0] + math.sqrt(1 - r * r) * basis[:, 1])
-    assert fisher_interval(r, n) == pytest.approx(tuple(result.confidence_interval()), abs=1e-9)
+    result = scipy.stats.pearsonr(
+        basis[:, 0], r * basis[:, 0] + math.sqrt(1 - r * r) * basis[:, 1]
+    )
+    assert fisher_interval(r, n) == pytest.approx(
+        tuple(result.confidence_interval()), abs=1e-9
+    )
 
 
 def test_fisher_interval_of_ranks_is_wider():
@@ -83,7 +87,8 @@ def test_conformal_radius_covers():
 def test_mean_interval_does_not_depend_on_order(seed, n, m):
     """Shuffled estimates and residuals give the same interval, bit for bit."""
     rng = np.random.default_rng(seed)
-    estimates, residuals = rng.random(n), rng.normal(size=m)
+    estimates = rng.random(n)
+    residuals = rng.normal(size=m)
     first = mean_interval(estimates, residuals, np.random.default_rng(0), 100)
     shuffled = rng.permutation(estimates), rng.permutation(residuals)
     assert mean_interval(*shuffled, np.random.default_rng(0), 100) == first
@@ -92,7 +97,8 @@ def test_mean_interval_does_not_depend_on_order(seed, n, m):
 def test_mean_interval_equals_its_normal_limit(monkeypatch):
     """Drawing and the normal approximation agree on some hundreds of rows."""
     rng = np.random.default_rng(2)
-    estimates, residuals = rng.random(400), rng.normal(size=300) / 3 + 0.1
+    estimates = rng.random(400)
+    residuals = rng.normal(size=300) / 3 + 0.1
     drawn = mean_interval(estimates, residuals, np.random.default_rng(0), 4_000)
     monkeypatch.setattr(intervals, "DRAWN_ROWS", 10)
     normal = mean_interval(estimates, residuals, np.random.default_rng(0))
@@ -105,7 +111,8 @@ def test_mean_interval_covers_what_raters_would_say():
     for spread in (0.0, 0.1, 0.2, 0.4, 2.0):
         held = 0
         for _ in range(300):
-            bias, estimates = spread * rng.normal(), np.zeros(200)
+            bias = spread * rng.normal()
+            estimates = np.zeros(200)
             low, high = mean_interval(estimates, bias + rng.normal(size=60), rng, 200)
             held += low <= bias + rng.normal(size=200).mean() <= high
         assert held / 300 >= 0.92, spread  # binomial: 0.95 less 2.4 standard errors

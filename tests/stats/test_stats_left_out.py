@@ -29,7 +29,9 @@ OTHER_TOOLS: dict[str, Callable[[FloatArray, FloatArray], float]] = {
 }
 
 
-def stars(rng: np.random.Generator, n: int, noise: float = 0.8) -> tuple[FloatArray, FloatArray]:
+def stars(
+    rng: np.random.Generator, n: int, noise: float = 0.8
+) -> tuple[FloatArray, FloatArray]:
     """Ratings and scores on a scale of 1 to 5."""
     level = rng.normal(3.4, 1.0, n)
     columns = (level + noise * rng.normal(size=n) for _ in range(2))
@@ -51,7 +53,9 @@ def unlike(column: FloatArray, unit: IntArray) -> int:
     """Units with a value that is not the commonest one; of two such, the smaller one."""
     counts = Counter(column.tolist())
     commonest = min(counts, key=lambda value: (-counts[value], value))
-    return len({place for place, value in zip(unit, column, strict=True) if value != commonest})
+    return len(
+        {place for place, value in zip(unit, column, strict=True) if value != commonest}
+    )
 
 
 @pytest.mark.parametrize("name", OTHER_TOOLS)
@@ -63,7 +67,9 @@ def test_leaving_out_by_hand(name: str, n: int, size: int, seed: int) -> None:
     human, judge = stars(rng, n)
     unit = rng.permutation(n) // size
     value = OTHER_TOOLS[name](human, judge)
-    left = [OTHER_TOOLS[name](human[unit != u], judge[unit != u]) for u in np.unique(unit)]
+    left = [
+        OTHER_TOOLS[name](human[unit != u], judge[unit != u]) for u in np.unique(unit)
+    ]
     answer = correlated(name, human, judge, unit)
     assert answer.value == pytest.approx(value)
     too_even = min(unlike(column, unit) for column in (human, judge)) < 5
@@ -79,7 +85,9 @@ def test_leaving_out_by_hand(name: str, n: int, size: int, seed: int) -> None:
     assert again.interval == pytest.approx(ends)
 
 
-@given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=30))
+@given(
+    st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=30)
+)
 def test_quadratic_kappa_is_scikit_learns(pairs: list[tuple[int, int]]) -> None:
     """NaN where both columns are one number throughout."""
     human, judge = np.array(pairs).T
@@ -91,8 +99,14 @@ def test_quadratic_kappa_is_scikit_learns(pairs: list[tuple[int, int]]) -> None:
         assert value == pytest.approx(true, abs=1e-12)
 
 
-@given(st.lists(st.tuples(*[st.integers(1, 5)] * 2, st.integers(0, 3)), min_size=2, max_size=20))
-def test_weighted_quadratic_kappa_repeats_rows(rows: list[tuple[int, int, int]]) -> None:
+@given(
+    st.lists(
+        st.tuples(*[st.integers(1, 5)] * 2, st.integers(0, 3)), min_size=2, max_size=20
+    )
+)
+def test_weighted_quadratic_kappa_repeats_rows(
+    rows: list[tuple[int, int, int]],
+) -> None:
     """A row of weight 3 stands three times."""
     human, judge, often = np.array(rows, dtype=float).T
     by_weights = float(weighted.concordance(human, judge)(often[None, :])[0])
@@ -107,7 +121,9 @@ def test_slopes_of_quadratic_kappa() -> None:
     slopes = influence.concordance(human, judge)
     step = 1e-6
     weights = np.ones((40, 40)) + step * 40 * np.eye(40)
-    moved = weighted.concordance(human, judge)(weights) - correlation.concordance(human, judge)
+    moved = weighted.concordance(human, judge)(weights) - correlation.concordance(
+        human, judge
+    )
     assert slopes.sum() == pytest.approx(0, abs=1e-12)
     assert slopes == pytest.approx(moved / step / 40, abs=1e-5)
 
@@ -217,4 +233,6 @@ def test_errors_that_are_all_equal() -> None:
     low, high = rmse(np.zeros(20), np.arange(20)).interval
     assert low == 0
     assert 0.3 < high < 2
-    assert "one independent row" in rmse(np.ones(3), np.zeros(3, dtype=np.int64)).undefined
+    assert (
+        "one independent row" in rmse(np.ones(3), np.zeros(3, dtype=np.int64)).undefined
+    )

@@ -31,7 +31,11 @@ def rows_of(drawn: BoolArray, **columns: object) -> DrawnRows:
     """Rows of one stratum without anything, but for what is given."""
     n = len(drawn)
     plain = DrawnRows(
-        drawn=drawn, strata=np.zeros(n, dtype=np.int64), numbers={}, place=NONE, kinds=NONE
+        drawn=drawn,
+        strata=np.zeros(n, dtype=np.int64),
+        numbers={},
+        place=NONE,
+        kinds=NONE,
     )
     return replace(plain, **columns)  # type: ignore[arg-type]
 
@@ -54,20 +58,27 @@ def test_the_first_rows_and_no_others() -> None:
     p = draw_p(rows_of(values < 6, numbers={"score": values}))["score"]
     assert p == pytest.approx(2 / 924, abs=0.003)
     assert p > LEVEL
-    assert distance(values, np.zeros(12, dtype=np.int64))((values < 6)[None].astype(float)) == 3
+    assert (
+        distance(values, np.zeros(12, dtype=np.int64))((values < 6)[None].astype(float))
+        == 3
+    )
     values = np.arange(18.0)
     assert draw_p(rows_of(values < 9, numbers={"score": values}))["score"] <= LEVEL
 
 
 @given(st.lists(st.integers(0, 5), min_size=6, max_size=30), st.data())
-def test_one_stratum_is_kolmogorov_and_smirnov(values: list[int], data: st.DataObject) -> None:
+def test_one_stratum_is_kolmogorov_and_smirnov(
+    values: list[int], data: st.DataObject
+) -> None:
     """The statistic is m (n - m) / n times SciPy's D, with ties."""
     numbers = np.array(values, dtype=np.float64)
     n = len(numbers)
     drawn = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
     m = int(drawn.sum())
     if 0 < m < n:
-        statistic = distance(numbers, np.zeros(n, dtype=np.int64))(drawn[None].astype(np.float64))
+        statistic = distance(numbers, np.zeros(n, dtype=np.int64))(
+            drawn[None].astype(np.float64)
+        )
         expected = ks_2samp(numbers[drawn], numbers[~drawn], method="asymp").statistic
         assert statistic[0] == pytest.approx(m * (n - m) / n * expected)
 
@@ -94,10 +105,14 @@ def test_statistics_are_their_slow_twins(n: int, seed: int) -> None:
     """With strata, ties and missing values."""
     rng = np.random.default_rng(seed)
     strata = rng.integers(0, 3, n)
-    values = np.where(rng.random(n) < 0.2, np.nan, rng.integers(0, 5, n).astype(np.float64))
+    values = np.where(
+        rng.random(n) < 0.2, np.nan, rng.integers(0, 5, n).astype(np.float64)
+    )
     drawn = rng.random(n) < 0.5
     mask = drawn[None].astype(np.float64)
-    assert distance(values, strata)(mask)[0] == pytest.approx(slow_distance(values, strata, drawn))
+    assert distance(values, strata)(mask)[0] == pytest.approx(
+        slow_distance(values, strata, drawn)
+    )
     place = rng.permutation(n)
     changes = 0
     for stratum in {*strata.tolist()}:
@@ -108,8 +123,12 @@ def test_statistics_are_their_slow_twins(n: int, seed: int) -> None:
     squares = 0.0
     for kind in {*kinds.tolist()}:
         mine_ = kinds == kind
-        squares += float((drawn[mine_].sum() - drawn.mean() * mine_.sum()) ** 2 / mine_.sum())
-    assert uneven(kinds, np.zeros(n, dtype=np.int64))(mask)[0] == pytest.approx(squares**0.5)
+        squares += float(
+            (drawn[mine_].sum() - drawn.mean() * mine_.sum()) ** 2 / mine_.sum()
+        )
+    assert uneven(kinds, np.zeros(n, dtype=np.int64))(mask)[0] == pytest.approx(
+        squares**0.5
+    )
 
 
 ROWS = 12
@@ -169,7 +188,8 @@ def test_of_all_masks_few_have_a_small_p_value(name: str) -> None:
 
 def orbit(rows: DrawnRows) -> set[tuple[bool, ...]]:
     """Every mask that exchanges lead to: items of equal shape, then rows of one system in each."""
-    item, system = rows.levels[0], rows.strata
+    item = rows.levels[0]
+    system = rows.strata
     masks: set[tuple[bool, ...]] = set()
     n = len(item)
     for order in permutations(range(n)):
@@ -215,7 +235,9 @@ def test_items_within_sources() -> None:
     assert (pairs[:, :, 0] == pairs[:, :, 1]).all()
     per_source = pairs[:, :, 0].reshape(-1, 3, 2).sum(axis=2)
     assert (np.sort(per_source, axis=1) == [0, 1, 2]).all()
-    assert len(np.unique(masks, axis=0)) == 6 * 2  # orders of sources, places of the half one
+    assert (
+        len(np.unique(masks, axis=0)) == 6 * 2
+    )  # orders of sources, places of the half one
 
 
 @settings(max_examples=30)

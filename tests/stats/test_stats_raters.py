@@ -11,20 +11,31 @@ from hypothesis.extra.numpy import arrays
 from refless.stats.raters import Severity, icc, krippendorff, of_mean, severity
 
 NAN = np.nan
-FOUR_OBSERVERS = np.array(  # Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", C
-    [
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
-        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
-        [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
-        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
-    ]
+FOUR_OBSERVERS = (
+    np.array(  # Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", C
+        [
+            [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
+            [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
+            [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
+            [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
+        ]
+    )
 )
 SHROUT_FLEISS = np.array(  # Shrout and Fleiss (1979), table 2: 6 targets by 4 judges
-    [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    [
+        [9, 2, 5, 8],
+        [6, 1, 3, 2],
+        [8, 4, 6, 8],
+        [7, 1, 2, 6],
+        [10, 5, 6, 9],
+        [6, 2, 4, 7],
+    ]
 ).T.astype(float)
 
 
-@pytest.mark.parametrize(("level", "published"), [("ordinal", 0.815), ("interval", 0.849)])
+@pytest.mark.parametrize(
+    ("level", "published"), [("ordinal", 0.815), ("interval", 0.849)]
+)
 def test_four_observers(level, published) -> None:
     """The numbers of Krippendorff's own paper."""
     assert krippendorff(FOUR_OBSERVERS, level) == pytest.approx(published, abs=0.0006)
@@ -63,7 +74,9 @@ def coincidence_alpha(ratings, level):
     values = np.unique(paired[~np.isnan(paired)])
     table = np.zeros((len(values), len(values)))
     for column in paired.T:
-        given = [int(np.searchsorted(values, one)) for one in column if not np.isnan(one)]
+        given = [
+            int(np.searchsorted(values, one)) for one in column if not np.isnan(one)
+        ]
         for i, first in enumerate(given):
             for j, second in enumerate(given):
                 if i != j:
@@ -72,7 +85,11 @@ def coincidence_alpha(ratings, level):
     places = values if level == "interval" else np.cumsum(totals) - totals / 2
     apart = (places[:, None] - places) ** 2
     expected = (np.outer(totals, totals) * apart).sum()
-    return 1 - (table * apart).sum() * (totals.sum() - 1) / expected if expected > 0 else NAN
+    return (
+        1 - (table * apart).sum() * (totals.sum() - 1) / expected
+        if expected > 0
+        else NAN
+    )
 
 
 @pytest.mark.parametrize("level", ["ordinal", "interval"])
@@ -104,7 +121,8 @@ def test_reliability_of_a_table_with_gaps() -> None:
     for _ in range(60):
         text, rater = (column.ravel() for column in np.indices((60, 8)))
         kept = rng.random(len(text)) < 0.5
-        text, rater = text[kept], rater[kept]
+        text = text[kept]
+        rater = rater[kept]
         values = 2 * rng.normal(size=60)[text] + rng.normal(size=8)[rater]
         values += rng.normal(size=len(text)) * 2**0.5
         found.append(icc(text, rater, values))
@@ -126,7 +144,9 @@ def fitted(*columns: np.ndarray) -> tuple[np.ndarray, int]:
     return found.astype(float), int(np.linalg.matrix_rank(found.astype(float)))
 
 
-def severity_by_models(block: np.ndarray, rater: np.ndarray, values: np.ndarray) -> Severity:
+def severity_by_models(
+    block: np.ndarray, rater: np.ndarray, values: np.ndarray
+) -> Severity:
     """The slow twin: what raters add to a least squares fit of the blocks (Henderson's third)."""
     alone, few = fitted(block)
     both, many = fitted(block, rater)
@@ -134,7 +154,8 @@ def severity_by_models(block: np.ndarray, rater: np.ndarray, values: np.ndarray)
         np.square(values - x @ np.linalg.lstsq(x, values, rcond=None)[0]).sum()
         for x in (alone, both)
     ]
-    freedom, spare = many - few, len(values) - many
+    freedom = many - few
+    spare = len(values) - many
     if not freedom:
         return Severity()
     own, _ = fitted(rater)
@@ -168,6 +189,8 @@ def test_severity_of_any_design(ratings: np.ndarray, random: Random) -> None:
         [expected.variance, expected.square], abs=1e-9, nan_ok=True
     )
     order = np.array(random.sample(range(len(text)), len(text)), dtype=np.int64)
-    number = np.array(random.sample(range(ratings.shape[1]), ratings.shape[1]), dtype=np.int64)
+    number = np.array(
+        random.sample(range(ratings.shape[1]), ratings.shape[1]), dtype=np.int64
+    )
     again = severity(number[text[order]], rater[order], values[order])
     assert again == found or not found.freedom

@@ -40,7 +40,9 @@ def sample(n: int, *, binary: bool = False, seed: int = 0):
     human = np.round(rng.random(n), 1)
     predicted = np.round(human + rng.normal(size=n) / 2, 2)
     order = np.lexsort((predicted, human))
-    return (human > 0.5).astype(float)[order] if binary else human[order], predicted[order]
+    return (human > 0.5).astype(float)[order] if binary else human[order], predicted[
+        order
+    ]
 
 
 @settings(max_examples=60, deadline=None)
@@ -48,7 +50,9 @@ def sample(n: int, *, binary: bool = False, seed: int = 0):
 def test_weights_equal_repeated_rows(case):
     """Each measure of weights equals the plain one on repeated rows, undefined ones included."""
     human, predicted, weights = case
-    values = {name: prepare(human, predicted)(weights) for name, prepare in WEIGHTED.items()}
+    values = {
+        name: prepare(human, predicted)(weights) for name, prepare in WEIGHTED.items()
+    }
     for name, column in values.items():
         expected = [repeated(name, human, predicted, line) for line in weights]
         # An AUC is prepared on the whole human rating, which must have two values itself.
@@ -62,15 +66,21 @@ def test_bootstrap_equals_a_loop_over_repeated_rows():
     human, predicted = sample(40)
     rng = np.random.default_rng(3)
     (weights,) = weights_of(40, resamples=200, rng=rng)
-    found = bootstrap(WEIGHTED, human, predicted, resamples=200, rng=np.random.default_rng(3))
+    found = bootstrap(
+        WEIGHTED, human, predicted, resamples=200, rng=np.random.default_rng(3)
+    )
     for name in ("mse", "mae", "pearson", "spearman", "kendall"):
         values = [repeated(name, human, predicted, line) for line in weights]
-        assert found[name] == pytest.approx(tuple(np.quantile(values, [0.025, 0.975]))), name
+        assert found[name] == pytest.approx(
+            tuple(np.quantile(values, [0.025, 0.975]))
+        ), name
 
 
 def test_weights_draw_as_many_rows_as_there_are():
     """Every line of weights sums to n, in as many lines as asked for, over several blocks."""
-    lines = np.concatenate(list(weights_of(7_000, resamples=300, rng=np.random.default_rng(0))))
+    lines = np.concatenate(
+        list(weights_of(7_000, resamples=300, rng=np.random.default_rng(0)))
+    )
     assert lines.shape == (300, 7_000)
     assert (lines.sum(axis=1) == 7_000).all()
     # The count of a row in one draw of n is nearly Poisson(1): variance 1 - 1/n.
@@ -80,7 +90,9 @@ def test_weights_draw_as_many_rows_as_there_are():
 def test_clusters_are_drawn_whole():
     """Rows of one cluster always have the same weight."""
     clusters = np.array([5, 9, 5, 2, 9, 5])
-    (weights,) = weights_of(6, resamples=50, rng=np.random.default_rng(0), clusters=clusters)
+    (weights,) = weights_of(
+        6, resamples=50, rng=np.random.default_rng(0), clusters=clusters
+    )
     assert np.array_equal(weights[:, 0], weights[:, 2])
     assert np.array_equal(weights[:, 1], weights[:, 4])
     assert (weights[:, [0, 1, 3]].sum(axis=1) == 3).all()
@@ -113,15 +125,21 @@ def test_one_cluster_has_no_interval():
 
 def test_a_constant_column_has_errors_but_no_correlations():
     """Intervals of what is undefined are undefined; those of the errors stay."""
-    human, predicted = np.full(30, 0.3), np.linspace(0, 1, 30)
+    human = np.full(30, 0.3)
+    predicted = np.linspace(0, 1, 30)
     found = intervals(human, predicted)
-    assert {name for name, (low, _) in found.items() if not math.isnan(low)} == {"mse", "mae"}
+    assert {name for name, (low, _) in found.items() if not math.isnan(low)} == {
+        "mse",
+        "mae",
+    }
 
 
 def test_mostly_undefined_resamples_have_no_interval():
     """One deviating row in each column: both are drawn in only (1 - 1/e)^2 = 40 % of resamples."""
-    human, predicted = np.zeros(50), np.zeros(50)
-    human[0], predicted[1] = 1.0, 1.0
+    human = np.zeros(50)
+    predicted = np.zeros(50)
+    human[0] = 1.0
+    predicted[1] = 1.0
     assert correlation.pearson(human, predicted) < 0
     low, high = intervals(human, predicted)["pearson"]
     assert math.isnan(low)
@@ -137,7 +155,8 @@ def test_influences_are_derivatives_by_weight(name, binary):
     """Each row's influence equals the finite difference of the weighted measure."""
     human, predicted = sample(30, binary=binary)
     step = 1e-4
-    up, down = np.ones((30, 30)) + step * np.eye(30), np.ones((30, 30)) - step * np.eye(30)
+    up = np.ones((30, 30)) + step * np.eye(30)
+    down = np.ones((30, 30)) - step * np.eye(30)
     of_weights = WEIGHTED[name](human, predicted)
     expected = (of_weights(up) - of_weights(down)) / (2 * step)
     assert INFLUENCES[name](human, predicted) == pytest.approx(expected, abs=1e-7)
@@ -148,11 +167,15 @@ def test_influences_are_derivatives_by_weight(name, binary):
 def test_influences_are_what_the_bootstrap_converges_to(name, clustered):
     """On 900 rows both give nearly the same width, also with clusters."""
     human, predicted = sample(900)
-    clusters = np.random.default_rng(5).integers(0, 200, size=900) if clustered else None
+    clusters = (
+        np.random.default_rng(5).integers(0, 200, size=900) if clustered else None
+    )
     error = influence_error(INFLUENCES[name](human, predicted), clusters)
     low, high = intervals(human, predicted, clusters=clusters)[name]
     assert 2 * 1.96 * error == pytest.approx(high - low, rel=0.12)
 
 
 def intervals(human, predicted, clusters=None):
-    return bootstrap(WEIGHTED, human, predicted, rng=np.random.default_rng(0), clusters=clusters)
+    return bootstrap(
+        WEIGHTED, human, predicted, rng=np.random.default_rng(0), clusters=clusters
+    )

@@ -33,7 +33,9 @@ def test_ranks_by_hand() -> None:
     learned = NormalRanks.of(column(2, NAN, 1, 4, 2))
     found = learned.mapped(column(1, 2, 3, 4, NAN, -9, 99))
     root = np.sqrt(2)
-    np.testing.assert_allclose(found[:, 0], [-root, 0, root / 2, root, 0, -root, root], atol=1e-12)
+    np.testing.assert_allclose(
+        found[:, 0], [-root, 0, root / 2, root, 0, -root, root], atol=1e-12
+    )
     assert len(learned) == 1
 
 
@@ -41,7 +43,9 @@ def test_standardized_by_hand() -> None:
     """Known 1, 3: mean 2, deviation 1; four deviations are the most."""
     learned = Standardized.of(column(1, NAN, 3))
     found = learned.mapped(column(1, 2.5, NAN, 5.9, 7, -99))
-    np.testing.assert_allclose(found[:, 0], [-1, 0.5, 0, 3.9, FARTHEST, -FARTHEST], atol=1e-12)
+    np.testing.assert_allclose(
+        found[:, 0], [-1, 0.5, 0, 3.9, FARTHEST, -FARTHEST], atol=1e-12
+    )
     assert len(learned) == 1
 
 
@@ -77,18 +81,24 @@ def test_columns_that_tell_nothing_become_0() -> None:
 def test_ranks_equal_their_twin(rows: list[list[float]]) -> None:
     """Quantiles of scipy's mid-ranks, brought to mean 0 and variance 1."""
     values = np.array(rows, dtype=np.float64)
-    for known, mapped in zip(values.T, NormalRanks.of(values).mapped(values).T, strict=True):
+    for known, mapped in zip(
+        values.T, NormalRanks.of(values).mapped(values).T, strict=True
+    ):
         there = ~np.isnan(known)
         assert not mapped[~there].any()
         if len({*known[there].tolist()}) < 2:
             assert not mapped.any()
             continue
         raw = ndtri((rankdata(known[there]) - 0.5) / there.sum())
-        np.testing.assert_allclose(mapped[there], (raw - raw.mean()) / raw.std(), atol=1e-9)
+        np.testing.assert_allclose(
+            mapped[there], (raw - raw.mean()) / raw.std(), atol=1e-9
+        )
 
 
 @given(COLUMNS, st.randoms(use_true_random=False))
-def test_neither_order_nor_unknown_rows_count(rows: list[list[float]], random: object) -> None:
+def test_neither_order_nor_unknown_rows_count(
+    rows: list[list[float]], random: object
+) -> None:
     """Learned to the last digit alike; ranks are those of any rising function."""
     values = np.array(rows, dtype=np.float64)
     mixed = [*rows, [NAN] * len(rows[0])]

@@ -31,7 +31,8 @@ def test_rounding_changes_no_rank(
     offset: float, scale: float, values: list[float], seed: int
 ) -> None:
     """Correlations by rank, pairs, their bootstrap and their influences: bit-equal."""
-    human, column = HUMAN[: len(values)], scale * (np.array(values) + offset)
+    human = HUMAN[: len(values)]
+    column = scale * (np.array(values) + offset)
     if np.median(np.abs(column)) == 0:
         column = column + scale  # else nothing says how large rounding is
     moved = shaken(column, seed)
@@ -75,7 +76,8 @@ def test_one_large_value_takes_no_digits_from_the_others() -> None:
 
 def test_a_threshold_is_of_settled_scores() -> None:
     """0.1 + 0.2 and 0.3 tie as they are."""
-    human, column = np.array([1.0, 1.0, 2.0]), np.array([0.3, 0.1 + 0.2, 0.9])
+    human = np.array([1.0, 1.0, 2.0])
+    column = np.array([0.3, 0.1 + 0.2, 0.9])
     assert tie_threshold(human, column) == (0.0, 1.0)
 
 

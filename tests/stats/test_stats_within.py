@@ -16,7 +16,9 @@ from refless.stats import within_group as within
 from refless.stats.within_group import WITHIN, positions
 
 COLUMNS = st.lists(
-    st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=14
+    st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 2)),
+    min_size=1,
+    max_size=14,
 )
 ROWS = np.arange(60)
 
@@ -24,7 +26,8 @@ ROWS = np.arange(60)
 def triples(x: FloatArray, y: FloatArray) -> float:
     """Mean of sign(x_i - x_j) sign(y_i - y_k) over three different rows, in loops."""
     found = [
-        np.sign(x[i] - x[j]) * np.sign(y[i] - y[k]) for i, j, k in permutations(range(len(x)), 3)
+        np.sign(x[i] - x[j]) * np.sign(y[i] - y[k])
+        for i, j, k in permutations(range(len(x)), 3)
     ]
     return float(np.mean(found))
 
@@ -32,10 +35,13 @@ def triples(x: FloatArray, y: FloatArray) -> float:
 def slow_spearman(human: FloatArray, predicted: FloatArray, blocks: IntArray) -> float:
     each = []
     for label in np.unique(blocks):
-        y, p = human[blocks == label], predicted[blocks == label]
+        y = human[blocks == label]
+        p = predicted[blocks == label]
         if len(y) >= 3 and len(set(y)) > 1:
             ranked = len(set(p)) > 1
-            parts = (triples(y, p), triples(y, y), triples(p, p)) if ranked else (0, 0, 0)
+            parts = (
+                (triples(y, p), triples(y, y), triples(p, p)) if ranked else (0, 0, 0)
+            )
             each.append((len(y) - 1, ranked, *parts))
     if not each or not any(one[1] for one in each):
         return math.nan
@@ -49,7 +55,9 @@ def slow_spearman(human: FloatArray, predicted: FloatArray, blocks: IntArray) ->
 
 @given(COLUMNS)
 def test_spearman_against_loops_over_triples(rows: list[tuple[int, int, int]]) -> None:
-    human, predicted = (np.array(column, dtype=float) for column in [*zip(*rows, strict=True)][:2])
+    human, predicted = (
+        np.array(column, dtype=float) for column in [*zip(*rows, strict=True)][:2]
+    )
     blocks = np.array([row[2] for row in rows])
     slow = slow_spearman(human, predicted, blocks)
     assert within.spearman(human, predicted, blocks) == pytest.approx(slow, nan_ok=True)
@@ -59,7 +67,8 @@ def test_spearman_against_loops_over_triples(rows: list[tuple[int, int, int]]) -
 def test_large_blocks_are_sorted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond 300 rows ranks and counts of pairs give the same."""
     rng = np.random.default_rng(0)
-    human, predicted = rng.integers(0, 5, 60).astype(float), rng.integers(0, 9, 60) / 7
+    human = rng.integers(0, 5, 60).astype(float)
+    predicted = rng.integers(0, 9, 60) / 7
     dense = WITHIN[name](human, predicted, ROWS % 4)
     monkeypatch.setattr(within, "DENSE", 2)
     assert WITHIN[name](human, predicted, ROWS % 4) == pytest.approx(dense, abs=1e-12)
@@ -71,14 +80,20 @@ def test_ratings_that_are_shuffled_in_a_block_average_to_zero(name: str) -> None
     human = np.array([0.0, 0.0, 1.0, 1.0] if name == "auc" else [0.0, 0.0, 0.3, 1.0])
     predicted = np.array([0.1, 0.4, 0.2, 0.9])
     block = np.zeros(4, dtype=np.int64)
-    found = [WITHIN[name](human[list(order)], predicted, block) for order in permutations(range(4))]
+    found = [
+        WITHIN[name](human[list(order)], predicted, block)
+        for order in permutations(range(4))
+    ]
     assert np.mean(found) == pytest.approx(0.5 if name == "auc" else 0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", list(WITHIN))
 def test_perfect_and_reversed(name: str) -> None:
     human = (ROWS % 2 if name == "auc" else ROWS).astype(float)
-    ends = (WITHIN[name](human, 3 * human + 1, ROWS % 5), WITHIN[name](human, -human, ROWS % 5))
+    ends = (
+        WITHIN[name](human, 3 * human + 1, ROWS % 5),
+        WITHIN[name](human, -human, ROWS % 5),
+    )
     assert ends == pytest.approx((1.0, 0.0 if name == "auc" else -1.0))
 
 
@@ -102,7 +117,9 @@ def test_few_rows_a_block_cost_nothing_on_average(name: str, truth: float) -> No
     for _ in range(600):
         x, noise = rng.standard_normal((2, 60))
         found.append(WITHIN[name](x, 0.6 * x + 0.8 * noise, ROWS % 5))
-    assert np.mean(found) == pytest.approx(truth, abs=4 * np.std(found) / math.sqrt(600))
+    assert np.mean(found) == pytest.approx(
+        truth, abs=4 * np.std(found) / math.sqrt(600)
+    )
 
 
 def test_the_mirror_of_the_constant_is_gone() -> None:

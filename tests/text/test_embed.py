@@ -43,8 +43,12 @@ def test_vectors_are_the_models_own(model: str) -> None:
         for i, text in enumerate(TEXTS):
             with torch.no_grad():
                 read = tokenizer(text, return_tensors="pt")
-                states = network(**read, output_hidden_states=True).hidden_states[layer][0]
-            np.testing.assert_allclose(found.vectors[found.of(i)], states.numpy(), atol=1e-5)
+                states = network(**read, output_hidden_states=True).hidden_states[
+                    layer
+                ][0]
+            np.testing.assert_allclose(
+                found.vectors[found.of(i)], states.numpy(), atol=1e-5
+            )
 
 
 def test_long_texts_are_cut_to_what_the_model_reads(model: str) -> None:
@@ -55,10 +59,14 @@ def test_long_texts_are_cut_to_what_the_model_reads(model: str) -> None:
 
 def test_the_order_of_texts_changes_no_vector(model: str) -> None:
     """Batches are made of the sorted texts."""
-    first, second = (Encoder(model=model).embed(texts) for texts in (TEXTS, TEXTS[::-1]))
+    first, second = (
+        Encoder(model=model).embed(texts) for texts in (TEXTS, TEXTS[::-1])
+    )
     for i in range(len(TEXTS)):
         mine = first.vectors[first.of(i)]
-        np.testing.assert_array_equal(mine, second.vectors[second.of(len(TEXTS) - 1 - i)])
+        np.testing.assert_array_equal(
+            mine, second.vectors[second.of(len(TEXTS) - 1 - i)]
+        )
 
 
 def test_the_signature_names_model_content_and_layer(model: str) -> None:
@@ -83,7 +91,9 @@ def test_what_is_not_there_is_said(model: str, tmp_path: Path) -> None:
         Encoder(model=str(tmp_path)).embed(["fox"])
 
 
-def test_a_missing_library_is_named(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_named(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The error is the line that installs it."""
     loading.loaded.cache_clear()
     monkeypatch.setitem(sys.modules, "torch", None)

@@ -26,13 +26,17 @@ from transformers import BertConfig as Config, BertModel as Model, BertTokenizer
 def folder(tmp_path: Path) -> Path:
     """A tiny encoder, with a module beside it that leaves a mark when it is run."""
     where = Path(tiny_encoder(tmp_path / "tiny"))
-    (where / "evil.py").write_text(EVIL.format(mark=str(tmp_path / "mark")), encoding="utf-8")
+    (where / "evil.py").write_text(
+        EVIL.format(mark=str(tmp_path / "mark")), encoding="utf-8"
+    )
     return where
 
 
 def say(path: Path, **more: Any) -> None:
     """Adds to what a JSON file says."""
-    path.write_text(json.dumps({**json.loads(path.read_text()), **more}), encoding="utf-8")
+    path.write_text(
+        json.dumps({**json.loads(path.read_text()), **more}), encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json"])
@@ -42,16 +46,23 @@ def test_no_code_of_a_model_runs(
 ) -> None:
     """`auto_map` is refused; nothing is asked, and a `yes` on standard input changes nothing."""
     autos = {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}
-    say(folder / name, auto_map={**autos, "AutoTokenizer": ["evil.Tokenizer", "evil.Tokenizer"]})
+    say(
+        folder / name,
+        auto_map={**autos, "AutoTokenizer": ["evil.Tokenizer", "evil.Tokenizer"]},
+    )
     say(folder / "config.json", model_type=kind)
     asked = io.StringIO("y\n" * 99)
     monkeypatch.setattr(sys, "stdin", asked)
-    with pytest.raises(UsageError, match=r"asks for code of its own to be run .*which refless"):
+    with pytest.raises(
+        UsageError, match=r"asks for code of its own to be run .*which refless"
+    ):
         Encoder(model=str(folder)).sentences(["the fox"])
     assert asked.tell() == 0
     assert not (tmp_path / "mark").exists()
     rated = jsonl(tmp_path / "r.jsonl", rated_rows())
-    ran = run("validate", rated, "--estimator", f"gp:encoder={folder}", stdin="y\n" * 99)
+    ran = run(
+        "validate", rated, "--estimator", f"gp:encoder={folder}", stdin="y\n" * 99
+    )
     assert (ran.code, "asks for code of its own" in ran.err) == (2, True)
     assert not (tmp_path / "mark").exists()
 
@@ -74,12 +85,16 @@ def test_no_pickle_is_loaded(folder: Path, tmp_path: Path) -> None:
 
     (folder / "model.safetensors").unlink()
     torch.save({"x": Evil()}, folder / "pytorch_model.bin")
-    with pytest.raises(UsageError, match=r"weights as a pickle .*never loaded; save the model"):
+    with pytest.raises(
+        UsageError, match=r"weights as a pickle .*never loaded; save the model"
+    ):
         Encoder(model=str(folder)).sentences(["the fox"])
     assert not (tmp_path / "mark").exists()
 
 
-@pytest.mark.parametrize("name", ["w.bin", "w.pt", "sub/w.safetensors", "../w.safetensors", 5])
+@pytest.mark.parametrize(
+    "name", ["w.bin", "w.pt", "sub/w.safetensors", "../w.safetensors", 5]
+)
 def test_no_pickle_is_a_shard(folder: Path, tmp_path: Path, name: str | int) -> None:
     """Weights in several files are plain `.safetensors` names of the folder, each of them."""
     import torch
@@ -93,8 +108,12 @@ def test_no_pickle_is_a_shard(folder: Path, tmp_path: Path, name: str | int) -> 
         (folder / name).parent.mkdir(exist_ok=True)
         torch.save(tensors, folder / name)
     said = {"metadata": {"total_size": 1}, "weight_map": dict.fromkeys(tensors, name)}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(said), encoding="utf-8")
-    with pytest.raises(UsageError, match=r"which is no .safetensors file of that folder; save"):
+    (folder / "model.safetensors.index.json").write_text(
+        json.dumps(said), encoding="utf-8"
+    )
+    with pytest.raises(
+        UsageError, match=r"which is no .safetensors file of that folder; save"
+    ):
         Encoder(model=str(folder)).sentences(["the fox"])
 
 
@@ -107,12 +126,17 @@ def test_shards_that_are_safe(folder: Path) -> None:
     shutil.copytree(folder, parts)
     tensors = load_file(parts / "model.safetensors")
     (parts / "model.safetensors").unlink()
-    files = {name: f"model-{1 + i % 2:05}-of-00002.safetensors" for i, name in enumerate(tensors)}
+    files = {
+        name: f"model-{1 + i % 2:05}-of-00002.safetensors"
+        for i, name in enumerate(tensors)
+    }
     for file in {*files.values()}:
         part = {name: tensors[name] for name in files if files[name] == file}
         save_file(part, parts / file, metadata={"format": "pt"})
     said = {"metadata": {"total_size": 1}, "weight_map": files}
-    (parts / "model.safetensors.index.json").write_text(json.dumps(said), encoding="utf-8")
+    (parts / "model.safetensors.index.json").write_text(
+        json.dumps(said), encoding="utf-8"
+    )
     assert (Encoder(model=str(parts)).sentences(["the fox is quick"]) == whole).all()
 
 
@@ -126,7 +150,9 @@ def test_shards_that_are_safe(folder: Path) -> None:
 def test_weights_by_another_name(folder: Path, said: dict[str, str]) -> None:
     """A configuration cannot say which file holds the weights, nor can an adapter."""
     say(folder / "config.json", **said)
-    with pytest.raises(UsageError, match=r"names a file of weights itself \(config.json\)"):
+    with pytest.raises(
+        UsageError, match=r"names a file of weights itself \(config.json\)"
+    ):
         Encoder(model=str(folder)).sentences(["the fox"])
 
 
@@ -153,7 +179,9 @@ def test_sizes_that_no_model_has(folder: Path, said: dict[str, Any]) -> None:
         Encoder(model=str(folder)).sentences(["the fox"])
 
 
-def test_a_pickle_beside_safe_weights_is_left_alone(folder: Path, tmp_path: Path) -> None:
+def test_a_pickle_beside_safe_weights_is_left_alone(
+    folder: Path, tmp_path: Path
+) -> None:
     """It may lie there."""
     (folder / "pytorch_model.bin").write_bytes(b"no weights")
     assert Encoder(model=str(folder)).sentences(["the fox"]).shape == (1, 16)
@@ -176,7 +204,9 @@ def test_kernels_from_elsewhere_are_refused(folder: Path, said: dict[str, Any]) 
         Encoder(model=str(folder)).sentences(["the fox"])
 
 
-def test_nothing_is_asked_of_a_network(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_asked_of_a_network(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Neither for a folder nor for a name of a model."""
 
     def refused(*_: object, **__: object) -> None:
@@ -185,7 +215,9 @@ def test_nothing_is_asked_of_a_network(folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(socket.socket, "connect", refused)
     monkeypatch.setattr(socket, "getaddrinfo", refused)
     assert Encoder(model=str(folder)).sentences(["the fox"]).shape == (1, 16)
-    with pytest.raises(UsageError, match="neither a folder nor in Hugging Face's cache"):
+    with pytest.raises(
+        UsageError, match="neither a folder nor in Hugging Face's cache"
+    ):
         Encoder(model="nobody/has-this").sentences(["the fox"])
 
 
@@ -196,13 +228,19 @@ def test_nothing_is_asked_of_a_network(folder: Path, monkeypatch: pytest.MonkeyP
         ("config.json", b"[]"),
         ("config.json", b"[" * 100_000),
         ("config.json", b'{"model_type": "bert", "hidden_size": "x"}'),
-        ("config.json", b'{"model_type": "bert", "hidden_size": 7, "num_attention_heads": 2}'),
+        (
+            "config.json",
+            b'{"model_type": "bert", "hidden_size": 7, "num_attention_heads": 2}',
+        ),
         ("config.json", b'{"model_type": "t5"}'),
         ("model.safetensors", b""),
         ("model.safetensors", b"\xff" * 99),
         ("model.safetensors", b"\x02\0\0\0\0\0\0\0{}"),
         ("tokenizer.json", b"{"),
-        ("tokenizer.json", b'{"version": "1.0", "model": {"type": "WordPiece", "vocab": 5}}'),
+        (
+            "tokenizer.json",
+            b'{"version": "1.0", "model": {"type": "WordPiece", "vocab": 5}}',
+        ),
         ("modules.json", b"{}"),
         ("modules.json", b'[5, {"type": [1]}]'),
         ("1_Pooling/config.json", b"null"),

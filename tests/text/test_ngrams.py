@@ -83,7 +83,10 @@ def test_learning_equals_looking_up(texts: list[str], shape: Shape) -> None:
         assert np.array_equal(getattr(learnt, name), getattr(again, name))
 
 
-@given(TEXTS.flatmap(lambda texts: st.tuples(st.just(texts), st.permutations(texts))), SHAPES)
+@given(
+    TEXTS.flatmap(lambda texts: st.tuples(st.just(texts), st.permutations(texts))),
+    SHAPES,
+)
 def test_the_vocabulary_forgets_the_order_of_texts(
     texts: tuple[list[str], list[str]], shape: Shape
 ) -> None:
@@ -98,7 +101,10 @@ def test_the_vocabulary_forgets_the_order_of_texts(
 def test_shared_features_are_clipped_matches() -> None:
     """By hand: 'aaaa' and 'aaa' share two of 'aa', one of 'aaa', none of order 4."""
     known, learnt = learn(["aaaa", "aaa"], Shape())
-    shared = [set(features_of(learnt, 0, k)) & set(features_of(learnt, 1, k)) for k in range(3)]
+    shared = [
+        set(features_of(learnt, 0, k)) & set(features_of(learnt, 1, k))
+        for k in range(3)
+    ]
     assert list(map(len, shared)) == [2, 1, 0]
     assert known.features == 3 + 2 + 1
 
@@ -120,10 +126,15 @@ def test_features_share_what_texts_share(
     for k, order in enumerate(range(shape.low, shape.high + 1)):
         for i, output in enumerate(outputs):
             mine = features_of(found, i, k)
-            own = dict(zip(mine, weights_of(found, i, k) or [1] * len(mine), strict=True))
+            own = dict(
+                zip(mine, weights_of(found, i, k) or [1] * len(mine), strict=True)
+            )
             for j, text in enumerate(rated):
-                shared = sum(own.get(feature, 0) for feature in features_of(learnt, j, k))
-                x, s = counts_of(output, order, shape), counts_of(text, order, shape)
+                shared = sum(
+                    own.get(feature, 0) for feature in features_of(learnt, j, k)
+                )
+                x = counts_of(output, order, shape)
+                s = counts_of(text, order, shape)
                 limit = s if shape.clip else x
                 assert shared == sum(min(c, limit[g]) for g, c in x.items() if g in s)
 
@@ -131,7 +142,9 @@ def test_features_share_what_texts_share(
 def test_many_n_grams() -> None:
     """More than the hash table begins with: a pair of each two of 90 characters, by hand."""
     letters = [chr(0x4E00 + i) for i in range(90)]
-    known, features = learn([a + b for a in letters for b in letters], Shape(low=2, high=2))
+    known, features = learn(
+        [a + b for a in letters for b in letters], Shape(low=2, high=2)
+    )
     assert known.keys[0].tolist() == list(range(8100))
     assert features.ids.tolist() == list(range(8100))
     assert look_up([letters[3] + letters[5]], known).ids.tolist() == [275]
@@ -140,6 +153,8 @@ def test_many_n_grams() -> None:
 def test_orders_have_an_end() -> None:
     """An order that no text has would take all memory, or all time."""
     for high in (101, 99_999_999_999):
-        with pytest.raises(UsageError, match="highest n-gram order must be at most 100"):
+        with pytest.raises(
+            UsageError, match="highest n-gram order must be at most 100"
+        ):
             Shape(tokenize="words", low=1, high=high)
     assert Shape(tokenize="words", low=100, high=100).orders == 1

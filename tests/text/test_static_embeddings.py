@@ -22,7 +22,9 @@ from refless.registry.errors import InputError, UsageError
 from refless.text.embed import Encoder, encoder, static
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
-safetensors = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
+safetensors = pytest.importorskip(
+    "safetensors.numpy", reason="safetensors is not installed"
+)
 
 WORDS = ("[UNK]", "the", "fox", "dog")
 TABLE = np.array([[9, 9], [3, 0], [0, 4], [-3, 4]], dtype=np.float32)
@@ -32,9 +34,19 @@ WHERE = {  # the table's and the tokenizer's place; what else the folder holds
         "0_StaticEmbedding/model",
         "0_StaticEmbedding/tokenizer",
         "modules.json",
-        [{"type": "sentence_transformers.models.StaticEmbedding", "path": "0_StaticEmbedding"}],
+        [
+            {
+                "type": "sentence_transformers.models.StaticEmbedding",
+                "path": "0_StaticEmbedding",
+            }
+        ],
     ),
-    "WordLlama": ("weights/l2_256", "tokenizers/l2_tokenizer_config", "config/x.json", {}),
+    "WordLlama": (
+        "weights/l2_256",
+        "tokenizers/l2_tokenizer_config",
+        "config/x.json",
+        {},
+    ),
 }
 
 
@@ -53,7 +65,9 @@ def word_level(words: tuple[str, ...] = WORDS) -> Any:
     return made
 
 
-def saved(folder: Path, tensors: Any = None, tokenizer: Any = None, how: str = "model2vec") -> str:
+def saved(
+    folder: Path, tensors: Any = None, tokenizer: Any = None, how: str = "model2vec"
+) -> str:
     """A folder of static embeddings."""
     table, words, other, said = WHERE[how]
     name = "embeddings" if how == "model2vec" else "embedding.weight"
@@ -70,7 +84,9 @@ def saved(folder: Path, tensors: Any = None, tokenizer: Any = None, how: str = "
 def test_a_sentence_is_the_mean_of_its_known_tokens(tmp_path: Path, how: str) -> None:
     """By hand, in three layouts: (3, 0) and (0, 4) have the direction (0.6, 0.8)."""
     folder = saved(tmp_path, how=how)
-    found = Encoder(model=folder).sentences(["The fox", "fox wolf the", "", "wolf", "the dog"])
+    found = Encoder(model=folder).sentences(
+        ["The fox", "fox wolf the", "", "wolf", "the dog"]
+    )
     wanted = [[0.6, 0.8], [0.6, 0.8], [0, 0], [0, 0], [0, 1]]
     np.testing.assert_allclose(found, wanted, atol=1e-7)
     assert found.dtype == np.float32
@@ -81,7 +97,9 @@ def test_a_sentence_is_the_mean_of_its_known_tokens(tmp_path: Path, how: str) ->
 def test_kinds_of_numbers(tmp_path: Path, kind: Any) -> None:
     """The numbers count, not how many bytes they take."""
     folder = saved(tmp_path, {"embeddings": TABLE.astype(kind)})
-    np.testing.assert_allclose(Encoder(model=folder).sentences(["the fox"]), [[0.6, 0.8]])
+    np.testing.assert_allclose(
+        Encoder(model=folder).sentences(["the fox"]), [[0.6, 0.8]]
+    )
 
 
 def test_mapping_and_weights_of_model2vec(tmp_path: Path) -> None:
@@ -91,7 +109,9 @@ def test_mapping_and_weights_of_model2vec(tmp_path: Path) -> None:
         "mapping": np.array([0, 1, 0, 0]),
         "weights": np.array([1.0, 3.0, 4.0, 8.0]),
     }
-    found = Encoder(model=saved(tmp_path, tensors)).sentences(["the fox", "the the dog", "dog"])
+    found = Encoder(model=saved(tmp_path, tensors)).sentences(
+        ["the fox", "the the dog", "dog"]
+    )
     np.testing.assert_allclose(found, [[0.6, 0.8], [0.6, 0.8], [0, 1]], atol=1e-7)
 
 
@@ -115,7 +135,9 @@ def test_nothing_is_cut_or_padded(tmp_path: Path) -> None:
     folder = saved(tmp_path, tokenizer=words)
     n = 2 * static.BLOCK
     found = Encoder(model=folder).sentences(["the the fox", "the " * n + "fox " * n])
-    np.testing.assert_allclose(found, [[6 / 52**0.5, 4 / 52**0.5], [0.6, 0.8]], atol=1e-7)
+    np.testing.assert_allclose(
+        found, [[6 / 52**0.5, 4 / 52**0.5], [0.6, 0.8]], atol=1e-7
+    )
 
 
 @pytest.fixture(scope="module")
@@ -127,8 +149,14 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @settings(max_examples=40, deadline=None)
-@given(texts=st.lists(st.lists(st.sampled_from([*WORDS, "wolf"])).map(" ".join), max_size=8))
-def test_a_text_has_its_vector_alone_and_among_others(large: str, texts: list[str]) -> None:
+@given(
+    texts=st.lists(
+        st.lists(st.sampled_from([*WORDS, "wolf"])).map(" ".join), max_size=8
+    )
+)
+def test_a_text_has_its_vector_alone_and_among_others(
+    large: str, texts: list[str]
+) -> None:
     """To the last bit, in any order; the same as added up token by token."""
     found = Encoder(model=large).sentences(texts)
     encoder._SENTENCES.clear()
@@ -138,7 +166,9 @@ def test_a_text_has_its_vector_alone_and_among_others(large: str, texts: list[st
     held = safetensors.load_file(Path(large) / "model.safetensors")
     for text, vector in zip(texts, found, strict=True):
         tokens = [WORDS.index(word) for word in text.split() if word in WORDS[1:]]
-        total = sum((held["embeddings"][i] * held["weights"][i] for i in tokens), np.zeros(16))
+        total = sum(
+            (held["embeddings"][i] * held["weights"][i] for i in tokens), np.zeros(16)
+        )
         wanted = total / np.linalg.norm(total) if tokens else total
         np.testing.assert_allclose(vector, wanted, atol=1e-6)
 
@@ -156,22 +186,38 @@ def test_the_signature_follows_table_and_tokenizer(tmp_path: Path) -> None:
     """Name, content of both files and pooling; no layer."""
     folder = saved(tmp_path / "mine")
     first = Encoder(model=folder).sentence_settings()
-    assert (first["model"], first["pooling"], "layer" in first) == ("mine", "mean", False)
+    assert (first["model"], first["pooling"], "layer" in first) == (
+        "mine",
+        "mean",
+        False,
+    )
     saved(tmp_path / "mine", {"embeddings": TABLE + 1})
     second = Encoder(model=folder).sentence_settings()
-    np.testing.assert_allclose(Encoder(model=folder).sentences(["the"]), [[4, 1] / np.sqrt(17)])
-    saved(tmp_path / "mine", {"embeddings": TABLE + 1}, word_level(("[UNK]", "fox", "the", "dog")))
+    np.testing.assert_allclose(
+        Encoder(model=folder).sentences(["the"]), [[4, 1] / np.sqrt(17)]
+    )
+    saved(
+        tmp_path / "mine",
+        {"embeddings": TABLE + 1},
+        word_level(("[UNK]", "fox", "the", "dog")),
+    )
     third = Encoder(model=folder).sentence_settings()
     assert len({one["sha"] for one in (first, second, third)}) == 3
-    with pytest.raises(UsageError, match="holds static embeddings, which have no layers"):
+    with pytest.raises(
+        UsageError, match="holds static embeddings, which have no layers"
+    ):
         Encoder(model=folder, layer=1).sentences(["the"])
 
 
 def test_metrics_of_layers_refuse_them(tmp_path: Path) -> None:
     """BERTScore compares tokens in their contexts."""
     metric = METRICS["bertscore"](model=saved(tmp_path))
-    with pytest.raises(UsageError, match=r"holds static embeddings; .*transformers is needed here"):
-        metric.score(Outputs(ids=("1",), texts=("the fox",), references=(("the dog",),)))
+    with pytest.raises(
+        UsageError, match=r"holds static embeddings; .*transformers is needed here"
+    ):
+        metric.score(
+            Outputs(ids=("1",), texts=("the fox",), references=(("the dog",),))
+        )
 
 
 DAMAGED: dict[str, dict[str, Any]] = {
@@ -189,8 +235,14 @@ DAMAGED: dict[str, dict[str, Any]] = {
     "bytes": {"embeddings": TABLE.astype(np.uint8)},
     "mapping beyond": {"embeddings": TABLE, "mapping": np.array([0, 1, 2, 4])},
     "mapping below": {"embeddings": TABLE, "mapping": np.array([0, 1, 2, -1])},
-    "mapping of fractions": {"embeddings": TABLE, "mapping": np.array([0.0, 1.0, 2.0, 3.0])},
-    "weights without end": {"embeddings": TABLE, "weights": np.array([1, 1, np.inf, 1])},
+    "mapping of fractions": {
+        "embeddings": TABLE,
+        "mapping": np.array([0.0, 1.0, 2.0, 3.0]),
+    },
+    "weights without end": {
+        "embeddings": TABLE,
+        "weights": np.array([1, 1, np.inf, 1]),
+    },
 }
 
 
@@ -235,15 +287,23 @@ def test_merges_dropped_at_random_are_refused(tmp_path: Path) -> None:
     """One text would have many vectors."""
     drawn = tokenizers.models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")], dropout=0.5)
     folder = saved(tmp_path, {"embeddings": TABLE}, tokenizers.Tokenizer(drawn))
-    with pytest.raises(UsageError, match=r"drops merges at random \(dropout\); set that to null"):
+    with pytest.raises(
+        UsageError, match=r"drops merges at random \(dropout\); set that to null"
+    ):
         Encoder(model=folder).sentences(["ab"])
 
 
 def test_a_tokenizer_that_lacks_its_unknown_token(tmp_path: Path) -> None:
     """It reads texts of known words alone; the library's own error is no traceback."""
-    folder = saved(tmp_path / "mine", tokenizer=word_level(("[unk]", "the", "fox", "dog")))
-    np.testing.assert_allclose(Encoder(model=folder).sentences(["the fox"]), [[0.6, 0.8]])
-    with pytest.raises(UsageError, match=r"mine' holds no embeddings that can be read: WordLevel"):
+    folder = saved(
+        tmp_path / "mine", tokenizer=word_level(("[unk]", "the", "fox", "dog"))
+    )
+    np.testing.assert_allclose(
+        Encoder(model=folder).sentences(["the fox"]), [[0.6, 0.8]]
+    )
+    with pytest.raises(
+        UsageError, match=r"mine' holds no embeddings that can be read: WordLevel"
+    ):
         Encoder(model=folder).sentences(["the wolf"])
 
 
@@ -251,7 +311,9 @@ def test_a_table_without_a_tokenizer(tmp_path: Path) -> None:
     """It is said, also where both are in folders of their own."""
     folder = saved(tmp_path / "mine", how="WordLlama")
     (tmp_path / "mine" / "tokenizers" / "l2_tokenizer_config.json").unlink()
-    with pytest.raises(UsageError, match=r"has a table of vectors and no tokenizer\.json"):
+    with pytest.raises(
+        UsageError, match=r"has a table of vectors and no tokenizer\.json"
+    ):
         Encoder(model=folder).sentences(["the fox"])
 
 
@@ -259,11 +321,15 @@ def test_texts_without_known_tokens_are_judged(large: str, tmp_path: Path) -> No
     """The process has an estimate with a deviation for them, fitted with some of them."""
     rng = np.random.default_rng(0)
     drawn = [" ".join(rng.choice([*WORDS[1:], "wolf"], 3)) for _ in range(80)]
-    texts, sources = [*drawn[:40], "wolf", "wolf wolf"], [*drawn[40:], "wolf", "the"]
+    texts = [*drawn[:40], "wolf", "wolf wolf"]
+    sources = [*drawn[40:], "wolf", "the"]
     ratings = [text.count("fox") / 3 for text in texts]
     pool = pool_of(texts, ratings, sources=sources)
     gp = GaussianProcess(encoder=large).fit(pool)
-    for found in (gp.estimate(as_outputs(pool)), GaussianProcess(encoder=large).held_out(pool)):
+    for found in (
+        gp.estimate(as_outputs(pool)),
+        GaussianProcess(encoder=large).held_out(pool),
+    ):
         assert np.isfinite(found.values).all()
         assert (found.sd > 0).all()
     signed = gp.signature()
@@ -271,7 +337,12 @@ def test_texts_without_known_tokens_are_judged(large: str, tmp_path: Path) -> No
     assert (signed.get("pooling"), signed.get("layer")) == ("mean", None)
     assert signed.get("sha") == Encoder(model=large).sentence_settings()["sha"]
     columns = zip(texts, sources, ratings, strict=True)
-    rows = [{"text": text, "source": source, "rating": rating} for text, source, rating in columns]
+    rows = [
+        {"text": text, "source": source, "rating": rating}
+        for text, source, rating in columns
+    ]
     path = jsonl(tmp_path / "rated.jsonl", rows)
-    ran = run("validate", path, "--format", "json", "--estimator", f"gp:encoder={large}")
+    ran = run(
+        "validate", path, "--format", "json", "--estimator", f"gp:encoder={large}"
+    )
     assert f"sha={signed.get('sha')}" in ran.json["signature"].replace(":", "=")

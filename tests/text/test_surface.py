@@ -11,7 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.text.surface import LEXIS, MARKS, READ, RELATION, SHAPE, last_turn, relation, surface
+from refless.text.surface import (
+    LEXIS,
+    MARKS,
+    READ,
+    RELATION,
+    SHAPE,
+    last_turn,
+    relation,
+    surface,
+)
 
 NAMES = SHAPE + LEXIS + MARKS
 SOURCE = "Is the Mill in Rome or Oslo?\nAnn paid 30 or 40."
@@ -43,7 +52,11 @@ def test_runs_and_ends_by_hand() -> None:
     """Of the fours abcd, bcda, cdab, dabc, abcd the last stood before; dots in a row end once."""
     found = told("a b c d a B c d... ")
     assert (found["repeated pairs"], found["repeated fours"]) == (3 / 7, 1 / 5)
-    assert (found["sentences"], found["full stop last"], found["capital first"]) == (1, 1, 0)
+    assert (found["sentences"], found["full stop last"], found["capital first"]) == (
+        1,
+        1,
+        0,
+    )
 
 
 def test_the_relation_by_hand() -> None:
@@ -71,11 +84,17 @@ def test_letters_and_edits_by_hand() -> None:
 def test_letters_are_counted_and_aligned(text: str, source: str) -> None:
     """As counters say it, and the longest common subsequence, letter by letter."""
     runs = [" ".join(each.lower().split()) for each in (text, source)]
-    mine, theirs = (Counter(each[i : i + 3] for i in range(len(each) - 2)) for each in runs)
+    mine, theirs = (
+        Counter(each[i : i + 3] for i in range(len(each) - 2)) for each in runs
+    )
     both = (mine & theirs).total()
     longest = np.zeros((len(text) + 1, len(source) + 1))
     for i, j in np.ndindex(len(text), len(source)):
-        before = (longest[i, j + 1], longest[i + 1, j], longest[i, j] + (text[i] == source[j]))
+        before = (
+            longest[i, j + 1],
+            longest[i + 1, j],
+            longest[i, j] + (text[i] == source[j]),
+        )
         longest[i + 1, j + 1] = max(before)
     shares = (both, mine.total()), (2 * longest[-1, -1], len(text) + len(source))
     wanted = [part / whole if whole else 0.0 for part, whole in shares]
@@ -85,13 +104,21 @@ def test_letters_are_counted_and_aligned(text: str, source: str) -> None:
 
 @pytest.mark.parametrize(
     ("source", "wanted"),
-    [("", ""), ("one", "one"), ("a\nb c\n", "b c"), ("a ||| b|||c", "c"), ("a|b", "a|b")],
+    [
+        ("", ""),
+        ("one", "one"),
+        ("a\nb c\n", "b c"),
+        ("a ||| b|||c", "c"),
+        ("a|b", "a|b"),
+    ],
 )
 def test_the_last_turn(source: str, wanted: str) -> None:
     assert last_turn(source) == wanted
 
 
-@pytest.mark.parametrize("source", ["Hi. Then Ann", "Hi\nThen Ann", "Hi ||| Then Ann", "Then Ann"])
+@pytest.mark.parametrize(
+    "source", ["Hi. Then Ann", "Hi\nThen Ann", "Hi ||| Then Ann", "Then Ann"]
+)
 def test_what_begins_a_sentence_or_a_turn_is_no_name(source: str) -> None:
     """Ann alone is missing, none of the capitals before."""
     assert beside("nothing", source)["names missing"] == 1
@@ -102,17 +129,24 @@ def test_what_begins_a_sentence_or_a_turn_is_no_name(source: str) -> None:
 def test_capitals_and_digits_of_all_scripts() -> None:
     """As Unicode has them; letters of scripts without blanks are words."""
     found = told("Éa ٣, 東京")
-    assert (found["capitals"], found["digits"], found["capital first"]) == (1 / 8, 1 / 8, 1)
+    assert (found["capitals"], found["digits"], found["capital first"]) == (
+        1 / 8,
+        1 / 8,
+        1,
+    )
     assert (found["words"], found["word length"]) == (4, 5 / 4)
 
 
-CYRILLIC = dict(zip("abcdefghijklmnopqrstuvwxyz", "абцдефгхийклмнопярстувшъыз", strict=True))
+CYRILLIC = dict(
+    zip("abcdefghijklmnopqrstuvwxyz", "абцдефгхийклмнопярстувшъыз", strict=True)
+)
 CYRILLIC |= {ours.upper(): theirs.upper() for ours, theirs in CYRILLIC.items()}
 
 
 def test_another_alphabet_gives_the_same_numbers() -> None:
     """Capitals and names are known wherever there are any."""
-    text, source = "No, the Mill paid Bob 30. Is it in Rome?", SOURCE
+    text = "No, the Mill paid Bob 30. Is it in Rome?"
+    source = SOURCE
     same, known = (both.translate(str.maketrans(CYRILLIC)) for both in (text, source))
     np.testing.assert_array_equal(surface([same]), surface([text]))
     np.testing.assert_array_equal(relation([same], [known]), relation([text], [source]))
@@ -131,7 +165,14 @@ def test_another_alphabet_gives_the_same_numbers() -> None:
 )
 def test_scripts_without_capitals(text: str, wanted: tuple[float, ...]) -> None:
     """Their letters, marks on letters, full stops, questions and commas; no capitals."""
-    names = ("words", "word length", "sentences", "type-token ratio", "punctuation", "questions")
+    names = (
+        "words",
+        "word length",
+        "sentences",
+        "type-token ratio",
+        "punctuation",
+        "questions",
+    )
     found = told(text)
     assert tuple(found[name] for name in (*names, "commas")) == pytest.approx(wanted)
     assert (found["capitals"], found["capital first"], found["digits"]) == (0, 0, 0)
@@ -154,10 +195,14 @@ def test_nothing_at_all() -> None:
 
 
 @given(st.lists(st.tuples(TEXT, TEXT), max_size=4))
-def test_shares_are_shares_and_texts_are_read_alone(pairs: list[tuple[str, str]]) -> None:
+def test_shares_are_shares_and_texts_are_read_alone(
+    pairs: list[tuple[str, str]],
+) -> None:
     """A text takes all of itself, misses and adds nothing; others beside it change nothing."""
-    texts, sources = [text for text, _ in pairs], [source for _, source in pairs]
-    found, near = surface(texts), relation(texts, sources)
+    texts = [text for text, _ in pairs]
+    sources = [source for _, source in pairs]
+    found = surface(texts)
+    near = relation(texts, sources)
     assert np.isfinite(found).all()
     assert np.isfinite(near).all()
     shares = found[:, [NAMES.index(name) for name in (*LEXIS[:3], *MARKS[:5])]]
@@ -169,7 +214,9 @@ def test_shares_are_shares_and_texts_are_read_alone(pairs: list[tuple[str, str]]
         np.testing.assert_array_equal(near[i], relation([text], [source])[0])
         own = beside(text, text)
         assert own["words taken"] == (told(text)["words"] > 0)
-        assert {own[name] for name in (*RELATION[4:10], "threes missing", "words changed")} == {0.0}
+        assert {
+            own[name] for name in (*RELATION[4:10], "threes missing", "words changed")
+        } == {0.0}
         assert own["letters alike"] == (text != "")
 
 
@@ -192,11 +239,15 @@ def events(text: str) -> int:
 
 def test_work_grows_with_the_length_alone() -> None:
     """Twice the words ask for twice the calls."""
-    once, twice = (events("The fox is Quick, no 42. " * times) for times in (500, 1_000))
+    once, twice = (
+        events("The fox is Quick, no 42. " * times) for times in (500, 1_000)
+    )
     assert 1.8 < twice / once < 2.1
 
 
-@pytest.mark.parametrize("part", ["A", ".", ". ", "9", "a ", "Ab ", "?A", "|||", "\n", "é\u0301"])
+@pytest.mark.parametrize(
+    "part", ["A", ".", ". ", "9", "a ", "Ab ", "?A", "|||", "\n", "é\u0301"]
+)
 def test_a_very_long_text_of_anything(part: str) -> None:
     """An expression that goes back and forth would not come to an end here."""
     text = part * (200_000 // len(part))

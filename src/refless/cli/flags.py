@@ -19,7 +19,9 @@ from refless.report.result import Result
 
 TABLE = dict[str, Any]
 PLAIN = (str, int, float, bool, list[str], tuple[float, float])  # what flags can hold
-SHOWN = Annotated[Format, typer.Option(help="Format of standard output.", rich_help_panel=RESULT)]
+SHOWN = Annotated[
+    Format, typer.Option(help="Format of standard output.", rich_help_panel=RESULT)
+]
 SAVED = Annotated[
     list[str] | None,
     typer.Option(
@@ -47,7 +49,9 @@ def command_of(name: str) -> Any:  # noqa: ANN401 - click's own
     function = function_of(name)
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     with command_line(flags_of(function)):
-        alone.command(name, cls=PlainCommand, help=help_of(function))(as_command(function))
+        alone.command(name, cls=PlainCommand, help=help_of(function))(
+            as_command(function)
+        )
     return typer.main.get_command(alone)
 
 
@@ -70,9 +74,13 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
     """A function for typer: it takes the flags that are there, calls, and shows the result."""
 
     def run(_context: typer.Context, **values: Any) -> None:  # noqa: ANN401 - whatever flags hold
-        format_, files, csv_safe = (values.pop(name) for name in ("format", "out", "csv_safe"))
+        format_, files, csv_safe = (
+            values.pop(name) for name in ("format", "out", "csv_safe")
+        )
         given = {
-            name: _by_name(kinds[name].longest, value) if kinds[name].kind == TABLE else value
+            name: _by_name(kinds[name].longest, value)
+            if kinds[name].kind == TABLE
+            else value
             for name, value in values.items()
             if getattr(_context.get_parameter_source(name), "name", "") != "DEFAULT"
         }
@@ -86,7 +94,9 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
         inspect.Parameter(
             each.name,
             keyword,
-            default=inspect.Parameter.empty if each.default is MISSING else each.default,
+            default=inspect.Parameter.empty
+            if each.default is MISSING
+            else each.default,
             annotation=Annotated[_kind(each), _typer(each)],
         )
         for each in kinds.values()
@@ -138,12 +148,15 @@ def _by_name(flag: str, words: Sequence[str]) -> dict[str, str | list[str]]:
         if not name or not equals:
             raise UsageError(f"{flag} needs NAME=VALUE, got '{word}'")
         values.setdefault(name, []).append(value)
-    return {name: texts[0] if len(texts) == 1 else texts for name, texts in values.items()}
+    return {
+        name: texts[0] if len(texts) == 1 else texts for name, texts in values.items()
+    }
 
 
 def _typer(parameter: Parameter) -> Any:  # noqa: ANN401 - typer's own type
     """The flag, or the word, as typer has it."""
-    about, names = parameter.about, parameter.flags
+    about = parameter.about
+    names = parameter.flags
     line = dialect(about.help)
     files = "FILE" if parameter.kind == list[str] else None
     metavar = about.metavar or "|".join(about.choices) or files
@@ -153,11 +166,14 @@ def _typer(parameter: Parameter) -> Any:  # noqa: ANN401 - typer's own type
         return typer.Argument(help=line, metavar=metavar, show_default=False)
     if parameter.kind is bool:
         name = names[0].removeprefix("--")
-        names = (f"--{name}",) if parameter.default is False else (f"--{name}/--no-{name}",)
+        names = (
+            (f"--{name}",) if parameter.default is False else (f"--{name}/--no-{name}",)
+        )
     return typer.Option(
         *names,
         help=line,
         metavar=metavar,
         rich_help_panel=about.panel or None,
-        show_default=parameter.default is not None and not isinstance(parameter.default, bool),
+        show_default=parameter.default is not None
+        and not isinstance(parameter.default, bool),
     )

@@ -21,7 +21,11 @@ from refless.report.tools import check_tool, tool_in
 class Format(StrEnum):
     """Formats of standard output."""
 
-    TEXT, JSON, JSONL, CSV, MD = "text", "json", "jsonl", "csv", "md"
+    TEXT = "text"
+    JSON = "json"
+    JSONL = "jsonl"
+    CSV = "csv"
+    MD = "md"
 
 
 def show(
@@ -65,19 +69,26 @@ def check(saved: Sequence[str], command: str) -> None:
         except UsageError as fault:
             raise UsageError(f"-o {fault}") from None
         if _among(named, Path(path)):
-            raise UsageError(f"-o {path} would overwrite a file that is read; name another")
+            raise UsageError(
+                f"-o {path} would overwrite a file that is read; name another"
+            )
         check_writable(path)
 
 
 def _named() -> list[os.stat_result]:
     """Files and folders that the command line names, but for those of -o; `-` is what is piped."""
-    statuses, previous = [], ""
+    statuses = []
+    previous = ""
     for word in sys.argv[1:]:
-        flag, _, value = word.partition("=") if word.startswith("--") else ("", "", word)
+        flag, _, value = (
+            word.partition("=") if word.startswith("--") else ("", "", word)
+        )
         if "--out" not in {flag, previous} and previous != "-o" and value:
             for path in matching(workbook_of(value)[0]):
                 statuses += _status(sys.stdin.fileno if value == "-" else Path(path))
-            for part in re.split(r"[=,:()]", value)[1:]:  # folders and files in specifications
+            for part in re.split(r"[=,:()]", value)[
+                1:
+            ]:  # folders and files in specifications
                 statuses += _status(Path(part)) if part else []
         previous = word
     return statuses
@@ -87,12 +98,17 @@ def _status(of: Path | Callable[[], int]) -> list[os.stat_result]:
     """Of a file, a folder or what a number stands for; nothing where there is none."""
     try:
         return [of.stat() if isinstance(of, Path) else os.fstat(of())]
-    except (OSError, ValueError):  # a text too long for a name, a closed or made-up input
+    except (
+        OSError,
+        ValueError,
+    ):  # a text too long for a name, a closed or made-up input
         return []
 
 
 def _among(named: list[os.stat_result], path: Path) -> bool:
-    return any(os.path.samestat(status, other) for status in _status(path) for other in named)
+    return any(
+        os.path.samestat(status, other) for status in _status(path) for other in named
+    )
 
 
 def put(text: str, *, encoding: str | None = None) -> None:

@@ -52,7 +52,9 @@ class Call:
         """A message as its reader calls parameters: `--score-column`, or `score_column=`."""
         if on_command_line():
             return message
-        for each in sorted(self.parameters, key=lambda parameter: -len(parameter.longest)):
+        for each in sorted(
+            self.parameters, key=lambda parameter: -len(parameter.longest)
+        ):
             flags = () if each.about.argument else each.flags
             for flag in (flag for flag in flags if flag in message):
                 pattern = rf"(?<![\w-]){flag}(?![\w-])"
@@ -62,12 +64,18 @@ class Call:
                     message = re.sub(pairs, partial(_as_dict, each.name), message)
                     message = re.sub(pattern, each.name, message)
                 message = re.sub(
-                    rf"{pattern} (-?[\d.]+) (-?[\d.]+)", rf"{each.name}=(\1, \2)", message
+                    rf"{pattern} (-?[\d.]+) (-?[\d.]+)",
+                    rf"{each.name}=(\1, \2)",
+                    message,
                 )
                 for choice in each.about.choices or WORDS.get(each.name, ()):
-                    message = message.replace(f"{flag} {choice}", f"{each.name}='{choice}'")
+                    message = message.replace(
+                        f"{flag} {choice}", f"{each.name}='{choice}'"
+                    )
                 message = re.sub(rf"{pattern}(?=:| must| goes)", each.name, message)
-                message = re.sub(rf"{pattern}( (?=[A-Z0-9']))?", f"{each.name}=", message)
+                message = re.sub(
+                    rf"{pattern}( (?=[A-Z0-9']))?", f"{each.name}=", message
+                )
         return re.sub(r" \(in Python Columns\([^)]*\)\)", "", message)
 
 
@@ -77,13 +85,16 @@ def _as_dict(name: str, flags: re.Match[str]) -> str:
     for word in shlex.split(flags[0])[1::2]:
         role, _, value = word.partition("=")
         values.setdefault(role, []).append(value)
-    pairs = {role: names if len(names) > 1 else names[0] for role, names in values.items()}
+    pairs = {
+        role: names if len(names) > 1 else names[0] for role, names in values.items()
+    }
     return f"{name}={pairs}"
 
 
 def _words(parameter: Parameter, value: Any) -> list[str]:
     """What sets a parameter to a value; nothing for its default."""
-    default, name = parameter.default, parameter.longest
+    default = parameter.default
+    name = parameter.longest
     if parameter.about.argument:
         return words_of(value)
     if value is None or (type(value) is type(default) and value == default):
@@ -105,7 +116,10 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, Mapping):
         return [",".join(f"{word}={_text(number)}" for word, number in value.items())]
     several = value if isinstance(value, list | tuple) else [value]
-    return ["yes" if each is True else "no" if each is False else _text(each) for each in several]
+    return [
+        "yes" if each is True else "no" if each is False else _text(each)
+        for each in several
+    ]
 
 
 def words_of(value: Any) -> list[str]:
@@ -158,7 +172,9 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
                 _call.reset(token)
         if where := tuple(words_of(call.values.get("where"))):
             result = replace(result, signature=result.signature.plus(where=where))
-        return replace(result, notes=tuple(map(call.worded, notes)), command=call.line())
+        return replace(
+            result, notes=tuple(map(call.worded, notes)), command=call.line()
+        )
 
     run.__doc__ = explained(function)
     run.__annotations__ = get_type_hints(function)
@@ -183,7 +199,11 @@ def _check_names(function: str, given: Sequence[str], known: Sequence[str]) -> N
     for name in given:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
-            remedy = f"did you mean '{near[0]}'?" if near else f"help(refless.{function}) lists all"
+            remedy = (
+                f"did you mean '{near[0]}'?"
+                if near
+                else f"help(refless.{function}) lists all"
+            )
             raise TypeError(f"refless.{function}() has no parameter '{name}'; {remedy}")
 
 
@@ -191,5 +211,7 @@ def _plain(function: Callable[..., object]) -> inspect.Signature:
     """The signature with plain types, as people read them: without what commands declare."""
     hints = get_type_hints(function)
     own = inspect.signature(function)
-    plain = [each.replace(annotation=hints[name]) for name, each in own.parameters.items()]
+    plain = [
+        each.replace(annotation=hints[name]) for name, each in own.parameters.items()
+    ]
     return own.replace(parameters=plain, return_annotation=hints["return"])

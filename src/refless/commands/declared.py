@@ -10,7 +10,9 @@ from typing import Any, get_args, get_type_hints
 
 from refless.registry.spec import Parameter, declared
 
-COLUMNS, READING, RESULT = "Columns", "Reading", "Result"
+COLUMNS = "Columns"
+READING = "Reading"
+RESULT = "Result"
 ByName = dict[str, Any] | None  # a repeatable NAME=VALUE, a mapping in Python
 Many = list[str] | None  # what the command line takes for rows and for several names
 
@@ -18,7 +20,9 @@ Many = list[str] | None  # what the command line takes for rows and for several 
 @lru_cache
 def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
     """The parameters of a function in their order."""
-    if (bare := inspect.unwrap(function)) is not function:  # a command shows plain types
+    if (
+        bare := inspect.unwrap(function)
+    ) is not function:  # a command shows plain types
         return parameters_of(bare)
     hints = get_type_hints(function, include_extras=True)
     lines = documented(function.__doc__)
@@ -31,10 +35,14 @@ def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
 
 def explained(function: Callable[..., object]) -> str:
     """Its docstring, with every parameter that several functions share, and what it returns."""
-    doc, own = inspect.cleandoc(function.__doc__ or ""), documented(function.__doc__)
+    doc = inspect.cleandoc(function.__doc__ or "")
+    own = documented(function.__doc__)
     lines = [
         fill(
-            f"{each.name}: {each.about.help}", 96, initial_indent="    ", subsequent_indent=" " * 8
+            f"{each.name}: {each.about.help}",
+            96,
+            initial_indent="    ",
+            subsequent_indent=" " * 8,
         )
         for each in parameters_of(function)
         if each.name not in own and each.about.help
@@ -51,5 +59,7 @@ def explained(function: Callable[..., object]) -> str:
 def documented(doc: str | None) -> dict[str, str]:
     """The line of each name under `Args` or `Attributes` of a docstring."""
     parts = re.split("\n(?:Args|Attributes):\n", inspect.cleandoc(doc or ""))
-    entries = re.findall(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", "".join(parts[1:]), re.MULTILINE)
+    entries = re.findall(
+        r"^ {4}(\w+): (.+(?:\n {8}.+)*)", "".join(parts[1:]), re.MULTILINE
+    )
     return {name: " ".join(text.split()) for name, text in entries}

@@ -16,7 +16,9 @@ DEFAULT = "gp"
 E = TypeVar("E", bound="Estimator")
 
 
-def chosen(estimator: Any, threads: int | None = None, seed: int | None = None) -> Estimator:
+def chosen(
+    estimator: Any, threads: int | None = None, seed: int | None = None
+) -> Estimator:
     """The estimator that a specification names; of one that is given, a copy.
 
     A seed of its own, and threads, it keeps; else those of the call are its.
@@ -51,7 +53,8 @@ def by_title(tried: Sequence[E], *, scores: bool) -> dict[str, E]:
         tried: the estimators; scores: whether there are scores of others, which some read.
     """
     titles = [
-        f"{one.title} + scores" if scores and one.without_scores() else one.title for one in tried
+        f"{one.title} + scores" if scores and one.without_scores() else one.title
+        for one in tried
     ]
     both = zip(titles, tried, strict=True)
     return {t if titles.count(t) == 1 else named(one): one for t, one in both}
@@ -70,9 +73,13 @@ def shown(estimator: Estimator, what: str) -> Iterator[None]:
     estimator.progress = None
 
 
-def fitted(estimator: Estimator, pool: RatedPool, groups: Sequence[str] = ()) -> Estimator:
+def fitted(
+    estimator: Estimator, pool: RatedPool, groups: Sequence[str] = ()
+) -> Estimator:
     """The estimator, fitted; errors are measured with whole groups held out."""
-    if not groups and not pool.sources and are_choices(pool):  # what lost tells what won
+    if (
+        not groups and not pool.sources and are_choices(pool)
+    ):  # what lost tells what won
         groups = tuple(map(str, group_numbers(pool)))
     with shown(estimator, "learning from the rated texts"):
         return estimator.fit(pool, groups=groups)
@@ -84,7 +91,9 @@ def estimated(estimator: Estimator, outputs: Outputs) -> Estimates:
         return estimator.estimate(outputs)
 
 
-def held_out_of(estimator: Estimator, pool: RatedPool, groups: IntArray | None = None) -> Estimates:
+def held_out_of(
+    estimator: Estimator, pool: RatedPool, groups: IntArray | None = None
+) -> Estimates:
     """Each rated text estimated from the others outside its group."""
     with shown(estimator, f"holding out each text: {estimator.title}"):
         return held_out(estimator, pool, groups)

@@ -79,6 +79,8 @@ def check_judged(
             f"{called('rubric')} to both, or judge again"
         )
     if signature.get("pool") != labels_of(rated):
-        note(f"the ratings are not those by which {path} judges {', '.join(rated.score_names)}")
+        note(
+            f"the ratings are not those by which {path} judges {', '.join(rated.score_names)}"
+        )
     if judged.gate.verdict in {"failed", "undecided"}:
         note(f"{path}: {judged.gate.reason}")

@@ -54,7 +54,9 @@ ColumnRoles = Annotated[
     Mapping[str, str | Sequence[str]] | None,
     About(names=("--column",), panel=COLUMNS, metavar="ROLE=NAME", kind=ByName),
 ]
-OUTPUT_ROLES = tuple(role for role in roles_in("outputs") if ROLES[role].of in {"text", "place"})
+OUTPUT_ROLES = tuple(
+    role for role in roles_in("outputs") if ROLES[role].of in {"text", "place"}
+)
 RATED_ROLES = (*OUTPUT_ROLES, "rating", "annotator", "time", "dimension")
 
 
@@ -86,7 +88,9 @@ RatedReading = Annotated[
         "max-bytes, rating-map, score-map, label-config."
     ),
 ]
-SkipBad = Annotated[bool, About("Skip and count bad rows instead of stopping.", panel=READING)]
+SkipBad = Annotated[
+    bool, About("Skip and count bad rows instead of stopping.", panel=READING)
+]
 RowFilter = Annotated[
     Names,
     About(
@@ -144,7 +148,9 @@ class FileOptions:
     format: Annotated[str | None, About("csv, excel, label-studio ...")] = None
     encoding: Annotated[str, About("encoding of text files")] = "utf-8"
     quoting: Annotated[bool | None, About("whether quotes enclose cells")] = None
-    max_bytes: Annotated[int, About("most bytes that one file may hold, unpacked")] = MOST_BYTES
+    max_bytes: Annotated[int, About("most bytes that one file may hold, unpacked")] = (
+        MOST_BYTES
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,10 +158,12 @@ class RatedOptions(FileOptions):
     """The same for files of rated texts."""
 
     rating_map: Annotated[
-        str | Mapping[str, float] | None, About("numbers for rating words", kind=str | None)
+        str | Mapping[str, float] | None,
+        About("numbers for rating words", kind=str | None),
     ] = None
     score_map: Annotated[
-        str | Mapping[str, float] | None, About("numbers for words of scores", kind=str | None)
+        str | Mapping[str, float] | None,
+        About("numbers for words of scores", kind=str | None),
     ] = None
     label_config: Annotated[str | None, About("Label Studio's configuration")] = None
 
@@ -222,7 +230,9 @@ def columns_by_role(columns: Any, roles: Sequence[str]) -> dict[str, Any]:
         if role not in roles:
             near = nearest(role, roles)
             known = ", ".join(roles)
-            raise UsageError(f"{called('columns')}: no role '{role}'{near}; there are {known}")
+            raise UsageError(
+                f"{called('columns')}: no role '{role}'{near}; there are {known}"
+            )
         several = names_in(names)
         if not ROLES[role].several and len(several) > 1:
             raise UsageError(
@@ -248,9 +258,13 @@ def options_in(options: Any, kind: type[FileOptions]) -> dict[str, Any]:
             names = [each.replace("_", "-") for each in parameters]
             near = nearest(option, names)
             known = ", ".join(names)
-            raise UsageError(f"{called('reading')}: no option '{option}'{near}; there are {known}")
+            raise UsageError(
+                f"{called('reading')}: no option '{option}'{near}; there are {known}"
+            )
         if isinstance(value, list | tuple):
-            raise UsageError(f"{place} takes one value, got {', '.join(map(str, value))}")
+            raise UsageError(
+                f"{place} takes one value, got {', '.join(map(str, value))}"
+            )
         result[name] = _option(parameters[name], value, place)
     return result
 
@@ -271,7 +285,9 @@ def mapped(values: Any, name: str, example: str) -> Mapping[str, Any]:
     """Values by name, none of them if there are none; raises UsageError for anything else."""
     if values is None:
         return {}
-    if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):
+    if not isinstance(values, Mapping) or not all(
+        isinstance(key, str) for key in values
+    ):
         raise UsageError(f"{name} must be a mapping such as {example}; got {values!r}")
     return values
 
@@ -279,10 +295,14 @@ def mapped(values: Any, name: str, example: str) -> Mapping[str, Any]:
 Natural = Annotated[int, About("", at_least=1)]
 Share = Annotated[T, About("", at_least=0, at_most=1)]
 Seed = Annotated[
-    int, About("Seed of all that is drawn; 0 is a seed.", at_least=0), About(panel=RESULT)
+    int,
+    About("Seed of all that is drawn; 0 is a seed.", at_least=0),
+    About(panel=RESULT),
 ]
 Resamples = Annotated[  # the outermost 2.5 % of 40 are one
-    int, About("Bootstrap resamples behind intervals.", at_least=40), About(panel=RESULT)
+    int,
+    About("Bootstrap resamples behind intervals.", at_least=40),
+    About(panel=RESULT),
 ]
 Group = Annotated[
     str | None,

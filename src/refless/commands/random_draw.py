@@ -43,7 +43,8 @@ def _column(column: Differing) -> str:
         names = labels(column.systems, NAME)
         most, least = (names[name] for name in column.systems)
         return (
-            f"of '{most}' {percent(column.rated)} are rated, of '{least}' {percent(column.unrated)}"
+            f"of '{most}' {percent(column.rated)} are rated, "
+            f"of '{least}' {percent(column.unrated)}"
         )
     name = "number of words" if column.by == "words" else f"'{clipped(column.name)}'"
     rated = f"{column.rated:.3g}"

@@ -26,9 +26,11 @@ from refless.registry.arrays import FloatArray
 from refless.registry.dialect import SCALE, called
 from refless.registry.errors import UsageError
 
-CODES = frozenset(  # that may stand for no answer, as survey tools and harnesses write it
-    {9.0, 77.0, 88.0, 97.0, 98.0, 99.0, 999.0, 9999.0}
-    | {-1.0, -8.0, -9.0, -88.0, -99.0, -100.0, -999.0}
+CODES = (
+    frozenset(  # that may stand for no answer, as survey tools and harnesses write it
+        {9.0, 77.0, 88.0, 97.0, 98.0, 99.0, 999.0, 9999.0}
+        | {-1.0, -8.0, -9.0, -88.0, -99.0, -100.0, -999.0}
+    )
 )
 TOLD = 3  # bad rows that are told in full
 
@@ -99,7 +101,9 @@ def note_equal(pool: Texts) -> None:
     """Says which scores of others are one number throughout."""
     for name, column in zip(pool.score_names, pool.scores.T, strict=True):
         if len(result := {*column[column == column].tolist()}) == 1 < len(pool):
-            note(f"{name}: all scores of the rated texts are {result.pop():g}, which tells nothing")
+            note(
+                f"{name}: all scores of the rated texts are {result.pop():g}, which tells nothing"
+            )
 
 
 def note_keys(rated: Texts, outputs: Texts) -> None:
@@ -139,7 +143,9 @@ def note_ratings(pool: RatedPool) -> FloatArray:
     return values[~np.isin(values, [*codes])]
 
 
-def _of_codes(values: FloatArray, codes: frozenset[float], noun: str, means: str) -> Iterator[str]:
+def _of_codes(
+    values: FloatArray, codes: frozenset[float], noun: str, means: str
+) -> Iterator[str]:
     """How many values are codes, lowest code first, where the others go from and to, what to do."""
     answers = values[~np.isin(values, [*codes])]
     for code in sorted(codes):
@@ -160,7 +166,8 @@ def codes_in(values: FloatArray) -> frozenset[float]:
     answers = values[~np.isin(values, [*suspects])]
     if len(answers) <= len(values) / 2:
         return frozenset()
-    low, high = float(answers.min()), float(answers.max())
+    low = float(answers.min())
+    high = float(answers.max())
     return frozenset(
         code
         for code in suspects
@@ -172,7 +179,11 @@ def _zero_in(values: FloatArray) -> frozenset[float]:
     """0 beside a usual scale of whole ratings that begins at 1, which is rarer; else nothing."""
     above = values[values > 0]
     zeros = int((values == 0).sum())
-    if zeros + len(above) < len(values) or zeros >= len(above) or len(values) < FEWEST_RATINGS:
+    if (
+        zeros + len(above) < len(values)
+        or zeros >= len(above)
+        or len(values) < FEWEST_RATINGS
+    ):
         return frozenset()
     ends = float(above.min()), float(above.max())
     are_integers = bool((above == above.round()).all())
@@ -186,7 +197,8 @@ def note_scale(pool: RatedPool) -> None:
     values = note_ratings(pool)
     if pool.scale is not None or not len(values):
         return
-    low, high = float(values.min()), float(values.max())
+    low = float(values.min())
+    high = float(values.max())
     ends = f"{low:g} to {high:g}"
     likely = f"go from {ends}; if they can go no further, {called('scale', (low, high))} says so"
     if len(values) < FEWEST_RATINGS or (low, high) not in LIKELY_SCALES:
@@ -194,14 +206,18 @@ def note_scale(pool: RatedPool) -> None:
             f"go from {ends}, which does not tell it; {called('scale', SCALE)} says it, "
             "if there is one"
         )
-    note(f"no scale is known, so numbers are in the raters' units. The ratings {likely}")
+    note(
+        f"no scale is known, so numbers are in the raters' units. The ratings {likely}"
+    )
 
 
 def note_unread(estimators: Sequence[Estimator], pool: RatedPool) -> None:
     """Says which estimators change nothing by the scores that the rated texts have."""
     for entry in estimators if pool.score_names else ():
         if entry.without_scores() is None:
-            note(f"{entry.title} reads no scores of others: they change no estimate of it")
+            note(
+                f"{entry.title} reads no scores of others: they change no estimate of it"
+            )
 
 
 def outputs_of(rows: Rows, options: OutputRows, **columns: Any) -> Outputs:
@@ -213,13 +229,17 @@ def grouped_outputs_of(
     rows: Rows, options: OutputRows, *, beside_rated: bool = False, **columns: Any
 ) -> tuple[Outputs, tuple[str, ...]]:
     """The outputs, and the values of the group's column; beside_rated: see `Reading`."""
-    read = read_outputs(rows, replace(options.to_reading(**columns), beside_rated=beside_rated))
+    read = read_outputs(
+        rows, replace(options.to_reading(**columns), beside_rated=beside_rated)
+    )
     tell(read)
     note_missing(read.outputs)
     return read.outputs, read.group
 
 
-def both_of(rows: Rows, options: RatedRows, group: str | None) -> tuple[PoolRead, OutputsRead]:
+def both_of(
+    rows: Rows, options: RatedRows, group: str | None
+) -> tuple[PoolRead, OutputsRead]:
     """Rows with a rating as rated texts, rows without one as outputs."""
     note(
         f"without {called('rated')}: rows with a rating are the rated texts, rows "
@@ -235,5 +255,8 @@ def both_of(rows: Rows, options: RatedRows, group: str | None) -> tuple[PoolRead
 def check_standard_input(*rows: Rows) -> None:
     """Raises UsageError where two things are to be read from standard input."""
     lists = [entry if isinstance(entry, list | tuple) else [entry] for entry in rows]
-    if sum(isinstance(path, str) and path == "-" for entry in lists for path in entry) > 1:
+    if (
+        sum(isinstance(path, str) and path == "-" for entry in lists for path in entry)
+        > 1
+    ):
         raise UsageError("standard input can be read only once")

@@ -45,7 +45,9 @@ def estimates_or_reasons(estimates: Estimates, rows: Sequence[int]) -> tuple[str
     """A column of estimates with their intervals, or the reasons why there are none."""
     ends = [(float(estimates.low[i]), float(estimates.high[i])) for i in rows]
     values = with_intervals([float(estimates.values[i]) for i in rows], ends)
-    return tuple(estimates.reasons[i] or value for i, value in zip(rows, values, strict=True))
+    return tuple(
+        estimates.reasons[i] or value for i, value in zip(rows, values, strict=True)
+    )
 
 
 def reasons_sections(reasons: Mapping[str, int], n: int) -> tuple[Section, ...]:
@@ -54,6 +56,7 @@ def reasons_sections(reasons: Mapping[str, int], n: int) -> tuple[Section, ...]:
         (reason, str(count), percent(count / n), REASONS.get(reason, ""))
         for reason, count in reasons.items()
     )
-    header, numeric = ("reason", "texts", "share", "meaning"), (False, True, True, False)
+    header = ("reason", "texts", "share", "meaning")
+    numeric = (False, True, True, False)
     table = Table(header=header, rows=rows, numeric=numeric)
     return (Section(title="Without an estimate", table=table),) if rows else ()

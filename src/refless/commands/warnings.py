@@ -15,13 +15,16 @@ FEWEST_GROUPS = 20  # with 10, a 95 % interval holds the truth about 9 times in 
 MANY_COPIES = 0.05  # of the texts
 
 _told: ContextVar[list[str] | None] = ContextVar("told", default=None)
-_listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
+_listener: ContextVar[Callable[[str], None] | None] = ContextVar(
+    "listener", default=None
+)
 _bar: ContextVar[Bar | None] = ContextVar("bar", default=None)
 
 
 def note(line: str) -> None:
     """One thing that was noticed, as a sentence; "" says nothing."""
-    notes, listener = _told.get(), _listener.get()
+    notes = _told.get()
+    listener = _listener.get()
     if line and notes is not None:
         notes.append(line)
     if line and listener is not None:

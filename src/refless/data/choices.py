@@ -41,7 +41,10 @@ class Choices:
 
 def item_of(keys: Names) -> str:
     """The name of the item that two texts are, whichever stands first."""
-    return ITEM + hashlib.sha256(repr(sorted(keys)).encode("utf-8", "replace")).hexdigest()[:12]
+    return (
+        ITEM
+        + hashlib.sha256(repr(sorted(keys)).encode("utf-8", "replace")).hexdigest()[:12]
+    )
 
 
 def are_choices(texts: Texts) -> bool:
@@ -70,7 +73,13 @@ def group_numbers(texts: Texts) -> IntArray:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    columns = [np.unique(column, return_inverse=True)[1] for column in (texts.items, texts.texts)]
-    item, text = columns[0], columns[1] + len(texts)
+    columns = [
+        np.unique(column, return_inverse=True)[1]
+        for column in (texts.items, texts.texts)
+    ]
+    item = columns[0]
+    text = columns[1] + len(texts)
     edges = coo_array((np.ones(len(texts)), (item, text)), shape=(2 * len(texts),) * 2)
-    return np.asarray(connected_components(edges, directed=False)[1][item], dtype=np.int64)
+    return np.asarray(
+        connected_components(edges, directed=False)[1][item], dtype=np.int64
+    )

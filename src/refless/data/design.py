@@ -30,7 +30,10 @@ COLUMNS = {
     "system": "systems",
     "task": "tasks",
 }
-JOINED = ("source", "item")  # columns that make units; of two as coarse the first one says it
+JOINED = (
+    "source",
+    "item",
+)  # columns that make units; of two as coarse the first one says it
 LINKED = "linked-items"  # what connects is both: items share sources, and sources items
 FEWEST_WORDS = 5  # of a text that is not often written twice
 
@@ -80,7 +83,12 @@ class Design:
             unit = numbered(labels, n)
             copies = n - len(np.unique(unit)) if group == "text" else 0
             return cls(
-                unit=unit, item=item, level=group, paired=paired, labels=labels, copies=copies
+                unit=unit,
+                item=item,
+                level=group,
+                paired=paired,
+                labels=labels,
+                copies=copies,
             )
         whole = _wholes(texts)
         if not whole.column:
@@ -136,10 +144,14 @@ class Design:
         names = self.labels or ("",) * len(self)
         unit_names: dict[int, str] = {}
         counts: Counter[tuple[str, str]] = Counter()
-        for number, label, words in zip(self.unit.tolist(), names, content, strict=True):
+        for number, label, words in zip(
+            self.unit.tolist(), names, content, strict=True
+        ):
             if number not in unit_names:
                 counts[words] += 1
-                unit_names[number] = label or "\0".join(("", *words, str(counts[words])))
+                unit_names[number] = label or "\0".join(
+                    ("", *words, str(counts[words]))
+                )
         return tuple(unit_names[number] for number in self.unit.tolist())
 
     @property
@@ -200,7 +212,9 @@ def _wholes(texts: Texts) -> _Wholes:
     if texts.items == texts.sources:  # which stand in for items
         del given["item"]
     varied = {name: labels for name, labels in given.items() if len({*labels}) > 1}
-    constant = tuple(name for name, labels in given.items() if any(labels) and name not in varied)
+    constant = tuple(
+        name for name, labels in given.items() if any(labels) and name not in varied
+    )
     if not varied:
         return _Wholes(unit=np.arange(len(texts)), constant=constant)
     numbers = {name: numbered(labels, len(texts)) for name, labels in varied.items()}
@@ -260,7 +274,9 @@ def units_of(texts: Texts, groups: Names = (), like: Texts | None = None) -> Str
         return ()
     of_reference = getattr(reference, COLUMNS[whole.column])
     names = dict(zip(of_reference, whole.labels, strict=True))
-    return tuple(names.get(label, label) for label in getattr(texts, COLUMNS[whole.column]))
+    return tuple(
+        names.get(label, label) for label in getattr(texts, COLUMNS[whole.column])
+    )
 
 
 def units_or_texts(texts: Texts, like: Texts) -> Strings:
@@ -270,7 +286,9 @@ def units_or_texts(texts: Texts, like: Texts) -> Strings:
         texts: n texts; like: rated texts, as of `units_of`.
     """
     labels = units_of(texts, like=like) or ("",) * len(texts)
-    return tuple(label or f"\0{text}" for label, text in zip(labels, texts.texts, strict=True))
+    return tuple(
+        label or f"\0{text}" for label, text in zip(labels, texts.texts, strict=True)
+    )
 
 
 def joined(first: Texts, second: Texts) -> Texts:
@@ -278,8 +296,12 @@ def joined(first: Texts, second: Texts) -> Texts:
     if not len(first) or not len(second):
         parts = first if len(first) else second
         return Texts(**columns_of(parts))
-    columns = {name: (getattr(first, name), getattr(second, name)) for name in COLUMNS_OF_TEXTS}
-    values: dict[str, Any] = {name: a + b if a and b else () for name, (a, b) in columns.items()}
+    columns = {
+        name: (getattr(first, name), getattr(second, name)) for name in COLUMNS_OF_TEXTS
+    }
+    values: dict[str, Any] = {
+        name: a + b if a and b else () for name, (a, b) in columns.items()
+    }
     values["ids"] = tuple(map(str, range(len(first) + len(second))))
     return Texts(**values)
 
@@ -331,7 +353,9 @@ def connected(columns: Sequence[IntArray]) -> IntArray:
     n = len(columns[0])
     ends = np.cumsum([n, *(int(column.max(initial=-1)) + 1 for column in columns)])
     rows = np.tile(np.arange(n), len(columns))
-    names = np.concatenate([end + column for end, column in zip(ends, columns, strict=False)])
+    names = np.concatenate(
+        [end + column for end, column in zip(ends, columns, strict=False)]
+    )
     size = (int(ends[-1]), int(ends[-1]))
     graph = coo_matrix((np.ones(len(rows)), (rows, names)), shape=size)
     number = connected_components(graph, directed=False)[1][:n]

@@ -75,7 +75,9 @@ def exact_ratings(ratings: Ratings, n: int) -> ExactRatings:
     peak = int(np.abs(sums // counts).max(initial=0)) + 1
     if max(peak, unit) * common * n < EXACT:
         return ExactRatings(sums * (common // counts), common * unit)
-    return _fixed_point(sums / (counts * unit))  # one division each: ties are still ties
+    return _fixed_point(
+        sums / (counts * unit)
+    )  # one division each: ties are still ties
 
 
 def _sums(values: Numbers, text: IntArray, n: int) -> tuple[Numbers, IntArray]:
@@ -96,7 +98,9 @@ def _peak(values: FloatArray) -> float:
     """As large as a sum of values can be; raises UsageError where none of it is exact."""
     peak = max(float(np.abs(values).max(initial=0.0)), 1e-300) * max(len(values), 1)
     if peak >= EXACT:
-        raise UsageError("ratings are too large to be summed exactly; divide them by their unit")
+        raise UsageError(
+            "ratings are too large to be summed exactly; divide them by their unit"
+        )
     return peak
 
 
@@ -112,17 +116,24 @@ def unscaled(values: FloatArray, scale: Scale | None) -> FloatArray:
 
 def check_scale(scale: Scale | None) -> None:
     """Raises UsageError unless the scale is None or two finite numbers, the lower first."""
-    if scale is not None and not (math.isfinite(scale[0]) and scale[0] < scale[1] < math.inf):
-        raise UsageError(f"a scale needs two numbers, the lower first, got {scale[0]} {scale[1]}")
+    if scale is not None and not (
+        math.isfinite(scale[0]) and scale[0] < scale[1] < math.inf
+    ):
+        raise UsageError(
+            f"a scale needs two numbers, the lower first, got {scale[0]} {scale[1]}"
+        )
 
 
-def human_ratings(ratings: Ratings, n: int, *, scale: Scale | None = None) -> FloatArray:
+def human_ratings(
+    ratings: Ratings, n: int, *, scale: Scale | None = None
+) -> FloatArray:
     """[n] ratings: the mean of each text's ratings, scaled. Every text needs a rating.
 
     Each is one division of whole numbers, where its own ratings leave room for that; how large the
     ratings of other texts are does not matter.
     """
-    decimals, fits = decimals_of(ratings.values), np.zeros(n, dtype=np.bool_)
+    decimals = decimals_of(ratings.values)
+    fits = np.zeros(n, dtype=np.bool_)
     if decimals is not None:
         units = np.rint(ratings.values * 10.0**decimals)
         fits = np.bincount(ratings.text, np.abs(units), n) < EXACT
@@ -166,13 +177,19 @@ def pool_of(
     """
     if isinstance(texts, RatedPool):
         if ratings is not None:
-            raise UsageError("a RatedPool has its own ratings; do not pass others beside it")
+            raise UsageError(
+                "a RatedPool has its own ratings; do not pass others beside it"
+            )
         return texts
     if isinstance(texts, Mapping) or hasattr(texts, "columns"):
-        raise UsageError("pool_of takes one column as the texts; read_pool reads a whole table")
+        raise UsageError(
+            "pool_of takes one column as the texts; read_pool reads a whole table"
+        )
     if isinstance(texts, str) or ratings is None or isinstance(ratings, Mapping):
         raise UsageError("a list of texts and a list of ratings are needed")
-    ratings = ratings.to_numpy() if hasattr(ratings, "to_numpy") else ratings  # data frames
+    ratings = (
+        ratings.to_numpy() if hasattr(ratings, "to_numpy") else ratings
+    )  # data frames
     check_scale(scale)
     names = {"ids": () if ids is None else ids, "sources": sources, "systems": systems}
     columns: dict[str, Any] = {
@@ -203,7 +220,11 @@ def pool_of(
 def _name(value: object) -> str:
     """An id, a source ... as a string; None and NaN, a data frame's blanks, are ""."""
     return (
-        value if isinstance(value, str) else "" if value is None or value != value else str(value)
+        value
+        if isinstance(value, str)
+        else ""
+        if value is None or value != value
+        else str(value)
     )
 
 
@@ -213,19 +234,32 @@ def _flat(
     annotators: Names,
 ) -> Ratings:
     rows = [np.atleast_1d(np.asarray(row, dtype=np.float64)) for row in ratings]
-    names, widths = sorted(set(annotators)), [len(row) for row in rows]
+    names = sorted(set(annotators))
+    widths = [len(row) for row in rows]
     if len(names) != len(annotators):
         raise UsageError("annotators must be unique")
     if names and set(widths) - {len(names)}:
-        raise UsageError(f"each text needs {len(names)} ratings, one of each annotator, or None")
-    text, values = np.repeat(np.arange(len(rows)), widths), np.concatenate([*rows, np.zeros(0)])
+        raise UsageError(
+            f"each text needs {len(names)} ratings, one of each annotator, or None"
+        )
+    text = np.repeat(np.arange(len(rows)), widths)
+    values = np.concatenate([*rows, np.zeros(0)])
     is_rated = ~np.isnan(values)
     low, high = (-np.inf, np.inf) if scale is None else scale
     _refuse(np.bincount(text[is_rated], minlength=len(rows)) == 0, "no finite rating")
-    _refuse(np.bincount(text[np.isinf(values)], minlength=len(rows)) > 0, "no finite rating")
+    _refuse(
+        np.bincount(text[np.isinf(values)], minlength=len(rows)) > 0, "no finite rating"
+    )
     outside = text[(values < low) | (values > high)]
-    _refuse(np.bincount(outside, minlength=len(rows)) > 0, f"a rating outside {low} to {high}")
-    place = [names.index(name) for name in annotators] * len(rows) if names else np.zeros(len(text))
+    _refuse(
+        np.bincount(outside, minlength=len(rows)) > 0,
+        f"a rating outside {low} to {high}",
+    )
+    place = (
+        [names.index(name) for name in annotators] * len(rows)
+        if names
+        else np.zeros(len(text))
+    )
     return Ratings(
         text=text[is_rated],
         annotator=np.array(place, dtype=np.int64)[is_rated],
@@ -237,7 +271,9 @@ def _flat(
 def _refuse(texts: BoolArray, problem: str) -> None:
     if texts.any():
         number = int(np.argmax(texts)) + 1
-        raise InputError(f"text {number} has {problem}", remedy="correct it, rate it or drop it")
+        raise InputError(
+            f"text {number} has {problem}", remedy="correct it, rate it or drop it"
+        )
 
 
 def canonical_order(pool: RatedPool, groups: IntArray | None = None) -> IntArray:

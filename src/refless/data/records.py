@@ -15,7 +15,9 @@ from refless.registry.arrays import BoolArray, FloatArray, IntArray, Names, Stri
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 
-Reason = Literal["", "empty", "too-short", "too-few", "too-many", "too-uncertain", "bad-row"]
+Reason = Literal[
+    "", "empty", "too-short", "too-few", "too-many", "too-uncertain", "bad-row"
+]
 Scale = tuple[float, float]
 
 _Entry = TypeVar("_Entry")
@@ -95,7 +97,9 @@ class Texts(ColumnRecord):
     def __post_init__(self) -> None:
         shape = (len(self.texts), len(self.score_names)) if self.score_names else (0, 0)
         if np.shape(self.scores) != shape:
-            raise UsageError(f"scores must be an array of {shape}, got {np.shape(self.scores)}")
+            raise UsageError(
+                f"scores must be an array of {shape}, got {np.shape(self.scores)}"
+            )
         for name in COLUMNS:
             column = getattr(self, name)
             if not isinstance(column, tuple):
@@ -134,7 +138,9 @@ def columns_of(texts: Texts) -> dict[str, Any]:
     return {name: getattr(texts, name) for name in COLUMNS}
 
 
-def scored(columns: Mapping[str, Sequence[float | None] | FloatArray]) -> dict[str, Any]:
+def scored(
+    columns: Mapping[str, Sequence[float | None] | FloatArray],
+) -> dict[str, Any]:
     """Columns of scores as `Texts` keep them: `score_names` and `scores`, sorted by name.
 
     Args:
@@ -149,10 +155,15 @@ def scored(columns: Mapping[str, Sequence[float | None] | FloatArray]) -> dict[s
     try:
         values = [np.asarray(columns[name], dtype=np.float64) for name in names]
     except (TypeError, ValueError) as fault:
-        raise UsageError(f"scores must be numbers, or None where there is none: {fault}") from fault
+        raise UsageError(
+            f"scores must be numbers, or None where there is none: {fault}"
+        ) from fault
     if any(np.isinf(column).any() for column in values):
         raise UsageError("scores must be finite, or NaN where there is none")
-    return {"score_names": names, "scores": np.stack(values, axis=1) if values else NO_SCORES}
+    return {
+        "score_names": names,
+        "scores": np.stack(values, axis=1) if values else NO_SCORES,
+    }
 
 
 NO_SCORES = np.zeros((0, 0))
@@ -165,7 +176,9 @@ def sortable(scores: FloatArray, n: int) -> list[tuple[float, ...]]:
     return list(map(tuple, np.where(np.isnan(scores), -np.inf, scores).tolist()))
 
 
-def picked(column: tuple[_Entry, ...], rows: IntArray | Sequence[int]) -> tuple[_Entry, ...]:
+def picked(
+    column: tuple[_Entry, ...], rows: IntArray | Sequence[int]
+) -> tuple[_Entry, ...]:
     """These entries of a column; an absent column stays absent."""
     return tuple(column[i] for i in rows) if column else ()
 
@@ -191,7 +204,11 @@ class RatedPool(Texts):
         return {"human": self.human[rows], "ratings": self.ratings.of(rows, len(self))}
 
     def _summary(self) -> str:
-        scale = "" if self.scale is None else f" from {self.scale[0]:g} to {self.scale[1]:g}"
+        scale = (
+            ""
+            if self.scale is None
+            else f" from {self.scale[0]:g} to {self.scale[1]:g}"
+        )
         raters = counted(len(self.ratings.annotators), "annotator")
         rated = f"{counted(len(self.ratings.values), 'rating')}{scale}"
         by = f" by {raters}" if self.ratings.annotators else ""
@@ -214,7 +231,8 @@ class Outputs(Texts):
 
     def _more(self, rows: IntArray) -> dict[str, Any]:
         return {
-            name: picked(getattr(self, name), rows) for name in ("references", "weights", "bad")
+            name: picked(getattr(self, name), rows)
+            for name in ("references", "weights", "bad")
         }
 
 
@@ -240,16 +258,25 @@ class Estimates(ColumnRecord):
     sd: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
-    def joined(cls, ids: Strings, parts: Iterable[tuple[IntArray, Estimates]]) -> Estimates:
+    def joined(
+        cls, ids: Strings, parts: Iterable[tuple[IntArray, Estimates]]
+    ) -> Estimates:
         """Estimates of some rows each as those of all; a row of no part has too few rated texts."""
         n = len(ids)
         values, low, high = (np.full(n, np.nan) for _ in range(3))
-        support, reasons = np.zeros(n, dtype=np.int64), np.full(n, "too-few", dtype=object)
+        support = np.zeros(n, dtype=np.int64)
+        reasons = np.full(n, "too-few", dtype=object)
         for rows, part in parts:
-            values[rows], support[rows], reasons[rows] = part.values, part.support, part.reasons
+            values[rows], support[rows], reasons[rows] = (
+                part.values,
+                part.support,
+                part.reasons,
+            )
             low[rows], high[rows] = part.low, part.high
         given = tuple(reasons.tolist())
-        return cls(ids=ids, values=values, reasons=given, support=support, low=low, high=high)
+        return cls(
+            ids=ids, values=values, reasons=given, support=support, low=low, high=high
+        )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -258,15 +285,20 @@ class Estimates(ColumnRecord):
         """These estimates alone, in the order given."""
         names = ("values", "support", "low", "high", *(("sd",) if len(self.sd) else ()))
         columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in names}
-        columns |= {name: picked(getattr(self, name), rows) for name in ("ids", "reasons")}
+        columns |= {
+            name: picked(getattr(self, name), rows) for name in ("ids", "reasons")
+        }
         return replace(self, **columns)
 
     def on(self, scale: Scale | None) -> Self:
         """The same in the raters' units, as people read estimates; unchanged without a scale."""
         if scale is None:
             return self
-        low, unit = scale[0], scale[1] - scale[0]
-        moved = {name: getattr(self, name) * unit + low for name in ("values", "low", "high")}
+        low = scale[0]
+        unit = scale[1] - scale[0]
+        moved = {
+            name: getattr(self, name) * unit + low for name in ("values", "low", "high")
+        }
         return replace(self, **moved, sd=self.sd * unit)
 
     @property
@@ -280,7 +312,9 @@ class Estimates(ColumnRecord):
         return float(self.defined.mean()) if len(self) else float("nan")
 
     def _summary(self) -> str:
-        return f"{counted(len(self), 'text')}, {int(self.defined.sum())} with an estimate"
+        return (
+            f"{counted(len(self), 'text')}, {int(self.defined.sum())} with an estimate"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
@@ -308,7 +342,9 @@ class Residuals(ColumnRecord):
         if scale is None:
             return self
         unit = scale[1] - scale[0]
-        errors = {name: getattr(self, name) * unit for name in ("values", "alone", "afar")}
+        errors = {
+            name: getattr(self, name) * unit for name in ("values", "alone", "afar")
+        }
         return replace(self, **errors, human=self.human * unit + scale[0], ends=scale)
 
     def __len__(self) -> int:
@@ -317,7 +353,11 @@ class Residuals(ColumnRecord):
 
 def residuals_of(errors: Residuals | FloatArray) -> Residuals:
     """Residuals from a plain array; Residuals pass through."""
-    return errors if isinstance(errors, Residuals) else Residuals(values=np.asarray(errors))
+    return (
+        errors
+        if isinstance(errors, Residuals)
+        else Residuals(values=np.asarray(errors))
+    )
 
 
 def ends_of(scale: Scale | None) -> tuple[float, float]:
@@ -372,8 +412,12 @@ class Predictions(ColumnRecord):
     def take(self, rows: IntArray) -> Self:
         """These texts alone, in the order given."""
         names = ("id", "reason", "item", "group", "task", "system")
-        columns: dict[str, Any] = {name: picked(getattr(self, name), rows) for name in names}
-        return replace(self, **columns, human=self.human[rows], predicted=self.predicted[rows])
+        columns: dict[str, Any] = {
+            name: picked(getattr(self, name), rows) for name in names
+        }
+        return replace(
+            self, **columns, human=self.human[rows], predicted=self.predicted[rows]
+        )
 
 
 def numbered(n: int) -> Strings:

@@ -57,7 +57,10 @@ def pool_in(facts: PoolFacts, arrays: Mapping[str, Array]) -> RatedPool:
     check_scale(facts.scale)
     columns = json_of(arrays, STRINGS, dict[str, Strings])
     annotators = columns.pop("annotators", ())
-    require(set(columns) <= set(COLUMNS) and {"ids", "texts"} <= set(columns), "columns of others")
+    require(
+        set(columns) <= set(COLUMNS) and {"ids", "texts"} <= set(columns),
+        "columns of others",
+    )
     for name, column in columns.items():
         optional = name not in {"ids", "texts"} and not column
         require(optional or len(column) == n, f"{name} has another length")
@@ -91,6 +94,8 @@ def _ratings(arrays: Mapping[str, Array], n: int, annotators: Strings) -> Rating
 def _scores(facts: PoolFacts, arrays: Mapping[str, Array]) -> dict[str, Array]:
     names = facts.score_names
     check_sorted("names of scores", names)
-    table = array_of(arrays, f"{PREFIX}scores", (facts.size, len(names)) if names else (0, 0))
+    table = array_of(
+        arrays, f"{PREFIX}scores", (facts.size, len(names)) if names else (0, 0)
+    )
     require(not bool(np.isinf(table).any()), "a score is infinite")
     return dict(zip(names, table.T, strict=True))

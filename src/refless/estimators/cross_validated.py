@@ -9,7 +9,9 @@ import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
 
-Within = Callable[[IntArray], Callable[[IntArray], FloatArray]]  # rows -> groups -> estimates
+Within = Callable[
+    [IntArray], Callable[[IntArray], FloatArray]
+]  # rows -> groups -> estimates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +31,11 @@ class CrossValidated:
 
     @classmethod
     def of(
-        cls, within: Within, groups: IntArray, blocks: IntArray, order: IntArray | None = None
+        cls,
+        within: Within,
+        groups: IntArray,
+        blocks: IntArray,
+        order: IntArray | None = None,
     ) -> CrossValidated:
         """By the held-out estimates of any rows among themselves.
 
@@ -44,7 +50,8 @@ class CrossValidated:
 
         def without(rows: IntArray) -> FloatArray:
             inside = np.sort(place[rows])
-            estimates_by, back = within(inside), taken[inside]
+            estimates_by = within(inside)
+            back = taken[inside]
             estimates = np.full((2, n), np.nan)
             for column, labels in zip(estimates, (groups, blocks), strict=True):
                 column[back] = estimates_by(labels[back])

@@ -9,7 +9,8 @@ from refless.estimators.folds import folds_in, group_numbers
 from refless.estimators.protocol import Estimator
 from refless.registry.arrays import IntArray
 
-FOLDS, FEWER_FOLDS = 10, 5
+FOLDS = 10
+FEWER_FOLDS = 5
 MANY = 300  # rated texts, from which on fewer folds will do
 
 
@@ -59,27 +60,40 @@ def crossed(
         labels: [n] group of each.
         seed: of the folds.
     """
-    rng, folds = np.random.default_rng(seed), folds_for(pool)
-    rated, fold = {*labels}.intersection(rated_labels), dict[str, int]()
-    for groups in (sorted(rated), sorted({*labels} - rated)):  # whatever the order of rows
+    rng = np.random.default_rng(seed)
+    folds = folds_for(pool)
+    rated = {*labels}.intersection(rated_labels)
+    fold = dict[str, int]()
+    for groups in (
+        sorted(rated),
+        sorted({*labels} - rated),
+    ):  # whatever the order of rows
         numbers = rng.permutation(len(groups)) % folds
         fold |= dict(zip(groups, numbers.tolist(), strict=True))
     judged = np.array([fold[label] for label in labels], dtype=np.int64)
-    rated_folds = np.array([fold.get(label, -1) for label in rated_labels], dtype=np.int64)
+    rated_folds = np.array(
+        [fold.get(label, -1) for label in rated_labels], dtype=np.int64
+    )
     return _crossed(estimator, pool, rated_folds, outputs, judged)
 
 
 def _crossed(
-    estimator: Estimator, pool: RatedPool, rated_folds: IntArray, outputs: Outputs, judged: IntArray
+    estimator: Estimator,
+    pool: RatedPool,
+    rated_folds: IntArray,
+    outputs: Outputs,
+    judged: IntArray,
 ) -> Estimates:
     """Outputs of each fold by a copy that is fitted to the rated texts of the others."""
-    count, show = int(judged.max(initial=-1)) + 1, estimator.progress
+    count = int(judged.max(initial=-1)) + 1
+    show = estimator.progress
 
     def part(number: int) -> Callable[[float], None] | None:
         return None if show is None else lambda share: show((number + share) / count)
 
     def estimated(number: int) -> tuple[IntArray, Estimates]:
-        copy, inside = estimator.clone(), np.flatnonzero(judged == number)
+        copy = estimator.clone()
+        inside = np.flatnonzero(judged == number)
         copy.progress = part(number)
         copy.fit(pool.take(np.flatnonzero(rated_folds != number)))
         return inside, copy.estimate(outputs.take(inside))

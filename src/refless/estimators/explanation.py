@@ -43,7 +43,9 @@ class Explanation:
     parts: tuple[Part, ...] = ()
 
     @classmethod
-    def of(cls, estimates: Estimates, size: int, neighbors: tuple[Neighbor, ...] = ()) -> Self:
+    def of(
+        cls, estimates: Estimates, size: int, neighbors: tuple[Neighbor, ...] = ()
+    ) -> Self:
         """The evidence behind the one estimate, out of so many rated texts."""
         return cls(
             estimate=float(estimates.values[0]),
@@ -58,12 +60,15 @@ class Explanation:
     def on(self, scale: Scale | None) -> Self:
         """The same in the raters' units; unchanged without a scale."""
         low, high = scale or (0.0, 1.0)
-        size, names = high - low, ("estimate", "low", "high", "mean")
+        size = high - low
+        names = ("estimate", "low", "high", "mean")
         return replace(
             self,
             **{name: getattr(self, name) * size + low for name in names},
             parts=tuple(Part(part.name, part.addition * size) for part in self.parts),
-            neighbors=tuple(replace(n, rating=n.rating * size + low) for n in self.neighbors),
+            neighbors=tuple(
+                replace(n, rating=n.rating * size + low) for n in self.neighbors
+            ),
         )
 
 

@@ -38,7 +38,9 @@ def folds_in(
     members = members_of(groups, copies_of(pool))
     place = {inside: i for i, inside in enumerate(sorted(set(members.values())))}
     fold = _drawn_folds(len(place), folds, seed)
-    return np.array([fold[place[members[group]]] for group in groups.tolist()], dtype=np.int64)
+    return np.array(
+        [fold[place[members[group]]] for group in groups.tolist()], dtype=np.int64
+    )
 
 
 def folds_of(groups: IntArray, folds: int) -> IntArray:
@@ -64,12 +66,16 @@ def whole(copies: IntArray, size: int, rng: np.random.Generator) -> IntArray:
     if len(copies) <= size:
         return np.arange(len(copies))
     _, inverse, sizes = np.unique(copies, return_inverse=True, return_counts=True)
-    chosen, room = np.zeros(len(sizes), dtype=np.bool_), size
+    chosen = np.zeros(len(sizes), dtype=np.bool_)
+    room = size
     first = rng.choice(len(sizes), min(size, len(sizes)), replace=False)
-    later = rng.permutation(np.setdiff1d(np.arange(len(sizes)), first))  # if copies leave room
+    later = rng.permutation(
+        np.setdiff1d(np.arange(len(sizes)), first)
+    )  # if copies leave room
     for text in (*first.tolist(), *later.tolist()):
         if sizes[text] <= room:
-            chosen[text], room = True, room - int(sizes[text])
+            room = room - int(sizes[text])
+            chosen[text] = True
     if not chosen.any():
         return np.sort(rng.choice(len(copies), size, replace=False))
     return np.flatnonzero(chosen[inverse])

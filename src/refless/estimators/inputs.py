@@ -25,7 +25,9 @@ def rated_given(
         return pool_of(rows, ratings)
     texts, column, systems = columns_in(rows)
     if len(column) and len(sources):
-        raise UsageError("there is a column 'source' already; do not pass sources beside it")
+        raise UsageError(
+            "there is a column 'source' already; do not pass sources beside it"
+        )
     return pool_of(texts, ratings, sources=tuple(sources) or column, systems=systems)
 
 
@@ -36,7 +38,9 @@ def outputs_in(rows: Outputs | RatedPool | Given) -> Outputs:
     if isinstance(rows, RatedPool):
         return as_outputs(rows)
     texts, sources, systems = columns_in(rows)
-    return Outputs(ids=numbered(len(texts)), texts=texts, sources=sources, systems=systems)
+    return Outputs(
+        ids=numbered(len(texts)), texts=texts, sources=sources, systems=systems
+    )
 
 
 def columns_in(rows: Given) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -53,7 +57,9 @@ def columns_in(rows: Given) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str
     if names is None:
         return _strings(rows, "text"), (), ()
     if "text" not in names:
-        raise UsageError(f"a column 'text' is needed; there are {', '.join(map(str, names))}")
+        raise UsageError(
+            f"a column 'text' is needed; there are {', '.join(map(str, names))}"
+        )
     sources, systems = (
         _strings(rows[name] if name in names else (), name, missing="")
         for name in ("source", "system")
@@ -64,7 +70,9 @@ def columns_in(rows: Given) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str
 def _strings(column: Any, what: str, missing: str | None = None) -> tuple[str, ...]:  # noqa: ANN401 - of any library
     entries = tuple(column.to_pylist() if hasattr(column, "to_pylist") else column)
     if missing is not None:
-        entries = tuple(missing if entry is None or entry != entry else entry for entry in entries)
+        entries = tuple(
+            missing if entry is None or entry != entry else entry for entry in entries
+        )
     for number, entry in enumerate(entries, 1):
         if not isinstance(entry, str):
             raise UsageError(f"{what} {number} is not a string: {entry!r}")

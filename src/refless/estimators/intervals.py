@@ -4,7 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from refless.data.records import Estimates, Outputs, RatedPool, Reason, Residuals, ends_of, picked
+from refless.data.records import (
+    Estimates,
+    Outputs,
+    RatedPool,
+    Reason,
+    Residuals,
+    ends_of,
+    picked,
+)
 from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
 from refless.stats.clusters import unseen, width
 from refless.stats.intervals import LEVEL, conformal_radius, quantile
@@ -50,9 +58,12 @@ def half_widths(
     scores = standardized or errors
     radius = np.full(len(outputs), np.nan)
     if len(scores):
-        radius[:] = conformal_radius(scores.values) * width(scores.values, scores.sources)
+        radius[:] = conformal_radius(scores.values) * width(
+            scores.values, scores.sources
+        )
     if len(scores.alone):
-        rated, alone = {*scores.sources} - {""}, scores.alone[~np.isnan(scores.alone)]
+        rated = {*scores.sources} - {""}
+        alone = scores.alone[~np.isnan(scores.alone)]
         radius[[label in rated for label in labels]] = conformal_radius(alone)
     rated_systems = {"", *errors.systems}
     new = [name not in rated_systems for name in outputs.systems]
@@ -79,7 +90,9 @@ def residuals_in(
 
 def reasons_of(cases: Sequence[tuple[Reason, BoolArray]]) -> tuple[Reason, ...]:
     """[n] the first reason that holds for each output, "" if none does."""
-    first = np.select([holds for _, holds in cases], range(len(cases)), default=len(cases))
+    first = np.select(
+        [holds for _, holds in cases], range(len(cases)), default=len(cases)
+    )
     names: tuple[Reason, ...] = (*(name for name, _ in cases), "")
     return tuple(names[i] for i in first)
 
@@ -103,14 +116,18 @@ def estimates_of(
         sd: [n] standard deviations.
     """
     ends = ends_of(scale)
-    reasons = reasons or tuple("too-few" if missing else "" for missing in np.isnan(values))
+    reasons = reasons or tuple(
+        "too-few" if missing else "" for missing in np.isnan(values)
+    )
     undefined = np.array([reason != "" for reason in reasons], dtype=np.bool_)
     values = np.where(undefined, np.nan, values)
     return Estimates(
         ids=texts.ids,
         values=values,
         reasons=reasons,
-        support=np.broadcast_to(np.asarray(support, dtype=np.int64), len(values)).copy(),
+        support=np.broadcast_to(
+            np.asarray(support, dtype=np.int64), len(values)
+        ).copy(),
         low=np.clip(values - widths, *ends),
         high=np.clip(values + widths, *ends),
         sd=np.zeros(0) if sd is None else np.where(undefined, np.nan, sd),

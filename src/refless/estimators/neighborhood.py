@@ -78,8 +78,11 @@ class Neighborhood:
         progress: Progress | None = None,
     ) -> tuple[FloatArray, IntArray]:
         """[texts] mean human rating of the neighbours, and how many there are."""
-        human, work = self.human, Work(held=held, threads=rule.threads, progress=progress)
-        counts, sums = self.prepared.neighbor_sums(texts, human.numerators, rule.tau, work)
+        human = self.human
+        work = Work(held=held, threads=rule.threads, progress=progress)
+        counts, sums = self.prepared.neighbor_sums(
+            texts, human.numerators, rule.tau, work
+        )
         return scaled(human.means(sums, counts), self.rated.scale), counts
 
     def reasons(
@@ -88,7 +91,10 @@ class Neighborhood:
         """[n] why there is no estimate out of so many neighbours among so many rated texts."""
         lengths = self.prepared.lengths(outputs.texts)
         rules: tuple[tuple[Reason, BoolArray], ...] = (
-            ("bad-row", np.array(outputs.bad or [False] * len(outputs), dtype=np.bool_)),
+            (
+                "bad-row",
+                np.array(outputs.bad or [False] * len(outputs), dtype=np.bool_),
+            ),
             ("empty", lengths == 0),
             ("too-short", lengths < self.prepared.least),
             ("too-few", support < max(1, rule.least)),
@@ -103,14 +109,20 @@ class Neighborhood:
         rated = self.rated
         inside = np.flatnonzero(row >= max(rule.tau - loops.SLACK, 0.0))
         ids = np.array([rated.ids[i] for i in inside], dtype=object)
-        best = inside[np.lexsort((ids.astype(str), -row[inside]))] if len(inside) else inside
-        shared, kept = partial(self.prepared.shared, text), best[:most]
+        best = (
+            inside[np.lexsort((ids.astype(str), -row[inside]))]
+            if len(inside)
+            else inside
+        )
+        shared = partial(self.prepared.shared, text)
+        kept = best[:most]
         share = np.full(len(kept), 1.0 / max(1, len(best)))
         return evidence(rated, kept, row[kept], share, shared)
 
     def among_themselves(self, rule: Rule) -> Within:
         """Rows of the rated texts -> held-out estimates, out of one table of similarities."""
-        texts, exact = self.rated.texts, self.human
+        texts = self.rated.texts
+        exact = self.human
         similar = self.prepared.similarities(texts, Work(threads=rule.threads))
         near = similar >= rule.tau - loops.SLACK
         near &= ~(self.prepared.lengths(texts) < self.prepared.least)[:, None]

@@ -21,7 +21,12 @@ from refless.estimators.cross_validated import CrossValidated, Within
 from refless.estimators.explanation import Explanation
 from refless.estimators.folds import group_numbers, rows_in, whole
 from refless.estimators.inputs import outputs_in
-from refless.estimators.intervals import estimates_of, half_widths, held_out_ways, residuals_in
+from refless.estimators.intervals import (
+    estimates_of,
+    half_widths,
+    held_out_ways,
+    residuals_in,
+)
 from refless.estimators.neighborhood import Neighborhood, Rule
 from refless.estimators.protocol import THREADS, Estimator, one_output
 from refless.metrics.kernels import KERNELS, Kernel, kernel_of
@@ -33,7 +38,9 @@ from refless.registry.spec import About, check
 from refless.registry.version import __version__
 from refless.stats.intervals import conformal_radius
 
-CALIBRATION_TEXTS = 2_000  # held-out residuals for intervals come from at most so many texts
+CALIBRATION_TEXTS = (
+    2_000  # held-out residuals for intervals come from at most so many texts
+)
 DENSE_TEXTS = 5_000  # up to here all similarities are held at once: 200 MB
 
 
@@ -51,14 +58,21 @@ class BLEUNeighbors(Estimator):
         threads: number of threads, all cores by default; no result depends on it.
     """
 
-    kernel: Annotated[str | Kernel, About("similarity to a rated text", registry=KERNELS)] = "bleu*"
+    kernel: Annotated[
+        str | Kernel, About("similarity to a rated text", registry=KERNELS)
+    ] = "bleu*"
     tau: Annotated[
         float | None,
-        About("least similarity; none: the kernel's published one", at_least=0, at_most=1),
+        About(
+            "least similarity; none: the kernel's published one", at_least=0, at_most=1
+        ),
     ] = None
-    min_neighbors: Annotated[int, About("fewest neighbours; 0: no such rule", at_least=0)] = 5
+    min_neighbors: Annotated[
+        int, About("fewest neighbours; 0: no such rule", at_least=0)
+    ] = 5
     max_fraction: Annotated[
-        float, About("largest share of neighbours; 1: no such rule", at_least=0, at_most=1)
+        float,
+        About("largest share of neighbours; 1: no such rule", at_least=0, at_most=1),
     ] = 0.66
     threads: Annotated[int | None, THREADS] = None
 
@@ -84,7 +98,9 @@ class BLEUNeighbors(Estimator):
     def title(self) -> str:
         """`BLEU Neighbors`, `BLEU Neighbors with rouge-l`."""
         name = self._kernel().name
-        return "BLEU Neighbors" if name == BleuStar.name else f"BLEU Neighbors with {name}"
+        return (
+            "BLEU Neighbors" if name == BleuStar.name else f"BLEU Neighbors with {name}"
+        )
 
     @property
     def threshold(self) -> float:
@@ -106,10 +122,13 @@ class BLEUNeighbors(Estimator):
         The interval is the estimate plus and minus the 95 % quantile of held-out errors
         (split-conformal): what it promises, it promises for outputs that resemble the pool.
         """
-        outputs, state = outputs_in(X), self._state()
+        outputs = outputs_in(X)
+        state = self._state()
         values, support, reasons = self._matched(state, outputs)
         widths = half_widths(outputs, self._units_of(outputs), self.residuals())
-        return estimates_of(outputs, values, state.rated.scale, reasons, support, widths)
+        return estimates_of(
+            outputs, values, state.rated.scale, reasons, support, widths
+        )
 
     def predict(self, X: Any) -> FloatArray:  # noqa: ANN401, N803
         """[n] the estimates as numbers, NaN where undefined; no interval is computed."""
@@ -135,7 +154,8 @@ class BLEUNeighbors(Estimator):
         self, state: Neighborhood, outputs: Outputs, hidden: Exclusions | None = None
     ) -> tuple[FloatArray, IntArray, tuple[Reason, ...]]:
         """Values, NaN if undefined, support and reasons; `hidden`: what each must not see."""
-        rule, sizes = self.rule(), np.full(len(outputs), len(state.rated))
+        rule = self.rule()
+        sizes = np.full(len(outputs), len(state.rated))
         means, counts = state.means(outputs.texts, rule, hidden, self.progress)
         sizes = sizes if hidden is None else sizes - hidden.sizes()
         reasons = state.reasons(outputs, rule, counts, sizes)
@@ -150,12 +170,18 @@ class BLEUNeighbors(Estimator):
         key = str(self.signature())
         state: Neighborhood = self._state()
         if key not in state.residuals:
-            rated, labels = state.rated, self._labels(state.rated)
-            rows = whole(copies_in_order(rated), CALIBRATION_TEXTS, np.random.default_rng(0))
-            texts, errors = rated.take(rows), {}
+            rated = state.rated
+            labels = self._labels(state.rated)
+            rows = whole(
+                copies_in_order(rated), CALIBRATION_TEXTS, np.random.default_rng(0)
+            )
+            texts = rated.take(rows)
+            errors = {}
             for way, groups in held_out_ways(rated, labels).items():
                 hidden = hold_out(groups[rows], groups)
-                errors[way] = texts.human - self._matched(state, as_outputs(texts), hidden)[0]
+                errors[way] = (
+                    texts.human - self._matched(state, as_outputs(texts), hidden)[0]
+                )
             state.residuals[key] = residuals_in(texts, picked(labels, rows), **errors)
         return state.residuals[key]
 
@@ -166,11 +192,13 @@ class BLEUNeighbors(Estimator):
 
         Shared n-grams are looked for with `most` neighbours only, and those are returned.
         """
-        outputs, fitted = one_output(output), self._without(hide)
+        outputs = one_output(output)
+        fitted = self._without(hide)
         state: Neighborhood = fitted._state()  # noqa: SLF001 - of its own class
         estimates = fitted.estimate(outputs)
         similarities = state.prepared.similarities(outputs.texts)[0]
-        text, rule = outputs.texts[0], self.rule()
+        text = outputs.texts[0]
+        rule = self.rule()
         any_near = estimates.support[0] > 0
         near = state.neighbors(text, similarities, rule, most) if any_near else ()
         return Explanation.of(estimates, len(state.rated), near)
@@ -179,7 +207,8 @@ class BLEUNeighbors(Estimator):
         self, pool: RatedPool, groups: IntArray, blocks: IntArray
     ) -> tuple[Estimates, CrossValidated]:
         """As of every scorer, out of one table of similarities."""
-        estimates, order = self.held_out(pool, groups), canonical_order(pool, groups)
+        estimates = self.held_out(pool, groups)
+        order = canonical_order(pool, groups)
         within = self.within(pool.take(order))
         if within is None:
             blocked = self.held_out(pool, blocks).values
@@ -210,5 +239,7 @@ class BLEUNeighbors(Estimator):
             signed = self._with_pool(signed, pool)
         elif self._fitted is not None:
             neighborhood: Neighborhood = self._fitted.learned
-            signed = self._with_pool(signed, neighborhood.rated, neighborhood.fingerprint)
+            signed = self._with_pool(
+                signed, neighborhood.rated, neighborhood.fingerprint
+            )
         return signed.plus(v=__version__)

@@ -61,9 +61,13 @@ class Estimator(ABC):
     """
 
     progress: Progress | None = None
-    _later: ClassVar[frozenset[str]] = frozenset()  # parameters that are heeded after fit
+    _later: ClassVar[frozenset[str]] = (
+        frozenset()
+    )  # parameters that are heeded after fit
     _fitted: _Fitted | None = None
-    _together: Mapping[str, str] = MappingProxyType({})  # label of each rated text by its id
+    _together: Mapping[str, str] = MappingProxyType(
+        {}
+    )  # label of each rated text by its id
     name: ClassVar[str] = ""  # in signatures
 
     def __post_init__(self) -> None:
@@ -156,7 +160,9 @@ class Estimator(ABC):
     def _labels(self, rated: RatedPool) -> tuple[str, ...]:
         """[n] what each rated text belongs to: the group that was given, or see `units_of`."""
         together = self._together
-        return units_of(rated, tuple(together[name] for name in rated.ids) if together else ())
+        return units_of(
+            rated, tuple(together[name] for name in rated.ids) if together else ()
+        )
 
     def _units_of(self, outputs: Outputs) -> tuple[str, ...]:
         """[n] the same of outputs; () if only `fit` was told what belongs together."""
@@ -206,7 +212,9 @@ class Estimator(ABC):
             pool: the rated texts; groups: [n] what is held out together.
             blocks: [n] folds of whole groups, by number from 0.
         """
-        estimates = self.held_out(pool, blocks)  # by refitting: those of a block from one model
+        estimates = self.held_out(
+            pool, blocks
+        )  # by refitting: those of a block from one model
         return estimates, CrossValidated(np.stack([estimates.values] * 2))
 
     @abstractmethod
@@ -230,7 +238,8 @@ class Estimator(ABC):
         Raises:
             UsageError: more than one output.
         """
-        outputs, fitted = one_output(output), self._without(hide)
+        outputs = one_output(output)
+        fitted = self._without(hide)
         return Explanation.of(fitted.estimate(outputs), len(fitted.rated))
 
     def without_scores(self) -> Self | None:
@@ -275,16 +284,23 @@ class Estimator(ABC):
         rated = self.rated.take(
             np.array([i for i, id_ in enumerate(self.rated.ids) if id_ != name])
         )
-        return self.clone().fit(rated, groups=self._labels(rated) if self._together else ())
+        return self.clone().fit(
+            rated, groups=self._labels(rated) if self._together else ()
+        )
 
-    def score(self, X: RatedPool | Outputs | Given, y: Sequence[float] | FloatArray) -> float:  # noqa: N803
+    def score(
+        self,
+        X: RatedPool | Outputs | Given,  # noqa: N803
+        y: Sequence[float] | FloatArray,
+    ) -> float:
         """Spearman's correlation of estimates and ratings; NaN where undefined.
 
         Args:
             X: as of `predict`; texts without an estimate are left out.
             y: [n] mean ratings.
         """
-        values, human = self.predict(X), np.asarray(y, dtype=np.float64)
+        values = self.predict(X)
+        human = np.asarray(y, dtype=np.float64)
         defined = ~np.isnan(values)
         return spearman(human[defined], values[defined])
 
@@ -293,7 +309,9 @@ class Estimator(ABC):
         if self._fitted is None:
             raise UsageError("fit a rated pool first")
         if self._fitted.parameters != self._learned_with():
-            raise UsageError("parameters have changed since fit; fit the rated pool again")
+            raise UsageError(
+                "parameters have changed since fit; fit the rated pool again"
+            )
         return self._fitted.learned
 
     def _learned_with(self) -> object:
@@ -301,7 +319,9 @@ class Estimator(ABC):
         every = self.get_params(deep=False)
         return {name: value for name, value in every.items() if name not in self._later}
 
-    def _with_pool(self, signed: Signature, pool: RatedPool, digest: str = "") -> Signature:
+    def _with_pool(
+        self, signed: Signature, pool: RatedPool, digest: str = ""
+    ) -> Signature:
         """A signature with the rated texts behind it."""
         digest = digest or fingerprint(pool.take(canonical_order(pool)))
         return signed.plus(scale=pool.scale, pool=digest, size=len(pool))
@@ -309,7 +329,9 @@ class Estimator(ABC):
     def _progress_between(self, begin: float, end: float = 1.0) -> Progress | None:
         """Progress of a part of the work, from one share of the whole to another."""
         show = self.progress
-        return None if show is None else lambda share: show(begin + (end - begin) * share)
+        return (
+            None if show is None else lambda share: show(begin + (end - begin) * share)
+        )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor's arguments and their values; `kernel__orders` is the kernel's own."""
@@ -325,7 +347,8 @@ class Estimator(ABC):
         Raises:
             UsageError: a name that is no parameter, or a value that cannot be honoured.
         """
-        deep, values = self.get_params(), self.get_params(deep=False)
+        deep = self.get_params()
+        values = self.get_params(deep=False)
         for name in parameters:
             if name not in deep:
                 raise UsageError(
@@ -334,7 +357,11 @@ class Estimator(ABC):
         values |= {name: value for name, value in parameters.items() if name in values}
         for name, registry in nested(type(self)).items():
             begin = f"{name}__"
-            inner = {k.removeprefix(begin): v for k, v in parameters.items() if k.startswith(begin)}
+            inner = {
+                k.removeprefix(begin): v
+                for k, v in parameters.items()
+                if k.startswith(begin)
+            }
             if inner:
                 values[name] = replace(made(values[name], registry, name), **inner)
         type(self)(**values)
@@ -345,7 +372,9 @@ class Estimator(ABC):
     def set_known(self, **parameters: Any) -> Self:  # noqa: ANN401 - as of `set_params`
         """Changes those of these parameters that this estimator has."""
         names = self.get_params(deep=False)
-        return self.set_params(**{name: new for name, new in parameters.items() if name in names})
+        return self.set_params(
+            **{name: new for name, new in parameters.items() if name in names}
+        )
 
     def clone(self) -> Self:
         """An unfitted copy with the same parameters."""

@@ -9,10 +9,22 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from refless.data.records import Estimates, Outputs, RatedPool, Residuals, as_outputs, ends_of
+from refless.data.records import (
+    Estimates,
+    Outputs,
+    RatedPool,
+    Residuals,
+    as_outputs,
+    ends_of,
+)
 from refless.estimators.folds import folds_in, group_numbers
 from refless.estimators.inputs import Given, outputs_in
-from refless.estimators.intervals import estimates_of, half_widths, held_out_ways, residuals_in
+from refless.estimators.intervals import (
+    estimates_of,
+    half_widths,
+    held_out_ways,
+    residuals_in,
+)
 from refless.estimators.protocol import Estimator
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
@@ -71,7 +83,8 @@ class PointEstimator(Estimator):
 
     def estimate(self, X: Outputs | Given) -> Estimates:  # noqa: N803 - scikit-learn's name
         """The values on the scale, with intervals of held-out errors."""
-        outputs, learned = outputs_in(X), self._state()
+        outputs = outputs_in(X)
+        learned = self._state()
         scale = learned.rated.scale
         values = np.clip(self._predicted(learned.model, outputs), *ends_of(scale))
         widths = half_widths(outputs, self._units_of(outputs), self.residuals())
@@ -84,9 +97,11 @@ class PointEstimator(Estimator):
 
     def _crossed(self, rated: RatedPool, groups: IntArray) -> FloatArray:
         """[n] each text by what is learned without its fold."""
-        fold, values = folds_in(rated, groups, FOLDS), np.full(len(rated), np.nan)
+        fold = folds_in(rated, groups, FOLDS)
+        values = np.full(len(rated), np.nan)
         for number in range(int(fold.max(initial=0)) + 1):
-            inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
+            inside = np.flatnonzero(fold == number)
+            outside = np.flatnonzero(fold != number)
             if len(outside):
                 model = self._model(rated.take(outside))
                 values[inside] = self._predicted(model, as_outputs(rated.take(inside)))
@@ -98,7 +113,9 @@ class PointEstimator(Estimator):
         if not learned.errors:
             rated = learned.rated
             ways = held_out_ways(rated, labels := self._labels(rated))
-            errors = {way: rated.human - self._crossed(rated, ways[way]) for way in ways}
+            errors = {
+                way: rated.human - self._crossed(rated, ways[way]) for way in ways
+            }
             learned.errors.append(residuals_in(rated, labels, **errors))
         return learned.errors[0]
 

@@ -60,7 +60,9 @@ class Saved:
         return signature if self.group is None else signature.plus(heldout=self.group)
 
 
-def save(estimator: Estimator, path: str | os.PathLike[str], *, group: str | None = None) -> None:
+def save(
+    estimator: Estimator, path: str | os.PathLike[str], *, group: str | None = None
+) -> None:
     """Writes a fitted estimator to a file; one that is there already is replaced in one step.
 
     Args:
@@ -76,7 +78,9 @@ def save(estimator: Estimator, path: str | os.PathLike[str], *, group: str | Non
     check_ending(path)
     if type(estimator) not in {*ESTIMATORS.values()}:
         name = type(estimator).__name__
-        raise UsageError(f"{name} cannot be saved: no entry point of refless.estimators names it")
+        raise UsageError(
+            f"{name} cannot be saved: no entry point of refless.estimators names it"
+        )
     pool, labels = estimator.given
     learned, arrays = estimator.learned()
     facts = {
@@ -116,9 +120,14 @@ def _restored(facts: Facts, arrays: Arrays, threads: int | None) -> Saved:
         labels = json_of(arrays, GROUPS, tuple[str, ...])
         require(len(labels) == len(pool), f"{GROUPS} has another length")
     estimator = estimator_of(facts.estimator)
-    require(isinstance(estimator, Estimator), f"{facts.estimator} is no estimator to be fitted")
+    require(
+        isinstance(estimator, Estimator),
+        f"{facts.estimator} is no estimator to be fitted",
+    )
     estimator.set_known(threads=threads)
-    learned = {name: array for name, array in arrays.items() if not name.startswith(PREFIX)}
+    learned = {
+        name: array for name, array in arrays.items() if not name.startswith(PREFIX)
+    }
     estimator.relearn(pool, labels, facts.learned, learned)
     _check_signature(facts.signature, str(estimator.signature()))
     return Saved(estimator, facts.group)
@@ -127,5 +136,7 @@ def _restored(facts: Facts, arrays: Arrays, threads: int | None) -> Saved:
 def _check_signature(made: str, now: str) -> None:
     """Raises ValueError if the same parameters mean something else by now."""
     version = Signature.parse(made).get("v")
-    require(version == __version__, f"refless {version} made it, and this is {__version__}")
+    require(
+        version == __version__, f"refless {version} made it, and this is {__version__}"
+    )
     require(made == now, f"it was made as {made}, and would now be {now}")

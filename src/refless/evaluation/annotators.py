@@ -17,7 +17,12 @@ import numpy as np
 
 from refless.data.human import cells_of, human_ratings
 from refless.data.records import RatedPool, Ratings
-from refless.evaluation.jackknife import WITHOUT_BLOCK, WITHOUT_GROUP, Replicates, error_of
+from refless.evaluation.jackknife import (
+    WITHOUT_BLOCK,
+    WITHOUT_GROUP,
+    Replicates,
+    error_of,
+)
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.correlation import spearman
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval, student
@@ -74,8 +79,13 @@ def annotators(pool: RatedPool, *, leave_out: bool = False) -> Annotators | None
     return Annotators(
         names=tuple(column.name for column in columns),
         values=values,
-        average={name: float(c.mean()) if len(c) else math.nan for name, c in defined.items()},
-        best={name: best[name](c).item() if len(c) else math.nan for name, c in defined.items()},
+        average={
+            name: float(c.mean()) if len(c) else math.nan for name, c in defined.items()
+        },
+        best={
+            name: best[name](c).item() if len(c) else math.nan
+            for name, c in defined.items()
+        },
         n_few=len(everyone) - len(columns),
     )
 
@@ -113,7 +123,9 @@ def _without_own(pool: RatedPool, who: IntArray, text: IntArray) -> FloatArray:
     counts = np.bincount(ratings.text, minlength=len(pool))
     starts = np.cumsum(counts) - counts
     cell = np.repeat(np.arange(len(who)), counts[text])
-    place = np.arange(len(cell)) - np.repeat(np.cumsum(counts[text]) - counts[text], counts[text])
+    place = np.arange(len(cell)) - np.repeat(
+        np.cumsum(counts[text]) - counts[text], counts[text]
+    )
     rating = order[starts[text[cell]] + place]
     foreign = ratings.annotator[rating] != who[cell]
     rated, number = np.unique(cell[foreign], return_inverse=True)
@@ -145,7 +157,9 @@ def over_annotators(values: FloatArray, seed: int = 0) -> Interval:
     values = np.sort(values[~np.isnan(values)])
     if len(values) < 2:
         return UNDEFINED
-    drawn = np.random.default_rng(seed).integers(len(values), size=(RESAMPLES, len(values)))
+    drawn = np.random.default_rng(seed).integers(
+        len(values), size=(RESAMPLES, len(values))
+    )
     return percentile_interval(values[drawn].mean(axis=1))
 
 
@@ -179,7 +193,8 @@ def versus_annotators(
     Args:
         pool: the rated texts; method: the estimates; seed: of the bootstrap over annotators.
     """
-    values, blocks = method.at()[WITHOUT_GROUP], method.split.blocks
+    values = method.at()[WITHOUT_GROUP]
+    blocks = method.split.blocks
     columns = _estimated(columns_of(pool, leave_out=True), ~np.isnan(values))
     if len(columns) < 2:
         return None
@@ -195,7 +210,9 @@ def versus_annotators(
     average = both.mean(axis=0) if len(both) else np.full(2, np.nan)
     return VersusAnnotators(
         annotator=float(average[0]),
-        annotator_interval=over_annotators(both[:, 0], seed) if len(both) > 2 else UNDEFINED,
+        annotator_interval=over_annotators(both[:, 0], seed)
+        if len(both) > 2
+        else UNDEFINED,
         estimator=float(average[1]),
         difference_interval=_gap_interval(table[..., 1] - table[..., 0]),
     )
@@ -243,7 +260,11 @@ def _gap_interval(gaps: FloatArray) -> Interval:
     known = ~np.isnan(gaps)
     means = np.where(known, gaps, 0.0).sum(axis=2) / np.maximum(known.sum(axis=2), 1)
     errors = np.array([error_of(gaps[..., i]) for i in range(n)])
-    drawn = float(np.square(errors[~np.isnan(errors)]).sum()) / n  # of texts, in `between`
+    drawn = (
+        float(np.square(errors[~np.isnan(errors)]).sum()) / n
+    )  # of texts, in `between`
     between = float(gaps[0, 0].var(ddof=1)) - drawn if n > 1 else 0.0
-    half = student(gaps.shape[1] - 2) * math.sqrt(error_of(means) ** 2 + max(between, 0.0) / n)
+    half = student(gaps.shape[1] - 2) * math.sqrt(
+        error_of(means) ** 2 + max(between, 0.0) / n
+    )
     return max(float(means[0, 0]) - half, -2.0), min(float(means[0, 0]) + half, 2.0)

@@ -24,27 +24,40 @@ from refless.stats.posterior import Precision, exact
 NO_VARIATION = 1e-12
 WORDS = re.compile(r"(?u)\b\w\w+\b")
 SYSTEM = "the system's name"
-RIDGE, RIDGE_SOURCES = "TF-IDF ridge", "TF-IDF + sources"
-LENGTH, CONSTANT = "length", "constant"
+RIDGE = "TF-IDF ridge"
+RIDGE_SOURCES = "TF-IDF + sources"
+LENGTH = "length"
+CONSTANT = "constant"
 
 
-def baselines(pool: RatedPool, groups: IntArray, blocks: IntArray) -> dict[str, CrossValidated]:
+def baselines(
+    pool: RatedPool, groups: IntArray, blocks: IntArray
+) -> dict[str, CrossValidated]:
     """Estimates of each baseline without each text's group and block, by name.
 
     The order of rows changes nothing. Sources make the ridge better or worse, so it is run with
     them too. The system's name is read if it is known of texts outside the group.
     """
     ridges = {RIDGE: ()} | ({RIDGE_SOURCES: pool.sources} if pool.sources else {})
-    methods = {name: tfidf_ridge(pool, sources, groups, blocks) for name, sources in ridges.items()}
-    lengths, human = lengths_of(pool), pool.human
+    methods = {
+        name: tfidf_ridge(pool, sources, groups, blocks)
+        for name, sources in ridges.items()
+    }
+    lengths = lengths_of(pool)
+    human = pool.human
     plain: dict[str, Within] = {
         LENGTH: lambda rows: partial(length_only, human[rows], lengths[rows]),
         CONSTANT: lambda rows: partial(mean_of_others, human[rows]),
     }
     codes = numbered(pool.systems, len(pool))
-    if len({*pool.systems}) > 1 and not np.isnan(label_means(human, codes, groups)).all():
+    if (
+        len({*pool.systems}) > 1
+        and not np.isnan(label_means(human, codes, groups)).all()
+    ):
         plain = {SYSTEM: partial(_label_only, codes, human), **plain}
-    return methods | {name: CrossValidated.of(by, groups, blocks) for name, by in plain.items()}
+    return methods | {
+        name: CrossValidated.of(by, groups, blocks) for name, by in plain.items()
+    }
 
 
 def length_only(human: FloatArray, lengths: FloatArray, groups: IntArray) -> FloatArray:
@@ -58,15 +71,20 @@ def length_only(human: FloatArray, lengths: FloatArray, groups: IntArray) -> Flo
     """
     if len(human) == 0:
         return np.zeros(0)
-    x, y = np.log1p(lengths), human
+    x = np.log1p(lengths)
+    y = human
     # Centred first: the sums are then taken apart again without much loss.
-    x_mean, y_mean = np.sort(x).mean(), np.sort(y).mean()
-    x, y = x - x_mean, y - y_mean
+    x_mean = np.sort(x).mean()
+    y_mean = np.sort(y).mean()
+    x = x - x_mean
+    y = y - y_mean
     n, sx, sy, sxx, sxy = (
-        sum_of_others(column, x, groups) for column in (np.ones(len(x)), x, y, x * x, x * y)
+        sum_of_others(column, x, groups)
+        for column in (np.ones(len(x)), x, y, x * x, x * y)
     )
     with np.errstate(invalid="ignore", divide="ignore"):
-        variation, covariation = sxx - sx * sx / n, sxy - sx * sy / n
+        variation = sxx - sx * sx / n
+        covariation = sxy - sx * sy / n
         varied = variation > NO_VARIATION * np.square(np.sort(x)).sum()
         slope = np.where(varied, covariation / variation, 0.0)
         line = y_mean + sy / n + slope * (x - sx / n)
@@ -102,8 +120,12 @@ def tfidf_ridge(
     order = canonical_order(pool)
     human = pool.human[order]
     with single_threaded_blas():
-        rows = features(*([column[i] for i in order] for column in (pool.texts, sources) if column))
-        whole = exact((rows @ rows.T).toarray(), np.ones(rows.shape[0]), human).precision()
+        rows = features(
+            *([column[i] for i in order] for column in (pool.texts, sources) if column)
+        )
+        whole = exact(
+            (rows @ rows.T).toarray(), np.ones(rows.shape[0]), human
+        ).precision()
     return CrossValidated.of(partial(_among, whole), groups, blocks, order)
 
 
@@ -127,12 +149,17 @@ def tfidf(texts: Sequence[str]) -> scipy.sparse.csr_matrix:
     place: dict[str, int] = {}
     keys = [np.zeros(0, dtype=np.int64)]
     for text in texts:
-        numbers = (place.setdefault(word, len(place)) for word in WORDS.findall(text.lower()))
+        numbers = (
+            place.setdefault(word, len(place)) for word in WORDS.findall(text.lower())
+        )
         words = np.fromiter(numbers, dtype=np.int64)
         keys.append(np.concatenate([words, (words[:-1] + 1 << 32) + words[1:]]))
     names, columns = np.unique(np.concatenate(keys), return_inverse=True)
-    starts, shape = np.cumsum([*map(len, keys)]), (len(texts), len(names))
-    counts = scipy.sparse.csr_matrix((np.ones(len(columns)), columns, starts), shape=shape)
+    starts = np.cumsum([*map(len, keys)])
+    shape = (len(texts), len(names))
+    counts = scipy.sparse.csr_matrix(
+        (np.ones(len(columns)), columns, starts), shape=shape
+    )
     counts.sum_duplicates()
     seen = np.bincount(counts.indices, minlength=shape[1])
     counts.data *= (np.log((1 + len(texts)) / (1 + seen)) + 1)[counts.indices]

@@ -89,7 +89,11 @@ class Pair:
         if not both.error > 0:
             return None
         return Today.of(
-            self.progress, alone=alone.error, error=both.error, freedom=both.freedom, these=these
+            self.progress,
+            alone=alone.error,
+            error=both.error,
+            freedom=both.freedom,
+            these=these,
         )
 
     @property
@@ -145,7 +149,9 @@ def compared(field: Field, errors: Residuals, order: Sequence[str]) -> Compariso
     return _ranked(table, field, errors, order, pairs)
 
 
-def compared_by(fields: Mapping[str, Field], order: Sequence[str]) -> dict[str, Comparison]:
+def compared_by(
+    fields: Mapping[str, Field], order: Sequence[str]
+) -> dict[str, Comparison]:
     """The same by each of several scores of all outputs, p-values corrected over all together.
 
     Args:
@@ -160,7 +166,9 @@ def compared_by(fields: Mapping[str, Field], order: Sequence[str]) -> dict[str, 
     corrected = iter(_with_holm(pairs))
     size = math.comb(len(order), 2)
     return {
-        name: _ranked(tables[name], outputs, nothing, order, tuple(islice(corrected, size)))
+        name: _ranked(
+            tables[name], outputs, nothing, order, tuple(islice(corrected, size))
+        )
         for name, outputs in fields.items()
     }
 
@@ -168,10 +176,14 @@ def compared_by(fields: Mapping[str, Field], order: Sequence[str]) -> dict[str, 
 def _with_holm(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     """The pairs with their p-values corrected for their number (Holm 1979)."""
     adjusted = holm(np.array([pair.difference.p for pair in pairs])).tolist()
-    return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True))
+    return tuple(
+        replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True)
+    )
 
 
-def _pairs(table: EntryTable, field: Field, errors: Residuals, order: Sequence[str]) -> list[Pair]:
+def _pairs(
+    table: EntryTable, field: Field, errors: Residuals, order: Sequence[str]
+) -> list[Pair]:
     return [_pair(table, field, errors, (a, b)) for a, b in combinations(order, 2)]
 
 
@@ -187,7 +199,8 @@ def _ranked(
     return Comparison(
         standings=tuple(sorted(standings, key=_by_mean)),
         pairs=pairs,
-        coverage=float((~np.isnan(field.estimates)).sum()) / max(len(field.estimates), 1),
+        coverage=float((~np.isnan(field.estimates)).sum())
+        / max(len(field.estimates), 1),
     )
 
 
@@ -197,11 +210,14 @@ def _by_mean(standing: Standing) -> tuple[float, str]:
     return math.inf if math.isnan(value) else -value, standing.name
 
 
-def _pair(table: EntryTable, field: Field, errors: Residuals, names: tuple[str, str]) -> Pair:
+def _pair(
+    table: EntryTable, field: Field, errors: Residuals, names: tuple[str, str]
+) -> Pair:
     """The difference of two systems; its p-value is corrected later."""
     rows = [np.flatnonzero(table.system == name) for name in names]
     first, second = ({*table.item[arm].tolist()} for arm in rows)
-    common, every = first & second, first | second
+    common = first & second
+    every = first | second
     paired = field.design.paired and 2 * len(common) >= min(len(first), len(second))
     if paired:
         rows = [arm[np.isin(table.item[arm], [*common])] for arm in rows]
@@ -213,7 +229,9 @@ def _pair(table: EntryTable, field: Field, errors: Residuals, names: tuple[str, 
     looks = _looks(field, fewest_rated, fewest)
     result, method, answer = _answered(table, field, errors, rows, names, looks)
     units = [len(np.unique(table.unit[arm])) for arm in marked]
-    progress = progress_of([table.unit[arm] for arm in rows], [table.human[arm] for arm in rows])
+    progress = progress_of(
+        [table.unit[arm] for arm in rows], [table.human[arm] for arm in rows]
+    )
     pair = Pair(
         first=names[0],
         second=names[1],
@@ -288,7 +306,9 @@ def _answered(
     signs = np.array((-1, 1)[-len(rows) :])
     sign = np.repeat(signs, [len(arm) for arm in rows])
     sample = table.sample(every, sign, drawn=field.drawn)
-    result = contrast(sample, scale=field.scale, these=field.these, severity=field.severity)
+    result = contrast(
+        sample, scale=field.scale, these=field.these, severity=field.severity
+    )
     if not result.fewest:
         guess = _expected(table, rows, errors, names, these=field.these)
         if not math.isnan(guess.error):
@@ -328,17 +348,22 @@ def _expected(
     means = [float(np.sort(table.proxy[arm]).mean()) for arm in rows]
     outside = _outside(errors)
     effects = group_effects(errors.values, errors.systems, outside.spread)
-    shift, known, unknown = 0.0, 0.0, []
+    shift = 0.0
+    known = 0.0
+    unknown = []
     for sign, name in zip(signs, names, strict=True):
         if name in effects:
-            shift, known = shift + sign * effects[name].shift, known + effects[name].error ** 2
+            shift = shift + sign * effects[name].shift
+            known = known + effects[name].error ** 2
         else:
             unknown.append(sign)
     noise = float(np.var(errors.values)) * sum(1 / len(arm) for arm in rows)
     spread = sum(float(np.var(table.proxy[arm])) / len(arm) for arm in rows)
     spread = 0.0 if these else spread
     error = math.sqrt(known + outside.error(unknown) ** 2 + noise + spread)
-    value = math.fsum(sign * mean for sign, mean in zip(signs, means, strict=True)) + shift
+    value = (
+        math.fsum(sign * mean for sign, mean in zip(signs, means, strict=True)) + shift
+    )
     return Answer(value=value, error=error, freedom=NORMAL)
 
 
@@ -350,7 +375,9 @@ def _outside(errors: Residuals) -> Unseen:
     return Unseen(spread=PRIOR_SPREAD * float(np.std(errors.values)), groups=1)
 
 
-def _outlook(pair: Pair, errors: Residuals, field: Field, rated: int, items: int) -> Outlook:
+def _outlook(
+    pair: Pair, errors: Residuals, field: Field, rated: int, items: int
+) -> Outlook:
     """What more ratings should show; by ratings if they tell the difference, else by errors.
 
     Args:
@@ -361,7 +388,9 @@ def _outlook(pair: Pair, errors: Residuals, field: Field, rated: int, items: int
     these = field.these
     today = pair.today(these=these)
     if today is not None and field.plan is not None:
-        to_the_end = field.plan.looks_to_the_end(max(rated, 1), _population(field, rated, items))
+        to_the_end = field.plan.looks_to_the_end(
+            max(rated, 1), _population(field, rated, items)
+        )
         last = to_the_end.last
         progress = today.progress
         units = progress.done + progress.missing

@@ -47,15 +47,21 @@ def difference(
     """
     defined = np.flatnonzero(~(np.isnan(first) | np.isnan(second)))
     labels = np.zeros(len(human), dtype=np.int64) if clusters is None else clusters
-    rows = defined[np.lexsort((labels[defined], second[defined], first[defined], human[defined]))]
-    human, first, second = human[rows], first[rows], second[rows]
+    rows = defined[
+        np.lexsort((labels[defined], second[defined], first[defined], human[defined]))
+    ]
+    human = human[rows]
+    first = first[rows]
+    second = second[rows]
     groups = None if clusters is None else clusters[rows]
     of = MEASURES[measure].value
     value = of(human, first) - of(human, second)
     if math.isnan(value) or len(np.unique(rows if groups is None else groups)) < 2:
         ends = UNDEFINED
     else:
-        ours, theirs = (MEASURES[measure].weighted(human, column) for column in (first, second))
+        ours, theirs = (
+            MEASURES[measure].weighted(human, column) for column in (first, second)
+        )
         rng = np.random.default_rng(seed)
         drawn = weights_of(len(human), resamples=resamples, rng=rng, clusters=groups)
         ends = percentile_interval(np.concatenate([ours(w) - theirs(w) for w in drawn]))

@@ -102,7 +102,9 @@ def drift(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Drift:
         groups: [n] what is held out together.
     """
     order = canonical_order(pool)
-    pool, estimates, groups = pool.take(order), estimates[order], groups[order]
+    pool = pool.take(order)
+    estimates = estimates[order]
+    groups = groups[order]
     slots = _slots(pool)
     timed = not np.isnan(slots.time).all() if len(slots.time) else False
     return Drift(
@@ -113,13 +115,17 @@ def drift(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Drift:
 
 
 def _slots(pool: RatedPool) -> _Slots:
-    ratings, n = pool.ratings, len(pool)
+    ratings = pool.ratings
+    n = len(pool)
     low, high = pool.scale or (0.0, 1.0)
     order = np.lexsort((ratings.values, ratings.annotator, ratings.text))
-    text, values = ratings.text[order], (ratings.values[order] - low) / (high - low)
+    text = ratings.text[order]
+    values = (ratings.values[order] - low) / (high - low)
     counts = np.bincount(text, minlength=n)
     several = counts[text] > 1
-    order, text, values = order[several], text[several], values[several]
+    order = order[several]
+    text = text[several]
+    values = values[several]
     k = counts[text].astype(np.float64)
     mean = np.bincount(text, values, n)[text] / k
     variance = np.bincount(text, np.square(values - mean), n)[text] / k
@@ -127,7 +133,9 @@ def _slots(pool: RatedPool) -> _Slots:
         rating=values,
         text=text,
         who=ratings.annotator[order],
-        time=ratings.times[order] if len(ratings.times) else np.full(len(order), np.nan),
+        time=ratings.times[order]
+        if len(ratings.times)
+        else np.full(len(order), np.nan),
         mean=mean,
         others=(k * mean - values) / (k - 1),
         variance=variance,
@@ -135,7 +143,8 @@ def _slots(pool: RatedPool) -> _Slots:
 
 
 def _raters(pool: RatedPool, slots: _Slots) -> tuple[RaterDrift, ...]:
-    when, raters = _places(slots.time), []
+    when = _places(slots.time)
+    raters = []
     for number, name in enumerate(pool.ratings.annotators):
         rows = np.flatnonzero(slots.who == number)
         if len(rows) >= FEWEST:
@@ -154,8 +163,11 @@ def _raters(pool: RatedPool, slots: _Slots) -> tuple[RaterDrift, ...]:
 
 def _rater(name: str, slots: _Slots, i: IntArray, when: FloatArray) -> RaterDrift:
     """One rater's numbers, p-values uncorrected."""
-    ratings, mean, others = slots.rating[i], slots.mean[i], slots.others[i]
-    off, variance = ratings - mean, slots.variance[i]
+    ratings = slots.rating[i]
+    mean = slots.mean[i]
+    others = slots.others[i]
+    off = ratings - mean
+    variance = slots.variance[i]
     centred = mean - mean.mean()
     texts = float(np.square(centred).sum())
     known = ~np.isnan(when)
@@ -180,7 +192,8 @@ def _rater(name: str, slots: _Slots, i: IntArray, when: FloatArray) -> RaterDrif
 
 def _places(times: FloatArray) -> FloatArray:
     """[n] place in time, from 0 for the first to 1 for the last; NaN where it is not known."""
-    places, timed = np.full(len(times), np.nan), ~np.isnan(times)
+    places = np.full(len(times), np.nan)
+    timed = ~np.isnan(times)
     if timed.sum() > 1:
         places[timed] = (ranks(times[timed]) - 1) / (timed.sum() - 1)
     return places
@@ -191,7 +204,9 @@ def _over_time(slots: _Slots) -> Trend | None:
     rows = np.flatnonzero(~np.isnan(slots.time))
     if len(rows) < EARLIEST:
         return None
-    when, who, text = _places(slots.time)[rows], slots.who[rows], slots.text[rows]
+    when = _places(slots.time)[rows]
+    who = slots.who[rows]
+    text = slots.text[rows]
     place = when - _means(when, who)[who]
     off = (slots.rating - slots.mean)[rows]
     apart = place - _means(place, text)[text]
@@ -199,7 +214,9 @@ def _over_time(slots: _Slots) -> Trend | None:
     spread = slots.variance[rows] * np.where(k > 1, k / np.maximum(k - 1, 1), 1.0)
     top = float((off * place).sum())
     below = float((place * apart).sum())
-    p = _two_sided(top, float((spread * np.square(np.where(k > 1, apart, place))).sum()))
+    p = _two_sided(
+        top, float((spread * np.square(np.where(k > 1, apart, place))).sum())
+    )
     return Trend(n=len(rows), change=top / below if below > 0 else math.nan, p=p)
 
 
@@ -216,18 +233,24 @@ def _errors(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Trend |
     errors = _means((pool.human - estimates)[rows], codes)
     when = _places(_means(sums[rows] / counts[rows], codes))
     order = np.lexsort((errors, when))  # sums do not depend on what groups are called
-    errors, when = errors[order], when[order]
-    r, n = pearson(errors, when), len(when)
+    errors = errors[order]
+    when = when[order]
+    r = pearson(errors, when)
+    n = len(when)
     if math.isnan(r):
         return None
     change = r * float(errors.std()) / float(when.std())
-    return Trend(n=len(rows), change=change, p=correlation_p(r, n) if n >= EARLIEST else math.nan)
+    return Trend(
+        n=len(rows), change=change, p=correlation_p(r, n) if n >= EARLIEST else math.nan
+    )
 
 
 def _means(values: FloatArray, codes: IntArray) -> FloatArray:
     """[codes] mean of the values of each; summed in an order of their own."""
     order = np.lexsort((values, codes))
-    return np.asarray(np.bincount(codes[order], values[order]) / np.maximum(np.bincount(codes), 1))
+    return np.asarray(
+        np.bincount(codes[order], values[order]) / np.maximum(np.bincount(codes), 1)
+    )
 
 
 def _below(total: float, variance: float) -> float:

@@ -83,7 +83,9 @@ class EntryTable:
         place = {name: i for i, name in enumerate(names)}
         at = np.array([place[pair] for pair in pairs], dtype=np.int64)
         labels = codes(field.design.labels or outputs.ids)
-        order = np.lexsort((labels, at))  # an entry that groups share belongs to the first by name
+        order = np.lexsort(
+            (labels, at)
+        )  # an entry that groups share belongs to the first by name
         first = order[np.unique(at[order], return_index=True)[1]]
         rated = np.flatnonzero(~np.isnan(field.human))
         return cls(
@@ -128,7 +130,9 @@ def _shares(field: Field, at: IntArray, rated: IntArray) -> Shares:
 def _apart(field: Field) -> tuple[str, ...]:
     """[n] a number for each output, the same in whatever order they are given."""
     outputs = field.outputs
-    numbers = np.nan_to_num(np.stack([field.human, field.estimates], axis=1), nan=-np.inf)
+    numbers = np.nan_to_num(
+        np.stack([field.human, field.estimates], axis=1), nan=-np.inf
+    )
     keys = [*zip(outputs.systems, outputs.texts, numbers.tolist(), strict=True)]
     labels = np.empty(len(keys), dtype=object)
     labels[sorted(range(len(keys)), key=keys.__getitem__)] = [

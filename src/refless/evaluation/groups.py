@@ -12,7 +12,9 @@ from refless.registry.arrays import FloatArray, IntArray, numbered
 FEWEST_WHOLE = 20  # groups
 
 
-def drawn_rows(pool: RatedPool, labels: Sequence[str], most: int, seed: int) -> IntArray:
+def drawn_rows(
+    pool: RatedPool, labels: Sequence[str], most: int, seed: int
+) -> IntArray:
     """Rows of at most so many texts, ascending; neither the order of rows nor a rating decides.
 
     Groups are drawn whole if 20 or more fit, else single texts with their copies.
@@ -22,7 +24,8 @@ def drawn_rows(pool: RatedPool, labels: Sequence[str], most: int, seed: int) -> 
         most: texts, at least 1.
         seed: of the drawing.
     """
-    order, rng = canonical_order(pool), np.random.default_rng(seed)
+    order = canonical_order(pool)
+    rng = np.random.default_rng(seed)
     copies = copies_in_order(pool.take(order))
     groups = numbered([labels[i] for i in order], len(pool))
     rows = whole(copies if len({*labels}) == len(pool) else groups, most, rng)
@@ -35,7 +38,12 @@ def canonical(outputs: Outputs) -> IntArray:
     """Places of the outputs in an order of their own, whatever the order of rows."""
     scores = sortable(outputs.scores, len(outputs))
     blank = ("",) * len(outputs)
-    columns = (outputs.texts, outputs.sources or blank, outputs.systems or blank, outputs.ids)
+    columns = (
+        outputs.texts,
+        outputs.sources or blank,
+        outputs.systems or blank,
+        outputs.ids,
+    )
     keys = [*zip(*columns, scores, strict=True)]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
@@ -61,7 +69,8 @@ def label_means(human: FloatArray, codes: IntArray, groups: IntArray) -> FloatAr
     """[n] mean rating of the texts of the same label outside each text's group, NaN without any."""
     order = np.lexsort((human, codes))  # sums do not depend on the order of rows
     pairs = np.unique(np.stack([codes, groups]), axis=1, return_inverse=True)[1].ravel()
-    sums, counts = np.zeros(len(human)), np.zeros(len(human))
+    sums = np.zeros(len(human))
+    counts = np.zeros(len(human))
     for sign, labels in ((1, codes), (-1, pairs)):
         sums += sign * np.bincount(labels[order], human[order])[labels]
         counts += sign * np.bincount(labels)[labels]

@@ -59,19 +59,26 @@ class Agreement:
         return ends
 
 
-def agreement(judged: Predictions, *, seed: int = 0, resamples: int = RESAMPLES) -> Agreement:
+def agreement(
+    judged: Predictions, *, seed: int = 0, resamples: int = RESAMPLES
+) -> Agreement:
     """The agreement of predictions with the human rating; the order of rows does not matter.
 
     Intervals come from a bootstrap over texts, or over whole groups if `judged.group` is given.
     """
     human, predicted, clusters = _canonical(judged)
-    values = {name: measure.value(human, predicted) for name, measure in MEASURES.items()}
-    n, n_scored = len(judged), len(human)
+    values = {
+        name: measure.value(human, predicted) for name, measure in MEASURES.items()
+    }
+    n = len(judged)
+    n_scored = len(human)
     rng = np.random.default_rng(seed)
     intervals = bootstrap(
         WEIGHTED, human, predicted, resamples=resamples, rng=rng, clusters=clusters
     )
-    measured: dict[str, Any] = {f"{name}_interval": ends for name, ends in intervals.items()}
+    measured: dict[str, Any] = {
+        f"{name}_interval": ends for name, ends in intervals.items()
+    }
     measured |= values
     return Agreement(
         n=n,
@@ -87,7 +94,8 @@ def agreement(judged: Predictions, *, seed: int = 0, resamples: int = RESAMPLES)
 def _canonical(judged: Predictions) -> tuple[FloatArray, FloatArray, IntArray | None]:
     """Human rating, prediction and group code of the predicted texts, sorted by all three."""
     scored = ~np.isnan(judged.predicted)
-    human, predicted = judged.human[scored], judged.predicted[scored]
+    human = judged.human[scored]
+    predicted = judged.predicted[scored]
     if not judged.group:
         order = np.lexsort((predicted, human))
         return human[order], predicted[order], None
@@ -99,11 +107,16 @@ def _canonical(judged: Predictions) -> tuple[FloatArray, FloatArray, IntArray | 
 def counted_reasons(predicted: FloatArray, reasons: Sequence[str]) -> dict[str, int]:
     """How often each reason stands where there is no prediction."""
     missing = np.flatnonzero(np.isnan(predicted))
-    return dict(sorted(Counter(reasons[i] or "undefined" for i in missing.tolist()).items()))
+    return dict(
+        sorted(Counter(reasons[i] or "undefined" for i in missing.tolist()).items())
+    )
 
 
 def why_undefined(
-    values: dict[str, float], human: FloatArray, predicted: FloatArray, everyone: FloatArray
+    values: dict[str, float],
+    human: FloatArray,
+    predicted: FloatArray,
+    everyone: FloatArray,
 ) -> dict[str, str]:
     """Why each NaN is one; an AUC is not missed where the ratings are not of two values.
 

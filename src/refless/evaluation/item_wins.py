@@ -32,7 +32,9 @@ class ItemWins:
 
     def turned(self) -> "ItemWins":
         """The shares with the other system second."""
-        return ItemWins(items=self.items, higher=self.lower, equal=self.equal, lower=self.higher)
+        return ItemWins(
+            items=self.items, higher=self.lower, equal=self.equal, lower=self.higher
+        )
 
 
 def item_wins(

@@ -42,12 +42,17 @@ PARTS = 20  # of the pool, each left out once
 FOLDS = 5  # and multiples of it, which estimators' folds are made of
 BLOCK = 12  # groups in a block, at least, if there are more than five blocks
 MOST_BLOCKS = 20
-MOST_REFITTED = 1_500  # texts; of more, what was learned moves less than the texts that test it
+MOST_REFITTED = (
+    1_500  # texts; of more, what was learned moves less than the texts that test it
+)
 WITHOUT_GROUP, WITHOUT_BLOCK = 0, 1  # rows of estimates
 
 UNEXPLAINED = {"pearson": 1.0, "spearman": 1.0, "kendall": 4 / 9}  # variance times rows
 POWERS = {"mse": 2, "mae": 1}  # of a single error
-NORMAL = {"mse": 2.0, "mae": math.pi / 2 - 1}  # the same, of the logarithm of normal errors
+NORMAL = {
+    "mse": 2.0,
+    "mae": math.pi / 2 - 1,
+}  # the same, of the logarithm of normal errors
 
 FEWEST = 20  # texts that tell two correlations apart
 FEWEST_RATERS = 3  # two say nothing of how far a third may lie from them
@@ -164,7 +169,11 @@ class Replicates:
             part: its number; refitted: whether the method did not learn from it either.
         """
         estimates = self.estimates[part if refitted and len(self.estimates) > 1 else 0]
-        return estimates if part == 0 else np.where(self.split.part == part, np.nan, estimates)
+        return (
+            estimates
+            if part == 0
+            else np.where(self.split.part == part, np.nan, estimates)
+        )
 
     def on(self, rows: BoolArray) -> Replicates:
         """The same on these texts alone, [n] or for each part."""
@@ -184,7 +193,9 @@ class Replicates:
         fixed = [number(self.at(part)) for part in parts]
         if len(self.estimates) == 1:
             return np.array([fixed, fixed])
-        return np.array([fixed, [number(self.at(part, refitted=True)) for part in parts]])
+        return np.array(
+            [fixed, [number(self.at(part, refitted=True)) for part in parts]]
+        )
 
 
 def replicates(method: CrossValidated, split: Split) -> Replicates:
@@ -193,7 +204,9 @@ def replicates(method: CrossValidated, split: Split) -> Replicates:
     if method.without is not None and len(split.human) <= MOST_REFITTED:
         kept = (np.flatnonzero(split.part != part + 1) for part in range(split.parts))
         estimates += map(method.without, kept)
-    tuned = method.tuned if len(method.tuned) else np.zeros((0, *method.estimates.shape))
+    tuned = (
+        method.tuned if len(method.tuned) else np.zeros((0, *method.estimates.shape))
+    )
     return Replicates(split, np.stack(estimates), tuned)
 
 
@@ -205,7 +218,9 @@ def value_of(measure: str, split: Split, estimates: FloatArray) -> float:
     """
     column = estimates[WITHOUT_BLOCK if measure in WITHIN else WITHOUT_GROUP]
     rows = np.flatnonzero(~np.isnan(column))
-    rows = rows[np.lexsort((column[rows], split.human[rows]))]  # sums do not depend on their order
+    rows = rows[
+        np.lexsort((column[rows], split.human[rows]))
+    ]  # sums do not depend on their order
     if measure in WITHIN:
         return WITHIN[measure](split.human[rows], column[rows], split.blocks[rows])
     return MEASURES[measure].value(split.human[rows], column[rows])
@@ -220,23 +235,32 @@ def values_of(measure: str, method: Replicates) -> FloatArray:
 @lru_cache(maxsize=64)
 def tuned_of(measure: str, method: Replicates) -> FloatArray:
     """[tunings] a measure by what was tuned without each fold; equal estimates count as 0."""
-    values = np.array([value_of(measure, method.split, tuning) for tuning in method.tunings])
+    values = np.array(
+        [value_of(measure, method.split, tuning) for tuning in method.tunings]
+    )
     return np.nan_to_num(values) if measure in WITHIN else values
 
 
 def measured(measure: str, method: Replicates) -> tuple[float, Interval]:
     """A measure with its 95 % interval."""
-    values, larger = values_of(measure, method), measure not in WITHIN
-    least, tuned = least_error(measure, method), tuned_of(measure, method)
-    low, high = interval_of(values, MEASURES[measure], larger=larger, least=least, tuned=tuned)
-    value, human = float(values[0, 0]), method.split.human
+    values = values_of(measure, method)
+    larger = measure not in WITHIN
+    least = least_error(measure, method)
+    tuned = tuned_of(measure, method)
+    low, high = interval_of(
+        values, MEASURES[measure], larger=larger, least=least, tuned=tuned
+    )
+    value = float(values[0, 0])
+    human = method.split.human
     if measure in ERRORS and not math.isnan(high):
         high = _for_other_raters(measure, value, high, method.split.severity)
         high = min(high, max(float(np.ptp(human)) ** POWERS[measure], value))
     return value, (low, high)
 
 
-def _for_other_raters(measure: str, value: float, high: float, severity: float) -> float:
+def _for_other_raters(
+    measure: str, value: float, high: float, severity: float
+) -> float:
     """The upper end of an error that other raters may raise too; both are independent.
 
     A squared gap adds to a mean absolute error what it adds to that of normal errors.
@@ -248,7 +272,9 @@ def _for_other_raters(measure: str, value: float, high: float, severity: float) 
         added = math.hypot(value, math.sqrt(2 / math.pi * severity)) - value
     if value == 0:
         return math.hypot(high, added)
-    return value * math.exp(math.hypot(math.log(high / value), math.log1p(added / value)))
+    return value * math.exp(
+        math.hypot(math.log(high / value), math.log1p(added / value))
+    )
 
 
 def least_error(measure: str, method: Replicates) -> float:
@@ -261,10 +287,12 @@ def least_error(measure: str, method: Replicates) -> float:
     scored = ~np.isnan(method.at())
     if measure in ERRORS:
         positive = np.nanmin(values_of(measure, method), initial=np.inf) > 0
-        rows, variance = int(scored[WITHOUT_GROUP].sum()), NORMAL[measure] if positive else 0.0
+        rows = int(scored[WITHOUT_GROUP].sum())
+        variance = NORMAL[measure] if positive else 0.0
     else:
         blocks = method.split.blocks[scored[WITHOUT_BLOCK]]
-        rows, variance = len(blocks) - len(np.unique(blocks)), UNEXPLAINED.get(measure, 0.0)
+        rows = len(blocks) - len(np.unique(blocks))
+        variance = UNEXPLAINED.get(measure, 0.0)
     return math.sqrt(variance / rows) if rows else 0.0
 
 
@@ -279,7 +307,8 @@ def difference(measure: str, first: Replicates, second: Replicates) -> Differenc
         return Difference(measure=measure, value=math.nan, interval=UNDEFINED)
     if not (first.complete and second.complete):
         scored = ~(first.missing | second.missing)
-        first, second = first.on(scored), second.on(scored)
+        first = first.on(scored)
+        second = second.on(scored)
     values = values_of(measure, first) - values_of(measure, second)
     tunings = tuned_of(measure, first), tuned_of(measure, second)
     longest = max(map(len, tunings))
@@ -309,7 +338,9 @@ def error_of(
         return math.nan
     learned = max(0.0, np.nan_to_num(refitted) - fixed)
     folds = np.nan_to_num(_variance(np.append(0.0, tuned))) if len(tuned) > 1 else 0.0
-    return math.sqrt(max(least**2, fixed) + (learned if larger else learned / 2) + folds)
+    return math.sqrt(
+        max(least**2, fixed) + (learned if larger else learned / 2) + folds
+    )
 
 
 def _variance(values: FloatArray) -> float:
@@ -344,7 +375,8 @@ def interval_of(
         return UNDEFINED
     half = student(values.shape[1] - 2) * error
     centre = scaled(values[0, :1])
-    low, high = back(centre - half), back(centre + half)
+    low = back(centre - half)
+    high = back(centre + half)
     if scaled is np.log:
         return float(low[0]), float(values[0, 0]) / (1 - half) if half < 1 else math.inf
     return float(low[0]), float(high[0])
@@ -367,7 +399,8 @@ def agreement_of(method: Replicates, reasons: Sequence[str]) -> Agreement:
     Args:
         method: its estimates; reasons: [n] why a text has no estimate.
     """
-    human, (values, blocked) = method.split.human, method.at()
+    human = method.split.human
+    (values, blocked) = method.at()
     results: dict[str, Any] = {}
     for name in MEASURES:
         results[name], results[f"{name}_interval"] = measured(name, method)

@@ -18,7 +18,10 @@ from refless.stats.fisher import at_most, gap
 from refless.stats.intervals import Interval
 
 SURE = 0.001  # a p-value below this shows that scores differ
-LIKELY, MANY = 0.01, 0.1  # the same, where so large a share lies outside the rated range
+LIKELY, MANY = (
+    0.01,
+    0.1,
+)  # the same, where so large a share lies outside the rated range
 LEAST = 0.01  # of the outputs: a smaller share outside changes no mean
 FEWEST = 10  # texts that show that scores are all equal, or the ratings themselves
 
@@ -74,13 +77,17 @@ def judge_shifts(
         rated: what estimates rest on, with the same columns of scores.
     """
     return tuple(
-        _shift(name, scores[:, i], labels, rated) for i, name in enumerate(rated.score_names)
+        _shift(name, scores[:, i], labels, rated)
+        for i, name in enumerate(rated.score_names)
     )
 
 
-def _shift(name: str, column: FloatArray, labels: Sequence[str], rated: RatedPool) -> JudgeShift:
+def _shift(
+    name: str, column: FloatArray, labels: Sequence[str], rated: RatedPool
+) -> JudgeShift:
     theirs = rated.score(name)
-    (mine, m), (known, n) = _counted(column, labels), _counted(theirs, units_of(rated))
+    (mine, m) = _counted(column, labels)
+    (known, n) = _counted(theirs, units_of(rated))
     equal = float(mine[0]) if len(mine) >= FEWEST and mine[0] == mine[-1] else np.nan
     ends = (float(known[0]), float(known[-1])) if len(known) else (np.nan, np.nan)
     outside = (mine < ends[0], mine > ends[1])
@@ -103,10 +110,13 @@ def _shift(name: str, column: FloatArray, labels: Sequence[str], rated: RatedPoo
 def leaks(scores: FloatArray, human: FloatArray) -> bool:
     """Whether scores order the rated texts, either way, just as their ratings do."""
     there = ~np.isnan(scores)
-    mine, ratings = scores[there], human[there]
+    mine = scores[there]
+    ratings = human[there]
     if len(mine) < FEWEST or np.ptp(mine) == 0:
         return False
-    ranks, *both = (np.unique(column, return_inverse=True)[1] for column in (ratings, mine, -mine))
+    ranks, *both = (
+        np.unique(column, return_inverse=True)[1] for column in (ratings, mine, -mine)
+    )
     return any(np.array_equal(ranks, column) for column in both)
 
 

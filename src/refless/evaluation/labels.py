@@ -18,7 +18,9 @@ OTHER_UNITS = "the judge's scores are not in the units of the ratings"
 ALARM = 0.05
 
 Numbers = Callable[[FloatArray, FloatArray], FloatArray]  # human [k], judge [k] -> [k]
-Measure = Callable[[FloatArray], FloatArray]  # shares [..., 4] of the table of verdicts -> [...]
+Measure = Callable[
+    [FloatArray], FloatArray
+]  # shares [..., 4] of the table of verdicts -> [...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -144,7 +146,9 @@ class Labels:
     @property
     def same_units(self) -> bool:
         """Whether scores could be ratings."""
-        return are_ratings(self.human, np.concatenate([self.judge, self.unlabelled]), self.scale)
+        return are_ratings(
+            self.human, np.concatenate([self.judge, self.unlabelled]), self.scale
+        )
 
 
 def passed(column: FloatArray, bar: float) -> FloatArray:
@@ -187,12 +191,16 @@ def rate_gap(labels: Labels) -> Answer:
 
 
 def raters_of_people(
-    people: Sequence[tuple[IntArray, FloatArray, FloatArray]], rows: IntArray, values: FloatArray
+    people: Sequence[tuple[IntArray, FloatArray, FloatArray]],
+    rows: IntArray,
+    values: FloatArray,
 ) -> Raters:
     """Each annotator as a rater of a row of its own for each text, of which `rows` tell texts."""
     counts = [len(texts) for texts, _, _ in people]
     return Raters(
-        text=np.arange(len(rows)), rater=np.repeat(np.arange(len(people)), counts), rating=values
+        text=np.arange(len(rows)),
+        rater=np.repeat(np.arange(len(people)), counts),
+        rating=values,
     )
 
 
@@ -207,7 +215,9 @@ def mean_number(labels: Labels, of: Numbers, scale: Interval | None) -> Estimate
     values = of(labels.human, labels.judge)
     raters = labels.raters
     single = None if raters is None else of(raters.rating, labels.judge[raters.text])
-    return Estimate.of(mean_answer(values, labels.unit, scale, raters, single), len(labels))
+    return Estimate.of(
+        mean_answer(values, labels.unit, scale, raters, single), len(labels)
+    )
 
 
 def mean_answer(
@@ -227,7 +237,9 @@ def mean_answer(
         return Answer(value=math.nan, untold="nothing is rated")
     known = raters is not None and single is not None
     shares = raters.shares if raters is not None and known else NOBODY
-    severity = raters.severity(single) if raters is not None and single is not None else None
+    severity = (
+        raters.severity(single) if raters is not None and single is not None else None
+    )
     sample = Sample.of(values, unit, shares=shares)
     return contrast(sample, scale=scale, severity=severity).alone
 
@@ -252,11 +264,16 @@ def errors_of(labels: Labels) -> FloatArray:
 
     Where something passes: 1 or 0 less the share of single ratings that pass.
     """
-    human, judge = labels.human, labels.judge
+    human = labels.human
+    judge = labels.judge
     if labels.passing is not None:
         return passed(judge, labels.passing) - labels.passes
     if not labels.same_units:
         spread = float(np.var(judge))
-        slope = float(np.mean((judge - judge.mean()) * human)) / spread if spread > 0 else 0.0
+        slope = (
+            float(np.mean((judge - judge.mean()) * human)) / spread
+            if spread > 0
+            else 0.0
+        )
         judge = human.mean() + slope * (judge - judge.mean())
     return np.asarray(judge - human)

@@ -50,10 +50,14 @@ def outlook(
         half_width or (lambda forecast: forecast.half_width),
         USUAL**2 * today.of_unit,
     )
-    return Outlook(needed=None if needed is None else progress.done + needed, chance=chance)
+    return Outlook(
+        needed=None if needed is None else progress.done + needed, chance=chance
+    )
 
 
-def outlook_anew(value: float, error: float, of_unit: float, units: int, *, these: bool) -> Outlook:
+def outlook_anew(
+    value: float, error: float, of_unit: float, units: int, *, these: bool
+) -> Outlook:
     """What ratings of items should show if none is behind the difference, but estimates alone.
 
     Args:

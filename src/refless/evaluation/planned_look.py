@@ -86,7 +86,10 @@ def _unbiased(answer: Answer, looks: Looks, items: int) -> Estimate | None:
     stopped = after_stopping(looks, z)
     error = answer.error * student(answer.freedom) / quantile(LEVEL)
     low, median, high = (
-        min(max(answer.centre + (errors - z) * error, answer.bounds[0]), answer.bounds[1])
+        min(
+            max(answer.centre + (errors - z) * error, answer.bounds[0]),
+            answer.bounds[1],
+        )
         for errors in (stopped.interval[0], stopped.median, stopped.interval[1])
     )
     return Estimate(value=median, interval=(low, high), n=items)

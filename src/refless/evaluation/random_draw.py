@@ -88,7 +88,9 @@ def random_draw(
     rows = DrawnRows(
         drawn=drawn,
         strata=systems if by_system else np.zeros(n, dtype=np.int64),
-        levels=[_branches(mine, theirs) for mine, theirs in together if mine and theirs],
+        levels=[
+            _branches(mine, theirs) for mine, theirs in together if mine and theirs
+        ],
         numbers=_columns(rated, unrated),
         place=place,
         kinds=np.zeros(0, dtype=np.int64) if by_system else systems,
@@ -100,7 +102,9 @@ def random_draw(
     return RandomDraw(
         n=n,
         n_rated=len(rated),
-        differing=tuple(sorted(differing, key=lambda column: (column.p, column.by, column.name))),
+        differing=tuple(
+            sorted(differing, key=lambda column: (column.p, column.by, column.name))
+        ),
         end=_end(drawn, place),
     )
 
@@ -109,7 +113,9 @@ def _numbers(mine: Sequence[str], theirs: Sequence[str], n: int) -> IntArray:
     """[n] number of each row's name, all 0 if one side has none."""
     if not (mine and theirs):
         return np.zeros(n, dtype=np.int64)
-    return np.unique(np.array([*mine, *theirs], dtype=object).astype(str), return_inverse=True)[1]
+    return np.unique(
+        np.array([*mine, *theirs], dtype=object).astype(str), return_inverse=True
+    )[1]
 
 
 def _branches(mine: Sequence[str], theirs: Sequence[str]) -> IntArray:
@@ -121,7 +127,8 @@ def _columns(rated: Texts, unrated: Texts) -> dict[str, FloatArray]:
     """[n] scores that both have, and words of the texts, by name."""
     shared = [name for name in rated.score_names if name in unrated.score_names]
     columns = {
-        SCORE + name: np.concatenate([rated.score(name), unrated.score(name)]) for name in shared
+        SCORE + name: np.concatenate([rated.score(name), unrated.score(name)])
+        for name in shared
     }
     lengths = [float(len(words(text))) for text in (*rated.texts, *unrated.texts)]
     return columns | {WORDS: np.array(lengths)}
@@ -134,7 +141,9 @@ def _differing(rows: DrawnRows, name: str, p: float) -> Differing:
         return Differing(name="order", by="order", rated=mine, unrated=theirs, p=p)
     mine, theirs = _means(rows, rows.numbers[name])
     by: Column = "words" if name == WORDS else "score"
-    return Differing(name=name.removeprefix(SCORE), by=by, rated=mine, unrated=theirs, p=p)
+    return Differing(
+        name=name.removeprefix(SCORE), by=by, rated=mine, unrated=theirs, p=p
+    )
 
 
 def _means(rows: DrawnRows, values: FloatArray) -> tuple[float, float]:

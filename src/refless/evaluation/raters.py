@@ -48,7 +48,9 @@ class Raters:
         at = place[self.text]
         kept = np.flatnonzero(at >= 0)
         order = kept[np.lexsort((self.rating[kept], self.rater[kept], at[kept]))]
-        return Raters(text=at[order], rater=self.rater[order], rating=self.rating[order])
+        return Raters(
+            text=at[order], rater=self.rater[order], rating=self.rating[order]
+        )
 
     def placed(self, place: IntArray) -> Raters:
         """The same with texts numbered by their place among others."""
@@ -70,12 +72,16 @@ class Raters:
         """
         larger = np.zeros(len(values), dtype=np.int64) if blocks is None else blocks
         with single_threaded_blas():
-            found = [severity(block, self.rater, values) for block in (self.text, larger)]
+            found = [
+                severity(block, self.rater, values) for block in (self.text, larger)
+            ]
         return max(found, key=lambda each: each.freedom)
 
 
 def extra_of(
-    raters: Raters | None, judge: FloatArray, number: Callable[[FloatArray, FloatArray], float]
+    raters: Raters | None,
+    judge: FloatArray,
+    number: Callable[[FloatArray, FloatArray], float],
 ) -> Extra:
     """What raters add to the variance of a number that is no mean, beyond what units know.
 
@@ -96,7 +102,9 @@ def extra_of(
     order = np.lexsort((raters.rating, judge[raters.text]))  # whoever rated
     dealt = np.empty(len(rater), dtype=np.int64)
     dealt[order] = np.arange(len(rater)) % min(PARTS, len(rater))
-    variance = _left_out(raters, judge, number, rater) - _left_out(raters, judge, number, dealt)
+    variance = _left_out(raters, judge, number, rater) - _left_out(
+        raters, judge, number, dealt
+    )
     if not variance > 0:
         return NOTHING_MORE
     return Extra(variance=variance, freedom=max(count - 1.5, 1.0))

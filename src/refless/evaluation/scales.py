@@ -23,12 +23,16 @@ def are_ratings(human: FloatArray, scores: FloatArray, scale: Interval | None) -
     """Whether scores could be ratings: neither column, nor the scale, speaks of another scale."""
     low, high = ends_of(human, scale)
     beyond = 0.0 if scale else (high - low) / 2
-    inside = low - beyond <= float(scores.min()) and float(scores.max()) <= high + beyond
+    inside = (
+        low - beyond <= float(scores.min()) and float(scores.max()) <= high + beyond
+    )
     wider = scale is None and _on_narrower_scale(scores, human, None)
     return inside and not wider and not _on_narrower_scale(human, scores, scale)
 
 
-def _on_narrower_scale(human: FloatArray, scores: FloatArray, scale: Interval | None) -> bool:
+def _on_narrower_scale(
+    human: FloatArray, scores: FloatArray, scale: Interval | None
+) -> bool:
     """Whether scores that lie among the ratings seem to have a shorter scale of their own.
 
     They do if they are 0 to 1 beside ratings that are mostly higher, or that fall below 0; if even
@@ -36,7 +40,8 @@ def _on_narrower_scale(human: FloatArray, scores: FloatArray, scale: Interval | 
     go far, as far again if the scale of the ratings is known.
     """
     low, high = ends_of(human, scale)
-    smallest, largest = float(scores.min()), float(scores.max())
+    smallest = float(scores.min())
+    largest = float(scores.max())
     enough = len(scores) >= FEWEST_RATINGS
     if smallest >= 0 and largest <= 1:
         return largest < float(np.median(human)) or (low < 0 and enough)
@@ -44,7 +49,9 @@ def _on_narrower_scale(human: FloatArray, scores: FloatArray, scale: Interval | 
         return False
     room = (1.0 if scale else 0.5) * (largest - smallest)
     fills = enough and (smallest, largest) in LIKELY_SCALES
-    return (smallest >= 0 and SMALL_PART * high >= largest) or (fills and largest + room <= high)
+    return (smallest >= 0 and SMALL_PART * high >= largest) or (
+        fills and largest + room <= high
+    )
 
 
 def bars_of(
@@ -63,17 +70,23 @@ def bars_of(
         human: [n] ratings; votes: those of single annotators; scores: the judge's, without NaN.
         scale: lowest and highest rating, if known; passing: what the user calls a pass, or None.
     """
-    judged, values = {*scores.tolist()}, {*votes.tolist()}
+    judged = {*scores.tolist()}
+    values = {*votes.tolist()}
     passed = values <= {*VERDICTS} and scale in {None, VERDICTS}
     if not judged:
         return None
     if passing is None:
         if passed:
             return (0.5, 0.5) if min(judged) >= 0 and max(judged) <= 1 else None
-        low, high = min(values), max(values)
+        low = min(values)
+        high = max(values)
         two = len(values) == 2 and judged <= values and scale in {None, (low, high)}
         return ((low + high) / 2,) * 2 if two else None
-    if not passed and not judged <= {*VERDICTS} and not are_ratings(human, scores, scale):
+    if (
+        not passed
+        and not judged <= {*VERDICTS}
+        and not are_ratings(human, scores, scale)
+    ):
         return None
     middle = passing if 0 < passing <= 1 else 0.5
     return middle if passed else passing, middle if judged <= {*VERDICTS} else passing

@@ -90,8 +90,11 @@ class _HeldOut:
         """The errors of texts that were held out with their sources, or alone."""
         values = errors.values if alone is None else alone
         rows = np.flatnonzero(~np.isnan(values))
-        sources, systems, n = picked(errors.sources, rows), picked(errors.systems, rows), len(rows)
-        alike, groups = intraclass(values[rows], sources), len(set(numbered(sources, n).tolist()))
+        sources = picked(errors.sources, rows)
+        systems = picked(errors.systems, rows)
+        n = len(rows)
+        alike = intraclass(values[rows], sources)
+        groups = len(set(numbered(sources, n).tolist()))
         return cls(
             values=values[rows],
             alike=alike,
@@ -101,7 +104,11 @@ class _HeldOut:
         )
 
     def together(
-        self, found: FloatArray, sources: Sequence[str], shares: Mapping[str, float], new: float
+        self,
+        found: FloatArray,
+        sources: Sequence[str],
+        shares: Mapping[str, float],
+        new: float,
     ) -> Clustering:
         """Design effects of shared sources and systems on a mean.
 
@@ -109,7 +116,11 @@ class _HeldOut:
             found: [n] estimates; sources: [n] of the outputs, or empty.
             shares: of systems; new: error of those that nobody rated.
         """
-        effects = [(self.systems[name], shares[name]) for name in shares if name in self.systems]
+        effects = [
+            (self.systems[name], shares[name])
+            for name in shares
+            if name in self.systems
+        ]
         known = math.fsum((share * effect.error) ** 2 for effect, share in effects)
         return Clustering(
             estimates=design_effect(sources, len(found), intraclass(found, sources)),
@@ -147,8 +158,12 @@ def scored(
         resamples: its size.
         these: whether the question is about these outputs, and not about outputs like them.
     """
-    errors, labels, names = residuals_of(residuals), units_of(outputs, groups), outputs.systems
-    apart, near, rated = _HeldOut.of(errors), _HeldOut.of(errors, errors.alone), {*errors.sources}
+    errors = residuals_of(residuals)
+    labels = units_of(outputs, groups)
+    names = outputs.systems
+    apart = _HeldOut.of(errors)
+    near = _HeldOut.of(errors, errors.alone)
+    rated = {*errors.sources}
     outside = unseen(errors.afar, errors.values, errors.systems)
 
     def mean_of(rows: IntArray) -> Mean:
@@ -164,16 +179,24 @@ def scored(
         together = replace(together, estimates=0.0) if these else together
         rng = np.random.default_rng(seed)
         ends = mean_interval(values, held_out.values, rng, resamples, together=together)
-        mean = float(np.sort(values).mean()) + together.shift if len(values) else math.nan
+        mean = (
+            float(np.sort(values).mean()) + together.shift if len(values) else math.nan
+        )
         mean, low, high = np.clip((mean, *ends), *errors.ends).tolist()
-        return Mean(mean=mean, mean_interval=(low, high), n=len(rows), n_scored=len(values))
+        return Mean(
+            mean=mean, mean_interval=(low, high), n=len(rows), n_scored=len(values)
+        )
 
     systems = np.array(names, dtype=object)
     return Scored(
         outputs=outputs,
         estimates=estimates,
         overall=mean_of(np.arange(len(outputs))),
-        systems={name: mean_of(np.flatnonzero(systems == name)) for name in sorted({*names})},
-        reasons=dict(sorted(Counter(reason for reason in estimates.reasons if reason).items())),
+        systems={
+            name: mean_of(np.flatnonzero(systems == name)) for name in sorted({*names})
+        },
+        reasons=dict(
+            sorted(Counter(reason for reason in estimates.reasons if reason).items())
+        ),
         these=these,
     )

@@ -24,8 +24,12 @@ from refless.stats.permutation import exchange_p
 from refless.stats.samples import FEWEST_RATERS
 
 Answered = Literal["yes", "no", "correct", "unknown"]
-AGREES = 0.6  # kappa (or Spearman) from which single outputs may be filtered: "substantial"
-IN_ORDER = 0.8  # share of pairs of systems in people's order from which systems may be ranked
+AGREES = (
+    0.6  # kappa (or Spearman) from which single outputs may be filtered: "substantial"
+)
+IN_ORDER = (
+    0.8  # share of pairs of systems in people's order from which systems may be ranked
+)
 SMALL = 0.05  # share of the scale by which a mean may be off
 FEWEST = 10  # labels, to say anything
 MOST_FORECAST = 100  # times the labels that there are; beyond this no number is told
@@ -122,19 +126,29 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
         return Use(purpose=purpose, answer=answer, measure=name, estimate=none, bar=bar)
     if labels.selected:
         chosen = replace(estimate, undefined=NOT_DRAWN)
-        return Use(purpose=purpose, answer="unknown", measure=name, estimate=chosen, bar=bar)
+        return Use(
+            purpose=purpose, answer="unknown", measure=name, estimate=chosen, bar=bar
+        )
     low, high = estimate.interval
-    inside, off = -bar <= low and high <= bar, low > 0 or high < 0
+    inside = -bar <= low and high <= bar
+    off = low > 0 or high < 0
     answer = "yes" if inside else "correct" if off else "unknown"
     if answer == "yes" and _is_constant(labels):
-        answer, estimate = "unknown", replace(estimate, undefined="it says the same of every row")
+        answer = "unknown"
+        estimate = replace(estimate, undefined="it says the same of every row")
     use = Use(purpose=purpose, answer=answer, measure=name, estimate=estimate, bar=bar)
-    return _forecast(use, labels, distance=max(bar - abs(estimate.value), abs(estimate.value)))
+    return _forecast(
+        use, labels, distance=max(bar - abs(estimate.value), abs(estimate.value))
+    )
 
 
 def _is_constant(labels: Labels) -> bool:
     """Whether all scores, or all verdicts, of a judge are the same."""
-    scores = (labels.judge, labels.unlabelled) if labels.passing is None else verdicts(labels)[1:]
+    scores = (
+        (labels.judge, labels.unlabelled)
+        if labels.passing is None
+        else verdicts(labels)[1:]
+    )
     return is_constant(np.concatenate(scores).astype(np.float64))
 
 
@@ -144,7 +158,9 @@ def _held_against(purpose: str, measure: str, estimate: Estimate, bar: float) ->
     answer: Answered = "yes" if low >= bar else "no" if high < bar else "unknown"
     if estimate.n < FEWEST and not estimate.undefined:
         answer = "unknown"
-    return Use(purpose=purpose, answer=answer, measure=measure, estimate=estimate, bar=bar)
+    return Use(
+        purpose=purpose, answer=answer, measure=measure, estimate=estimate, bar=bar
+    )
 
 
 def _forecast(use: Use, labels: Labels, distance: float | None = None) -> Use:
@@ -181,7 +197,10 @@ def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
     ]
     if labels.passing is not None:
         human = verdicts(labels)[0]
-        for name, count in (("passes", int(human.sum())), ("fails", int((~human).sum()))):
+        for name, count in (
+            ("passes", int(human.sum())),
+            ("fails", int((~human).sum())),
+        ):
             if count < FEWEST:
                 sentences.append(
                     f"How the judge treats what people call {name}: of {counted(count, 'label')}."
@@ -192,7 +211,9 @@ def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
         if use.estimate.undefined and use.answer == "unknown"
     ]
     if not labels.same_units and labels.passing is None:
-        sentences.append(f"By how much the judge is too kind or too strict: {OTHER_UNITS}.")
+        sentences.append(
+            f"By how much the judge is too kind or too strict: {OTHER_UNITS}."
+        )
     return tuple(sentences)
 
 
@@ -216,13 +237,20 @@ def as_annotator(labels: Labels) -> Estimate:
     """
     if not labels.same_units:
         return Estimate(value=math.nan, undefined=OTHER_UNITS)
-    parts = [(rows, others, mine) for rows, others, mine in labels.people if len(rows) >= FEWEST]
+    parts = [
+        (rows, others, mine)
+        for rows, others, mine in labels.people
+        if len(rows) >= FEWEST
+    ]
     if len(parts) < 2:
         why = f"no two annotators rated {FEWEST} texts that others rated too"
         return Estimate(value=math.nan, undefined=why)
     judge = labels.judge
     gains = np.concatenate(
-        [np.abs(mine - others) - np.abs(judge[rows] - others) for rows, others, mine in parts]
+        [
+            np.abs(mine - others) - np.abs(judge[rows] - others)
+            for rows, others, mine in parts
+        ]
     )
     rows = np.concatenate([rows for rows, _, _ in parts])
     scale = (-labels.span, labels.span)

@@ -44,7 +44,9 @@ class _Tensor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def check_ending(path: str | os.PathLike[str]) -> None:
     """Raises UsageError for the name of a file that does not end in `.safetensors`."""
     if not is_saved(path):
-        raise UsageError(f"the file's name must end in {ENDING}; got '{os.fspath(path)}'")
+        raise UsageError(
+            f"the file's name must end in {ENDING}; got '{os.fspath(path)}'"
+        )
 
 
 def is_saved(path: object) -> bool:
@@ -87,7 +89,9 @@ def read_arrays(
         raw = np.asarray(np.memmap(path, np.uint8, mode="c"))
         size = int(raw[:8].view("<u8")[0])
         require(size <= min(MOST_HEADER, len(raw) - 8), "the header is cut off")
-        header = msgspec.json.decode(raw[8 : 8 + size].tobytes(), type=dict[str, msgspec.Raw])
+        header = msgspec.json.decode(
+            raw[8 : 8 + size].tobytes(), type=dict[str, msgspec.Raw]
+        )
         metadata = msgspec.json.decode(header.pop(METADATA, b"{}"), type=dict[str, str])
         require(metadata.get("refless") == kind, f"this is no {kind} of refless")
         text = metadata.get("facts", "")
@@ -122,7 +126,8 @@ def _array(name: str, data: Array, entry: msgspec.Raw) -> Array:
     """An array in the data of a file; raises ValueError for one that cannot be there."""
     tensor = msgspec.json.decode(entry, type=_Tensor)
     require(tensor.dtype in DTYPES, f"{name} is of type {tensor.dtype[:20]}")
-    dtype, (begin, end) = np.dtype(DTYPES[tensor.dtype]), tensor.data_offsets
+    dtype = np.dtype(DTYPES[tensor.dtype])
+    (begin, end) = tensor.data_offsets
     size = math.prod(tensor.shape) * dtype.itemsize
     require(begin + size == end <= len(data), f"{name} lies outside of the file")
     require(begin % dtype.itemsize == 0, f"{name} begins between two numbers")

@@ -24,7 +24,8 @@ MOST_BYTES = 1 << 32  # 4 GiB: most bytes that one file may hold, unpacked
 GZIP = b"\x1f\x8b"
 AGAIN = "copy or download the file again"
 NO_MEMORY = (
-    "there is not enough memory for this: give fewer or shorter texts, or a machine with more"
+    "there is not enough memory for this: give fewer or shorter texts, or a machine "
+    "with more"
 )
 
 
@@ -33,12 +34,16 @@ def ours(fault: BaseException, path: str | None = None) -> RefLessError | None:
     if isinstance(fault, EOFError):
         return InputError("the gzip data is truncated", path=path, remedy=AGAIN)
     if isinstance(fault, gzip.BadGzipFile | zlib.error):
-        return InputError(f"the gzip data is damaged ({fault})", path=path, remedy=AGAIN)
+        return InputError(
+            f"the gzip data is damaged ({fault})", path=path, remedy=AGAIN
+        )
     if isinstance(fault, OSError):
         why = fault.strerror or str(fault)
         if path is not None:
             return InputError(f"the file cannot be read ({why})", path=path)
-        return InputError(why, path=None if fault.filename is None else str(fault.filename))
+        return InputError(
+            why, path=None if fault.filename is None else str(fault.filename)
+        )
     if isinstance(fault, MemoryError) or "not enough memory" in str(fault)[:200]:
         return RefLessError(NO_MEMORY)  # the text is torch's, which raises RuntimeError
     return None
@@ -72,7 +77,9 @@ def check_foreign(fault: BaseException) -> None:
     Libraries in Rust panic with a class of their own, which is no Exception.
     """
     panic = type(fault).__name__ == "PanicException"
-    memory = isinstance(ours(fault), RefLessError) and not isinstance(ours(fault), InputError)
+    memory = isinstance(ours(fault), RefLessError) and not isinstance(
+        ours(fault), InputError
+    )
     if memory or not (panic or isinstance(fault, Exception)):
         raise fault
 
@@ -130,7 +137,10 @@ class Limited(io.RawIOBase):
     """A stream that refuses to give more bytes than so many."""
 
     def __init__(self, stream: Any, path: str, most: int) -> None:  # noqa: ANN401 - any stream
-        self.stream, self.path, self.most, self.read_so_far = stream, path, most, 0
+        self.stream = stream
+        self.path = path
+        self.most = most
+        self.read_so_far = 0
 
     def readable(self) -> bool:
         """It is."""
@@ -149,4 +159,6 @@ class Limited(io.RawIOBase):
 def too_large(path: str, most: int) -> InputError:
     """The error for a file of more bytes than are read."""
     remedy = f"if that is meant, read more with {called('reading', {'max-bytes': Blank('N')})}"
-    return InputError(f"the file holds more than {most} bytes, unpacked", path=path, remedy=remedy)
+    return InputError(
+        f"the file holds more than {most} bytes, unpacked", path=path, remedy=remedy
+    )

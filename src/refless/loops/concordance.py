@@ -19,7 +19,8 @@ def _add(tree, code, amount):
 @loop(nogil=True)
 def _below(tree, code):
     """What lies at codes smaller than `code`."""
-    total, place = 0.0, code
+    total = 0.0
+    place = code
     while place > 0:
         total += tree[place]
         place -= place & -place
@@ -33,8 +34,11 @@ def _preceding(weights, x, y, n_codes):
     Rows are in order of x. Rows of weight 0 are passed over and get 0.
     """
     n = len(x)
-    balance, at, tree = np.zeros(n), np.zeros(n_codes), np.zeros(n_codes + 1)
-    seen, start = 0.0, 0
+    balance = np.zeros(n)
+    at = np.zeros(n_codes)
+    tree = np.zeros(n_codes + 1)
+    seen = 0.0
+    start = 0
     while start < n:
         end = start
         while end < n and x[end] == x[start]:

@@ -90,7 +90,9 @@ def _fill_needs(lengths, output, low, orders, tau, limit, needs):
     for i in range(len(lengths)):
         if lengths[i] != last:
             if last < 0 or lengths[i] > output:
-                need = min(_needed(tau, grams, _beta(lengths[i], output), orders), limit)
+                need = min(
+                    _needed(tau, grams, _beta(lengths[i], output), orders), limit
+                )
             last = lengths[i]
         needs[i] = need
 
@@ -141,7 +143,17 @@ def _count_packed(outputs, postings, cursors, number, text, bits, products):
     counters = np.zeros(len(products), dtype=np.uint32)
     mask = np.zeros(len(bits), dtype=np.uint32)
     for k in range(PACKED_ORDERS):
-        _meet(outputs, postings, cursors, number, text, k, mask, counters, np.uint32(10 * k))
+        _meet(
+            outputs,
+            postings,
+            cursors,
+            number,
+            text,
+            k,
+            mask,
+            counters,
+            np.uint32(10 * k),
+        )
     for k in range(PACKED_ORDERS):
         shift = np.uint32(10 * k)
         for w in range(words[k], words[k + 1]):
@@ -219,15 +231,20 @@ def _hidden(exclusions, text):
 
 
 @loop(nogil=True)
-def sums_loop(outputs, postings, block, first, last, exclusions, tau, values, counts, sums):
+def sums_loop(
+    outputs, postings, block, first, last, exclusions, tau, values, counts, sums
+):
     """Adds to counts and sums [outputs] the rated texts that reach tau, and their values."""
-    low, rated = postings[0], postings[1]
-    orders, lengths = len(outputs[2]), outputs[3]
+    low = postings[0]
+    rated = postings[1]
+    orders = len(outputs[2])
+    lengths = outputs[3]
     cursors = _cursors(outputs, postings, first, last)
     for number in range(-(-len(rated) // block)):
         begin = number * block
         end = min(begin + block, len(rated))
-        block_lengths, block_values = rated[begin:end], values[begin:end]
+        block_lengths = rated[begin:end]
+        block_values = values[begin:end]
         bits = postings[7][number]
         packed = np.empty(end - begin, dtype=np.uint32)
         packed_needs = np.empty(end - begin, dtype=np.uint32)
@@ -240,19 +257,40 @@ def sums_loop(outputs, postings, block, first, last, exclusions, tau, values, co
             if _fits(outputs, block_lengths, text):
                 _count_packed(outputs, postings, cursors, number, text, bits, packed)
                 _fill_needs(
-                    block_lengths, lengths[text], low, orders, tau, 4294967295.0, packed_needs
+                    block_lengths,
+                    lengths[text],
+                    low,
+                    orders,
+                    tau,
+                    4294967295.0,
+                    packed_needs,
                 )
-                _add_hits(packed, packed_needs, block_values, begin, hidden, text, counts, sums)
+                _add_hits(
+                    packed,
+                    packed_needs,
+                    block_values,
+                    begin,
+                    hidden,
+                    text,
+                    counts,
+                    sums,
+                )
             else:
                 _count_wide(outputs, postings, cursors, number, text, bits, wide)
-                _fill_needs(block_lengths, lengths[text], low, orders, tau, np.inf, wide_needs)
-                _add_hits(wide, wide_needs, block_values, begin, hidden, text, counts, sums)
+                _fill_needs(
+                    block_lengths, lengths[text], low, orders, tau, np.inf, wide_needs
+                )
+                _add_hits(
+                    wide, wide_needs, block_values, begin, hidden, text, counts, sums
+                )
 
 
 @loop(nogil=True)
 def _row(outputs, postings, cursors, number, text, block_lengths, bits, row):
     """Fills row[rated texts of the block] with the similarities of one output."""
-    low, orders, length = postings[0], len(outputs[2]), outputs[3][text]
+    low = postings[0]
+    orders = len(outputs[2])
+    length = outputs[3][text]
     if _fits(outputs, block_lengths, text):
         packed = np.empty(len(row), dtype=np.uint32)
         _count_packed(outputs, postings, cursors, number, text, bits, packed)
@@ -272,7 +310,9 @@ def _row(outputs, postings, cursors, number, text, block_lengths, bits, row):
 @loop(nogil=True)
 def _cosine_row(outputs, postings, cursors, number, text, block_lengths, bits, row):
     """Fills row[rated texts of the block] with the mean over orders of the cosines of one output."""
-    low, orders, length = postings[0], len(outputs[2]), outputs[3][text]
+    low = postings[0]
+    orders = len(outputs[2])
+    length = outputs[3][text]
     row[:] = 0.0
     counts = np.empty(len(row), dtype=np.uint32)
     mask = np.zeros(len(bits), dtype=np.uint32)
@@ -286,7 +326,9 @@ def _cosine_row(outputs, postings, cursors, number, text, block_lengths, bits, r
             if block_lengths[i] != last:
                 last = block_lengths[i]
                 enough = last >= low + orders - 1
-                both = np.float64(n_grams * (last - missing))  # exact, so the same both ways
+                both = np.float64(
+                    n_grams * (last - missing)
+                )  # exact, so the same both ways
                 scale = 1.0 / (orders * np.sqrt(both)) if enough else 0.0
             row[i] += scale * counts[i]
 
@@ -306,7 +348,9 @@ def similarities_loop(outputs, postings, block, first, last, cosine, rows, out):
             if _too_short(outputs, postings, text):
                 continue
             if cosine:
-                _cosine_row(outputs, postings, cursors, number, text, block_lengths, bits, row)
+                _cosine_row(
+                    outputs, postings, cursors, number, text, block_lengths, bits, row
+                )
             else:
                 _row(outputs, postings, cursors, number, text, block_lengths, bits, row)
             for i in range(len(row)):

@@ -76,7 +76,7 @@ def bits_loop(ids, starts, rows, common, n_words, block):
             for i in range(starts[k, rows[place]], starts[k, rows[place] + 1]):
                 bit = common[ids[i]]
                 if bit >= 0:
-                    bits[number, bit >> 5, place - number * block] |= np.uint32(1) << np.uint32(
-                        bit & 31
-                    )
+                    bits[number, bit >> 5, place - number * block] |= np.uint32(
+                        1
+                    ) << np.uint32(bit & 31)
     return bits

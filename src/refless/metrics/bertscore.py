@@ -68,7 +68,9 @@ class BertScore:
 def encoder_of(model: str | None, layer: int | None) -> Encoder:
     """The encoder of a folder or name; raises UsageError for None."""
     if model is None:
-        raise UsageError("bertscore needs a model: the folder or the name of an encoder")
+        raise UsageError(
+            "bertscore needs a model: the folder or the name of an encoder"
+        )
     return Encoder(model=model, layer=layer)
 
 
@@ -80,7 +82,9 @@ def settings_of(encoder: Encoder, baseline: str | None) -> dict[str, object]:
     return {**encoder.settings(), **rescaled}
 
 
-def _rows(texts: Sequence[str], *, rated: Matched, encoder: Encoder, base: float) -> Rows:
+def _rows(
+    texts: Sequence[str], *, rated: Matched, encoder: Encoder, base: float
+) -> Rows:
     outputs = Matched(encoder.embed(texts))
     others = rated.texts(np.arange(len(rated.embedded.starts) - 1))
 
@@ -143,10 +147,13 @@ def f_scores(
         return np.zeros(len(starts) - 1)
     cosines = (output @ references.T).astype(np.float64)
     best = np.maximum.reduceat(cosines, starts[:-1], axis=1)
-    mine, theirs = weights.sum(), np.add.reduceat(other_weights, starts[:-1])
+    mine = weights.sum()
+    theirs = np.add.reduceat(other_weights, starts[:-1])
     with np.errstate(invalid="ignore", divide="ignore"):
         precision = (weights @ best) / mine
-        recall = np.add.reduceat(cosines.max(axis=0) * other_weights, starts[:-1]) / theirs
+        recall = (
+            np.add.reduceat(cosines.max(axis=0) * other_weights, starts[:-1]) / theirs
+        )
         score = 2 * precision * recall / (precision + recall)
     scores: FloatArray = np.nan_to_num(score, nan=0.0, posinf=0.0, neginf=0.0)
     return scores
@@ -165,13 +172,17 @@ def random_baseline(texts: Matched, rows: Sequence[int]) -> float:
     distinct = np.array(sorted(set(rows)), dtype=np.int64)
     n = len(distinct)
     if n < 2:
-        raise UsageError("a baseline from random pairs needs at least two different texts")
+        raise UsageError(
+            "a baseline from random pairs needs at least two different texts"
+        )
     if n * (n - 1) // 2 <= RANDOM_PAIRS:
         pairs = np.array(list(combinations(range(n), 2)))
     else:
         rng = np.random.default_rng(0)
         first = rng.integers(n, size=RANDOM_PAIRS)
-        pairs = np.stack([first, (first + rng.integers(1, n, size=RANDOM_PAIRS)) % n], axis=1)
+        pairs = np.stack(
+            [first, (first + rng.integers(1, n, size=RANDOM_PAIRS)) % n], axis=1
+        )
     scores = []
     for a, b in distinct[pairs]:
         vectors, weights, _ = texts.texts(np.array([a]))

@@ -22,7 +22,8 @@ SMOOTHINGS: dict[str, float | None] = {  # name -> its default value
     "coco": None,
 }
 NOTHING = 1e-9  # a sum of weights that cancel out ends this near 0
-COCO_TINY, COCO_SMALL = 1e-15, 1e-9
+COCO_TINY = 1e-15
+COCO_SMALL = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +40,17 @@ class Smoothing:
 
     def __post_init__(self) -> None:
         if self.name not in SMOOTHINGS:
-            raise UsageError(f"no smoothing '{self.name}'; there are {', '.join(SMOOTHINGS)}")
+            raise UsageError(
+                f"no smoothing '{self.name}'; there are {', '.join(SMOOTHINGS)}"
+            )
         if self.value is not None and SMOOTHINGS[self.name] is None:
-            raise UsageError(f"smoothing '{self.name}' takes no value, got {self.value:g}")
+            raise UsageError(
+                f"smoothing '{self.name}' takes no value, got {self.value:g}"
+            )
         if self.value is not None and not 0 < self.value < math.inf:
-            raise UsageError(f"the smoothing's value must be above 0, got {self.value:g}")
+            raise UsageError(
+                f"the smoothing's value must be above 0, got {self.value:g}"
+            )
 
     @property
     def amount(self) -> float | None:
@@ -56,7 +63,9 @@ def gram_counts(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
 
-def bleu_of_sums(sums: FloatArray, smoothing: Smoothing, *, single: bool = False) -> FloatArray:
+def bleu_of_sums(
+    sums: FloatArray, smoothing: Smoothing, *, single: bool = False
+) -> FloatArray:
     """[...] BLEU, 0 to 100, out of sums of statistics [..., 2 + 2 * order].
 
     An order whose weighted sum of matches is negative counts as without a match.
@@ -69,7 +78,9 @@ def bleu_of_sums(sums: FloatArray, smoothing: Smoothing, *, single: bool = False
             three words could have no score but 0.
     """
     order = (sums.shape[-1] - 2) // 2
-    matched = np.where(sums[..., 2 : 2 + order] > NOTHING, sums[..., 2 : 2 + order], 0.0)
+    matched = np.where(
+        sums[..., 2 : 2 + order] > NOTHING, sums[..., 2 : 2 + order], 0.0
+    )
     total = sums[..., 2 + order :]
     if smoothing.name == "coco":
         return _coco(sums[..., 0], sums[..., 1], matched, total)
@@ -77,19 +88,25 @@ def bleu_of_sums(sums: FloatArray, smoothing: Smoothing, *, single: bool = False
     counted = np.ones(total.shape, dtype=np.bool_)
     if single:
         counted = _defined(total, smoothing)
-    mean = np.where(counted, logs, 0.0).sum(axis=-1) / np.maximum(counted.sum(axis=-1), 1)
+    mean = np.where(counted, logs, 0.0).sum(axis=-1) / np.maximum(
+        counted.sum(axis=-1), 1
+    )
     score = 100 * brevity_penalty(sums[..., 0], sums[..., 1]) * np.exp(mean)
     return np.asarray(np.where((matched > 0).any(axis=-1), score, 0.0))
 
 
-def brevity_penalty(length: FloatArray | IntArray, reference: FloatArray | IntArray) -> FloatArray:
+def brevity_penalty(
+    length: FloatArray | IntArray, reference: FloatArray | IntArray
+) -> FloatArray:
     """exp(1 - reference / length) for shorter outputs, else 1 (equation 2); 0 for empty ones."""
     with np.errstate(divide="ignore", invalid="ignore"):
         short = np.where(length > 0, np.exp(1 - reference / length), 0.0)
     return np.where(length < reference, short, 1.0)
 
 
-def log_precisions(matched: FloatArray, total: FloatArray, smoothing: Smoothing) -> FloatArray:
+def log_precisions(
+    matched: FloatArray, total: FloatArray, smoothing: Smoothing
+) -> FloatArray:
     """Logarithms of the precisions, -inf for 0."""
     amount = smoothing.amount
     defined = _defined(total, smoothing)

@@ -27,7 +27,9 @@ class Exclusions:
 
     def hide(self, block: FloatArray, begin: int = 0) -> None:
         """Puts -1 into a block [outputs from `begin` on, rated texts] where they must not see."""
-        for row, group in zip(block, self.group[begin : begin + len(block)], strict=True):
+        for row, group in zip(
+            block, self.group[begin : begin + len(block)], strict=True
+        ):
             if group >= 0:
                 row[self.places[self.starts[group] : self.starts[group + 1]]] = -1.0
 

@@ -26,7 +26,9 @@ from refless.registry.errors import MissingExtraError, UsageError
 STATISTICS = 23  # numbers that the jar counts for a pair, all of them sums
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75  # METEOR 1.5's parameters for English
 SETTINGS: dict[str, object] = {"impl": "meteor-1.5", "lang": "en", "norm": True}
-STAGES = np.array([1.0, 0.6, 0.8, 0.6])  # weights of exact, stem, synonym and paraphrase matches
+STAGES = np.array(
+    [1.0, 0.6, 0.8, 0.6]
+)  # weights of exact, stem, synonym and paraphrase matches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,9 @@ class Meteor:
         """
         jar()
         rows = partial(_rows, rated=texts)
-        return Dense(size=len(texts), rows=rows, parallel=False)  # one Java process answers
+        return Dense(
+            size=len(texts), rows=rows, parallel=False
+        )  # one Java process answers
 
     def settings(self) -> dict[str, object]:
         """Which METEOR."""
@@ -54,7 +58,8 @@ class Meteor:
 def _rows(texts: Sequence[str], *, rated: Sequence[str]) -> Rows:
     def block(begin: int, end: int) -> FloatArray:
         pairs = list(product(texts[begin:end], rated))
-        outputs, references = [text for text, _ in pairs], [[reference] for _, reference in pairs]
+        outputs = [text for text, _ in pairs]
+        references = [[reference] for _, reference in pairs]
         scores = meteor_score(meteor_statistics(outputs, references))
         return scores.reshape(end - begin, len(rated))
 
@@ -70,36 +75,49 @@ def jar() -> Path:
     """
     package = find_spec("pycocoevalcap")
     folders = (package and package.submodule_search_locations) or ()
-    path = next((Path(folder) / "meteor" / "meteor-1.5.jar" for folder in folders), None)
+    path = next(
+        (Path(folder) / "meteor" / "meteor-1.5.jar" for folder in folders), None
+    )
     if path is None or not path.is_file():
         raise MissingExtraError("METEOR", "meteor")
     if not shutil.which("java"):
-        raise UsageError("METEOR cannot run here: it needs Java (no 'java' on the PATH)")
+        raise UsageError(
+            "METEOR cannot run here: it needs Java (no 'java' on the PATH)"
+        )
     return path
 
 
-def meteor_statistics(texts: Sequence[str], references: Sequence[Sequence[str]]) -> FloatArray:
+def meteor_statistics(
+    texts: Sequence[str], references: Sequence[Sequence[str]]
+) -> FloatArray:
     """[texts, 23] what METEOR 1.5 counts of each text against its best reference.
 
     Rows add up to the statistics of all texts together; `meteor_score` makes scores of them.
     """
     scores = _engine(jar()).ask(texts, references)
     whole = (scores[:, 20] == 1) & (scores[:, 21:23] == scores[:, 0:2]).all(axis=1)
-    scores[whole, 20] = 0.0  # a text matched as a whole is not fragmented, alone or in a sum
+    scores[whole, 20] = (
+        0.0  # a text matched as a whole is not fragmented, alone or in a sum
+    )
     return scores
 
 
 def meteor_score(statistics: FloatArray) -> FloatArray:
     """[...] METEOR 1.5 out of [..., 23] statistics or sums of them, in [0, 1]."""
-    words, functions = statistics[..., 0:2], statistics[..., 2:4]
+    words = statistics[..., 0:2]
+    functions = statistics[..., 2:4]
     stages = statistics[..., 4:20].reshape(*statistics.shape[:-1], 4, 4)
-    content, function = stages[..., 0:2], stages[..., 2:4]
-    matched = (STAGES[:, None] * (DELTA * content + (1 - DELTA) * function)).sum(axis=-2)
+    content = stages[..., 0:2]
+    function = stages[..., 2:4]
+    matched = (STAGES[:, None] * (DELTA * content + (1 - DELTA) * function)).sum(
+        axis=-2
+    )
     of = DELTA * (words - functions) + (1 - DELTA) * functions
     with np.errstate(invalid="ignore", divide="ignore"):
         precision, recall = np.moveaxis(matched / of, -1, 0)
         mean = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
-        chunks, matches = statistics[..., 20], statistics[..., 21:23]
+        chunks = statistics[..., 20]
+        matches = statistics[..., 21:23]
         fragments = chunks / matches.mean(axis=-1)
         score = mean * (1 - GAMMA * fragments**BETA)
     scores: FloatArray = np.nan_to_num(score, nan=0.0)  # no match, or no words at all
@@ -116,7 +134,18 @@ class _Engine:
 
     def __init__(self, jar: Path) -> None:
         self._process = subprocess.Popen(
-            ["java", "-Xmx2G", "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"],
+            [
+                "java",
+                "-Xmx2G",
+                "-jar",
+                jar.name,
+                "-",
+                "-",
+                "-stdio",
+                "-l",
+                "en",
+                "-norm",
+            ],
             cwd=jar.parent,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -125,14 +154,18 @@ class _Engine:
         self._lock = Lock()
         atexit.register(self._close)
 
-    def ask(self, texts: Sequence[str], references: Sequence[Sequence[str]]) -> FloatArray:
+    def ask(
+        self, texts: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> FloatArray:
         """Statistics of every text, in order."""
         out = np.empty((len(texts), STATISTICS))
         with self._lock:
             writer = Thread(target=self._write, args=(texts, references), daemon=True)
             writer.start()
             for i in range(len(texts)):
-                line = (self._process.stdout.readline() if self._process.stdout else b"").split()
+                line = (
+                    self._process.stdout.readline() if self._process.stdout else b""
+                ).split()
                 if len(line) != STATISTICS:
                     raise UsageError(
                         f"METEOR's Java program stopped at text {i + 1} of {len(texts)}; does "

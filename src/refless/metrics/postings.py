@@ -19,7 +19,8 @@ from refless.metrics.matching import Exclusions
 from refless.registry.arrays import FloatArray, IntArray
 from refless.text.ngrams import Features, Vocabulary
 
-loops, matching = Loops("postings"), Loops("matching")
+loops = Loops("postings")
+matching = Loops("matching")
 
 BLOCK = 8192  # rated texts a block: its counters fit the first-level cache
 WORDS = 8  # 32-bit words of common features a text
@@ -67,7 +68,14 @@ class Postings:
         """
         out = np.zeros((end - begin, len(self.rows)))
         matching.similarities_loop(
-            _columns(outputs), self._arrays(), self.block, begin, end, cosine, self.rows, out
+            _columns(outputs),
+            self._arrays(),
+            self.block,
+            begin,
+            end,
+            cosine,
+            self.rows,
+            out,
         )
         return out
 
@@ -90,7 +98,14 @@ class Postings:
         """
         hidden = exclusions.group, exclusions.starts, exclusions.places
         matching.sums_loop(
-            _columns(outputs), self._arrays(), self.block, *span, hidden, tau, values, *sums
+            _columns(outputs),
+            self._arrays(),
+            self.block,
+            *span,
+            hidden,
+            tau,
+            values,
+            *sums,
         )
 
     def placed(self, held: Exclusions | None, outputs: int) -> Exclusions:

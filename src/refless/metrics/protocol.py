@@ -38,7 +38,9 @@ class Scores:
 
     def take(self, rows: IntArray) -> Scores:
         """The scores of some outputs."""
-        return replace(self, segments=self.segments[rows], statistics=self.statistics[rows])
+        return replace(
+            self, segments=self.segments[rows], statistics=self.statistics[rows]
+        )
 
 
 class Metric(Protocol):
@@ -70,9 +72,15 @@ class Metric(Protocol):
 def averaged(segments: FloatArray) -> Scores:
     """Scores whose corpus score is the mean of the segments that have one."""
     known = ~np.isnan(segments)
-    statistics = np.stack([np.where(known, segments, 0.0), known.astype(np.float64)], axis=1)
-    corpus = float(mean_of_sums(np.sort(statistics, axis=0).sum(axis=0)))  # in any order of rows
-    return Scores(segments=segments, corpus=corpus, statistics=statistics, combine=mean_of_sums)
+    statistics = np.stack(
+        [np.where(known, segments, 0.0), known.astype(np.float64)], axis=1
+    )
+    corpus = float(
+        mean_of_sums(np.sort(statistics, axis=0).sum(axis=0))
+    )  # in any order of rows
+    return Scores(
+        segments=segments, corpus=corpus, statistics=statistics, combine=mean_of_sums
+    )
 
 
 def mean_of_sums(sums: FloatArray) -> FloatArray:

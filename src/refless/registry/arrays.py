@@ -20,5 +20,9 @@ def numbered(labels: Sequence[Hashable], n: int) -> IntArray:
     place: dict[Hashable, int] = {}
     names: Iterable[Hashable] = range(n)
     if labels:
-        names = [("", row) if label == "" else label for row, label in enumerate(labels)]
-    return np.array([place.setdefault(name, len(place)) for name in names], dtype=np.int64)
+        names = [
+            ("", row) if label == "" else label for row, label in enumerate(labels)
+        ]
+    return np.array(
+        [place.setdefault(name, len(place)) for name in names], dtype=np.int64
+    )

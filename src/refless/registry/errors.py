@@ -43,13 +43,19 @@ class InputError(RefLessError, ValueError):
         row: int | None = None,
         column: str | None = None,
     ) -> None:
-        self.found, self.remedy = found, remedy
-        self.path, self.line, self.row, self.column = path, line, row, column
+        self.found = found
+        self.remedy = remedy
+        self.path = path
+        self.line = line
+        self.row = row
+        self.column = column
         super().__init__(self._message())
 
     def _message(self) -> str:
         places = {"line {}": self.line, "row {}": self.row, "column '{}'": self.column}
-        parts = [form.format(value) for form, value in places.items() if value is not None]
+        parts = [
+            form.format(value) for form, value in places.items() if value is not None
+        ]
         place = ", ".join([self.path, *parts] if self.path else parts)
         text = f"{place}: {self.found}" if place else self.found
         return f"{text}; {self.remedy}." if self.remedy else f"{text}."
@@ -59,7 +65,8 @@ class MissingExtraError(RefLessError, ImportError):
     """An optional dependency that is not installed; the message is the line that installs it."""
 
     def __init__(self, feature: str, extra: str) -> None:
-        self.feature, self.extra = feature, extra
+        self.feature = feature
+        self.extra = extra
         super().__init__(
             f"{feature} needs an extra: pip install '{INSTALLED_FROM}[{extra}]'"
             f"{' in a clone of refless' if INSTALLED_FROM == '.' else ''}"

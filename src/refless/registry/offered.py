@@ -47,7 +47,11 @@ class Command:
         return function
 
 
-def check_class(thing: Any, kind: type = object, attributes: Sequence[str] = ()) -> None:  # noqa: ANN401 - any offer
+def check_class(
+    thing: Any,  # noqa: ANN401 - any offer
+    kind: type = object,
+    attributes: Sequence[str] = (),
+) -> None:
     """Checks that an offer is a class that can be made, of a kind or with some attributes.
 
     Raises:
@@ -88,7 +92,9 @@ class Registry(Mapping[str, T]):
             core: each thing by itself or as `module:name`, as entry points are.
             check: raises TypeError for an offer of another kind.
         """
-        self._kind, self._core, self._check = kind, dict(core), check
+        self._kind = kind
+        self._core = dict(core)
+        self._check = check
         self._faults: dict[str, str] = {}
 
     def __getitem__(self, name: str) -> T:
@@ -102,7 +108,9 @@ class Registry(Mapping[str, T]):
         entry = self._core[name]
         if isinstance(entry, str):
             module, _, attribute = entry.partition(":")
-            entry = self._core[name] = cast("T", getattr(import_module(module), attribute))
+            entry = self._core[name] = cast(
+                "T", getattr(import_module(module), attribute)
+            )
         return entry
 
     def __iter__(self) -> Iterator[str]:
@@ -122,7 +130,9 @@ class Registry(Mapping[str, T]):
                 thing: T = entry.load()
                 self._check(thing)
             except (Exception, SystemExit) as fault:  # noqa: BLE001 - a stranger's code runs
-                self._faults[entry.name] = f"{_offer(entry)} cannot be used ({_reason(fault)})"
+                self._faults[entry.name] = (
+                    f"{_offer(entry)} cannot be used ({_reason(fault)})"
+                )
             else:
                 return thing
         raise UsageError(f"{self._faults[entry.name]}; mend or uninstall that package")
@@ -179,7 +189,11 @@ def _is_there(entry: EntryPoint) -> bool:
 
 def _offer(entry: EntryPoint) -> str:
     """`'x' in refless.metrics, which the package broken 1.0 offers`."""
-    owner = f"{entry.dist.name} {entry.dist.version}" if entry.dist else _package(entry.value)
+    owner = (
+        f"{entry.dist.name} {entry.dist.version}"
+        if entry.dist
+        else _package(entry.value)
+    )
     return f"'{entry.name}' in {entry.group}, which the package {owner} offers,"
 
 

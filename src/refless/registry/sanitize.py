@@ -13,7 +13,9 @@ def printable(text: str, keep: str = "") -> str:
         text: what is shown.
         keep: characters that stay, such as line ends.
     """
-    return _COMMANDS.sub(lambda match: match[0] if match[0] in keep else _escape(match[0]), text)
+    return _COMMANDS.sub(
+        lambda match: match[0] if match[0] in keep else _escape(match[0]), text
+    )
 
 
 def _escape(character: str) -> str:

@@ -76,10 +76,14 @@ def _unescape(text: str) -> str:
     try:
         return unquote(text, errors="surrogatepass")
     except UnicodeDecodeError as error:
-        raise UsageError(f"'{text}' in a signature holds escapes that spell no text") from error
+        raise UsageError(
+            f"'{text}' in a signature holds escapes that spell no text"
+        ) from error
 
 
 def digest_of(columns: Sequence[Sequence[object]]) -> str:
     """Twelve hexadecimal digits of the rows of these columns, whatever their order."""
     lines = sorted(map(repr, zip(*columns, strict=True)))
-    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return hashlib.sha256(
+        "\n".join(lines).encode("utf-8", "surrogatepass")
+    ).hexdigest()[:12]

@@ -17,18 +17,29 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, MISSING, dataclass, fields, replace
 from numbers import Integral, Real
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from refless.registry.errors import UsageError
 from refless.registry.signature import setting
 
-YES, NO = ("yes", "true", "1"), ("no", "false", "0")
+YES = ("yes", "true", "1")
+NO = ("no", "false", "0")
 NUMBERS = {  # type -> what its values are called, how one is read, and how recognised
     int: ("a whole number", int, Integral),
     float: ("a number", float, Real),
 }
 LARGEST = sys.float_info.max
-ORDERS, WORDS = tuple[int, int], tuple[str, ...]
+ORDERS = tuple[int, int]
+WORDS = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +150,9 @@ def declared(name: str, hint: Any, default: Any, help_: str = "") -> Parameter: 
         about = replace(about, choices=get_args(plain))
         plain = str
     optional = NoneType in kinds
-    return Parameter(name=name, kind=plain, optional=optional, default=default, about=about)
+    return Parameter(
+        name=name, kind=plain, optional=optional, default=default, about=about
+    )
 
 
 _KNOWN: dict[type[Any], dict[str, Parameter]] = {}  # annotations are read once
@@ -177,16 +190,22 @@ def parse(text: str, registry: Mapping[str, type[Any]], what: str) -> Any:  # no
     name, colon, remainder = (part.strip() for part in text.partition(":"))
     if name not in registry:
         near = nearest(name, registry)
-        raise UsageError(f"no {what} '{name}'{near}; there are {', '.join(registry) or 'none'}")
+        raise UsageError(
+            f"no {what} '{name}'{near}; there are {', '.join(registry) or 'none'}"
+        )
     known = parameters_in(registry[name])
     values: dict[str, Any] = {}
     for part in _parts(remainder, text) if colon else ():
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals:
-            raise UsageError(f"'{part}' in {text} is not name=value; {listed(name, registry)}")
+            raise UsageError(
+                f"'{part}' in {text} is not name=value; {listed(name, registry)}"
+            )
         if key not in known:
             near = nearest(key, known)
-            raise UsageError(f"{name} has no parameter '{key}'{near}; {listed(name, registry)}")
+            raise UsageError(
+                f"{name} has no parameter '{key}'{near}; {listed(name, registry)}"
+            )
         if key in values:
             raise UsageError(f"{text} gives {key} twice")
         values[key] = value_of(known[key], value, f"{name}: {key}")
@@ -195,7 +214,9 @@ def parse(text: str, registry: Mapping[str, type[Any]], what: str) -> Any:  # no
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """` (did you mean 'gp'?)`, of the known name most like another; "" where none is like it."""
-    folded = {entry.casefold().replace("_", "").replace("-", ""): entry for entry in names}
+    folded = {
+        entry.casefold().replace("_", "").replace("-", ""): entry for entry in names
+    }
     wanted = name.casefold().replace("_", "").replace("-", "")
     near = difflib.get_close_matches(wanted, folded, n=1)
     return f" (did you mean '{folded[near[0]]}'?)" if near else ""
@@ -208,19 +229,27 @@ def made(given: Any, registry: Mapping[str, type[Any]], what: str) -> Any:  # no
 
 def nested(kind: type) -> dict[str, Mapping[str, type[Any]]]:
     """The parameters that have parameters of their own, each with what it can be."""
-    results = {entry.name: entry.about.registry for entry in parameters_in(kind).values()}
-    return {name: registry for name, registry in results.items() if registry is not None}
+    results = {
+        entry.name: entry.about.registry for entry in parameters_in(kind).values()
+    }
+    return {
+        name: registry for name, registry in results.items() if registry is not None
+    }
 
 
 def listed(name: str, registry: Mapping[str, type[Any]]) -> str:
     """`bleu takes order=4, tokenize=13a`: its parameters with their defaults."""
-    pairs = [f"{parameter.name}={parameter.default}" for parameter in parameters(registry[name])]
+    pairs = [
+        f"{parameter.name}={parameter.default}"
+        for parameter in parameters(registry[name])
+    ]
     return f"{name} takes {', '.join(pairs) if pairs else 'no parameters'}"
 
 
 def _parts(remainder: str, text: str) -> list[str]:
     """Split at the commas outside parentheses."""
-    parts, depth = [""], 0
+    parts = [""]
+    depth = 0
     for letter in remainder:
         depth += (letter == "(") - (letter == ")")
         if depth < 0:
@@ -295,9 +324,12 @@ def spec_of(thing: Any, registry: Mapping[str, type[Any]]) -> str:  # noqa: ANN4
     pairs = []
     for name, parameter in parameters_in(type(thing)).items():
         inner = parameter.about.registry
-        value, default = getattr(thing, name), parameter.default
+        value = getattr(thing, name)
+        default = parameter.default
         if inner is not None:
-            value, default = (spec_of(made(part, inner, name), inner) for part in (value, default))
+            value, default = (
+                spec_of(made(part, inner, name), inner) for part in (value, default)
+            )
         if value != default:
             pairs.append(f"{name}={written(value)}")
     name = names.get(type(thing), type(thing).__name__)
@@ -310,7 +342,9 @@ def written(value: object) -> str:
         numbers = all(isinstance(entry, int) for entry in value)
         return ("-" if numbers else "+").join(map(str, value)) or "none"
     text = setting(value)
-    plain = not isinstance(value, str) or not (set(text) & set(",:()") or text in ("none", ""))
+    plain = not isinstance(value, str) or not (
+        set(text) & set(",:()") or text in ("none", "")
+    )
     return text if plain else f"({text})"
 
 
@@ -329,7 +363,8 @@ def parameters(kind: type) -> tuple[Described, ...]:
 
 
 def _type(parameter: Parameter) -> str:
-    kind, about = parameter.kind, parameter.about
+    kind = parameter.kind
+    about = parameter.about
     words = {bool: "yes or no", ORDERS: "two numbers, as 2-4", WORDS: "words, as a+b"}
     if about.registry is not None:
         result = f"one of {', '.join(about.registry)}, with its parameters"

@@ -99,7 +99,8 @@ def chart(
         start=30 + round(8.4 * longest) if y.names else START,
         height=TOP + ROW * len(y.names) + BOTTOM if y.names else HEIGHT,
     )
-    low, high = max(x.low, y.low), min(x.high, y.high)
+    low = max(x.low, y.low)
+    high = min(x.high, y.high)
     return rendered(
         "refless.report",
         "chart.svg",
@@ -190,7 +191,9 @@ def charted(
     """
     names = labels([line.name for line, _ in entries], width)
     drawn = [line for line, _ in entries]
-    values = with_intervals([line.value for line in drawn], [line.interval for line in drawn])
+    values = with_intervals(
+        [line.value for line in drawn], [line.interval for line in drawn]
+    )
     rows = tuple(
         (names[line.name], value, *cells)
         for (line, cells), value in zip(entries, values, strict=True)

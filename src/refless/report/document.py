@@ -142,7 +142,9 @@ def plain(document: Document) -> Iterable[Section]:
     """
     yield from (section for section in document.sections if section.warning)
     yield from (
-        Section(lines=lines) for lines in ((document.verdict,), document.notes) if any(lines)
+        Section(lines=lines)
+        for lines in ((document.verdict,), document.notes)
+        if any(lines)
     )
     for section in document.sections:
         if section.texts and document.store is not None:
@@ -150,7 +152,9 @@ def plain(document: Document) -> Iterable[Section]:
             yield Section(table=_with_texts(section, document.store))
         elif not section.warning and (section.lines or section.table):
             yield section
-    yield from (Section(lines=(f"signature: {signature}",)) for signature in document.signatures)
+    yield from (
+        Section(lines=(f"signature: {signature}",)) for signature in document.signatures
+    )
 
 
 def _with_texts(section: Section, store: TextStore) -> Table:

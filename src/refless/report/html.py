@@ -15,7 +15,8 @@ BYTES = 1_000  # of one text
 
 def as_html(document: Document) -> str:
     """The whole file."""
-    style, script = _resource("report.css"), _resource("report.js")
+    style = _resource("report.css")
+    script = _resource("report.js")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "base-uri 'none'; form-action 'none'"
@@ -41,7 +42,9 @@ def as_fragment(document: Document, notes: Sequence[str] = ()) -> str:
 
 
 def _resource(name: str) -> str:
-    return files("refless.report").joinpath("templates", name).read_text(encoding="utf-8")
+    return (
+        files("refless.report").joinpath("templates", name).read_text(encoding="utf-8")
+    )
 
 
 def _hash(text: str) -> str:

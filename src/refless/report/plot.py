@@ -4,9 +4,15 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-WIDTH, HEIGHT = 520, 330
+WIDTH = 520
+HEIGHT = 330
 MOST_TICKS = 6
-START, END, TOP, BOTTOM = 62, 24, 14, 54  # room for labels, also at the size of a small screen
+START, END, TOP, BOTTOM = (
+    62,
+    24,
+    14,
+    54,
+)  # room for labels, also at the size of a small screen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +52,11 @@ def axis_over(values: Iterable[float], label: str) -> Axis:
     finite = [value for value in values if math.isfinite(value)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
     if high - low <= 1e-9 * max(1.0, abs(low)):
-        low, high = low - 0.5, high + 0.5
+        low = low - 0.5
+        high = high + 0.5
     step = _round_step((high - low) / MOST_TICKS)
-    first, last = math.floor(low / step + 1e-12), math.ceil(high / step - 1e-12)
+    first = math.floor(low / step + 1e-12)
+    last = math.ceil(high / step - 1e-12)
     ticks = tuple(round(k * step, 12) for k in range(first, last + 1))
     return Axis(label=label, low=ticks[0], high=ticks[-1], ticks=ticks, step=step)
 

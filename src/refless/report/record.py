@@ -32,7 +32,10 @@ class Record:
 
 def record(kind: type[T], *sources: object, **values: object) -> T:
     """A record of the values, and of the sources' attributes that its fields are named after."""
-    names = [field.name for field in fields(kind) if field.default is MISSING and field.init]  # type: ignore[arg-type]
+    declared = fields(kind)  # type: ignore[arg-type]
+    names = [
+        field.name for field in declared if field.default is MISSING and field.init
+    ]
     for name, source in product(names, sources):
         if name not in values and hasattr(source, name):
             value = getattr(source, name)

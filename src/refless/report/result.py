@@ -209,7 +209,9 @@ def ending_of(path: str | PathLike[str]) -> str:
     ending = Path(path).suffix.removeprefix(".")
     if ending not in ENDINGS:
         *endings, last = (f".{name}" for name in ENDINGS)
-        raise UsageError(f"{fspath(path)}: the ending must be {', '.join(endings)} or {last}")
+        raise UsageError(
+            f"{fspath(path)}: the ending must be {', '.join(endings)} or {last}"
+        )
     if "\0" in fspath(path):
         raise UsageError(f"{fspath(path)}: no file can have this name")
     if ending == "parquet" and find_spec("pyarrow") is None:

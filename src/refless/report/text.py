@@ -22,7 +22,9 @@ def as_markdown(document: Document) -> str:
         if section.title:
             parts.append(f"## {section.title}")
         quoted = "> " if section.warning else ""
-        parts += [line if _copied(line) else f"{quoted}{line}" for line in section.lines]
+        parts += [
+            line if _copied(line) else f"{quoted}{line}" for line in section.lines
+        ]
         if section.table is not None:
             parts.append(_pipes(section.table))
     return "\n\n".join(parts) + "\n"
@@ -82,8 +84,12 @@ def _print(section: Section, console: Any) -> None:  # noqa: ANN401 - rich is im
         table = RichTable(
             box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0)
         )
-        for name, numeric in zip(section.table.header, section.table.flush_right, strict=True):
-            table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric)
+        for name, numeric in zip(
+            section.table.header, section.table.flush_right, strict=True
+        ):
+            table.add_column(
+                name, justify="right" if numeric else "left", no_wrap=numeric
+            )
         for row in section.table.rows:
             table.add_row(*row)
         console.print(table)

@@ -16,8 +16,19 @@ from refless.registry.signature import Signature
 Looks = Literal["one", "any", "planned"]
 BELOW = 2.0  # all digits stand after the point
 WIDEST = 1e5  # numbers from here on are shown with five digits in all, so that tables keep fitting
-MEASURES = {"mse": 4, "mae": 4, "pearson": 3, "spearman": 3, "kendall": 3, "auc": 3}  # digits
-NAMES = {"bleu-neighbors": "BLEU Neighbors", "gp": "the Gaussian process", "ratpred": "RatPred"}
+MEASURES = {
+    "mse": 4,
+    "mae": 4,
+    "pearson": 3,
+    "spearman": 3,
+    "kendall": 3,
+    "auc": 3,
+}  # digits
+NAMES = {
+    "bleu-neighbors": "BLEU Neighbors",
+    "gp": "the Gaussian process",
+    "ratpred": "RatPred",
+}
 REASONS = {
     "empty": "the text is empty",
     "too-short": "fewer tokens than the highest n-gram order",
@@ -67,7 +78,10 @@ def percent(share: float) -> str:
 
 
 def with_interval(
-    value: float, interval: Sequence[float], digits: int = 3, among: Sequence[float] = ()
+    value: float,
+    interval: Sequence[float],
+    digits: int = 3,
+    among: Sequence[float] = (),
 ) -> str:
     """`0.316 [0.181, 0.440]`, or a dash; without the interval where there is none.
 
@@ -79,7 +93,9 @@ def with_interval(
     if value != value or low != low:
         return number(value, digits, among)
     together = (value, low, high, *among)
-    value_text, low_text, high_text = (number(x, digits, together) for x in (value, low, high))
+    value_text, low_text, high_text = (
+        number(x, digits, together) for x in (value, low, high)
+    )
     return f"{value_text} [{low_text}, {high_text}]"
 
 
@@ -133,7 +149,9 @@ def title(name: str) -> str:
 
 def measure(agreement: Any, name: str) -> str:  # noqa: ANN401 - a record of `evaluation`
     """A measure of an Agreement with its interval."""
-    return with_interval(getattr(agreement, name), agreement.interval_of(name), MEASURES[name])
+    return with_interval(
+        getattr(agreement, name), agreement.interval_of(name), MEASURES[name]
+    )
 
 
 def clipped(text: str, width: int = 40) -> str:
@@ -142,7 +160,11 @@ def clipped(text: str, width: int = 40) -> str:
     Control characters, which could command the terminal, and lone surrogates are replaced.
     """
     line = "".join(map(_visible, " ".join(text.split())))
-    return line if cell_len(line) <= width else set_cell_size(line, width - 3).rstrip() + "..."
+    return (
+        line
+        if cell_len(line) <= width
+        else set_cell_size(line, width - 3).rstrip() + "..."
+    )
 
 
 def labels(names: Sequence[str], width: int, mark: str = "...") -> dict[str, str]:
@@ -156,7 +178,8 @@ def labels(names: Sequence[str], width: int, mark: str = "...") -> dict[str, str
     result: dict[str, str] = {}
     used: set[str] = set()
     for name, line in lines.items():
-        label, count = _cut(line, width, 0, mark), 1
+        label = _cut(line, width, 0, mark)
+        count = 1
         if alike[label] > 1:
             label = _cut(line, width, (width - len(mark)) // 2, mark)
         while label in used:

@@ -11,7 +11,9 @@ import numpy as np
 from refless.stats.confidence_sequence import always_interval
 from refless.stats.intervals import UNDEFINED, Interval, student
 
-Untold = Literal["", "nothing is rated", "one unit is rated", "all are equal", "raters are apart"]
+Untold = Literal[
+    "", "nothing is rated", "one unit is rated", "all are equal", "raters are apart"
+]
 ANYWHERE: Interval = (-math.inf, math.inf)
 
 
@@ -77,7 +79,9 @@ class Answer:
     def turned(self) -> Answer:
         """The answer to the question the other way round."""
         low, high = self.bounds
-        return replace(self, value=-self.value, centre=-self.centre, bounds=(-high, -low))
+        return replace(
+            self, value=-self.value, centre=-self.centre, bounds=(-high, -low)
+        )
 
     def beyond(self, least: float) -> Answer:
         """By how much the number exceeds another one, which is known."""
@@ -102,7 +106,9 @@ class Answer:
         if not self.error > 0:
             return self
         low, high = always_interval(0.0, self.error, n, self.freedom, reach=reach)
-        return replace(self, wide=(high - low) / 2 / (student(self.freedom) * self.error))
+        return replace(
+            self, wide=(high - low) / 2 / (student(self.freedom) * self.error)
+        )
 
 
 UNKNOWN = Answer(value=math.nan, untold="nothing is rated")
@@ -207,4 +213,9 @@ class Estimate:
     @classmethod
     def of(cls, answer: Answer, n: int) -> Estimate:
         """The answer from n rows."""
-        return cls(value=answer.value, interval=answer.interval, n=n, undefined=SAID[answer.untold])
+        return cls(
+            value=answer.value,
+            interval=answer.interval,
+            n=n,
+            undefined=SAID[answer.untold],
+        )

@@ -16,7 +16,13 @@ USUAL = 0.3  # standard deviation of differences of systems, in those of their i
 
 
 def chance_shown(
-    value: float, now: float, then: float, prior: float, half_width: float, *, more: bool
+    value: float,
+    now: float,
+    then: float,
+    prior: float,
+    half_width: float,
+    *,
+    more: bool,
 ) -> float:
     """The chance that ratings will show a difference, on either side.
 

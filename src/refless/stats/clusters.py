@@ -14,7 +14,9 @@ from refless.stats.intervals import LEVEL, student
 PRIOR_GROUPS, PRIOR_SPREAD = 2, 0.4  # docs/estimating.md tells how they were chosen
 LEAST_WITHIN = 1e-12  # share of the variance that lies within groups, at least
 FEWEST_CLUSTERS = 2
-MOST_FREEDOM = 4  # one of a dozen systems is often far off the others, as no normal one would be
+MOST_FREEDOM = (
+    4  # one of a dozen systems is often far off the others, as no normal one would be
+)
 
 
 def intraclass(values: FloatArray, labels: Sequence[str]) -> float:
@@ -36,7 +38,8 @@ def intraclass(values: FloatArray, labels: Sequence[str]) -> float:
     within = float(np.sort(np.square(values - means[number])).sum())
     centre = float(np.sort(values).mean())
     between = float(np.sort(sizes * np.square(means - centre)).sum())
-    inside, outside = within / (n - k), between / (k - 1)
+    inside = within / (n - k)
+    outside = between / (k - 1)
     usual = (n - float(np.square(sizes).sum()) / n) / (k - 1)
     total = outside + (usual - 1) * inside
     return min(1.0, max(0.0, (outside - inside) / total)) if total > 0 else 0.0
@@ -60,11 +63,14 @@ def width(values: FloatArray, labels: Sequence[str]) -> float:
     By Student's t, as the variance between groups is known from few, and by the error of their
     mean; 1 where nothing lies between groups, or no two rows share one.
     """
-    rho, n = intraclass(values, labels), len(values)
+    rho = intraclass(values, labels)
+    n = len(values)
     groups = len(set(numbered(labels, n).tolist()))
     if not 1 < groups < n:
         return 1.0
-    freedom = 1.0 / (rho**2 / (groups - 1) + (1.0 - rho**2) / (n - 1))  # after Satterthwaite
+    freedom = 1.0 / (
+        rho**2 / (groups - 1) + (1.0 - rho**2) / (n - 1)
+    )  # after Satterthwaite
     return widened(freedom) * math.sqrt(1.0 + rho / groups)
 
 
@@ -138,14 +144,21 @@ def group_effects(
     means = np.array([float(np.mean(rows)) for rows in groups.values()])
     freedom = sum(map(len, groups.values())) - len(groups)
     pooled = sum(float(np.var(rows)) * len(rows) for rows in groups.values()) / freedom
-    errors = np.array([max(pooled, LEAST_WITHIN * spread) / len(rows) for rows in groups.values()])
+    errors = np.array(
+        [max(pooled, LEAST_WITHIN * spread) / len(rows) for rows in groups.values()]
+    )
     weights = 1.0 / errors
     centre = float(weights @ means / weights.sum())
     excess = float(weights @ np.square(means - centre)) - (len(means) - 1)
-    tau = max(least**2, excess / float(weights.sum() - np.square(weights).sum() / weights.sum()))
+    tau = max(
+        least**2,
+        excess / float(weights.sum() - np.square(weights).sum() / weights.sum()),
+    )
     drawn = tau / (tau + errors)
     return {
-        name: Effect(shift=float(share * (mean - centre)), error=math.sqrt(share * error))
+        name: Effect(
+            shift=float(share * (mean - centre)), error=math.sqrt(share * error)
+        )
         for name, share, mean, error in zip(groups, drawn, means, errors, strict=True)
     }
 
@@ -198,7 +211,11 @@ def _groups(values: FloatArray, labels: Sequence[str]) -> dict[str, FloatArray]:
     for name, value in zip(labels, values.tolist() if labels else [], strict=True):
         if name:
             by_name.setdefault(name, []).append(value)
-    return {name: np.sort(by_name[name]) for name in sorted(by_name) if len(by_name[name]) > 1}
+    return {
+        name: np.sort(by_name[name])
+        for name in sorted(by_name)
+        if len(by_name[name]) > 1
+    }
 
 
 def widened(freedom: float) -> float:

@@ -17,7 +17,12 @@ MADE_UP = 2.0  # of how far values can lie apart: so much the sum of values is u
 
 
 def always_interval(
-    value: float, error: float, n: int, freedom: float, questions: int = 1, reach: float = 0.0
+    value: float,
+    error: float,
+    n: int,
+    freedom: float,
+    questions: int = 1,
+    reach: float = 0.0,
 ) -> Interval:
     """95 % for all n from FEWEST on at once, asymptotically.
 

@@ -148,7 +148,9 @@ def _plain_answer(
     reach = scale[1] - scale[0] if scale else float(np.ptp(ratings))
     asked = max(1 - arm.known for arm in arms)
     influences = _influences(sample, arms, scale, verdicts=verdicts)
-    variances, freedoms = _by_kind(influences, USUAL * reach * math.sqrt(asked), verdicts=verdicts)
+    variances, freedoms = _by_kind(
+        influences, USUAL * reach * math.sqrt(asked), verdicts=verdicts
+    )
     variance = float(variances.sum())
     if not variance > 0:
         return None
@@ -204,8 +206,12 @@ def _influences(
             shift += arm.sign * (middle - arm.mean) * (1 - arm.known)
             first = units if paired else units + 2 * place
             ends = np.array(scale) - middle
-            opposed = ends if arm.sign > 0 else ends[::-1]  # made-up pairs differ all they can
-            by_arm[place, first : first + 2] = math.sqrt(mass * wide) * opposed / arm.size
+            opposed = (
+                ends if arm.sign > 0 else ends[::-1]
+            )  # made-up pairs differ all they can
+            by_arm[place, first : first + 2] = (
+                math.sqrt(mass * wide) * opposed / arm.size
+            )
             kind[first : first + 2] |= 1 << place
         # a unit draws the mean to itself
         lost = 1.0 if verdicts else np.sqrt(1 - unit_weight[place])
@@ -233,7 +239,9 @@ def _made_up(
     sums = np.bincount(np.unique(arm.unit, return_inverse=True)[1], off)
     single = float(off @ off)
     most_wide = max(arm.size / len(sums), 1.0)
-    wide = 1 + ALIKE * (most_wide - 1)  # equal values do not tell how far rows go together
+    wide = 1 + ALIKE * (
+        most_wide - 1
+    )  # equal values do not tell how far rows go together
     if single > 0:
         wide = min(max(float(sums @ sums) / single, 1.0), most_wide)
     spread = 1.0
@@ -256,12 +264,18 @@ def _by_kind(
         verdicts: whether ratings are 0 and 1, whose made-up units do what else is added here.
     """
     masks = [influences.kind == kind for kind in KINDS]
-    arm_variances = np.array([np.square(influences.by_arm[:, mask]).sum(axis=1) for mask in masks])
+    arm_variances = np.array(
+        [np.square(influences.by_arm[:, mask]).sum(axis=1) for mask in masks]
+    )
     products = influences.by_arm[0] * influences.by_arm[1]
     cross = np.array([2 * float(products[mask].sum()) for mask in masks])
-    parts = np.array([np.square(influences.unit_weight[:, mask]).sum(axis=1) for mask in masks])
+    parts = np.array(
+        [np.square(influences.unit_weight[:, mask]).sum(axis=1) for mask in masks]
+    )
     weight = np.maximum(parts.sum(axis=0), 1e-300)
-    borrowed = np.minimum(PRIOR_UNITS, [masks[1].sum(), masks[0].sum()])  # of the other arm alone
+    borrowed = np.minimum(
+        PRIOR_UNITS, [masks[1].sum(), masks[0].sum()]
+    )  # of the other arm alone
     if borrowed.any() and not verdicts:
         unit_variances = arm_variances.sum(axis=0) / weight
         added = _drawn_up(unit_variances, 1 / weight - 1, borrowed)
@@ -274,7 +288,9 @@ def _by_kind(
     if not verdicts:
         total = influences.by_arm.sum(axis=0)
         least = usual * np.array([weight[0], weight[1], weight.max()])
-        equal = [_of_equal(total[mask], low) for mask, low in zip(masks, least, strict=True)]
+        equal = [
+            _of_equal(total[mask], low) for mask, low in zip(masks, least, strict=True)
+        ]
         variances = variances + np.array(equal)
     present = np.array([bool(mask.any()) for mask in masks])
     return variances[present], np.maximum(freedoms[present], 1.0)
@@ -286,12 +302,16 @@ def _lent(arm_variances: FloatArray, borrowed: FloatArray) -> FloatArray:
     Args:
         arm_variances: [kinds, 2] variance; borrowed: [2] units of the other arm alone.
     """
-    varies_most = arm_variances >= arm_variances.max(axis=1, keepdims=True) * (1 - ROUNDING)
+    varies_most = arm_variances >= arm_variances.max(axis=1, keepdims=True) * (
+        1 - ROUNDING
+    )
     lent = np.minimum(borrowed, PRIOR_FREEDOM)
     return np.asarray(np.where(varies_most, lent, PRIOR_FREEDOM).min(axis=1))
 
 
-def _drawn_up(unit_variances: FloatArray, spare: FloatArray, borrowed: FloatArray) -> FloatArray:
+def _drawn_up(
+    unit_variances: FloatArray, spare: FloatArray, borrowed: FloatArray
+) -> FloatArray:
     """[2] what is added to the variance of one unit of each arm, at least 0.
 
     Args:
@@ -299,7 +319,9 @@ def _drawn_up(unit_variances: FloatArray, spare: FloatArray, borrowed: FloatArra
         borrowed: [2] units of both arms that count for this one.
     """
     pooled = float(unit_variances @ spare) / max(float(spare.sum()), 1e-300)
-    drawn = (unit_variances * spare + borrowed * pooled) / np.maximum(spare + borrowed, 1e-300)
+    drawn = (unit_variances * spare + borrowed * pooled) / np.maximum(
+        spare + borrowed, 1e-300
+    )
     return np.asarray(np.maximum(drawn - unit_variances, 0.0))
 
 
@@ -318,7 +340,9 @@ def _of_equal(off: FloatArray, least: float) -> float:
         return 0.0
     values, counts = np.unique(np.round(off, DECIMALS), return_counts=True)
     commonest = values[counts == counts.max()]
-    nearest = commonest[np.abs(commonest).argmin()]  # also if the difference is turned round
+    nearest = commonest[
+        np.abs(commonest).argmin()
+    ]  # also if the difference is turned round
     others = off[np.abs(off - nearest) > 10.0 ** (1 - DECIMALS)]
     square = float(np.square(others).mean()) if len(others) else least**2
     return float(counts.max() - 1) / (len(off) - 1) * square
@@ -366,7 +390,9 @@ def _gained(answer: Answer, gain: Gain, pairs: Gain) -> Answer:
     )
 
 
-def _with_raters(answer: Answer, crossed: Strangers, severity: Severity | None) -> Answer:
+def _with_raters(
+    answer: Answer, crossed: Strangers, severity: Severity | None
+) -> Answer:
     """With what raters' severity adds; without an interval if nothing tells it.
 
     Few raters tell nothing of others: the answer is then about what these raters say. If nobody
@@ -379,5 +405,7 @@ def _with_raters(answer: Answer, crossed: Strangers, severity: Severity | None) 
     least = FEWEST_APART if crossed.apart else 1
     if severity.freedom < least:
         return replace(answer, error=math.nan, untold="raters are apart")
-    error, freedom = with_severity(answer.error, answer.freedom, crossed.strange, severity)
+    error, freedom = with_severity(
+        answer.error, answer.freedom, crossed.strange, severity
+    )
     return replace(answer, error=error, freedom=freedom)

@@ -20,7 +20,9 @@ loops = Loops("concordance")
 
 NAN = float("nan")
 BITS = 40  # about twelve digits that tell two values apart
-CLEAR = 2.0 ** (2 - BITS)  # a difference, relative to the largest value, that no rounding makes
+CLEAR = 2.0 ** (
+    2 - BITS
+)  # a difference, relative to the largest value, that no rounding makes
 
 
 def settled(column: FloatArray) -> FloatArray:
@@ -30,17 +32,23 @@ def settled(column: FloatArray) -> FloatArray:
     digits from the others.
     """
     sizes = np.abs(column)
-    low, high = (len(column) - 1) // 2, len(column) // 2
+    low = (len(column) - 1) // 2
+    high = len(column) // 2
     # numpy's median of finite values, in an eighth of its time for short columns
-    median = np.partition(sizes, (low, high))[low : high + 1].mean() if len(sizes) else 0.0
+    median = (
+        np.partition(sizes, (low, high))[low : high + 1].mean() if len(sizes) else 0.0
+    )
     _, exponents = np.frexp(np.maximum(sizes, median))
-    return np.asarray(np.ldexp(np.rint(np.ldexp(column, BITS - exponents)), exponents - BITS))
+    return np.asarray(
+        np.ldexp(np.rint(np.ldexp(column, BITS - exponents)), exponents - BITS)
+    )
 
 
 def is_constant(column: FloatArray) -> bool:
     """Whether a column has no two different values, up to rounding."""
     if len(column):
-        low, high = float(column.min()), float(column.max())
+        low = float(column.min())
+        high = float(column.max())
         if high - low > CLEAR * max(abs(low), abs(high)):
             return False
     return len(np.unique(settled(column))) < 2
@@ -93,7 +101,9 @@ def auc(human: FloatArray, predicted: FloatArray) -> float:
 
 def ranks(column: FloatArray) -> FloatArray:
     """[n] ranks from 1; tied values share the mean of their ranks."""
-    _, inverse, counts = np.unique(settled(column), return_inverse=True, return_counts=True)
+    _, inverse, counts = np.unique(
+        settled(column), return_inverse=True, return_counts=True
+    )
     middle = np.cumsum(counts) - (counts - 1) / 2
     return np.asarray(middle[inverse], dtype=np.float64)
 
@@ -111,11 +121,15 @@ def balance(x: FloatArray, y: FloatArray) -> float:
 
 def balances(x: FloatArray, y: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """The same of [b, n] whole weights, as if row i stood weights[b, i] times: [b]."""
-    x, y = settled(x), settled(y)
-    order, codes = np.argsort(x, kind="stable"), np.unique(y, return_inverse=True)[1]
+    x = settled(x)
+    y = settled(y)
+    order = np.argsort(x, kind="stable")
+    codes = np.unique(y, return_inverse=True)[1]
     columns = np.unique(x, return_inverse=True)[1][order], codes[order]
     size = int(codes.max(initial=-1)) + 1
-    return lambda weights: loops.balances(np.ascontiguousarray(weights[:, order]), *columns, size)
+    return lambda weights: loops.balances(
+        np.ascontiguousarray(weights[:, order]), *columns, size
+    )
 
 
 def correlation_p(r: float, n: int) -> float:

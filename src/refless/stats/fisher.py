@@ -34,7 +34,9 @@ class Marks:
         rows: dict[str, list[int]] = {}
         for row, name in enumerate(self.names):
             rows.setdefault(name, []).append(row)
-        return {name: np.array(rows[name], dtype=np.int64) for name in sorted(rows) if name}
+        return {
+            name: np.array(rows[name], dtype=np.int64) for name in sorted(rows) if name
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,13 +88,16 @@ def gap(first: FloatArray, second: FloatArray, *, falling: bool = False) -> Gap:
     """The widest gap; `falling`: among those where more of the first are low."""
     both = np.unique(np.concatenate([first, second]))
     first_shares, second_shares = (
-        np.searchsorted(np.sort(values), both, "right") / len(values) for values in (first, second)
+        np.searchsorted(np.sort(values), both, "right") / len(values)
+        for values in (first, second)
     )
     apart = first_shares - second_shares
     apart = apart if falling else np.abs(apart)
     place = int(np.argmax(apart))
     below = bool(first_shares[place] >= second_shares[place])
-    return Gap(distance=max(0.0, float(apart[place])), at=float(both[place]), below=below)
+    return Gap(
+        distance=max(0.0, float(apart[place])), at=float(both[place]), below=below
+    )
 
 
 def marked(mine: Marks, reference: Marks, rng: np.random.Generator) -> Marked:
@@ -105,18 +110,25 @@ def marked(mine: Marks, reference: Marks, rng: np.random.Generator) -> Marked:
         mine, reference: the rows.
         rng: where chance comes from; what is drawn depends on the order of rows.
     """
-    a, b = (int(marks.on[one_each(marks.groups, rng)].sum()) for marks in (mine, reference))
+    a, b = (
+        int(marks.on[one_each(marks.groups, rng)].sum()) for marks in (mine, reference)
+    )
     m, n = (len(np.unique(marks.groups)) for marks in (mine, reference))
     usual = float(reference.on.mean()) if n else math.nan
-    return Marked(n=len(mine.on), count=int(mine.on.sum()), usual=usual, p=at_most(b, a + b, n, m))
+    return Marked(
+        n=len(mine.on), count=int(mine.on.sum()), usual=usual, p=at_most(b, a + b, n, m)
+    )
 
 
-def by_name(mine: Marks, reference: Marks, rng: np.random.Generator) -> dict[str, Marked]:
+def by_name(
+    mine: Marks, reference: Marks, rng: np.random.Generator
+) -> dict[str, Marked]:
     """The same for the rows of each name, p-values corrected after Holm.
 
     Each is compared with the reference rows of its own name if there are any, else with all.
     """
-    result, rows_of = {}, reference.by_name()
+    result = {}
+    rows_of = reference.by_name()
     for name, rows in mine.by_name().items():
         against = reference.take(rows_of[name]) if name in rows_of else reference
         result[name] = marked(mine.take(rows), against, rng)
@@ -146,7 +158,9 @@ def at_most(k: int, marked_in_all: float, n: float, m: float) -> float:
 
     def ways(total: float, some: FloatArray | float) -> FloatArray:
         chosen = np.asarray(some)
-        return np.asarray(gammaln(total + 1) - gammaln(chosen + 1) - gammaln(total - chosen + 1))
+        return np.asarray(
+            gammaln(total + 1) - gammaln(chosen + 1) - gammaln(total - chosen + 1)
+        )
 
     logs = ways(n, i) + ways(m, marked_in_all - i) - ways(n + m, marked_in_all)
     return min(1.0, float(np.exp(logs).sum()))

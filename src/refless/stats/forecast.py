@@ -23,7 +23,9 @@ from refless.stats.intervals import quantile, student
 
 USUAL_ALIKE = 0.1  # correlation of the ratings of two answers to one item
 SPREAD_ALIKE = 0.2  # standard deviation of its Fisher's z from one question to another
-STEADY = 10.0  # a correlation is drawn to the usual by 1 + STEADY / items squared t-values
+STEADY = (
+    10.0  # a correlation is drawn to the usual by 1 + STEADY / items squared t-values
+)
 LOST = 3.0  # items with both ratings that Fisher's z takes
 MOST_ALIKE = 0.95  # so much at most, as a forecast may not be 0
 LEAST_TAILS = 0.5  # of a distribution that is flat or has two values
@@ -96,14 +98,18 @@ def progress_of(units: Sequence[IntArray], ratings: Sequence[FloatArray]) -> Pro
         return Progress(rated=rated, every=every, tails=tails)
     both = sorted(means[0].keys() & means[1].keys())
     first, second = (np.array([arm[unit] for unit in both]) for arm in means)
-    middles = [float(np.mean(np.sort([*arm.values()]))) if arm else 0.0 for arm in means]
+    middles = [
+        float(np.mean(np.sort([*arm.values()]))) if arm else 0.0 for arm in means
+    ]
     spreads = [float(np.std(np.sort([*arm.values()]))) if arm else 0.0 for arm in means]
     return Progress(
         rated=rated,
         every=every,
         both=float(len(both)),
         common=float(len(np.intersect1d(units[0], units[1]))),
-        alike=_correlation(first - first.mean(), second - second.mean()) if both else 0.0,
+        alike=_correlation(first - first.mean(), second - second.mean())
+        if both
+        else 0.0,
         shared=_covariance(first - middles[0], second - middles[1], math.prod(spreads)),
         tails=tails,
     )
@@ -126,7 +132,9 @@ def _covariance(first: FloatArray, second: FloatArray, unit: float) -> float:
 def _by_unit(units: IntArray, ratings: FloatArray) -> dict[int, float]:
     """The mean rating of each unit that has one."""
     rows = np.flatnonzero(~np.isnan(ratings))
-    rows = rows[np.lexsort((ratings[rows], units[rows]))]  # a sum does not depend on their order
+    rows = rows[
+        np.lexsort((ratings[rows], units[rows]))
+    ]  # a sum does not depend on their order
     names, place = np.unique(units[rows], return_inverse=True)
     means = np.bincount(place, ratings[rows]) / np.maximum(np.bincount(place), 1)
     return dict(zip(names.tolist(), means.tolist(), strict=True))
@@ -228,7 +236,13 @@ class Today:
 
     @classmethod
     def of(
-        cls, progress: Progress, *, alone: float, error: float, freedom: float, these: bool
+        cls,
+        progress: Progress,
+        *,
+        alone: float,
+        error: float,
+        freedom: float,
+        these: bool,
     ) -> Today:
         """The same from the standard errors by ratings alone, and with estimates."""
         ratio = (error / alone) ** 2
@@ -239,7 +253,13 @@ class Today:
             residual = max((ratio - share) / (1 - share), 0.0)
         else:
             residual = 1.0
-        return cls(progress=progress, error=error, freedom=freedom, residual=residual, these=these)
+        return cls(
+            progress=progress,
+            error=error,
+            freedom=freedom,
+            residual=residual,
+            these=these,
+        )
 
     @property
     def of_rating(self) -> float:
@@ -253,7 +273,9 @@ class Today:
         progress = self.progress
         if len(progress.rated) == 1:
             return self.of_rating
-        alike = drawn_alike(progress.alike, progress.both)[0] if progress.paired else 0.0
+        alike = (
+            drawn_alike(progress.alike, progress.both)[0] if progress.paired else 0.0
+        )
         return 2 * self.of_rating * (1 - alike)
 
     def after(self, part: float) -> Forecast:
@@ -266,13 +288,21 @@ class Today:
         if later.both:
             shared = (progress.both * progress.shared + new * alike) / later.both
             later = replace(later, shared=shared)
-        last = progress.done + progress.missing - (1 if progress.paired else len(progress.every))
+        last = (
+            progress.done
+            + progress.missing
+            - (1 if progress.paired else len(progress.every))
+        )
         freedom = self.freedom + part * max(last - self.freedom, 0.0)
         variance = self.of_rating * variance_by(later, self.residual, total)
         doubt = 0.5 * progress.tails * max(1 / self.freedom - 1 / freedom, 0.0)
         if new and variance > 0:
-            other = replace(later, shared=later.shared - new / later.both)  # alike less 1
-            steep = self.of_rating * variance_by(other, self.residual, total) / variance - 1
+            other = replace(
+                later, shared=later.shared - new / later.both
+            )  # alike less 1
+            steep = (
+                self.of_rating * variance_by(other, self.residual, total) / variance - 1
+            )
             doubt += (steep / 2 * unsure) ** 2
         return Forecast(
             error=min(math.sqrt(variance), self.error),  # further ratings tell no less
@@ -302,8 +332,13 @@ class Prospect:
     def after(self, rated: float) -> Forecast:
         """Once so many units are rated, two or more."""
         progress = Progress(rated=(rated,), every=(self.every,))
-        variance = variance_by(progress, self.residual, 0.0 if self.these else self.total)
+        variance = variance_by(
+            progress, self.residual, 0.0 if self.these else self.total
+        )
         doubt = 0.5 * (1 / self.freedom + 1 / (rated - 1))
         return Forecast(
-            error=math.sqrt(variance), freedom=rated - 1, doubt=math.sqrt(doubt), units=rated
+            error=math.sqrt(variance),
+            freedom=rated - 1,
+            doubt=math.sqrt(doubt),
+            units=rated,
         )

@@ -27,10 +27,15 @@ from refless.stats.intervals import LEVEL, Interval
 Spending = Literal["pocock", "obrien-fleming"]
 
 ALPHA = 1 - LEVEL  # error of both sides, of all looks together
-P_VALUES = (*range(-60, -12, 4), *np.linspace(-12, 0, 49).tolist())  # logarithms, in a table
+P_VALUES = (
+    *range(-60, -12, 4),
+    *np.linspace(-12, 0, 49).tolist(),
+)  # logarithms, in a table
 FARTHEST = 38.0  # a z-value beyond which a normal tail is 0 in double precision
 TAIL = 9.0  # standard deviations beyond which a normal density counts as 0
-PANEL = 2.0  # width of a panel of quadrature, in standard deviations of the smallest step
+PANEL = (
+    2.0  # width of a panel of quadrature, in standard deviations of the smallest step
+)
 NODE, WEIGHT = np.polynomial.legendre.leggauss(8)  # of one panel, in [-1, 1]
 
 
@@ -176,7 +181,9 @@ class LookPlan:
 
     def _looks(self, units: tuple[float, ...], population: float) -> Looks:
         planned = min(self.planned, population)
-        return Looks.at(units, planned, self.spending, population=population, alpha=self.alpha)
+        return Looks.at(
+            units, planned, self.spending, population=population, alpha=self.alpha
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,7 +206,9 @@ class _Walk:
         beyond = z * math.sqrt(information) - self.place - drift * step
         return float(self.chance @ ndtr(-beyond / math.sqrt(step)))
 
-    def inside(self, information: float, drift: float, z: float, finest: float) -> _Walk:
+    def inside(
+        self, information: float, drift: float, z: float, finest: float
+    ) -> _Walk:
         """The same after the next look, without what lies beyond z on either side.
 
         Args:
@@ -334,7 +343,8 @@ def ended_by(looks: Looks, errors: float) -> FloatArray:
     """
     drift = errors / math.sqrt(looks.information[-1])
     sides = [
-        crossing_chances(looks.information, looks.boundaries, sign * drift) for sign in (1.0, -1.0)
+        crossing_chances(looks.information, looks.boundaries, sign * drift)
+        for sign in (1.0, -1.0)
     ]
     return np.asarray(np.cumsum(sides[0] + sides[1]))
 
@@ -385,13 +395,19 @@ def after_stopping(looks: Looks, z: float) -> StoppedEstimate:
     boundaries = (*looks.boundaries[:-1], size)
 
     def as_large(errors: float) -> float:
-        return float(crossing_chances(looks.information, boundaries, errors / spread).sum())
+        return float(
+            crossing_chances(looks.information, boundaries, errors / spread).sum()
+        )
 
     def solved(chance: float) -> float:
         farthest = size + TAIL
-        return float(brentq(lambda errors: as_large(errors) - chance, -farthest, farthest))
+        return float(
+            brentq(lambda errors: as_large(errors) - chance, -farthest, farthest)
+        )
 
-    low, median, high = (solved(chance) for chance in ((1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2))
+    low, median, high = (
+        solved(chance) for chance in ((1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2)
+    )
     interval = (low, high) if z >= 0 else (-high, -low)
     p = min(2 * as_large(0.0), 1.0)
     return StoppedEstimate(median=math.copysign(median, z), interval=interval, p=p)

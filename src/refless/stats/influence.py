@@ -12,17 +12,22 @@ from refless.stats import correlation
 
 def pearson(human: FloatArray, predicted: FloatArray) -> FloatArray:
     """[n] influences on Pearson's r."""
-    x, y = standard(human), standard(predicted)
+    x = standard(human)
+    y = standard(predicted)
     r = float((x * y).mean())
     return np.asarray((x * y - r / 2 * (x * x + y * y)) / len(x))
 
 
 def spearman(human: FloatArray, predicted: FloatArray) -> FloatArray:
     """[n] influences on Spearman's rho: through a row's own ranks, and through all the others'."""
-    x_ranks, y_ranks = correlation.ranks(human), correlation.ranks(predicted)
-    x, y = standard(x_ranks), standard(y_ranks)
+    x_ranks = correlation.ranks(human)
+    y_ranks = correlation.ranks(predicted)
+    x = standard(x_ranks)
+    y = standard(y_ranks)
     rho = float((x * y).mean())
-    by_x = (y - rho * x) / (len(x) * x_ranks.std())  # how rho moves with each row's rank
+    by_x = (y - rho * x) / (
+        len(x) * x_ranks.std()
+    )  # how rho moves with each row's rank
     by_y = (x - rho * y) / (len(x) * y_ranks.std())
     return pearson(x_ranks, y_ranks) + _raised(human, by_x) + _raised(predicted, by_y)
 

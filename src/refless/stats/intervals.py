@@ -14,7 +14,9 @@ from refless.registry.arrays import FloatArray
 Interval = tuple[float, float]
 LEVEL = 0.95
 CELLS = 2**20  # numbers held at once while resampling: 8 MB a matrix
-DRAWN_ROWS = 50_000  # beyond this a mean's distribution is normal to any digit that is shown
+DRAWN_ROWS = (
+    50_000  # beyond this a mean's distribution is normal to any digit that is shown
+)
 UNDEFINED: Interval = (float("nan"), float("nan"))
 
 
@@ -126,18 +128,25 @@ def mean_interval(
 
     Undefined without estimates or with fewer than two residuals.
     """
-    n, m = len(estimates), len(residuals)
+    n = len(estimates)
+    m = len(residuals)
     if n == 0 or m < 2:
         return UNDEFINED
-    estimates, ordered = np.sort(estimates), np.sort(residuals)
+    estimates = np.sort(estimates)
+    ordered = np.sort(residuals)
     bias = float(ordered.mean())
     residuals = ordered - bias
     if max(n, m) > DRAWN_ROWS:
-        noise = float(residuals.var()) * (together.residuals / n + together.held_out / m)
+        noise = float(residuals.var()) * (
+            together.residuals / n + together.held_out / m
+        )
         variance = together.estimates * float(estimates.var()) / n + noise
-        half = quantile(LEVEL) * math.hypot(together.wide * math.sqrt(variance), together.error)
+        half = quantile(LEVEL) * math.hypot(
+            together.wide * math.sqrt(variance), together.error
+        )
         centre = float(estimates.mean()) + together.shift
-        low, high = centre - half, centre + half
+        low = centre - half
+        high = centre + half
     else:
         block = max(1, CELLS // max(n, m))
         sizes = [min(block, resamples - done) for done in range(0, resamples, block)]
@@ -169,12 +178,15 @@ def _drawn(
     together: Clustering,
 ) -> FloatArray:
     """[size] means, each part's deviation widened by the root of its design effect."""
-    n, m = len(estimates), len(residuals)
+    n = len(estimates)
+    m = len(residuals)
     centre = float(estimates.mean())
     drawn = estimates[rng.integers(n, size=(size, n))].mean(axis=1) - centre
     held_out = residuals[rng.integers(m, size=(size, m))]
     means = held_out.mean(axis=1)
-    added = np.take_along_axis(held_out, rng.integers(m, size=(size, n)), axis=1).mean(axis=1)
+    added = np.take_along_axis(held_out, rng.integers(m, size=(size, n)), axis=1).mean(
+        axis=1
+    )
     deviations = (
         math.sqrt(together.estimates) * drawn
         + math.sqrt(together.held_out) * means

@@ -45,7 +45,9 @@ class Coefficient:
 
 
 COEFFICIENTS = {
-    "spearman": Coefficient(correlation.spearman, weighted.spearman, influence.spearman),
+    "spearman": Coefficient(
+        correlation.spearman, weighted.spearman, influence.spearman
+    ),
     "pearson": Coefficient(correlation.pearson, weighted.pearson, influence.pearson),
     "quadratic_kappa": Coefficient(
         correlation.concordance, weighted.concordance, influence.concordance
@@ -102,15 +104,23 @@ def around(value: float, deviations: FloatArray, extra: Extra, n: int) -> Estima
 
 
 def _deviations(
-    coefficient: Coefficient, human: FloatArray, columns: FloatArray, unit: IntArray, value: float
+    coefficient: Coefficient,
+    human: FloatArray,
+    columns: FloatArray,
+    unit: IntArray,
+    value: float,
 ) -> FloatArray | None:
     """[units] what leaving out each unit does in Fisher's z; None where that is undefined."""
     units = int(unit.max()) + 1
     if units * len(human) > MOST_WEIGHTS:
         slopes = [coefficient.influence(human, column) for column in columns]
-        return np.asarray(np.bincount(unit, np.mean(slopes, axis=0), units) / (1 - value**2))
+        return np.asarray(
+            np.bincount(unit, np.mean(slopes, axis=0), units) / (1 - value**2)
+        )
     prepared = [coefficient.weighted(human, column) for column in columns]
-    left = without_each(lambda weights: np.mean([of(weights) for of in prepared], axis=0), unit)
+    left = without_each(
+        lambda weights: np.mean([of(weights) for of in prepared], axis=0), unit
+    )
     if np.isnan(left).any() or (np.abs(left) >= 1).any():
         return None
     moved = np.arctanh(left)
@@ -123,7 +133,9 @@ def _uneven(column: FloatArray, unit: IntArray) -> int:
     return len(np.unique(unit[column != values[counts.argmax()]]))
 
 
-def without_each(of_weights: Callable[[FloatArray], FloatArray], unit: IntArray) -> FloatArray:
+def without_each(
+    of_weights: Callable[[FloatArray], FloatArray], unit: IntArray
+) -> FloatArray:
     """[units] a number without each unit, from a function of weights [b, n] -> [b]."""
     units = int(unit.max()) + 1
     block = max(1, CELLS // len(unit))

@@ -45,6 +45,8 @@ MEASURES: dict[str, Measure] = {
     "kendall": Measure(correlation.kendall, weighted.kendall, -1.0, 1.0),
     "auc": Measure(correlation.auc, weighted.auc, 0.0, 1.0),
 }
-WEIGHTED: dict[str, Prepare] = {name: measure.weighted for name, measure in MEASURES.items()}
+WEIGHTED: dict[str, Prepare] = {
+    name: measure.weighted for name, measure in MEASURES.items()
+}
 ERRORS = ("mse", "mae")  # the lowest is best
 CORRELATIONS = ("pearson", "spearman", "kendall")  # the highest is best

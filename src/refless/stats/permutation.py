@@ -8,7 +8,9 @@ from refless.stats.intervals import CELLS
 
 PERMUTATIONS = 1_000
 EXCHANGES = 999
-TIE = 1e-12  # a permuted difference within this of the observed one counts as reaching it
+TIE = (
+    1e-12  # a permuted difference within this of the observed one counts as reaching it
+)
 
 
 def permutation_p(
@@ -34,21 +36,29 @@ def permutation_p(
     """
     if any(map(is_constant, (human, first, second))):
         return float("nan")
-    human, first, second = ranks(human), ranks(first), ranks(second)
+    human = ranks(human)
+    first = ranks(first)
+    second = ranks(second)
     observed = abs(_with(human, first[None]) - _with(human, second[None]))[0]
     codes = np.arange(len(human))
     if clusters is not None:
         codes = np.unique(clusters, return_inverse=True)[1]
-    block, reached = max(1, CELLS // len(human)), 0
+    block = max(1, CELLS // len(human))
+    reached = 0
     for done in range(0, permutations, block):
         size = min(block, permutations - done)
         exchanged = (rng.random((size, int(codes.max()) + 1)) < 0.5)[:, codes]
-        ours, theirs = np.where(exchanged, second, first), np.where(exchanged, first, second)
-        reached += int((np.abs(_with(human, ours) - _with(human, theirs)) >= observed - TIE).sum())
+        ours = np.where(exchanged, second, first)
+        theirs = np.where(exchanged, first, second)
+        reached += int(
+            (np.abs(_with(human, ours) - _with(human, theirs)) >= observed - TIE).sum()
+        )
     return (1 + reached) / (1 + permutations)
 
 
-def exchange_p(turns: FloatArray, counts: IntArray, clusters: IntArray, seed: int = 0) -> float:
+def exchange_p(
+    turns: FloatArray, counts: IntArray, clusters: IntArray, seed: int = 0
+) -> float:
     """Two-sided p-value of a sum over rows, if all turns of a row were as likely as what was seen.
 
     Turns are what would have been seen if another had had the place: each annotator's gain beside a
@@ -60,9 +70,12 @@ def exchange_p(turns: FloatArray, counts: IntArray, clusters: IntArray, seed: in
         clusters: [n] labels of rows that belong together; seed: of the draws.
     """
     codes = np.unique(clusters, return_inverse=True)[1]
-    groups, last = int(codes.max(initial=-1)) + 1, turns.shape[1] * np.arange(1, len(turns) + 1) - 1
-    rng, block = np.random.default_rng(seed), max(1, CELLS // max(len(turns), 1))
-    seen, slack = float(turns[:, -1].sum()), TIE * float(np.abs(turns).sum())
+    groups = int(codes.max(initial=-1)) + 1
+    last = turns.shape[1] * np.arange(1, len(turns) + 1) - 1
+    rng = np.random.default_rng(seed)
+    block = max(1, CELLS // max(len(turns), 1))
+    seen = float(turns[:, -1].sum())
+    slack = TIE * float(np.abs(turns).sum())
     above = below = 1
     for done in range(0, EXCHANGES, block):
         drawn = rng.random((min(block, EXCHANGES - done), groups))[:, codes]

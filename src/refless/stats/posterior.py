@@ -25,7 +25,9 @@ class Exact:
     mean: float  # the constant mean, by generalised least squares
     alpha: FloatArray  # [n] sigma^-1 (y - mean); any mean is `mean` + cross @ `alpha`
 
-    def predict(self, cross: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def predict(
+        self, cross: FloatArray, prior: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the process (without nugget and noise) at new texts.
 
         cross: [new, n] covariance with the rated texts; prior: [new] prior variance.
@@ -70,11 +72,14 @@ class Precision:
         The errors of a group g are Q_gg^-1 (Q y)_g and their covariance is Q_gg^-1 (Dubrule 1983).
         NaN where nothing is left. Only of some rows, if these are given.
         """
-        y, q = self.y, self.q
-        means, variances = np.full(len(y), np.nan), np.full(len(y), np.nan)
+        y = self.y
+        q = self.q
+        means = np.full(len(y), np.nan)
+        variances = np.full(len(y), np.nan)
         _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
         if len(sizes) > 1:
-            qy, diagonal = q @ y, np.diag(q)
+            qy = q @ y
+            diagonal = np.diag(q)
             alone = sizes[codes] == 1
             means[alone] = y[alone] - qy[alone] / diagonal[alone]
             variances[alone] = 1.0 / diagonal[alone]

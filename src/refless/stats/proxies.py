@@ -44,7 +44,9 @@ def kept_of(r2: float, n: int) -> tuple[float, float]:
     return factor, lost
 
 
-def by_estimates(sample: Sample, arms: Sequence[Arm], influence: FloatArray, fewest: int) -> Gain:
+def by_estimates(
+    sample: Sample, arms: Sequence[Arm], influence: FloatArray, fewest: int
+) -> Gain:
     """The regression of ratings on estimates over units, drawn to 0.
 
     With theta the contrast of ratings Y and f that of estimates, rated (L) or all:
@@ -129,21 +131,29 @@ def by_pairs(sample: Sample, arms: Sequence[Arm], slope: float) -> Gain:
     inner = spread / n
     outer = spread / np.maximum(unpaired, 1e-6)
     plain = n / (n + unpaired)
-    best = np.linalg.solve(np.diag(inner + outer) - shared * np.array([[0, 1], [1, 0]]), outer)
-    gaps = np.array([_gap(column, both) for column, both in zip(ratings, twice, strict=True)])
+    best = np.linalg.solve(
+        np.diag(inner + outer) - shared * np.array([[0, 1], [1, 0]]), outer
+    )
+    gaps = np.array(
+        [_gap(column, both) for column, both in zip(ratings, twice, strict=True)]
+    )
     signs = np.array([arm.sign for arm in arms])
     new, old = (_variance(share, inner, outer, shared) for share in (best, plain))
     moved = float((plain - best) * gaps @ signs)
     return Gain(slope=shared, ratio=new / old * lost, moved=moved)
 
 
-def _in_order(sample: Sample, arm: Arm, both: BoolArray, residuals: FloatArray) -> FloatArray:
+def _in_order(
+    sample: Sample, arm: Arm, both: BoolArray, residuals: FloatArray
+) -> FloatArray:
     """[pairs] what is left of an arm's ratings of the items that both have, by item."""
     rows = arm.rows[both]
     return np.asarray(residuals[rows[np.argsort(sample.item[rows], kind="stable")]])
 
 
-def _correlation(paired: Sequence[FloatArray], spread: FloatArray, usual: float) -> float:
+def _correlation(
+    paired: Sequence[FloatArray], spread: FloatArray, usual: float
+) -> float:
     """The correlation of pairs, two opposed ones among them."""
     deviation = np.sqrt(np.maximum(spread, usual**2))
     first = np.append(paired[0], paired[0].mean() + deviation[0] * np.array([1, -1]))
@@ -153,10 +163,14 @@ def _correlation(paired: Sequence[FloatArray], spread: FloatArray, usual: float)
 
 def _gap(ratings: FloatArray, both: BoolArray) -> float:
     """The mean of ratings of paired items less that of the others; 0 without others."""
-    return float(ratings[both].mean() - ratings[~both].mean()) if not both.all() else 0.0
+    return (
+        float(ratings[both].mean() - ratings[~both].mean()) if not both.all() else 0.0
+    )
 
 
-def _variance(share: FloatArray, inner: FloatArray, outer: FloatArray, shared: float) -> float:
+def _variance(
+    share: FloatArray, inner: FloatArray, outer: FloatArray, shared: float
+) -> float:
     """Of a difference in which paired items have these shares of each arm."""
     apart = float(np.square(share) @ inner + np.square(1 - share) @ outer)
     return apart - 2 * float(share.prod()) * shared

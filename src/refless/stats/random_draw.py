@@ -89,8 +89,12 @@ def draw_p(rows: DrawnRows, seed: int = 0) -> dict[str, float]:
         return {}
     centre = usual.mean(axis=0)[telling]
     spread = spread[telling]
-    names = [name for (name, _), tells in zip(statistics, telling, strict=True) if tells]
-    statistics = [entry for entry, tells in zip(statistics, telling, strict=True) if tells]
+    names = [
+        name for (name, _), tells in zip(statistics, telling, strict=True) if tells
+    ]
+    statistics = [
+        entry for entry, tells in zip(statistics, telling, strict=True) if tells
+    ]
     extremes = (_values(statistics, observed)[0] - centre) / spread
     reached = np.zeros(len(names), dtype=np.int64)
     draws = 0
@@ -115,13 +119,19 @@ class _Exchange:
     """
 
     def __init__(self, rows: DrawnRows) -> None:
-        leaves = 2 * _codes(rows.strata) + rows.drawn  # branches alike in both are alike
+        leaves = (
+            2 * _codes(rows.strata) + rows.drawn
+        )  # branches alike in both are alike
         rows = rows.take(_tree_order(rows.levels, rows.strata, leaves))
         self.drawn = rows.drawn.astype(np.float64)
         self.strata = _codes(rows.strata)
         self.nodes: list[IntArray] = []  # [n] branch of each row, by level
-        self.shapes: list[IntArray] = []  # [branches] code of each branch's shape, by level
-        for level, shape in zip(rows.levels, _branch_codes(rows.levels, self.strata), strict=True):
+        self.shapes: list[
+            IntArray
+        ] = []  # [branches] code of each branch's shape, by level
+        for level, shape in zip(
+            rows.levels, _branch_codes(rows.levels, self.strata), strict=True
+        ):
             _, first = np.unique(level, return_index=True)
             first.sort()
             self.nodes.append(numbered(level.tolist(), len(level)))
@@ -134,7 +144,9 @@ class _Exchange:
             keys = shape + rng.random((size, len(shape)))
             ranks = keys.argsort(axis=1).argsort(axis=1)
             place = place * len(shape) + ranks[:, node]
-        place = place * (int(self.strata.max()) + 1) + self.strata + rng.random(place.shape)
+        place = (
+            place * (int(self.strata.max()) + 1) + self.strata + rng.random(place.shape)
+        )
         return np.asarray(self.drawn[place.argsort(axis=1)])
 
 
@@ -208,7 +220,8 @@ def _less_share(masks: FloatArray, strata: IntArray) -> FloatArray:
 def _statistics(rows: DrawnRows) -> list[tuple[str, Statistic]]:
     """Each column's statistics by its name; a place in the file has two."""
     statistics = [
-        (name, distance(rows.numbers[name], rows.strata)) for name in sorted(rows.numbers)
+        (name, distance(rows.numbers[name], rows.strata))
+        for name in sorted(rows.numbers)
     ]
     if len(rows.place):
         statistics.append((PLACE, distance(rows.place.astype(np.float64), rows.strata)))
@@ -218,7 +231,9 @@ def _statistics(rows: DrawnRows) -> list[tuple[str, Statistic]]:
     return statistics
 
 
-def _values(statistics: Sequence[tuple[str, Statistic]], masks: FloatArray) -> FloatArray:
+def _values(
+    statistics: Sequence[tuple[str, Statistic]], masks: FloatArray
+) -> FloatArray:
     """[b, k] each statistic of each mask."""
     return np.stack([statistic(masks) for _, statistic in statistics], axis=1)
 
@@ -236,9 +251,13 @@ def _branch_codes(levels: Sequence[IntArray], leaves: IntArray) -> list[IntArray
         rows = zip(level.tolist(), whole.tolist(), parts.tolist(), strict=True)
         for branch, child, code in rows:
             children.setdefault(branch, {})[child] = code
-        shapes = {branch: tuple(sorted(mine.values())) for branch, mine in children.items()}
+        shapes = {
+            branch: tuple(sorted(mine.values())) for branch, mine in children.items()
+        }
         numbers = {shape: code for code, shape in enumerate(sorted({*shapes.values()}))}
-        parts = np.array([numbers[shapes[branch]] for branch in level.tolist()], dtype=np.int64)
+        parts = np.array(
+            [numbers[shapes[branch]] for branch in level.tolist()], dtype=np.int64
+        )
         whole = level
         codes.insert(0, parts)
     return codes
@@ -255,7 +274,9 @@ def _canonical(rows: DrawnRows) -> DrawnRows:
     return replace(rows, levels=nested).take(_tree_order(nested, rows.strata, leaves))
 
 
-def _tree_order(levels: Sequence[IntArray], strata: IntArray, leaves: IntArray) -> IntArray:
+def _tree_order(
+    levels: Sequence[IntArray], strata: IntArray, leaves: IntArray
+) -> IntArray:
     """[n] rows, branch by branch: by the shape of a branch, and then by the codes of its rows.
 
     So the order depends on no number of a branch, and places have the same shape whatever the codes

@@ -117,13 +117,17 @@ def severity(block: IntArray, rater: IntArray, values: FloatArray) -> Severity:
     """
     busy = np.lexsort((_sums(values, rater), -np.bincount(rater)))[:MOST_RATERS]
     usable = np.isin(rater, busy) & (np.bincount(block)[block] > 1)
-    block, rater = (np.unique(labels[usable], return_inverse=True)[1] for labels in (block, rater))
+    block, rater = (
+        np.unique(labels[usable], return_inverse=True)[1] for labels in (block, rater)
+    )
     values = values[usable]
     if not len(values):
         return Severity()
     table = np.zeros((int(block.max()) + 1, int(rater.max()) + 1))
     np.add.at(table, (block, rater), 1)
-    rows, often = np.unique(table, axis=0, return_counts=True)  # sums in an order of their own
+    rows, often = np.unique(
+        table, axis=0, return_counts=True
+    )  # sums in an order of their own
     shared = (rows * (often / rows.sum(axis=1))[:, None]).T @ rows
     sizes, vectors = np.linalg.eigh(np.diag(table.sum(axis=0)) - shared)
     linked = sizes > LINKED * max(1.0, float(sizes.max()))
@@ -135,7 +139,8 @@ def severity(block: IntArray, rater: IntArray, values: FloatArray) -> Severity:
     excess = float(np.sort(np.square(off)).sum() - explained.sum())
     spare = len(values) - len(table)
     rest = excess / (spare - freedom) if spare > freedom else 0.0
-    square, counts = float(explained.sum()), float(sizes[linked].sum())
+    square = float(explained.sum())
+    counts = float(sizes[linked].sum())
     return Severity(
         variance=max(0.0, square - freedom * rest) / counts,
         square=square / counts,

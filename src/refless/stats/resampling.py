@@ -44,14 +44,23 @@ def bootstrap(
         return dict.fromkeys(statistics, UNDEFINED)
     prepared = {name: prepare(human, predicted) for name, prepare in statistics.items()}
     values: dict[str, list[FloatArray]] = {name: [] for name in prepared}
-    for weights in weights_of(len(human), resamples=resamples, rng=rng, clusters=clusters):
+    for weights in weights_of(
+        len(human), resamples=resamples, rng=rng, clusters=clusters
+    ):
         for name, of_weights in prepared.items():
             values[name].append(of_weights(weights))
-    return {name: percentile_interval(np.concatenate(parts)) for name, parts in values.items()}
+    return {
+        name: percentile_interval(np.concatenate(parts))
+        for name, parts in values.items()
+    }
 
 
 def weights_of(
-    n: int, *, resamples: int, rng: np.random.Generator, clusters: IntArray | None = None
+    n: int,
+    *,
+    resamples: int,
+    rng: np.random.Generator,
+    clusters: IntArray | None = None,
 ) -> Iterator[FloatArray]:
     """Blocks [b, n] of weights, `resamples` lines in all: how often each row was drawn.
 
@@ -76,4 +85,6 @@ def influence_error(influences: FloatArray, clusters: IntArray | None = None) ->
         codes = np.unique(clusters, return_inverse=True)[1]
     n = int(codes.max(initial=-1)) + 1
     of_units = np.bincount(codes, weights=influences)
-    return math.sqrt(float(np.square(of_units).sum()) * n / (n - 1)) if n > 1 else math.nan
+    return (
+        math.sqrt(float(np.square(of_units).sum()) * n / (n - 1)) if n > 1 else math.nan
+    )

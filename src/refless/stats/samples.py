@@ -38,11 +38,15 @@ class Shares:
         place[rows] = np.arange(len(rows))
         at = place[self.entry]
         inside = at >= 0
-        return Shares(entry=at[inside], rater=self.rater[inside], share=self.share[inside])
+        return Shares(
+            entry=at[inside], rater=self.rater[inside], share=self.share[inside]
+        )
 
 
 NOBODY = Shares(
-    entry=np.zeros(0, dtype=np.int64), rater=np.zeros(0, dtype=np.int64), share=np.zeros(0)
+    entry=np.zeros(0, dtype=np.int64),
+    rater=np.zeros(0, dtype=np.int64),
+    share=np.zeros(0),
 )
 
 
@@ -95,7 +99,9 @@ class Sample:
         """
         n = len(rating)
         known = proxy if proxy_labelled is None else proxy_labelled
-        weighted = mass is not None or (chance is not None and not np.isnan(chance).all())
+        weighted = mass is not None or (
+            chance is not None and not np.isnan(chance).all()
+        )
         return cls(
             rating=rating,
             unit=numbers_of(unit),
@@ -164,7 +170,9 @@ def _arm_of(sample: Sample, sign: int, *, these: bool) -> Arm:
     total = float(counts.sum())
     weight = counts / total if total > 0 else np.zeros(len(rows))
     known = np.minimum(chance, 1.0) if these else np.zeros(len(rows))
-    if these and len(rows) < len(every) and known.min(initial=1.0) >= 1:  # not all that is asked
+    if (
+        these and len(rows) < len(every) and known.min(initial=1.0) >= 1
+    ):  # not all that is asked
         known = np.full(len(rows), len(rows) / len(every))
     squares = float(weight @ weight)
     least = float(sample.rating[rows].min(initial=math.inf))
@@ -226,7 +234,9 @@ def strangers(sample: Sample, arms: Sequence[Arm]) -> Strangers:
     return Strangers(
         strange=strange if strange > ALIKE else 0.0,
         raters=int(present.any(axis=0).sum()),
-        apart=len(arms) > 1 and bool(present.any(axis=1).all()) and not present.all(axis=0).any(),
+        apart=len(arms) > 1
+        and bool(present.any(axis=1).all())
+        and not present.all(axis=0).any(),
     )
 
 

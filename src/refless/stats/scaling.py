@@ -75,7 +75,10 @@ class Standardized:
         sizes = np.where(sizes > 0, sizes, 1.0)  # so that no sum is beyond all numbers
         finite = [np.sort(column[~np.isnan(column)]) for column in (values / sizes).T]
         means = [float(column.mean()) if len(column) else 0.0 for column in finite]
-        spreads = [float(column.std()) if len({*column.tolist()}) > 1 else 0.0 for column in finite]
+        spreads = [
+            float(column.std()) if len({*column.tolist()}) > 1 else 0.0
+            for column in finite
+        ]
         return cls(sizes, np.array(means), np.array(spreads))
 
     def __len__(self) -> int:
@@ -86,7 +89,9 @@ class Standardized:
         """[rows, columns] standardised, at most 4 to either side; NaN becomes 0."""
         scale = np.where(self.spreads > 0, self.spreads, np.inf)
         with np.errstate(over="ignore"):  # what is beyond all numbers is far away
-            scaled = np.clip((values / self.sizes - self.means) / scale, -FARTHEST, FARTHEST)
+            scaled = np.clip(
+                (values / self.sizes - self.means) / scale, -FARTHEST, FARTHEST
+            )
         return np.asarray(np.nan_to_num(scaled))
 
 

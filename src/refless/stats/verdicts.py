@@ -47,7 +47,9 @@ class Confusion:
 
 def cells_of(human: BoolArray, judge: BoolArray) -> IntArray:
     """[n] which cell of the table each row is in."""
-    return np.where(human, np.where(judge, 0, 2), np.where(judge, 1, 3)).astype(np.int64)
+    return np.where(human, np.where(judge, 0, 2), np.where(judge, 1, 3)).astype(
+        np.int64
+    )
 
 
 def kappa(shares: Shares) -> FloatArray:
@@ -81,7 +83,9 @@ def alpha(shares: Shares, n: float) -> FloatArray:
 
 def _beyond(agreement: FloatArray, chance: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(chance < 1, (agreement - chance) / (1 - chance), math.nan))
+        return np.asarray(
+            np.where(chance < 1, (agreement - chance) / (1 - chance), math.nan)
+        )
 
 
 def proportion(outcome: BoolArray, unit: IntArray) -> Estimate:

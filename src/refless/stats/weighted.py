@@ -49,7 +49,8 @@ def mae(human: FloatArray, predicted: FloatArray) -> OfWeights:
 
 def pearson(human: FloatArray, predicted: FloatArray) -> OfWeights:
     """Pearson's r."""
-    x, y = human - human.mean(), predicted - predicted.mean()
+    x = human - human.mean()
+    y = predicted - predicted.mean()
     ties = settled(human), settled(predicted)
 
     def of(weights: FloatArray) -> FloatArray:
@@ -62,7 +63,8 @@ def pearson(human: FloatArray, predicted: FloatArray) -> OfWeights:
 
 def spearman(human: FloatArray, predicted: FloatArray) -> OfWeights:
     """Spearman's rho: ranks are half-integers, so a constant column's variance is exactly 0."""
-    x, y = _ties_of(human), _ties_of(predicted)
+    x = _ties_of(human)
+    y = _ties_of(predicted)
     return lambda weights: _correlation(weights, x.ranks(weights), y.ranks(weights))
 
 
@@ -75,7 +77,9 @@ def concordance(human: FloatArray, predicted: FloatArray) -> OfWeights:
 
     def of(weights: FloatArray) -> FloatArray:
         totals = weights.sum(axis=1)
-        x_means, y_means = (_ratio((weights * column).sum(axis=1), totals) for column in (x, y))
+        x_means, y_means = (
+            _ratio((weights * column).sum(axis=1), totals) for column in (x, y)
+        )
         squares = _ratio((weights * (x * x + y * y)).sum(axis=1), totals)
         by_chance = squares - 2 * x_means * y_means
         varied = by_chance > ROUNDING * squares  # else both are one number throughout
@@ -86,7 +90,8 @@ def concordance(human: FloatArray, predicted: FloatArray) -> OfWeights:
 
 def kendall(human: FloatArray, predicted: FloatArray) -> OfWeights:
     """Kendall's tau-b."""
-    x, y = _ties_of(human), _ties_of(predicted)
+    x = _ties_of(human)
+    y = _ties_of(predicted)
     balance = balances(human, predicted)
 
     def of(weights: FloatArray) -> FloatArray:
@@ -106,7 +111,8 @@ def auc(human: FloatArray, predicted: FloatArray) -> OfWeights:
     ties = _ties_of(predicted)
 
     def of(weights: FloatArray) -> FloatArray:
-        high, low = ties.counts(weights * above), ties.counts(weights * ~above)
+        high = ties.counts(weights * above)
+        low = ties.counts(weights * ~above)
         beaten = np.cumsum(low, axis=1) - low / 2
         return _ratio((high * beaten).sum(axis=1), high.sum(axis=1) * low.sum(axis=1))
 
@@ -119,10 +125,12 @@ def _mean_of(values: FloatArray) -> OfWeights:
 
 def _correlation(weights: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
     """[b] weighted correlation of x and y, each [b, n] or [1, n]; centred for each resample."""
-    x, y = _centred(weights, x), _centred(weights, y)
+    x = _centred(weights, x)
+    y = _centred(weights, y)
     weighted_x = weights * x
     covariance = (weighted_x * y).sum(axis=1)
-    x_square, y_square = (weighted_x * x).sum(axis=1), (weights * y * y).sum(axis=1)
+    x_square = (weighted_x * x).sum(axis=1)
+    y_square = (weights * y * y).sum(axis=1)
     return np.clip(_ratio(covariance, np.sqrt(x_square) * np.sqrt(y_square)), -1.0, 1.0)
 
 

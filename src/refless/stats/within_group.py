@@ -31,11 +31,15 @@ def pearson(human: FloatArray, predicted: FloatArray, blocks: IntArray) -> float
 
     NaN where every block is of one prediction, one rating or fewer than three rows.
     """
-    total, weight, known = 0.0, 0.0, False
+    total = 0.0
+    weight = 0.0
+    known = False
     for y, p in _blocks(human, predicted, blocks, least=3):
         weight += len(y) - 1
         if not is_constant(p):
-            y, p, known = y - y.mean(), p - p.mean(), True
+            y = y - y.mean()
+            p = p - p.mean()
+            known = True
             below = math.sqrt(float((y * y).sum()) * float((p * p).sum()))
             r = float((y * p).sum()) / below if below > 0 else 0.0
             total += (len(y) - 1) * r * (1 + (1 - r * r) / (2 * (len(y) - 1)))
@@ -85,14 +89,18 @@ def positions(predicted: FloatArray, blocks: IntArray) -> FloatArray:
     return places
 
 
-def _pooled(human: FloatArray, predicted: FloatArray, blocks: IntArray, *, triples: bool) -> float:
+def _pooled(
+    human: FloatArray, predicted: FloatArray, blocks: IntArray, *, triples: bool
+) -> float:
     """Correlation out of mean products of signs; a block weighs its rows less 1."""
     parts = []
     for y, p in _blocks(human, predicted, blocks, least=3 if triples else 2):
         ranked = not is_constant(p)
         products = _products(y, p, triples) if ranked else (0.0, 0.0, 0.0)
         parts.append((len(y) - 1.0, ranked, *products))
-    weights, known, both, ours, theirs = np.array(parts, dtype=np.float64).reshape(-1, 5).T
+    weights, known, both, ours, theirs = (
+        np.array(parts, dtype=np.float64).reshape(-1, 5).T
+    )
     below = float((weights * ours).sum() * (weights * theirs).sum())
     if not below > 0:
         return math.nan
@@ -100,7 +108,9 @@ def _pooled(human: FloatArray, predicted: FloatArray, blocks: IntArray, *, tripl
     return _bounded(float((weights * both).sum()) / math.sqrt(below) * share)
 
 
-def _products(x: FloatArray, y: FloatArray, triples: bool) -> tuple[float, float, float]:
+def _products(
+    x: FloatArray, y: FloatArray, triples: bool
+) -> tuple[float, float, float]:
     """Mean of sign(x_i - x_j) sign(y_i - y_k), and with x or y alone, over triples or pairs.
 
     j and k are different rows in triples and the same in pairs. Sums of whole numbers are exact.
@@ -108,11 +118,14 @@ def _products(x: FloatArray, y: FloatArray, triples: bool) -> tuple[float, float
     m = float(len(x))
     if m > DENSE:
         pairs = [balance(x, y), untied(x), untied(y)]
-        a, b = 2 * ranks(x) - (m + 1), 2 * ranks(y) - (m + 1)
+        a = 2 * ranks(x) - (m + 1)
+        b = 2 * ranks(y) - (m + 1)
     else:
-        u, v = np.sign(x[:, None] - x), np.sign(y[:, None] - y)
+        u = np.sign(x[:, None] - x)
+        v = np.sign(y[:, None] - y)
         pairs = [float(np.vdot(c, d)) for c, d in ((u, v), (u, u), (v, v))]
-        a, b = u.sum(axis=1), v.sum(axis=1)
+        a = u.sum(axis=1)
+        b = v.sum(axis=1)
     if triples:
         whole = [float(np.vdot(c, d)) for c, d in ((a, b), (a, a), (b, b))]
         pairs = [(w - p) / (m - 2) for w, p in zip(whole, pairs, strict=True)]
@@ -123,11 +136,15 @@ def _blocks(
     human: FloatArray, predicted: FloatArray, blocks: IntArray, *, least: int
 ) -> Iterator[Columns]:
     """Both columns of each block of so many rows and of more than one rating, in a fixed order."""
-    human, predicted = settled(human), settled(predicted)
+    human = settled(human)
+    predicted = settled(predicted)
     order = np.lexsort((predicted, human, blocks))
-    human, predicted, ends = human[order], predicted[order], np.diff(blocks[order]).nonzero()[0] + 1
+    human = human[order]
+    predicted = predicted[order]
+    ends = np.diff(blocks[order]).nonzero()[0] + 1
     for begin, end in pairwise([0, *ends.tolist(), len(order)]):
-        y, p = human[begin:end], predicted[begin:end]
+        y = human[begin:end]
+        p = predicted[begin:end]
         if len(y) >= least and not is_constant(y):
             yield y, p
 
@@ -135,7 +152,11 @@ def _blocks(
 def _rows(blocks: IntArray) -> list[IntArray]:
     """The rows of each block, by label."""
     order = np.argsort(blocks, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(blocks[order])) + 1) if len(order) else []
+    return (
+        np.split(order, np.flatnonzero(np.diff(blocks[order])) + 1)
+        if len(order)
+        else []
+    )
 
 
 def _bounded(r: float) -> float:

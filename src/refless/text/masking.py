@@ -3,8 +3,12 @@
 from refless.text.words import words
 
 MASK = "@"
-SHORTEST = 4  # shorter words are mostly function words and stay, unless they hold a digit
-EXEMPT = frozenset({"none", "unknown"})  # values that say nothing of what they stand for
+SHORTEST = (
+    4  # shorter words are mostly function words and stay, unless they hold a digit
+)
+EXEMPT = frozenset(
+    {"none", "unknown"}
+)  # values that say nothing of what they stand for
 
 
 def masked(text: str, source: str) -> str:

@@ -36,7 +36,9 @@ class Shape:
 
     def __post_init__(self) -> None:
         if not 1 <= self.low <= self.high:
-            raise UsageError(f"n-gram orders must rise from 1, got {self.low} to {self.high}")
+            raise UsageError(
+                f"n-gram orders must rise from 1, got {self.low} to {self.high}"
+            )
         if self.high > HIGHEST_ORDER:
             message = f"at most {HIGHEST_ORDER}, got {self.high}"
             raise UsageError(f"the highest n-gram order must be {message}")
@@ -106,7 +108,9 @@ def learn(texts: Sequence[str], shape: Shape) -> tuple[Vocabulary, Features]:
             firsts.append(feature + _features(level, encoded, size, clip=shape.clip))
             feature = int(firsts[-1][-1])
             filling.add(level, firsts[-1])
-    vocabulary = Vocabulary(shape=shape, tokens=tokens, keys=tuple(keys), firsts=tuple(firsts))
+    vocabulary = Vocabulary(
+        shape=shape, tokens=tokens, keys=tuple(keys), firsts=tuple(firsts)
+    )
     return vocabulary, filling.features()
 
 
@@ -120,7 +124,9 @@ def look_up(texts: Sequence[str], vocabulary: Vocabulary) -> Features:
     for order in range(1, shape.high + 1):
         if order > 1:
             keys = vocabulary.keys[order - 2]
-            loops.look_up_loop(level, encoded.ids, encoded.starts, order, n_tokens, keys)
+            loops.look_up_loop(
+                level, encoded.ids, encoded.starts, order, n_tokens, keys
+            )
         if order >= shape.low:
             filling.add(level, vocabulary.firsts[order - shape.low])
     return filling.features()
@@ -147,7 +153,9 @@ class _Filling:
     def of(cls, encoded: TokenIds, shape: Shape) -> "_Filling":
         """Room for the n-grams of these texts."""
         orders = range(shape.low, shape.high + 1)
-        most = sum(int(np.maximum(encoded.lengths - order + 1, 0).sum()) for order in orders)
+        most = sum(
+            int(np.maximum(encoded.lengths - order + 1, 0).sum()) for order in orders
+        )
         return cls(
             encoded=encoded,
             clip=shape.clip,
@@ -160,7 +168,9 @@ class _Filling:
         """The features of the next order, given its n-grams by token and the features of each."""
         n = self.starts[-1][-1] if self.starts else 0
         filled = (n, self.ids, self.weights)
-        self.starts.append(loops.part_loop(level, self.encoded.starts, first, self.clip, *filled))
+        self.starts.append(
+            loops.part_loop(level, self.encoded.starts, first, self.clip, *filled)
+        )
 
     def features(self) -> Features:
         """All of them, without the room that is left."""

@@ -36,7 +36,9 @@ _TURN = re.compile(r"\n|\|\|\|")
 def surface(texts: Iterable[str]) -> FloatArray:
     """[texts, 15] numbers: those of `SHAPE`, `LEXIS` and `MARKS`."""
     rows = [_surface(text) for text in texts]
-    return np.array(rows, dtype=np.float64).reshape(len(rows), len(SHAPE + LEXIS + MARKS))
+    return np.array(rows, dtype=np.float64).reshape(
+        len(rows), len(SHAPE + LEXIS + MARKS)
+    )
 
 
 def relation(texts: Sequence[str], sources: Sequence[str]) -> FloatArray:
@@ -59,9 +61,11 @@ def last_turn(source: str) -> str:
 
 def _surface(text: str) -> tuple[float, ...]:
     text = plain_marks(text)
-    tokens, size = Counter(each_word(text)), len(text)
+    tokens = Counter(each_word(text))
+    size = len(text)
     counts = {token: count for token, count in tokens.items() if token[0].isalnum()}
-    first, n = [*islice(_plain(text), READ)], sum(counts.values())
+    first = [*islice(_plain(text), READ)]
+    n = sum(counts.values())
     return (
         size,
         n,
@@ -85,17 +89,20 @@ class _Source:
     """What texts are held beside: words, runs of words and letters, names, numbers of a source."""
 
     def __init__(self, source: str) -> None:
-        self.text, self.words = source, [*_plain(source)]
+        self.text = source
+        self.words = [*_plain(source)]
         self.letters = {n: _letters(source, n) for n in (3, 5)}
         self.grams = {n: {*_runs(self.words, n)} for n in (1, 2, 4)}
         self.turn = {*_plain(last_turn(source))}
-        self.names, self.numbers = _names(source), {*_NUMBER.findall(source)}
+        self.names = _names(source)
+        self.numbers = {*_NUMBER.findall(source)}
         self.vocabulary = {*self.words}
         self.size = len(source)
 
     def numbers_of(self, text: str) -> tuple[float, ...]:
         mine = [*_plain(text)]
-        vocabulary, numbers = {*mine}, {*_NUMBER.findall(text)}
+        vocabulary = {*mine}
+        numbers = {*_NUMBER.findall(text)}
         return (
             *(_overlap(mine, n, self.grams[n]) for n in (1, 2, 4)),
             _share(sum(word in self.turn for word in mine), len(mine)),
@@ -113,7 +120,8 @@ class _Source:
     def _spelt(self, text: str) -> tuple[float, ...]:
         """How far letters are the same: what a change of spelling, case or marks leaves of them."""
         threes, fives = (_letters(text, n) for n in self.letters)
-        both, size = _both(threes, self.letters[3]), self.letters[3].total()
+        both = _both(threes, self.letters[3])
+        size = self.letters[3].total()
         return (
             _share(both, threes.total()),
             _share(size - both, size),
@@ -130,7 +138,9 @@ def _letters(text: str, n: int) -> Counter[str]:
 
 def _both(first: Counter[str], second: Counter[str]) -> int:
     """How many runs two texts have in common; faster than `(first & second).total()`."""
-    return sum([min(count, second[run]) for run, count in first.items() if run in second])
+    return sum(
+        [min(count, second[run]) for run, count in first.items() if run in second]
+    )
 
 
 def _edits(text: Sequence[str], source: Sequence[str]) -> tuple[float, int]:
@@ -164,7 +174,9 @@ def _runs(tokens: Sequence[str], n: int) -> Iterable[tuple[str, ...]]:
 
 def _overlap(tokens: Sequence[str], n: int, source: set[tuple[str, ...]]) -> float:
     """Share of a text's runs of n words that its source has too."""
-    return _share(sum(run in source for run in _runs(tokens, n)), len(tokens[:READ]) - n + 1)
+    return _share(
+        sum(run in source for run in _runs(tokens, n)), len(tokens[:READ]) - n + 1
+    )
 
 
 def _repeated(tokens: Sequence[str], n: int) -> float:

@@ -16,7 +16,13 @@ from refless.text.words import pieces
 Tokenize = Callable[[str], list[str]]
 IdArray = npt.NDArray[np.int32]
 
-SACREBLEU = ("13a", "intl", "zh", "ja-mecab", "ko-mecab")  # as it calls them; some need its extras
+SACREBLEU = (
+    "13a",
+    "intl",
+    "zh",
+    "ja-mecab",
+    "ko-mecab",
+)  # as it calls them; some need its extras
 TOKENIZERS = ("char", "words", *SACREBLEU)
 TOKENS = About("how texts are split", choices=TOKENIZERS)
 
@@ -58,7 +64,9 @@ class TokenIds:
     """Texts as token ids, one after the other."""
 
     ids: IdArray  # [total tokens] ids, -1 for a token that the vocabulary lacks
-    starts: npt.NDArray[np.int64]  # [texts + 1] text i is `ids[starts[i]:starts[i + 1]]`
+    starts: npt.NDArray[
+        np.int64
+    ]  # [texts + 1] text i is `ids[starts[i]:starts[i + 1]]`
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
@@ -69,7 +77,9 @@ class TokenIds:
 def distinct(texts: Iterable[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
     """Each text once, and which of these every text is."""
     place: dict[str, int] = {}
-    rows = np.array([place.setdefault(text, len(place)) for text in texts], dtype=np.int64)
+    rows = np.array(
+        [place.setdefault(text, len(place)) for text in texts], dtype=np.int64
+    )
     return list(place), rows
 
 
@@ -86,7 +96,9 @@ def token_counts(texts: Sequence[str], tokenize: str) -> npt.NDArray[np.int64]:
     return np.array([len(split(text)) for text in texts], dtype=np.int64)
 
 
-def learn_tokens(texts: Sequence[str], tokenize: str) -> tuple[tuple[str, ...], TokenIds]:
+def learn_tokens(
+    texts: Sequence[str], tokenize: str
+) -> tuple[tuple[str, ...], TokenIds]:
     """All tokens of the texts, sorted (whatever the order of the texts), and the texts in them."""
     if tokenize == "char":
         tokens = tuple(sorted(set().union(*texts)))
@@ -108,10 +120,13 @@ def encode(texts: Sequence[str], tokenize: str, tokens: tuple[str, ...]) -> Toke
     return _numbered(texts, tokenize, lambda token: place.get(token, -1))
 
 
-def _numbered(texts: Sequence[str], tokenize: str, number: Callable[[str], int]) -> TokenIds:
+def _numbered(
+    texts: Sequence[str], tokenize: str, number: Callable[[str], int]
+) -> TokenIds:
     """The number of each token; of words, few are there at once."""
     split = tokenizer(tokenize)
-    ids, starts = array("i"), [0]
+    ids = array("i")
+    starts = [0]
     for text in texts:
         for part in pieces(text) if tokenize == "words" else (text,):
             ids.extend(map(number, split(part)))

@@ -31,7 +31,9 @@ def words(text: str, *, whole: bool = False) -> list[str]:
     text = text.lower()
     if text.isascii() or not _special().search(text):
         return _PLAIN.findall(text)
-    return _any(whole=whole).findall(text.replace("i\u0307", "i"))  # the Turkish i has one dot
+    return _any(whole=whole).findall(
+        text.replace("i\u0307", "i")
+    )  # the Turkish i has one dot
 
 
 def each_word(text: str) -> Iterator[str]:
@@ -65,9 +67,12 @@ def _special() -> re.Pattern[str]:
 @cache
 def _any(*, whole: bool) -> re.Pattern[str]:
     """A letter of `UNBROKEN`, a word of other letters, each with its marks, or something else."""
-    alone, marks = r"\0" if whole else UNBROKEN, class_of("M") + _JOINERS
+    alone = r"\0" if whole else UNBROKEN
+    marks = class_of("M") + _JOINERS
     letters = rf"[^\W{alone}]"
-    return re.compile(rf"(?=\w)[{alone}][{marks}]*|{letters}(?:{letters}+|[{marks}]+)*|[^\w\s]")
+    return re.compile(
+        rf"(?=\w)[{alone}][{marks}]*|{letters}(?:{letters}+|[{marks}]+)*|[^\w\s]"
+    )
 
 
 @cache

@@ -32,7 +32,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rows(n: int = 17) -> list[dict[str, Any]]:
     """Outputs, one of them without a text."""
     return [
-        {**row, "text": None if i == 3 else row["text"]} for i, row in enumerate(output_rows(n))
+        {**row, "text": None if i == 3 else row["text"]}
+        for i, row in enumerate(output_rows(n))
     ]
 
 
@@ -42,15 +43,22 @@ def wanted(model: Path, given: list[dict[str, Any]]) -> list[dict[str, Any]]:
     signature = str(refless.load(model).signature())
     names = ("estimate", "low", "high", "support", "reason")
     told = [
-        {name: None if row[name] != row[name] else row[name] for name in names} for row in found
+        {name: None if row[name] != row[name] else row[name] for name in names}
+        for row in found
     ]
-    return [{**row, **one, "signature": signature} for row, one in zip(given, told, strict=True)]
+    return [
+        {**row, **one, "signature": signature}
+        for row, one in zip(given, told, strict=True)
+    ]
 
 
 def same(found: list[dict[str, Any]], told: list[dict[str, Any]]) -> bool:
     """Whether rows are equal, numbers to 1e-12."""
     near = [
-        {k: pytest.approx(v, abs=1e-12) if isinstance(v, float) else v for k, v in row.items()}
+        {
+            k: pytest.approx(v, abs=1e-12) if isinstance(v, float) else v
+            for k, v in row.items()
+        }
         for row in told
     ]
     return found == near
@@ -59,7 +67,8 @@ def same(found: list[dict[str, Any]], told: list[dict[str, Any]]) -> bool:
 @pytest.mark.parametrize("size", [1, 3, 5, 64, 65, 200])
 def test_as_score_says(model: Path, size: int) -> None:
     """However rows are dealt; a row without a text is `bad-row`."""
-    estimator, given = refless.load(model), rows(150)
+    estimator = refless.load(model)
+    given = rows(150)
     found = [
         row
         for begin in range(0, len(given), size)
@@ -112,7 +121,9 @@ def test_odd_cuts(kernel: str) -> None:
 
 def test_an_empty_batch(model: Path) -> None:
     """Has the columns, of their types."""
-    schema = pa.schema([("text", pa.string()), ("source", pa.string()), ("system", pa.string())])
+    schema = pa.schema(
+        [("text", pa.string()), ("source", pa.string()), ("system", pa.string())]
+    )
     found = arrow.estimated(
         refless.load(model), pa.RecordBatch.from_pylist([], schema=schema), COLUMNS
     )
@@ -122,7 +133,9 @@ def test_an_empty_batch(model: Path) -> None:
 
 def test_columns_are_checked(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before a cluster is asked."""
-    with pytest.raises(UsageError, match="no column 'source'; the columns are text, system"):
+    with pytest.raises(
+        UsageError, match="no column 'source'; the columns are text, system"
+    ):
         arrow.sendable(model, COLUMNS, ["text", "system"])
     with pytest.raises(UsageError, match="a column 'low' already"):
         arrow.sendable(model, COLUMNS, ["text", "source", "system", "low"])
@@ -131,7 +144,9 @@ def test_columns_are_checked(model: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(InputError, match="cannot be read"):
         arrow.sendable(model.parent / "none.safetensors", COLUMNS, ["text"])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"Arrow needs an extra: .*'\.\[parquet\]'"):
+    with pytest.raises(
+        MissingExtraError, match=r"Arrow needs an extra: .*'\.\[parquet\]'"
+    ):
         arrow.sendable(model, COLUMNS, ["text", "source", "system"])
 
 
@@ -154,10 +169,16 @@ def test_spark(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import refless.extensions.connect.spark
 
     source = str(Path(refless.__file__).parents[1])
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([source, os.environ.get("PYTHONPATH", "")]))
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # of the workers, as of this process
+    monkeypatch.setenv(
+        "PYTHONPATH", os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
+    )
+    monkeypatch.setenv(
+        "PYSPARK_PYTHON", sys.executable
+    )  # of the workers, as of this process
     builder = sql.SparkSession.builder
-    remote = os.environ.get("REFLESS_SPARK_CONNECT")  # as builder.remote has it: local[2]
+    remote = os.environ.get(
+        "REFLESS_SPARK_CONNECT"
+    )  # as builder.remote has it: local[2]
     builder = builder.remote(remote) if remote else builder.master("local[2]")
     for name, value in {"ui.enabled": "false", "sql.shuffle.partitions": "4"}.items():
         builder = builder.config(f"spark.{name}", value)
@@ -166,12 +187,15 @@ def test_spark(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         given = rows()
         schema = "id string, source string, system string, text string"
         frame = session.createDataFrame(
-            [{k: row[k] for k in ("id", "source", "system", "text")} for row in given], schema
+            [{k: row[k] for k in ("id", "source", "system", "text")} for row in given],
+            schema,
         )
         out = refless.extensions.connect.spark.score(
             frame.repartition(3), model, source_column="source", system_column="system"
         )
-        found = sorted((row.asDict() for row in out.collect()), key=lambda row: row["id"])
+        found = sorted(
+            (row.asDict() for row in out.collect()), key=lambda row: row["id"]
+        )
         assert same(found, sorted(wanted(model, given), key=lambda row: row["id"]))
     finally:
         session.stop()
@@ -184,7 +208,11 @@ def test_ray(model: Path) -> None:
     import refless.extensions.connect.ray
 
     source = str(Path(refless.__file__).parents[1])
-    ray.init(num_cpus=4, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": source}})
+    ray.init(
+        num_cpus=4,
+        include_dashboard=False,
+        runtime_env={"env_vars": {"PYTHONPATH": source}},
+    )
     try:
         given = rows()
         data = ray.data.from_items(given, override_num_blocks=4)

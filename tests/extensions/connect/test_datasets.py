@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import (
+    BaseHTTPRequestHandler,
+    SimpleHTTPRequestHandler,
+    ThreadingHTTPServer,
+)
 from pathlib import Path
 
 import pytest
@@ -32,7 +36,9 @@ REPLIES = [
 ]  # fmt: skip
 CONTENT = json.dumps(REPLIES).encode()
 PLACE = "someone/talk/0123456789abcdef/scores/talk.json"
-SOURCE = PublishedFile(place=PLACE, sha256=hashlib.sha256(CONTENT).hexdigest(), size=len(CONTENT))
+SOURCE = PublishedFile(
+    place=PLACE, sha256=hashlib.sha256(CONTENT).hexdigest(), size=len(CONTENT)
+)
 ROWS = """id	task	system	source	text	annotator	rating
 0	daily	m	hi|||ho	a b	slot0	1
 0	daily	m	hi|||ho	a b	slot1	5
@@ -114,7 +120,9 @@ def cached(tmp_path: Path) -> list[Path]:
     return [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
 
 
-def test_fetched_from_a_server(talk: Dataset, server: str, published: Path, tmp_path: Path) -> None:
+def test_fetched_from_a_server(
+    talk: Dataset, server: str, published: Path, tmp_path: Path
+) -> None:
     """Rows that validate reads, terms beside them and on standard error; then from the cache."""
     ran = run("list", "datasets", "--get", "talk", "--mirror", server + "/")
     assert ran.code == 0, ran.err
@@ -129,7 +137,17 @@ def test_fetched_from_a_server(talk: Dataset, server: str, published: Path, tmp_
     assert str(tmp_path / "cache") in ran.err
     (published / PLACE).unlink()
     assert (
-        run("list", "datasets", "--get", "talk", "--mirror", server, "--out-dir", "again").code == 0
+        run(
+            "list",
+            "datasets",
+            "--get",
+            "talk",
+            "--mirror",
+            server,
+            "--out-dir",
+            "again",
+        ).code
+        == 0
     )
     assert Path("again/talk/judgements.tsv").read_text() == ROWS
 
@@ -141,7 +159,9 @@ def test_python_gives_a_file_that_is_read(talk: Dataset, published: Path) -> Non
     assert (pool.texts, pool.human.tolist()) == (("a b", "c d"), [3, 3])
 
 
-def test_python_keeps_it_in_the_cache(talk: Dataset, published: Path, tmp_path: Path) -> None:
+def test_python_keeps_it_in_the_cache(
+    talk: Dataset, published: Path, tmp_path: Path
+) -> None:
     """It is fetched once: then neither network nor mirror is needed."""
     path = refless.dataset("talk", mirror=str(published))
     assert path.is_relative_to(tmp_path / "cache")
@@ -164,7 +184,9 @@ def test_folders_that_are_mirrors(talk: Dataset, tmp_path: Path, at: str) -> Non
     assert "\x1b" not in ran.out + ran.err
 
 
-@pytest.mark.parametrize("change", [CONTENT + b" ", CONTENT[:-1], b""], ids=["more", "less", "no"])
+@pytest.mark.parametrize(
+    "change", [CONTENT + b" ", CONTENT[:-1], b""], ids=["more", "less", "no"]
+)
 def test_other_bytes(
     talk: Dataset, server: str, published: Path, tmp_path: Path, change: bytes
 ) -> None:
@@ -173,7 +195,10 @@ def test_other_bytes(
     for mirror in (server, published):
         ran = run("list", "datasets", "--get", "talk", "--mirror", mirror)
         assert ran.code == 2
-        assert f"{mirror}/{PLACE}: these are not the bytes that were published; " in ran.err
+        assert (
+            f"{mirror}/{PLACE}: these are not the bytes that were published; "
+            in ran.err
+        )
     assert (made(), cached(tmp_path)) == ([], [])
 
 
@@ -194,12 +219,20 @@ def test_downloads_that_go_wrong(
     assert (made(), cached(tmp_path)) == ([], [])
 
 
-def test_no_such_file_and_no_server(talk: Dataset, server: str, published: Path) -> None:
+def test_no_such_file_and_no_server(
+    talk: Dataset, server: str, published: Path
+) -> None:
     (published / PLACE).unlink()
     ran = run("list", "datasets", "--get", "talk", "--mirror", server)
-    assert (ran.code, "the server answered 404 File not found; check" in ran.err) == (2, True)
+    assert (ran.code, "the server answered 404 File not found; check" in ran.err) == (
+        2,
+        True,
+    )
     ran = run("list", "datasets", "--get", "talk", "--mirror", "http://127.0.0.1:9")
-    assert (ran.code, "the server cannot be reached; check the network" in ran.err) == (2, True)
+    assert (ran.code, "the server cannot be reached; check the network" in ran.err) == (
+        2,
+        True,
+    )
     assert "--mirror URL|FOLDER" in ran.err
     ran = run("list", "datasets", "--get", "talk", "--mirror", published)
     assert (ran.code, f"copy it there: {RAW}/{PLACE}" in ran.err) == (2, True)
@@ -207,7 +240,9 @@ def test_no_such_file_and_no_server(talk: Dataset, server: str, published: Path)
     assert (ran.code, "--mirror nowhere: no such folder" in ran.err) == (2, True)
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "GRADE\x1b[31m", "", "a" * 300, "\udcff"])
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "GRADE\x1b[31m", "", "a" * 300, "\udcff"]
+)
 def test_names_that_there_are_not(talk: Dataset, name: str) -> None:
     """A name is a key of the registry, never a path."""
     ran = run("list", "datasets", "--get", name)
@@ -220,7 +255,10 @@ def test_a_file_of_the_user_is_not_overwritten(talk: Dataset, published: Path) -
     Path("talk").mkdir()
     Path("talk/judgements.tsv").write_text("mine")
     ran = run("list", "datasets", "--get", "talk", "--mirror", published)
-    assert (ran.code, "another file is there already; move it away" in ran.err) == (2, True)
+    assert (ran.code, "another file is there already; move it away" in ran.err) == (
+        2,
+        True,
+    )
     assert made() == ["talk/judgements.tsv"]
     assert Path("talk/judgements.tsv").read_text() == "mine"
 
@@ -238,7 +276,10 @@ def test_got_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     ran = run("list", "datasets", "--get", "asap-sas")
     assert ran.code == 2
-    assert "Get train.tsv from https://www.kaggle.com/c/asap-sas/data, then: refless" in ran.err
+    assert (
+        "Get train.tsv from https://www.kaggle.com/c/asap-sas/data, then: refless"
+        in ran.err
+    )
     Path("train.tsv").write_bytes(
         b"Id\tEssaySet\tScore1\tScore2\tEssayText\r\n1\t1\t0\t1\tna\xefve\r\n"
     )
@@ -246,8 +287,13 @@ def test_got_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = "Id\tEssaySet\tScore1\tScore2\tEssayText\n1\t1\t0\t1\tna\u00efve\n"
     assert Path("asap-sas/train.tsv").read_text(encoding="utf-8") == expected
     Path("train.tsv").write_bytes(b"id,text\n")
-    ran = run("list", "datasets", "--get", "asap-sas", "--mirror", ".", "--out-dir", "other")
-    assert (ran.code, "the columns are not Id, EssaySet, Score1" in ran.err) == (2, True)
+    ran = run(
+        "list", "datasets", "--get", "asap-sas", "--mirror", ".", "--out-dir", "other"
+    )
+    assert (ran.code, "the columns are not Id, EssaySet, Score1" in ran.err) == (
+        2,
+        True,
+    )
 
 
 def test_the_list() -> None:
@@ -277,4 +323,7 @@ def test_the_registry(name: str) -> None:
 
 def test_converters_have_no_paths_of_others() -> None:
     """What is written lies in the data set's own folder, whatever published paths are."""
-    assert list(convert.as_it_is({"../../x/y.csv": b"", "/etc/z": b""})) == ["y.csv", "z"]
+    assert list(convert.as_it_is({"../../x/y.csv": b"", "/etc/z": b""})) == [
+        "y.csv",
+        "z",
+    ]

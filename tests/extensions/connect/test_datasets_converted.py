@@ -31,7 +31,9 @@ def test_grade() -> None:
     """Tabs and line ends of a text become spaces, so that each rating is one line."""
     reply = {"ID": 7, "Dataset": "x_EVAL", "DialogModel": "m", "Context": "a|||b",
              "Response": "c\n\td", "HumanScores": "[2, 5]"}  # fmt: skip
-    assert convert.grade({"any": json.dumps([reply]).encode()})["judgements.tsv"].decode() == (
+    assert convert.grade({"any": json.dumps([reply]).encode()})[
+        "judgements.tsv"
+    ].decode() == (
         "id\ttask\tsystem\tsource\ttext\tannotator\trating\n"
         "7\tx\tm\ta|||b\tc d\tslot0\t2\n7\tx\tm\ta|||b\tc d\tslot1\t5\n"
     )
@@ -67,10 +69,15 @@ def test_huse() -> None:
 
 def summeval(answers: Mapping[str, str]) -> dict[str, bytes]:
     """One summary of system M8, rated by two experts, with an answer of the judge by dimension."""
-    ratings = [dict.fromkeys(convert.DIMENSIONS, 3), dict.fromkeys(convert.DIMENSIONS, 5)]
+    ratings = [
+        dict.fromkeys(convert.DIMENSIONS, 3),
+        dict.fromkeys(convert.DIMENSIONS, 5),
+    ]
     row = {"id": "cnn-0123456789", "model_id": "M8", "decoded": "short", "text": "long",
            "expert_annotations": ratings}  # fmt: skip
-    files = {"model_output_annotations/M8_outputs_annotations.jsonl": json.dumps(row) + "\n"}
+    files = {
+        "model_output_annotations/M8_outputs_annotations.jsonl": json.dumps(row) + "\n"
+    }
     for name, answer in answers.items():
         path = f"eval_model_generations/gpt-4-0314/eval_M8_generations/{name}_rts.txt"
         files[path] = json.dumps({"id": row["id"], "resp": answer}) + "\n"
@@ -89,7 +96,9 @@ def test_summeval() -> None:
     assert summary["experts"]["fluency"] == [3, 5]
     judged = {"coherence": 2.0, "consistency": 4.0, "fluency": 4.5, "relevance": None}
     assert summary["judges"] == {"gpt4": judged}
-    assert rows_of(files["articles.jsonl"]) == [{"article": "cnn-0123456789", "text": "long"}]
+    assert rows_of(files["articles.jsonl"]) == [
+        {"article": "cnn-0123456789", "text": "long"}
+    ]
 
 
 def test_nlg_ratings() -> None:
@@ -118,7 +127,11 @@ def test_coco() -> None:
         "mscoco/baselines/zerocap_result.json": json.dumps(images).encode(),
         "mscoco/baselines/top_k_result_run_1.json": json.dumps(images[:1]).encode(),
     })  # fmt: skip
-    assert sorted(found) == ["references.jsonl", "system_top_k.jsonl", "system_zerocap.jsonl"]
+    assert sorted(found) == [
+        "references.jsonl",
+        "system_top_k.jsonl",
+        "system_zerocap.jsonl",
+    ]
     references = [{"id": i, "references": list("abcde")} for i in range(2)]
     assert rows_of(found["references.jsonl"]) == references
     assert rows_of(found["system_top_k.jsonl"]) == [
@@ -152,12 +165,17 @@ def test_references_are_no_code(code: str) -> None:
         convert.simplification({"simpda.csv": as_csv([row])})
 
 
-@pytest.mark.parametrize("name", ["dailydialog-multiref", "dailydialog-plusplus", "flickr30k"])
+@pytest.mark.parametrize(
+    "name", ["dailydialog-multiref", "dailydialog-plusplus", "flickr30k"]
+)
 def test_files_that_are_kept_are_those_here(name: str) -> None:
     """Files that are not converted have the digests that the registry names."""
     needed(name)
     known = {Path(one.path).name: one.sha256 for one in DATASETS[name].sources}
-    here = {file.name: sha256(file.read_bytes()).hexdigest() for file in (DATA / name).iterdir()}
+    here = {
+        file.name: sha256(file.read_bytes()).hexdigest()
+        for file in (DATA / name).iterdir()
+    }
     assert here == known
 
 
@@ -171,8 +189,12 @@ def text_of(name: str, file: str) -> str:
     return (DATA / name / file).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", [one.name for one in DATASETS.values() if one.validate])
-def test_validate_reads_it_with_the_flags_that_are_told(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name", [one.name for one in DATASETS.values() if one.validate]
+)
+def test_validate_reads_it_with_the_flags_that_are_told(
+    name: str, tmp_path: Path
+) -> None:
     """The command that the list prints, on the first texts of the data that is here."""
     file, *flags = DATASETS[name].validate
     lines = text_of(name, file).split("\n")[:101]

@@ -21,7 +21,8 @@ from refless.extensions.connect.hosts.lm_eval import refless as lm_eval_metric
 from refless.extensions.connect.hosts.promptfoo import get_assert
 from refless.registry.errors import InputError, UsageError
 
-TEXT, SOURCE = "You could try the Blue Swan.", "Where can I eat?"
+TEXT = "You could try the Blue Swan."
+SOURCE = "Where can I eat?"
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("hosts")
     pool = simulate(60, seed=2).pool
     refless.save(refless.GaussianProcess().fit(pool), where / "sourced.safetensors")
-    refless.save(refless.GaussianProcess(use_source=False).fit(pool), where / "plain.safetensors")
+    refless.save(
+        refless.GaussianProcess(use_source=False).fit(pool), where / "plain.safetensors"
+    )
     return where
 
 
@@ -89,7 +92,10 @@ def test_promptfoo_assertion(models: Path) -> None:
     assert passed["named_scores"] == {"refless": value, "refless_coverage": 1.0}
     assert not told(TEXT, min=math.nextafter(value, 2))["pass"]
     nothing = told("", min=0.9)
-    assert (nothing["pass"], nothing["named_scores"]) == (True, {"refless_coverage": 0.0})
+    assert (nothing["pass"], nothing["named_scores"]) == (
+        True,
+        {"refless_coverage": 0.0},
+    )
     assert "no estimate: empty" in nothing["reason"]
     with pytest.raises(UsageError, match="no text in a field 'x'; there are q, other"):
         told(TEXT, source="x")
@@ -119,7 +125,11 @@ def test_host_inspect(models: Path, tmp_path: Path) -> None:
         output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
     samples = [Sample(id=f"q{i}", input=SOURCE, target="") for i in range(3)]
     task = ai.Task(dataset=samples, scorer=scorer(str(models / "sourced.safetensors")))
-    given: dict[str, Any] = {"log_dir": str(tmp_path), "display": "none", "max_connections": 1}
+    given: dict[str, Any] = {
+        "log_dir": str(tmp_path),
+        "display": "none",
+        "max_connections": 1,
+    }
     model = get_model("mockllm/model", custom_outputs=outputs)
     (log,) = ai.eval(task, model=model, **given)
     assert log.status == "success", log.error
@@ -132,7 +142,15 @@ def test_host_inspect(models: Path, tmp_path: Path) -> None:
     known = [wanted(models), wanted(models, answers[2])]
     assert summary.metrics["mean"].value == pytest.approx(sum(known) / 2)
 
-    line = [sys.executable, "-m", "inspect_ai", "score", log.location, "--action", "append"]
+    line = [
+        sys.executable,
+        "-m",
+        "inspect_ai",
+        "score",
+        log.location,
+        "--action",
+        "append",
+    ]
     line += ["--model", "mockllm/model", "--overwrite", "--display", "none"]
     by_name = ["--scorer", "refless/refless", "-S", f"model={models / 'sourced'}"]
     subprocess.run([*line, *by_name], check=True, env={**os.environ, "COLUMNS": "80"})
@@ -146,7 +164,9 @@ def test_host_inspect(models: Path, tmp_path: Path) -> None:
         others = [one for name, one in sample.scores.items() if name != "refless"]
         assert len(others) == 2
         for other in others:
-            assert other.value == score.value or math.isnan(other.value) == math.isnan(score.value)
+            assert other.value == score.value or math.isnan(other.value) == math.isnan(
+                score.value
+            )
     assert [one.unscored_samples for one in again.results.scores] == [1, 1, 1]
 
 
@@ -174,20 +194,27 @@ def test_host_deepeval(models: Path) -> None:
         by_output = {one.actual_output: one for one in found.test_results}
         (data,) = by_output[TEXT].metrics_data
         assert (data.score, data.success, data.name) == (value, True, "refless")
-        left = by_output[" "].metrics_data  # skipped, or told without a score when not async
+        left = by_output[
+            " "
+        ].metrics_data  # skipped, or told without a score when not async
         assert len(left) == (0 if run_async else 1)
         assert all((one.score, one.success) == (None, None) for one in left)
         assert by_output[" "].success
 
 
-def test_host_mlflow(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_host_mlflow(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Feedback on each row, and their mean."""
     mlflow = pytest.importorskip("mlflow", reason="MLflow is not installed")
     from refless.extensions.connect.hosts.mlflow import refless_scorer
 
     monkeypatch.chdir(tmp_path)
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
-    data = [{"inputs": {"question": SOURCE}, "outputs": text} for text in (TEXT, "No idea.", " ")]
+    data = [
+        {"inputs": {"question": SOURCE}, "outputs": text}
+        for text in (TEXT, "No idea.", " ")
+    ]
     found = mlflow.genai.evaluate(
         data=data, scorers=[refless_scorer(models / "sourced.safetensors")]
     )
@@ -201,11 +228,15 @@ def test_host_mlflow(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_host_lm_eval(models: Path, tmp_path: Path) -> None:
     """A task whose metric is a line beside it; the model is lm-eval's own dummy."""
-    lm_eval = pytest.importorskip("lm_eval", reason="lm-evaluation-harness is not installed")
+    lm_eval = pytest.importorskip(
+        "lm_eval", reason="lm-evaluation-harness is not installed"
+    )
     from lm_eval.tasks import TaskManager
 
     docs = [{"question": SOURCE, "answer": "any"}] * 3
-    (tmp_path / "docs.jsonl").write_text("".join(json.dumps(doc) + "\n" for doc in docs))
+    (tmp_path / "docs.jsonl").write_text(
+        "".join(json.dumps(doc) + "\n" for doc in docs)
+    )
     (tmp_path / "refless_metric.py").write_text(
         "from refless.extensions.connect.hosts.lm_eval import refless\n"
     )
@@ -244,13 +275,20 @@ def test_host_promptfoo(models: Path, tmp_path: Path) -> None:
     check = {
         "type": "python",
         "value": "file://refless_assert.py:get_assert",
-        "config": {"model": str(models / "sourced.safetensors"), "min": 0.0, "source": "question"},
+        "config": {
+            "model": str(models / "sourced.safetensors"),
+            "min": 0.0,
+            "source": "question",
+        },
     }
     config = {
         "prompts": ["{{answer}}"],
         "providers": ["echo"],
         "defaultTest": {"assert": [check]},
-        "tests": [{"vars": {"question": SOURCE, "answer": text}} for text in (TEXT, "No idea.")],
+        "tests": [
+            {"vars": {"question": SOURCE, "answer": text}}
+            for text in (TEXT, "No idea.")
+        ],
     }
     (tmp_path / "promptfooconfig.json").write_text(json.dumps(config))
     own = {
@@ -259,7 +297,15 @@ def test_host_promptfoo(models: Path, tmp_path: Path) -> None:
         "PROMPTFOO_DISABLE_UPDATE": "1",
         "PROMPTFOO_CONFIG_DIR": str(tmp_path / "home"),
     }
-    words = [promptfoo, "eval", "-c", "promptfooconfig.json", "-o", "out.json", "--no-cache"]
+    words = [
+        promptfoo,
+        "eval",
+        "-c",
+        "promptfooconfig.json",
+        "-o",
+        "out.json",
+        "--no-cache",
+    ]
     subprocess.run(words, check=True, cwd=tmp_path, env={**os.environ, **own})
     rows = json.loads((tmp_path / "out.json").read_text())["results"]["results"]
     values = {row["response"]["output"]: row["namedScores"]["refless"] for row in rows}

@@ -9,7 +9,9 @@ import pytest
 
 from places import ROOT
 
-jupyter = pytest.importorskip("jupyter_client", reason="jupyter_client is not installed")
+jupyter = pytest.importorskip(
+    "jupyter_client", reason="jupyter_client is not installed"
+)
 pytest.importorskip("ipykernel", reason="ipykernel is not installed")
 SHOWN = {"display_data", "execute_result", "stream", "error"}
 SCORED = """

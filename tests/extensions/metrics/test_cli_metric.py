@@ -16,8 +16,10 @@ from refless.extensions.metrics.result import MetricResult
 from refless.extensions.metrics.scoring import run
 from refless.metrics.protocol import metric_of
 
-LISTED, SCHEMA = ListResult.schema(), MetricResult.schema()
-GOOD, BAD = "the food was delicious .", "it tasted terrible ."
+LISTED = ListResult.schema()
+SCHEMA = MetricResult.schema()
+GOOD = "the food was delicious ."
+BAD = "it tasted terrible ."
 ROWS = [
     ("a", "s1", "the food was quite good .", [GOOD, BAD], [1, -1]),
     ("b", "s1", "the music was great .", ["it was great ."], [1]),
@@ -44,7 +46,9 @@ def refless(*arguments, status=0):
 
 def test_json_keeps_its_schema(file) -> None:
     """Scores by metric and system; segments by item; as the library gives them."""
-    ran = refless("metric", file, "-m", "bleu:order=2", "-m", "delta-bleu", "--format", "json")
+    ran = refless(
+        "metric", file, "-m", "bleu:order=2", "-m", "delta-bleu", "--format", "json"
+    )
     found = ran.json
     jsonschema.validate(found, SCHEMA)
     bleu, delta = found["metrics"]
@@ -66,11 +70,23 @@ def test_json_keeps_its_schema(file) -> None:
 def test_plain_files_as_sacrebleu_takes_them(tmp_path) -> None:
     """One output a line, one file a reference stream: sacrebleu's number, and it is said aloud."""
     texts = ["the cat sat on a mat", "dogs, bark at night", ""]
-    streams = [["a cat sat on the mat", "dogs bark at night", "no"], ["x", "dogs, bark", "y"]]
+    streams = [
+        ["a cat sat on the mat", "dogs bark at night", "no"],
+        ["x", "dogs, bark", "y"],
+    ]
     (tmp_path / "out.en").write_text("\n".join(texts) + "\n", encoding="utf-8")
     for name, lines in zip(("r1", "r2"), streams, strict=True):
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    flags = ["-r", tmp_path / "r1", "-r", tmp_path / "r2", "-m", "bleu", "--format", "json"]
+    flags = [
+        "-r",
+        tmp_path / "r1",
+        "-r",
+        tmp_path / "r2",
+        "-m",
+        "bleu",
+        "--format",
+        "json",
+    ]
     ran = refless("metric", tmp_path / "out.en", *flags)
     score = ran.json["metrics"][0]["score"]
     assert score == pytest.approx(sacrebleu.corpus_bleu(texts, streams).score, abs=1e-9)
@@ -80,7 +96,10 @@ def test_plain_files_as_sacrebleu_takes_them(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-m", "bleux"], "no metric 'bleux' (did you mean 'bleu'?); there are bertscore, bleu"),
+        (
+            ["-m", "bleux"],
+            "no metric 'bleux' (did you mean 'bleu'?); there are bertscore, bleu",
+        ),
         (["-m", "bleu:ordr=2"], "bleu takes order=4, tokenize=13a"),
         (["-m", "bleu:order=two"], "order must be a whole number, got 'two'"),
         (["-m", "bleu:lowercase=maybe"], "must be yes or no"),
@@ -103,15 +122,21 @@ def test_lengths_that_differ(tmp_path) -> None:
     """A reference file with fewer lines is named."""
     (tmp_path / "out").write_text("a\nb\n", encoding="utf-8")
     (tmp_path / "ref").write_text("a\n", encoding="utf-8")
-    ran = refless("metric", tmp_path / "out", "-r", tmp_path / "ref", "-m", "bleu", status=2)
+    ran = refless(
+        "metric", tmp_path / "out", "-r", tmp_path / "ref", "-m", "bleu", status=2
+    )
     assert "ref: 1 lines for 2 outputs" in ran.err
 
 
 def test_bad_rows_are_kept_as_undefined(tmp_path) -> None:
     """Under --skip-bad a row without a text keeps its place, scores null and is counted."""
     path = tmp_path / "o.jsonl"
-    path.write_text('{"text": "a b", "reference": "a b"}\n{"reference": "c"}\n', encoding="utf-8")
-    ran = refless("metric", path, "-m", "bleu:order=1", "--skip-bad", "--format", "json")
+    path.write_text(
+        '{"text": "a b", "reference": "a b"}\n{"reference": "c"}\n', encoding="utf-8"
+    )
+    ran = refless(
+        "metric", path, "-m", "bleu:order=1", "--skip-bad", "--format", "json"
+    )
     found = ran.json
     assert [item["scores"]["bleu:order=1"] for item in found["items"]] == [100, None]
     assert (found["metrics"][0]["n"], found["metrics"][0]["n_scored"]) == (2, 1)
@@ -123,7 +148,12 @@ def test_interval_of_a_mean_is_the_known_one() -> None:
     drawn = np.random.default_rng(2).choice([*"abcde"], (3, 300, 6))
     texts, *references = ([" ".join(words) for words in part] for part in drawn)
     ids = tuple(map(str, range(300)))
-    outputs = Outputs(ids=ids, texts=tuple(texts), references=tuple(zip(*references, strict=True)))
+    outputs = Outputs(
+        ids=ids, texts=tuple(texts), references=tuple(zip(*references, strict=True))
+    )
     found = run(metric_of("sbleu:order=2"), outputs, label="sbleu")
-    centre, half = found.segments.mean(), 1.96 * found.segments.std(ddof=1) / np.sqrt(300)
-    assert found.overall.score_interval == pytest.approx((centre - half, centre + half), rel=0.05)
+    centre = found.segments.mean()
+    half = 1.96 * found.segments.std(ddof=1) / np.sqrt(300)
+    assert found.overall.score_interval == pytest.approx(
+        (centre - half, centre + half), rel=0.05
+    )

@@ -68,7 +68,8 @@ def test_the_order_of_rows_changes_nothing(model: str) -> None:
         ids=OUTPUTS.ids, texts=OUTPUTS.texts[::-1], references=OUTPUTS.references[::-1]
     )
     metric = BERTScore(model=model, baseline="random")
-    first, second = metric.score(OUTPUTS).segments, metric.score(turned).segments
+    first = metric.score(OUTPUTS).segments
+    second = metric.score(turned).segments
     assert first.tolist() == second[::-1].tolist()
 
 
@@ -89,7 +90,9 @@ def test_what_is_missing_is_said(model: str, monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(InputError, match="no references"):
         BERTScore(model=model).score(Outputs(ids=("1",), texts=("a",)))
     assert BERTScore.missing() == ""
-    monkeypatch.setattr("refless.extensions.metrics.bertscore.find_spec", lambda name: None)
+    monkeypatch.setattr(
+        "refless.extensions.metrics.bertscore.find_spec", lambda name: None
+    )
     assert "'.[neural]'" in BERTScore.missing()
     loading.loaded.cache_clear()
     monkeypatch.setitem(sys.modules, "transformers", None)

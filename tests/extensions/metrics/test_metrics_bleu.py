@@ -17,8 +17,20 @@ from refless.metrics.protocol import averaged
 from refless.registry.errors import InputError, UsageError
 
 WORDS = ["a", "b", "c", "d", "cat's", "1.5", "&quot;", "The", "dog,", "!"]
-SMOOTHINGS = [("exp", None), ("none", None), ("floor", None), ("floor", 0.3), ("add-k", None)]
-TOKENIZERS = {"13a": "13a", "intl": "intl", "zh": "zh", "char": "char", "words": "none"}  # theirs
+SMOOTHINGS = [
+    ("exp", None),
+    ("none", None),
+    ("floor", None),
+    ("floor", 0.3),
+    ("add-k", None),
+]
+TOKENIZERS = {
+    "13a": "13a",
+    "intl": "intl",
+    "zh": "zh",
+    "char": "char",
+    "words": "none",
+}  # theirs
 PIECES = [
     "yes", "Yes", "no", "a.b", "1,5", "&amp;", "-\n", " ", "", "-", "\u20ac5", "e\u0301",
     "\u4e2d\u6587", "\u3002", "\u65e5", "\uac00", "\u3000", "\x1c", "\U0001f98a",
@@ -33,7 +45,9 @@ def corpus(rng, n_references=None):
         return " ".join(rng.choices(WORDS, k=rng.choice([0, 1, 2, 3, 4, 5, 6, 8])))
 
     n = rng.randint(1, 6)
-    references = [[text() for _ in range(n_references or rng.randint(1, 4))] for _ in range(n)]
+    references = [
+        [text() for _ in range(n_references or rng.randint(1, 4))] for _ in range(n)
+    ]
     copied = [rng.choice(row) if rng.random() < 0.3 else text() for row in references]
     return outputs(copied, references)
 
@@ -41,7 +55,10 @@ def corpus(rng, n_references=None):
 def streams(found):
     """The references stream by stream, padded with None, as sacrebleu takes them."""
     most = max(map(len, found.references))
-    return [[row[j] if j < len(row) else None for row in found.references] for j in range(most)]
+    return [
+        [row[j] if j < len(row) else None for row in found.references]
+        for j in range(most)
+    ]
 
 
 @pytest.mark.parametrize(("smooth", "value"), [*SMOOTHINGS, ("add-k", 0.5)])
@@ -50,9 +67,12 @@ def test_equals_sacrebleu(smooth, value, n_references) -> None:
     """Corpus and sentence scores on 18 x 30 random corpora; sacrebleu is the oracle."""
     rng = random.Random(f"{smooth}{value}{n_references}")
     for round_ in range(30):
-        order, lower = rng.choice([1, 2, 4, 5]), bool(round_ % 2)
+        order = rng.choice([1, 2, 4, 5])
+        lower = bool(round_ % 2)
         found = corpus(rng, n_references)
-        ours = BLEU(order=order, smooth=smooth, value=value, lowercase=lower).score(found)
+        ours = BLEU(order=order, smooth=smooth, value=value, lowercase=lower).score(
+            found
+        )
         theirs = SACRE(
             max_ngram_order=order,
             smooth_method=smooth,
@@ -83,7 +103,9 @@ def test_equals_sacrebleu(smooth, value, n_references) -> None:
     lower=st.booleans(),
 )
 @settings(max_examples=500)
-def test_segments_equal_sentence_bleu(text, references, tokenize, smoothing, lower) -> None:
+def test_segments_equal_sentence_bleu(
+    text, references, tokenize, smoothing, lower
+) -> None:
     """Empty texts, one word, CJK, blanks of all kinds; sacrebleu is the oracle."""
     smooth, value = smoothing
     metric = BLEU(tokenize=tokenize, smooth=smooth, value=value, lowercase=lower)
@@ -123,9 +145,11 @@ def test_tokenizers_are_sacrebleus(name) -> None:
 def coco_by_hand(found, order):
     """coco-caption's bleu_scorer, written out: counts with tiny constants, closest length."""
     length = reference_length = 0
-    guess, correct = [0] * order, [0] * order
+    guess = [0] * order
+    correct = [0] * order
     for text, references in zip(found.texts, found.references, strict=True):
-        tokens, others = text.split(), [r.split() for r in references]
+        tokens = text.split()
+        others = [r.split() for r in references]
         length += len(tokens)
         reference_length += min((abs(len(o) - len(tokens)), len(o)) for o in others)[1]
         for n in range(1, order + 1):
@@ -133,7 +157,8 @@ def coco_by_hand(found, order):
             guess[n - 1] += len(grams)
             for gram in set(grams):
                 held = [
-                    sum(tuple(o[i : i + n]) == gram for i in range(len(o) - n + 1)) for o in others
+                    sum(tuple(o[i : i + n]) == gram for i in range(len(o) - n + 1))
+                    for o in others
                 ]
                 correct[n - 1] += min(grams.count(gram), max(held))
     product = 1.0
@@ -219,7 +244,9 @@ def test_resampling_re_sums(seed) -> None:
     rows = rng.choices(range(len(found)), k=len(found))
     scores = BLEU(order=2).score(found)
     again = BLEU(order=2).score(found.take(rows))
-    assert scores.combine(scores.statistics[rows].sum(axis=0)) == pytest.approx(again.corpus)
+    assert scores.combine(scores.statistics[rows].sum(axis=0)) == pytest.approx(
+        again.corpus
+    )
 
 
 def test_signature_tells_settings_apart() -> None:
@@ -235,4 +262,6 @@ def test_signature_tells_settings_apart() -> None:
         SentenceBLEU(),
     ]
     assert len({str(metric.signature()) for metric in metrics}) == len(metrics)
-    assert str(BLEU(smooth="floor").signature()) == str(BLEU(smooth="floor", value=0.1).signature())
+    assert str(BLEU(smooth="floor").signature()) == str(
+        BLEU(smooth="floor", value=0.1).signature()
+    )

@@ -43,7 +43,9 @@ def corpus(rng, weights=WEIGHTS):
     def text():
         return " ".join(rng.choices("abcd", k=rng.randint(0, 7)))
 
-    references = [[text() for _ in range(rng.randint(1, 4))] for _ in range(rng.randint(1, 5))]
+    references = [
+        [text() for _ in range(rng.randint(1, 4))] for _ in range(rng.randint(1, 5))
+    ]
     rows = [[rng.choice(weights) for _ in row] for row in references]
     for row in rows:
         row[rng.randrange(len(row))] = rng.choice([w for w in weights if w > 0])
@@ -79,7 +81,11 @@ def test_example_of_the_author(texts, delta, bleu, precisions, variant) -> None:
     assert shown == pytest.approx(precisions, abs=0.051)
 
 
-@given(seed=st.integers(0, 10**6), variant=st.sampled_from(VARIANTS), order=st.integers(1, 4))
+@given(
+    seed=st.integers(0, 10**6),
+    variant=st.sampled_from(VARIANTS),
+    order=st.integers(1, 4),
+)
 def test_all_weights_one_is_bleu(seed, variant, order) -> None:
     """The paper's first property, exactly."""
     found = corpus(random.Random(seed), [1.0])
@@ -95,7 +101,10 @@ def test_best_reference_scores_100(seed, variant) -> None:
     """The paper's second property: the highest-weighted reference throughout gives 1."""
     rng = random.Random(seed)
     rows = [
-        [" ".join(rng.choices("abcdef", k=rng.randint(4, 9))) for _ in range(rng.randint(1, 4))]
+        [
+            " ".join(rng.choices("abcdef", k=rng.randint(4, 9)))
+            for _ in range(rng.randint(1, 4))
+        ]
         for _ in range(rng.randint(1, 5))
     ]
     weights = [[rng.choice(WEIGHTS) for _ in row] for row in rows]
@@ -110,7 +119,9 @@ def test_best_reference_scores_100(seed, variant) -> None:
 def test_one_scale_of_weights_makes_no_difference(seed, variant) -> None:
     """Halving every weight halves numerators and denominators alike."""
     found = corpus(random.Random(seed))
-    half = outputs(found.texts, found.references, [[w / 2 for w in row] for row in found.weights])
+    half = outputs(
+        found.texts, found.references, [[w / 2 for w in row] for row in found.weights]
+    )
     metric = DeltaBLEU(variant=variant, smooth="none", order=2)
     assert metric.score(half).corpus == pytest.approx(metric.score(found).corpus)
 
@@ -123,8 +134,11 @@ def by_hand(found, order, variant):
         return [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
 
     rows = []
-    for text, references, weights in zip(found.texts, found.references, found.weights, strict=True):
-        matched, totals = [], []
+    for text, references, weights in zip(
+        found.texts, found.references, found.weights, strict=True
+    ):
+        matched = []
+        totals = []
         for n in range(1, order + 1):
             mine = grams(text, n)
             total = 0.0
@@ -142,17 +156,25 @@ def by_hand(found, order, variant):
             matched.append(total)
             totals.append(max(weights) * len(mine))
         length = len(text.split())
-        closest = min((abs(len(r.split()) - length), len(r.split())) for r in references)[1]
+        closest = min(
+            (abs(len(r.split()) - length), len(r.split())) for r in references
+        )[1]
         rows.append([length, closest, *matched, *totals])
     return np.array(rows, dtype=float)
 
 
-@given(seed=st.integers(0, 10**6), variant=st.sampled_from(VARIANTS), order=st.integers(1, 4))
+@given(
+    seed=st.integers(0, 10**6),
+    variant=st.sampled_from(VARIANTS),
+    order=st.integers(1, 4),
+)
 def test_equals_its_slow_twin(seed, variant, order) -> None:
     """The compiled loop finds what the equation says."""
     found = corpus(random.Random(seed))
     metric = DeltaBLEU(order=order, tokenize="words", variant=variant)
-    assert metric.score(found).statistics == pytest.approx(by_hand(found, order, variant))
+    assert metric.score(found).statistics == pytest.approx(
+        by_hand(found, order, variant)
+    )
 
 
 def test_variants_differ_where_an_ngram_repeats() -> None:
@@ -194,7 +216,9 @@ def test_weights_are_checked() -> None:
 def test_items_without_positive_weight() -> None:
     """An error that names the first."""
     found = outputs(["a b", "b"], [["a b"], ["b", "c"]], [[1], [0, -1]])
-    with pytest.raises(InputError, match="output '2' has no reference with a positive weight"):
+    with pytest.raises(
+        InputError, match="output '2' has no reference with a positive weight"
+    ):
         DeltaBLEU().score(found)
 
 

@@ -14,8 +14,12 @@ from refless.extensions.metrics.cider import CIDErD
 from refless.metrics.protocol import METRICS
 from refless.registry.errors import UsageError
 
-TEXT = st.lists(st.sampled_from(["a", "fox", "is", "quick", "a"]), max_size=9).map(" ".join)
-ITEMS = st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=2, max_size=5)
+TEXT = st.lists(st.sampled_from(["a", "fox", "is", "quick", "a"]), max_size=9).map(
+    " ".join
+)
+ITEMS = st.lists(
+    st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=2, max_size=5
+)
 Items = list[tuple[str, list[str]]]
 
 
@@ -26,9 +30,15 @@ def slow_cider(items: Items) -> list[float]:
         words = text.split()
         return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
-    def cosine(a: dict[tuple[str, ...], float], b: dict[tuple[str, ...], float]) -> float:
+    def cosine(
+        a: dict[tuple[str, ...], float], b: dict[tuple[str, ...], float]
+    ) -> float:
         norms = math.hypot(*a.values()) * math.hypot(*b.values())
-        return sum(min(v, b[g]) * b[g] for g, v in a.items() if g in b) / norms if norms else 0.0
+        return (
+            sum(min(v, b[g]) * b[g] for g, v in a.items() if g in b) / norms
+            if norms
+            else 0.0
+        )
 
     def near(text: str, other: str) -> float:
         apart = grams(text, 2).total() - grams(other, 2).total()
@@ -38,13 +48,18 @@ def slow_cider(items: Items) -> list[float]:
     for text, known in items:
         total = 0.0
         for n in range(1, 5):
-            df = Counter(g for _, many in items for g in {g for s in many for g in grams(s, n)})
+            df = Counter(
+                g for _, many in items for g in {g for s in many for g in grams(s, n)}
+            )
 
             def vector(
                 text: str, n: int = n, df: Counter[tuple[str, ...]] = df
             ) -> dict[tuple[str, ...], float]:
                 counts = grams(text, n)
-                return {g: c * math.log(len(items) / max(1, df[g])) for g, c in counts.items()}
+                return {
+                    g: c * math.log(len(items) / max(1, df[g]))
+                    for g, c in counts.items()
+                }
 
             pairs = (near(text, s) * cosine(vector(text), vector(s)) for s in known)
             total += sum(pairs) / len(known) / 4
@@ -56,7 +71,9 @@ def slow_cider(items: Items) -> list[float]:
 def test_cider_d_is_coco_captions(items: Items) -> None:
     """pycocoevalcap's Cider, segments and corpus."""
     cider = pytest.importorskip("pycocoevalcap.cider.cider", reason="no pycocoevalcap")
-    assume(any(one for _, many in items for one in many))  # it cannot do without any word
+    assume(
+        any(one for _, many in items for one in many)
+    )  # it cannot do without any word
     known = {i: list(many) for i, (_, many) in enumerate(items)}
     texts = {i: [text] for i, (text, _) in enumerate(items)}
     mean, each = cider.Cider().compute_score(known, texts)
@@ -95,7 +112,10 @@ def test_settings() -> None:
     """Case, tokens and order; all of them signed."""
     outputs = outputs_of_items([("The Fox", ["the fox"]), ("Dog.", ["a dog ."])])
     assert CIDErD().score(outputs).corpus == 0.0
-    assert CIDErD(lowercase=True, tokenize="13a", order=2).score(outputs).segments.min() > 1
+    assert (
+        CIDErD(lowercase=True, tokenize="13a", order=2).score(outputs).segments.min()
+        > 1
+    )
     signed = "cider-d|order:4|sigma:6|tok:words|lower:no|df:references|v:"
     assert str(CIDErD().signature()).startswith(signed)
     assert METRICS["cider-d"] is CIDErD
@@ -111,8 +131,13 @@ def test_bad_parameters() -> None:
 
 def test_systems_in_one_file_score_as_each_alone() -> None:
     """Frequencies are counted once an item, however many systems answered it."""
-    references = (("a fox is quick", "the quick fox"), ("a dog is slow",), ("birds sing today",))
-    one, other = ("a fox is here", "the dog", "birds sing"), ("no", "a dog is slow", "sing birds")
+    references = (
+        ("a fox is quick", "the quick fox"),
+        ("a dog is slow",),
+        ("birds sing today",),
+    )
+    one = ("a fox is here", "the dog", "birds sing")
+    other = ("no", "a dog is slow", "sing birds")
     alone = CIDErD().score(Outputs(ids=numbered(3), texts=one, references=references))
     for items in ((), ("1", "2", "3", "1", "2", "3")):
         both = Outputs(
@@ -138,7 +163,9 @@ def test_an_item_is_all_its_rows_references(
 ) -> None:
     """Rows of one item with other references: their union is the document, in any order."""
 
-    def scored(rows: list[tuple[str, str, list[str]]], *, union: bool = False) -> np.ndarray:
+    def scored(
+        rows: list[tuple[str, str, list[str]]], *, union: bool = False
+    ) -> np.ndarray:
         every = {
             item: sorted({r for i, _, many in rows if i == item for r in many})
             for item, _, _ in rows
@@ -159,15 +186,21 @@ def test_an_item_is_all_its_rows_references(
         )
         return found[len(every) :] if union else found
 
-    known, taught = scored(rows), scored(rows, union=True)
+    known = scored(rows)
+    taught = scored(rows, union=True)
     moved = [i for i in order if i < len(rows)]
     np.testing.assert_allclose(known, taught, atol=1e-12)
-    np.testing.assert_allclose(scored([rows[i] for i in moved]), known[moved], atol=1e-12)
+    np.testing.assert_allclose(
+        scored([rows[i] for i in moved]), known[moved], atol=1e-12
+    )
 
 
 def test_one_item_of_two_systems_has_no_score() -> None:
     """Nothing in a single item is rarer than anything else."""
     both = Outputs(
-        ids=numbered(2), texts=("a", "b"), references=(("a b",),) * 2, systems=("A", "B")
+        ids=numbered(2),
+        texts=("a", "b"),
+        references=(("a b",),) * 2,
+        systems=("A", "B"),
     )
     assert np.isnan(CIDErD().score(both).segments).all()

@@ -18,7 +18,16 @@ from refless.metrics.protocol import METRICS
 from refless.registry.errors import MissingExtraError, RefLessError, UsageError
 
 VOCABULARY = "the a dog dogs runs run quick fast is was , . It's"
-ODD = ["", " ", "|||", "a ||| b", "zwei Füchse\nlaufen", "\ud83d", "...", "don't (stop)!"]
+ODD = [
+    "",
+    " ",
+    "|||",
+    "a ||| b",
+    "zwei Füchse\nlaufen",
+    "\ud83d",
+    "...",
+    "don't (stop)!",
+]
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +54,16 @@ def some_items(n: int) -> Outputs:
 @pytest.mark.usefixtures("_jar")
 def test_the_jar_is_coco_captions() -> None:
     """pycocoevalcap's Meteor: segments, and the corpus score out of our sums."""
-    meteor = pytest.importorskip("pycocoevalcap.meteor.meteor", reason="no pycocoevalcap")
+    meteor = pytest.importorskip(
+        "pycocoevalcap.meteor.meteor", reason="no pycocoevalcap"
+    )
     outputs = some_items(60)
     peer = meteor.Meteor()
     peer.meteor_p.stderr.close()
     known = {i: list(many) for i, many in enumerate(outputs.references)}
-    corpus, each = peer.compute_score(known, {i: [x] for i, x in enumerate(outputs.texts)})
+    corpus, each = peer.compute_score(
+        known, {i: [x] for i, x in enumerate(outputs.texts)}
+    )
     found = METEOR().score(outputs)
     assert found.segments == pytest.approx(each, abs=1e-9)
     assert found.corpus == pytest.approx(corpus, abs=1e-9)
@@ -58,7 +71,9 @@ def test_the_jar_is_coco_captions() -> None:
     peer.meteor_p.wait()
     peer.meteor_p.stdout.close()
     halves = found.statistics[:30].sum(axis=0), found.statistics[30:].sum(axis=0)
-    assert float(found.combine(halves[0] + halves[1])) == pytest.approx(corpus, abs=1e-9)
+    assert float(found.combine(halves[0] + halves[1])) == pytest.approx(
+        corpus, abs=1e-9
+    )
 
 
 def test_the_score_by_hand() -> None:
@@ -69,7 +84,9 @@ def test_the_score_by_hand() -> None:
     R = 1.6 / 2, F = PR / (0.85 P + 0.15 R), times 1 - 0.6 (1/3)^0.2 = 0.40705.
     """
     counts = [5, 4, 3, 2, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 3, 3]
-    assert meteor_score(np.array(counts, dtype=float)) == pytest.approx(0.4070518285694128)
+    assert meteor_score(np.array(counts, dtype=float)) == pytest.approx(
+        0.4070518285694128
+    )
     assert meteor_score(np.zeros((2, 23))).tolist() == [0.0, 0.0]
 
 
@@ -101,11 +118,15 @@ def test_the_kernel() -> None:
     outputs = ["the dog runs", "a quick man was fast"]
     found = Meteor().prepare(rated).similarities(outputs)
     for i, text in enumerate(outputs):
-        known = Outputs(ids=numbered(3), texts=(text,) * 3, references=tuple((s,) for s in rated))
+        known = Outputs(
+            ids=numbered(3), texts=(text,) * 3, references=tuple((s,) for s in rated)
+        )
         assert found[i] == pytest.approx(METEOR().score(known).segments)
     model = BLEUNeighbors(kernel="meteor", min_neighbors=1).fit(rated, [1.0, 2.0, 3.0])
     assert model.threshold == 0.18
-    assert "|kernel:meteor|impl:meteor-1.5|lang:en|norm:yes|tau:0.18|" in str(model.signature())
+    assert "|kernel:meteor|impl:meteor-1.5|lang:en|norm:yes|tau:0.18|" in str(
+        model.signature()
+    )
     assert model.estimate(["the quick dog runs"]).values[0] == 1.0
 
 

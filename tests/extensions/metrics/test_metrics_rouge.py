@@ -10,16 +10,22 @@ from refless.extensions.metrics.rouge import RougeL
 from refless.metrics.protocol import METRICS
 from refless.registry.errors import InputError, UsageError
 
-WORDS = st.lists(st.sampled_from(["a", "fox", "is", "quick", "not"]), min_size=1, max_size=9)
+WORDS = st.lists(
+    st.sampled_from(["a", "fox", "is", "quick", "not"]), min_size=1, max_size=9
+)
 TEXT = WORDS.map(" ".join)
-ITEMS = st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4)
+ITEMS = st.lists(
+    st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4
+)
 Items = list[tuple[str, list[str]]]
 
 
 def test_by_hand() -> None:
     """LCS "the is quick": 3 of 4 and 3 of 5 words; the second reference shares 1 of 1."""
     outputs = Outputs(
-        ids=("1",), texts=("the fox is quick",), references=(("the dog is very quick", "fox"),)
+        ids=("1",),
+        texts=("the fox is quick",),
+        references=(("the dog is very quick", "fox"),),
     )
     assert RougeL().score(outputs).corpus == pytest.approx(6 / 9)
     # coco-caption: the highest precision 3/4, the highest recall 1, beta 1.2
@@ -30,7 +36,9 @@ def test_by_hand() -> None:
 @given(ITEMS)
 def test_f1_is_rouge_scores(items: Items) -> None:
     """The rougeL F of rouge-score without a stemmer, the highest over references."""
-    rouge_scorer = pytest.importorskip("rouge_score.rouge_scorer", reason="no rouge-score")
+    rouge_scorer = pytest.importorskip(
+        "rouge_score.rouge_scorer", reason="no rouge-score"
+    )
     scorer = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=False)
     outputs = outputs_of_items(items)
     wanted = [
@@ -46,7 +54,9 @@ def test_coco_is_coco_captions(items: Items) -> None:
     rouge = pytest.importorskip("pycocoevalcap.rouge.rouge", reason="no pycocoevalcap")
     outputs = outputs_of_items(items)
     known = {i: list(many) for i, many in enumerate(outputs.references)}
-    mean, each = rouge.Rouge().compute_score(known, {i: [x] for i, x in enumerate(outputs.texts)})
+    mean, each = rouge.Rouge().compute_score(
+        known, {i: [x] for i, x in enumerate(outputs.texts)}
+    )
     found = RougeL(variant="coco").score(outputs)
     assert found.segments == pytest.approx(each, abs=1e-9)
     assert found.corpus == pytest.approx(mean, abs=1e-9)
@@ -80,9 +90,13 @@ def test_case() -> None:
 
 def test_signatures() -> None:
     """Everything that changes a number."""
-    assert str(RougeL().signature()).startswith("rouge-l|tok:words|lower:no|variant:f1|v:")
+    assert str(RougeL().signature()).startswith(
+        "rouge-l|tok:words|lower:no|variant:f1|v:"
+    )
     coco = RougeL(tokenize="13a", lowercase=True, variant="coco")
-    assert str(coco.signature()).startswith("rouge-l|tok:13a|lower:yes|variant:coco|beta:1.2|v:")
+    assert str(coco.signature()).startswith(
+        "rouge-l|tok:13a|lower:yes|variant:coco|beta:1.2|v:"
+    )
     assert METRICS["rouge-l"] is RougeL
     assert RougeL.missing() == ""
 

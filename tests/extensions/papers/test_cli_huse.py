@@ -51,7 +51,10 @@ def test_scale_changes_nothing(tmp_path: Path) -> None:
     other = run("huse", path, "--scale", 1, 5, "--format", "json").json
     assert one["human"] == other["human"]
     assert "ties:float" in one["signature"]
-    assert "ties:exact" in run("huse", path, "--exact-ties", "--format", "json").json["signature"]
+    assert (
+        "ties:exact"
+        in run("huse", path, "--exact-ties", "--format", "json").json["signature"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,7 +81,9 @@ def test_wrong_input(tmp_path: Path, change, flags, said: str) -> None:
 
 def test_no_logprob_column(tmp_path: Path) -> None:
     """It says what HUSE needs."""
-    bare = [{key: value for key, value in row.items() if key != "logprob"} for row in rows()]
+    bare = [
+        {key: value for key, value in row.items() if key != "logprob"} for row in rows()
+    ]
     ran = run("huse", jsonl(tmp_path / "rated.jsonl", bare))
     assert ran.code == 2
     assert "--column logprob" in ran.err

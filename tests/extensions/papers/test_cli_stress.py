@@ -32,7 +32,12 @@ def rows(n: int = 20) -> list[dict[str, object]]:
     for i in range(n):
         references = [text() for _ in range(3)]
         for system in ("s1", "s2"):
-            row = {"id": f"{system}-{i}", "system": system, "source": f"q{i}", "text": text()}
+            row = {
+                "id": f"{system}-{i}",
+                "system": system,
+                "source": f"q{i}",
+                "text": text(),
+            }
             found.append({**row, "references": references})
     return found
 
@@ -73,16 +78,28 @@ def test_everything_at_once(folder: Path) -> None:
         assert sorted(ran_or_not) == sorted([*names, "stuffing"])
     sentence = found["bleu"]["probes"][3]
     best = sentence["rows"][1]
-    references = tuple(tuple(row["references"]) for row in rows() if row["system"] == "s1")
+    references = tuple(
+        tuple(row["references"]) for row in rows() if row["system"] == "s1"
+    )
     outputs = Outputs(
-        ids=tuple(map(str, range(20))), texts=(best["text"],) * 20, references=references
+        ids=tuple(map(str, range(20))),
+        texts=(best["text"],) * 20,
+        references=references,
     )
     assert best["score"] == pytest.approx(BLEU().score(outputs).corpus)
 
 
 def test_text_has_a_verdict_a_probe(folder: Path) -> None:
     """Verdicts first, then tables, within 80 columns; the advice of the paper."""
-    ran = run("stress", folder / "out.jsonl", "-m", "bleu", "--train", folder / "train.txt", *FAST)
+    ran = run(
+        "stress",
+        folder / "out.jsonl",
+        "-m",
+        "bleu",
+        "--train",
+        folder / "train.txt",
+        *FAST,
+    )
     assert ran.code == 0, ran.err
     assert not too_wide(ran.out)
     for name in ("references", "frequent", "rare", "sentence", "useless"):
@@ -123,12 +140,19 @@ def test_misuse_is_told(folder: Path, flags: list[object], message: str) -> None
     assert "Traceback" not in ran.err
 
 
-def test_without_bm25s_the_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_bm25s_the_extra_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Before any probe runs; the other probes need none."""
     monkeypatch.setitem(sys.modules, "bm25s", None)
     ran = run("stress", folder / "out.jsonl", "-m", "bleu")
-    assert (ran.code, "The probe 'frequent' needs an extra: pip install" in ran.err) == (2, True)
-    ran = run("stress", folder / "out.jsonl", "-m", "bleu", "--probe", "references", *FAST)
+    assert (
+        ran.code,
+        "The probe 'frequent' needs an extra: pip install" in ran.err,
+    ) == (2, True)
+    ran = run(
+        "stress", folder / "out.jsonl", "-m", "bleu", "--probe", "references", *FAST
+    )
     assert ran.code == 0, ran.err
 
 
@@ -136,7 +160,9 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands and Python of docs/stress.md, in their order."""
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs/stress.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```(sh|python)\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
+    blocks = re.findall(
+        r"^```(sh|python)\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE
+    )
     assert {language for language, _ in blocks} == {"sh", "python"}
     for language, block in blocks:
         if language == "python":

@@ -26,8 +26,15 @@ def published():
 def test_published_numbers() -> None:
     """FACTS: HUSE 0.53, HUSE-Q 0.58, HUSE-D 0.95."""
     found = huse(*published())
-    assert (found.n, found.n_human, found.n_left_out, found.neighbors) == (200, 100, 0, 15)
-    assert (found.huse, found.quality, found.diversity) == pytest.approx((0.53, 0.58, 0.95))
+    assert (found.n, found.n_human, found.n_left_out, found.neighbors) == (
+        200,
+        100,
+        0,
+        15,
+    )
+    assert (found.huse, found.quality, found.diversity) == pytest.approx(
+        (0.53, 0.58, 0.95)
+    )
     assert found.huse_interval[0] < 0.53 < found.huse_interval[1]
 
 
@@ -39,7 +46,8 @@ def slow(features, human, k, share):
         others = [j for j in range(len(human)) if j != i]
         radius = sorted(off[others])[min(k, len(others) - 1)]
         votes = [human[j] for j in others if off[j] <= radius * (1 + share)]
-        people, models = sum(votes) / sum(human), (len(votes) - sum(votes)) / sum(~human)
+        people = sum(votes) / sum(human)
+        models = (len(votes) - sum(votes)) / sum(~human)
         wrong.append((people >= models - 1e-12) != human[i])
     return np.mean(np.array(wrong)[human]) + np.mean(np.array(wrong)[~human])
 
@@ -50,8 +58,10 @@ def test_slow_twin(seed, k, exact) -> None:
     """Random texts with many ties."""
     rng = np.random.default_rng(seed)
     n = 24
-    ratings, probable = rng.integers(1, 6, n).astype(float), -rng.integers(5, 15, n).astype(float)
-    lengths, human = rng.integers(1, 4, n).astype(float), rng.random(n) < 0.5
+    ratings = rng.integers(1, 6, n).astype(float)
+    probable = -rng.integers(5, 15, n).astype(float)
+    lengths = rng.integers(1, 4, n).astype(float)
+    human = rng.random(n) < 0.5
     human[:4] = [True, True, False, False]
     found = huse(ratings, probable, lengths, human, neighbors=k, exact_ties=exact)
     order = np.lexsort((human, probable / lengths, ratings))
@@ -68,7 +78,10 @@ def test_apart_and_alike() -> None:
     rng = np.random.default_rng(0)
     human = np.arange(200) < 100
     apart = huse(
-        human * 5.0 + rng.normal(size=200) * 0.1, rng.normal(size=200), np.ones(200), human
+        human * 5.0 + rng.normal(size=200) * 0.1,
+        rng.normal(size=200),
+        np.ones(200),
+        human,
     )
     assert (apart.huse, apart.quality) == (0.0, 0.0)
     alike = huse(rng.normal(size=200), rng.normal(size=200), np.ones(200), human)
@@ -130,7 +143,8 @@ def test_what_is_missing_is_left_out() -> None:
 
 def test_bad_input() -> None:
     """One kind of text only, lengths of 0, no neighbour."""
-    ones, human = np.ones(6), np.array([True, True, True, False, False, False])
+    ones = np.ones(6)
+    human = np.array([True, True, True, False, False, False])
     with pytest.raises(InputError, match="people's texts with a model's"):
         huse(ones, ones, ones, np.ones(6, dtype=bool))
     with pytest.raises(InputError, match="length"):

@@ -33,7 +33,8 @@ def triples(n, seed):
         return " ".join(rng.choices(WORDS, k=rng.randint(1, 6)))
 
     return [
-        MessageTriple(id=f"t{i}", context=text(), message=text(), response=text()) for i in range(n)
+        MessageTriple(id=f"t{i}", context=text(), message=text(), response=text())
+        for i in range(n)
     ]
 
 
@@ -54,7 +55,9 @@ def bm25(texts, query, k1=1.5, b=0.75):
 def test_scores_follow_the_formula() -> None:
     """Sordoni et al. (2015): d(message) (alpha d(response) + (1 - alpha) epsilon), d = BM25."""
     corpus = triples(40, 1)
-    seed = MessageTriple(id="s", context="c", message="how are you", response="fine thanks")
+    seed = MessageTriple(
+        id="s", context="c", message="how are you", response="fine thanks"
+    )
     messages = bm25([t.message for t in corpus], seed.message)
     responses = bm25([t.response for t in corpus], seed.response)
     scores = messages * (0.5 * responses + 0.5 * 0.1)
@@ -127,7 +130,9 @@ def test_raters_order_hides_origins() -> None:
 def test_back_as_weighted_references() -> None:
     """The original first, then by weight; unrated ones are left out; unknown ids are an error."""
     found = [
-        Candidate(id=str(i), item="s", context="c", message="m", response=text, kind=kind)
+        Candidate(
+            id=str(i), item="s", context="c", message="m", response=text, kind=kind
+        )
         for i, (text, kind) in enumerate(
             [("bad", "mined"), ("own", "original"), ("good", "mined"), ("m", "parrot")]
         )
@@ -136,7 +141,10 @@ def test_back_as_weighted_references() -> None:
     assert row.references == ("own", "good", "bad")
     assert row.weights == (0.5, 1, -1)
     outputs = Outputs(
-        ids=("s",), texts=("good",), references=(row.references,), weights=(row.weights,)
+        ids=("s",),
+        texts=("good",),
+        references=(row.references,),
+        weights=(row.weights,),
     )
     assert DeltaBLEU(order=1).score(outputs).corpus == pytest.approx(100)
     with pytest.raises(InputError, match="'9' was rated but is not in the key"):
@@ -162,14 +170,23 @@ def test_command_goes_out_and_back(tmp_path) -> None:
         {"id": t.id, "context": t.context, "message": t.message, "response": t.response}
         for t in corpus
     ]
-    (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    (tmp_path / "corpus.jsonl").write_text(
+        "\n".join(map(json.dumps, lines)), encoding="utf-8"
+    )
     rated = [{**line, "rating": 5 if i % 2 else 2} for i, line in enumerate(lines[:6])]
-    (tmp_path / "seeds.jsonl").write_text("\n".join(map(json.dumps, rated)), encoding="utf-8")
+    (tmp_path / "seeds.jsonl").write_text(
+        "\n".join(map(json.dumps, rated)), encoding="utf-8"
+    )
     flags = ["--seeds", tmp_path / "seeds.jsonl", "--min-rating", 4, "-n", 3]
     ran = refless(tmp_path / "corpus.jsonl", *flags, "--out-dir", tmp_path)
     assert "3 of 6 triples have a mean rating of at least 4" in ran.err
     raters = rows_of(tmp_path / "raters.jsonl")
-    assert {key for row in raters for key in row} == {"id", "context", "message", "response"}
+    assert {key for row in raters for key in row} == {
+        "id",
+        "context",
+        "message",
+        "response",
+    }
     assert len(rows_of(tmp_path / "key.jsonl")) == len(raters)
 
     back = [
@@ -177,7 +194,9 @@ def test_command_goes_out_and_back(tmp_path) -> None:
         for k, name in enumerate("xyz")
         for row in raters
     ]
-    (tmp_path / "back.jsonl").write_text("\n".join(map(json.dumps, back)), encoding="utf-8")
+    (tmp_path / "back.jsonl").write_text(
+        "\n".join(map(json.dumps, back)), encoding="utf-8"
+    )
     ran = refless("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path)
     found = rows_of(tmp_path / "references.jsonl")
     assert [row["item"] for row in found] == ["t1", "t3", "t5"]
@@ -212,5 +231,7 @@ def test_command_misuse(tmp_path) -> None:
 def test_without_bm25s_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing else in refless needs it."""
     monkeypatch.setitem(sys.modules, "bm25s", None)
-    with pytest.raises(MissingExtraError, match=r"Mining needs an extra: .*'\.\[papers\]'"):
+    with pytest.raises(
+        MissingExtraError, match=r"Mining needs an extra: .*'\.\[papers\]'"
+    ):
         mine(triples(1, 0), triples(9, 1), 5, "words")

@@ -11,7 +11,9 @@ from refless.extensions.papers.stress.judging import Scorer
 from refless.registry.errors import InputError, UsageError
 
 OUTPUTS = Outputs(
-    ids=("a", "b"), texts=("one two", "drei \u2028 vier"), references=(("r",), ("s", "t"))
+    ids=("a", "b"),
+    texts=("one two", "drei \u2028 vier"),
+    references=(("r",), ("s", "t")),
 )
 
 
@@ -74,4 +76,7 @@ def test_a_reader_that_stops_early_is_judged_by_its_lines(tmp_path: Path) -> Non
 
 def test_signature_names_the_command() -> None:
     """Everything that can change the scores, as far as it can be seen."""
-    assert str(Scorer(command="my-tool --fast").signature()) == "scorer|command:my-tool --fast"
+    assert (
+        str(Scorer(command="my-tool --fast").signature())
+        == "scorer|command:my-tool --fast"
+    )

@@ -12,7 +12,11 @@ from refless.extensions.metrics.rouge import RougeL
 from refless.extensions.papers.stress.material import StressItems, material_of
 from refless.extensions.papers.stress.pairing import rounds, rows_of
 from refless.extensions.papers.stress.plan import StressPlan
-from refless.extensions.papers.stress.probes import frequent_probe, rare_probe, references_probe
+from refless.extensions.papers.stress.probes import (
+    frequent_probe,
+    rare_probe,
+    references_probe,
+)
 from refless.extensions.papers.stress.rows import Row, relative
 from refless.extensions.papers.stress.run import stress
 from refless.extensions.papers.stress.useless import useless_probe
@@ -36,7 +40,10 @@ class Counts:
     def score(self, outputs: Outputs) -> Scores:
         return averaged(
             np.array(
-                [float(text.split().count(self.word)) if text else np.nan for text in outputs.texts]
+                [
+                    float(text.split().count(self.word)) if text else np.nan
+                    for text in outputs.texts
+                ]
             )
         )
 
@@ -48,16 +55,27 @@ class Counts:
         return ""
 
 
-def outputs_of(n: int = 60, systems: tuple[str, ...] = ("good", "poor"), seed: int = 0) -> Outputs:
+def outputs_of(
+    n: int = 60, systems: tuple[str, ...] = ("good", "poor"), seed: int = 0
+) -> Outputs:
     """n items with three references each; `good` differs from the first in one word, `poor` in
     most."""
     rng = np.random.default_rng(seed)
 
     def sentence() -> list[str]:
         one, other = rng.choice(NOUNS, 2)
-        return ["the", str(one), str(rng.choice(VERBS)), "the", str(other), "near", "here"]
+        return [
+            "the",
+            str(one),
+            str(rng.choice(VERBS)),
+            "the",
+            str(other),
+            "near",
+            "here",
+        ]
 
-    references, rows = [], []
+    references = []
+    rows = []
     for _ in range(n):
         first = sentence()
         known = [first, [*first[:4], str(rng.choice(NOUNS)), *first[5:]], sentence()]
@@ -83,7 +101,8 @@ def test_leave_one_out_is_equation_1(material: StressItems) -> None:
     metric = BLEU(tokenize="words")
     probe = references_probe(metric, material, FEW)
     known = material.items.references
-    people, good = [], []
+    people = []
+    good = []
     for i in range(3):
         rest = tuple((*row[:i], *row[i + 1 :]) for row in known)
         for texts, scores in (
@@ -129,8 +148,12 @@ def test_frequent_words_and_their_control(material: StressItems) -> None:
 
 def test_texts_without_words() -> None:
     """Nothing can be replaced in them, which is said."""
-    outputs = Outputs(ids=numbered(3), texts=("...", "", "?"), references=(("!", "."),) * 3)
-    found = stress(Counts(), material_of(outputs), StressPlan(probes=("frequent",)), label="x")
+    outputs = Outputs(
+        ids=numbered(3), texts=("...", "", "?"), references=(("!", "."),) * 3
+    )
+    found = stress(
+        Counts(), material_of(outputs), StressPlan(probes=("frequent",)), label="x"
+    )
     assert "no words" in found.skipped["frequent"]
 
 
@@ -152,7 +175,9 @@ def test_rare_words_by_frequency(material: StressItems) -> None:
     ]  # fmt: skip
     assert probe.rows[1].share == pytest.approx(1 / 7)
     assert probe.rows[1].score == probe.rows[2].score < probe.rows[0].score
-    known = rare_probe(RougeL(), material, {**train, **dict.fromkeys(VERBS, 1)}, FEW, **more)
+    known = rare_probe(
+        RougeL(), material, {**train, **dict.fromkeys(VERBS, 1)}, FEW, **more
+    )
     assert known.rows[2].share == 0
     assert known.rows[2].change == 0
 
@@ -162,7 +187,9 @@ def test_rare_verdict_compares_with_the_share(material: StressItems) -> None:
     train = dict.fromkeys(("the", "near", "here", *NOUNS), 50)
     assert rare_probe(Counts(), material, train, FEW, thresholds=(30,)).fooled
     everything = {**train, **dict.fromkeys(VERBS, 50)}
-    assert rare_probe(Counts(), material, everything, FEW, thresholds=(30,)).fooled is None
+    assert (
+        rare_probe(Counts(), material, everything, FEW, thresholds=(30,)).fooled is None
+    )
     assert "references" in rare_probe(Counts(), material, None, FEW).about
 
 
@@ -197,7 +224,8 @@ def test_interval_of_a_mean_change_is_the_known_one() -> None:
 
 def test_change_is_on_what_both_could_score() -> None:
     """Outputs without a score on either side are left out of the change, and counted."""
-    before, after = np.array([1.0, 2.0, np.nan, 4.0]), np.array([2.0, np.nan, 9.0, 5.0])
+    before = np.array([1.0, 2.0, np.nan, 4.0])
+    after = np.array([2.0, np.nan, 9.0, 5.0])
     rows = rows_of(
         (Row(label="before"), rounds(averaged(before))),
         [(Row(label="after"), rounds(averaged(after)))],
@@ -210,7 +238,8 @@ def test_change_is_on_what_both_could_score() -> None:
 
 def test_seed_is_heard_and_signed() -> None:
     """Another seed draws other words; the signature says which."""
-    material, metric = material_of(outputs_of(40)), BLEU(tokenize="words")
+    material = material_of(outputs_of(40))
+    metric = BLEU(tokenize="words")
     plans = [StressPlan(probes=("frequent",), seed=seed) for seed in (0, 1)]
     one, other = (stress(metric, material, plan, label="bleu") for plan in plans)
     assert one.probes[0].rows[-1].score != other.probes[0].rows[-1].score
@@ -240,7 +269,11 @@ def test_material_sorts_items_and_systems() -> None:
     assert found.systems == {"s": ("x",), "t": ("y",)}
     assert (len(found.items), found.dropped) == (1, 2)
     with pytest.raises(InputError, match="answered by all"):
-        material_of(Outputs(ids=("1", "2"), texts=("x", "y"), systems=("s", "t"), items=("a", "b")))
+        material_of(
+            Outputs(
+                ids=("1", "2"), texts=("x", "y"), systems=("s", "t"), items=("a", "b")
+            )
+        )
 
 
 def test_settings_that_cannot_be() -> None:

@@ -19,13 +19,17 @@ FAST = (
     "bleu:lowercase=yes",
     "bleu:tokenize=char,smooth=add-k",
 )
-WORDS = st.lists(st.sampled_from(["a", "b", "B", "c", "a.", "dd"]), max_size=7).map(" ".join)
+WORDS = st.lists(st.sampled_from(["a", "b", "B", "c", "a.", "dd"]), max_size=7).map(
+    " ".join
+)
 
 
 @pytest.mark.parametrize("spec", FAST)
 @settings(max_examples=15, deadline=None)
 @given(
-    references=st.lists(st.lists(WORDS, min_size=1, max_size=3), min_size=2, max_size=5),
+    references=st.lists(
+        st.lists(WORDS, min_size=1, max_size=3), min_size=2, max_size=5
+    ),
     candidates=st.lists(WORDS, min_size=1, max_size=6),
 )
 def test_statistics_are_the_scores(
@@ -42,12 +46,15 @@ def test_statistics_are_the_scores(
 
 def drawn(n: int, seed: int, words: str = "abcdef") -> list[str]:
     rng = np.random.default_rng(seed)
-    return [" ".join(rng.choice(list(words), int(rng.integers(3, 8)))) for _ in range(n)]
+    return [
+        " ".join(rng.choice(list(words), int(rng.integers(3, 8)))) for _ in range(n)
+    ]
 
 
 def test_order_and_repeats_leave_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     """Candidates in another order, twice, or in smaller blocks; ties go by the alphabet."""
-    flat, candidates = drawn(30, 5), drawn(40, 6)
+    flat = drawn(30, 5)
+    candidates = drawn(40, 6)
     references = [flat[2 * i : 2 * i + 2] for i in range(15)]
     metric = metric_of("bleu:order=2,tokenize=words,smooth=coco")
     found = search(metric, references, candidates)
@@ -60,10 +67,13 @@ def test_order_and_repeats_leave_no_trace(monkeypatch: pytest.MonkeyPatch) -> No
 def test_shortlist_is_by_bleu(monkeypatch: pytest.MonkeyPatch) -> None:
     """ROUGE-L scores the three candidates that BLEU puts first, and says that it is no proof."""
     monkeypatch.setattr(sentence, "SHORTLIST", 3)
-    flat, candidates = drawn(20, 8), sorted({*drawn(15, 9)})
+    flat = drawn(20, 8)
+    candidates = sorted({*drawn(15, 9)})
     references = [flat[2 * i : 2 * i + 2] for i in range(10)]
     found = search(RougeL(), references, candidates)
-    by_bleu = sorted(candidates, key=lambda t: -score_of(BLEU(tokenize="words"), t, references))
+    by_bleu = sorted(
+        candidates, key=lambda t: -score_of(BLEU(tokenize="words"), t, references)
+    )
     assert found.text in by_bleu[:3]
     assert (found.n_scored, found.n_candidates) == (3, len(candidates))
     assert found.score == max(score_of(RougeL(), t, references) for t in by_bleu[:3])

@@ -11,7 +11,11 @@ from refless.estimators.neighbors import BLEUNeighbors
 from refless.extensions.papers.stress import stuffing
 from refless.extensions.papers.stress.judging import Estimated
 from refless.extensions.papers.stress.plan import StressPlan
-from refless.extensions.papers.stress.stuffing import fragments_of, stuffed, stuffing_probe
+from refless.extensions.papers.stress.stuffing import (
+    fragments_of,
+    stuffed,
+    stuffing_probe,
+)
 from refless.registry.errors import UsageError
 
 PLAN = StressPlan(resamples=50)
@@ -68,7 +72,9 @@ def test_probe_holds_all_attackers(
     ]
     attacked = rows["stuffed, all ratings known"]
     assert attacked.score > rows["honest outputs"].score
-    assert attacked.change == pytest.approx(attacked.score - rows["honest outputs"].score)
+    assert attacked.change == pytest.approx(
+        attacked.score - rows["honest outputs"].score
+    )
     assert attacked.text
     assert probe.verdict.startswith("A stuffed output gets")
 

@@ -8,7 +8,14 @@ from refless.data.records import Outputs
 from refless.extensions.papers.stress.material import material_of
 from refless.extensions.papers.stress.useless import REFUSAL, useless, warns
 
-KINDS = ["refusal", "empty", "truncated", "shuffled", "repeated", "another item's answer"]
+KINDS = [
+    "refusal",
+    "empty",
+    "truncated",
+    "shuffled",
+    "repeated",
+    "another item's answer",
+]
 POOL = simulate(240, seed=3).pool
 RATED = [
     {"source": POOL.sources[i], "text": POOL.texts[i], "rating": 1 + 4 * POOL.human[i]}
@@ -19,7 +26,12 @@ HONEST = [{"source": POOL.sources[i], "text": POOL.texts[i]} for i in range(160,
 
 def result_of(estimator: str) -> refless.StressResult:
     return refless.stress(
-        HONEST, rated=RATED, estimator=estimator, scale=(1, 5), probe=["useless"], resamples=200
+        HONEST,
+        rated=RATED,
+        estimator=estimator,
+        scale=(1, 5),
+        probe=["useless"],
+        resamples=200,
     )
 
 
@@ -38,27 +50,39 @@ def test_what_no_estimate_and_no_guard_shows() -> None:
     """Neighbours read no sources."""
     (probe,) = result_of("bleu-neighbors").stressed[0].probes
     assert probe.fooled is True
-    assert probe.verdict == "Neither a lower estimate nor a guard shows: another item's answer."
-    assert probe.rows[1].change > 0  # refusals have higher estimates, and only the guard stops them
+    assert (
+        probe.verdict
+        == "Neither a lower estimate nor a guard shows: another item's answer."
+    )
+    assert (
+        probe.rows[1].change > 0
+    )  # refusals have higher estimates, and only the guard stops them
 
 
 def test_the_kinds() -> None:
     """As many texts as outputs; nobody keeps an own answer; halves are of words."""
-    outputs = Outputs(ids=("a", "b", "c"), texts=("one two three four", "five six", "seven"))
+    outputs = Outputs(
+        ids=("a", "b", "c"), texts=("one two three four", "five six", "seven")
+    )
     found = useless(outputs, 0)
     assert [*found] == KINDS
     assert all(len(texts) == 3 for texts in found.values())
     assert found["truncated"] == ("one two", "five", "seven")
     assert found["refusal"] == (REFUSAL,) * 3
     assert len({*found["repeated"]}) == 1
-    assert all(a != b for a, b in zip(outputs.texts, found["another item's answer"], strict=True))
+    assert all(
+        a != b
+        for a, b in zip(outputs.texts, found["another item's answer"], strict=True)
+    )
 
 
 def test_outputs_that_a_guard_warns_of_test_nothing() -> None:
     """The outputs themselves have to be of the kind of the rated texts."""
     odd = [{**row, "text": "x" * 300 + str(i)} for i, row in enumerate(HONEST)]
     (probe,) = (
-        refless.stress(odd, rated=RATED, estimator="gp", scale=(1, 5), probe=["useless"])
+        refless.stress(
+            odd, rated=RATED, estimator="gp", scale=(1, 5), probe=["useless"]
+        )
         .stressed[0]
         .probes
     )

@@ -11,7 +11,12 @@ TEXTS = ("A man, a plan (a canal).", "Woman reads.", "")
 
 def test_words_leave_punctuation_aside() -> None:
     """Counted by hand; apostrophes and hyphens stay within words."""
-    assert w.words_of('He said: "don\'t!" (well-known)') == ["he", "said", "don't", "well-known"]
+    assert w.words_of('He said: "don\'t!" (well-known)') == [
+        "he",
+        "said",
+        "don't",
+        "well-known",
+    ]
     assert w.counted(TEXTS)["a"] == 3
     assert w.most_frequent(w.counted(TEXTS), 2) == ("a", "canal")
 
@@ -33,7 +38,9 @@ def test_no_words_have_no_share() -> None:
     st.floats(0, 1),
     st.integers(0, 3),
 )
-def test_control_takes_content_words_only(texts: list[str], share: float, seed: int) -> None:
+def test_control_takes_content_words_only(
+    texts: list[str], share: float, seed: int
+) -> None:
     """As many as asked for, or all there are; 'a' is a stop word and stays; a seed repeats it."""
     words = [word for text in texts for word in w.words_of(text)]
     content = [word for word in words if word != "a"]

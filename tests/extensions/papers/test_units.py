@@ -28,21 +28,30 @@ def test_one_assignment_by_plain_loops() -> None:
     """Two pairs of systems, units of 3, one assignment: scipy on differences of means."""
     rng = np.random.default_rng(8)
     gaps = [rng.normal(size=11), rng.normal(size=7)]
-    sides = [(rng.normal(size=11), rng.normal(size=11)), (rng.normal(size=7), rng.normal(size=7))]
+    sides = [
+        (rng.normal(size=11), rng.normal(size=11)),
+        (rng.normal(size=7), rng.normal(size=7)),
+    ]
     scores = {"m": [tuple(map(averaged, pair)) for pair in sides]}
     found = in_units(gaps, scores, unit=3, assignments=1, seed=6)["m"]
     again = np.random.default_rng(6)
     drawn = [again.permutation(n)[: n // 3 * 3].reshape(-1, 3) for n in (11, 7)]
     sign = again.choice([-1.0, 1.0], size=5)
-    people = [gap[rows].mean() for gap, d in zip(gaps, drawn, strict=True) for rows in d]
+    people = [
+        gap[rows].mean() for gap, d in zip(gaps, drawn, strict=True) for rows in d
+    ]
     metric = [
         a[rows].mean() - b[rows].mean()
         for (a, b), d in zip(sides, drawn, strict=True)
         for rows in d
     ]
     assert found.n_units == 5
-    assert found.spearman == pytest.approx(stats.spearmanr(sign * people, sign * metric).statistic)
-    assert found.kendall == pytest.approx(stats.kendalltau(sign * people, sign * metric).statistic)
+    assert found.spearman == pytest.approx(
+        stats.spearmanr(sign * people, sign * metric).statistic
+    )
+    assert found.kendall == pytest.approx(
+        stats.kendalltau(sign * people, sign * metric).statistic
+    )
 
 
 def test_truth_itself_correlates_perfectly() -> None:
@@ -66,7 +75,9 @@ def test_corpus_scores_come_from_statistics() -> None:
     scores = BLEU().score(outputs)
     rows = np.arange(12)
     sums = scores.statistics[rows].sum(axis=0)
-    assert float(scores.combine(sums)) == pytest.approx(BLEU().score(outputs.take(rows)).corpus)
+    assert float(scores.combine(sums)) == pytest.approx(
+        BLEU().score(outputs.take(rows)).corpus
+    )
     both = {"whole": sides(scores), "means": sides(averaged(scores.segments))}
     found = in_units(GAPS, both, unit=5, assignments=20)
     assert found["whole"].n_units == found["means"].n_units > 2
@@ -75,7 +86,9 @@ def test_corpus_scores_come_from_statistics() -> None:
 
 def test_undefined() -> None:
     """Too few units: NaN. Sizes below 1: an error."""
-    few = in_units(GAPS, {"a": sides(averaged(POOL.human))}, unit=1000, assignments=5)["a"]
+    few = in_units(GAPS, {"a": sides(averaged(POOL.human))}, unit=1000, assignments=5)[
+        "a"
+    ]
     assert few.n_units == 0
     assert np.isnan([few.spearman, few.kendall, *few.spearman_interval]).all()
     with pytest.raises(UsageError, match="1 or more"):

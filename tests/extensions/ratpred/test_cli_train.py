@@ -18,7 +18,9 @@ from refless.report.document import Document
 
 pytest.importorskip("torch", reason="torch is not installed")
 
-SMALL_SPEC = "ratpred:embedding=8,hidden=8,epochs=6,synthetic_epochs=2,learning_rate=0.01"
+SMALL_SPEC = (
+    "ratpred:embedding=8,hidden=8,epochs=6,synthetic_epochs=2,learning_rate=0.01"
+)
 
 
 def small(network: str = "") -> tuple[str, ...]:
@@ -38,18 +40,24 @@ def test_every_network_is_told(folder: Path) -> None:
     """JSON has them all; the file is a fitted estimator."""
     found = trained(folder, "model", "--scale", "1", "5", network=",ensemble_size=2")
     assert [network["network"] for network in found["networks"]] == [1, 2]
-    assert all(1 <= network["kept"] <= network["epochs"] <= 8 for network in found["networks"])
+    assert all(
+        1 <= network["kept"] <= network["epochs"] <= 8 for network in found["networks"]
+    )
     assert len(load(folder / "model.safetensors").trained.networks) == 2
 
 
 def test_people_read_which_epoch_was_kept(folder: Path) -> None:
     """Text fits 80 columns and tells how to use the model."""
-    ran = run("train", folder / "rated.jsonl", "--to", folder / "text.safetensors", *small())
+    ran = run(
+        "train", folder / "rated.jsonl", "--to", folder / "text.safetensors", *small()
+    )
     assert ran.code == 0, ran.err
     assert "kept" in ran.out
     assert "refless score OUTPUTS --model " in ran.out
     shown = [
-        line for line in ran.out.splitlines() if not line.startswith(("signature", "  refless"))
+        line
+        for line in ran.out.splitlines()
+        if not line.startswith(("signature", "  refless"))
     ]
     assert max(map(len, shown)) <= 80
 
@@ -84,17 +92,31 @@ def report_of(folder: Path, **changed: Any) -> Document:
     ("estimates", "said"),
     [
         ([i % 3 for i in range(30)], "the network agrees with people, Spearman 1.000"),
-        ([-(i % 3) for i in range(30)], "the network ranks texts against people's ratings"),
-        ([i * 7 % 5 for i in range(30)], "no agreement with people that chance could not explain"),
-        ([1] * 30, "the network cannot be compared with people: all predictions are equal"),
-        ([i % 3 + 1.8 * (i % 5 == 0) for i in range(30)], "the network agrees with people"),
+        (
+            [-(i % 3) for i in range(30)],
+            "the network ranks texts against people's ratings",
+        ),
+        (
+            [i * 7 % 5 for i in range(30)],
+            "no agreement with people that chance could not explain",
+        ),
+        (
+            [1] * 30,
+            "the network cannot be compared with people: all predictions are equal",
+        ),
+        (
+            [i % 3 + 1.8 * (i % 5 == 0) for i in range(30)],
+            "the network agrees with people",
+        ),
         (
             [i % 3 for i in range(19)],
             "19 rated texts in the validation split are too few to tell how",
         ),
     ],
 )
-def test_the_verdict_follows_the_interval(folder: Path, estimates: list[float], said: str) -> None:
+def test_the_verdict_follows_the_interval(
+    folder: Path, estimates: list[float], said: str
+) -> None:
     """Each way in which a network and people can stand to each other."""
     human = [i % 3 for i in range(len(estimates))]
     report = report_of(folder, validation=np.array([human, estimates], dtype=float))
@@ -104,7 +126,9 @@ def test_the_verdict_follows_the_interval(folder: Path, estimates: list[float], 
 
 
 @pytest.mark.parametrize(("kept", "advised"), [(8, True), (1, False)])
-def test_a_late_best_epoch_asks_for_more(folder: Path, kept: int, advised: bool) -> None:
+def test_a_late_best_epoch_asks_for_more(
+    folder: Path, kept: int, advised: bool
+) -> None:
     """Where all epochs were made and the last one is the best; unless it is an early one."""
     course = Course(epochs=8, kept=kept, pearson=None, spearman=None)
     sections = report_of(folder, courses=(course,)).sections

@@ -31,9 +31,13 @@ ENDS = ("near the sea", "in town", "by the bridge", "for dinner", "for two", "al
 def pool(n: int = 96, *, scale: tuple[float, float] | None = None) -> RatedPool:
     """Good texts name what the act asks for; bad ones stammer."""
     rng = np.random.default_rng(0)
-    texts, sources, ratings = [], [], []
+    texts = []
+    sources = []
+    ratings = []
     for i in range(n):
-        food, end, good = FOODS[i % 4], ENDS[i % 6], rng.random() < 0.5
+        food = FOODS[i % 4]
+        end = ENDS[i % 6]
+        good = rng.random() < 0.5
         body = f"place {i} serves {food} food" if good else f"place {i} is is is"
         texts.append(f"{body} {end} .")
         sources.append(f"inform(name='place {i}',food={food})")
@@ -76,7 +80,9 @@ def test_seeds_are_seeds(rated: RatedPool, fitted: RatPred) -> None:
 def test_it_tells_good_from_bad(rated: RatedPool, fitted: RatPred) -> None:
     """New texts of both kinds, names never seen."""
     source = "inform(name='the swan',food=thai)"
-    asked = outputs((source, "the swan serves thai food in town ."), (source, "the swan is is ."))
+    asked = outputs(
+        (source, "the swan serves thai food in town ."), (source, "the swan is is .")
+    )
     found = fitted.estimate(asked)
     free = unrounded(fitted).estimate(asked).values
     assert free[0] > free[1] + 0.3
@@ -84,7 +90,9 @@ def test_it_tells_good_from_bad(rated: RatedPool, fitted: RatPred) -> None:
     assert found.support.tolist() == [len(rated)] * 2
 
 
-def test_predictions_are_clipped_and_rounded_unless_not(rated: RatedPool, fitted: RatPred) -> None:
+def test_predictions_are_clipped_and_rounded_unless_not(
+    rated: RatedPool, fitted: RatPred
+) -> None:
     """To the range and precision of the ratings; both can be switched off, after training."""
     published = RatPred(**SMALL, calibrated=False, rounded=True)
     published._fitted = fitted._fitted
@@ -116,21 +124,30 @@ def test_precision_is_the_step_of_the_ratings(
     assert found == (precision if precision is None else pytest.approx(precision))
 
 
-def test_estimates_have_the_level_of_the_ratings(rated: RatedPool, fitted: RatPred) -> None:
+def test_estimates_have_the_level_of_the_ratings(
+    rated: RatedPool, fitted: RatPred
+) -> None:
     """On the texts kept aside the line of least squares; a falling one becomes the mean."""
     human, values = fitted.trained.validation
-    assert values.mean() == pytest.approx(human.mean(), abs=0.1)  # clipping moves it a little
+    assert values.mean() == pytest.approx(
+        human.mean(), abs=0.1
+    )  # clipping moves it a little
     span = Range.of(np.array([1.0, 2.0, 4.0, 5.0]))
-    y, ratings = np.array([-3.0, -2.0, -1.0]), np.array([2.0, 3.0, 5.0])
+    y = np.array([-3.0, -2.0, -1.0])
+    ratings = np.array([2.0, 3.0, 5.0])
     line = np.polynomial.Polynomial.fit(y, ratings, 1)
     moved = span.calibrated(y, ratings)
     asked = np.array([-2.5, -1.5, 0.0])
     free = {"clipped": False, "rounded": False}
-    np.testing.assert_allclose(moved.rating(asked, calibrated=True, **free), line(asked))
+    np.testing.assert_allclose(
+        moved.rating(asked, calibrated=True, **free), line(asked)
+    )
     expected = span.rating(asked, calibrated=True, **free)
     np.testing.assert_allclose(moved.rating(asked, calibrated=False, **free), expected)
     falling = span.calibrated(y, ratings[::-1])
-    np.testing.assert_allclose(falling.rating(asked, calibrated=True, **free), ratings.mean())
+    np.testing.assert_allclose(
+        falling.rating(asked, calibrated=True, **free), ratings.mean()
+    )
     level = span.calibrated(np.zeros(3), ratings)
     np.testing.assert_allclose(
         level.rating(asked, calibrated=True, **free), asked * span.unit + ratings.mean()
@@ -153,7 +170,8 @@ def test_held_out_is_fitting_without(rated: RatedPool) -> None:
     one = RatPred(**SMALL)
     found = one.held_out(rated, groups)
     for half in (0, 1):
-        inside, outside = np.flatnonzero(groups == half), np.flatnonzero(groups != half)
+        inside = np.flatnonzero(groups == half)
+        outside = np.flatnonzero(groups != half)
         alone = RatPred(**SMALL).fit(rated.take(outside))
         expected = alone.estimate(as_outputs(rated.take(inside))).values
         np.testing.assert_array_equal(found.values[inside], expected)
@@ -168,15 +186,23 @@ def test_columns_are_read(rated: RatedPool, fitted: RatPred) -> None:
         RatPred(**SMALL).fit(columns, rated.human),
         RatPred(**SMALL).fit(list(rated.texts), rated.human, sources=rated.sources),
     ):
-        np.testing.assert_array_equal(one.predict(columns), fitted.predict(as_outputs(rated)))
+        np.testing.assert_array_equal(
+            one.predict(columns), fitted.predict(as_outputs(rated))
+        )
 
 
 def test_a_specification_names_its_parameters() -> None:
     """Flat, each in its range; progress is none of them."""
-    one = estimator_of("ratpred:layers=1,epochs=9,patience=none,slots=name+near,rounded=yes")
-    assert one == RatPred(layers=1, epochs=9, patience=None, slots=("name", "near"), rounded=True)
+    one = estimator_of(
+        "ratpred:layers=1,epochs=9,patience=none,slots=name+near,rounded=yes"
+    )
+    assert one == RatPred(
+        layers=1, epochs=9, patience=None, slots=("name", "near"), rounded=True
+    )
     assert estimator_of(spec_of(one, ESTIMATORS)) == one
-    assert repr(RatPred(ensemble_size=2, epochs=9)) == "RatPred(epochs=9, ensemble_size=2)"
+    assert (
+        repr(RatPred(ensemble_size=2, epochs=9)) == "RatPred(epochs=9, ensemble_size=2)"
+    )
     assert one.title == "RatPred"
     assert "progress" not in one.get_params()
     with pytest.raises(UsageError, match="learning_rate must be above 0"):
@@ -185,7 +211,8 @@ def test_a_specification_names_its_parameters() -> None:
 
 def test_progress_is_told(rated: RatedPool) -> None:
     """As a share of the epochs of all networks."""
-    one, shares = RatPred(**SMALL, ensemble_size=2), []
+    one = RatPred(**SMALL, ensemble_size=2)
+    shares = []
     one.progress = shares.append
     one.fit(rated)
     assert shares == sorted(shares)

@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.extensions.ratpred.batches import Encoded, padded
-from refless.extensions.ratpred.network import Batch, Network, Sequences, dropping, initialise
+from refless.extensions.ratpred.network import (
+    Batch,
+    Network,
+    Sequences,
+    dropping,
+    initialise,
+)
 from refless.extensions.ratpred.settings import Settings
 
 SMALL = Settings(embedding=5, hidden=4, layers=1)
@@ -34,7 +40,9 @@ def data(lengths: list[tuple[int, int]]) -> Encoded:
     rng = np.random.default_rng(1)
     source = [rng.integers(2, WORDS["source"], size=n).tolist() for n, _ in lengths]
     text = [rng.integers(2, WORDS["text"], size=n).tolist() for _, n in lengths]
-    return Encoded(source=padded(source), text=padded(text), y=rng.standard_normal(len(lengths)))
+    return Encoded(
+        source=padded(source), text=padded(text), y=rng.standard_normal(len(lengths))
+    )
 
 
 def batch(part: Encoded) -> Batch:
@@ -58,7 +66,9 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
-def gru(x: np.ndarray, state: np.ndarray, into: np.ndarray, own: np.ndarray) -> np.ndarray:
+def gru(
+    x: np.ndarray, state: np.ndarray, into: np.ndarray, own: np.ndarray
+) -> np.ndarray:
     """Reset, update, new: h' = n + z (h - n)."""
     h = len(state)
     gates = sigmoid(into[: 2 * h] + own[: 2 * h])
@@ -71,7 +81,10 @@ def test_a_gru_step_by_step() -> None:
     one = network().text
     part = data([(1, 6), (1, 3), (1, 1)])
     found = one(Sequences.of(part.text, "cpu"), unchanged).detach().numpy()
-    w = {name: value.detach().numpy().astype(float) for name, value in one.named_parameters()}
+    w = {
+        name: value.detach().numpy().astype(float)
+        for name, value in one.named_parameters()
+    }
     for row, ids in enumerate(part.text):
         state = np.zeros(SMALL.hidden)
         for x in w["embedding.weight"][ids[ids > 0]]:
@@ -81,14 +94,17 @@ def test_a_gru_step_by_step() -> None:
         np.testing.assert_allclose(found[row], state, atol=1e-5)
 
 
-LENGTHS = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), min_size=1, max_size=5)
+LENGTHS = st.lists(
+    st.tuples(st.integers(1, 6), st.integers(1, 6)), min_size=1, max_size=5
+)
 
 
 @settings(max_examples=15, deadline=None)
 @given(lengths=LENGTHS)
 def test_padding_says_nothing(lengths: list[tuple[int, int]]) -> None:
     """Values and gradients of a batch are those of its rows, each alone without padding."""
-    one, part = network(), data(lengths)
+    one = network()
+    part = data(lengths)
     rows = [
         Encoded(source=part.source[[i]], text=part.text[[i]], y=part.y[[i]])
         for i in range(len(part))
@@ -111,7 +127,9 @@ def test_inputs_are_dropped(dropout: float) -> None:
     for factors in drawn:
         kept = factors > 0
         assert kept.float().mean() == pytest.approx(1 - dropout, abs=0.02)
-        torch.testing.assert_close(factors[kept], torch.full_like(factors[kept], 1 / (1 - dropout)))
+        torch.testing.assert_close(
+            factors[kept], torch.full_like(factors[kept], 1 / (1 - dropout))
+        )
         assert torch.equal(again(torch.ones(200, 50)), factors)
     assert torch.equal(*drawn) == (dropout == 0.0)
 

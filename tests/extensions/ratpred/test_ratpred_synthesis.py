@@ -46,7 +46,13 @@ def test_each_kind_does_what_it_is_called() -> None:
     """The five errors at one place."""
     rng = np.random.default_rng(0)
     text = list(TEXT)
-    assert KINDS["remove"](text, 1, WORDS, rng) == ["the", "serves", "good", "food", "."]
+    assert KINDS["remove"](text, 1, WORDS, rng) == [
+        "the",
+        "serves",
+        "good",
+        "food",
+        ".",
+    ]
     assert KINDS["double"](text, 1, WORDS, rng)[:3] == ["the", "x-name", "x-name"]
     assert sorted(KINDS["copy"](text, 1, WORDS, rng)) == sorted([*text, "x-name"])
     added = KINDS["add"](text, 1, WORDS, rng)
@@ -65,7 +71,9 @@ def test_added_words_are_content_words_by_frequency() -> None:
 
 
 @given(st.integers(0, 500), st.integers(1, 6), st.integers(1, 6))
-def test_content_words_first_and_one_word_stays(seed: int, length: int, errors: int) -> None:
+def test_content_words_first_and_one_word_stays(
+    seed: int, length: int, errors: int
+) -> None:
     """Articles and punctuation survive while other words are there; no text becomes empty."""
     text = TEXT[:length]
     changed = with_errors(text, errors, WORDS, np.random.default_rng(seed))

@@ -7,13 +7,23 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from refless.extensions.ratpred.batches import Encoded, TrainingData, epoch_batches, padded
+from refless.extensions.ratpred.batches import (
+    Encoded,
+    TrainingData,
+    epoch_batches,
+    padded,
+)
 from refless.extensions.ratpred.settings import Settings
 from refless.extensions.ratpred.training import Training, predictions, train
 from refless.stats.correlation import pearson, spearman
 
 SMALL = Settings(
-    embedding=6, hidden=5, batch_size=8, epochs=6, synthetic_epochs=2, learning_rate=0.01
+    embedding=6,
+    hidden=5,
+    batch_size=8,
+    epochs=6,
+    synthetic_epochs=2,
+    learning_rate=0.01,
 )
 
 
@@ -23,7 +33,9 @@ def data(n: int, seed: int, words: int = 9) -> Encoded:
     rows = [rng.integers(2, words, size=rng.integers(1, 7)).tolist() for _ in range(n)]
     sources = [rng.integers(2, 5, size=rng.integers(1, 4)).tolist() for _ in range(n)]
     y = np.array([np.mean([w < 5 for w in row]) for row in rows])
-    return Encoded(source=padded(sources), text=padded(rows), y=(y - y.mean()) / y.std())
+    return Encoded(
+        source=padded(sources), text=padded(rows), y=(y - y.mean()) / y.std()
+    )
 
 
 def joined(parts: list[Encoded]) -> Encoded:
@@ -43,7 +55,8 @@ def joined(parts: list[Encoded]) -> Encoded:
 
 
 def lesson(seed: int, *, made: bool = True) -> TrainingData:
-    rated, more = data(30 + seed, seed), data(50, seed + 50)
+    rated = data(30 + seed, seed)
+    more = data(50, seed + 50)
     return TrainingData(
         seed=seed,
         rated=rated,
@@ -60,7 +73,9 @@ def test_training_is_repeatable() -> None:
         torch.manual_seed(own)
         found.append(train(lesson(0), SMALL))
     assert found[0][1] == found[1][1]
-    for one, other in zip(found[0][0].parameters(), found[1][0].parameters(), strict=True):
+    for one, other in zip(
+        found[0][0].parameters(), found[1][0].parameters(), strict=True
+    ):
         assert torch.equal(one, other)
     assert train(replace(lesson(0), seed=7), SMALL)[1] != found[0][1]
 
@@ -77,9 +92,14 @@ def test_predictions_keep_the_order_of_rows() -> None:
 
 def test_it_learns() -> None:
     """The share of small ids is found from 200 texts."""
-    rated, held = data(200, 1), data(100, 2)
+    rated = data(200, 1)
+    held = data(100, 2)
     one = TrainingData(
-        seed=0, rated=rated, validation=held, synthetic=None, sizes={"source": 5, "text": 9}
+        seed=0,
+        rated=rated,
+        validation=held,
+        synthetic=None,
+        sizes={"source": 5, "text": 9},
     )
     _, state = train(one, replace(SMALL, epochs=20, embedding=16, hidden=16))
     assert state.pearson > 0.9
@@ -88,7 +108,8 @@ def test_it_learns() -> None:
 def test_the_best_pass_is_kept_and_patience_ends() -> None:
     """Parameters are those of the epoch with the highest Pearson + Spearman; then it stops."""
     settings = replace(SMALL, epochs=60, patience=4)
-    one, scores = lesson(0), []
+    one = lesson(0)
+    scores = []
     run = Training.begin(one, settings, "cpu")
     while not run.done:
         if run.state.number == settings.synthetic_epochs:
@@ -96,7 +117,9 @@ def test_the_best_pass_is_kept_and_patience_ends() -> None:
         run.epoch()
         run.select()
         values = predictions(run.network, one.validation)
-        scores.append(pearson(one.validation.y, values) + spearman(one.validation.y, values))
+        scores.append(
+            pearson(one.validation.y, values) + spearman(one.validation.y, values)
+        )
     best, state = train(one, settings)
     assert state == run.state
     assert state.best_epoch == int(np.argmax(scores))

@@ -26,7 +26,9 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     from refless.extensions.serve import app
 
     found: list[Any] = []
-    monkeypatch.setattr(app, "serve", lambda _, where, lines: found.append((where, lines)))
+    monkeypatch.setattr(
+        app, "serve", lambda _, where, lines: found.append((where, lines))
+    )
     return found
 
 
@@ -44,7 +46,10 @@ def test_links_are_printed(outputs: Path, served: list[Any]) -> None:
         "rater r02",
         "API token",
     ]
-    assert all(line.split(": ")[1].startswith("http://127.0.0.1:8111/join/") for line in first[:3])
+    assert all(
+        line.split(": ")[1].startswith("http://127.0.0.1:8111/join/")
+        for line in first[:3]
+    )
     assert first[0] != second[0]
     assert first[1:3] == second[1:3]
     assert outputs.with_name("outputs.jsonl.ratings.sqlite").exists()
@@ -92,7 +97,8 @@ def test_backup(outputs: Path, served: list[Any]) -> None:
 def test_restore(outputs: Path, served: list[Any]) -> None:
     """The backup is the database, what was there has another name, and nothing is served."""
     run("rate", outputs)
-    copy, before = outputs.with_name("copy.sqlite"), served[0][1][1]
+    copy = outputs.with_name("copy.sqlite")
+    before = served[0][1][1]
     run("rate", outputs, "--backup", copy)
     run("rate", outputs, "--raters", 2)
     ran = run("rate", outputs, "--restore", copy)
@@ -118,11 +124,19 @@ def test_restore(outputs: Path, served: list[Any]) -> None:
         ("--per-item 0", "--per-item must be 1 or more, got 0"),
         ("--port 0", "--port must be from 1 to 65535"),
         ("--database mysql://x", "--database is a file (SQLite) or postgresql://"),
-        ("--database postgresql://nobody@127.0.0.1:1/x", "the database cannot be opened"),
-        ("--database postgresql://me:secret@host:port/x", "--database is no address of PostgreSQL"),
+        (
+            "--database postgresql://nobody@127.0.0.1:1/x",
+            "the database cannot be opened",
+        ),
+        (
+            "--database postgresql://me:secret@host:port/x",
+            "--database is no address of PostgreSQL",
+        ),
     ],
 )
-def test_what_cannot_be(outputs: Path, served: list[Any], words: str, said: str) -> None:
+def test_what_cannot_be(
+    outputs: Path, served: list[Any], words: str, said: str
+) -> None:
     ran = run("rate", outputs, *words.split())
     assert ran.code == 2
     assert said in ran.err
@@ -172,6 +186,17 @@ def test_missing_extra_names_its_install_line(
 
 def test_old_ratings_teach_one_dimension(tmp_path: Path) -> None:
     """They do not say which one they are of."""
-    outputs, rated = (jsonl(tmp_path / f"{name}.jsonl", rated_rows()) for name in ("o", "r"))
-    ran = run("rate", outputs, "--rated", rated, "--dimension", "fluency", "--dimension", "style")
+    outputs, rated = (
+        jsonl(tmp_path / f"{name}.jsonl", rated_rows()) for name in ("o", "r")
+    )
+    ran = run(
+        "rate",
+        outputs,
+        "--rated",
+        rated,
+        "--dimension",
+        "fluency",
+        "--dimension",
+        "style",
+    )
     assert (ran.code, "name one --dimension" in " ".join(ran.err.split())) == (2, True)

@@ -39,7 +39,9 @@ def _rows(*ratings: tuple[int, int, str, float]) -> list[Any]:
     return [Row(i, *rating, "rated") for i, rating in enumerate(ratings)]
 
 
-A, B, C = (1, 0, "q", 1.0), (2, 0, "q", 4.0), (3, TURN, "q", 5.0)
+A = (1, 0, "q", 1.0)
+B = (2, 0, "q", 4.0)
+C = (3, TURN, "q", 5.0)
 
 
 @pytest.mark.parametrize(
@@ -52,18 +54,33 @@ A, B, C = (1, 0, "q", 1.0), (2, 0, "q", 4.0), (3, TURN, "q", 5.0)
         ([A, (2, 0, "q", 2.0), C], False, None),  # nothing to decide, after a change
         ([A, B, (1, TURN, "q", 3.0)], True, None),  # nobody who rated it
         ([A, B, C, (4, TURN, "q", 4.0)], True, 4.0),  # the latest decision holds
-        ([A, B, (2, 0, "r", 1.0), C], False, None),  # the first one is not through with the item
-        ([A, (1, 0, "r", 1.0), B, (2, 0, "r", 1.0), C], True, None),  # nor the third one
+        (
+            [A, B, (2, 0, "r", 1.0), C],
+            False,
+            None,
+        ),  # the first one is not through with the item
+        (
+            [A, (1, 0, "r", 1.0), B, (2, 0, "r", 1.0), C],
+            True,
+            None,
+        ),  # nor the third one
         ([A, (1, 0, "r", 1.0), B], False, None),
         ([A, (2, 0, "r", 4.0)], False, None),  # each is through with another half
-        ([A, (3, TURN, "q", 1.0), (3, TURN, "r", 5.0)], False, None),  # undone after the decision
+        (
+            [A, (3, TURN, "q", 1.0), (3, TURN, "r", 5.0)],
+            False,
+            None,
+        ),  # undone after the decision
     ],
 )
 def test_who_decides(
     ratings: list[tuple[int, int, str, float]], differ: bool, value: float | None
 ) -> None:
     found, rows = decided(_rows(*ratings), 1.0)
-    assert (found, [row.value for row in rows]) == (differ, [] if value is None else [value])
+    assert (found, [row.value for row in rows]) == (
+        differ,
+        [] if value is None else [value],
+    )
 
 
 def _rate(store: Store, rater: Rater, value: float) -> dict[str, Any]:
@@ -124,7 +141,10 @@ def test_a_third_rater_decides(database: str) -> None:
     assert [(act["annotator"], act["round"], act["value"]) for act in acts] == [
         ("r01", 0, 1), ("r02", 0, 5), ("decider", 2, 4)]  # fmt: skip
     first = [json.loads(line) for line in exported(store, "first.jsonl").splitlines()]
-    assert [(row["annotator"], row["rating"]) for row in first] == [("r01", 1), ("r02", 5)]
+    assert [(row["annotator"], row["rating"]) for row in first] == [
+        ("r01", 1),
+        ("r02", 5),
+    ]
     settings = {"estimator": "gp", "folder": "", "gold": [], "rated": [], "model": "",
                 "until": "", "revoked": []}  # fmt: skip
     job = job_of(settings, store.database.read(snapshot), "quality")
@@ -149,7 +169,9 @@ def test_questions_are_summed_up_apart(tmp_path: Path) -> None:
         rater = store.add_rater("")
         unit = store.next_unit(rater.id).result()["unit"]
         for name, value in zip(task.dimensions, values, strict=True):
-            store.save(rater.id, event("rated", unit, dimension=name, value=value)).result()
+            store.save(
+                rater.id, event("rated", unit, dimension=name, value=value)
+            ).result()
     (item,) = csv.DictReader(io.StringIO(exported(store, "items.csv").decode()))
     assert (item["mean"], item["apart"]) == ("sense 1.50; style 4.50", "1.0")
     store.close()
@@ -194,7 +216,9 @@ def test_known_answers_are_not_decided(sqlite: str) -> None:
     """Gold and practice items are in no other stream: not again, not at random, not to decide."""
     gold = (Gold(id="o00", answer=2, practice=True), Gold(id="o03", answer=2))
     project = Project(adjudicate=1, gold=gold, gold_share=1.0)
-    store = opened(sqlite, Task(project=project, overlap=0.5, per_item=2, repeat=0.5), outputs(30))
+    store = opened(
+        sqlite, Task(project=project, overlap=0.5, per_item=2, repeat=0.5), outputs(30)
+    )
     for value in (1, 5):
         rater = store.add_rater("")
         while store.next_unit(rater.id).result()["unit"] is not None:
@@ -215,7 +239,11 @@ def test_known_answers_are_not_decided(sqlite: str) -> None:
         assert (row["rating"] == 4) == (row["stream"] == "decide")
     assert store.assignment.audited == 28
     restarted = store.database.read(store._assignment)
-    assert (restarted.audited, restarted.disputed, restarted.left(decider.id)) == (28, set(), 0)
+    assert (restarted.audited, restarted.disputed, restarted.left(decider.id)) == (
+        28,
+        set(),
+        0,
+    )
     store.close()
 
 
@@ -239,7 +267,9 @@ def test_validate_reads_what_was_decided(tmp_path: Path, name: str) -> None:
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", TASK, outputs(24, 2))
     raters = [*(store.add_rater("") for _ in range(2)), _decider(store)]
     for n in range(24):
-        for rater, value in zip(raters, (1 + n % 3, 5 if n % 2 else 2 + n % 3), strict=False):
+        for rater, value in zip(
+            raters, (1 + n % 3, 5 if n % 2 else 2 + n % 3), strict=False
+        ):
             _rate(store, rater, value)
     while store.next_unit(raters[2].id).result()["unit"] is not None:
         _rate(store, raters[2], 4)

@@ -67,7 +67,9 @@ def test_saved_estimator_serves_the_same(web: Any, rated: Path, tmp_path: Path) 
     assert answers[0] == answers[1]
 
 
-@pytest.mark.parametrize("body", [{"texts": headlines(3)}, headlines(3), {"outputs": headlines(3)}])
+@pytest.mark.parametrize(
+    "body", [{"texts": headlines(3)}, headlines(3), {"outputs": headlines(3)}]
+)
 def test_texts_alone_are_enough(web: Any, body: Any) -> None:
     found = web.post("/estimate", json=body, headers=AUTH).json()["estimates"]
     assert [one["id"] for one in found] == ["1", "2", "3"]
@@ -80,8 +82,12 @@ def test_each_row_has_an_answer_also_if_ids_come_twice(web: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["/estimate", "/compare"])
-@pytest.mark.parametrize("sent", [None, "", "Bearer", "Bearer wrong", f"bearer {TOKEN}", TOKEN])
-def test_nobody_gets_in_without_the_token(web: Any, path: str, sent: str | None) -> None:
+@pytest.mark.parametrize(
+    "sent", [None, "", "Bearer", "Bearer wrong", f"bearer {TOKEN}", TOKEN]
+)
+def test_nobody_gets_in_without_the_token(
+    web: Any, path: str, sent: str | None
+) -> None:
     headers = {} if sent is None else {"authorization": sent}
     method = "POST"
     answer = web.request(method, path, headers={**headers, "accept": "text/html"})
@@ -100,7 +106,9 @@ def test_nobody_gets_in_without_the_token(web: Any, path: str, sent: str | None)
 def test_bad_requests_are_refused(web: Any, body: bytes, status: int) -> None:
     for path in ("/estimate", "/compare"):
         answer = web.post(path, content=body, headers=AUTH)
-        assert answer.status_code in ({status} if path == "/estimate" else {400, 413, 422})
+        assert answer.status_code in (
+            {status} if path == "/estimate" else {400, 413, 422}
+        )
         assert [*answer.json()] == ["error"]
 
 
@@ -118,7 +126,10 @@ def test_compare_is_that_of_the_command(web: Any, tmp_path: Path) -> None:
     path = jsonl(tmp_path / "outputs.jsonl", rows)
     asked = {"outputs": rows, "scale": [1, 5], "seed": 3}
     said = web.post("/compare", json=asked, headers=AUTH).json()
-    assert said == run("compare", path, "--scale", 1, 5, "--seed", 3, "--format", "json").json
+    assert (
+        said
+        == run("compare", path, "--scale", 1, 5, "--seed", 3, "--format", "json").json
+    )
 
 
 def test_compare_without_ratings_takes_those_that_are_served(web: Any) -> None:
@@ -177,7 +188,10 @@ def test_too_many_requests(rated: Path) -> None:
 
     api = Api(TOKEN, lambda: None, pace=Pace(3, 0.0))
     with TestClient(application(api.routes())) as web:
-        tried = [web.post("/compare", headers={"authorization": "x"}).status_code for _ in range(5)]
+        tried = [
+            web.post("/compare", headers={"authorization": "x"}).status_code
+            for _ in range(5)
+        ]
         mine = [web.post("/compare", headers=AUTH).status_code for _ in range(5)]
     assert tried == [401, 401, 401, 429, 429]
     assert mine == [400] * 5

@@ -23,7 +23,9 @@ from refless.extensions.serve.result import Task
 TASK = Task(overlap=0.0, repeat=0.0, project=Project(lease=10.0))
 
 
-def answered(one: Assignment, rater: int, now: float = 0.0, state: str = DONE) -> int | None:
+def answered(
+    one: Assignment, rater: int, now: float = 0.0, state: str = DONE
+) -> int | None:
     """Asks the rater once, who answers at once: which item it was."""
     pick = one.pick(rater, now)
     if pick is None:
@@ -94,7 +96,9 @@ def test_active_items_come_in_their_order() -> None:
 
 def test_streams_have_their_shares() -> None:
     """800 picks with a share of .25 for the audit: 200 expected, standard deviation 12."""
-    one = Assignment(replace(TASK, audit=0.25), [1] * 2000, active=tuple(range(2000))[::-1])
+    one = Assignment(
+        replace(TASK, audit=0.25), [1] * 2000, active=tuple(range(2000))[::-1]
+    )
     counts: Counter[str] = Counter()
     for _ in range(800):
         pick = one.pick(1, 0.0)
@@ -128,10 +132,14 @@ def test_audited_items_are_a_random_sample(share: float) -> None:
     """
     import random
 
-    runs, told, naive = 400, 0.0, 0.0
+    runs = 400
+    told = 0.0
+    naive = 0.0
     for seed in range(runs):
         liked = random.Random(seed).sample(range(100), 50)
-        one = Assignment(replace(TASK, seed=seed, overlap=share), [1] * 100, active=tuple(liked))
+        one = Assignment(
+            replace(TASK, seed=seed, overlap=share), [1] * 100, active=tuple(liked)
+        )
         lot = []
         for k in range(40):
             pick = one.pick(k % 2, 0.0)
@@ -153,7 +161,9 @@ def test_shared_items_are_for_everybody() -> None:
 
 
 ACTS = st.lists(
-    st.tuples(st.integers(1, 3), st.integers(0, 9), st.sampled_from([OPEN, DONE, SKIPPED])),
+    st.tuples(
+        st.integers(1, 3), st.integers(0, 9), st.sampled_from([OPEN, DONE, SKIPPED])
+    ),
     max_size=60,
 )
 
@@ -168,7 +178,9 @@ def test_counts_kept_along_the_way_are_those_of_counting_anew(
     for rater, item, what in acts:
         one.note(rater, item, 0, what, 0.0, (AUDIT, ACTIVE)[item % 2])
         state[rater, item] = what
-    done = [sum(state.get((who, item)) == DONE for who in (1, 2, 3)) for item in range(10)]
+    done = [
+        sum(state.get((who, item)) == DONE for who in (1, 2, 3)) for item in range(10)
+    ]
     missing = sum(max(0, per_item - n) for n in done[3:])
     raters = max(1, len({who for who, _ in state}))
     for who in (1, 2, 3):
@@ -180,7 +192,9 @@ def test_counts_kept_along_the_way_are_those_of_counting_anew(
             mine[what] for what in (OPEN, DONE, SKIPPED)
         ]
     assert (one.ratings, one.rated) == (sum(done), sum(n > 0 for n in done))
-    answered = [any(state.get((who, i), OPEN) != OPEN for who in (1, 2, 3)) for i in range(10)]
+    answered = [
+        any(state.get((who, i), OPEN) != OPEN for who in (1, 2, 3)) for i in range(10)
+    ]
     reached = [*answered, False].index(False)
     by_lot = [i + 1 for i in range(reached) if i % 2 == 0 or reached == 10]
     assert one.audited == max(by_lot, default=0)

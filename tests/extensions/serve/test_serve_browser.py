@@ -18,7 +18,8 @@ from benchmarks.simulate import simulate
 from command_line import jsonl, run
 from serving import DATABASES, HOSTILE, cut_off
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+CHROMIUM = shutil.which("chromium")
+DRIVER = shutil.which("chromedriver")
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
 ITEMS = 60
 
@@ -31,9 +32,13 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pool = simulate(ITEMS, seed=2).pool
-    columns = zip(pool.ids, pool.sources, pool.items, pool.systems, pool.texts, strict=True)
+    columns = zip(
+        pool.ids, pool.sources, pool.items, pool.systems, pool.texts, strict=True
+    )
     names = ("id", "source", "item", "system", "text")
-    rows: list[dict[str, object]] = [dict(zip(names, row, strict=True)) for row in columns]
+    rows: list[dict[str, object]] = [
+        dict(zip(names, row, strict=True)) for row in columns
+    ]
     rows[0]["text"] = f"{rows[0]['text']} {HOSTILE}"
     return jsonl(tmp_path_factory.mktemp("rate") / "outputs.jsonl", rows)
 
@@ -56,7 +61,15 @@ def free_port() -> int:
 @contextmanager
 def serving(outputs: Path, *more: str, port: int = 0) -> Iterator[dict[str, str]]:
     """The links that `refless rate` prints, while it serves."""
-    words = ("rate", str(outputs), "--raters", "3", "--port", str(port or free_port()), *more)
+    words = (
+        "rate",
+        str(outputs),
+        "--raters",
+        "3",
+        "--port",
+        str(port or free_port()),
+        *more,
+    )
     command = [sys.executable, "-m", "refless", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as served:
         assert served.stdout is not None
@@ -104,7 +117,12 @@ def browsers(
     def take(width: int) -> Any:
         driver = started.pop() if started else start()
         taken.append(driver)
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+        size = {
+            "width": width,
+            "height": 900,
+            "deviceScaleFactor": 1,
+            "mobile": width < 500,
+        }
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         return driver
 
@@ -159,7 +177,9 @@ def rate(browser: Any, most: int) -> dict[str, int]:
 def export_of(browser: Any, name: str) -> list[dict[str, Any]]:
     """The rows of a file that the owner's page offers."""
     fetched = f"fetch('/owner/export/{name}').then((a) => a.text()).then(arguments[0])"
-    return [json.loads(line) for line in browser.execute_async_script(fetched).splitlines()]
+    return [
+        json.loads(line) for line in browser.execute_async_script(fetched).splitlines()
+    ]
 
 
 def project_in(folder: Path, text: str) -> tuple[str, ...]:
@@ -173,15 +193,17 @@ def test_sixty_items_by_three_raters(
     links: dict[str, str], browsers: Callable[[int], Any], outputs: Path
 ) -> None:
     """Keyboard alone, wide and narrow; exported, `validate` reads the same ratings."""
-    owner, wide, narrow = browsers(1200), browsers(1200), browsers(390)
+    owner = browsers(1200)
+    wide = browsers(1200)
+    narrow = browsers(390)
     owner.get(links["owner"])
     given: dict[str, dict[str, int]] = {}
     for name, browser, n in (("r01", wide, 25), ("r02", narrow, 25)):
         browser.get(links[name])
         given[name] = rate(browser, n)
-        assert browser.execute_script("return document.documentElement.scrollWidth") <= (
-            390 if browser is narrow else 1200
-        )
+        assert browser.execute_script(
+            "return document.documentElement.scrollWidth"
+        ) <= (390 if browser is narrow else 1200)
     wide.delete_all_cookies()
     wide.get(links["r03"])
     given["r03"] = rate(wide, ITEMS)
@@ -189,16 +211,26 @@ def test_sixty_items_by_three_raters(
     wide.delete_all_cookies()
     wide.get(links["r01"])
     given["r01"] |= rate(wide, ITEMS)
-    assert "That is all" in wide.execute_script("return document.getElementById('main').innerText")
-    until(owner, "document.getElementById('state').textContent", lambda s: "60 of 60 items" in s)
-    until(owner, "document.querySelectorAll('#facts dt').length", lambda n: n > 4)  # a look
+    assert "That is all" in wide.execute_script(
+        "return document.getElementById('main').innerText"
+    )
+    until(
+        owner,
+        "document.getElementById('state').textContent",
+        lambda s: "60 of 60 items" in s,
+    )
+    until(
+        owner, "document.querySelectorAll('#facts dt').length", lambda n: n > 4
+    )  # a look
     for browser in (owner, wide, narrow):
         assert browser.get_log("browser") == []
         assert "taken" not in browser.title
     parsed = export_of(owner, "ratings.jsonl")
     path = jsonl(outputs.with_name("ratings.jsonl"), parsed)
     told = {(row["annotator"], row["text"]): row["rating"] for row in parsed}
-    assert told == {(who, text): key for who, all_ in given.items() for text, key in all_.items()}
+    assert told == {
+        (who, text): key for who, all_ in given.items() for text, key in all_.items()
+    }
     validated = run("validate", path, "--scale", 1, 5, "--estimator", "bleu-neighbors",
                     "--format", "jsonl")  # fmt: skip
     assert validated.code == 0
@@ -210,7 +242,9 @@ def test_sixty_items_by_three_raters(
     assert human == pytest.approx({k: sum(v) / len(v) for k, v in means.items()})
 
 
-def test_undo_skip_help_and_back(links: dict[str, str], browsers: Callable[[int], Any]) -> None:
+def test_undo_skip_help_and_back(
+    links: dict[str, str], browsers: Callable[[int], Any]
+) -> None:
     """Each by its key; what was said before is shown again, and can be changed."""
     from selenium.webdriver.common.keys import Keys
 
@@ -246,38 +280,52 @@ def test_neither_is_said_in_words(
 ) -> None:
     """What was saved is told as its button is called."""
     browser = browsers(390)
-    with serving(outputs, "--ask", "pair", "--database", str(tmp_path / "p.sqlite")) as links:
+    with serving(
+        outputs, "--ask", "pair", "--database", str(tmp_path / "p.sqlite")
+    ) as links:
         browser.get(links["r01"])
         until(browser, TEXT)
         press(browser, "0")
         assert until(browser, SAVED) == "quality: Neither is better. Saved."
 
 
-def test_the_best_of_several(outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]) -> None:
+def test_the_best_of_several(
+    outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
+) -> None:
     """What is exported as chosen is the text that stood where the key said; on a narrow screen."""
     from selenium.webdriver.common.keys import Keys
 
     browser = browsers(390)
-    texts = "[...document.querySelectorAll('#texts .text')].map((one) => one.textContent)"
+    texts = (
+        "[...document.querySelectorAll('#texts .text')].map((one) => one.textContent)"
+    )
     given: dict[str, list[str]] = {}
-    with serving(outputs, "--ask", "best", "--database", str(tmp_path / "b.sqlite")) as links:
+    with serving(
+        outputs, "--ask", "best", "--database", str(tmp_path / "b.sqlite")
+    ) as links:
         browser.get(links["r01"])
         for n in range(6):
             shown = until(browser, texts)
             key = 1 + n % len(shown)
             press(browser, str(key))
             until(browser, DONE, lambda value, n=n: value == n + 1)
-            assert browser.execute_script(f"return {SAVED}") == f"quality: Text {key}. Saved."
+            assert (
+                browser.execute_script(f"return {SAVED}")
+                == f"quality: Text {key}. Saved."
+            )
             given[shown[key - 1]] = sorted(set(shown) - {shown[key - 1]})
         press(browser, Keys.ARROW_LEFT)
         pressed = "document.querySelector('[aria-pressed=true] span')?.textContent"
         assert until(browser, pressed) == f"Text {key}"
         browser.delete_all_cookies()
         browser.get(links["owner"])
-        until(browser, "document.querySelectorAll('#raters tbody tr').length", lambda n: n == 3)
-        wide = (
-            "[...document.querySelectorAll('.scroll')].some((x) => x.scrollWidth > x.clientWidth)"
+        until(
+            browser,
+            "document.querySelectorAll('#raters tbody tr').length",
+            lambda n: n == 3,
         )
+        wide = """[...document.querySelectorAll('.scroll')]
+          .some((x) => x.scrollWidth > x.clientWidth)"""
         assert not browser.execute_script(f"return {wide}")
         rows = export_of(browser, "ratings.jsonl")
         assert browser.get_log("browser") == []
@@ -304,7 +352,13 @@ def test_everything_has_a_name_and_a_role(
         there = {node["role"]["value"] for node in seen}
         assert roles <= there, roles - there
         for node in seen:
-            if node["role"]["value"] in {"button", "link", "textbox", "progressbar", "combobox"}:
+            if node["role"]["value"] in {
+                "button",
+                "link",
+                "textbox",
+                "progressbar",
+                "combobox",
+            }:
                 assert node["name"]["value"].strip(), node
 
 
@@ -315,11 +369,13 @@ def test_axe_finds_nothing(
     """No fault of any rule of axe-core: guidelines, an item, what is over, items, the owner."""
     from selenium.webdriver.common.keys import Keys
 
-    axe = Path(str(pytest.importorskip("axe_core_python").__file__)).with_name("axe.min.js")
-    run_axe = (
-        "const end = arguments[0]; axe.run().then((r) => end([r.violations, r.passes.length]))"
+    axe = Path(str(pytest.importorskip("axe_core_python").__file__)).with_name(
+        "axe.min.js"
     )
-    browser, words = browsers(width), project_in(tmp_path, PROJECT + "most_items = 12\n")
+    run_axe = """const end = arguments[0];
+          axe.run().then((r) => end([r.violations, r.passes.length]))"""
+    browser = browsers(width)
+    words = project_in(tmp_path, PROJECT + "most_items = 12\n")
 
     def check() -> None:
         browser.execute_script(axe.read_text(encoding="utf-8"))
@@ -340,7 +396,9 @@ def test_axe_finds_nothing(
         until(browser, OVER)
         check()
         for page in ("", "/items"):
-            browser.get(f"{links['owner']}" if not page else f"{browser.current_url}{page}")
+            browser.get(
+                f"{links['owner']}" if not page else f"{browser.current_url}{page}"
+            )
             until(browser, "document.readyState === 'complete'")
             check()
 
@@ -361,7 +419,8 @@ def test_guidelines_come_first(
     """They ask for consent, by keyboard; then they are a key away, and the scale has words."""
     from selenium.webdriver.common.keys import Keys
 
-    browser, words = browsers(390), project_in(tmp_path, PROJECT)
+    browser = browsers(390)
+    words = project_in(tmp_path, PROJECT)
     guide = "document.getElementById('guide')"
     with serving(outputs, *words) as links:
         browser.get(links["r01"])
@@ -372,7 +431,9 @@ def test_guidelines_come_first(
         assert "<b>x</b>" in browser.execute_script(f"return {guide}.innerText")
         press(browser, Keys.ENTER)
         until(browser, TEXT)
-        labels = "[...document.querySelectorAll('.labels span')].map((x) => x.textContent)"
+        labels = (
+            "[...document.querySelectorAll('.labels span')].map((x) => x.textContent)"
+        )
         assert until(browser, labels) == ["1 unusable", "5 publishable"]
         title = "getComputedStyle(document.querySelector('h1')).direction"
         assert until(browser, title) == "rtl"
@@ -390,7 +451,9 @@ def test_guidelines_come_first(
         assert browser.get_log("browser") == []
 
 
-def test_text_and_buttons_stay_in_sight(tmp_path: Path, browsers: Callable[[int], Any]) -> None:
+def test_text_and_buttons_stay_in_sight(
+    tmp_path: Path, browsers: Callable[[int], Any]
+) -> None:
     """Under a source of 300 lines, at three widths; what differs is marked at one key."""
     rows = [
         {"id": f"a{k}", "item": "i", "source": "Line of the source.\n" * 300, "system": f"S{k}",
@@ -404,7 +467,9 @@ def test_text_and_buttons_stay_in_sight(tmp_path: Path, browsers: Callable[[int]
         ".map((x) => x && [x.top, x.bottom])"
     )
     marks = "[...document.querySelectorAll('#texts mark')].map((x) => x.textContent)"
-    with serving(path, "--ask", "pair", "--database", str(tmp_path / "l.sqlite")) as links:
+    with serving(
+        path, "--ask", "pair", "--database", str(tmp_path / "l.sqlite")
+    ) as links:
         for width in (390, 768, 1440):
             browser = browsers(width)
             browser.get(links["r01"])
@@ -414,8 +479,13 @@ def test_text_and_buttons_stay_in_sight(tmp_path: Path, browsers: Callable[[int]
             assert last[1] <= button[0] or width == 390
             press(browser, "d")
             differ = until(browser, marks)
-            assert {"No", "near", "a", "The", "has", "one"} <= {*differ} < {*differ, "."}
-            assert sorted(map(differ.count, ("award", "library"))) == [0, 2]  # the same in both
+            assert (
+                {"No", "near", "a", "The", "has", "one"} <= {*differ} < {*differ, "."}
+            )
+            assert sorted(map(differ.count, ("award", "library"))) == [
+                0,
+                2,
+            ]  # the same in both
             press(browser, "d")
             assert until(browser, f"{marks}.length", lambda n: n == 0) == 0
             width_of = "document.documentElement.scrollWidth"
@@ -446,15 +516,26 @@ def test_one_link_for_everybody(
         for width in (390, 1440):
             browser = browsers(width)
             browser.get(f"{link}?PROLIFIC_PID=person-{width}")
-            until(browser, "document.activeElement.innerText", lambda name: "Begin" in name)
+            until(
+                browser,
+                "document.activeElement.innerText",
+                lambda name: "Begin" in name,
+            )
             press(browser, Keys.ENTER)
             until(browser, TEXT)
             assert "person" not in browser.current_url
             assert len(rate(browser, 3)) == 2
-            assert until(browser, thanks).split("\n")[0].startswith("Your completion code: C0DE")
+            assert (
+                until(browser, thanks)
+                .split("\n")[0]
+                .startswith("Your completion code: C0DE")
+            )
             back = "document.querySelector('#thanks a').href"
             assert until(browser, back) == "https://a.example/complete?cc=C0DE"
-            assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+            assert (
+                browser.execute_script("return document.documentElement.scrollWidth")
+                <= width
+            )
             assert browser.get_log("browser") == []
         names = "[...document.querySelectorAll('#raters tbody th')].map((x) => x.textContent)"
         assert until(owner, names, lambda rows: len(rows) == 5)[3:] == ["r04", "r05"]
@@ -467,16 +548,30 @@ def test_the_decider_decides(tmp_path: Path, browsers: Callable[[int], Any]) -> 
     """
     from selenium.webdriver.common.keys import Keys
 
-    path = jsonl(tmp_path / "o.jsonl", [{"id": "a", "source": "Where?", "text": "There."}])
+    path = jsonl(
+        tmp_path / "o.jsonl", [{"id": "a", "source": "Where?", "text": "There."}]
+    )
     asked = "document.getElementById('questions').innerText"
-    words = (*project_in(tmp_path, "adjudicate = 1"), "--per-item", "2", "--overlap", "0")
+    words = (
+        *project_in(tmp_path, "adjudicate = 1"),
+        "--per-item",
+        "2",
+        "--overlap",
+        "0",
+    )
     with serving(path, *words) as links:
-        for name, width, key in (("r01", 390, "1"), ("r02", 1440, "5"), ("decider", 768, "4")):
+        for name, width, key in (
+            ("r01", 390, "1"),
+            ("r02", 1440, "5"),
+            ("decider", 768, "4"),
+        ):
             browser = browsers(width)
             browser.get(links[name])
             until(browser, TEXT)
             said = "Raters gave 1 and 5. What is right?"
-            assert (said in browser.execute_script(f"return {asked}")) == (name == "decider")
+            assert (said in browser.execute_script(f"return {asked}")) == (
+                name == "decider"
+            )
             assert "r01" not in browser.page_source
             press(browser, key)
             until(browser, DONE, lambda value: value == 1)
@@ -484,7 +579,9 @@ def test_the_decider_decides(tmp_path: Path, browsers: Callable[[int], Any]) -> 
         owner = browsers(1440)
         owner.get(links["owner"])
         owner.get(owner.current_url + "/items")
-        cell = "[...document.querySelectorAll('#items tbody td')].map((x) => x.innerText)"
+        cell = (
+            "[...document.querySelectorAll('#items tbody td')].map((x) => x.innerText)"
+        )
         cells = until(owner, cell)
         assert {"r01: 1; r02: 5", "decider: 4"} <= {*cells}
         owner.get(owner.current_url.removesuffix("/items"))
@@ -504,7 +601,9 @@ adjudicate = 1
 ahead = 3
 gold = [{id = "GOLD", answer = 5, why = "It says where.", practice = true}]
 """
-SLOWER = "const now = performance.now.bind(performance); performance.now = () => 30 * now()"
+SLOWER = (
+    "const now = performance.now.bind(performance); performance.now = () => 30 * now()"
+)
 PRACTICE = "document.getElementById('practice').innerText.trim()"
 RESULTS = "document.getElementById('results').innerText"
 PROBLEM = "document.getElementById('problem').textContent"
@@ -516,7 +615,9 @@ def tab_to(browser: Any, selector: str) -> None:
 
     until(browser, f"document.querySelector({selector!r})")
     for _ in range(80):
-        if browser.execute_script(f"return document.activeElement.matches({selector!r})"):
+        if browser.execute_script(
+            f"return document.activeElement.matches({selector!r})"
+        ):
             return
         press(browser, Keys.TAB)
     raise AssertionError(f"Tab does not reach {selector}")
@@ -538,7 +639,9 @@ def begin(browser: Any, link: str | None) -> None:
         return
     press(browser, "5")
     told = until(browser, PRACTICE, lambda text: "right" in text)
-    assert told.startswith("Practice 1 of 1. The right answer is 5. It says where. Go on")
+    assert told.startswith(
+        "Practice 1 of 1. The right answer is 5. It says where. Go on"
+    )
     assert until(browser, "document.activeElement.innerText").startswith("Go on")
     press(browser, Keys.ENTER)
     until(browser, "document.getElementById('practice').classList.contains('hidden')")
@@ -563,7 +666,9 @@ def project_files(folder: Path) -> tuple[Path, tuple[str, ...], dict[str, str]]:
     """Outputs, the flags of a project, and the key that a careful rater presses for each text."""
     pool = simulate(36, seed=2).pool
     names = ("id", "source", "item", "system", "text")
-    columns = zip(pool.ids, pool.sources, pool.items, pool.systems, pool.texts, strict=True)
+    columns = zip(
+        pool.ids, pool.sources, pool.items, pool.systems, pool.texts, strict=True
+    )
     rows = [dict(zip(names, row, strict=True)) for row in columns]
     values = (round(1 + 4 * value) for value in pool.human.tolist())
     keys = {text: str(value) for text, value in zip(pool.texts, values, strict=True)}
@@ -572,7 +677,9 @@ def project_files(folder: Path) -> tuple[Path, tuple[str, ...], dict[str, str]]:
 
 
 @pytest.mark.parametrize("database", DATABASES, indirect=True)
-def test_a_whole_project(tmp_path: Path, browsers: Callable[[int], Any], database: str) -> None:
+def test_a_whole_project(
+    tmp_path: Path, browsers: Callable[[int], Any], database: str
+) -> None:
     """Three raters, one careless, one on a phone, one offline; the owner decides; no mouse.
 
     Half-way the service ends; SQLite goes back to a backup, which knows nothing of the latest
@@ -586,12 +693,17 @@ def test_a_whole_project(tmp_path: Path, browsers: Callable[[int], Any], databas
              "--per-item", "2", "--overlap", "0.4", "--repeat", "0")  # fmt: skip
     people = {"r01": browsers(1440), "r02": browsers(390), "r03": browsers(768)}
     key_of = dict.fromkeys(people, keys.__getitem__) | {"r03": lambda _: "3"}
-    desk, phone = people["r01"], people["r02"]
-    owner, port, copy = browsers(1440), free_port(), tmp_path / "copy.sqlite"
+    desk = people["r01"]
+    phone = people["r02"]
+    owner = browsers(1440)
+    port = free_port()
+    copy = tmp_path / "copy.sqlite"
 
     def everybody() -> bool:
         """Each rates an item; whether somebody could."""
-        return sum(answer(browser, key_of[name]) for name, browser in people.items()) > 0
+        return (
+            sum(answer(browser, key_of[name]) for name, browser in people.items()) > 0
+        )
 
     with serving(path, *words, port=port) as links:
         owner.get(links["owner"])
@@ -606,7 +718,9 @@ def test_a_whole_project(tmp_path: Path, browsers: Callable[[int], Any], databas
         assert everybody()
         tab_to(owner, "#note")
         press(owner, "a fourth one", Keys.ENTER)
-        assert "/join/" in until(owner, "document.querySelector('#link code')?.textContent")
+        assert "/join/" in until(
+            owner, "document.querySelector('#link code')?.textContent"
+        )
         connect(desk, online=False)
         assert answer(desk, key_of["r01"])
         assert answer(desk, key_of["r01"])
@@ -619,7 +733,9 @@ def test_a_whole_project(tmp_path: Path, browsers: Callable[[int], Any], databas
     with serving(path, *words, port=port) as links:
         until(phone, WAITING, lambda n: n == 0)
         assert phone.execute_script(f"return {PROBLEM}") == ""
-        assert phone.execute_script(f"return {DONE}") == done + (0 if copy.exists() else 1)
+        assert phone.execute_script(f"return {DONE}") == done + (
+            0 if copy.exists() else 1
+        )
         connect(desk, online=True)
         until(desk, WAITING, lambda n: n == 0)
         assert everybody()
@@ -630,11 +746,17 @@ def test_a_whole_project(tmp_path: Path, browsers: Callable[[int], Any], databas
         until(owner, PROBLEM, lambda text: "open the owner's newest link" in text)
         decide(owner, links["decider"])
         owner.get(links["owner"])
-        until(owner, "document.getElementById('state').textContent", lambda s: "36 of 36" in s)
+        until(
+            owner,
+            "document.getElementById('state').textContent",
+            lambda s: "36 of 36" in s,
+        )
         results = until(owner, RESULTS, lambda text: "careless" in text)
         assert "r03 may be careless: gives the same answer" in results
         assert results.count("may be careless") == 1
-        to_decide = "[...document.querySelectorAll('#facts div')].map((x) => x.innerText)"
+        to_decide = (
+            "[...document.querySelectorAll('#facts div')].map((x) => x.innerText)"
+        )
         facts = owner.execute_script(f"return {to_decide}")
         assert any(fact.startswith("to decide\n0") for fact in facts)
         tab_to(owner, "a[href='/owner/items']")
@@ -661,7 +783,9 @@ def decide(browser: Any, link: str) -> None:
         pass
 
 
-def check_acts(acts: list[dict[str, Any]], texts: dict[str, str], keys: dict[str, str]) -> None:
+def check_acts(
+    acts: list[dict[str, Any]], texts: dict[str, str], keys: dict[str, str]
+) -> None:
     """Each is a rating, there once, of the text for which that key was pressed."""
     ratings = [(act["annotator"], act["item"], act["round"]) for act in acts]
     assert len(ratings) == len({*ratings})
@@ -703,7 +827,8 @@ def test_ratings_without_a_connection(
     outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
 ) -> None:
     """Four items are rated offline, one press is taken back; they are sent later, and once."""
-    browser, owner = browsers(390), browsers(1440)
+    browser = browsers(390)
+    owner = browsers(1440)
     words = (*project_in(tmp_path, "ahead = 3"), "--repeat", "0")
     with serving(outputs, *words) as links:
         browser.get(links["r01"])
@@ -736,7 +861,9 @@ def test_ratings_without_a_connection(
         until(browser, WAITING, lambda n: n == 0)
         assert browser.execute_script(f"return {PROBLEM}") == ""
         acts = exported_acts(owner, links["owner"])
-    rows = [json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()]
+    rows = [
+        json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()
+    ]
     texts = {row["id"]: row["text"] for row in rows}
     assert [act["kind"] for act in acts] == ["rated"] * 10
     assert {texts[act["item"]]: act["value"] for act in acts} == given
@@ -749,7 +876,8 @@ def test_the_page_opens_without_a_connection(
     from selenium.common.exceptions import WebDriverException
     from selenium.webdriver.common.keys import Keys
 
-    browser, owner = browsers(390), browsers(1440)
+    browser = browsers(390)
+    owner = browsers(1440)
     words = (*project_in(tmp_path, 'ahead = 4\nconsent = "Yes."'), "--repeat", "0")
     port = free_port()
     with serving(outputs, *words, port=port) as links:
@@ -760,7 +888,9 @@ def test_the_page_opens_without_a_connection(
         kept = "caches.match(location.href).then((page) => arguments[0](Boolean(page)))"
         while not browser.execute_async_script(kept):
             time.sleep(0.05)
-    given |= rate(browser, 1)  # the server is gone, and so is what was pressed, but for its place
+    given |= rate(
+        browser, 1
+    )  # the server is gone, and so is what was pressed, but for its place
     for most in (1, 2):
         with suppress(WebDriverException):
             browser.get(links["r02"])
@@ -775,14 +905,18 @@ def test_the_page_opens_without_a_connection(
         until(browser, PROBLEM, lambda text: not text)
         given |= rate(browser, 1)
         acts = exported_acts(owner, links["owner"])
-    rows = [json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()]
+    rows = [
+        json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()
+    ]
     texts = {row["text"]: row["id"] for row in rows}
     told = {(act["item"], act["value"]) for act in acts if act["kind"] == "rated"}
     assert told == {(texts[text], key) for text, key in given.items()}
     assert len(acts) == len(given) == 7
 
 
-AWAY = "window.real = fetch; window.fetch = () => Promise.reject(new TypeError('away'));"
+AWAY = (
+    "window.real = fetch; window.fetch = () => Promise.reject(new TypeError('away'));"
+)
 BACK = "window.fetch = window.real; dispatchEvent(new Event('online'));"
 
 
@@ -790,7 +924,8 @@ def test_what_one_tab_undoes_the_other_does_not_send(
     outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
 ) -> None:
     """Two tabs without a connection know of the same two ratings; one takes the second back."""
-    browser, owner = browsers(768), browsers(1440)
+    browser = browsers(768)
+    owner = browsers(1440)
     words = (*project_in(tmp_path, "ahead = 3"), "--repeat", "0")
     with serving(outputs, *words) as links:
         browser.get(links["r01"])
@@ -799,7 +934,9 @@ def test_what_one_tab_undoes_the_other_does_not_send(
         given = rate(browser, 2)
         first = browser.current_window_handle
         browser.switch_to.new_window("tab")
-        browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": AWAY})
+        browser.execute_cdp_cmd(
+            "Page.addScriptToEvaluateOnNewDocument", {"source": AWAY}
+        )
         browser.get(re.sub("/join.*", "/", links["r01"]))
         until(browser, PROBLEM, lambda text: "2 not saved yet" in text)
         second = browser.current_window_handle
@@ -818,10 +955,15 @@ def test_what_one_tab_undoes_the_other_does_not_send(
         browser.close()
         browser.switch_to.window(first)
         acts = exported_acts(owner, links["owner"])
-    rows = [json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()]
+    rows = [
+        json.loads(line) for line in outputs.read_text(encoding="utf-8").splitlines()
+    ]
     texts = {row["id"]: row["text"] for row in rows}
     given = {told: value for told, value in given.items() if told != text}
-    assert [(texts[act["item"]], act["value"]) for act in acts] == [*given.items(), (text, last)]
+    assert [(texts[act["item"]], act["value"]) for act in acts] == [
+        *given.items(),
+        (text, last),
+    ]
 
 
 def test_what_is_refused_stays_in_the_browser(
@@ -843,7 +985,10 @@ def test_what_is_refused_stays_in_the_browser(
         browser.execute_script(forged)
         press(browser, "3")
         told = until(browser, PROBLEM)
-        assert "could not be saved, and stays on this device: you were not asked this" in told
+        assert (
+            "could not be saved, and stays on this device: you were not asked this"
+            in told
+        )
         assert browser.execute_script(f"return {WAITING}") == 1
         browser.execute_script("window.fetch = window.real")
         assert len(rate(browser, 2)) == 2
@@ -861,9 +1006,8 @@ def test_no_button_is_easier_to_press(
     )
     sizes = """[...document.querySelectorAll('.choices button')]
       .map((x) => x.getBoundingClientRect()).map((x) => [Math.round(x.width), x.height, x.top])"""
-    named = (
-        "[...document.querySelectorAll('.choices button')].map((x) => x.ariaLabel || x.innerText)"
-    )
+    named = """[...document.querySelectorAll('.choices button')]
+      .map((x) => x.ariaLabel || x.innerText)"""
     with serving(outputs, *words, "--scale", low, high) as links:
         for width in (390, 768, 1440):
             browser = browsers(width)
@@ -878,5 +1022,8 @@ def test_no_button_is_easier_to_press(
             names = browser.execute_script(f"return {named}")
             assert "unusable as it is" in names[0]
             assert "publish" in names[-1]
-            assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+            assert (
+                browser.execute_script("return document.documentElement.scrollWidth")
+                <= width
+            )
             browser.delete_all_cookies()

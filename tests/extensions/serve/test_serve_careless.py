@@ -21,10 +21,14 @@ def simulated(seed: int, kind: str = "", items: int = 60) -> list[FirstAnswer]:
     Careful raters agree by about .6, need 4 to 15 seconds, and may be lenient or severe.
     """
     rng = np.random.default_rng(seed)
-    quality, answers = rng.normal(size=items), []
+    quality = rng.normal(size=items)
+    answers = []
     for rater in range(4):
-        level, pace = rng.normal(0, 0.4), rng.lognormal(2, 0.4)
-        mine = careful = np.clip(np.rint(3.2 + quality + level + rng.normal(0, 0.8, items)), 1, 5)
+        level = rng.normal(0, 0.4)
+        pace = rng.lognormal(2, 0.4)
+        mine = careful = np.clip(
+            np.rint(3.2 + quality + level + rng.normal(0, 0.8, items)), 1, 5
+        )
         seconds = pace * rng.lognormal(0, 0.5, items)
         if rater == 3 and kind == "random":
             mine = rng.integers(1, 6, items).astype(float)
@@ -34,7 +38,11 @@ def simulated(seed: int, kind: str = "", items: int = 60) -> list[FirstAnswer]:
             seconds = rng.lognormal(-1.2, 0.3, items)
         answers += [
             FirstAnswer(
-                f"r{rater}", item, float(mine[item]), float(mine[item]), float(seconds[item])
+                f"r{rater}",
+                item,
+                float(mine[item]),
+                float(mine[item]),
+                float(seconds[item]),
             )
             for item in range(items)
         ]
@@ -62,7 +70,10 @@ def test_careful_raters_are_not_named() -> None:
 
 def test_failed_gold_is_counted() -> None:
     """Six of six wrong, by more than a quarter of the scale; one of six is no reason."""
-    answers = [FirstAnswer("r0", item, 5.0 if item % 2 else 3.0, 5.0, 6.0) for item in range(20)]
+    answers = [
+        FirstAnswer("r0", item, 5.0 if item % 2 else 3.0, 5.0, 6.0)
+        for item in range(20)
+    ]
     reasons = careless(answers, dict.fromkeys(range(6), 1.0), 4.0)
     assert reasons == {"r0": ["fails 6 of 6 gold items"]}
     assert careless(answers, {0: 1.0} | dict.fromkeys(range(1, 6), 4.0), 4.0) == {}
@@ -70,7 +81,10 @@ def test_failed_gold_is_counted() -> None:
 
 def test_practice_and_gold_reach_every_rater(sqlite: str) -> None:
     """Practice first, with the answer; gold among the rest; both are ratings as others are."""
-    gold = (Gold(id="o03", answer=2, why="A wrong place.", practice=True), Gold(id="o05", answer=4))
+    gold = (
+        Gold(id="o03", answer=2, why="A wrong place.", practice=True),
+        Gold(id="o05", answer=4),
+    )
     task = Task(overlap=0.0, repeat=0.0, project=Project(gold=gold, gold_share=0.5))
     store = opened(sqlite, task)
     for _ in range(2):
@@ -84,7 +98,10 @@ def test_practice_and_gold_reach_every_rater(sqlite: str) -> None:
         for _ in range(5):
             assert "told" not in answer["next"]
             answer = store.save(rater, event("rated", answer["next"], value=3)).result()
-    counts = {name: sum(row["id"] == name for row in rows_of(store)) for name in ("o03", "o05")}
+    counts = {
+        name: sum(row["id"] == name for row in rows_of(store))
+        for name in ("o03", "o05")
+    }
     assert counts["o03"] == 2
     assert counts["o05"] >= 1
     store.close()
@@ -93,7 +110,9 @@ def test_practice_and_gold_reach_every_rater(sqlite: str) -> None:
 def test_owner_reads_who_is_careless(tmp_path: Path) -> None:
     """And what leaving them out changes: three raters by the text, one at random."""
     found = outputs(60)
-    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(overlap=1.0, repeat=0.0), found)
+    store = opened(
+        f"sqlite:///{tmp_path / 'a.sqlite'}", Task(overlap=1.0, repeat=0.0), found
+    )
     owner_of(store)
     rng = np.random.default_rng(1)
     worth = dict(zip(found.texts, rng.integers(1, 6, 60).tolist(), strict=True))

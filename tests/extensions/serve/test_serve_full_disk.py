@@ -17,7 +17,9 @@ from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
 from serving import client, joined, opened, outputs, posted, rows_of
 
-Filling = tuple[Callable[[], None], Callable[[], None]]  # fills the disk, and makes room again
+Filling = tuple[
+    Callable[[], None], Callable[[], None]
+]  # fills the disk, and makes room again
 
 
 @contextmanager
@@ -47,7 +49,9 @@ def _limit(store: Store) -> Filling:
 
     @sa.event.listens_for(store.database.engine, "begin")
     def _begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql(f"PRAGMA max_page_count={pages[0]}")  # or what there is, if more
+        connection.exec_driver_sql(
+            f"PRAGMA max_page_count={pages[0]}"
+        )  # or what there is, if more
 
     def free() -> None:
         pages[0] = 1 << 20
@@ -59,7 +63,8 @@ def _limit(store: Store) -> Filling:
 def test_full_disk(tmp_path: Path, mounted: bool) -> None:
     """503 while there is no room, to every rating; the same ratings are kept once there is."""
     with _disk(tmp_path) if mounted else _folder(tmp_path) as folder:
-        url, task = f"sqlite:///{folder / 'a.sqlite'}", Task(overlap=0.0, repeat=0.0)
+        url = f"sqlite:///{folder / 'a.sqlite'}"
+        task = Task(overlap=0.0, repeat=0.0)
         store = opened(url, task, outputs(300))
         rater = store.add_rater("")
         fill, free = _filler(folder) if mounted else _limit(store)
@@ -75,12 +80,19 @@ def test_full_disk(tmp_path: Path, mounted: bool) -> None:
                     break
                 acknowledged[unit["texts"][0]] = k % 5 + 1
                 unit = answer.json()["next"]
-            refused = [web.post("/rate/events", json=sent, headers=headers) for _ in range(3)]
+            refused = [
+                web.post("/rate/events", json=sent, headers=headers) for _ in range(3)
+            ]
             assert {one.status_code for one in (answer, *refused)} == {503}
-            assert {row["text"]: row["rating"] for row in rows_of(store)} == acknowledged
+            assert {
+                row["text"]: row["rating"] for row in rows_of(store)
+            } == acknowledged
             free()
             for _ in range(2):
-                assert web.post("/rate/events", json=sent, headers=headers).status_code == 200
+                assert (
+                    web.post("/rate/events", json=sent, headers=headers).status_code
+                    == 200
+                )
             acknowledged[unit["texts"][0]] = int(sent["value"])
         assert len(rows_of(store)) == len(acknowledged)
         store.close()

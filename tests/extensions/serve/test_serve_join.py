@@ -22,7 +22,9 @@ OPEN = Task(
     ),
     repeat=0.0, per_item=2,
 )  # fmt: skip
-PERSON, STUDY, SESSION = "5f0c1d2e3f4a5b6c7d8e9f00", "study-secret", "session-secret"
+PERSON = "5f0c1d2e3f4a5b6c7d8e9f00"
+STUDY = "study-secret"
+SESSION = "session-secret"
 QUERY = {"PROLIFIC_PID": PERSON, "STUDY_ID": STUDY, "SESSION_ID": SESSION}
 
 
@@ -31,7 +33,9 @@ def _names(store: Store) -> list[str]:
 
 
 def _opens(web: Any, store: Store, **query: str) -> int:
-    status: int = web.post(f"/begin/{Access(store).everybody()}", params=query).status_code
+    status: int = web.post(
+        f"/begin/{Access(store).everybody()}", params=query
+    ).status_code
     return status
 
 
@@ -44,7 +48,10 @@ def test_a_preview_makes_no_rater(sqlite: str) -> None:
             for method in ("GET", "HEAD"):
                 answer = web.request(method, path, params=query)
                 assert (answer.status_code, len(web.cookies)) == (200, 0)
-            assert '<form method="post"><button autofocus>' in web.get(path, params=query).text
+            assert (
+                '<form method="post"><button autofocus>'
+                in web.get(path, params=query).text
+            )
         assert _names(store) == []
         assert _opens(web, store) == 303
         assert web.get(path).headers["location"] == "/"
@@ -125,7 +132,9 @@ def test_no_link_for_everybody_unless_the_project_says_so(sqlite: str) -> None:
 
 def test_the_begin_page_says_what_how_long_and_by_whom(sqlite: str) -> None:
     """Items and minutes, at the pace of others; nothing of minutes before there is one."""
-    project = replace_of(OPEN.project, contact="Ann of Torby, ann@a.example", title="Replies")
+    project = replace_of(
+        OPEN.project, contact="Ann of Torby, ann@a.example", title="Replies"
+    )
     store = opened(sqlite, replace(OPEN, project=project))
     with client(store) as web:
         path = f"/begin/{Access(store).everybody()}"
@@ -176,7 +185,9 @@ def test_skips_earn_no_code(sqlite: str) -> None:
             units.append(web.get("/rate/next").json()["unit"])
             sent = posted("skipped", units[-1], reason="I cannot tell")
             answer = web.post("/rate/events", json=sent, headers=headers).json()
-        assert answer["thanks"] == web.get("/rate/next").json()["thanks"] == {"skipped": 3}
+        assert (
+            answer["thanks"] == web.get("/rate/next").json()["thanks"] == {"skipped": 3}
+        )
         for unit, thanks in zip(
             units, ({"skipped": 2}, {"code": "C0DE", "url": RETURN}), strict=False
         ):

@@ -12,7 +12,17 @@ from places import ROOT
 def test_no_acknowledged_rating_is_lost() -> None:
     """Three kills under five raters; benchmarks/rating.py does hundreds."""
     script = ROOT / "benchmarks" / "rating.py"
-    words = ("kills", "--kills", "3", "--raters", "5", "--items", "1500", "--apart", "1")
+    words = (
+        "kills",
+        "--kills",
+        "3",
+        "--raters",
+        "5",
+        "--items",
+        "1500",
+        "--apart",
+        "1",
+    )
     ran = subprocess.run(
         [sys.executable, str(script), *words],
         capture_output=True,

@@ -28,7 +28,17 @@ from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
 from refless.report.templates import rendered
 from refless.stats.confidence_sequence import always_interval
-from serving import JOB, client, event, exported, joined, opened, owner_of, rate_all, told
+from serving import (
+    JOB,
+    client,
+    event,
+    exported,
+    joined,
+    opened,
+    owner_of,
+    rate_all,
+    told,
+)
 
 
 def sample(n: int = 60) -> tuple[Outputs, dict[str, float]]:
@@ -65,7 +75,8 @@ def test_look_after_ratings(tmp_path: Path) -> None:
         name for one in told(live, "systems") for name in (one["first"], one["second"])
     } == names
     for one in told(live, "systems"):
-        (low, high), (least, most) = one["interval"], one["always"]
+        (low, high) = one["interval"]
+        (least, most) = one["always"]
         assert least is None or least < low < high < most
     rated = {row.item - 1 for row in _rows(store)}
     assert store.assignment.active
@@ -79,7 +90,9 @@ def test_look_after_ratings(tmp_path: Path) -> None:
 
 def said(live: Live) -> str:
     """The line on top of the owner's page."""
-    page = rendered(HOME, "live.html", part="state", task=live.store.task, **live.state())
+    page = rendered(
+        HOME, "live.html", part="state", task=live.store.task, **live.state()
+    )
     return " ".join(page.split())
 
 
@@ -108,7 +121,11 @@ def test_owner_hears_at_once(tmp_path: Path) -> None:
     with client(store) as web:
         web.app.state.ended()  # so that the stream ends after what it has to say
         joined(web, store, owner_of(store))
-        assert web.get("/owner/live").headers["content-type"].startswith("text/event-stream")
+        assert (
+            web.get("/owner/live")
+            .headers["content-type"]
+            .startswith("text/event-stream")
+        )
     found = Live(store, "gp").state()
     assert json.loads(json.dumps(found)) == found
     assert found["raters"][0]["done"] >= 12
@@ -133,7 +150,9 @@ def test_look_ends_with_the_process_that_asked(tmp_path: Path) -> None:
     slow = "import time; from refless.extensions.serve import analysis_worker as it"
     slow = f"{slow}; it.looked = lambda job: time.sleep(600)"
     words = [sys.executable, "-c", f"{slow}; it.main()"]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         assert process.stdin is not None
         process.stdin.write(Live(store, "gp")._job() + b"\n")
         process.stdin.close()
@@ -151,7 +170,8 @@ def test_fault_of_the_system_does_not_end_the_looks(
 ) -> None:
     """The second look comes, though the first could not start its process."""
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(repeat=0.0))
-    live, looks = Live(store, "gp"), 0
+    live = Live(store, "gp")
+    looks = 0
     rate_all(store, store.add_rater(""))
 
     async def look() -> None:
@@ -175,15 +195,22 @@ def test_fault_of_the_system_does_not_end_the_looks(
 def test_owner_sees_what_compare_says(tmp_path: Path) -> None:
     """With texts rated before, by the default estimator: as test_serve_numbers has it without."""
     outputs, values = sample(90)
-    answers, before = tmp_path / "my answers.jsonl", tmp_path / "before.jsonl"
+    answers = tmp_path / "my answers.jsonl"
+    before = tmp_path / "before.jsonl"
     names = ("id", "text", "source", "system", "item")
     columns = [getattr(outputs, f"{name}s") for name in names]
-    jsonl(answers, [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)])
+    jsonl(
+        answers,
+        [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)],
+    )
     pool = simulate(30, seed=9).pool
     given = [getattr(pool, f"{name}s") for name in names[1:]]
     rows = [dict(zip(names[1:], row, strict=True)) for row in zip(*given, strict=True)]
     people = [1 + 4 * float(value) for value in pool.human]
-    jsonl(before, [{**row, "id": f"b{i}", "rating": people[i]} for i, row in enumerate(rows)])
+    jsonl(
+        before,
+        [{**row, "id": f"b{i}", "rating": people[i]} for i, row in enumerate(rows)],
+    )
     result = rate(str(answers), rated=str(before), scale=(1, 5))
     store = Store(result.where.database, result.outputs, result.items, result.task)
     for _ in range(2):
@@ -240,10 +267,13 @@ def test_what_was_rated_before_is_no_part_of_the_agreement() -> None:
     pool = simulate(120, seed=4).pool
     rows = [
         {"id": name, "text": text, "annotator": f"r{k}", "rating": rating}
-        for name, text, human in zip(pool.ids, pool.texts, pool.human.tolist(), strict=True)
+        for name, text, human in zip(
+            pool.ids, pool.texts, pool.human.tolist(), strict=True
+        )
         for k, rating in enumerate((1 + round(4 * human), 1))
     ]
-    before, twice = rows[80:], [{**row, "annotator": "r1"} for row in rows[:80:2]]
+    before = rows[80:]
+    twice = [{**row, "annotator": "r1"} for row in rows[:80:2]]
     same = [{**row, "rating": 3} for row in rows[:80]]
     found = looked(replace(JOB, ratings=same, first=same, rated=before))
     assert math.isnan(found["spearman"])
@@ -279,8 +309,14 @@ def test_preferences_by_system(tmp_path: Path) -> None:
     assert found["difference"] == pytest.approx(9.5 / 12)
     answer, n = preference(audit, "A", "B")
     # with one made-up choice each way: of 14, ten for B, three for A
-    error = math.sqrt((13 / 14 - (7 / 14) ** 2) * 14 / 13 / 14) / 2  # of the mean, unbiased
-    assert (answer.value, answer.error, n) == (pytest.approx(0.75), pytest.approx(error), 12)
+    error = (
+        math.sqrt((13 / 14 - (7 / 14) ** 2) * 14 / 13 / 14) / 2
+    )  # of the mean, unbiased
+    assert (answer.value, answer.error, n) == (
+        pytest.approx(0.75),
+        pytest.approx(error),
+        12,
+    )
 
 
 def test_few_who_agree_are_not_certain() -> None:
@@ -297,8 +333,30 @@ def test_choices_are_covered_at_every_look(share: float) -> None:
     Without made-up choices it was 36 to 60 % where nearly all agree; 1,000 runs of 200 give .8 to
     3.2 %.
     """
-    rng, wrong = np.random.default_rng(7), 0
-    looks = [10, 12, 14, 16, 18, 20, 23, 26, 29, 32, 36, 40, 45, 50, 56, 62, 69, 76, 84, 93]
+    rng = np.random.default_rng(7)
+    wrong = 0
+    looks = [
+        10,
+        12,
+        14,
+        16,
+        18,
+        20,
+        23,
+        26,
+        29,
+        32,
+        36,
+        40,
+        45,
+        50,
+        56,
+        62,
+        69,
+        76,
+        84,
+        93,
+    ]
     for values in np.where(rng.random((200, 100)) < share, 1.0, -1.0).tolist():
         ends = [preferred(values[:n]) for n in looks]
         wrong += any(not low <= share <= high for low, high in ends)
@@ -314,7 +372,8 @@ def test_so_many_more_settle_it() -> None:
     from refless.stats.assurance import USUAL
     from refless.stats.forecast import Progress, Today
 
-    rng, n = np.random.default_rng(1), 20
+    rng = np.random.default_rng(1)
+    n = 20
     kept = []
     for _ in range(300):
         values = rng.normal(USUAL * rng.normal(), 1, 500)
@@ -347,11 +406,15 @@ def test_settled_is_said_of_nothing_in_at_most_5_percent(steps: bool) -> None:
     shown = (np.abs(means) > wide * errors)[:, 9:].any(axis=1)
     assert shown.mean() <= 0.05
     once = (np.abs(means) > 1.96 * errors)[:, 9:].any(axis=1)
-    assert once.mean() > 0.2  # what looking again and again does to an interval of one look
+    assert (
+        once.mean() > 0.2
+    )  # what looking again and again does to an interval of one look
 
 
 @pytest.mark.parametrize("apart", [0.0, 1.0])
-def test_agreement_of_raters_can_be_had_from_the_export(tmp_path: Path, apart: float) -> None:
+def test_agreement_of_raters_can_be_had_from_the_export(
+    tmp_path: Path, apart: float
+) -> None:
     """The command on the page gives alpha and its interval to the last digit; a line says it."""
     task = Task(per_item=2, repeat=0.2, dimensions=("sense", "style"), scales={"style": (1, 3)},
                 project=Project(adjudicate=apart))  # fmt: skip

@@ -23,7 +23,10 @@ from refless.extensions.serve.store import Store
 from serving import event, exported, opened, outputs
 
 ACTS = st.lists(
-    st.tuples(st.integers(0, 2), st.sampled_from([*range(1, 9), "skipped", "flagged", "undone"])),
+    st.tuples(
+        st.integers(0, 2),
+        st.sampled_from([*range(1, 9), "skipped", "flagged", "undone"]),
+    ),
     min_size=1,
     max_size=60,
 )
@@ -44,7 +47,9 @@ def act(store: Store, rater: int, kind: int | str, dimension: str) -> None:
             choices = {"rating": [1, 2, 3, 4, 5], "pair": [-1, 0, 1], "best": [0, 1, 2]}
             offered = choices[store.task.ask]
             value = float(offered[int(kind) % len(offered)])
-            store.save(rater, event("rated", unit, dimension=dimension, value=value)).result()
+            store.save(
+                rater, event("rated", unit, dimension=dimension, value=value)
+            ).result()
 
 
 def same(first: Any, second: Any) -> bool:
@@ -64,7 +69,10 @@ def same(first: Any, second: Any) -> bool:
     apart=st.sampled_from([0.0, 1.0]),
 )
 def test_numbers_are_the_commands(
-    ask: Ask, acts: list[tuple[int, int | str]], dimensions: tuple[str, ...], apart: float
+    ask: Ask,
+    acts: list[tuple[int, int | str]],
+    dimensions: tuple[str, ...],
+    apart: float,
 ) -> None:
     """Over random acts of three raters: values and intervals, of one look and of any number."""
     with tempfile.TemporaryDirectory() as folder:
@@ -89,7 +97,9 @@ def test_numbers_are_the_commands(
         store.close()
 
 
-def check(words: list[str], folder: Path, shown: list[dict[str, Any]], ask: str) -> None:
+def check(
+    words: list[str], folder: Path, shown: list[dict[str, Any]], ask: str
+) -> None:
     """Runs the command, and compares what it says with what the page shows."""
     columns = ("interval",) if ask != "rating" else ("interval", "always")
     for column in columns:
@@ -104,5 +114,7 @@ def check(words: list[str], folder: Path, shown: list[dict[str, Any]], ask: str)
             value = answer["value" if ask == "rating" else "rate"]
             assert (row["first"], row["second"]) == (pair["first"], pair["second"])
             assert same(row["difference"], value)
-            for mine, theirs in zip(row[column], answer["interval"] or (None, None), strict=True):
+            for mine, theirs in zip(
+                row[column], answer["interval"] or (None, None), strict=True
+            ):
                 assert same(mine, theirs)

@@ -70,7 +70,9 @@ def web(store: Store) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_nobody_gets_in_without_a_link(web: Any, store: Store, method: str, path: str) -> None:
+def test_nobody_gets_in_without_a_link(
+    web: Any, store: Store, method: str, path: str
+) -> None:
     for cookie in ("", "nonsense", "WzEsMV0.AAAA"):
         web.cookies.clear()
         for role in (OWNER, RATER):
@@ -94,7 +96,14 @@ def test_forged_and_revoked_links(web: Any, store: Store) -> None:
     rater = store.add_rater("Ann")
     access = Access(store)
     link = access.link(rater)
-    for wrong in (link[:-1], f"{link}A", access.session(rater), "x" * 5000, "%00", "..%2f..%2f"):
+    for wrong in (
+        link[:-1],
+        f"{link}A",
+        access.session(rater),
+        "x" * 5000,
+        "%00",
+        "..%2f..%2f",
+    ):
         assert web.get(f"/join/{wrong}").status_code in {403, 404}
     joined(web, store, rater)
     assert web.get("/rate/next").status_code == 200
@@ -129,7 +138,10 @@ def test_what_changes_something_needs_the_pages_token(web: Any, store: Store) ->
     sent = posted("rated", unit, value=3)
     for wrong in ({}, {"x-csrf": ""}, {"x-csrf": "0" * 64}):
         assert web.post("/rate/events", json=sent, headers=wrong).status_code == 403
-    assert web.post("/rate/events", json=sent, headers=headers).json()["saved"] == sent["uuid"]
+    assert (
+        web.post("/rate/events", json=sent, headers=headers).json()["saved"]
+        == sent["uuid"]
+    )
     cookie = next(iter(web.cookies.jar))
     assert "HttpOnly" in str(vars(cookie)["_rest"])
     assert vars(cookie)["_rest"]["SameSite"] == "lax"
@@ -152,7 +164,9 @@ def test_restart_of_the_database_is_a_line(
         assert web.get("/rate/next").status_code == 200
     store.close()
     other.dispose()
-    (line,) = [row for row in caplog.records if row.name.startswith(("refless", "sqlalchemy"))]
+    (line,) = [
+        row for row in caplog.records if row.name.startswith(("refless", "sqlalchemy"))
+    ]
     assert line.getMessage().startswith("ratings are not saved: ")
     assert line.exc_info is None
 
@@ -180,15 +194,23 @@ def test_refusal_is_a_sentence(web: Any, store: Store) -> None:
     """The page shows it as it comes; where people look, it is a page."""
     headers = joined(web, store, store.add_rater(""))
     answer = web.post(
-        "/rate/events", content=b'{"uuid": "12345678", "kind": "undone"}', headers=headers
+        "/rate/events",
+        content=b'{"uuid": "12345678", "kind": "undone"}',
+        headers=headers,
     )
-    assert (answer.status_code, answer.json()) == (422, {"error": "there is nothing to undo"})
+    assert (answer.status_code, answer.json()) == (
+        422,
+        {"error": "there is nothing to undo"},
+    )
     for path, kind in (
         ("/nothing", "text/html; charset=utf-8"),
         ("/healthz", "application/json"),
     ):
         answer = web.post(path, headers={"accept": "text/html"})
-        assert (answer.status_code, answer.headers["content-type"]) in ((404, kind), (405, kind))
+        assert (answer.status_code, answer.headers["content-type"]) in (
+            (404, kind),
+            (405, kind),
+        )
 
 
 def test_oversized_bodies_are_refused(web: Any, store: Store) -> None:
@@ -211,7 +233,8 @@ def test_paths_lead_to_no_files(web: Any, store: Store) -> None:
 
 def test_raters_are_blind_and_texts_are_text(web: Any, store: Store) -> None:
     """Neither systems, nor others' ratings, nor ids leave; JSON is no page; scripts are our own."""
-    first, second = store.add_rater("Ann"), store.add_rater("Bob")
+    first = store.add_rater("Ann")
+    second = store.add_rater("Bob")
     rate_all(store, first, values=(5,))
     headers = joined(web, store, second)
     page = web.get("/")
@@ -219,7 +242,9 @@ def test_raters_are_blind_and_texts_are_text(web: Any, store: Store) -> None:
     unit = web.get("/rate/next").json()["unit"]
     texts = []
     while unit is not None:
-        answer = web.post("/rate/events", json=posted("rated", unit, value=1), headers=headers)
+        answer = web.post(
+            "/rate/events", json=posted("rated", unit, value=1), headers=headers
+        )
         assert answer.headers["content-type"] == "application/json"
         texts += unit["texts"]
         assert set(unit) == {
@@ -246,7 +271,9 @@ def test_hostile_names_are_escaped(web: Any, store: Store) -> None:
 
 
 def test_hostile_dimension(tmp_path: Path) -> None:
-    found = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(dimensions=(HOSTILE, '">x')))
+    found = opened(
+        f"sqlite:///{tmp_path / 'a.sqlite'}", Task(dimensions=(HOSTILE, '">x'))
+    )
     with client(found) as web:
         joined(web, found, found.add_rater(""))
         assert HOSTILE not in web.get("/").text
@@ -258,7 +285,10 @@ def test_questions_have_scales_of_their_own(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "o.jsonl", output_rows())
     result = rate(str(path), dimension=["sense", "style=1..3"])
     task = result.task
-    assert [task.steps_of(name) for name in task.dimensions] == [(1, 2, 3, 4, 5), (1, 2, 3)]
+    assert [task.steps_of(name) for name in task.dimensions] == [
+        (1, 2, 3, 4, 5),
+        (1, 2, 3),
+    ]
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", task)
     rater = store.add_rater("")
     unit = store.next_unit(rater.id).result()["unit"]
@@ -270,7 +300,9 @@ def test_questions_have_scales_of_their_own(tmp_path: Path) -> None:
         joined(web, store, rater)
         assert "&#34;style&#34;: [1, 2, 3]" in web.get("/").text
         joined(web, store, owner_of(store))
-        words = "validate ratings.jsonl --dimension 'sense=1..5' --dimension 'style=1..3'<"
+        words = (
+            "validate ratings.jsonl --dimension 'sense=1..5' --dimension 'style=1..3'<"
+        )
         assert words in web.get("/").text
     (tmp_path / "ratings.jsonl").write_bytes(exported(store, "ratings.jsonl"))
     reading = Reading(dimension="style", scale=(1, 3))
@@ -311,7 +343,9 @@ def test_a_browser_may_be_owner_and_rater_of_several_databases(
 ) -> None:
     """Cookies are those of all ports of a host, so each database and role has its own."""
     owner = joined(web, store, owner_of(store))
-    assert web.get(f"/join/{Access(store).link(store.add_rater(''))}").status_code == 303
+    assert (
+        web.get(f"/join/{Access(store).link(store.add_rater(''))}").status_code == 303
+    )
     other = opened(f"sqlite:///{tmp_path / 'other.sqlite'}")
     with client(other) as second:
         joined(second, other, owner_of(other))
@@ -331,12 +365,16 @@ def test_owner_finds_their_page_behind_their_link(web: Any, store: Store) -> Non
 def test_raters_have_a_pace(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """One rater who sends without end is slowed down, and keeps nobody else from rating."""
     monkeypatch.setattr("refless.extensions.serve.app.RATED", (5, 0.01))
-    first, second = store.add_rater(""), store.add_rater("")
+    first = store.add_rater("")
+    second = store.add_rater("")
     with client(store) as web:
         headers = joined(web, store, first)
         unit = web.get("/rate/next").json()["unit"]
         sent = [posted("rated", unit, value=k % 5 + 1) for k in range(8)]
-        codes = [web.post("/rate/events", json=one, headers=headers).status_code for one in sent]
+        codes = [
+            web.post("/rate/events", json=one, headers=headers).status_code
+            for one in sent
+        ]
         assert codes == [200] * 4 + [429] * 4
         joined(web, store, second)
         assert web.get("/rate/next").status_code == 200
@@ -349,7 +387,9 @@ def test_csv_is_for_spreadsheets(tmp_path: Path) -> None:
     found = Outputs(ids=tuple("abcd"), texts=texts, sources=("-s",) * 4)
     one = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(repeat=0.0), found)
     rate_all(one, one.add_rater(""))
-    rows = [*csv.DictReader(io.StringIO(exported(one, "ratings.csv").decode(), newline=""))]
+    rows = [
+        *csv.DictReader(io.StringIO(exported(one, "ratings.csv").decode(), newline=""))
+    ]
     assert {row["text"] for row in rows} == {"'=HYPERLINK(1)", "'+1", "plain", "'@x"}
     assert {row["source"] for row in rows} == {"'-s"}
     lines = exported(one, "ratings.jsonl").splitlines()
@@ -357,7 +397,9 @@ def test_csv_is_for_spreadsheets(tmp_path: Path) -> None:
     one.close()
 
 
-def test_half_requests_keep_nobody_out(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_half_requests_keep_nobody_out(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """More connections than are served send half a head each, and others are answered."""
     import uvicorn
 
@@ -374,14 +416,18 @@ def test_half_requests_keep_nobody_out(store: Store, monkeypatch: pytest.MonkeyP
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         halves = [
-            kept_open.enter_context(socket.create_connection(bound.getsockname(), timeout=20))
+            kept_open.enter_context(
+                socket.create_connection(bound.getsockname(), timeout=20)
+            )
             for _ in range(60)
         ]
         for half in halves:
             half.sendall(b"GET /healthz HTTP/1.1\r\nhost: a\r\n")
         ask = b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n"
         with socket.create_connection(bound.getsockname(), timeout=20) as whole:
-            for _ in range(2):  # a connection that waits between requests is not cut off
+            for _ in range(
+                2
+            ):  # a connection that waits between requests is not cut off
                 whole.sendall(ask)
                 answer = b""
                 while not answer.endswith(b"}"):  # head and body may come apart
@@ -409,7 +455,9 @@ def _rated(store: Store) -> None:
 
 
 @pytest.mark.parametrize("name", ["ratings.jsonl", "ratings.csv", "ratings.parquet"])
-def test_exports_read_back_equal(web: Any, store: Store, tmp_path: Path, name: str) -> None:
+def test_exports_read_back_equal(
+    web: Any, store: Store, tmp_path: Path, name: str
+) -> None:
     """The same ratings by the same pseudonyms, of the same outputs; nobody's name leaves."""
     if name.endswith("parquet"):
         pytest.importorskip("pyarrow")
@@ -420,17 +468,24 @@ def test_exports_read_back_equal(web: Any, store: Store, tmp_path: Path, name: s
     assert answer.headers["content-disposition"] == f'attachment; filename="{name}"'
     (tmp_path / name).write_bytes(answer.content)
     pool = read_pool(str(tmp_path / name), Reading(scale=(1, 5))).pool
-    ratings, known = pool.ratings, outputs()
+    ratings = pool.ratings
+    known = outputs()
     found = sorted(
         (pool.ids[i], ratings.annotators[k], value)
-        for i, k, value in zip(ratings.text, ratings.annotator, ratings.values, strict=True)
+        for i, k, value in zip(
+            ratings.text, ratings.annotator, ratings.values, strict=True
+        )
     )
     rows = [json.loads(line) for line in exported(store, "ratings.jsonl").splitlines()]
     assert found == sorted((row["id"], row["annotator"], row["rating"]) for row in rows)
     assert len(found) == RATINGS
     assert len(ratings.times) == RATINGS
     of = dict(
-        zip(known.ids, zip(known.texts, known.sources, known.systems, strict=True), strict=True)
+        zip(
+            known.ids,
+            zip(known.texts, known.sources, known.systems, strict=True),
+            strict=True,
+        )
     )
     for i, one in enumerate(pool.ids):
         assert (pool.texts[i], pool.sources[i], pool.systems[i]) == of[one]
@@ -443,7 +498,8 @@ def test_label_studio_export_reads_back(store: Store, tmp_path: Path) -> None:
     path.write_bytes(exported(store, path.name))
     pool = read_pool(str(path), Reading(scale=(1, 5))).pool
     assert sorted(pool.ratings.values) == sorted(
-        json.loads(line)["rating"] for line in exported(store, "ratings.jsonl").splitlines()
+        json.loads(line)["rating"]
+        for line in exported(store, "ratings.jsonl").splitlines()
     )
     assert sorted(pool.texts) == sorted(outputs().texts)
 
@@ -457,10 +513,13 @@ def test_label_studio_export_has_flags_and_skips(store: Store) -> None:
     store.save(rater, event("skipped", unit, reason="I cannot tell")).result()
     tasks = json.loads(exported(store, "label-studio.json"))
     (rated,), (skipped,) = sorted(
-        (task["annotations"] for task in tasks), key=lambda rows: rows[0]["was_cancelled"]
+        (task["annotations"] for task in tasks),
+        key=lambda rows: rows[0]["was_cancelled"],
     )
     assert [skipped["was_cancelled"], rated["was_cancelled"]] == [True, False]
-    values = {part["from_name"]: part["value"] for part in rated["result"] + skipped["result"]}
+    values = {
+        part["from_name"]: part["value"] for part in rated["result"] + skipped["result"]
+    }
     assert values == {
         "quality": {"number": 2.0}, "flagged": {"text": ["cut off"]},
         "skipped": {"text": ["I cannot tell"]},
@@ -472,7 +531,9 @@ def test_events_export_has_all_that_was_shown(store: Store) -> None:
     unit = store.next_unit(rater).result()["unit"]
     store.save(rater, event("rated", unit, value=2.0, latency=1234), "s1").result()
     store.save(rater, event("undone")).result()
-    first, second = (json.loads(line) for line in exported(store, "events.jsonl").splitlines())
+    first, second = (
+        json.loads(line) for line in exported(store, "events.jsonl").splitlines()
+    )
     assert {*first["shown"]} == {"session", "latency", "content"}
     assert (first["shown"]["session"], first["shown"]["latency"]) == ("s1", 1234)
     assert (first["position"], first["sides"], first["stream"]) == (0, [0], "audit")
@@ -497,7 +558,8 @@ def test_audit_export_goes_into_compare(store: Store, tmp_path: Path) -> None:
 
 def test_items_show_all_that_was_said(web: Any, store: Store) -> None:
     """Ratings of two raters, a flag, a skip; nothing that was undone, and no name of a person."""
-    one, two = store.add_rater("Ann"), store.add_rater("Bob")
+    one = store.add_rater("Ann")
+    two = store.add_rater("Bob")
     unit = store.next_unit(one.id).result()["unit"]
     store.save(one.id, event("flagged", unit, reason="cut off")).result()
     store.save(one.id, event("flagged", unit, reason="by mistake")).result()
@@ -508,15 +570,16 @@ def test_items_show_all_that_was_said(web: Any, store: Store) -> None:
     joined(web, store, owner_of(store))
     page = web.get("/owner/items").text
     rows = {
-        row["id"]: row for row in csv.DictReader(io.StringIO(exported(store, "items.csv").decode()))
+        row["id"]: row
+        for row in csv.DictReader(io.StringIO(exported(store, "items.csv").decode()))
     }
     place = store.outputs.texts.index(unit["texts"][0])
     row = rows[store.outputs.ids[place]]
     assert (row["ratings"], row["flagged"]) == ("r01: 2; r02: 5", "r01: cut off")
     assert (float(row["mean"]), float(row["apart"])) == (3.5, 3.0)
-    assert rows[store.outputs.ids[store.outputs.texts.index(other["texts"][0])]]["skipped"] == (
-        "r01: I cannot tell"
-    )
+    assert rows[store.outputs.ids[store.outputs.texts.index(other["texts"][0])]][
+        "skipped"
+    ] == ("r01: I cannot tell")
     for words in ("cut off", "r01: 2; r02: 5", "I cannot tell"):
         assert words in page
     for words in ("by mistake", "Ann", HOSTILE):
@@ -551,7 +614,9 @@ def _asked(address: tuple[str, int], text: str) -> str:
 
 
 @pytest.mark.parametrize(("proxy", "believed"), [("", False), ("127.0.0.0/8", True)])
-def test_a_proxy_is_believed_if_it_is_named(store: Store, proxy: str, believed: bool) -> None:
+def test_a_proxy_is_believed_if_it_is_named(
+    store: Store, proxy: str, believed: bool
+) -> None:
     """Otherwise X-Forwarded-For would evade the pace of tries; cookies are Secure behind TLS."""
     rater = store.add_rater("")
     with _served(store, proxy) as address:
@@ -559,13 +624,18 @@ def test_a_proxy_is_believed_if_it_is_named(store: Store, proxy: str, believed: 
         asked = f"GET /join/{link} HTTP/1.1\nhost: a\nx-forwarded-proto: https\n\n"
         assert ("; secure" in _asked(address, asked).lower()) is believed
         tries = [
-            _asked(address, f"GET /join/x HTTP/1.1\nhost: a\nx-forwarded-for: 10.0.0.{k}\n\n")
+            _asked(
+                address,
+                f"GET /join/x HTTP/1.1\nhost: a\nx-forwarded-for: 10.0.0.{k}\n\n",
+            )
             for k in range(40)
         ]
         assert ("429" in tries[-1].split("\r\n")[0]) is not believed
 
 
-def test_idle_connections_keep_nobody_out(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_idle_connections_keep_nobody_out(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each had its answer and asks for nothing more; the oldest of too many are closed."""
     from refless.extensions.serve import app
 
@@ -573,7 +643,9 @@ def test_idle_connections_keep_nobody_out(store: Store, monkeypatch: pytest.Monk
     ask = b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n"
     with _served(store) as address, ExitStack() as kept_open:
         for _ in range(60):
-            idle = kept_open.enter_context(socket.create_connection(address, timeout=20))
+            idle = kept_open.enter_context(
+                socket.create_connection(address, timeout=20)
+            )
             idle.sendall(ask)
             assert idle.recv(4096).startswith(b"HTTP/1.1 200")
         assert len(app.Impatient._waiting) <= 20
@@ -610,7 +682,9 @@ def test_long_markdown_keeps_nobody_waiting(tmp_path: Path) -> None:
         joined(web, store, rater)
         patched.setattr(
             "refless.extensions.serve.pages.dressed",
-            lambda unit, render: threads.append(threading.current_thread().name) or unit,
+            lambda unit, render: (
+                threads.append(threading.current_thread().name) or unit
+            ),
         )
         assert web.get("/rate/next").status_code == 200
     assert all("AnyIO worker" in name for name in threads)

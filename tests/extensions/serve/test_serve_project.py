@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from command_line import jsonl, output_rows, run
-from refless.extensions.serve.project import Gold, Project, chat, markdown, project_of, turns_of
+from refless.extensions.serve.project import (
+    Gold,
+    Project,
+    chat,
+    markdown,
+    project_of,
+    turns_of,
+)
 from refless.extensions.serve.result import Task
 from refless.registry.errors import InputError
 from serving import HOSTILE, client, joined, opened, posted
@@ -50,7 +57,11 @@ def test_project_is_toml_or_json(tmp_path: Path) -> None:
         ("p.json", "{", "not JSON"),
         ("p.toml", "render = 'html'", "Invalid enum value 'html'"),
         ("p.toml", "guidelines = 'nowhere.md'", "nowhere.md"),
-        ("p.toml", "return_url = 'javascript:alert(1)'", "is no web address; give a link that"),
+        (
+            "p.toml",
+            "return_url = 'javascript:alert(1)'",
+            "is no web address; give a link that",
+        ),
         ("p.toml", "return_url = 'https://a.example/ b'", "is no web address"),
         ("p.toml", "return_url = 'http://['", "is no web address"),
         ("p.toml", "adjudicate = -1", "Expected `float` >= 0.0 - at `$.adjudicate`"),
@@ -62,13 +73,19 @@ def test_project_is_toml_or_json(tmp_path: Path) -> None:
         ("p.toml", "until = 'win rate to .00'", "at `$.until`"),
         ("p.toml", "most_items = -1", "Expected `int` >= 0 - at `$.most_items`"),
         ("p.toml", "pay = -2.5", "Expected `float` >= 0.0 - at `$.pay`"),
-        ("p.toml", "labels = {9 = 'best'}", "labels has '9', which is not asked; it may have 1, 2"),
+        (
+            "p.toml",
+            "labels = {9 = 'best'}",
+            "labels has '9', which is not asked; it may have 1, 2",
+        ),
         ("p.toml", "gold = [{id = 'nowhere', answer = 1}]", "gold has 'nowhere'"),
         ("p.toml", "gold = [{id = 'o01', answer = 9}]", "gold has '9'"),
         ("p.toml", "questions = {style = 'Is it?'}", "questions has 'style'"),
     ],
 )
-def test_faults_of_a_project(tmp_path: Path, name: str, text: str, problem: str) -> None:
+def test_faults_of_a_project(
+    tmp_path: Path, name: str, text: str, problem: str
+) -> None:
     """Each names the file and what to do."""
     (tmp_path / name).write_text(text, encoding="utf-8")
     outputs = jsonl(tmp_path / "o.jsonl", output_rows())
@@ -84,7 +101,9 @@ def test_no_project_there() -> None:
 
 def test_rendered_texts_are_safe() -> None:
     """HTML is shown as written, pictures are not fetched, links lead to no script."""
-    hostile = f"**bold** {HOSTILE} ![x](https://a.example/x.png) [go](javascript:alert(1))"
+    hostile = (
+        f"**bold** {HOSTILE} ![x](https://a.example/x.png) [go](javascript:alert(1))"
+    )
     html = markdown(hostile)
     assert "<strong>bold</strong>" in html
     for tag in ("<script", "<img", 'href="javascript'):
@@ -104,7 +123,9 @@ def test_chats_are_turns() -> None:
 
 def test_consent_comes_first(database: str) -> None:
     """Nothing is shown or saved before; it is remembered, also by the next server."""
-    task = Task(project=Project(consent="I agree.", render="markdown", title="Is it <good>?"))
+    task = Task(
+        project=Project(consent="I agree.", render="markdown", title="Is it <good>?")
+    )
     store = opened(database, task)
     rater = store.add_rater("")
     with client(store) as web:
@@ -118,7 +139,10 @@ def test_consent_comes_first(database: str) -> None:
         assert [text.startswith("<p>") for text in unit["html"]["texts"]] == [True]
         assert "<b>" not in unit["html"]["source"]
         sent = posted("rated", unit, value=3)
-        assert "html" in web.post("/rate/events", json=sent, headers=headers).json()["next"]
+        assert (
+            "html"
+            in web.post("/rate/events", json=sent, headers=headers).json()["next"]
+        )
     store.close()
     again = opened(database, task)
     assert again.consents == {rater.id}

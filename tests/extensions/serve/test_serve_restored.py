@@ -34,7 +34,8 @@ def _rate(store: Store, rater: int, n: int, value: float = 3.0) -> None:
 @pytest.mark.parametrize("ask", ["rating", "pair"])
 def test_waiting_ratings_are_kept_for_what_was_shown(tmp_path: Path, ask: Any) -> None:
     """Of 3 raters offline, who go on after the restore: each rating is of the text they saw."""
-    url, copy = f"sqlite:///{tmp_path / 'a.sqlite'}", tmp_path / "copy.sqlite"
+    url = f"sqlite:///{tmp_path / 'a.sqlite'}"
+    copy = tmp_path / "copy.sqlite"
     task = Task(ask=ask, overlap=0.2, repeat=0.0, per_item=2)
     store = opened(url, task, outputs(72))
     raters = [store.add_rater("").id for _ in range(3)]
@@ -43,11 +44,14 @@ def test_waiting_ratings_are_kept_for_what_was_shown(tmp_path: Path, ask: Any) -
     back_up(url, copy)
     for rater in raters:  # answers that were acknowledged, and are lost with the disk
         _rate(store, rater, 2, 1.0)
-    rng, waiting = random.Random(1), []
+    rng = random.Random(1)
+    waiting = []
     for rater in raters:
         unit = _next(store, rater)
         value = float(rng.randrange(2))
-        waiting.append((rater, unit, event("rated", unit, value=value + (ask == "rating"))))
+        waiting.append(
+            (rater, unit, event("rated", unit, value=value + (ask == "rating")))
+        )
     store.close()
     restore(url, copy)
     store = opened(url, task, outputs(72))
@@ -60,7 +64,9 @@ def test_waiting_ratings_are_kept_for_what_was_shown(tmp_path: Path, ask: Any) -
         assert store.save(rater, act).result()["unit"] == kept["unit"]
         rows = rows_of(store)
         if ask == "rating":
-            assert (unit["texts"][0], act.value) in {(row["text"], row["rating"]) for row in rows}
+            assert (unit["texts"][0], act.value) in {
+                (row["text"], row["rating"]) for row in rows
+            }
         else:
             first = int(act.value or 0)
             chosen = (unit["texts"][first], unit["texts"][1 - first])
@@ -70,7 +76,8 @@ def test_waiting_ratings_are_kept_for_what_was_shown(tmp_path: Path, ask: Any) -
 
 def test_a_number_that_is_given_out_again_lets_nobody_in(tmp_path: Path) -> None:
     """The session, the link and what waits of a rater who was lost are not those of another."""
-    url, copy = f"sqlite:///{tmp_path / 'a.sqlite'}", tmp_path / "copy.sqlite"
+    url = f"sqlite:///{tmp_path / 'a.sqlite'}"
+    copy = tmp_path / "copy.sqlite"
     opened(url, PLAIN).close()
     back_up(url, copy)
     store = opened(url, PLAIN)
@@ -96,7 +103,8 @@ def test_a_number_that_is_given_out_again_lets_nobody_in(tmp_path: Path) -> None
 
 def test_undoing_is_of_what_the_page_saw(tmp_path: Path) -> None:
     """An undoing that waited for a connection does not take back an earlier rating."""
-    url, copy = f"sqlite:///{tmp_path / 'a.sqlite'}", tmp_path / "copy.sqlite"
+    url = f"sqlite:///{tmp_path / 'a.sqlite'}"
+    copy = tmp_path / "copy.sqlite"
     store = opened(url, PLAIN)
     rater = store.add_rater("").id
     _rate(store, rater, 1)
@@ -116,20 +124,30 @@ def test_an_id_names_one_act(tmp_path: Path) -> None:
     """The same again is answered alike; other content is a conflict (409), and changes nothing."""
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", PLAIN)
     rater = store.add_rater("")
-    unit, second = _next(store, rater.id), None
+    unit = _next(store, rater.id)
+    second = None
     act = {"uuid": "0123456789", "kind": "rated", "assigned": unit["assigned"],
            "dimension": "quality", "value": 2}  # fmt: skip
     with client(store) as web:
         headers = joined(web, store, rater)
         first = web.post("/rate/events", json=act, headers=headers)
         second = first.json()["next"]["assigned"]
-        changes = ({"value": 3}, {"kind": "skipped"}, {"assigned": second}, {"kind": "undone"})
+        changes = (
+            {"value": 3},
+            {"kind": "skipped"},
+            {"assigned": second},
+            {"kind": "undone"},
+        )
         for change in changes:
             answer = web.post("/rate/events", json=act | change, headers=headers)
             assert (answer.status_code, "sent before" in answer.text) == (409, True)
-        assert web.post("/rate/events", json=act, headers=headers).json() == first.json()
+        assert (
+            web.post("/rate/events", json=act, headers=headers).json() == first.json()
+        )
     with pytest.raises(Conflict):
-        store.save(rater.id, event("rated", unit, value=5.0, uuid="0123456789")).result()
+        store.save(
+            rater.id, event("rated", unit, value=5.0, uuid="0123456789")
+        ).result()
     assert [row["rating"] for row in rows_of(store)] == [2]
     store.close()
 

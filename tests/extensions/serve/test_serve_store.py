@@ -62,7 +62,9 @@ def test_another_schema_is_refused(database: str) -> None:
     opened(database).close()
     one = Database(database)
     with one.engine.begin() as connection:
-        connection.execute(sa.text("UPDATE settings SET value = '9' WHERE name = 'schema'"))
+        connection.execute(
+            sa.text("UPDATE settings SET value = '9' WHERE name = 'schema'")
+        )
     one.close()
     with pytest.raises(InputError, match="another refless made this database"):
         opened(database)
@@ -84,13 +86,17 @@ def test_lock_that_postgresql_forgot_is_taken_again(postgresql_server: str) -> N
 
         def cut() -> None:
             ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
-            one.execute(sa.text(f"{ends}current_database() AND pid <> pg_backend_pid()"))
+            one.execute(
+                sa.text(f"{ends}current_database() AND pid <> pg_backend_pid()")
+            )
 
         cut()
         with pytest.raises(sa.exc.OperationalError):
             store.next_unit(rater).result()
         assert shown(store, rater) == unit
-        with pytest.raises(UsageError, match="another refless rate serves this database"):
+        with pytest.raises(
+            UsageError, match="another refless rate serves this database"
+        ):
             opened(url, PLAIN)
         cut()
         one.execute(sa.text("SELECT pg_advisory_lock(:key)"), {"key": LOCK})
@@ -121,7 +127,8 @@ def test_rating_is_there_after_reopening(database: str) -> None:
 
 def test_sent_twice_is_kept_once(store: Store) -> None:
     """The same event again changes nothing and is answered alike; from another it is refused."""
-    rater, other = store.add_rater(""), store.add_rater("")
+    rater = store.add_rater("")
+    other = store.add_rater("")
     unit = shown(store, rater.id)
     sent = event("rated", unit, value=2.0)
     first = store.save(rater.id, sent).result()
@@ -134,7 +141,9 @@ def test_sent_twice_is_kept_once(store: Store) -> None:
 def test_undone_twice_by_retry_undoes_once(store: Store) -> None:
     rater = store.add_rater("")
     for value in (1.0, 2.0):
-        store.save(rater.id, event("rated", shown(store, rater.id), value=value)).result()
+        store.save(
+            rater.id, event("rated", shown(store, rater.id), value=value)
+        ).result()
     undo = event("undone")
     for _ in range(2):
         assert store.save(rater.id, undo).result()["unit"]["open"]
@@ -145,13 +154,18 @@ def test_notes_have_no_nul(store: Store) -> None:
     """PostgreSQL holds none, and the page would send the event again for ever."""
     with client(store) as web:
         headers = joined(web, store, owner_of(store))
-        assert web.post("/owner/raters", content=b"A\0nn", headers=headers).status_code == 200
+        assert (
+            web.post("/owner/raters", content=b"A\0nn", headers=headers).status_code
+            == 200
+        )
         assert [one.note for one in store.raters() if one.role == RATER] == ["Ann"]
         headers = joined(web, store, store.add_rater(""))
         unit = web.get("/rate/next").json()["unit"]
         for kind in ("flagged", "skipped"):
             act = posted(kind, unit, reason="no\0text")
-            assert web.post("/rate/events", json=act, headers=headers).status_code == 200
+            assert (
+                web.post("/rate/events", json=act, headers=headers).status_code == 200
+            )
     lines = exported(store, "events.jsonl").splitlines()
     assert [json.loads(line)["reason"] for line in lines] == ["notext", "notext"]
 
@@ -168,7 +182,10 @@ def test_change_undo_and_skip(database: str) -> None:
 
     assert send("rated", dimension="fluency", value=1.0)["open"]
     assert not send("rated", dimension="sense", value=2.0)["open"]
-    assert send("rated", dimension="fluency", value=5.0)["values"] == {"fluency": 5, "sense": 2}
+    assert send("rated", dimension="fluency", value=5.0)["values"] == {
+        "fluency": 5,
+        "sense": 2,
+    }
     assert send("undone")["values"] == {"fluency": 1, "sense": 2}
     skipped = send("skipped", reason="cannot tell")
     assert (skipped["values"], skipped["skipped"]) == ({}, True)
@@ -204,9 +221,11 @@ def folded(acts: list[tuple[str, str, int]]) -> tuple[dict[str, int], bool]:
     skipped = False
     for kind, dimension, value in stack:
         if kind == "skipped":
-            values, skipped = {}, True
+            values = {}
+            skipped = True
         elif kind == "rated":
-            values, skipped = {**values, dimension: value}, False
+            values = {**values, dimension: value}
+            skipped = False
     return values, skipped
 
 
@@ -219,7 +238,9 @@ def test_view_is_a_fold_of_the_events(
     rater = found.add_rater("").id
     unit = shown(found, rater)
     for kind, dimension, value in acts:
-        more = {"dimension": dimension, "value": float(value)} if kind == "rated" else {}
+        more = (
+            {"dimension": dimension, "value": float(value)} if kind == "rated" else {}
+        )
         sent = event(kind, None if kind == "undone" else unit, **more)
         try:
             found.save(rater, sent).result()
@@ -240,7 +261,8 @@ def test_only_offered_ratings(store: Store, value: float | None) -> None:
 
 
 def test_strangers_items_are_refused(store: Store) -> None:
-    rater, other = store.add_rater("").id, store.add_rater("").id
+    rater = store.add_rater("").id
+    other = store.add_rater("").id
     unit = shown(store, rater)
     with pytest.raises(Refused, match="not asked this"):
         store.save(other, event("rated", unit, value=3.0)).result()
@@ -257,7 +279,10 @@ def test_pair_is_stored_by_text_whatever_side_it_stood_on(database: str) -> None
         unit = found.save(rater, event("rated", unit, value=0.0)).result()["next"]
     rows = rows_of(found)
     assert [(row["chosen"], row["rejected"]) for row in rows] == sides
-    assert {row["chosen_system"] for row in rows} == {"SYS-0", "SYS-1"}  # sides were shuffled
+    assert {row["chosen_system"] for row in rows} == {
+        "SYS-0",
+        "SYS-1",
+    }  # sides were shuffled
     found.close()
 
 
@@ -378,7 +403,8 @@ def test_what_was_not_kept_is_asked_again(store: Store) -> None:
 def test_link_that_is_revoked_while_it_is_read_is_not_kept(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rater, usual = store.add_rater(""), store.raters
+    rater = store.add_rater("")
+    usual = store.raters
     revoking = threading.Thread(target=store.revoke, args=(rater,))
 
     def slow() -> list[Rater]:
@@ -399,7 +425,8 @@ def test_link_that_is_revoked_while_it_is_read_is_not_kept(
 @pytest.mark.skipif(sys.platform == "win32", reason="modes and links of POSIX")
 def test_only_the_owner_reads_a_database(tmp_path: Path) -> None:
     """Who can read it has the key of all links; also of what an older version made."""
-    path, copy = tmp_path / "a.sqlite", tmp_path / "copy.sqlite"
+    path = tmp_path / "a.sqlite"
+    copy = tmp_path / "copy.sqlite"
     mask = os.umask(0)
     try:
         for _ in range(2):
@@ -409,7 +436,9 @@ def test_only_the_owner_reads_a_database(tmp_path: Path) -> None:
             back_up(store.database.url, copy)
             modes = {one.name: one.stat().st_mode & 0o777 for one in tmp_path.iterdir()}
             store.close()
-            assert {"a.sqlite", "a.sqlite-wal", "a.sqlite-shm", "copy.sqlite"} < {*modes}
+            assert {"a.sqlite", "a.sqlite-wal", "a.sqlite-shm", "copy.sqlite"} < {
+                *modes
+            }
             assert {*modes.values()} == {0o600}, modes
             path.chmod(0o644)
     finally:
@@ -419,7 +448,9 @@ def test_only_the_owner_reads_a_database(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="modes and links of POSIX")
 def test_another_name_of_a_database_is_the_same_database(tmp_path: Path) -> None:
     """Two servers would give one item to two people; a hard link has a log of its own besides."""
-    path, link, hard = (tmp_path / name for name in ("a.sqlite", "link.sqlite", "hard.sqlite"))
+    path, link, hard = (
+        tmp_path / name for name in ("a.sqlite", "link.sqlite", "hard.sqlite")
+    )
     store = opened(f"sqlite:///{path}")
     link.symlink_to(path)
     with pytest.raises(UsageError, match="another refless rate serves"):
@@ -466,7 +497,9 @@ def test_lines_that_go_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         unit = store.next_unit(rater.id).result()["unit"]
         store.save(rater.id, event("flagged", unit, reason="a typo")).result()
         for value in values:
-            unit = store.save(rater.id, event("rated", unit, value=value)).result()["next"]
+            unit = store.save(rater.id, event("rated", unit, value=value)).result()[
+                "next"
+            ]
         store.save(rater.id, event("skipped", unit, reason="no idea")).result()
     Path("label-studio.json").write_bytes(exported(store, "label-studio.json"))
     rated: dict[str, list[float]] = {}
@@ -479,7 +512,9 @@ def test_lines_that_go_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     exec(back, {})
     for reader, dimension in zip(readers, ("quality", None), strict=True):
         exec(reader, {})
-        pool = read_pool("joined.jsonl", Reading(scale=(1, 5), dimension=dimension)).pool
+        pool = read_pool(
+            "joined.jsonl", Reading(scale=(1, 5), dimension=dimension)
+        ).pool
         means = zip(pool.texts, (1 + 4 * pool.human).tolist(), strict=True)
         assert {text: sum(v) / len(v) for text, v in rated.items()} == dict(means)
     for path in ("out/annotations.jsonl", "data/outputs/campaign.jsonl"):

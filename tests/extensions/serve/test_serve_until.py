@@ -36,7 +36,8 @@ def test_round_ends_when_enough_is_known(
     url = f"sqlite:///{tmp_path / 'a.sqlite'}"
     task = Task(ask=ask, audit=1, overlap=0, repeat=0, project=Project(until=until))
     store = opened(url, task, outputs(80))
-    raters, live = [store.add_rater("") for _ in range(2)], Live(store, "bleu-neighbors")
+    raters = [store.add_rater("") for _ in range(2)]
+    live = Live(store, "bleu-neighbors")
     rater = raters[0]
     for k in range(30):
         rater = raters[k // 2 % 2]
@@ -51,7 +52,11 @@ def test_round_ends_when_enough_is_known(
     assert 25 <= of["ratings"] <= 30  # but for those beyond an item that is on a screen
     for row in of["known"]:
         assert {*row} == {*values, "always"}
-        assert 0 < row["always"][1] - row["always"][0] <= 2 * float(until.rsplit(maxsplit=1)[-1])
+        assert (
+            0
+            < row["always"][1] - row["always"][0]
+            <= 2 * float(until.rsplit(maxsplit=1)[-1])
+        )
     last = event("rated", store.next_unit(rater.id).result()["unit"], value=1.0)
     store.save(rater.id, last).result()  # it was on the screen
     answer = store.next_unit(rater.id).result()
@@ -61,7 +66,11 @@ def test_round_ends_when_enough_is_known(
     assert CERTIFICATE not in " ".join(live.commands)
     store.revoke(raters[0])
     live.rater_changed()
-    assert (live.certificate, store.ended, CERTIFICATE in live.files) == (None, False, False)
+    assert (live.certificate, store.ended, CERTIFICATE in live.files) == (
+        None,
+        False,
+        False,
+    )
     asyncio.run(live._look())
     assert live.certificate is None  # one rater is too few
     store.renew(store.rater(raters[0].id))
@@ -99,13 +108,17 @@ def test_what_is_not_known_ends_nothing() -> None:
         ("", known),
     ):
         assert certificate_of(job(until), rows, SIGNED) is None
-    assert certificate_of(job("difference known to 0.2", raters=1), known, SIGNED) is None
+    assert (
+        certificate_of(job("difference known to 0.2", raters=1), known, SIGNED) is None
+    )
 
 
 @pytest.mark.parametrize("steps", [False, True], ids=["normal", "steps"])
 def test_certificates_are_wrong_in_at_most_5_percent(steps: bool) -> None:
     """Of 120 rounds that are looked at after each rating, and end by a difference known to .4."""
-    rng, wrong, ended = np.random.default_rng(3), 0, 0
+    rng = np.random.default_rng(3)
+    wrong = 0
+    ended = 0
     for _ in range(120):
         values = rng.normal(0.3, 1.0, 400)
         values = np.rint(values) if steps else values
@@ -150,14 +163,22 @@ def test_who_never_reads_ends_no_round(tmp_path: Path) -> None:
 
     With a third one, who reads, there is one; it rests on the two who read, and names them.
     """
-    task = Task(audit=1, overlap=1, repeat=0, project=Project(until="difference known to 4"))
+    task = Task(
+        audit=1, overlap=1, repeat=0, project=Project(until="difference known to 4")
+    )
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", task, outputs(40))
     live = Live(store, "bleu-neighbors")
     for name, pause in (("r00", 500), ("r01", 5000), ("r02", 5000)):
         rater = store.add_rater("")
         for k in range(40):
             unit = store.next_unit(rater.id).result()["unit"]
-            value = 1 + len(unit["texts"][0]) % 5 if pause > 1000 else 4 if k % 9 == 8 else 3
+            value = (
+                1 + len(unit["texts"][0]) % 5
+                if pause > 1000
+                else 4
+                if k % 9 == 8
+                else 3
+            )
             sent = event("rated", unit, value=float(value), latency=pause)
             store.save(rater.id, sent).result()
         asyncio.run(live._look())

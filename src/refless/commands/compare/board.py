@@ -95,10 +95,14 @@ def board(pool: RatedPool, systems: Sequence[str]) -> Board | None:
     )
 
 
-def _rows(result: Strengths, votes: PairVotes, names: Sequence[str]) -> tuple[BoardRow, ...]:
+def _rows(
+    result: Strengths, votes: PairVotes, names: Sequence[str]
+) -> tuple[BoardRow, ...]:
     """The systems, the strongest first; of equal ones by name."""
     shown = _shown(result)
-    counts = np.bincount(np.concatenate([votes.first, votes.second]), minlength=len(names))
+    counts = np.bincount(
+        np.concatenate([votes.first, votes.second]), minlength=len(names)
+    )
     intervals = result.intervals()
     order = sorted(range(len(names)), key=lambda i: (-result.values[i], names[i]))
     rows = []

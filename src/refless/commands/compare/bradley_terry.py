@@ -19,7 +19,9 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.corrections import holm
 from refless.stats.intervals import LEVEL, Interval, student
 
-MADE_UP = 0.5  # wins of either side that each pair gets if some system wins or loses all
+MADE_UP = (
+    0.5  # wins of either side that each pair gets if some system wins or loses all
+)
 STEPS = 100  # of Newton's method at most
 ENOUGH = 1e-12  # a step smaller than this ends it
 
@@ -83,7 +85,10 @@ class Strengths:
         quantile = student(self.freedom, 1 - (1 - LEVEL) / size)
         errors = [self.error(row - 1 / size) for row in np.eye(size)]
         ends = zip(self.values.tolist(), errors, strict=True)
-        return [(value - quantile * error, value + quantile * error) for value, error in ends]
+        return [
+            (value - quantile * error, value + quantile * error)
+            for value, error in ends
+        ]
 
     def pairs(self) -> dict[tuple[int, int], float]:
         """The p-value of each pair of systems, corrected by Holm's method for all pairs."""
@@ -93,7 +98,9 @@ class Strengths:
         p_values = []
         for ahead, behind in pairs:
             value, error = self.difference(ahead, behind)
-            p_values.append(2 * float(stdtr(self.freedom, -abs(value) / error)) if error else 1.0)
+            p_values.append(
+                2 * float(stdtr(self.freedom, -abs(value) / error)) if error else 1.0
+            )
         return dict(zip(pairs, holm(np.array(p_values)).tolist(), strict=True))
 
 
@@ -117,7 +124,9 @@ def strengths(votes: PairVotes) -> Strengths | None:
     clusters = [np.unique(column, return_inverse=True)[1] for column in votes.clusters]
     return Strengths(
         values=values,
-        covariances=tuple(inverse @ meat @ inverse for meat in _meats(votes, values, clusters)),
+        covariances=tuple(
+            inverse @ meat @ inverse for meat in _meats(votes, values, clusters)
+        ),
         freedom=float(max(min(int(column.max()) for column in clusters), 1)),
         made_up=made_up,
     )
@@ -135,7 +144,9 @@ def maximum_likelihood(table: FloatArray) -> FloatArray:
     for _ in range(STEPS):
         slope = table.sum(axis=1) - (counts * _chances(values)).sum(axis=1)
         step = np.linalg.lstsq(_curvature(table, values), slope, rcond=None)[0]
-        values = values + step / max(1.0, float(np.abs(step).max()))  # far steps overshoot
+        values = values + step / max(
+            1.0, float(np.abs(step).max())
+        )  # far steps overshoot
         if float(np.abs(step).max()) < ENOUGH:
             break
     return np.asarray(values - values.mean())
@@ -155,7 +166,9 @@ def _curvature(table: FloatArray, values: FloatArray) -> FloatArray:
     return np.asarray(np.diag(weight.sum(axis=1)) - weight)
 
 
-def _meats(votes: PairVotes, values: FloatArray, clusters: Sequence[IntArray]) -> list[FloatArray]:
+def _meats(
+    votes: PairVotes, values: FloatArray, clusters: Sequence[IntArray]
+) -> list[FloatArray]:
     """Covariances of the slope: by each kind of cluster, and by two kinds at once."""
     meats = [_meat(votes, values, column) for column in clusters]
     if len(clusters) < 2:
@@ -174,5 +187,7 @@ def _meat(votes: PairVotes, values: FloatArray, cluster: IntArray) -> FloatArray
     rows = np.concatenate([cluster, cluster])
     columns = np.concatenate([votes.first, votes.second])
     count = int(cluster.max()) + 1
-    sums = csr_array((np.concatenate([off, -off]), (rows, columns)), shape=(count, votes.systems))
+    sums = csr_array(
+        (np.concatenate([off, -off]), (rows, columns)), shape=(count, votes.systems)
+    )
     return np.asarray((sums.T @ sums).toarray() * (count / max(count - 1, 1)))

@@ -28,9 +28,12 @@ MOST_PAIRS = 28  # of eight systems; of more, the clearest come first
 MOST_NAMED = 3  # pairs that the first sentences name
 ALLOWED = "for raters who are stricter or milder."
 FEW_RATERS = "This is how {} rate: fewer than four do not tell how others would."
-SAME_RATERS = "Have the same people rate both systems: more ratings by other people tell less."
+SAME_RATERS = (
+    "Have the same people rate both systems: more ratings by other people tell less."
+)
 MISJUDGED = (
-    "The interval knows how far whole systems are misjudged, as well as the rated texts can tell."
+    "The interval knows how far whole systems are misjudged, as well as the rated "
+    "texts can tell."
 )
 
 
@@ -76,7 +79,8 @@ def turned(pair: Pair, by: Pair | None = None) -> Pair:
 def facts(pair: Pair) -> tuple[tuple[str, str, str], ...]:
     """The numbers that stand out if two systems are compared."""
     pair = turned(pair)
-    name, answer = labels([pair.second], NAME)[pair.second], pair.difference
+    name = labels([pair.second], NAME)[pair.second]
+    answer = pair.difference
     return (
         ("Difference", *fact(answer.value, answer.interval)),
         (f"{name} is better", percent(answer.above), f"p {p_value(answer.p)}"),
@@ -85,7 +89,10 @@ def facts(pair: Pair) -> tuple[tuple[str, str, str], ...]:
 
 def stands_for_others(pair: Pair) -> bool:
     """Whether ratings of some items speak for those that nobody rated."""
-    return pair.method in {"ratings", "ratings and estimates"} and pair.both_rated < pair.items
+    return (
+        pair.method in {"ratings", "ratings and estimates"}
+        and pair.both_rated < pair.items
+    )
 
 
 def judges_section(
@@ -94,15 +101,21 @@ def judges_section(
     """What judges' scores alone say of the same outputs, beside the answer."""
     if not judges:
         return ()
-    names, rows = labels([*judges], NAME), []
+    names = labels([*judges], NAME)
+    rows = []
     for k in clearest(pairs)[:MOST_PAIRS]:
         pair = pairs[k]
-        better, title = turned(pair), f"{turned(pair).second} over {turned(pair).first}"
-        answers = {"people": better, **{names[by]: turned(judges[by][k], pair) for by in judges}}
+        better = turned(pair)
+        title = f"{turned(pair).second} over {turned(pair).first}"
+        answers = {
+            "people": better,
+            **{names[by]: turned(judges[by][k], pair) for by in judges},
+        }
         for i, (name, each) in enumerate(answers.items()):
             value = with_interval(each.difference.value, each.difference.interval)
             rows.append((title if i == 0 else "", name, value))
-    header, numeric = ("pair", "by", "difference [95 %]"), (False, False, True)
+    header = ("pair", "by", "difference [95 %]")
+    numeric = (False, False, True)
     table = Table(header=header, rows=tuple(rows), numeric=numeric)
     line = (
         "A judge's own difference is in its own units, and no rating corrects it: its interval "
@@ -125,7 +138,8 @@ def verdict(comparison: Comparison) -> str:
 
 
 def _of_pairs(comparison: Comparison) -> str:
-    standings, pairs = comparison.standings, comparison.pairs
+    standings = comparison.standings
+    pairs = comparison.pairs
     shown = sum(pair.shown for pair in pairs)
     if not shown:
         return f"No difference is shown between any of {counted(len(standings), 'system')}."
@@ -162,9 +176,14 @@ def of_pair(pair: Pair) -> str:
     both = f"{name[pair.first]} and {name[pair.second]}"
     if math.isnan(pair.difference.p):
         return f"Nothing can be said of {both}: {why_not(pair)}."
-    lead = f"Nobody rated both {both}, so the interval allows {ALLOWED} " if pair.apart else ""
+    lead = (
+        f"Nobody rated both {both}, so the interval allows {ALLOWED} "
+        if pair.apart
+        else ""
+    )
     better = turned(pair)
-    higher, lower = better.second, better.first
+    higher = better.second
+    lower = better.first
     by = with_interval(better.difference.value, better.difference.interval)
     verb = "expected to be rated" if pair.method == "estimates" else "rated"
     if pair.shown:
@@ -176,7 +195,9 @@ def why_not(pair: Pair) -> str:
     """Why there is no interval."""
     why = pair.difference.untold
     if why == "raters are apart":
-        return "nobody rated both, and these ratings do not tell how strict each rater is"
+        return (
+            "nobody rated both, and these ratings do not tell how strict each rater is"
+        )
     if why == "one unit is rated":
         return _one_rating(pair)
     if why == "all are equal":
@@ -200,7 +221,11 @@ def _one_rating(pair: Pair) -> str:
     names = labels([pair.first, pair.second], NAME)
     both = zip((pair.first, pair.second), pair.independent, strict=True)
     few = [names[name] for name, count in both if count == 1]
-    verb = "is one independent rating" if len(few) == 1 else "is one independent rating each"
+    verb = (
+        "is one independent rating"
+        if len(few) == 1
+        else "is one independent rating each"
+    )
     return f"there {verb} of {' and '.join(few)}: rate more"
 
 
@@ -216,7 +241,9 @@ def rests_on(comparison: Comparison, estimator: str) -> list[str]:
         lines.append(f"{counted(len(alone), 'pair')} {verb} compared {_alone(alone)}")
     missing = 1 - comparison.coverage
     if missing > 0 and any(pair.powered.share for pair in pairs):
-        lines.append(f"{percent(missing)} of the outputs have no estimate of their own.")
+        lines.append(
+            f"{percent(missing)} of the outputs have no estimate of their own."
+        )
     return lines
 
 
@@ -228,7 +255,8 @@ def _of_two(comparison: Comparison, estimator: str) -> list[str]:
     elif pair.look is None and not pair.shown and not math.isnan(pair.difference.p):
         lines.append(_needed(pair, all_rated=comparison.all_rated))
     if pair.left_out:
-        items, verb = counted(pair.left_out, "item"), "is" if pair.left_out == 1 else "are"
+        items = counted(pair.left_out, "item")
+        verb = "is" if pair.left_out == 1 else "are"
         lines.append(f"{items} that only one of them answered {verb} left out.")
     if not pair.paired:
         lines.append(
@@ -249,7 +277,11 @@ def _made_of(pair: Pair, estimator: str) -> str:
             return f"It rests on the ratings of {rated}."
         if not estimator:
             return f"It rests on ratings alone, of {rated}."
-        why = "estimates would not make it more exact" if pair.powered.rated >= 10 else "too few"
+        why = (
+            "estimates would not make it more exact"
+            if pair.powered.rated >= 10
+            else "too few"
+        )
         return f"It rests on ratings alone, of {rated} ({why})."
     worth = math.floor(pair.powered.worth)
     more = f"as exact as {worth:,} rated items without estimates"
@@ -303,7 +335,8 @@ def differences_section(comparison: Comparison) -> Section:
     names = labels([standing.name for standing in comparison.standings], 18)
     entries = []
     for pair in map(turned, ranked[:MOST_PAIRS]):
-        name, answer = f"{names[pair.second]} over {names[pair.first]}", pair.difference
+        name = f"{names[pair.second]} over {names[pair.first]}"
+        answer = pair.difference
         line = Line(name=name, value=answer.value, interval=answer.interval)
         entries.append((line, (p_value(pair.p_holm), MADE_OF[pair.method])))
     return charted(
@@ -324,7 +357,9 @@ def part_of(rows: int, every: int) -> tuple[str, ...]:
     """That a table has not all pairs, if it has not."""
     if rows == every:
         return ()
-    return (f"The {rows} clearest of {every} pairs, smallest p first; -o pairs.csv writes all.",)
+    return (
+        f"The {rows} clearest of {every} pairs, smallest p first; -o pairs.csv writes all.",
+    )
 
 
 MADE = "Made of ratings, of estimates, or of both where these make it more exact."
@@ -344,7 +379,8 @@ CALLED = {
 def _one_pair(pair: Pair) -> Section:
     pair = turned(pair)
     names = labels([pair.first, pair.second], NAME)
-    first, second = names[pair.first], names[pair.second]
+    first = names[pair.first]
+    second = names[pair.second]
     answers = [(CALLED[pair.method], pair.difference)] if pair.method != "none" else []
     if pair.method == "ratings and estimates" or not answers:
         answers.append(("Ratings alone", pair.powered.alone))
@@ -378,7 +414,9 @@ def _item_by_item(pair: Pair, second: str) -> tuple[str, ...]:
     items = counted(wins.items, "item")
     shares = {"higher": wins.higher, "equal": wins.equal, "lower": wins.lower}
     parts = [f"{word} on {_share_said(share)}" for word, share in shares.items()]
-    return (f"Item by item: of {items} with ratings for both, {second} is {', '.join(parts)}.",)
+    return (
+        f"Item by item: of {items} with ratings for both, {second} is {', '.join(parts)}.",
+    )
 
 
 def _share_said(share: Estimate) -> str:
@@ -391,10 +429,15 @@ def _share_said(share: Estimate) -> str:
 def systems_section(comparison: Comparison, scale: Interval | None) -> Section:
     """Each system's mean; the best first. No interval leaves the scale."""
     low, high = scale or (-math.inf, math.inf)
-    units = "in the raters' units" if scale is None else f"on a scale of {low:g} to {high:g}"
+    units = (
+        "in the raters' units"
+        if scale is None
+        else f"on a scale of {low:g} to {high:g}"
+    )
     entries = []
     for standing in comparison.standings:
-        (best, worst), (least, most) = standing.ranks, standing.mean.interval
+        (best, worst) = standing.ranks
+        (least, most) = standing.mean.interval
         ranks = str(best) if best == worst else f"{best} to {worst}"
         ends = max(least, low), min(most, high)
         line = Line(name=standing.name, value=standing.mean.value, interval=ends)

@@ -19,10 +19,15 @@ from refless.stats.contrast import VERDICTS
 from refless.stats.proxies import FEWEST
 
 
-def field_of(inputs: Inputs, estimator: Estimator, seed: int, selection: Selection) -> Field:
+def field_of(
+    inputs: Inputs, estimator: Estimator, seed: int, selection: Selection
+) -> Field:
     """The outputs with ratings and estimates, in the raters' units."""
-    outputs, scale, drawn = inputs.outputs, inputs.pool.scale, selection != "unknown"
-    texts, pool = outputs.texts, outputs.pool
+    outputs = inputs.outputs
+    scale = inputs.pool.scale
+    drawn = selection != "unknown"
+    texts = outputs.texts
+    pool = outputs.pool
     raters = None if pool is None else Raters.of(pool)
     severity = None
     if pool is not None and raters is not None:
@@ -33,7 +38,9 @@ def field_of(inputs: Inputs, estimator: Estimator, seed: int, selection: Selecti
         design=inputs.design,
         human=unscaled(outputs.human, scale),
         estimates=unscaled(_estimates(inputs, estimator, seed, drawn=drawn), scale),
-        probability=outputs.probability if selection == "active" else np.full(len(texts), np.nan),
+        probability=outputs.probability
+        if selection == "active"
+        else np.full(len(texts), np.nan),
         scale=scale or _verdicts(inputs.pool),
         drawn=drawn,
         raters=None if raters is None else raters.placed(outputs.place),
@@ -46,23 +53,31 @@ def _verdicts(pool: RatedPool) -> Scale | None:
     return VERDICTS if {*np.unique(pool.human)} == {*VERDICTS} else None
 
 
-def _estimates(inputs: Inputs, estimator: Estimator, seed: int, *, drawn: bool) -> FloatArray:
+def _estimates(
+    inputs: Inputs, estimator: Estimator, seed: int, *, drawn: bool
+) -> FloatArray:
     """[n] estimates by ratings of other items; NaN if they would not be used."""
-    outputs, labels, pool = inputs.outputs, inputs.labels, inputs.pool
+    outputs = inputs.outputs
+    labels = inputs.labels
+    pool = inputs.pool
     if not inputs.has_texts:
         return np.full(len(labels), np.nan)
     rated = {labels[i] for i in outputs.place.tolist()}
     if drawn and not np.isnan(outputs.human).any():
         return np.full(len(labels), np.nan)  # every output is rated
     if not rated and {*outputs.texts.texts}.isdisjoint(pool.texts):
-        return estimated(estimator, outputs.texts).values  # it was fitted for its errors
+        return estimated(
+            estimator, outputs.texts
+        ).values  # it was fitted for its errors
     fewest = FEWEST if drawn else 2
     if len(pool) == len(outputs.place) and len(rated) < fewest:
         items = counted(len(rated), "item")
         note(f"{items} with ratings, fewer than {fewest}: estimates are not used")
         return np.full(len(labels), np.nan)
     with shown(estimator, "estimating each output without ratings of its item"):
-        return crossed(estimator, pool, inputs.rated_labels, outputs.texts, labels, seed).values
+        return crossed(
+            estimator, pool, inputs.rated_labels, outputs.texts, labels, seed
+        ).values
 
 
 def errors_of(inputs: Inputs, estimator: Estimator, *, drawn: bool) -> Residuals:

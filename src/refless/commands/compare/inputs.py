@@ -81,12 +81,16 @@ def read_inputs(
     read = read_partly(outputs, replace(reading, beside_rated=True))
     tell(read)
     note_missing(read.texts)
-    ratings = read_partly(rated, rows.to_reading(), system=None, needed=("text", "rating"))
+    ratings = read_partly(
+        rated, rows.to_reading(), system=None, needed=("text", "rating")
+    )
     tell(ratings)
     return inputs_of(read, ratings, group)
 
 
-def inputs_of(outputs: PartlyRated, rated: PartlyRated | None, group: str | None = None) -> Inputs:
+def inputs_of(
+    outputs: PartlyRated, rated: PartlyRated | None, group: str | None = None
+) -> Inputs:
     """The outputs with all that is rated; raises InputError if nothing is."""
     pool = outputs.pool
     if rated is not None:
@@ -96,7 +100,9 @@ def inputs_of(outputs: PartlyRated, rated: PartlyRated | None, group: str | None
     if pool is None:
         remedy = f"rate some outputs, or give rated texts with {called('rated')}"
         raise InputError("no text has a rating", remedy=remedy)
-    others = outputs.texts.take(np.setdiff1d(np.arange(len(outputs.texts)), outputs.place))
+    others = outputs.texts.take(
+        np.setdiff1d(np.arange(len(outputs.texts)), outputs.place)
+    )
     note_codes(pool, others)
     if pool.score_names == others.score_names:
         for shift in judge_shifts(others.scores, others.sources, pool):
@@ -130,8 +136,12 @@ def note_draw(inputs: Inputs, group: str | None, then: str) -> None:
 def _note_same(outputs: PartlyRated, pool: RatedPool, same: int) -> None:
     """Says which further rated texts are outputs, or only read like them."""
     if same:
-        note(f"{counted(same, 'rated text')} are outputs compared here: their ratings count")
-    alike = sum(map({*outputs.texts.texts}.__contains__, pool.texts)) - len(outputs.place)
+        note(
+            f"{counted(same, 'rated text')} are outputs compared here: their ratings count"
+        )
+    alike = sum(map({*outputs.texts.texts}.__contains__, pool.texts)) - len(
+        outputs.place
+    )
     if alike and not same:
         note(
             f"{counted(alike, 'rated text')} read like outputs compared here, but neither an id "
@@ -149,14 +159,19 @@ def _labelled(outputs: PartlyRated, pool: RatedPool, group: str | None) -> Input
     of_item = dict(zip(texts.sources, labels, strict=False))  # if one side has no items
     of_item |= dict(zip(texts.items, labels, strict=False))
     of_text = dict(zip(texts.texts, labels, strict=True))
-    items, sources = pool.items or pool.texts, pool.sources or pool.texts
+    items = pool.items or pool.texts
+    sources = pool.sources or pool.texts
     columns = zip(pool.ids, items, sources, pool.texts, strict=True)
     rated = (
         of_id.get(a) or of_item.get(b) or of_item.get(c) or of_text.get(d, b)
         for a, b, c, d in columns
     )
     return Inputs(
-        outputs=outputs, design=design, pool=pool, labels=labels, rated_labels=tuple(rated)
+        outputs=outputs,
+        design=design,
+        pool=pool,
+        labels=labels,
+        rated_labels=tuple(rated),
     )
 
 
@@ -168,11 +183,16 @@ def _stems(outputs: Rows) -> list[str]:
     return stems if len({*stems}) == len(stems) else paths
 
 
-def systems_of(systems: Sequence[str], outputs: Rows, named: Sequence[str]) -> list[str]:
+def systems_of(
+    systems: Sequence[str], outputs: Rows, named: Sequence[str]
+) -> list[str]:
     """The systems as named, else in the files' order, or by name; UsageError for one, or a typo."""
-    names, stems = sorted({*systems}), _stems(outputs)
+    names = sorted({*systems})
+    stems = _stems(outputs)
     if wrong := [name for name in named if name not in names]:
-        raise UsageError(f"{called('system', wrong[0])} is none of the systems: {', '.join(names)}")
+        raise UsageError(
+            f"{called('system', wrong[0])} is none of the systems: {', '.join(names)}"
+        )
     names = [*dict.fromkeys(named)] or (stems if sorted(stems) == names else names)
     if len(names) < 2:
         raise UsageError(f"there is one system, '{names[0]}'; a comparison needs two")
@@ -183,7 +203,9 @@ def check_gate(systems: Sequence[str], outputs: Rows, named: Names) -> None:
     """Raises UsageError unless there are two systems, and it is clear which one is the old one."""
     if not named and sorted(_stems(outputs)) != sorted(systems):
         remedy = f"Name the old one first: {called('system', ['OLD', 'NEW'])}"
-        raise UsageError(f"{called('fail_if_worse')}: worse than which system? {remedy}")
+        raise UsageError(
+            f"{called('fail_if_worse')}: worse than which system? {remedy}"
+        )
     if len(systems) != 2:
         raise UsageError(
             f"{called('fail_if_worse')} is about two systems; there are {len(systems)}: name two "
@@ -191,7 +213,9 @@ def check_gate(systems: Sequence[str], outputs: Rows, named: Names) -> None:
         )
 
 
-def selection_of(selection: Literal["random", "unknown"] | None, outputs: PartlyRated) -> Selection:
+def selection_of(
+    selection: Literal["random", "unknown"] | None, outputs: PartlyRated
+) -> Selection:
     """How the rated outputs were chosen, as far as is known."""
     known = ~np.isnan(outputs.probability[outputs.place])
     if selection is not None or not known.any():

@@ -18,10 +18,14 @@ from refless.stats.group_sequential import LookPlan, Spending
 Planned = Literal["one", "any"] | int | Sequence[int]
 UNPLANNED: dict[str, Looks] = {"one": "one", "any": "any"}
 HARDLY = 0.1  # a chance below this is said to be small
-MEANT = "must be one, any, a number of looks (5), or the items rated at each look (20,45)"
+MEANT = (
+    "must be one, any, a number of looks (5), or the items rated at each look (20,45)"
+)
 
 
-def looks_of(looks: Planned, of: int | None, *, these: bool) -> tuple[Looks, LookPlan | None]:
+def looks_of(
+    looks: Planned, of: int | None, *, these: bool
+) -> tuple[Looks, LookPlan | None]:
     """The kind of looks, and the plan if there is one.
 
     Error is spent as by O'Brien & Fleming, which shows as much as one look at the end does; of
@@ -96,7 +100,9 @@ def _whether_to_end(pair: Pair, look: PlannedLook, margin: float) -> str:
     if pair.shown:
         return f"The difference is shown, so the study can end here: {left}.{_unbiased(look)}"
     if margin and ends_within(pair.difference, margin):
-        small = f"The difference is known to lie within ±{margin:g}, so it is small enough"
+        small = (
+            f"The difference is known to lie within ±{margin:g}, so it is small enough"
+        )
         return f"{small} and the study can end here: {left}."
     if look.upcoming is None:
         return "This was the last look: no difference is shown."
@@ -114,7 +120,9 @@ def _unbiased(look: PlannedLook) -> str:
     if look.unbiased is None or look.upcoming is None or look.number == 1:
         return ""
     value = with_interval(look.unbiased.value, look.unbiased.interval)
-    return f" An early end makes a difference look large; without that bias it is {value}."
+    return (
+        f" An early end makes a difference look large; without that bias it is {value}."
+    )
 
 
 def _ended_pairs(pairs: Sequence[Pair], margin: float) -> tuple[str, ...]:
@@ -122,7 +130,9 @@ def _ended_pairs(pairs: Sequence[Pair], margin: float) -> tuple[str, ...]:
     ended = [pair for pair in pairs if pair.shown or _is_small(pair, margin)]
     if not ended:
         return ()
-    return (f"{counted(len(ended), 'pair')} out of {len(pairs)} need no further ratings.",)
+    return (
+        f"{counted(len(ended), 'pair')} out of {len(pairs)} need no further ratings.",
+    )
 
 
 def _is_small(pair: Pair, margin: float) -> bool:

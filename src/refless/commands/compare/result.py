@@ -86,14 +86,21 @@ class CompareResult(Result):
     judges: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
 
     def _shown(self) -> Document:
-        scale, pairs = self.scale, self.comparison.pairs
-        notes = [*look_lines(pairs, self.margin), *rests_on(self.comparison, self.estimator)]
+        scale = self.scale
+        pairs = self.comparison.pairs
+        notes = [
+            *look_lines(pairs, self.margin),
+            *rests_on(self.comparison, self.estimator),
+        ]
         others = not self.comparison.all_rated and any(map(stands_for_others, pairs))
         if self.selection == "unknown" or others:
             notes.append(assumed(self.selection if self.estimator else "textless"))
         notes.append(self.design)
         notes.append(question("item", these=self.these_items, looks=self.looks))
-        sections = [systems_section(self.comparison, scale), differences_section(self.comparison)]
+        sections = [
+            systems_section(self.comparison, scale),
+            differences_section(self.comparison),
+        ]
         return Document(
             title="Which system is better",
             verdict=verdict(self.comparison),
@@ -105,7 +112,8 @@ class CompareResult(Result):
         )
 
     def _whole(self) -> Document:
-        brief, pairs = self._shown(), self.comparison.pairs
+        brief = self._shown()
+        pairs = self.comparison.pairs
         numbers = facts(pairs[0]) if len(pairs) == 1 else ()
         return replace(brief, facts=numbers, sections=(*brief.sections, caveats()))
 
@@ -131,7 +139,9 @@ class CompareResult(Result):
                 "higher": pair.item_wins.higher.value,
                 "equal": pair.item_wins.equal.value,
                 "lower": pair.item_wins.lower.value,
-                "worth": pair.powered.worth if pair.method == "ratings and estimates" else math.nan,
+                "worth": pair.powered.worth
+                if pair.method == "ratings and estimates"
+                else math.nan,
             }
             for pair in self.comparison.pairs
         ]

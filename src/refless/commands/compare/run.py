@@ -142,7 +142,9 @@ def compare(
         check_gate(systems, outputs, system)
     if isinstance(inputs, ScoredRuns):
         if plan:
-            raise UsageError(f"{called('looks')} with a plan is about ratings of people")
+            raise UsageError(
+                f"{called('looks')} with a plan is about ratings of people"
+            )
         return compared_scores(
             inputs,
             systems,
@@ -170,7 +172,9 @@ def compare(
     comparison = compared(field, errors, systems)
     judges = {
         name: _judged(field, column, systems)
-        for name, column in zip(field.outputs.score_names, field.outputs.scores.T, strict=True)
+        for name, column in zip(
+            field.outputs.score_names, field.outputs.scores.T, strict=True
+        )
     }
     gate = _gate_of(comparison.pairs[0], margin) if fail_if_worse else GateRecord()
     signature = _signature(inputs, learner).plus(
@@ -191,14 +195,20 @@ def compare(
         margin=margin,
         judges=judges,
         gate=gate,
-        signature=signature.plus(margin=margin) if fail_if_worse or margin else signature,
+        signature=signature.plus(margin=margin)
+        if fail_if_worse or margin
+        else signature,
     )
 
 
 def _check_choices(of_ratings: Mapping[str, object]) -> None:
     """Raises UsageError for parameters of ratings that were given with choices of people."""
-    if given := [called(name) for name, value in of_ratings.items() if value is not None]:
-        raise UsageError(f"{given[0]} is about ratings, and these are choices of people")
+    if given := [
+        called(name) for name, value in of_ratings.items() if value is not None
+    ]:
+        raise UsageError(
+            f"{given[0]} is about ratings, and these are choices of people"
+        )
 
 
 def _check_margin(margin: float, *, used: bool) -> None:
@@ -247,7 +257,9 @@ def _note_textless(how: Selection) -> None:
             f"{called('selection', 'unknown')} needs texts: without them ratings teach no "
             "estimates of the rest"
         )
-    note("there are no texts, so people's ratings alone are compared, without estimates")
+    note(
+        "there are no texts, so people's ratings alone are compared, without estimates"
+    )
 
 
 def _gate_of(pair: Pair, margin: float) -> GateRecord:
@@ -257,17 +269,28 @@ def _gate_of(pair: Pair, margin: float) -> GateRecord:
     return _gate(pair.second, "difference", ends, 0.0 - margin, worse, why_not(pair))
 
 
-def _judged(field: Field, scores: FloatArray, systems: Sequence[str]) -> tuple[Pair, ...]:
+def _judged(
+    field: Field, scores: FloatArray, systems: Sequence[str]
+) -> tuple[Pair, ...]:
     """What a judge's scores alone say of the same outputs, in its own units."""
     unknown = np.full(len(scores), np.nan)
     alone = replace(
-        field, human=scores, estimates=unknown, probability=unknown, scale=None, raters=None
+        field,
+        human=scores,
+        estimates=unknown,
+        probability=unknown,
+        scale=None,
+        raters=None,
     )
     nothing = Residuals(values=np.zeros(0))
-    return compared(replace(alone, drawn=True, reach=0.0, plan=None), nothing, systems).pairs
+    return compared(
+        replace(alone, drawn=True, reach=0.0, plan=None), nothing, systems
+    ).pairs
 
 
-def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -> WinsResult:
+def _won(
+    pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool
+) -> WinsResult:
     """How often each system is preferred to another, where people chose between their texts."""
     rates = wins(pool, order)
     if not rates:
@@ -284,7 +307,9 @@ def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -
     groups = len(np.unique(choices.groups[rows]))
     signed = Signature("wins").plus(ties="half", systems=tuple(order), ci="contrast")
     signed = signed.plus(drawn="source", units=groups)
-    signed = signed.plus(pool=fingerprint(pool.take(canonical_order(pool))), v=__version__)
+    signed = signed.plus(
+        pool=fingerprint(pool.take(canonical_order(pool))), v=__version__
+    )
     return WinsResult(
         board=board(pool, order) if len(order) > 2 else None,
         wins=rates,
@@ -296,7 +321,12 @@ def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -
 
 
 def pair_of(
-    inputs: Inputs, estimator: Estimator, systems: Sequence[str], seed: int, *, these: bool = False
+    inputs: Inputs,
+    estimator: Estimator,
+    systems: Sequence[str],
+    seed: int,
+    *,
+    these: bool = False,
 ) -> Pair:
     """Two systems as 'refless compare' has them, if rated outputs were drawn at random."""
     errors = errors_of(inputs, estimator, drawn=True)

@@ -8,7 +8,14 @@ from typing import Literal
 import numpy as np
 
 from refless.commands.compare.as_if_same import DRAWS, as_if_same
-from refless.commands.compare.document import MOST_NAMED, MOST_PAIRS, NAME, part_of, turned, why_not
+from refless.commands.compare.document import (
+    MOST_NAMED,
+    MOST_PAIRS,
+    NAME,
+    part_of,
+    turned,
+    why_not,
+)
 from refless.commands.compare.document import verdict as of_ratings
 from refless.commands.warnings import note
 from refless.data.design import Design
@@ -26,7 +33,14 @@ from refless.report.document import Document, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Record, Signed
 from refless.report.result import Gated, GateRecord, Result
-from refless.report.wording import Looks, labels, p_value, percent, question, with_interval
+from refless.report.wording import (
+    Looks,
+    labels,
+    p_value,
+    percent,
+    question,
+    with_interval,
+)
 from refless.stats.answers import Answer
 from refless.stats.corrections import holm
 
@@ -100,9 +114,15 @@ class ScoresResult(Result):
                 NOT_PEOPLE.format(called("columns", {"rating": "NAME"})),
                 *_if_same(self.false_alarms),
                 self.design,
-                question("item", these=self.these_items, looks=self.looks, how="as scored"),
+                question(
+                    "item", these=self.these_items, looks=self.looks, how="as scored"
+                ),
             ),
-            sections=(*map(self._differences, self.metrics), self._systems(), caveats()),
+            sections=(
+                *map(self._differences, self.metrics),
+                self._systems(),
+                caveats(),
+            ),
         )
 
     def _differences(self, name: str) -> Section:
@@ -113,7 +133,9 @@ class ScoresResult(Result):
             better = turned(pair)
             title = f"{better.second} over {better.first}"
             difference = better.difference
-            line = Line(name=title, value=difference.value, interval=difference.interval)
+            line = Line(
+                name=title, value=difference.value, interval=difference.interval
+            )
             entries.append((line, (_p(pair), state_of(pair, self.margin))))
         return charted(
             f"Differences by {name}",
@@ -268,7 +290,9 @@ def gate_of(metrics: Mapping[str, Comparison], margin: float) -> GateRecord:
     pairs = {name: comparison.pairs[0] for name, comparison in metrics.items()}
     answers = {name: pair.difference for name, pair in pairs.items()}
     worse = _worse(answers, margin)
-    untold = [name for name, answer in answers.items() if not answer.interval[0] >= -margin]
+    untold = [
+        name for name, answer in answers.items() if not answer.interval[0] >= -margin
+    ]
     second = next(iter(pairs.values())).second
     by = f"by more than {margin:g}" if margin else "at all"
     outcome: Gated = "passed"
@@ -286,7 +310,11 @@ def _worse(answers: Mapping[str, Answer], margin: float) -> list[str]:
     """The metrics by which a difference is shown to be below the margin, corrected for all."""
     beyond = np.array([answer.beyond(-margin).p for answer in answers.values()])
     corrected = zip(answers.items(), holm(beyond).tolist(), strict=True)
-    return [name for (name, answer), p in corrected if answer.interval[1] < -margin and p < SURE]
+    return [
+        name
+        for (name, answer), p in corrected
+        if answer.interval[1] < -margin and p < SURE
+    ]
 
 
 def _listed(names: Sequence[str], answers: Mapping[str, Answer]) -> str:
@@ -298,7 +326,9 @@ def _difference(answer: Answer) -> str:
     return with_interval(answer.value, answer.interval)
 
 
-def _false_alarms(fields: Mapping[str, Field], systems: Sequence[str], margin: float) -> float:
+def _false_alarms(
+    fields: Mapping[str, Field], systems: Sequence[str], margin: float
+) -> float:
     """The share of draws in which the gate would fail if both systems were the same."""
     if any(field.reach or not field.design.paired for field in fields.values()):
         return math.nan
@@ -331,7 +361,11 @@ def clearest_first(metrics: Mapping[str, Comparison]) -> list[tuple[str, Pair]]:
         pair = entry[1]
         return math.isnan(pair.p_holm), pair.p_holm, -abs(pair.difference.value)
 
-    pairs = [(name, pair) for name, comparison in metrics.items() for pair in comparison.pairs]
+    pairs = [
+        (name, pair)
+        for name, comparison in metrics.items()
+        for pair in comparison.pairs
+    ]
     return sorted(pairs, key=key)
 
 
@@ -343,7 +377,9 @@ def verdict(metrics: Mapping[str, Comparison], margin: float) -> str:
     if len(metrics) == 1:
         ((name, comparison),) = metrics.items()
         return f"By the scores in '{name}', not by people's: {of_ratings(comparison)}"
-    shown = [(name, pair) for name, pair in ranked if state_of(pair, margin) == "different"]
+    shown = [
+        (name, pair) for name, pair in ranked if state_of(pair, margin) == "different"
+    ]
     by = f"by {counted(len(metrics), 'metric')}, not by people's ratings"
     comparisons = counted(len(ranked), "comparison")
     if not shown:
@@ -370,7 +406,8 @@ def _of_pair(name: str, pair: Pair, margin: float) -> str:
     better = turned(pair)
     by = _difference(better.difference)
     whose = f"by the scores in '{name}', which are not people's"
-    higher, lower = short[better.second], short[better.first]
+    higher = short[better.second]
+    lower = short[better.first]
     state = state_of(pair, margin)
     if state == "alike":
         return f"{both} are alike within {margin:g}, {whose}: {higher} scores higher by {by}."

@@ -65,7 +65,9 @@ def wins(pool: RatedPool, systems: Sequence[str]) -> tuple[Wins, ...]:
     rival = [""] * len(pool)
     for a, b in zip(choices.first.tolist(), choices.second.tolist(), strict=True):
         rival[a], rival[b] = pool.systems[b], pool.systems[a]
-    sides = [*zip(rival, pool.systems, strict=True)]  # of each text: who it is up against
+    sides = [
+        *zip(rival, pool.systems, strict=True)
+    ]  # of each text: who it is up against
     votes_of: dict[tuple[str, str], list[int]] = defaultdict(list)
     for vote, text in enumerate(pool.ratings.text.tolist()):
         votes_of[sides[text]].append(vote)
@@ -73,11 +75,19 @@ def wins(pool: RatedPool, systems: Sequence[str]) -> tuple[Wins, ...]:
     for pair in combinations(systems, 2):
         votes = np.array(votes_of[pair], dtype=np.int64)
         if len(votes):
-            won, items = pool.ratings.values[votes], group[pool.ratings.text[votes]]
+            won = pool.ratings.values[votes]
+            items = group[pool.ratings.text[votes]]
             pairs.append((pair, int((won == 0.5).sum()), rate(won, items)))
     corrected = holm(np.array([by_item.p for *_, by_item in pairs])).tolist()
     return tuple(
-        Wins(first=first, second=second, by_item=by_item, ties=ties, p_holm=p, shown=p < LEVEL)
+        Wins(
+            first=first,
+            second=second,
+            by_item=by_item,
+            ties=ties,
+            p_holm=p,
+            shown=p < LEVEL,
+        )
         for ((first, second), ties, by_item), p in zip(pairs, corrected, strict=True)
     )
 

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from refless.commands.compare.board import Board
-from refless.commands.compare.document import FEW_RATERS, MOST_NAMED, MOST_PAIRS, part_of
+from refless.commands.compare.document import (
+    FEW_RATERS,
+    MOST_NAMED,
+    MOST_PAIRS,
+    part_of,
+)
 from refless.commands.compare.wins import Wins
 from refless.registry.plural import counted
 from refless.report.charts import Line, charted
@@ -64,7 +69,9 @@ class WinsResult(Result):
         return Document(
             title="Which system people preferred",
             verdict=lead(self.wins) if self.board is None else leader(self.board),
-            notes=(f"{choices} on {sources}, which are drawn as a whole. Ties count half.",),
+            notes=(
+                f"{choices} on {sources}, which are drawn as a whole. Ties count half.",
+            ),
             sections=(*board_sections(self.board), self._table(), caveats()),
         )
 
@@ -72,9 +79,12 @@ class WinsResult(Result):
         ranked = clearest_first(self.wins)
         entries = []
         for wins in ranked[:MOST_PAIRS]:
-            name, result = f"{wins.second} over {wins.first}", wins.by_item
+            name = f"{wins.second} over {wins.first}"
+            result = wins.by_item
             cells = f"{result.choices:,}", f"{wins.ties:,}", p_value(wins.p_holm)
-            entries.append((Line(name=name, value=result.rate, interval=result.interval), cells))
+            entries.append(
+                (Line(name=name, value=result.rate, interval=result.interval), cells)
+            )
         return charted(
             "Win rates",
             ("", "win rate [95 %]", "choices", "ties", "p (Holm)"),
@@ -121,7 +131,9 @@ def board_sections(board: Board | None) -> tuple[Section, ...]:
     )
     lines = [meaning]
     if board.made_up:
-        lines.append("A system won or lost all its votes, so each side of a pair gets half a win.")
+        lines.append(
+            "A system won or lost all its votes, so each side of a pair gets half a win."
+        )
     if board.voters:
         lines.append(FEW_RATERS.format(counted(board.voters, "voter")))
     section = charted(
@@ -145,7 +157,9 @@ def leader(board: Board) -> str:
     leaders = [row for row in rows if row.ranks[0] == 1]
     others = len(rows) - len(leaders)
     if not others:
-        strongest = f"{names[first.name]} wins most, but no preference among them is shown"
+        strongest = (
+            f"{names[first.name]} wins most, but no preference among them is shown"
+        )
         return f"All {len(rows)} systems are tied for first: {strongest}."
     if len(leaders) == 1:
         ahead = len(leaders[0].ahead_of)
@@ -182,11 +196,15 @@ def lead(wins: Sequence[Wins]) -> str:
 
 def verdict(wins: Wins) -> str:
     """Which of two systems people prefer, in a sentence."""
-    first, second, result = wins.first, wins.second, wins.by_item
+    first = wins.first
+    second = wins.second
+    result = wins.by_item
     choices = counted(result.choices, "choice")
     rate = f"{with_interval(result.rate, result.interval)} of {choices}"
     if math.isnan(result.interval[0]):
-        return f"{second} wins {rate} between it and {first}; one source has no interval."
+        return (
+            f"{second} wins {rate} between it and {first}; one source has no interval."
+        )
     if not wins.shown:
         return f"No preference between {first} and {second} is shown: {second} wins {rate}."
     if result.rate > 0.5:

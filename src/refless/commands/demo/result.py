@@ -46,7 +46,11 @@ class DemoResult(Result):
         rated, new = self.sizes
         sections = (
             Section(lines=(SIMULATED,)),
-            Section(lines=(f"1. Can estimates be trusted? On {rated} SIMULATED rated texts",)),
+            Section(
+                lines=(
+                    f"1. Can estimates be trusted? On {rated} SIMULATED rated texts",
+                )
+            ),
             *plain(self.validated.document()),
             Section(lines=(f"2. How good are {new} new SIMULATED outputs?",)),
             *plain(self.scored.document()),

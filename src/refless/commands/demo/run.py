@@ -16,7 +16,8 @@ from refless.commands.validate.run import validate
 from refless.data.tables import Reading, read_outputs, read_pool
 from refless.files.writing import make_folder, write_atomic
 
-RATED, OUTPUTS = "rated.jsonl", "outputs.jsonl"
+RATED = "rated.jsonl"
+OUTPUTS = "outputs.jsonl"
 SCALE = (1.0, 5.0)
 
 
@@ -42,7 +43,8 @@ def demo(
     rows = msgspec.json.Decoder().decode_lines
     rated = read_pool(rows(lines[RATED]), Reading(scale=SCALE)).pool
     outputs = read_outputs(rows(lines[OUTPUTS])).outputs
-    validated, scored = validate(rated), score(outputs, rated)
+    validated = validate(rated)
+    scored = score(outputs, rated)
     ratings = shlex.quote(str(folder / RATED))
     command = f"{validated.next_command.replace('FILE', ratings, 1)} --scale 1 5"
     return DemoResult(

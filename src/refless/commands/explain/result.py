@@ -36,8 +36,14 @@ def _count(found: Explanation, *, signed: bool) -> tuple[str, ...]:
     """How many rated texts it rests on, or that all have a share where there are any shares."""
     texts = counted(found.size, "rated text")
     if signed:
-        return (f"Each of {texts} has a share; all shares sum to 1.",) if found.neighbors else ()
-    return (f"{found.support} of {texts} {'is' if found.support == 1 else 'are'} similar enough.",)
+        return (
+            (f"Each of {texts} has a share; all shares sum to 1.",)
+            if found.neighbors
+            else ()
+        )
+    return (
+        f"{found.support} of {texts} {'is' if found.support == 1 else 'are'} similar enough.",
+    )
 
 
 def _why(found: Explanation, *, signed: bool) -> str:
@@ -75,18 +81,24 @@ def _evidence(
     )
     order = "largest share first" if signed else "most similar first"
     more = found.support - len(rows)
-    remainder = (Section(lines=(f"{more} more: raise {called('most')}.",)),) if more > 0 else ()
+    remainder = (
+        (Section(lines=(f"{more} more: raise {called('most')}.",)),) if more > 0 else ()
+    )
     return (Section(title=f"Evidence, {order}", table=table), *remainder)
 
 
-def _added(found: Explanation, scale: Scale | None, ratings: FloatArray) -> tuple[Section, ...]:
+def _added(
+    found: Explanation, scale: Scale | None, ratings: FloatArray
+) -> tuple[Section, ...]:
     """What adds up to the estimate, in the raters' units; little things together."""
     if not found.parts:
         return ()
     low, high = scale or (-math.inf, math.inf)
     little = LITTLE * (high - low if scale else float(np.ptp(ratings)))
     shown = [part for part in found.parts if abs(part.addition) >= little]
-    remainder = math.fsum(part.addition for part in found.parts if abs(part.addition) < little)
+    remainder = math.fsum(
+        part.addition for part in found.parts if abs(part.addition) < little
+    )
     shown += [Part("other", remainder)] if len(shown) < len(found.parts) else []
     total = math.fsum([found.mean, *(part.addition for part in shown)])
     average = f"Rated texts have {number(found.mean, among=[total])} on average"
@@ -94,7 +106,8 @@ def _added(found: Explanation, scale: Scale | None, ratings: FloatArray) -> tupl
         line = f"{average}, and nothing sets this one apart."
         return (Section(title="What adds up to it", lines=(line,)),)
     words = [
-        f"{clipped(part.name, 40)} {_signed(part.addition, [found.mean, total])}" for part in shown
+        f"{clipped(part.name, 40)} {_signed(part.addition, [found.mean, total])}"
+        for part in shown
     ]
     line = f"{average}. Here: {', '.join(words)}; together {number(total, among=[found.mean])}"
     cut = "" if low <= total <= high else ", cut to the scale"
@@ -158,9 +171,14 @@ class ExplainResult(Result):
 
     def _shown(self, room: int | None = None) -> Document:
         """With room for so many characters of each rated text."""
-        found, signed = self.explanation, self.signature.name == "gp"
+        found = self.explanation
+        signed = self.signature.name == "gp"
         ends = found.low, found.high
-        on = "" if self.scale is None else " on a scale of {:g} to {:g}".format(*self.scale)
+        on = (
+            ""
+            if self.scale is None
+            else " on a scale of {:g} to {:g}".format(*self.scale)
+        )
         value = f"Estimate {with_interval(found.estimate, ends)}{on}."
         if found.reason:
             value = f"No estimate ({found.reason}): {_why(found, signed=signed)}."
@@ -183,6 +201,10 @@ class ExplainResult(Result):
 
     def _rows(self) -> Rows:
         return [
-            {**asdict(neighbor), "shared": " | ".join(neighbor.shared), "text": neighbor.text}
+            {
+                **asdict(neighbor),
+                "shared": " | ".join(neighbor.shared),
+                "text": neighbor.text,
+            }
             for neighbor in self.explanation.neighbors
         ]

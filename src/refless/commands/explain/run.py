@@ -27,7 +27,12 @@ from refless.commands.parameters import (
     Threads,
     command,
 )
-from refless.commands.rows import ScoredRows, check_standard_input, note_unread, rated_of
+from refless.commands.rows import (
+    ScoredRows,
+    check_standard_input,
+    note_unread,
+    rated_of,
+)
 from refless.commands.rows import outputs_of as read_outputs_of
 from refless.commands.warnings import note
 from refless.data.records import Outputs, as_outputs, outputs_of, scored
@@ -85,9 +90,16 @@ def explain(
     if outputs is not None and id is None:
         raise UsageError(f"{called('outputs')} goes with {called('id')}")
     if source is not None and text is None:
-        raise UsageError(f"{called('source')} goes with {called('text')}; an id brings its own")
+        raise UsageError(
+            f"{called('source')} goes with {called('text')}; an id brings its own"
+        )
     if model is not None:
-        given = {"rated": rated, "estimator": estimator, "rows": rows, "threads": threads}
+        given = {
+            "rated": rated,
+            "estimator": estimator,
+            "rows": rows,
+            "threads": threads,
+        }
         fit = saved_in(model, **given).estimator
         rows = with_scores_of(fit, rows)
     else:
@@ -112,20 +124,30 @@ def explain(
 
 
 def _output(
-    estimator: Estimator, text: str | None, name: str | None, outputs: Rows, rows: ScoredRows
+    estimator: Estimator,
+    text: str | None,
+    name: str | None,
+    outputs: Rows,
+    rows: ScoredRows,
 ) -> tuple[Outputs, str | None]:
     """The output to explain, and the id of the rated text to hold out, if it is one."""
     if text is not None:
         found = outputs_of([sys.stdin.read().rstrip("\r\n") if text == "-" else text])
         reads = estimator.without_scores() is not None
-        missing = {name: [None] for name in (estimator.rated.score_names if reads else ())}
+        missing = {
+            name: [None] for name in (estimator.rated.score_names if reads else ())
+        }
         if missing:
             note(
                 f"{called('text')} has no scores: they count as missing; {called('id')} with "
                 f"{called('outputs')} brings them"
             )
         return replace(found, systems=("",), **scored(missing)), None
-    found = as_outputs(estimator.rated) if outputs is None else read_outputs_of(outputs, rows)
+    found = (
+        as_outputs(estimator.rated)
+        if outputs is None
+        else read_outputs_of(outputs, rows)
+    )
     if name not in found.ids:
         raise UsageError(f"no id '{name}' in {_place(outputs)}")
     i = found.ids.index(name)
@@ -137,4 +159,6 @@ def _place(outputs: Rows) -> str:
     if outputs is None:
         return "the rated texts"
     given = outputs if isinstance(outputs, list | tuple) else [outputs]
-    return " ".join(str(p) if isinstance(p, str | PathLike) else "the outputs" for p in given[:1])
+    return " ".join(
+        str(p) if isinstance(p, str | PathLike) else "the outputs" for p in given[:1]
+    )

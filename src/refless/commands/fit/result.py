@@ -39,7 +39,9 @@ class FitResult(Result):
         return Document(
             title="refless fit",
             verdict=f"{sentence(self.estimator.title)} has learned from {size}.",
-            sections=(Section(title="To use it", lines=(f"  {score}", f"  {explain}")),),
+            sections=(
+                Section(title="To use it", lines=(f"  {score}", f"  {explain}")),
+            ),
         )
 
     def _json(self) -> Record:

@@ -70,4 +70,6 @@ def fit(
     note_unread([unfitted], pool)
     result = Saved(fitted(unfitted, pool, labels), group)
     save(result.estimator, to, group=group)
-    return FitResult(estimator=result.estimator, path=fspath(to), signature=result.signature)
+    return FitResult(
+        estimator=result.estimator, path=fspath(to), signature=result.signature
+    )

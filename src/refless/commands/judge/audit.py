@@ -34,7 +34,9 @@ from refless.stats.verdicts import Confusion
 
 FEWEST_IN_SLICE = 10
 WORST = 20
-BOTH, RATINGS, SCORES = "ratings and scores", "ratings alone", "scores alone"
+BOTH = "ratings and scores"
+RATINGS = "ratings alone"
+SCORES = "scores alone"
 FIRST = (BOTH, RATINGS)  # chosen before the data are seen
 UNCORRECTED = "its errors are in no interval"
 OUT_OF_RANGE = "rows without a rating have scores beyond those of rated rows"
@@ -118,7 +120,9 @@ def audit(labels: Labels, ranked: Estimate, seed: int = 0) -> Audit:
     """
     measures = measured(labels, seed)
     means = corrected_means(labels)
-    sound = [name for name in FIRST if name in means and means[name].interval[0] > -math.inf]
+    sound = [
+        name for name in FIRST if name in means and means[name].interval[0] > -math.inf
+    ]
     scores = np.concatenate([labels.judge, labels.unlabelled])
     values, counts = np.unique(scores, return_counts=True)
     slices, few = sliced(labels)
@@ -199,7 +203,9 @@ def sliced(labels: Labels) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
     parts: list[tuple[Slice, float]] = []
     few: list[str] = []
     for column, values in labels.slices.items():
-        names, codes = np.unique(np.array(values, dtype=object).astype(str), return_inverse=True)
+        names, codes = np.unique(
+            np.array(values, dtype=object).astype(str), return_inverse=True
+        )
         counts = np.bincount(codes)
         for number, value in enumerate(names.tolist()):
             if not value:
@@ -211,10 +217,16 @@ def sliced(labels: Labels) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
                 mean = float(error[inside].mean())
                 gap, p = gaps.at(inside)
                 n = int(counts[number])
-                parts.append((Slice(column=column, value=value, n=n, error=mean, gap=gap), p))
+                parts.append(
+                    (Slice(column=column, value=value, n=n, error=mean, gap=gap), p)
+                )
     corrected_p = holm(np.array([p for _, p in parts])).tolist()
-    slices = [replace(part, p_holm=p) for (part, _), p in zip(parts, corrected_p, strict=True)]
-    return tuple(sorted(slices, key=lambda part: (part.p_holm, part.column, part.value))), (*few,)
+    slices = [
+        replace(part, p_holm=p) for (part, _), p in zip(parts, corrected_p, strict=True)
+    ]
+    return tuple(
+        sorted(slices, key=lambda part: (part.p_holm, part.column, part.value))
+    ), (*few,)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -256,5 +268,9 @@ class _Gaps:
 def worst_of(labels: Labels) -> tuple[tuple[str, ...], tuple[float, ...]]:
     """Ids of the largest disagreements, and score less rating there; ties as the labels are."""
     error = errors_of(labels)
-    order = [i for i in np.argsort(-np.abs(error), kind="stable")[:WORST].tolist() if error[i]]
+    order = [
+        i
+        for i in np.argsort(-np.abs(error), kind="stable")[:WORST].tolist()
+        if error[i]
+    ]
     return tuple(labels.ids[i] for i in order), tuple(error[order].tolist())

@@ -14,7 +14,13 @@ from refless.commands.judge.repeated import Runs, ScoreChange, drift_of, runs_of
 from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
 from refless.commands.random_draw import draw_remark
-from refless.commands.rows import ScoredRows, note_codes, note_equal, note_ratings, outputs_of
+from refless.commands.rows import (
+    ScoredRows,
+    note_codes,
+    note_equal,
+    note_ratings,
+    outputs_of,
+)
 from refless.commands.warnings import note
 from refless.data.design import Design, joined
 from refless.data.human import unscaled
@@ -87,10 +93,13 @@ class Question:
 
     def bars(self, name: str) -> tuple[float, float] | None:
         """From where on a rating, and a judge's score, is a pass: see `bars_of`."""
-        pool, scores = self.read.pool, self.read.scores[name]
+        pool = self.read.pool
+        scores = self.read.scores[name]
         column = np.concatenate([self.turned(name, scores), self.unrated(name)])
         column = column[~np.isnan(column)]
-        return bars_of(self.ratings, pool.ratings.values, column, pool.scale, self.passing)
+        return bars_of(
+            self.ratings, pool.ratings.values, column, pool.scale, self.passing
+        )
 
     @property
     def rated_unit(self) -> IntArray:
@@ -106,8 +115,12 @@ def turned(read: ScoredRead, name: str, scores: FloatArray) -> FloatArray:
     """Scores of which lower ones are better the other way round, on the scale that they have."""
     column = np.concatenate([read.scores[name], _unrated(read, name)])
     values = {*column[~np.isnan(column)].tolist()}
-    low, high = (0.0, 1.0) if values <= {*VERDICTS} else read.pool.scale or (math.inf, math.inf)
-    return np.asarray((low + high if low <= min(values) <= max(values) <= high else 0.0) - scores)
+    low, high = (
+        (0.0, 1.0) if values <= {*VERDICTS} else read.pool.scale or (math.inf, math.inf)
+    )
+    return np.asarray(
+        (low + high if low <= min(values) <= max(values) <= high else 0.0) - scores
+    )
 
 
 def with_mix(
@@ -118,7 +131,8 @@ def with_mix(
     Raises:
         UsageError: a row counts less than nothing, or nobody knows how much.
     """
-    columns, mix = reading.columns, reading.columns.mix
+    columns = reading.columns
+    mix = reading.columns.mix
     if mix is None:
         return read_scored(rated, reading, kind), None
     both = replace(columns, score=tuple(sorted({*columns.score, mix})))
@@ -131,9 +145,13 @@ def with_mix(
                 "number from 0"
             )
     if not mass[0].any():
-        raise UsageError(f"{called('columns', {'mix': mix})}: no rated row counts more than 0")
+        raise UsageError(
+            f"{called('columns', {'mix': mix})}: no rated row counts more than 0"
+        )
     scores = {name: column for name, column in read.scores.items() if name != mix}
-    return replace(read, scores=scores, unrated=read.unrated.with_scores(tuple(scores))), mass
+    return replace(
+        read, scores=scores, unrated=read.unrated.with_scores(tuple(scores))
+    ), mass
 
 
 def with_scores(read: ScoredRead) -> RatedPool:
@@ -146,13 +164,18 @@ def audits_of(
 ) -> tuple[Audit, ...]:
     """Each score column's audit; those of metrics that were computed here are compared only."""
     ranked = _ranked(question.human, systems)
-    rated, unrated = with_scores(question.read), question.read.unrated
+    rated = with_scores(question.read)
+    unrated = question.read.unrated
     note_equal(rated)
     note_ratings(rated)
     note_codes(rated, unrated)
     _note_unscored(question, rated)
     split = int((question.ratings == 0.5).sum())
-    if split and question.passing is None and {*rated.ratings.values.tolist()} <= {*VERDICTS}:
+    if (
+        split
+        and question.passing is None
+        and {*rated.ratings.values.tolist()} <= {*VERDICTS}
+    ):
         note(
             f"{split} texts, on which annotators are split evenly, pass; "
             f"{called('passing', 0.51)} fails them"
@@ -164,7 +187,9 @@ def audits_of(
         if shift.name not in scores:  # of no rated text
             continue
         if shift.leaks:
-            note(f"{shift.name} orders the texts just as people do: it may be the rating itself")
+            note(
+                f"{shift.name} orders the texts just as people do: it may be the rating itself"
+            )
         else:
             note(judge_said(shift, one_file=True))
         column = scores[shift.name].segments
@@ -189,7 +214,11 @@ def _upside_down(judged: Audit, lower: Sequence[str]) -> str:
         if measure in judged.measures and judged.measures[measure].interval[1] < 0:
             return f"{name} {how}: {remedy}"
     spearman = judged.measures.get("spearman")
-    if name in lower or not means_errors(name) or (spearman and spearman.interval[0] > 0):
+    if (
+        name in lower
+        or not means_errors(name)
+        or (spearman and spearman.interval[0] > 0)
+    ):
         return ""
     return f"{name}: if lower is better, as the name says, {remedy}"
 
@@ -221,7 +250,8 @@ def _draw(question: Question, rated: RatedPool) -> RandomDraw:
 
 def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
     """What the judge and people said of the same rows, and what is a pass where something is."""
-    labels, bars = _rows_of(question, name, column), question.bars(name)
+    labels = _rows_of(question, name, column)
+    bars = question.bars(name)
     if bars is None:
         if question.passing is not None:
             note(f"{name}: {OTHER_UNITS}, so {called('passing', question.passing)} makes no "
@@ -245,14 +275,15 @@ def _in_other_units(labels: Labels) -> str:
     low, high = labels.ends
     ends = {name: (column.min(), column.max()) for name, column in columns.items()}
     ends["ratings"] = (min(low, ends["ratings"][0]), max(high, ends["ratings"][1]))
-    said = " and ".join(f"{name} go from {a:g} to {b:g}" for name, (a, b) in ends.items())
+    said = " and ".join(
+        f"{name} go from {a:g} to {b:g}" for name, (a, b) in ends.items()
+    )
     remedy = f"if they are on one scale after all, {called('scale', SCALE)} says so"
     if labels.scale is not None:
         remedy = "give both on one scale to compare more"
     if any({*column.tolist()} <= {*VERDICTS} for column in columns.values()):
-        remedy = (
-            f"beside verdicts {called('passing', Blank('X'))} says from where on the others pass"
-        )
+        passing = called("passing", Blank("X"))
+        remedy = f"beside verdicts {passing} says from where on the others pass"
     return f"{labels.name}: {said}, so in other units, and ranks alone are compared; {remedy}"
 
 
@@ -263,7 +294,10 @@ def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
     names = (read.pool.texts, read.pool.items, read.pool.systems)
     keys = [codes(column)[rows] for column in names if column]
     rows = rows[np.lexsort((*keys, column[rows], question.ratings[rows]))]
-    about = {"system": read.pool.systems, "source": read.pool.sources or read.pool.items}
+    about = {
+        "system": read.pool.systems,
+        "source": read.pool.sources or read.pool.items,
+    }
     within = {name: values for name, values in about.items() if len({*values}) > 1}
     return Labels(
         name=name,
@@ -274,7 +308,9 @@ def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
         votes=votes_of(read.pool, rows),
         every=_every_row(question, name, column),
         scale=read.pool.scale,
-        slices={name: _picked(values, rows) for name, values in _slices(question).items()},
+        slices={
+            name: _picked(values, rows) for name, values in _slices(question).items()
+        },
         ids=_picked(read.pool.ids, rows),
         within={name: _picked(values, rows) for name, values in within.items()},
         people=_people(read.pool, rows),
@@ -284,12 +320,15 @@ def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
 def _every_row(question: Question, name: str, column: FloatArray) -> AllRows:
     """All rows, rated or not, in an order of their own."""
     pool = question.read.pool
-    n, m = len(pool), len(question.read.unrated)
+    n = len(pool)
+    m = len(question.read.unrated)
     human = np.concatenate([question.ratings, np.full(m, math.nan)])
     judge = np.concatenate([column, question.unrated(name)])
     mass = None if question.mass is None else np.concatenate(question.mass)
     texts = joined(pool, question.read.unrated)
-    keys = [codes(labels) for labels in (texts.texts, texts.items, texts.systems) if labels]
+    keys = [
+        codes(labels) for labels in (texts.texts, texts.items, texts.systems) if labels
+    ]
     weights = np.zeros(n + m) if mass is None else mass
     order = np.lexsort((*keys, weights, judge, human))
     rated = order[order < n]
@@ -311,7 +350,8 @@ def _picked(values: Sequence[str], rows: IntArray) -> tuple[str, ...]:
 
 def _slices(question: Question) -> dict[str, Sequence[str]]:
     """[n] values by column: those that the user names, else systems, tasks and lengths."""
-    read, pool = question.read, question.read.pool
+    read = question.read
+    pool = question.read.pool
     slices: dict[str, Sequence[str]] = {}
     if question.own is not None:
         if not pool.systems:
@@ -356,7 +396,9 @@ def _no_order(human: Predictions) -> Estimate:
     return Estimate(value=math.nan, undefined=why)
 
 
-def _people(pool: RatedPool, rows: IntArray) -> list[tuple[IntArray, FloatArray, FloatArray]]:
+def _people(
+    pool: RatedPool, rows: IntArray
+) -> list[tuple[IntArray, FloatArray, FloatArray]]:
     """Of each annotator the places among these rows, the others' mean and the own ratings."""
     place = np.full(len(pool), -1)
     place[rows] = np.arange(len(rows))
@@ -379,10 +421,14 @@ def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:
             "run whose rows are runs of one id"
         )
     columns = np.stack([scores[name].segments for name in names], axis=1)
-    return runs_of(question.ratings, columns, question.rated_unit, question.bars(names[0]))
+    return runs_of(
+        question.ratings, columns, question.rated_unit, question.bars(names[0])
+    )
 
 
-def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, ScoreChange]:
+def drifts_in(
+    question: Question, before: Rows, rows: ScoredRows
+) -> dict[str, ScoreChange]:
     """By name, how far a judge's scores moved on the texts that both files hold."""
     older = outputs_of(before, rows, score=names_in(rows.score_column))
     at = _places(question.read, older)
@@ -392,7 +438,8 @@ def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, S
         )
     drifts = {}
     for name, column in question.read.scores.items():
-        old, bars = question.turned(name, older.score(name)), question.bars(name)
+        old = question.turned(name, older.score(name))
+        bars = question.bars(name)
         drifts[name] = drift_of(
             np.concatenate([question.turned(name, column), question.unrated(name)]),
             np.where(at < 0, math.nan, old[at]),
@@ -411,14 +458,20 @@ def _places(read: ScoredRead, older: Texts) -> IntArray:
 
     def keys(texts: Texts, *, ids: bool) -> list[tuple[str, ...]]:
         blank = ("",) * len(texts)
-        named = (texts.ids if ids else blank, texts.systems or blank, texts.items or blank)
+        named = (
+            texts.ids if ids else blank,
+            texts.systems or blank,
+            texts.items or blank,
+        )
         return [*zip(*named, texts.texts, strict=True)]
 
     places = []
     for ids in (True, False):
         past = keys(older, ids=ids)
         now = keys(read.pool, ids=ids) + keys(read.unrated, ids=ids)
-        twice = {key for column in (now, past) for key, n in Counter(column).items() if n > 1}
+        twice = {
+            key for column in (now, past) for key, n in Counter(column).items() if n > 1
+        }
         place = {key: i for i, key in enumerate(past) if key not in twice}
         places.append(np.array([place.get(key, -1) for key in now], dtype=np.int64))
     return max(places, key=lambda at: int((at >= 0).sum()))

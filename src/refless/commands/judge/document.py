@@ -25,7 +25,12 @@ from refless.report.wording import (
 from refless.stats.answers import Estimate
 from refless.stats.verdicts import Confusion
 
-ANSWERS = {"yes": "yes", "no": "no", "correct": "with labels", "unknown": "cannot be told"}
+ANSWERS = {
+    "yes": "yes",
+    "no": "no",
+    "correct": "with labels",
+    "unknown": "cannot be told",
+}
 LEGEND = "Yes and no need the whole interval on one side of the bar."
 NOTHING = Estimate(value=math.nan)
 CLIPPED = 200  # letters of a rationale in a table
@@ -37,7 +42,11 @@ def use_of(audit: Audit) -> str:
     """One sentence on what a judge may be used for, for what not, and what cannot be told."""
     ratings = counted(audit.n, "rating")
     by = {
-        answer: [use for use in audit.uses if use.answer == answer and not use.estimate.undefined]
+        answer: [
+            use
+            for use in audit.uses
+            if use.answer == answer and not use.estimate.undefined
+        ]
         for answer in ANSWERS
     }
     parts = []
@@ -67,7 +76,8 @@ def _listed(uses: Sequence[Use], last: str = "and") -> str:
 def _too(bias: Estimate, audit: Audit) -> str:
     """`1.40 [1.10, 1.71] too kind`."""
     low, high = bias.interval
-    value, ends = abs(bias.value), sorted((abs(low), abs(high)))
+    value = abs(bias.value)
+    ends = sorted((abs(low), abs(high)))
     kind = "too kind" if bias.value > 0 else "too strict"
     if audit.passing is not None:
         return f"{kind}, by {percent(value)} [{percent(ends[0])}, {percent(ends[1])}] of all rows"
@@ -78,7 +88,8 @@ def matrix_section(audits: Sequence[Audit]) -> Section:
     """What each of several judges may be used for."""
     names = labels([audit.name for audit in audits], NAME)
     rows = tuple(
-        (names[audit.name], *(ANSWERS[use.answer] for use in audit.uses)) for audit in audits
+        (names[audit.name], *(ANSWERS[use.answer] for use in audit.uses))
+        for audit in audits
     )
     header = ("May it", *(PURPOSES[use.purpose].short for use in audits[0].uses))
     table = Table(header=header, rows=rows, numeric=(False,) * len(header))
@@ -99,10 +110,20 @@ def uses_section(audit: Audit) -> Section:
         for use in uses
     )
     if not rows:
-        return Section(title="Uses", lines=("These ratings do not tell what it may be used for.",))
-    header = (f"May {clipped(audit.name, 16)}", "answer", "number [95 %]", "bar", "ratings")
+        return Section(
+            title="Uses", lines=("These ratings do not tell what it may be used for.",)
+        )
+    header = (
+        f"May {clipped(audit.name, 16)}",
+        "answer",
+        "number [95 %]",
+        "bar",
+        "ratings",
+    )
     table = Table(header=header, rows=rows, numeric=(False, False, True, False, True))
-    measures = "; ".join(f"{PURPOSES[use.purpose].short}: {_title(use)}" for use in uses)
+    measures = "; ".join(
+        f"{PURPOSES[use.purpose].short}: {_title(use)}" for use in uses
+    )
     more = "Ratings: about how many would tell, if these do not."
     line = f"The numbers: {measures}. {LEGEND} {more}"
     return Section(title="Uses", table=table, lines=(line,))
@@ -123,7 +144,9 @@ def _title(use: Use) -> str:
 
 def audit_sections(audit: Audit) -> tuple[Section, ...]:
     """A judge's numbers, its corrected means, its slices, and what is not claimed."""
-    people = {name: each for name, each in audit.annotator.items() if not each.undefined}
+    people = {
+        name: each for name, each in audit.annotator.items() if not each.undefined
+    }
     rows = tuple(
         (
             NUMBERS[name].title,
@@ -138,7 +161,9 @@ def audit_sections(audit: Audit) -> tuple[Section, ...]:
     for name, each in audit.measures.items():
         if each.undefined:
             reasons.setdefault(each.undefined, []).append(NUMBERS[name].title)
-    undefined = [f"{', '.join(names)}: undefined, {why}." for why, names in reasons.items()]
+    undefined = [
+        f"{', '.join(names)}: undefined, {why}." for why, names in reasons.items()
+    ]
     usual = (
         f"Its most frequent score is {audit.usual:g}, in {percent(audit.usual_share)} of all "
         f"{counted(audit.n + audit.unlabelled, 'row')}."
@@ -147,7 +172,11 @@ def audit_sections(audit: Audit) -> tuple[Section, ...]:
         usual += " One annotator: each against the mean of the others."
     header = ("", "value [95 %]", *(("one annotator",) if people else ()), "rows")
     return (
-        Section(title=audit.name, lines=(usual, *undefined), table=Table(header=header, rows=rows)),
+        Section(
+            title=audit.name,
+            lines=(usual, *undefined),
+            table=Table(header=header, rows=rows),
+        ),
         *_confusion(audit.table, several=bool(audit.annotator)),
         *_means(audit),
         *_slices(audit),
@@ -177,18 +206,25 @@ def _means(audit: Audit) -> tuple[Section, ...]:
     what = "Share of passes" if audit.passing is not None else "Mean rating"
     order = sorted(audit.means, key=lambda name: name != audit.first)
     means = [audit.means[name] for name in order]
-    values = with_intervals([mean.value for mean in means], [mean.interval for mean in means])
+    values = with_intervals(
+        [mean.value for mean in means], [mean.interval for mean in means]
+    )
     reasons = [mean.undefined for mean in means]
     rows = tuple(zip(order, values, reasons, strict=True))
     every = counted(audit.rows, "row")
     rated = audit.means[RATINGS].n
-    header, numeric = ("method", "value [95 %]", "why no interval"), (False, True, False)
+    header = ("method", "value [95 %]", "why no interval")
+    numeric = (False, True, False)
     table = Table(header=header, rows=rows, numeric=numeric)
     to_print = "the first line is the one to print"
     if not audit.first:
         to_print = "none is the one to print: see what is not claimed"
     line = f"Of all {every}, {rated} of them rated; {to_print}."
-    return (Section(title=f"{what} of all rows by {audit.name}", table=table, lines=(line,)),)
+    return (
+        Section(
+            title=f"{what} of all rows by {audit.name}", table=table, lines=(line,)
+        ),
+    )
 
 
 def _slices(audit: Audit) -> tuple[Section, ...]:
@@ -198,7 +234,11 @@ def _slices(audit: Audit) -> tuple[Section, ...]:
         named = ", ".join(audit.few[:NAMED])
         lines.append(f"Fewer than 10 ratings, not tested: {named}{more}.")
     if not audit.slices:
-        return (Section(title=f"Where {audit.name} errs", lines=(*lines,)),) if lines else ()
+        return (
+            (Section(title=f"Where {audit.name} errs", lines=(*lines,)),)
+            if lines
+            else ()
+        )
     slices = audit.slices[:MOST_SLICES]
     names = labels([part.name for part in slices], NAME)
     gaps = [part.gap for part in slices]
@@ -217,7 +257,9 @@ def _slices(audit: Audit) -> tuple[Section, ...]:
         differs = f"Its error differs in: {', '.join(shown)}."
     legend = "Error: mean of score minus rating; gap: this minus that elsewhere; p after Holm."
     if len(audit.slices) > len(slices):
-        lines.append(f"The {len(slices)} clearest of {len(audit.slices)} slices, smallest p first.")
+        lines.append(
+            f"The {len(slices)} clearest of {len(audit.slices)} slices, smallest p first."
+        )
     lines = [differs, legend, *lines]
     table = Table(header=("slice", "ratings", "error", "gap [95 %]", "p"), rows=rows)
     return (Section(title=f"Where {audit.name} errs", table=table, lines=(*lines,)),)
@@ -254,7 +296,9 @@ def chapter(audit: Audit, worst: Section) -> tuple[Section, ...]:
     return (
         replace(first, title=audit.name, folded=True),
         *(
-            replace(part, title="", lines=(*([f"{title}:"] if title else []), *part.lines))
+            replace(
+                part, title="", lines=(*([f"{title}:"] if title else []), *part.lines)
+            )
             for part, title in zip(rest, titles, strict=True)
         ),
     )
@@ -276,12 +320,20 @@ def worst_sections(
     sections = []
     for audit in audits:
         worst = [rows[name] for name in audit.worst]
-        why = [(clipped(rationales[row], CLIPPED),) if rationales else () for row in worst]
+        why = [
+            (clipped(rationales[row], CLIPPED),) if rationales else () for row in worst
+        ]
         cells = tuple(
             (pool.ids[row], number(human[row]), number(error), *reason)
             for row, error, reason in zip(worst, audit.errors, why, strict=True)
         )
-        header = ("id", "people", "judge minus people", *(["why"] if rationales else []), "text")
+        header = (
+            "id",
+            "people",
+            "judge minus people",
+            *(["why"] if rationales else []),
+            "text",
+        )
         line = "The rows on which judge and people are farthest apart."
         sections.append(
             Section(

@@ -87,6 +87,9 @@ def _reached(name: str, estimate: Estimate, sign: str, bar: float) -> tuple[Gate
     """The verdict on one number, and its reason."""
     verdict = decided(estimate.interval, sign, bar)
     if math.isnan(estimate.interval[0]):
-        return verdict, f"{name} has no interval ({estimate.undefined or 'too few rows'})"
+        return (
+            verdict,
+            f"{name} has no interval ({estimate.undefined or 'too few rows'})",
+        )
     value = with_interval(estimate.value, estimate.interval)
     return verdict, f"{name} {value}, wanted {sign} {bar:g}"

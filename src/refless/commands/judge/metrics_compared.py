@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 
 from refless.commands.judge.pair_influence import accuracy_influence
-from refless.commands.judge.pairs import chance_accuracy, pairwise_accuracy, tie_threshold
+from refless.commands.judge.pairs import (
+    chance_accuracy,
+    pairwise_accuracy,
+    tie_threshold,
+)
 from refless.commands.judge.systems import SystemTable, ranked_by, system_table
 from refless.data.records import Predictions
 from refless.evaluation.differences import difference
@@ -23,7 +27,13 @@ from refless.registry.errors import UsageError
 from refless.stats.answers import Estimate
 from refless.stats.corrections import holm
 from refless.stats.correlation import spearman
-from refless.stats.intervals import UNDEFINED, Interval, around, of_best, percentile_interval
+from refless.stats.intervals import (
+    UNDEFINED,
+    Interval,
+    around,
+    of_best,
+    percentile_interval,
+)
 from refless.stats.left_out import COEFFICIENTS
 from refless.stats.permutation import PERMUTATIONS, permutation_p
 from refless.stats.resampling import RESAMPLES, influence_error
@@ -31,7 +41,9 @@ from refless.stats.resampling import RESAMPLES, influence_error
 LEVEL = 0.05
 FEWEST_SYSTEMS = 3  # two systems correlate perfectly, one way or the other
 COIN = 0.5  # share of pairs of systems that chance has in order
-MOST_ROWS = 20_000  # beyond this, pairs of all rows are too many to be looked at one by one
+MOST_ROWS = (
+    20_000  # beyond this, pairs of all rows are too many to be looked at one by one
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,8 +170,12 @@ def meta(
         UsageError: no metric, or lengths that differ.
     """
     how = how or How()
-    if not scores or any(len(metric.segments) != len(human) for metric in scores.values()):
-        raise UsageError(f"meta needs metrics with one score for each of {len(human)} segments")
+    if not scores or any(
+        len(metric.segments) != len(human) for metric in scores.values()
+    ):
+        raise UsageError(
+            f"meta needs metrics with one score for each of {len(human)} segments"
+        )
     order = _canonical(human, scores)
     human = human.take(order)
     scores = {name: metric.take(order) for name, metric in sorted(scores.items())}
@@ -198,7 +214,10 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
     n = len(set(human.system))
     if n < FEWEST_SYSTEMS:
         few = f"{n} systems are too few to correlate"
-        return Level(name="system", undefined=few if human.system else "there is no system column")
+        return Level(
+            name="system",
+            undefined=few if human.system else "there is no system column",
+        )
     table = system_table(human, scores, how.seed, how.resamples)
     units = len({*(human.group or human.id)})
     metrics = {}
@@ -217,7 +236,9 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
             tie_threshold=math.nan,
             tie_accuracy=math.nan,
             chance=COIN,
-            undefined="" if scored.sum() >= FEWEST_SYSTEMS else "it scored too few systems",
+            undefined=""
+            if scored.sum() >= FEWEST_SYSTEMS
+            else "it scored too few systems",
         )
 
     return _level("system", n, metrics, (), units)
@@ -233,7 +254,9 @@ def _in_order(table: SystemTable, name: str, n: int, units: int) -> Estimate:
 def _values_of(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
     """Numbers and their intervals as `Agreeing` names them."""
     values = {name: estimate.value for name, estimate in estimates.items()}
-    ends = {f"{name}_interval": estimate.interval for name, estimate in estimates.items()}
+    ends = {
+        f"{name}_interval": estimate.interval for name, estimate in estimates.items()
+    }
     return values | ends
 
 
@@ -276,7 +299,10 @@ def _described(
 
 
 def _pairs_right(
-    human: FloatArray, column: FloatArray, groups: IntArray | None, clusters: IntArray | None
+    human: FloatArray,
+    column: FloatArray,
+    groups: IntArray | None,
+    clusters: IntArray | None,
 ) -> Estimate:
     """`pairwise_accuracy` with the jackknife's interval, normal in Fisher's z of 2 A - 1.
 
@@ -285,7 +311,9 @@ def _pairs_right(
     """
     value = pairwise_accuracy(human, column, groups=groups)
     tau = 2 * value - 1
-    error = 2 * influence_error(accuracy_influence(human, column, groups=groups), clusters)
+    error = 2 * influence_error(
+        accuracy_influence(human, column, groups=groups), clusters
+    )
     if not error > 0 or not abs(tau) < 1:
         return Estimate(value=value, n=len(human))
     low, high = around(tau, error / (1 - tau * tau))
@@ -341,11 +369,14 @@ def _comparisons(
         if values[names[1]] > values[names[0]]:
             names = names[1], names[0]
         judged = people, *(columns[name][rows] for name in names)
-        drawn, rng = None if clusters is None else clusters[rows], np.random.default_rng(how.seed)
+        drawn = None if clusters is None else clusters[rows]
+        rng = np.random.default_rng(how.seed)
         gap = difference(
             "spearman", *judged, clusters=drawn, seed=how.seed, resamples=how.resamples
         )
-        p = permutation_p(*judged, rng=rng, permutations=how.permutations, clusters=drawn)
+        p = permutation_p(
+            *judged, rng=rng, permutations=how.permutations, clusters=drawn
+        )
         return MetricComparison(
             first=names[0],
             second=names[1],
@@ -372,7 +403,9 @@ def _items(human: Predictions) -> IntArray | None:
 
 def _canonical(human: Predictions, scores: Mapping[str, Scores]) -> IntArray:
     """[n] rows in an order of their own; rows that tie are interchangeable."""
-    names = [codes(column) for column in (human.item, human.system, human.group) if column]
+    names = [
+        codes(column) for column in (human.item, human.system, human.group) if column
+    ]
     metrics = [metric for _, metric in sorted(scores.items())]
     statistics = [column for metric in metrics for column in metric.statistics.T]
     columns = [metric.segments for metric in metrics]

@@ -26,7 +26,9 @@ from refless.stats.correlation import ranks
 from refless.stats.left_out import correlated, root_mean_square
 from refless.stats.verdicts import ac1, alpha, cells_of, kappa, of_table
 
-Computed = Callable[[Labels, int], Estimate | None]  # of a seed; None where it is not asked
+Computed = Callable[
+    [Labels, int], Estimate | None
+]  # of a seed; None where it is not asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +57,19 @@ class Number:
 def measured(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
     """Agreement and errors by name; verdicts only where something passes or fails."""
     on_scale = labels.passing is None or len({*labels.human.tolist()}) > 2
-    asked = {"verdicts": labels.passing is not None, "units": on_scale, "ranks": on_scale}
+    asked = {
+        "verdicts": labels.passing is not None,
+        "units": on_scale,
+        "ranks": on_scale,
+    }
     answers = {
         name: number.estimate(labels, seed)
         for name, number in NUMBERS.items()
         if asked[number.asks]
     }
-    return {name: estimate for name, estimate in answers.items() if estimate is not None}
+    return {
+        name: estimate for name, estimate in answers.items() if estimate is not None
+    }
 
 
 def _cells(labels: Labels) -> IntArray:
@@ -87,9 +95,13 @@ def _rate(hits: Sequence[int], among: Sequence[int]) -> Computed:
         values = np.isin(cells[rows], hits).astype(np.float64)
         unit = labels.unit[rows]
         if {*among} not in JUDGED or labels.raters is None:
-            answer = mean_answer(values, unit, VERDICTS).with_extra(_extra(labels, share))
+            answer = mean_answer(values, unit, VERDICTS).with_extra(
+                _extra(labels, share)
+            )
             return Estimate.of(answer, len(rows))
-        raters = labels.raters.among(rows, len(labels))  # whoever rates a row, it is in or out
+        raters = labels.raters.among(
+            rows, len(labels)
+        )  # whoever rates a row, it is in or out
         judge = labels.judge[rows][raters.text]
         single = np.isin(cells_of(raters.rating >= bar, judge >= bar), hits)
         answer = mean_answer(values, unit, VERDICTS, raters, single.astype(np.float64))
@@ -149,7 +161,9 @@ def _rmse(labels: Labels, seed: int) -> Estimate:  # noqa: ARG001 - nothing is d
     added = max(mean.error**2 - plain.error**2, 0.0)
     extra = NOTHING_MORE
     if added > 0:
-        extra = Extra(variance=added, freedom=max(raters.severity(single).freedom - 0.5, 1.0))
+        extra = Extra(
+            variance=added, freedom=max(raters.severity(single).freedom - 0.5, 1.0)
+        )
     return root_mean_square(error, labels.unit, mean, extra)
 
 
@@ -157,7 +171,9 @@ def _coefficient(name: str) -> Computed:
     """A coefficient of scores and ratings, with units and raters as what was drawn."""
 
     def computed(labels: Labels, seed: int) -> Estimate:  # noqa: ARG001 - nothing is drawn
-        return rated_coefficient(name, labels.human, labels.judge, labels.unit, labels.raters)
+        return rated_coefficient(
+            name, labels.human, labels.judge, labels.unit, labels.raters
+        )
 
     return computed
 
@@ -169,14 +185,18 @@ def _within(column: str) -> Computed:
         values = labels.within.get(column, ())
         if not values or 2 * len({*values}) > len(labels):
             return None
-        group = np.unique(np.array(values, dtype=object).astype(str), return_inverse=True)[1]
+        group = np.unique(
+            np.array(values, dtype=object).astype(str), return_inverse=True
+        )[1]
         size = np.bincount(group)
 
         def left(numbers: FloatArray) -> FloatArray:
             rank = ranks(numbers)
             return np.asarray(rank - (np.bincount(group, rank) / size)[group])
 
-        return correlated("pearson", left(labels.human), left(labels.judge), labels.unit)
+        return correlated(
+            "pearson", left(labels.human), left(labels.judge), labels.unit
+        )
 
     return computed
 
@@ -190,7 +210,9 @@ def of_annotators(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
     """The same numbers of one annotator: what each said beside the mean of the others."""
     if not labels.people:
         return {}
-    rows, others, mine = (np.concatenate(column) for column in zip(*labels.people, strict=True))
+    rows, others, mine = (
+        np.concatenate(column) for column in zip(*labels.people, strict=True)
+    )
     one = replace(
         labels,
         human=others,
@@ -211,15 +233,26 @@ NUMBERS: dict[str, Number] = {  # in the order of the report
     "tpr": Number("TPR (people's passes)", "verdicts", _rate((0,), (0, 2))),
     "tnr": Number("TNR (people's fails)", "verdicts", _rate((3,), (1, 3))),
     "precision": Number("precision", "verdicts", _rate((0,), (0, 1))),
-    "kappa": Number("Cohen's kappa", "verdicts", _beyond_chance(lambda shares, _: kappa(shares))),
-    "ac1": Number("Gwet's AC1", "verdicts", _beyond_chance(lambda shares, _: ac1(shares))),
+    "kappa": Number(
+        "Cohen's kappa", "verdicts", _beyond_chance(lambda shares, _: kappa(shares))
+    ),
+    "ac1": Number(
+        "Gwet's AC1", "verdicts", _beyond_chance(lambda shares, _: ac1(shares))
+    ),
     "alpha": Number("Krippendorff's alpha", "verdicts", _beyond_chance(alpha)),
     "bias": Number(
-        "bias (minus people)", "units", _error(lambda y, x: x - y, signed=True), signed=True
+        "bias (minus people)",
+        "units",
+        _error(lambda y, x: x - y, signed=True),
+        signed=True,
     ),
-    "mae": Number("mean absolute error", "units", _error(lambda y, x: np.abs(x - y), signed=False)),
+    "mae": Number(
+        "mean absolute error", "units", _error(lambda y, x: np.abs(x - y), signed=False)
+    ),
     "rmse": Number("root mean squared error", "units", _rmse),
-    "quadratic_kappa": Number("quadratic kappa", "units", _coefficient("quadratic_kappa")),
+    "quadratic_kappa": Number(
+        "quadratic kappa", "units", _coefficient("quadratic_kappa")
+    ),
     "spearman": Number("Spearman", "ranks", _coefficient("spearman")),
     "pearson": Number("Pearson", "ranks", _coefficient("pearson")),
     "within_system": Number("Spearman within systems", "ranks", _within("system")),

@@ -26,7 +26,9 @@ def accuracy_influence(
     order = np.argsort(codes, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
     parts = [rows for rows in parts if len(rows) > 1]
-    right = [_right_pairs(settled(human)[rows], settled(predicted)[rows]) for rows in parts]
+    right = [
+        _right_pairs(settled(human)[rows], settled(predicted)[rows]) for rows in parts
+    ]
     shares = [float(counts.mean()) / (len(counts) - 1) for counts in right]
     for rows, counts, share in zip(parts, right, shares, strict=True):
         n = len(rows)

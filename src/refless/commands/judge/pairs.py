@@ -74,17 +74,24 @@ def tie_threshold(
     n_pairs = np.repeat([size for size, _, _ in pairs], [len(h) for _, h, _ in pairs])
     h, p = (np.concatenate(column) for column in list(zip(*pairs, strict=True))[1:])
     sizes, places = np.unique(np.abs(p), return_inverse=True)
-    right, known = np.zeros(len(sizes) + 1), np.unique(n_pairs)
-    for size in known.tolist():  # up to a threshold of sizes[k], pairs of that size or less tie
+    right = np.zeros(len(sizes) + 1)
+    known = np.unique(n_pairs)
+    for size in (
+        known.tolist()
+    ):  # up to a threshold of sizes[k], pairs of that size or less tie
         inside = n_pairs == size
         gained, lost = (
             np.bincount(places[inside], weights=which[inside], minlength=len(sizes))
             for which in (h == 0, np.sign(h) == np.sign(p))
         )
-        right += np.concatenate([[0.0], np.cumsum(gained - lost)]) / size + lost.sum() / size
+        right += (
+            np.concatenate([[0.0], np.cumsum(gained - lost)]) / size + lost.sum() / size
+        )
     best = int(np.argmax(settled(right)))
     threshold = float(sizes[best - 1]) if best else 0.0
-    return threshold, pairwise_accuracy(human, predicted, groups=groups, threshold=threshold)
+    return threshold, pairwise_accuracy(
+        human, predicted, groups=groups, threshold=threshold
+    )
 
 
 def _mean(right: Counter[int], groups: IntArray | None, n: int) -> float:
@@ -98,15 +105,25 @@ def _pairs(
     human: FloatArray, predicted: FloatArray, groups: IntArray | None
 ) -> Iterator[tuple[int, FloatArray, FloatArray]]:
     """Differences of all pairs, a row at a time, with the number of pairs in its group."""
-    order = np.arange(len(human)) if groups is None else np.argsort(groups, kind="stable")
-    human, predicted = settled(human)[order], settled(predicted)[order]
-    begins, ends = np.zeros(len(human), dtype=np.int64), np.full(len(human), len(human))
+    order = (
+        np.arange(len(human)) if groups is None else np.argsort(groups, kind="stable")
+    )
+    human = settled(human)[order]
+    predicted = settled(predicted)[order]
+    begins = np.zeros(len(human), dtype=np.int64)
+    ends = np.full(len(human), len(human))
     if groups is not None:
-        begins, ends = (np.searchsorted(groups[order], groups[order], s) for s in ("left", "right"))
+        begins, ends = (
+            np.searchsorted(groups[order], groups[order], s) for s in ("left", "right")
+        )
     for i, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
         if end > i + 1:
             pairs = (end - begin) * (end - begin - 1) // 2
-            yield pairs, human[i] - human[i + 1 : end], predicted[i] - predicted[i + 1 : end]
+            yield (
+                pairs,
+                human[i] - human[i + 1 : end],
+                predicted[i] - predicted[i + 1 : end],
+            )
 
 
 def _sizes(n: int, groups: IntArray | None) -> IntArray:

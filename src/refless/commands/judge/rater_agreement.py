@@ -83,8 +83,12 @@ def rater_agreement(pool: RatedPool, design: Design | None = None) -> RaterAgree
         n=n,
         n_ratings=len(cells.text),
         k=k,
-        alpha_ordinal=_estimate(cells, lambda mask: _alpha(cells, mask, ordinal=True), n),
-        alpha_interval=_estimate(cells, lambda mask: _alpha(cells, mask, ordinal=False), n),
+        alpha_ordinal=_estimate(
+            cells, lambda mask: _alpha(cells, mask, ordinal=True), n
+        ),
+        alpha_interval=_estimate(
+            cells, lambda mask: _alpha(cells, mask, ordinal=False), n
+        ),
         icc=single,
         icc_mean=_of_mean(single, k),
     )
@@ -116,7 +120,9 @@ def _of(cells: _RatedCells, mask: BoolArray) -> tuple[IntArray, IntArray, FloatA
 
 
 def _alpha(cells: _RatedCells, mask: BoolArray, *, ordinal: bool) -> float:
-    return alpha(cells.text[mask], cells.values[mask], "ordinal" if ordinal else "interval")
+    return alpha(
+        cells.text[mask], cells.values[mask], "ordinal" if ordinal else "interval"
+    )
 
 
 def _estimate(cells: _RatedCells, number: Number, n: int) -> Estimate:
@@ -130,7 +136,9 @@ def _estimate(cells: _RatedCells, number: Number, n: int) -> Estimate:
         unit = _numbered(cells.unit)
         if abs(value) >= 1 or unit.max() + 1 < FEWEST:
             return Estimate(value=value, n=n, undefined=TOO_EVEN)
-        deviations = _left_out(number, unit % PARTS if unit.max() >= 2 * PARTS else unit)
+        deviations = _left_out(
+            number, unit % PARTS if unit.max() >= 2 * PARTS else unit
+        )
         if np.isnan(deviations).any():
             return Estimate(value=value, n=n, undefined=TOO_EVEN)
         return around(value, deviations, _of_raters(cells, number), n)

@@ -80,8 +80,12 @@ def rater_profiles(pool: RatedPool, design: Design) -> tuple[RaterProfile, ...]:
         n = len(own)
         bias = Estimate.of(mean_of(own - others, units, scale=ends), n)
         spearman = correlated("spearman", others, own, units)
-        profiles.append(RaterProfile(name=column.name, n=n, bias=bias, spearman=spearman))
-    return tuple(sorted(profiles, key=lambda profile: (profile.bias.value, profile.name)))
+        profiles.append(
+            RaterProfile(name=column.name, n=n, bias=bias, spearman=spearman)
+        )
+    return tuple(
+        sorted(profiles, key=lambda profile: (profile.bias.value, profile.name))
+    )
 
 
 def disputes(pool: RatedPool, design: Design) -> Disputes:
@@ -94,7 +98,9 @@ def disputes(pool: RatedPool, design: Design) -> Disputes:
     ratings = _ratings_of(ordered)
     low, high = pool.scale or (pool.ratings.values.min(), pool.ratings.values.max())
     least = FAR * float(high - low)
-    several = np.array([row for row in range(len(pool)) if len(ratings[row]) > 1], dtype=np.int64)
+    several = np.array(
+        [row for row in range(len(pool)) if len(ratings[row]) > 1], dtype=np.int64
+    )
     if not least or not len(several):
         return Disputes(least=math.nan, share=Estimate(value=math.nan), texts=())
     ranges = np.array([float(values[-1] - values[0]) for values in ratings])
@@ -105,7 +111,9 @@ def disputes(pool: RatedPool, design: Design) -> Disputes:
     return Disputes(
         least=least,
         share=Estimate.of(answer, len(several)),
-        texts=tuple(_disputed(ordered, row, ratings[row]) for row in farthest if disputed[row]),
+        texts=tuple(
+            _disputed(ordered, row, ratings[row]) for row in farthest if disputed[row]
+        ),
     )
 
 

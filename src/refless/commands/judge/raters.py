@@ -115,11 +115,15 @@ class RatersResult(Result):
         unique = self.n_texts - agreement.n
         notes = []
         if unique:
-            verb = "has one rating and says" if unique == 1 else "have one rating and say"
+            verb = (
+                "has one rating and says" if unique == 1 else "have one rating and say"
+            )
             notes.append(f"{counted(unique, 'text')} {verb} nothing of agreement.")
         if 0 < agreement.n_annotators < FEW_RATERS:
             raters = counted(agreement.n_annotators, "rater")
-            notes.append(f"This is how these {raters} agree: fewer than four stand for no others.")
+            notes.append(
+                f"This is how these {raters} agree: fewer than four stand for no others."
+            )
         return notes
 
     def _json(self) -> Record:
@@ -209,20 +213,28 @@ def _measures(agreement: RaterAgreement) -> Section:
         (title, with_interval(estimates[name].value, estimates[name].interval))
         for name, title in MEASURES.items()
     )
-    reasons = {estimate.undefined for estimate in estimates.values() if estimate.undefined}
+    reasons = {
+        estimate.undefined for estimate in estimates.values() if estimate.undefined
+    }
     texts = counted(agreement.n, "text")
     line = f"Of {texts} with two ratings or more. 1 is agreement, 0 what chance gives."
     table = Table(header=("", "value [95 %]"), rows=rows)
-    lines = (line, *(f"No number, or no interval: {reason}." for reason in sorted(reasons)))
+    lines = (
+        line,
+        *(f"No number, or no interval: {reason}." for reason in sorted(reasons)),
+    )
     return Section(title="Agreement", table=table, lines=lines)
 
 
-def _raters(raters: tuple[RaterProfile, ...], findings: tuple[str, ...]) -> tuple[Section, ...]:
+def _raters(
+    raters: tuple[RaterProfile, ...], findings: tuple[str, ...]
+) -> tuple[Section, ...]:
     if not raters:
         return ()
     entries = []
     for profile in raters:
-        bias, spearman = profile.bias, profile.spearman
+        bias = profile.bias
+        spearman = profile.spearman
         line = Line(name=profile.name, value=bias.value, interval=bias.interval)
         agreeing_with = with_interval(spearman.value, spearman.interval)
         entries.append((line, (agreeing_with, f"{profile.n:,}")))
@@ -257,7 +269,8 @@ def _disputed(result: Disputes, most: int) -> tuple[Section, ...]:
     texts = result.texts[:most]
     names = labels([_name(text) for text in texts], 2 * NAME)
     rows = tuple(
-        (names[_name(text)], " ".join(f"{rating:g}" for rating in text.ratings)) for text in texts
+        (names[_name(text)], " ".join(f"{rating:g}" for rating in text.ratings))
+        for text in texts
     )
     table = Table(header=("text", "ratings"), rows=rows) if rows else None
     hidden = len(result.texts) - len(texts)

@@ -62,19 +62,26 @@ def runs_of(
         bars: from where on a rating, and a score, is a pass, or None.
     """
     whole = ~np.isnan(scores).any(axis=1)
-    human, scores, clusters = human[whole], scores[whole], clusters[whole]
+    human = human[whole]
+    scores = scores[whole]
+    clusters = clusters[whole]
     judged = scores
     if bars is not None:
-        human, judged = (human >= bars[0]).astype(float), (scores >= bars[1]).astype(float)
+        human = (human >= bars[0]).astype(float)
+        judged = (scores >= bars[1]).astype(float)
     majority = judged.mean(axis=1)
     if bars is not None:
         majority = (majority > 0.5).astype(float)
-    coefficient = "spearman" if bars is None else "quadratic_kappa"  # of verdicts it is kappa
+    coefficient = (
+        "spearman" if bars is None else "quadratic_kappa"
+    )  # of verdicts it is kappa
     return Runs(
         runs=scores.shape[1],
         n=len(human),
         flips=proportion(np.ptp(judged, axis=1) > 0, clusters),
-        sd=math.sqrt(float(scores.var(axis=1, ddof=1).mean())) if len(human) else math.nan,
+        sd=math.sqrt(float(scores.var(axis=1, ddof=1).mean()))
+        if len(human)
+        else math.nan,
         measure="spearman" if bars is None else "kappa",
         single=correlated(coefficient, human, judged, clusters),
         together=correlated(coefficient, human, majority, clusters),
@@ -91,11 +98,15 @@ def drift_of(
         passing: from where on is passed; None compares the scores themselves.
     """
     both = ~np.isnan(now + before)
-    now, before, clusters = now[both], before[both], clusters[both]
+    now = now[both]
+    before = before[both]
+    clusters = clusters[both]
     if not len(now):
         none = Estimate(value=math.nan, undefined="no text is scored in both files")
         return ScoreChange(n=0, change=none, flips=none)
-    changed = now != before if passing is None else (now >= passing) != (before >= passing)
+    changed = (
+        now != before if passing is None else (now >= passing) != (before >= passing)
+    )
     scores = np.concatenate([before, now])
     scale = (float(scores.min()), float(scores.max()))
     if passing is not None and {*scores.tolist()} <= {*VERDICTS}:

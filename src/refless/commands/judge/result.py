@@ -100,7 +100,8 @@ class JudgeResult(Result):
 
     def _described(self, details: Sequence[Section]) -> Document:
         """What each judge may be used for, then who agrees best."""
-        meta, systems = self.meta, len(set(self.pool.systems))
+        meta = self.meta
+        systems = len(set(self.pool.systems))
         rated = counted(len(self.pool), "rated text")
         by = f" of {systems} systems" if systems > 1 else ""
         metrics = counted(len(self.scores), "metric")
@@ -134,7 +135,9 @@ class JudgeResult(Result):
     def _details(self) -> tuple[Section, ...]:
         """The one judge's audit; the terminal has no room for several."""
         return tuple(
-            part for audit in self.audits for part in (uses_section(audit), *audit_sections(audit))
+            part
+            for audit in self.audits
+            for part in (uses_section(audit), *audit_sections(audit))
         )
 
     def _agreeing(self) -> tuple[Section, ...]:
@@ -159,7 +162,9 @@ class JudgeResult(Result):
         details = (*self._details(), *worst)
         if len(audits) > 1:
             pairs = zip(audits, worst, strict=True)
-            details = tuple(part for audit, last in pairs for part in chapter(audit, last))
+            details = tuple(
+                part for audit, last in pairs for part in chapter(audit, last)
+            )
         document = self._described(details)
         return replace(document, sections=(*opening, *document.sections), store=store)
 
@@ -179,7 +184,10 @@ class JudgeResult(Result):
                 "id": pool.ids[i],
                 **({"system": pool.systems[i]} if pool.systems else {}),
                 "human": float(pool.human[i]),
-                **{name: float(metric.segments[i]) for name, metric in self.scores.items()},
+                **{
+                    name: float(metric.segments[i])
+                    for name, metric in self.scores.items()
+                },
                 "text": pool.texts[i],
             }
             for i in range(len(pool))
@@ -191,14 +199,17 @@ def nearest_to_people(level: Level) -> str:
     ranked = [metric for metric in level.metrics if not math.isnan(metric.spearman)]
     if not ranked or max(metric.n_scored for metric in ranked) < FEWEST:
         return f"On {these(level.n, 'text')} no metric can be compared with people."
-    first, texts = ranked[0], these(level.n, "text")
+    first = ranked[0]
+    texts = these(level.n, "text")
     if len(ranked) == 1:
         low, high = first.spearman_interval
         shows = "shows no agreement with people that chance could not explain"
         if low > 0:
             shows = "agrees with people"
         elif high < 0:
-            shows = f"is low where people rate high ({called('lower_is_better')} turns it)"
+            shows = (
+                f"is low where people rate high ({called('lower_is_better')} turns it)"
+            )
         return f"On {texts} {first.name} {shows}: Spearman {_with(first, 'spearman')}."
     value = with_interval(first.spearman, level.best_interval)
     if not level.best_interval[0] > 0:
@@ -224,13 +235,15 @@ def _annotator(audits: Sequence[Audit]) -> tuple[Line, ...]:
     estimates = [people["spearman"] for people in (audit.annotator for audit in audits)
                  if "spearman" in people]  # fmt: skip
     return tuple(
-        Line(name=ANNOTATOR, value=each.value, interval=each.interval) for each in estimates[:1]
+        Line(name=ANNOTATOR, value=each.value, interval=each.interval)
+        for each in estimates[:1]
     )
 
 
 def _figure(level: Level, over: str, yardstick: Sequence[Line] = ()) -> Figure:
     metrics = [
-        Line(name=m.name, value=m.spearman, interval=m.spearman_interval) for m in level.metrics
+        Line(name=m.name, value=m.spearman, interval=m.spearman_interval)
+        for m in level.metrics
     ]
     label = f"Spearman over {over}"
     caption = f"{label}, {level.n:,} of them, with 95 % intervals."
@@ -239,7 +252,9 @@ def _figure(level: Level, over: str, yardstick: Sequence[Line] = ()) -> Figure:
             " All metrics are compared on the same rows: the tests below tell apart what "
             "overlapping intervals do not."
         )
-    return Figure(svg=row_chart([*yardstick, *metrics], label, label, zero=True), caption=caption)
+    return Figure(
+        svg=row_chart([*yardstick, *metrics], label, label, zero=True), caption=caption
+    )
 
 
 def _level_sections(level: Level, heading: str) -> tuple[Section, ...]:
@@ -271,7 +286,12 @@ def _pairs_of_texts(level: Level, names: Mapping[str, str]) -> Section:
     table = Table(
         header=("metric", "pairs right [95 %]", "with ties", "by chance"),
         rows=tuple(
-            (names[m.name], _with(m, "accuracy"), number(m.tie_accuracy), number(m.chance))
+            (
+                names[m.name],
+                _with(m, "accuracy"),
+                number(m.tie_accuracy),
+                number(m.chance),
+            )
             for m in level.metrics
         ),
     )
@@ -288,7 +308,9 @@ def _pairs_of_systems(level: Level, names: Mapping[str, str]) -> Section:
 
 
 def _with(result: object, measure: str) -> str:
-    return with_interval(getattr(result, measure), getattr(result, f"{measure}_interval"))
+    return with_interval(
+        getattr(result, measure), getattr(result, f"{measure}_interval")
+    )
 
 
 def _comparisons(level: Level, names: Mapping[str, str]) -> tuple[Section, ...]:

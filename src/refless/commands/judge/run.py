@@ -170,7 +170,8 @@ def judge(
         design = Design.of(
             joined(read.pool, read.unrated), group, (*read.group, *read.unrated_group)
         )
-        human, how = _human(read, design), How(seed=seed, resamples=resamples)
+        human = _human(read, design)
+        how = How(seed=seed, resamples=resamples)
         question = Question(
             read,
             human,
@@ -202,11 +203,15 @@ def judge(
 
 def _check_unasked(parameters: Mapping[str, object], what: str) -> None:
     """Raises UsageError for what is asked although these rows do not answer it."""
-    if asked := [called(name) for name, value in parameters.items() if value is not None]:
+    if asked := [
+        called(name) for name, value in parameters.items() if value is not None
+    ]:
         raise UsageError(f"{what} {', '.join(asked)} cannot be answered")
 
 
-def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> dict[str, Scores]:
+def _scores(
+    read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]
+) -> dict[str, Scores]:
     """Every metric's scores by name: the columns', and those computed here."""
     if chosen and not read.texts:
         raise UsageError(f"{called('metrics')} needs a text column")
@@ -220,11 +225,17 @@ def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> 
         if np.isnan(values).all():
             note(f"{name}: no rated text has a score of it, so it is not judged")
         else:
-            scores[name] = averaged(turned(read, name, values) if name in lower else values)
+            scores[name] = averaged(
+                turned(read, name, values) if name in lower else values
+            )
     if read.scores and not scores:
         names = ", ".join(sorted(read.scores))
-        raise UsageError(f"no row has both a rating and a score of {names}: nothing to compare")
-    return scores | {name: metric.score(read.outputs) for name, metric in chosen.items()}
+        raise UsageError(
+            f"no row has both a rating and a score of {names}: nothing to compare"
+        )
+    return scores | {
+        name: metric.score(read.outputs) for name, metric in chosen.items()
+    }
 
 
 def _human(read: ScoredRead, design: Design) -> Predictions:

@@ -38,7 +38,8 @@ class SystemTable:
     def drawn(self, metric: str, measure: str) -> FloatArray:
         """[b] the correlation over systems in each resample; NaN if a system is missing."""
         scored = ~np.isnan(self.columns[metric])
-        human, columns = self.human_drawn[:, scored], self.columns_drawn[metric][:, scored]
+        human = self.human_drawn[:, scored]
+        columns = self.columns_drawn[metric][:, scored]
         complete = ~np.isnan(human + columns).any(axis=1)
         values = np.full(len(human), math.nan)
         for i in np.flatnonzero(complete):
@@ -58,9 +59,13 @@ def system_table(
     weights = [np.ones((1, len(human)))]
     if clusters is None or clusters.max() > 0:
         rng = np.random.default_rng(seed)
-        weights += weights_of(len(human), resamples=resamples, rng=rng, clusters=clusters)
+        weights += weights_of(
+            len(human), resamples=resamples, rng=rng, clusters=clusters
+        )
     people = _of_systems(averaged(human.human), system, weights)
-    columns = {name: _of_systems(metric, system, weights) for name, metric in scores.items()}
+    columns = {
+        name: _of_systems(metric, system, weights) for name, metric in scores.items()
+    }
     return SystemTable(
         human=people[0],
         columns={name: column[0] for name, column in columns.items()},
@@ -69,7 +74,9 @@ def system_table(
     )
 
 
-def _of_systems(scores: Scores, system: IntArray, weights: Sequence[FloatArray]) -> FloatArray:
+def _of_systems(
+    scores: Scores, system: IntArray, weights: Sequence[FloatArray]
+) -> FloatArray:
     """[b, s] scores of systems whose segments stand `weights` times; NaN without a segment."""
     columns = []
     for number in range(int(system.max()) + 1):
@@ -120,7 +127,9 @@ def ranked_by(human: FloatArray, judge: FloatArray, n: int, units: int) -> Estim
 
     shares = pairs_in_order(human, judge)
     if math.isnan(shares[0]) or len(shares) < 2:
-        return Estimate(value=math.nan, interval=UNDEFINED, undefined="a system has no score")
+        return Estimate(
+            value=math.nan, interval=UNDEFINED, undefined="a system has no score"
+        )
     value = float(shares[0])
     tail = float(ndtr(-student(max(units - 1, 1))))
     low = percentile_interval(shares[1:], 1 - 2 * tail)[0]
@@ -135,6 +144,8 @@ def opposite(human: FloatArray, judge: FloatArray) -> float:
     z = []
     for gaps in (_gaps(human), _gaps(judge)):
         spread = np.ma.masked_invalid(gaps[1:]).std(axis=0).filled(0.0)
-        z.append(np.divide(gaps[0], spread, out=np.zeros_like(spread), where=spread > 0))
+        z.append(
+            np.divide(gaps[0], spread, out=np.zeros_like(spread), where=spread > 0)
+        )
     p = 2 * ndtr(-np.minimum(np.abs(z[0]), np.abs(z[1])))
     return float(((holm(p) < SHOWN) & (z[0] * z[1] < 0)).mean())

@@ -49,7 +49,9 @@ class ListResult(Result):
     def _shown(self) -> Document:
         """A section for each thing: what it is, and its parameters, given as in the example."""
         sections = tuple(
-            Section(title=entry.name, lines=(entry.about,), table=_table(entry.parameters))
+            Section(
+                title=entry.name, lines=(entry.about,), table=_table(entry.parameters)
+            )
             for entry in self.listed
         )
         how = Section(lines=(f"Parameters go with the name: {self.example}",))
@@ -68,7 +70,12 @@ def _table(parameters: Sequence[Described]) -> Table | None:
     if not parameters:
         return None
     rows = tuple(
-        (entry.name, entry.default, ", ".join(filter(None, (entry.takes, entry.range))), entry.help)
+        (
+            entry.name,
+            entry.default,
+            ", ".join(filter(None, (entry.takes, entry.range))),
+            entry.help,
+        )
         for entry in parameters
     )
     header = ("parameter", "default", "takes", "what it is for")

@@ -22,7 +22,10 @@ Lister = Callable[[Names, Folder, Folder | None], Result]
 
 def _estimators(get: Names, out_dir: Folder, mirror: Folder | None) -> ListResult:  # noqa: ARG001
     """Estimators and kernels."""
-    kinds: dict[str, type] = {**ESTIMATORS, **{f"kernel {k}": v for k, v in KERNELS.items()}}
+    kinds: dict[str, type] = {
+        **ESTIMATORS,
+        **{f"kernel {k}": v for k, v in KERNELS.items()},
+    }
     example = "gp:max_sd=0.2, bleu-neighbors:kernel=rouge-l,tau=0.1"
     return _listed("estimators", kinds, dict.fromkeys(kinds, ""), example)
 
@@ -49,7 +52,9 @@ def list(  # noqa: A001 - the command's name
     *,
     get: Annotated[Names, About(kind=Many, metavar="NAME")] = None,
     out_dir: Annotated[Folder, About(kind=str)] = ".",
-    mirror: Annotated[Folder | None, About(kind=str | None, metavar="URL|FOLDER")] = None,
+    mirror: Annotated[
+        Folder | None, About(kind=str | None, metavar="URL|FOLDER")
+    ] = None,
 ) -> Result:
     """List estimators, metrics or public data sets; fetch a data set by name.
 

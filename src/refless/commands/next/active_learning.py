@@ -105,9 +105,11 @@ def learn(estimator: Estimator | None, outputs: Outputs, n: int, seed: int) -> C
     """
     rng = np.random.default_rng(seed)
     rows, counts = _different(outputs)
-    units, n = len(rows), min(n, len(rows))
+    units = len(rows)
+    n = min(n, len(rows))
     drawn = np.sort(rng.permutation(units)[: max(MOST, n)])
-    rows, counts = rows[drawn], counts[drawn]
+    rows = rows[drawn]
+    counts = counts[drawn]
     candidates = outputs.take(rows)
     cautious = None if estimator is None else estimator.together(candidates, DOUBT)
     if cautious is None:
@@ -130,7 +132,9 @@ def _different(outputs: Outputs) -> tuple[IntArray, FloatArray]:
         counts[keys[row]] = counts.get(keys[row], 0) + 1
     if not first:
         raise UsageError("there is nothing to rate: every output is empty")
-    return np.array([*first.values()], dtype=np.int64), np.array([*counts.values()], np.float64)
+    return np.array([*first.values()], dtype=np.int64), np.array(
+        [*counts.values()], np.float64
+    )
 
 
 def sizes_of(n: int, most: int, end: int) -> list[int]:

@@ -52,13 +52,17 @@ def answers_by_item(outputs: Outputs) -> Answers:
     return answers
 
 
-def plan_of_race(new: Answers, done: Answers, looks: int) -> tuple[tuple[str, ...], LookPlan]:
+def plan_of_race(
+    new: Answers, done: Answers, looks: int
+) -> tuple[tuple[str, ...], LookPlan]:
     """The systems in a race, and when it looks at their ratings: up to all items of all systems.
 
     Raises:
         UsageError: fewer than two systems, or too few items that all of them answered.
     """
-    by_item = {item: {*new.get(item, {}), *done.get(item, {})} for item in {*new, *done}}
+    by_item = {
+        item: {*new.get(item, {}), *done.get(item, {})} for item in {*new, *done}
+    }
     systems = tuple(sorted(set().union(*by_item.values())))
     if len(systems) < FEWEST:
         raise UsageError(
@@ -87,10 +91,14 @@ def race_of(
     """The race by the ratings that there are; all systems are left before the first."""
     if inputs is None:
         racers = tuple(Racer(name=name, rated=0, behind=None) for name in systems)
-        return Race(systems=racers, items=0, planned=plan.planned, number=0, count=len(plan.at))
+        return Race(
+            systems=racers, items=0, planned=plan.planned, number=0, count=len(plan.at)
+        )
     errors = errors_of(inputs, estimator, drawn=True)
     field = field_of(inputs, estimator, seed, "random")
-    return raced(compared(replace(field, these=these, plan=plan), errors, systems), plan)
+    return raced(
+        compared(replace(field, these=these, plan=plan), errors, systems), plan
+    )
 
 
 def to_rate(
@@ -164,4 +172,6 @@ def race_section(race: Race) -> Section:
         )
         for racer in race.systems
     )
-    return Section(title="The race", table=Table(header=("system", "rated", ""), rows=rows))
+    return Section(
+        title="The race", table=Table(header=("system", "rated", ""), rows=rows)
+    )

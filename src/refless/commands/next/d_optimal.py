@@ -27,7 +27,9 @@ def most_telling(
     for _ in range(n):
         variances = np.diag(remaining)
         total = variances + noise
-        gains = (wanted @ np.square(remaining)) / total + wanted * variances * noise / total
+        gains = (
+            wanted @ np.square(remaining)
+        ) / total + wanted * variances * noise / total
         gains[chosen] = -np.inf
         best = int(np.argmax(gains))
         chosen.append(best)

@@ -39,7 +39,9 @@ class LookStep:
 def check_looks(looks: int | None, n: int | None) -> None:
     """Raises UsageError for looks that a plan cannot have."""
     if looks is not None and looks < 2:
-        raise UsageError(f"{called('looks')} must be 2 or more with {called('plan')}, got {looks}")
+        raise UsageError(
+            f"{called('looks')} must be 2 or more with {called('plan')}, got {looks}"
+        )
     if looks is not None and n is not None:
         raise UsageError(
             f"{called('n')} says what so many ratings show at one look: leave out {called('looks')}"
@@ -62,7 +64,9 @@ def look_steps(ratings: int, count: int) -> tuple[LookStep, ...]:
     chances = ended_by(looks, fixed * math.sqrt(2 * plan.planned / ratings))
     steps = zip(plan.at, looks.spent, looks.boundaries, chances.tolist(), strict=True)
     return tuple(
-        LookStep(ratings=2 * at, spent=spent / looks.alpha, boundary=boundary, ended=ended)
+        LookStep(
+            ratings=2 * at, spent=spent / looks.alpha, boundary=boundary, ended=ended
+        )
         for at, spent, boundary, ended in steps
     )
 
@@ -97,4 +101,6 @@ def looks_section(steps: Sequence[LookStep]) -> Section:
         f"{called('of')} counts outputs of each system. Both answers to the same items take fewer.",
     )
     header = ("look", "ratings", "error spent", "boundary", "ended by then")
-    return Section(title="Planned looks", lines=lines, table=Table(header=header, rows=rows))
+    return Section(
+        title="Planned looks", lines=lines, table=Table(header=header, rows=rows)
+    )

@@ -36,9 +36,22 @@ from refless.report.result import Result
 from refless.report.wording import number, percent
 
 NEAR = 0.1  # half width of kappa, TPR and TNR
-OF_PLANS = ("difference", "base_rate", "minutes_per_rating", "sd")  # and of nothing else
+OF_PLANS = (
+    "difference",
+    "base_rate",
+    "minutes_per_rating",
+    "sd",
+)  # and of nothing else
 WITHOUT_FILE = (*OF_PLANS, "looks", "plan", "n", "within", "scale", "seed")
-NOT_OF_PLANS = ("rated", "goal", "system", "these_items", "blind", "estimator", "threads")
+NOT_OF_PLANS = (
+    "rated",
+    "goal",
+    "system",
+    "these_items",
+    "blind",
+    "estimator",
+    "threads",
+)
 VERDICTS = (0.0, 1.0)
 NOTES = (
     "The difference is unpaired: half of the ratings for each of two systems. It takes fewer if "
@@ -120,8 +133,14 @@ class PlanResult(Result):
         most = max(self.goals, key=lambda goal: goal.ratings)
         header = ("goal", "ratings", "failures", "by simulation", "minutes")
         table = Table(header=header, rows=tuple(goal.cells for goal in self.goals))
-        draw = f"  refless next outputs.jsonl --goal mean -n {most.ratings} -o to-rate.csv"
-        title = f"What {most.ratings:,} ratings show" if self.of_ratings else "How many ratings"
+        draw = (
+            f"  refless next outputs.jsonl --goal mean -n {most.ratings} -o to-rate.csv"
+        )
+        title = (
+            f"What {most.ratings:,} ratings show"
+            if self.of_ratings
+            else "How many ratings"
+        )
         what = "What they show" if self.of_ratings else "What each goal takes"
         goals = Section(title=what, table=table)
         looks = [looks_section(self.looks)] if self.looks else []
@@ -137,14 +156,23 @@ class PlanResult(Result):
         """How many ratings reach each goal, or what so many show."""
         _, ratings, _, _, minutes = most.cells
         if self.of_ratings:
-            first, last = self.goals[0], self.goals[-1]
-            parts = [] if math.isnan(first.within) else [f"tell the {first.aim} to {first.size}"]
-            parts += [] if math.isnan(last.within) else [f"show a difference {last.size}"]
+            first = self.goals[0]
+            last = self.goals[-1]
+            parts = (
+                []
+                if math.isnan(first.within)
+                else [f"tell the {first.aim} to {first.size}"]
+            )
+            parts += (
+                [] if math.isnan(last.within) else [f"show a difference {last.size}"]
+            )
             answers = " and ".join(parts) or "show nothing"
             return f"{most.ratings:,} ratings ({minutes} minutes) {answers}, in 4 of 5 studies."
         if beyond := [goal.cells[0] for goal in self.goals if not goal.ratings]:
             return f"More than {MOST:,} ratings are needed for: {', '.join(beyond)}."
-        return f"{ratings} ratings ({minutes} minutes) reach each goal in 4 of 5 studies."
+        return (
+            f"{ratings} ratings ({minutes} minutes) reach each goal in 4 of 5 studies."
+        )
 
     def _rows(self) -> Rows:
         """One mapping a goal."""
@@ -172,18 +200,28 @@ def check_plan(call: Call, *, plan: bool) -> None:
             if name in NOT_OF_PLANS or not (file or name in WITHOUT_FILE)
         ]
         if surplus:
-            raise UsageError(f"{called('plan')} rates nothing: leave out {', '.join(surplus)}")
-        check_together(flags, "n", ("within", "difference"), "says what so many ratings show")
-        check_together(flags, "outputs", ("sd", "base_rate"), "tells how far ratings differ")
+            raise UsageError(
+                f"{called('plan')} rates nothing: leave out {', '.join(surplus)}"
+            )
+        check_together(
+            flags, "n", ("within", "difference"), "says what so many ratings show"
+        )
+        check_together(
+            flags, "outputs", ("sd", "base_rate"), "tells how far ratings differ"
+        )
     if not plan and (alone := [flags[name] for name in OF_PLANS if name in flags]):
-        raise UsageError(f"{', '.join(alone)}: for {called('plan')} alone, which is not there")
+        raise UsageError(
+            f"{', '.join(alone)}: for {called('plan')} alone, which is not there"
+        )
     if not plan and not file:
         raise UsageError(
             f"no outputs: name a FILE, or - for standard input; without any: {called('plan')}"
         )
 
 
-def check_together(flags: Mapping[str, str], name: str, others: Sequence[str], what: str) -> None:
+def check_together(
+    flags: Mapping[str, str], name: str, others: Sequence[str], what: str
+) -> None:
     """Raises UsageError if what answers a question is there together with other answers to it."""
     surplus = [flags[other] for other in others if other in flags]
     if name in flags and surplus:
@@ -198,7 +236,9 @@ def pilot_of(pool: RatedPool) -> Pilot:
     low, high = pool.scale or VERDICTS
     values = (pool.ratings.values - low) / (high - low)
     texts: dict[int, list[float]] = {}
-    for text, value in sorted(zip(pool.ratings.text.tolist(), values.tolist(), strict=True)):
+    for text, value in sorted(
+        zip(pool.ratings.text.tolist(), values.tolist(), strict=True)
+    ):
         texts.setdefault(text, []).append(value)
     ordered = sorted(texts.values())
     sizes = [len(ratings) for ratings in ordered]
@@ -223,7 +263,9 @@ def pilot_read(pool: RatedPool) -> Pilot:
             f"are {rated}; give {called('sd')} instead of the file"
         )
     if pool.scale is None and not {*pilot.values.tolist()} <= {*VERDICTS}:
-        raise UsageError(f"{called('scale')} is needed: ratings in FILE are not only 0 and 1")
+        raise UsageError(
+            f"{called('scale')} is needed: ratings in FILE are not only 0 and 1"
+        )
     if pool.scale is not None and not pilot.spread > 0:
         raise UsageError(
             f"all ratings of {rated} are equal; give {called('sd')} instead of the file"
@@ -295,7 +337,9 @@ def _check_numbers(study: Study) -> None:
     within = 0.05 * span if study.within is None else study.within
     if not 0 < within < span / 2:
         what = f"{within:g}; half the scale is {span / 2:g}"
-        raise UsageError(f"{called('within')} must be above 0 and below half the scale, got {what}")
+        raise UsageError(
+            f"{called('within')} must be above 0 and below half the scale, got {what}"
+        )
     if study.spread is not None and study.scale is None:
         raise UsageError(
             f"{called('sd')} goes with {called('scale')}: passes and failures have "
@@ -303,7 +347,9 @@ def _check_numbers(study: Study) -> None:
         )
     if study.spread is not None and not 0 < study.spread <= WIDEST * span:
         what = f"{study.spread:g}; half the scale is {span / 2:g}"
-        raise UsageError(f"{called('sd')} must be above 0 and below half the scale, got {what}")
+        raise UsageError(
+            f"{called('sd')} must be above 0 and below half the scale, got {what}"
+        )
     if study.n is not None and not FEWEST <= study.n <= MOST:
         raise UsageError(
             f"{called('n')} must lie between {FEWEST} and {MOST:,} with {called('plan')}, "
@@ -341,9 +387,14 @@ def _goals(study: Study, pilot: Pilot | None) -> list[Goal]:
         raise UsageError(f"{called('difference')} has no room {where}: got {what}")
     judge_aims: tuple[Aim, ...] = ("kappa", "TPR", "TNR")
     judge_goals = [
-        replace(first_goal, aim=aim, within=NEAR, scale=False, pilot=None) for aim in judge_aims
+        replace(first_goal, aim=aim, within=NEAR, scale=False, pilot=None)
+        for aim in judge_aims
     ]
-    return [first_goal, *judge_goals, replace(first_goal, aim="difference", within=difference)]
+    return [
+        first_goal,
+        *judge_goals,
+        replace(first_goal, aim="difference", within=difference),
+    ]
 
 
 def _planned(goal: Goal, study: Study, seed: int) -> Planned:

@@ -26,8 +26,13 @@ from refless.stats.verdicts import kappa, of_table, proportion
 Aim = Literal["pass rate", "mean rating", "kappa", "TPR", "TNR", "difference"]
 FEWEST, MOST = 10, 20_000  # ratings that are tried
 STEP = 1.02  # by which one number that is tried exceeds the one before
-STUDIES, FIRST = 400, 100  # simulated studies that confirm a number, and those that look for it
-USUAL_SPREAD = 0.33  # of the scale: standard deviation of ratings, if nothing is known of them
+STUDIES, FIRST = (
+    400,
+    100,
+)  # simulated studies that confirm a number, and those that look for it
+USUAL_SPREAD = (
+    0.33  # of the scale: standard deviation of ratings, if nothing is known of them
+)
 WIDEST = 0.499  # of the scale: half of the ratings at each end have 0.5
 HALVINGS = 10  # of the range in which the least difference lies that is shown
 SHARES = {  # cells of the table that count, and those among which they are counted
@@ -67,14 +72,18 @@ class Pilot:
     @property
     def spread(self) -> float:
         """The standard deviation of single ratings."""
-        square = float(np.average(np.square(self.values - self.mean), weights=self.each))
+        square = float(
+            np.average(np.square(self.values - self.mean), weights=self.each)
+        )
         return math.sqrt(square * self.texts / (self.texts - 1))
 
     def drawn(self, n: int, arms: int, rng: np.random.Generator) -> FloatArray:
         """[arms, n] ratings of one study, with the weights that this study has."""
         weights = rng.dirichlet(np.ones(self.texts))[self.text] * self.each
         values = rng.choice(self.values, (arms, n), p=weights / weights.sum())
-        lost = (self.texts + 1) / (self.texts - 1)  # weights make the variance so much smaller
+        lost = (self.texts + 1) / (
+            self.texts - 1
+        )  # weights make the variance so much smaller
         return np.asarray(self.mean + (values - self.mean) * math.sqrt(lost))
 
 
@@ -140,8 +149,13 @@ def reach_of(goal: Goal, ratings: int, seed: int = 0) -> tuple[float, float]:
         half = np.array(_half_widths(goal, ratings, seed, STUDIES))
         half = np.sort(np.where(np.isnan(half), math.inf, half))
         within = float(half[math.ceil(SURE * STUDIES) - 1])
-        return (within, float(np.mean(half <= within))) if within < math.inf else (math.nan,) * 2
-    low, high = 0.0, goal.room
+        return (
+            (within, float(np.mean(half <= within)))
+            if within < math.inf
+            else (math.nan,) * 2
+        )
+    low = 0.0
+    high = goal.room
     reached = math.nan
     for _ in range(HALVINGS):
         middle = (low + high) / 2
@@ -154,10 +168,14 @@ def reach_of(goal: Goal, ratings: int, seed: int = 0) -> tuple[float, float]:
     return (high, reached) if reached >= SURE else (math.nan, math.nan)
 
 
-def share_reached(goal: Goal, ratings: int, seed: int = 0, studies: int = STUDIES) -> float:
+def share_reached(
+    goal: Goal, ratings: int, seed: int = 0, studies: int = STUDIES
+) -> float:
     """The share of simulated studies with so many ratings that reach a goal."""
     if goal.arms == 1:
-        return float(np.mean(np.array(_half_widths(goal, ratings, seed, studies)) <= goal.within))
+        return float(
+            np.mean(np.array(_half_widths(goal, ratings, seed, studies)) <= goal.within)
+        )
     ends = _intervals(goal, ratings, seed, studies)
     return sum(low > 0 or high < 0 for low, high in ends) / studies
 

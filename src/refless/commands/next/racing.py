@@ -71,7 +71,11 @@ def raced(comparison: Comparison, plan: LookPlan) -> Race:
     )
     number = plan.number(items) if items else 0
     return Race(
-        systems=racers, items=items, planned=plan.planned, number=number, count=len(plan.at)
+        systems=racers,
+        items=items,
+        planned=plan.planned,
+        number=number,
+        count=len(plan.at),
     )
 
 

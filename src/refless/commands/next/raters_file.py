@@ -18,14 +18,18 @@ def label_studio_tasks(rows: Sequence[Mapping[str, Cell]], signature: Signature)
         [
             {
                 "data": row,
-                "predictions": [{"model_version": version, "score": priority, "result": []}],
+                "predictions": [
+                    {"model_version": version, "score": priority, "result": []}
+                ],
             }
             for row, priority in _ranked(rows)
         ]
     )
 
 
-def argilla_records(rows: Sequence[Mapping[str, Cell]], names: Mapping[str, str]) -> str:
+def argilla_records(
+    rows: Sequence[Mapping[str, Cell]], names: Mapping[str, str]
+) -> str:
     """A record an output, with its priority and all that raters need not see as metadata.
 
     Args:
@@ -48,8 +52,14 @@ def argilla_records(rows: Sequence[Mapping[str, Cell]], names: Mapping[str, str]
     return as_json(records)
 
 
-def _ranked(rows: Sequence[Mapping[str, Cell]]) -> Iterator[tuple[dict[str, Cell], float]]:
+def _ranked(
+    rows: Sequence[Mapping[str, Cell]],
+) -> Iterator[tuple[dict[str, Cell], float]]:
     """Each row without empty cells, and its priority: 1 for the first, above 0 for the last."""
     for i, row in enumerate(rows):
-        filled = {name: cell for name, cell in row.items() if cell is not None and cell == cell}
+        filled = {
+            name: cell
+            for name, cell in row.items()
+            if cell is not None and cell == cell
+        }
         yield filled, (len(rows) - i) / len(rows)

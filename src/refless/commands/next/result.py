@@ -28,7 +28,13 @@ from refless.stats.assurance import SURE
 SHOWN = 10  # outputs on a terminal
 ROOM = 46, 200  # characters of a text there, and on a page
 WIDTHS = {"id": 14, "system": 12, "text": 0}  # of columns; 0: all the room
-ROLES = {"id": "ids", "item": "items", "system": "systems", "source": "sources", "text": "texts"}
+ROLES = {
+    "id": "ids",
+    "item": "items",
+    "system": "systems",
+    "source": "sources",
+    "text": "texts",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,14 +123,17 @@ class NextResult(Result):
 
     def _json(self) -> Record:
         chosen = tuple(ToRate(**row) for row in self._chosen())
-        n, these = len(self.outputs), self.these_items
+        n = len(self.outputs)
+        these = self.these_items
         return self._record(self.choice, n_outputs=n, chosen=chosen, these_items=these)
 
     def _rows(self) -> Rows:
         """The file for raters: an output each, and no rating yet."""
-        names, rating = self._names(), dict.fromkeys(self.rating_columns)
+        names = self._names()
+        rating = dict.fromkeys(self.rating_columns)
         return [
-            {name: row[role] for role, name in names.items()} | rating for row in self._chosen()
+            {name: row[role] for role, name in names.items()} | rating
+            for row in self._chosen()
         ]
 
     def exported(self, tool: str) -> str:
@@ -136,7 +145,9 @@ class NextResult(Result):
     def _names(self) -> dict[str, str]:
         """Names of the columns that are not empty, by role."""
         return {
-            role: name for role, name in self.columns.items() if getattr(self.outputs, ROLES[role])
+            role: name
+            for role, name in self.columns.items()
+            if getattr(self.outputs, ROLES[role])
         }
 
     def _chosen(self) -> list[dict[str, Any]]:
@@ -165,7 +176,12 @@ class NextResult(Result):
 
     @property
     def _unit(self) -> str:
-        units = {"learn": "different output", "mean": "output", "compare": "item", "best": "item"}
+        units = {
+            "learn": "different output",
+            "mean": "output",
+            "compare": "item",
+            "best": "item",
+        }
         return units[self.choice.goal]
 
     @property
@@ -178,7 +194,9 @@ class NextResult(Result):
         if self.choice.goal != "compare":
             return counted(n, f"{self._more}rating")
         size = len(self.choice.rows) / self.choice.n
-        return f"{counted(n, f'{self._more}item')} ({counted(round(n * size), 'rating')})"
+        return (
+            f"{counted(n, f'{self._more}item')} ({counted(round(n * size), 'rating')})"
+        )
 
     def _what(self) -> str:
         """What is chosen, and how."""
@@ -198,7 +216,9 @@ class NextResult(Result):
             return standing_said(race)
         ratings = counted(len(self.choice.rows), "rating")
         items = counted(self.choice.n, f"{self._more}item")
-        return f"{standing_said(race)} Rate {items} of each ({ratings}), drawn at random."
+        return (
+            f"{standing_said(race)} Rate {items} of each ({ratings}), drawn at random."
+        )
 
     def _confidence(self) -> tuple[str, ...]:
         """The confidence that the best system is left, for a race."""
@@ -213,7 +233,9 @@ class NextResult(Result):
     def _brings(self) -> str:
         """What that should bring."""
         choice = self.choice
-        if choice.race is not None or (choice.goal == "learn" and choice.way == "telling"):
+        if choice.race is not None or (
+            choice.goal == "learn" and choice.way == "telling"
+        ):
             return ""
         step = {step.n: step for step in choice.curve}.get(choice.n)
         if step is None:
@@ -244,15 +266,17 @@ class NextResult(Result):
         choice = self.choice
         if not choice.curve:
             return ()
-        within, first = f"±{number(choice.within)}", choice.curve[0]
+        within = f"±{number(choice.within)}"
+        first = choice.curve[0]
         if first.n == 0 and first.width <= choice.within:
             return (f"It is told to {within} already.",)
         if choice.needed:
             return (f"About {self._ratings(choice.needed)} settle it to {within}.",)
-        every = (
-            f"Ratings of all {counted(choice.units, self._unit)} would not settle it to {within}"
+        units = counted(choice.units, self._unit)
+        every = f"Ratings of all {units} would not settle it to {within}"
+        return (
+            f"{every}, as these are a sample themselves: that takes more {self._unit}s.",
         )
-        return (f"{every}, as these are a sample themselves: that takes more {self._unit}s.",)
 
     def _shows(self) -> tuple[str, ...]:
         """How far the two systems differ by what is known today, and what would show that."""
@@ -320,5 +344,7 @@ class NextResult(Result):
     def _next(self) -> Section:
         """What to do with them."""
         names = " and ".join(f"'{clipped(name)}'" for name in self.rating_columns)
-        told = f"Write them with -o to-rate.csv, have the column {names} filled in, then:"
+        told = (
+            f"Write them with -o to-rate.csv, have the column {names} filled in, then:"
+        )
         return Section(title="Then", lines=(told, f"  {self.then}"))

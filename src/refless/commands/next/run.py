@@ -12,8 +12,20 @@ from refless.commands.compare.run import pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.active_learning import GOALS, MOST, Choice, learn
 from refless.commands.next.best import USUAL as RACE_LOOKS
-from refless.commands.next.best import answers_by_item, check_race, plan_of_race, race_of, to_rate
-from refless.commands.next.plan import PlanResult, Study, check_plan, pilot_read, planned
+from refless.commands.next.best import (
+    answers_by_item,
+    check_race,
+    plan_of_race,
+    race_of,
+    to_rate,
+)
+from refless.commands.next.plan import (
+    PlanResult,
+    Study,
+    check_plan,
+    pilot_read,
+    planned,
+)
 from refless.commands.next.result import NextResult
 from refless.commands.next.sampling_design import (
     Units,
@@ -164,7 +176,9 @@ def next(  # noqa: A001 - the command's name
     _check(goal, n, within, system)
     check_race(goal, looks)
     if these_items and goal == "learn":
-        raise UsageError(f"{called('these_items')} goes with {called('goal', 'mean')} or compare")
+        raise UsageError(
+            f"{called('these_items')} goes with {called('goal', 'mean')} or compare"
+        )
     learner = chosen(estimator, threads, seed)
     read = _read(outputs, rated, rows, goal)
     fit = None if read.pool is None else fitted(learner, read.pool)
@@ -183,7 +197,12 @@ def next(  # noqa: A001 - the command's name
         names, race_looks = plan_of_race(new, done, looks or RACE_LOOKS)
         with silenced():  # what it says of the rows was said
             race = race_of(
-                read.compared, learner.clone(), names, race_looks, seed, these=these_items
+                read.compared,
+                learner.clone(),
+                names,
+                race_looks,
+                seed,
+                these=these_items,
             )
         choice = to_rate(race, race_looks, new, done, items, seed)
         n = choice.n
@@ -195,18 +214,24 @@ def next(  # noqa: A001 - the command's name
         pair = None
         if fit is not None and read.compared is not None:
             with silenced():  # what it says of the rows was said
-                pair = pair_of(read.compared, fit.clone(), systems, seed, these=these_items)
+                pair = pair_of(
+                    read.compared, fit.clone(), systems, seed, these=these_items
+                )
             units = beside_pair(units, pair, size)
         choice = replace(draw(units, n, seed, enough), pair=pair)
     _note_choice(choice, read.outputs, fit, n, blind=blind)
-    signed = _signature(fit, read.outputs, choice, seed).plus(**signs, **read.design.signs)
+    signed = _signature(fit, read.outputs, choice, seed).plus(
+        **signs, **read.design.signs
+    )
     return NextResult(
         choice=choice.times(size),
         outputs=read.outputs,
         n_rated=0 if fit is None else len(fit.rated),
         design=read.design.said(noun="output"),
         these_items=these_items,
-        then=_then(outputs, rated, read, goal, partly=rated is None and fit is not None),
+        then=_then(
+            outputs, rated, read, goal, partly=rated is None and fit is not None
+        ),
         columns=_columns(read.called, read.outputs, blind=blind),
         rating_columns=read.called.get("rating") or ("rating",),
         signature=signed.plus(these=True) if these_items else signed,
@@ -217,12 +242,16 @@ def _check(goal: str | None, n: int, within: float | None, system: Names) -> Non
     """Raises UsageError for what cannot be honoured."""
     if goal not in GOALS:
         said = "; ".join(f"{name} for {what}" for name, what in GOALS.items())
-        raise UsageError(f"{called('goal')} is needed, what the ratings are for: {said}")
+        raise UsageError(
+            f"{called('goal')} is needed, what the ratings are for: {said}"
+        )
     if n < (least := 1 if goal == "learn" else 2):
         raise UsageError(
             f"{called('n')} must be {least} or more with {called('goal', goal)}, got {n}"
         )
-    if within is not None and not (goal in {"mean", "compare"} and 0 < within < math.inf):
+    if within is not None and not (
+        goal in {"mean", "compare"} and 0 < within < math.inf
+    ):
         raise UsageError(
             f"{called('within')} is a number above 0, and goes with "
             f"{called('goal', 'mean')} or compare"
@@ -261,7 +290,9 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
     read = read_partly(outputs, reading, "" if goal in PAIRED else None)
     tell(read)
     note_missing(read.texts)
-    pool, called, ratings = read.pool, {**read.columns}, None
+    pool = read.pool
+    called = {**read.columns}
+    ratings = None
     if rated is not None:
         read_too = told_pool(rated, rows)
         pool = read_too.pool
@@ -285,13 +316,18 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
     return _Inputs(pool, new, old, Design.of(read.texts), called, compared)
 
 
-def _outputs(estimator: Estimator | None, read: _Inputs, seed: int, *, these: bool) -> Units:
+def _outputs(
+    estimator: Estimator | None, read: _Inputs, seed: int, *, these: bool
+) -> Units:
     """Each output, with the width of the interval for their mean that score has already."""
     outputs = read.outputs
-    units = replace(outputs_to_draw(estimator, outputs), these=these, already=len(read.done))
+    units = replace(
+        outputs_to_draw(estimator, outputs), these=these, already=len(read.done)
+    )
     if estimator is None:
         return units
-    errors, estimates = estimator.residuals(), estimator.estimate(outputs)
+    errors = estimator.residuals()
+    estimates = estimator.estimate(outputs)
     mean = scored(outputs, estimates, errors, seed=seed, these=these).overall
     low, high = mean.mean_interval
     return units if math.isnan(low) else replace(units, most=(high - low) / 2)
@@ -313,19 +349,30 @@ def _systems(outputs: Outputs, done: Outputs, system: Names) -> tuple[str, str]:
 
 
 def _note_choice(
-    choice: Choice, outputs: Outputs, estimator: Estimator | None, n: int, *, blind: bool
+    choice: Choice,
+    outputs: Outputs,
+    estimator: Estimator | None,
+    n: int,
+    *,
+    blind: bool,
 ) -> None:
     """Says so if the choice is not what was asked for."""
     if choice.n < n:
         unit = "item" if choice.goal in PAIRED else "different output"
         note(f"there are no more than {counted(choice.n, unit)} without a rating")
     if estimator is None:
-        note("no text is rated yet, so the choice is random and nothing can be foretold")
+        note(
+            "no text is rated yet, so the choice is random and nothing can be foretold"
+        )
     elif choice.goal == "learn" and choice.way == "random":
         title = estimator.title
-        note(f"{title} cannot tell which ratings teach it most here: the choice is random")
+        note(
+            f"{title} cannot tell which ratings teach it most here: the choice is random"
+        )
     elif choice.goal == "learn" and choice.units > max(MOST, n):
-        note(f"of {choice.units:,} different outputs {max(MOST, n):,} were drawn to choose from")
+        note(
+            f"of {choice.units:,} different outputs {max(MOST, n):,} were drawn to choose from"
+        )
     names = {*outputs.systems} - {""}
     if blind and any(name in text_id for name in names for text_id in outputs.ids):
         note("ids hold names of systems: the file for raters is not blind by them")
@@ -348,7 +395,9 @@ def _columns(
     return {role: (*called.get(role, ()), role)[0] for role in roles}
 
 
-def _then(outputs: Rows, rated: Rows, read: _Inputs, goal: str | None, *, partly: bool) -> str:
+def _then(
+    outputs: Rows, rated: Rows, read: _Inputs, goal: str | None, *, partly: bool
+) -> str:
     """The command line that reads the ratings."""
     several = len({*read.outputs.systems}) > 1
     compares = goal == "compare" or (goal == "mean" and several)
@@ -368,4 +417,6 @@ def _signature(
     signed = Signature("random").plus(v=__version__)
     signed = signed if estimator is None else estimator.signature()
     within = None if math.isnan(choice.within) else float(f"{choice.within:.12g}")
-    return signed.plus(goal=choice.goal, next=choice.n, of=len(outputs), within=within, seed=seed)
+    return signed.plus(
+        goal=choice.goal, next=choice.n, of=len(outputs), within=within, seed=seed
+    )

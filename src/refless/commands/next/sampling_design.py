@@ -22,7 +22,9 @@ from refless.registry.errors import UsageError
 from refless.stats.clusters import intraclass
 from refless.stats.forecast import Forecast, Prospect, Today
 
-WITHIN = 0.05  # of the range of ratings: half width that settles it, if none is asked for
+WITHIN = (
+    0.05  # of the range of ratings: half width that settles it, if none is asked for
+)
 FURTHER = 16  # times what is asked for the curve goes
 FEWEST = 2  # ratings that have an interval
 _Sides = tuple[list[int], list[int]]  # answers of two systems to one item
@@ -82,7 +84,9 @@ class Units:
         if forecast is None:
             return Step(n, self.most, self.most, self.most)
         low, high = forecast.range
-        return Step(n, *(min(width, self.most) for width in (forecast.half_width, low, high)))
+        return Step(
+            n, *(min(width, self.most) for width in (forecast.half_width, low, high))
+        )
 
     def needed(self, wanted: float) -> int:
         """Least number whose half width is no larger than wanted; 0 if none is."""
@@ -99,7 +103,9 @@ def outputs_to_draw(estimator: Estimator | None, outputs: Outputs) -> Units:
         outputs: what there is to choose from.
     """
     order = canonical(outputs)
-    units = Units(goal="mean", members=tuple((row,) for row in order.tolist()), spread=math.nan)
+    units = Units(
+        goal="mean", members=tuple((row,) for row in order.tolist()), spread=math.nan
+    )
     if estimator is None:
         return units
     estimates = estimator.estimate(outputs.take(order))
@@ -124,7 +130,8 @@ def typical_error(
         return math.nan, 0.0
     if of_differences and values.any():
         values = _within(values, errors.systems)
-    square, covered = float(np.square(values).mean()), float(estimates.defined.mean())
+    square = float(np.square(values).mean())
+    covered = float(estimates.defined.mean())
     if covered < 1:
         square = covered * square + (1 - covered) * _variance(errors.human)
     return math.sqrt(square), intraclass(values, errors.sources)
@@ -192,7 +199,9 @@ def items_to_draw(
         already=already,
     )
     return (
-        units if estimator is None else _with_spread(units, items, estimator, outputs.take(order))
+        units
+        if estimator is None
+        else _with_spread(units, items, estimator, outputs.take(order))
     )
 
 
@@ -204,7 +213,8 @@ def _with_spread(
     values = estimates.values
     spread, alike = typical_error(estimator, estimates, of_differences=True)
     freedom = max(len(estimator.residuals().values) - 1, 1)
-    gaps, missed = [], []
+    gaps = []
+    missed = []
     for a, b in items:
         if not (a and b):
             continue
@@ -221,7 +231,9 @@ def _with_spread(
     return replace(units, spread=math.sqrt(square), variance=variance, freedom=freedom)
 
 
-def _sides(outputs: Outputs, order: list[int], systems: tuple[str, str]) -> dict[str, _Sides]:
+def _sides(
+    outputs: Outputs, order: list[int], systems: tuple[str, str]
+) -> dict[str, _Sides]:
     """Of each item both systems' answers, as places in the order."""
     labels = outputs.items or outputs.sources or outputs.ids
     sides: dict[str, _Sides] = {}
@@ -251,10 +263,12 @@ def draw(units: Units, n: int, seed: int, within: float) -> Choice:
         within: half width that settles it, in units of the human rating.
     """
     size = len(units.members)
-    n, rng = min(n, size), np.random.default_rng(seed)
+    n = min(n, size)
+    rng = np.random.default_rng(seed)
     drawn = rng.permutation(size)[:n].tolist()
     rows = [row for k in drawn for row in rng.permutation(units.members[k]).tolist()]
-    needed, sizes = 0, []
+    needed = 0
+    sizes = []
     if units.variance > 0:
         needed = units.needed(within)
         sizes = sizes_of(n, size, max(FURTHER * n, needed))

@@ -77,13 +77,19 @@ class JudgedResult(Result):
     @property
     def use(self) -> bool | None:
         """Whether the estimator picks right more often than a coin and than every baseline."""
-        return None if self.estimator is None else worth_using(self.pairwise, self.baselines)
+        return (
+            None
+            if self.estimator is None
+            else worth_using(self.pairwise, self.baselines)
+        )
 
     def _shown(self) -> Document:
         result = self.pairwise
-        verdict, chosen = nearest(result), allowed(len(result.judges), "score")
+        verdict = nearest(result)
+        chosen = allowed(len(result.judges), "score")
         if self.estimator is not None:
-            verdict, chosen = recommendation(result, self.baselines, self.scores), ()
+            verdict = recommendation(result, self.baselines, self.scores)
+            chosen = ()
         choices = f"{counted(result.choices, 'choice')} by people between {result.texts:,} texts"
         note = f"{choices}: {counted(result.pairs, 'pair')} of {counted(result.groups, 'source')}."
         even = f"{counted(result.even, 'pair')} left even by people do not count."
@@ -109,18 +115,26 @@ class JudgedResult(Result):
             (
                 names[line.name.removeprefix("the ")],
                 with_interval(line.accuracy, line.interval),
-                "-" if line is result.judges[0] else with_interval(line.gap, line.gap_interval),
+                "-"
+                if line is result.judges[0]
+                else with_interval(line.gap, line.gap_interval),
             )
             for line in result.judges
         )
         table = Table(header=("", "right [95 %]", "behind by [95 %]"), rows=rows)
         drawn = [
-            Line(name=line.name.removeprefix("the "), value=line.accuracy, interval=line.interval)
+            Line(
+                name=line.name.removeprefix("the "),
+                value=line.accuracy,
+                interval=line.interval,
+            )
             for line in result.judges
             if line.name != COIN
         ]
         title = "Share of pairs in which the text that people preferred is picked"
-        chart = Figure(svg=row_chart(drawn, "right", title), caption=f"{title}.", table=table)
+        chart = Figure(
+            svg=row_chart(drawn, "right", title), caption=f"{title}.", table=table
+        )
         first = result.judges[0].name
         legend = (
             f"Right: share of the pairs in which it {PICKS}; no opinion counts half. Behind by: "
@@ -129,21 +143,30 @@ class JudgedResult(Result):
         )
         if self.estimator is not None:
             legend += " Estimators, length and TF-IDF (a ridge) have learned from other sources."
-        return Section(title="Side by side", figures=(chart,), table=table, lines=(legend,))
+        return Section(
+            title="Side by side", figures=(chart,), table=table, lines=(legend,)
+        )
 
     def _json(self) -> Record:
         command = "judge" if self.estimator is None else "validate"
-        counts = {name: getattr(self.pairwise, name) for name in ("choices", "pairs", "groups")}
+        counts = {
+            name: getattr(self.pairwise, name)
+            for name in ("choices", "pairs", "groups")
+        }
         return self._record(self.pairwise, command=command, use=self.use, **counts)
 
     def _rows(self) -> Rows:
         """One mapping a pair."""
-        pool, choices = self.pool, self.choices
+        pool = self.pool
+        choices = self.choices
         columns = {name: column.tolist() for name, column in self.differences.items()}
         rows: list[dict[str, Cell]] = []
         for i, (a, b) in enumerate(zip(choices.first, choices.second, strict=True)):
             source = {"source": pool.sources[a]} if pool.sources else {}
-            people = {"choices": int(choices.votes[i]), "for_a": float(choices.share[i])}
+            people = {
+                "choices": int(choices.votes[i]),
+                "for_a": float(choices.share[i]),
+            }
             ahead = {name: float(column[i]) for name, column in columns.items()}
             texts = {"text_a": pool.texts[a], "text_b": pool.texts[b]}
             rows.append({**source, **people, **ahead, **texts})
@@ -158,18 +181,29 @@ def worth_using(result: Pairwise, baselines: tuple[str, ...]) -> bool:
     return enough and first and all(line.gap_interval[0] > 0 for line in rivals)
 
 
-def recommendation(result: Pairwise, baselines: tuple[str, ...], scores: tuple[str, ...]) -> str:
+def recommendation(
+    result: Pairwise, baselines: tuple[str, ...], scores: tuple[str, ...]
+) -> str:
     """Whether to use the estimator, in a sentence or two."""
     decided = result.pairs - result.even
     if decided < FEWEST:
         return f"{counted(decided, 'decided pair')} are too few to tell if an estimator is of use."
-    return _recommended(result, baselines, scores) + resting_on(result.groups, "sources")
+    return _recommended(result, baselines, scores) + resting_on(
+        result.groups, "sources"
+    )
 
 
-def _recommended(result: Pairwise, baselines: tuple[str, ...], scores: tuple[str, ...]) -> str:
+def _recommended(
+    result: Pairwise, baselines: tuple[str, ...], scores: tuple[str, ...]
+) -> str:
     line = result.judges[0]
-    name, right = sentence(line.name), with_interval(line.accuracy, line.interval)
-    rivals = [judge for judge in result.judges if judge.name in baselines and judge.name != COIN]
+    name = sentence(line.name)
+    right = with_interval(line.accuracy, line.interval)
+    rivals = [
+        judge
+        for judge in result.judges
+        if judge.name in baselines and judge.name != COIN
+    ]
     rival = min(rivals, key=lambda judge: judge.gap)
     gap = with_interval(rival.gap, rival.gap_interval)
     lost = with_interval(-rival.gap, (-rival.gap_interval[1], -rival.gap_interval[0]))
@@ -203,13 +237,15 @@ def _unbeaten(rivals: list[Judge]) -> str:
     level = [judge for judge in rivals if not judge.gap_interval[0] > 0]
     level.sort(key=lambda judge: judge.gap)
     return " and ".join(
-        f"{judge.name} (by {with_interval(judge.gap, judge.gap_interval)})" for judge in level
+        f"{judge.name} (by {with_interval(judge.gap, judge.gap_interval)})"
+        for judge in level
     )
 
 
 def nearest(result: Pairwise) -> str:
     """Which score picks right most often, as far as can be told."""
-    top, pairs = result.judges[0], these(result.pairs - result.even, "pair")
+    top = result.judges[0]
+    pairs = these(result.pairs - result.even, "pair")
     low, high = of_best(top.accuracy, top.interval, len(result.judges), result.groups)
     right = with_interval(top.accuracy, (low, min(high, 1.0)))
     if not low > 0.5:

@@ -95,7 +95,9 @@ def pairwise(
         seed: of what is drawn.
     """
     decided = choices.decided
-    right = {name: _right(choices.share, column) for name, column in differences.items()}
+    right = {
+        name: _right(choices.share, column) for name, column in differences.items()
+    }
     mean = partial(_mean, groups=choices.groups, seed=seed, resamples=resamples)
     first = next(iter(right))
     judges = []
@@ -111,7 +113,10 @@ def pairwise(
                 gap_interval=UNDEFINED if name == first else gap_interval,
             )
         )
-    texts = {(pool.sources[i] if pool.sources else "", pool.texts[i]) for i in range(len(pool))}
+    texts = {
+        (pool.sources[i] if pool.sources else "", pool.texts[i])
+        for i in range(len(pool))
+    }
     return Pairwise(
         choices=int(choices.votes.sum()),
         pairs=len(choices),
@@ -132,7 +137,9 @@ def _mean(
     value = float(np.sort(values[used]).mean())
     if len(np.unique(groups[used])) < 2:
         return value, UNDEFINED
-    filled, rng, means = np.where(used, values, 0.0), np.random.default_rng(seed), []
+    filled = np.where(used, values, 0.0)
+    rng = np.random.default_rng(seed)
+    means = []
     for weights in weights_of(len(used), resamples=resamples, rng=rng, clusters=groups):
         total = weights @ used.astype(np.float64)
         drawn = total > 0
@@ -142,7 +149,9 @@ def _mean(
 
 def _right(share: FloatArray, difference: FloatArray) -> FloatArray:
     """[k] 1 if the text that most people preferred is picked, 0.5 without a difference."""
-    return np.asarray(0.5 + 0.5 * np.sign(np.nan_to_num(difference)) * np.sign(share - 0.5))
+    return np.asarray(
+        0.5 + 0.5 * np.sign(np.nan_to_num(difference)) * np.sign(share - 0.5)
+    )
 
 
 def _person(
@@ -152,14 +161,16 @@ def _person(
     place = np.full(len(pool), -1)
     place[choices.first] = np.arange(len(choices))
     pair = place[pool.ratings.text]
-    vote, pair = pool.ratings.values[pair >= 0], pair[pair >= 0]
+    vote = pool.ratings.values[pair >= 0]
+    pair = pair[pair >= 0]
     others = choices.votes[pair] - 1
     wins = choices.share[pair] * choices.votes[pair] - vote
     used = (others > 0) & (np.abs(2.0 * wins - others) > 1e-9)
     if not used.any():
         return None
     share = np.where(used, wins / np.maximum(others, 1), 0.5)
-    agreed, reference = _right(share, vote - 0.5), _right(share, difference[pair])
+    agreed = _right(share, vote - 0.5)
+    reference = _right(share, difference[pair])
     mean = partial(_mean, groups=choices.groups[pair], seed=seed, resamples=resamples)
     accuracy, interval = mean(agreed, used)
     gap, gap_interval = mean(reference - agreed, used)

@@ -20,7 +20,8 @@ from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 
-LENGTH, WORDS = "length", "TF-IDF"
+LENGTH = "length"
+WORDS = "TF-IDF"
 
 
 def held_out_differences(
@@ -40,7 +41,8 @@ def held_out_differences(
             "held out; add a column of sources (source, prompt, question ...)"
         )
     values = {
-        name: held_out_of(estimator, pool, groups).values for name, estimator in estimators.items()
+        name: held_out_of(estimator, pool, groups).values
+        for name, estimator in estimators.items()
     }
     with progress("comparing"):
         values |= dict(zip(pool.score_names, pool.scores.T, strict=True))
@@ -89,7 +91,11 @@ def validated(
 
 
 def tested(
-    pool: RatedPool, scores: Mapping[str, FloatArray], group: str | None, seed: int, resamples: int
+    pool: RatedPool,
+    scores: Mapping[str, FloatArray],
+    group: str | None,
+    seed: int,
+    resamples: int,
 ) -> JudgedResult:
     """How often the higher of two scores is that of the text which people preferred.
 
@@ -98,7 +104,9 @@ def tested(
     """
     _check_group(group)
     choices = choices_in(pool)
-    differences = {name: _difference(column, choices) for name, column in scores.items()}
+    differences = {
+        name: _difference(column, choices) for name, column in scores.items()
+    }
     first = pairwise(pool, choices, differences, seed=seed, resamples=resamples)
     best = sorted(first.judges, key=lambda judge: (-judge.accuracy, judge.name))
     ordered = {judge.name: differences[judge.name] for judge in best}

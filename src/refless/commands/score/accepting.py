@@ -76,15 +76,24 @@ def accepting(
             together.
         above: a text is bad that people rate below; at_most_wrong: in (0, 1).
     """
-    order = np.lexsort((clusters, human, -estimates))  # sums then do not depend on that of rows
-    estimates, clusters, bad = estimates[order], clusters[order], human[order] < above
+    order = np.lexsort(
+        (clusters, human, -estimates)
+    )  # sums then do not depend on that of rows
+    estimates = estimates[order]
+    clusters = clusters[order]
+    bad = human[order] < above
     n = len(estimates)
     least = math.ceil(math.log((1 - SURE) / STARTS) / math.log(1 - at_most_wrong))
     places = (
-        np.unique(np.geomspace(max(1, min(least, n)), max(1, n), STEPS).round().astype(int)) - 1
+        np.unique(
+            np.geomspace(max(1, min(least, n)), max(1, n), STEPS).round().astype(int)
+        )
+        - 1
     )
     thresholds = np.unique(estimates[places])[::-1] if n else np.zeros(0)
-    steps, believed, sizes = [], [], []
+    steps = []
+    believed = []
+    sizes = []
     for threshold in thresholds.tolist():
         accepted = estimates >= threshold
         share = float(bad[accepted].mean())
@@ -92,7 +101,9 @@ def accepting(
         highest = _highest(share, size, 1 - SURE)
         coverage = float(accepted.mean())
         steps.append(
-            ThresholdStep(threshold=threshold, coverage=coverage, wrong=share, highest=highest)
+            ThresholdStep(
+                threshold=threshold, coverage=coverage, wrong=share, highest=highest
+            )
         )
         believed.append(_highest(share, size, (1 - SURE) / STARTS) <= at_most_wrong)
         sizes.append(size)
@@ -116,7 +127,11 @@ def _highest(share: float, size: float, chance: float) -> float:
 
 
 def _starts(count: int) -> list[int]:
-    return sorted({round(i * (count - 1) / (STARTS - 1)) for i in range(STARTS)}) if count else []
+    return (
+        sorted({round(i * (count - 1) / (STARTS - 1)) for i in range(STARTS)})
+        if count
+        else []
+    )
 
 
 def _reached(believed: list[bool], start: int) -> int:

@@ -67,14 +67,17 @@ def _plain(text: str) -> str:
     return " ".join(_WORD.findall(same.casefold()))
 
 
-def copies(outputs: Outputs, rated: RatedPool, seed: int = 0) -> tuple[Copies, BoolArray]:
+def copies(
+    outputs: Outputs, rated: RatedPool, seed: int = 0
+) -> tuple[Copies, BoolArray]:
     """What outputs copy, and [n] which of them do.
 
     Args:
         outputs: what is judged; rated: what judges; both in an order of their own.
         seed: of what is drawn.
     """
-    mine, theirs = [plain(text) for text in outputs.texts], [plain(text) for text in rated.texts]
+    mine = [plain(text) for text in outputs.texts]
+    theirs = [plain(text) for text in rated.texts]
     rng = np.random.default_rng(seed)
     sample = rng.permutation(len(rated))[:MOST_ASKED]
     vocabulary, queries = learn([*mine, *(theirs[i] for i in sample)], RUNS)
@@ -90,7 +93,9 @@ def copies(outputs: Outputs, rated: RatedPool, seed: int = 0) -> tuple[Copies, B
         overall=marked(ours, against, rng),
         systems=by_name(ours, against, rng),
         sources=bool(outputs.sources and rated.sources),
-        which=tuple(Copied(id=outputs.ids[i], rated=rated.ids[holder[i]]) for i in rows),
+        which=tuple(
+            Copied(id=outputs.ids[i], rated=rated.ids[holder[i]]) for i in rows
+        ),
     ), held
 
 
@@ -98,7 +103,9 @@ def _itself(outputs: Outputs, rated: RatedPool) -> int:
     """How many outputs are a rated text, of their own source where there are sources."""
     both = bool(outputs.sources and rated.sources)
     corpus = {*zip(rated.texts, rated.sources if both else rated.texts, strict=True)}
-    queries = zip(outputs.texts, outputs.sources if both else outputs.texts, strict=True)
+    queries = zip(
+        outputs.texts, outputs.sources if both else outputs.texts, strict=True
+    )
     return sum(pair in corpus for pair in queries)
 
 
@@ -107,7 +114,8 @@ def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
 
     An output that has the id and the words of a rated text is that text.
     """
-    texts, n = (*rated.texts, *outputs.texts), len(rated)
+    texts = (*rated.texts, *outputs.texts)
+    n = len(rated)
     rated_labels = units_of(rated)
     labels = units_of(outputs, like=rated)
     if rated_labels and labels:
@@ -116,10 +124,13 @@ def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
         own = dict(zip(rated.ids, rated.texts, strict=True))
         ids = (*rated.ids, *outputs.ids)
         names = [
-            name if i < n or own.get(name) == texts[i] else (i, name) for i, name in enumerate(ids)
+            name if i < n or own.get(name) == texts[i] else (i, name)
+            for i, name in enumerate(ids)
         ]
     place: dict[object, int] = {}
-    found = np.array([place.setdefault(name, len(place)) for name in names], dtype=np.int64)
+    found = np.array(
+        [place.setdefault(name, len(place)) for name in names], dtype=np.int64
+    )
     return found[n:], found[:n]
 
 
@@ -130,14 +141,20 @@ def _holders(
     holder = np.full(len(queries.lengths), -1, dtype=np.int64)
     for rows, candidates, share in pairs(queries, corpus):
         free = groups[rows] != known_groups[candidates]
-        rows, candidates, share = rows[free], candidates[free], share[free]
+        rows = rows[free]
+        candidates = candidates[free]
+        share = share[free]
         longer = np.abs(corpus.lengths[candidates] - queries.lengths[rows])
-        best = np.lexsort((candidates, longer, -share))[::-1]  # the last of a row is written
+        best = np.lexsort((candidates, longer, -share))[
+            ::-1
+        ]  # the last of a row is written
         holder[rows[best]] = candidates[best]
     return holder
 
 
-def pairs(queries: Features, corpus: Features) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+def pairs(
+    queries: Features, corpus: Features
+) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
     """Rows of texts, rows of texts that hold them, and the shares, some texts at a time."""
     width = int(max(queries.ids.max(initial=-1), corpus.ids.max(initial=-1))) + 1
     rows, columns = (_matrix(one, width) for one in (queries, corpus))
@@ -159,4 +176,6 @@ def _matrix(features: Features, width: int) -> scipy.sparse.csr_matrix:
     """[texts, runs] 1 where a text has a run, each time that it has it."""
     ones = np.ones(len(features.ids), dtype=np.int32)
     shape = (len(features.lengths), width)
-    return scipy.sparse.csr_matrix((ones, features.ids, features.starts[0]), shape=shape)
+    return scipy.sparse.csr_matrix(
+        (ones, features.ids, features.starts[0]), shape=shape
+    )

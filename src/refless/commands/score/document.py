@@ -62,15 +62,23 @@ def facts(mean: Mean) -> tuple[tuple[str, str, str], ...]:
     """Numbers that stand out."""
     return (
         ("Mean estimate", *fact(mean.mean, mean.mean_interval)),
-        ("Coverage", number(mean.coverage), f"{mean.n_scored:,} of {counted(mean.n, 'output')}"),
+        (
+            "Coverage",
+            number(mean.coverage),
+            f"{mean.n_scored:,} of {counted(mean.n, 'output')}",
+        ),
     )
 
 
-def accepted_sections(scored: Scored, accepted: Accepting | None) -> tuple[Section, ...]:
+def accepted_sections(
+    scored: Scored, accepted: Accepting | None
+) -> tuple[Section, ...]:
     """Which outputs need no person, and what other thresholds would bring."""
     if accepted is None:
         return ()
-    shown = np.unique(np.linspace(0, len(accepted.steps) - 1, STEPS_SHOWN).round().astype(int))
+    shown = np.unique(
+        np.linspace(0, len(accepted.steps) - 1, STEPS_SHOWN).round().astype(int)
+    )
     table = Table(
         header=("estimates from", "share of rated texts", "below the bar", "at most"),
         rows=tuple(
@@ -80,13 +88,16 @@ def accepted_sections(scored: Scored, accepted: Accepting | None) -> tuple[Secti
         ),
         numeric=(True,) * 4,
     )  # fmt: skip
-    line = f"At most: with {percent(accepted.sure)} confidence, for one threshold alone."
+    line = (
+        f"At most: with {percent(accepted.sure)} confidence, for one threshold alone."
+    )
     sentence = _accepted_sentence(scored, accepted)
     return (Section(title="Without a person", lines=(sentence, line), table=table),)
 
 
 def _accepted_sentence(scored: Scored, accepted: Accepting) -> str:
-    bar, share = f"{accepted.above:g}", percent(accepted.at_most_wrong)
+    bar = f"{accepted.above:g}"
+    share = percent(accepted.at_most_wrong)
     if accepted.chosen is not None:
         count = int(accepted.takes(scored.estimates.values).sum())
         verb = "needs" if count == 1 else "need"
@@ -116,7 +127,8 @@ def systems_sections(
     if len(systems) < 2:
         return ()
     ranked = sorted(
-        systems.items(), key=lambda pair: (math.isnan(pair[1].mean), -pair[1].mean, pair[0])
+        systems.items(),
+        key=lambda pair: (math.isnan(pair[1].mean), -pair[1].mean, pair[0]),
     )
     entries = [
         (
@@ -157,19 +169,32 @@ def items_sections(scored: Scored, errors: Residuals, room: int) -> tuple[Sectio
     values = scored.estimates.values.tolist()
     n = len(values)
     if n <= ALL_ITEMS:
-        return (Section(title="Outputs", table=_items_table(scored, range(n), room)),) if n else ()
-    defined = sorted((value, i) for i, value in enumerate(values) if not math.isnan(value))
+        return (
+            (Section(title="Outputs", table=_items_table(scored, range(n), room)),)
+            if n
+            else ()
+        )
+    defined = sorted(
+        (value, i) for i, value in enumerate(values) if not math.isnan(value)
+    )
     if len(defined) < 2 * ENDS:
         return ()
     if alike(scored.estimates.values, errors):
         low, high = numbers([defined[0][0], defined[-1][0]])
         ends = low if low == high else f"{low} to {high}"
-        return (Section(lines=(f"The estimates hardly differ ({ends}): {NO_ENDS}",)), WHERE)
-    lowest, highest = defined[:ENDS], defined[: -ENDS - 1 : -1]
+        return (
+            Section(lines=(f"The estimates hardly differ ({ends}): {NO_ENDS}",)),
+            WHERE,
+        )
+    lowest = defined[:ENDS]
+    highest = defined[: -ENDS - 1 : -1]
     return (
         *(
             Section(title=title, table=_items_table(scored, [i for _, i in rows], room))
-            for title, rows in {"Lowest estimates": lowest, "Highest estimates": highest}.items()
+            for title, rows in {
+                "Lowest estimates": lowest,
+                "Highest estimates": highest,
+            }.items()
         ),
         WHERE,
     )
@@ -186,10 +211,12 @@ def every_output(scored: Scored) -> tuple[Section, ...]:
 
 
 def _items_table(scored: Scored, which: Sequence[int], room: int) -> Table:
-    e, texts = scored.estimates, scored.outputs.texts
+    e = scored.estimates
+    texts = scored.outputs.texts
     rows = []
     for i, value in zip(which, estimates_or_reasons(e, which), strict=True):
-        name, text = clipped(e.ids[i], 12), clipped(texts[i], room)
+        name = clipped(e.ids[i], 12)
+        text = clipped(texts[i], room)
         rows.append((name, value, str(e.support[i]), text))
     header = ("id", "estimate", "support", "text")
     return Table(header=header, rows=tuple(rows), numeric=(False, False, True, False))

@@ -22,7 +22,9 @@ UNPROVEN = (
     "held-out estimates of the rated texts are not shown to err less than a constant, the mean of "
     "the other ratings. More ratings, or another estimator, may show it."
 )
-ALL_ALIKE = "the estimates hardly differ, so they do not tell a good output from a bad one."
+ALL_ALIKE = (
+    "the estimates hardly differ, so they do not tell a good output from a bad one."
+)
 BELOW = "the mean's interval"
 FEWEST_SYSTEMS = 5  # rated, by which the error of another can be told
 
@@ -66,7 +68,9 @@ def gate(
     return GateRecord.of("undecided", doubts[0].partition(". ")[0].removesuffix("."))
 
 
-def _measured(mean: Mean, min_mean: float | None, min_coverage: float | None) -> GateRecord:
+def _measured(
+    mean: Mean, min_mean: float | None, min_coverage: float | None
+) -> GateRecord:
     """What the numbers say, as if nothing were in doubt."""
     coverage = f"coverage {number(mean.coverage)} is"
     if min_coverage is not None and not mean.coverage >= min_coverage:

@@ -19,7 +19,10 @@ from refless.stats.intervals import student
 
 LEVEL = 0.01  # of a test, as several are made
 LEAST = 0.01  # of the outputs: a smaller share changes no mean
-ALIKE, SEVERAL = 0.05, 5  # spread of estimates beside that of ratings; estimates that have one
+ALIKE, SEVERAL = (
+    0.05,
+    5,
+)  # spread of estimates beside that of ratings; estimates that have one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +63,8 @@ def guards(
     order = canonical(found.outputs)
     outputs = found.outputs.take(order)
     copied, which = copies(outputs, rated, seed)
-    many, rest = more(copied.overall, copied.systems), np.sort(order[~which])
+    many = more(copied.overall, copied.systems)
+    rest = np.sort(order[~which])
     return Guards(
         copies=copied,
         without_copies=_without(found, rest, errors, groups, seed) if many else None,
@@ -81,7 +85,8 @@ def more(overall: Marked, systems: Mapping[str, Marked]) -> dict[str, Marked]:
 
 def alike(estimates: FloatArray, errors: Residuals) -> bool:
     """Whether estimates hardly differ, beside the human ratings of the rated texts."""
-    defined, human = np.sort(estimates[~np.isnan(estimates)]), np.sort(errors.human)
+    defined = np.sort(estimates[~np.isnan(estimates)])
+    human = np.sort(errors.human)
     least = ALIKE * float(human.std()) if len(human) else 0.0
     return len(defined) >= SEVERAL and bool(defined.std() <= least)
 
@@ -97,17 +102,24 @@ def beats_constant(errors: Residuals) -> bool:
         return not n
     labels = errors.sources if len({*errors.sources}) > 1 else ()
     groups = numbered(labels, n)
-    less = np.square(errors.human - mean_of_others(errors.human, groups)) - np.square(errors.values)
+    less = np.square(errors.human - mean_of_others(errors.human, groups)) - np.square(
+        errors.values
+    )
     error = np.sqrt(np.sort(less).var(ddof=1) / independent(less, labels))
     return bool(np.sort(less).mean() > student(len({*groups.tolist()}) - 1) * error)
 
 
 def _shown(mark: Marked) -> bool:
-    return mark.p < LEVEL and mark.share >= LEAST and mark.share - mark.usual >= mark.least
+    return (
+        mark.p < LEVEL and mark.share >= LEAST and mark.share - mark.usual >= mark.least
+    )
 
 
 def _without(
     found: Scored, rows: IntArray, errors: Residuals, groups: Sequence[str], seed: int
 ) -> Mean:
-    outputs, estimates = found.outputs.take(rows), found.estimates.take(rows)
-    return scored(outputs, estimates, errors, picked(tuple(groups), rows), seed=seed).overall
+    outputs = found.outputs.take(rows)
+    estimates = found.estimates.take(rows)
+    return scored(
+        outputs, estimates, errors, picked(tuple(groups), rows), seed=seed
+    ).overall

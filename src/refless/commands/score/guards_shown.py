@@ -38,7 +38,8 @@ def _itself(result: Copies, n: int) -> str:
 
 
 def _copies(result: Guards, mean: Mean) -> str:
-    mark, remaining = result.copies, result.without_copies
+    mark = result.copies
+    remaining = result.without_copies
     who = more(mark.overall, mark.systems)
     if not who or remaining is None:
         return ""
@@ -57,7 +58,9 @@ def _unlike(result: Unlike) -> str:
     shifts = {"": result.overall, **result.systems}
     by = " and ".join(dict.fromkeys(shifts[name].by for name in who))
     named = {*who} - {""}
-    theirs = [mark for mark in result.which if not named or mark.system in named][:NAMED]
+    theirs = [mark for mark in result.which if not named or mark.system in named][
+        :NAMED
+    ]
     first = ", ".join(clipped(mark.id, LONGEST) for mark in theirs)
     return (
         f"{_who(who)} are unlike the rated texts ({by}), where {_usual(who)} are usual: no rating "

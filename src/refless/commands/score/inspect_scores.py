@@ -20,10 +20,8 @@ def inspect_scores(scored: Scored, signature: Signature) -> str:
     estimates = scored.estimates
     lines = []
     for i, key in enumerate(_keys(scored.outputs)):
-        value, ends = (
-            float(estimates.values[i]),
-            (float(estimates.low[i]), float(estimates.high[i])),
-        )
+        value = float(estimates.values[i])
+        ends = (float(estimates.low[i]), float(estimates.high[i]))
         sentence = f"no estimate: {estimates.reasons[i]}"
         if not estimates.reasons[i]:
             sentence = f"estimated human rating {with_interval(value, ends)}"
@@ -47,7 +45,9 @@ def _keys(outputs: Outputs) -> Iterator[dict[str, object]]:
             f"inspect: a log is of one model, and the outputs are of {len(systems)} "
             f"({', '.join(systems[:3])}); score the outputs of each by themselves"
         )
-    named = outputs.items and outputs.items != outputs.sources  # which stand in for items
+    named = (
+        outputs.items and outputs.items != outputs.sources
+    )  # which stand in for items
     samples = outputs.items if named else outputs.ids
     counts = Counter(samples)
     if len({*counts.values()}) > 1:

@@ -28,9 +28,16 @@ from refless.text.surface import surface
 from refless.text.words import words
 
 FEWEST = 20  # rated texts that say what is usual
-OWN, KIN, OTHER = 0.25, 0.5, 0.75  # distance of one rated system, of texts of no name, of a new one
+OWN, KIN, OTHER = (
+    0.25,
+    0.5,
+    0.75,
+)  # distance of one rated system, of texts of no name, of a new one
 AGAIN = 0.2  # the same of how often texts occur again
-SEVERAL, LEVEL = 5, 0.01  # texts of a system that may show something; of a test, as in `guards`
+SEVERAL, LEVEL = (
+    5,
+    0.01,
+)  # texts of a system that may show something; of a test, as in `guards`
 MOST_RATED, MOST_OUTPUTS = 1_000, 5_000  # texts compared
 KINDS = (
     "length", "length", "length of words", "number of sentences", "variety of words", "repetition",
@@ -126,26 +133,34 @@ def unlike(outputs: Outputs, rated: RatedPool, seed: int = 0) -> Unlike | None:
         overall=overall,
         systems={name: replace(shift, p=p) for name, (shift, _), p in systems},
         which=tuple(
-            Far(id=outputs.ids[i], system=mine.systems[i], nearest=float(near[i])) for i in far
+            Far(id=outputs.ids[i], system=mine.systems[i], nearest=float(near[i]))
+            for i in far
         ),
     )
 
 
-def _shift(mine: _Numbers, theirs: _Numbers, apart: FloatArray) -> tuple[Shift, BoolArray]:
+def _shift(
+    mine: _Numbers, theirs: _Numbers, apart: FloatArray
+) -> tuple[Shift, BoolArray]:
     """What separates outputs best from the rated texts that they are to be like, and which do.
 
     These are the texts of the same systems, if they are rated; else all, from which other systems
     may be as far `apart` as rated ones are from each other.
     """
-    names, k = {*mine.systems}, len(KINDS)
+    names = {*mine.systems}
+    k = len(KINDS)
     own = theirs.of(names - {""}) if "" not in names else theirs
     if own is not theirs and names <= {*own.named(SEVERAL)}:
-        theirs, apart = own, _least(OWN if len(names) == 1 else KIN)
+        theirs = own
+        apart = _least(OWN if len(names) == 1 else KIN)
     gaps = [
         gap(a, b, falling=j >= k - FALLING)
         for j, (a, b) in enumerate(zip(mine.values.T, theirs.values.T, strict=True))
     ]
-    p = [min(1.0, k * shift.p(mine.worth(j), theirs.worth(j))) for j, shift in enumerate(gaps)]
+    p = [
+        min(1.0, k * shift.p(mine.worth(j), theirs.worth(j)))
+        for j, shift in enumerate(gaps)
+    ]
     more = [shift.distance - least for shift, least in zip(gaps, apart, strict=True)]
     j = max(range(k), key=lambda j: (p[j] < LEVEL, more[j]))
     beyond, usual = (gaps[j].beyond(chosen.values[:, j]) for chosen in (mine, theirs))
@@ -164,7 +179,8 @@ def _apart(rated: _Numbers) -> FloatArray:
     names = rated.named(SEVERAL)
     least = _least(OTHER if names else KIN)
     for name in names if len(names) > 1 else ():
-        chosen, rest = rated.of({name}), rated.of({*rated.systems} - {name})
+        chosen = rated.of({name})
+        rest = rated.of({*rated.systems} - {name})
         gaps = map(gap, chosen.values.T, rest.values.T)
         least = np.maximum(least, [shift.distance for shift in gaps])
     return least
@@ -172,7 +188,9 @@ def _apart(rated: _Numbers) -> FloatArray:
 
 def _least(distance: float) -> FloatArray:
     """[k] the distance, but for texts that occur again and again, as no honest system's do."""
-    return np.array([AGAIN if kind == KINDS[-FALLING - 1] else distance for kind in KINDS])
+    return np.array(
+        [AGAIN if kind == KINDS[-FALLING - 1] else distance for kind in KINDS]
+    )
 
 
 def _numbers(outputs: Outputs, rated: RatedPool) -> tuple[_Numbers, _Numbers]:
@@ -183,7 +201,8 @@ def _numbers(outputs: Outputs, rated: RatedPool) -> tuple[_Numbers, _Numbers]:
         rated_groups = numbered(labels, len(rated))
         groups = np.arange(len(outputs)) + len(rated)
     if len(np.unique(rated_groups)) < 2:
-        rated_groups, groups = np.arange(len(rated)), np.arange(len(outputs)) + len(rated)
+        rated_groups = np.arange(len(rated))
+        groups = np.arange(len(outputs)) + len(rated)
     pool = PreparedBleu.build(rated.texts, Shape())
     known = _known(rated.texts, rated_groups)
 
@@ -197,14 +216,18 @@ def _numbers(outputs: Outputs, rated: RatedPool) -> tuple[_Numbers, _Numbers]:
         )
         return _Numbers(np.column_stack(columns), [*map(str, own.tolist())], names)
 
-    return of(outputs.texts, groups, outputs.systems), of(rated.texts, rated_groups, rated.systems)
+    return of(outputs.texts, groups, outputs.systems), of(
+        rated.texts, rated_groups, rated.systems
+    )
 
 
 def _again(texts: Sequence[str], groups: IntArray, names: Sequence[str]) -> FloatArray:
     """[n] share of the system's texts on other sources that are this text, in quarters."""
     rows = [*zip(names, texts, groups.tolist(), strict=True)]
-    same, same_here = Counter(row[:2] for row in rows), Counter(rows)
-    every, here = Counter(names), Counter((name, group) for name, _, group in rows)
+    same = Counter(row[:2] for row in rows)
+    same_here = Counter(rows)
+    every = Counter(names)
+    here = Counter((name, group) for name, _, group in rows)
     found = [
         (same[row[:2]] - same_here[row]) / max(1, every[row[0]] - here[row[0], row[2]])
         for row in rows
@@ -242,7 +265,11 @@ def _order(texts: Sequence[str], groups: IntArray, known: Known) -> FloatArray:
     found = np.zeros(len(texts))
     for i, (text, group) in enumerate(zip(texts, groups.tolist(), strict=True)):
         pairs = [run for run in _runs(text) if len(run) == 2]
-        asked = [pair for pair in pairs if all(known.get((word,), group) != group for word in pair)]
+        asked = [
+            pair
+            for pair in pairs
+            if all(known.get((word,), group) != group for word in pair)
+        ]
         there = sum(known.get(pair, group) != group for pair in asked)
         found[i] = there / len(asked) if asked else 0.0
     return found

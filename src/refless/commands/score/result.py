@@ -63,7 +63,11 @@ class ScoreResult(Result):
 
     def _whole(self) -> Document:
         brief = self._document(ROOM)
-        basis = ("Rated texts", f"{len(self.estimator.rated):,}", "that estimates rest on")
+        basis = (
+            "Rated texts",
+            f"{len(self.estimator.rated):,}",
+            "that estimates rest on",
+        )
         gate = f"{sentence(self.gate.reason)}. " if self.gate.reason else ""
         return replace(
             brief,
@@ -74,8 +78,10 @@ class ScoreResult(Result):
 
     def _document(self, room: int) -> Document:
         """What both show, with room for so many characters of each text."""
-        scored, scale = self.scored, self.estimator.rated.scale
-        name, mean = estimator_name(self.signature), scored.overall
+        scored = self.scored
+        scale = self.estimator.rated.scale
+        name = estimator_name(self.signature)
+        mean = scored.overall
         systems = {*self.estimator.rated.systems} - {""}
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
@@ -118,4 +124,7 @@ class ScoreResult(Result):
         if self.accepted is None:
             return rows
         passes = self.accepted.takes(self.scored.estimates.values).tolist()
-        return [{**row, "accepted": passed} for row, passed in zip(rows, passes, strict=True)]
+        return [
+            {**row, "accepted": passed}
+            for row, passed in zip(rows, passes, strict=True)
+        ]

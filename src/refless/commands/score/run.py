@@ -43,7 +43,13 @@ from refless.commands.rows import (
     rated_of,
 )
 from refless.commands.score.accepting import Accepting, accepting
-from refless.commands.score.gates import check_on, doubted, gate, note_groups, note_systems
+from refless.commands.score.gates import (
+    check_on,
+    doubted,
+    gate,
+    note_groups,
+    note_systems,
+)
 from refless.commands.score.guards import guards
 from refless.commands.score.guards_shown import said
 from refless.commands.score.result import ScoreResult
@@ -131,9 +137,12 @@ def score(
         fit = chosen(estimator, threads, seed)
         texts = _read(outputs, rated, rows, group)
     else:
-        saved = saved_in(model, rated=rated, estimator=estimator, rows=rows, threads=threads)
+        saved = saved_in(
+            model, rated=rated, estimator=estimator, rows=rows, threads=threads
+        )
         _check_group(saved, group)
-        fit, group = saved.estimator, saved.group
+        fit = saved.estimator
+        group = saved.group
         texts = _read_for(saved, outputs, rows)
     if judged_by is not None:
         check_judged(judged_by, rubric, texts.rated)
@@ -181,7 +190,11 @@ def score(
         rated_design=rated_design.said(fit.given[0].ratings, "rated text"),
         signature=_signature(Saved(fit, group), estimates, seed).plus(
             **rated_design.signs,
-            **({} if accept_above is None else {"accept": accept_above, "wrong": at_most_wrong}),
+            **(
+                {}
+                if accept_above is None
+                else {"accept": accept_above, "wrong": at_most_wrong}
+            ),
         ),
     )
 
@@ -198,7 +211,9 @@ def _accepted(errors: Residuals, above: float | None, wrong: float) -> Accepting
     if above is None:
         return None
     if not 0 < wrong < 1:
-        raise UsageError(f"{called('at_most_wrong')} must lie between 0 and 1, got {wrong:g}")
+        raise UsageError(
+            f"{called('at_most_wrong')} must lie between 0 and 1, got {wrong:g}"
+        )
     together = numbered(errors.sources, len(errors))
     return accepting(errors.human - errors.values, errors.human, together, above, wrong)
 
@@ -217,7 +232,9 @@ def _check_group(saved: Saved, group: str | None) -> None:
             if saved.group is None
             else f"with {called('group')} {saved.group}"
         )
-        raise UsageError(f"the model was made {made}; leave {called('group')} out, or make another")
+        raise UsageError(
+            f"the model was made {made}; leave {called('group')} out, or make another"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,13 +254,18 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _T
     one_file = rated is None
     if rated is not None:
         pool, labels = rated_of(rated, rows, group)
-        texts, groups = grouped_outputs_of(outputs, rows, beside_rated=True, group=column_of(group))
+        texts, groups = grouped_outputs_of(
+            outputs, rows, beside_rated=True, group=column_of(group)
+        )
         note_keys(pool, texts)
     elif isinstance(outputs, RatedPool | Outputs):
         raise UsageError("rated is needed: estimates come from rated texts")
     else:
         both, new = both_of(outputs, rows, group)
-        pool, labels, texts, groups = both.pool, both.group, new.outputs, new.group
+        pool = both.pool
+        labels = both.group
+        texts = new.outputs
+        groups = new.group
         _note_draw(both, new)
     note_codes(pool, texts)
     if group is None:

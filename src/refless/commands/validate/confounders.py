@@ -15,7 +15,13 @@ from refless.data.design import unit_name, units_of
 from refless.data.records import RatedPool
 from refless.evaluation.baselines import lengths_of
 from refless.evaluation.groups import codes
-from refless.evaluation.jackknife import WITHOUT_BLOCK, Replicates, Split, interval_of, measured
+from refless.evaluation.jackknife import (
+    WITHOUT_BLOCK,
+    Replicates,
+    Split,
+    interval_of,
+    measured,
+)
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES
@@ -23,7 +29,8 @@ from refless.stats.within_group import WITHIN
 
 TRIPLE = 3  # texts of a cell that Spearman's correlation takes
 FEWEST = 20  # texts that have two others in their cells, less one a cell
-SPEARMAN, RHO = WITHIN["spearman"], MEASURES["spearman"]
+SPEARMAN = WITHIN["spearman"]
+RHO = MEASURES["spearman"]
 Number = Callable[[FloatArray], float]
 
 
@@ -75,7 +82,9 @@ def confounders(pool: RatedPool, method: Replicates) -> Confounders:
     return Confounders(
         whole=value,
         whole_interval=ends,
-        within={name: left for name, left in within.items() if not math.isnan(left.value)},
+        within={
+            name: left for name, left in within.items() if not math.isnan(left.value)
+        },
     )
 
 
@@ -106,14 +115,18 @@ def _partial(split: Split, third: FloatArray) -> Number:
 
     def rho(estimates: FloatArray) -> float:
         rows, values = _scored(split, estimates)
-        x, z, blocks = split.human[rows], third[rows], split.blocks[rows]
-        xy, xz, yz = (
-            SPEARMAN(x, values, blocks),
-            SPEARMAN(x, z, blocks),
-            SPEARMAN(values, z, blocks),
-        )
+        x = split.human[rows]
+        z = third[rows]
+        blocks = split.blocks[rows]
+        xy = SPEARMAN(x, values, blocks)
+        xz = SPEARMAN(x, z, blocks)
+        yz = SPEARMAN(values, z, blocks)
         below = (1 - xz * xz) * (1 - yz * yz)
-        return min(1.0, max(-1.0, (xy - xz * yz) / math.sqrt(below))) if below > 0 else math.nan
+        return (
+            min(1.0, max(-1.0, (xy - xz * yz) / math.sqrt(below)))
+            if below > 0
+            else math.nan
+        )
 
     return rho
 

@@ -31,7 +31,9 @@ from refless.report.wording import (
 )
 from refless.stats.intervals import UNDEFINED, Interval
 
-CAPTION = "Rank correlation with the people's mean rating (Spearman), with 95 % intervals."
+CAPTION = (
+    "Rank correlation with the people's mean rating (Spearman), with 95 % intervals."
+)
 ANNOTATOR = "one average annotator, against the mean of the others"
 NO_NAMES = "No comparison with single annotators: the ratings do not say who gave them."
 NO_OTHERS = (
@@ -58,7 +60,8 @@ def left_out(group: str) -> str:
 
 def side_by_side_section(result: Validation) -> Section:
     """Every method on the same texts, and one annotator in the picture."""
-    board, rows = result.side_by_side, []
+    board = result.side_by_side
+    rows = []
     for line in board.methods:
         ranks = not math.isnan(line.spearman)
         against = ranks and line.name != board.reference
@@ -92,7 +95,9 @@ def annotator_of(result: Validation) -> tuple[float, Interval]:
     """One average annotator's Spearman with the others' mean, NaN without a yardstick."""
     beside = result.beside
     return (
-        (math.nan, UNDEFINED) if beside is None else (beside.annotator, beside.annotator_interval)
+        (math.nan, UNDEFINED)
+        if beside is None
+        else (beside.annotator, beside.annotator_interval)
     )
 
 
@@ -109,7 +114,10 @@ def _picture(table: Leaderboard, annotator: float, interval: Interval) -> Figure
         if not math.isnan(line.spearman)
     ]
     marks = [Mark(value=0.0, style="zero")]
-    keys = [Key(name="estimators", style="knot c0"), Key(name="baselines", style="knot c3")]
+    keys = [
+        Key(name="estimators", style="knot c0"),
+        Key(name="baselines", style="knot c3"),
+    ]
     if not math.isnan(annotator):
         marks.append(Mark(value=annotator, style="c1", interval=interval))
         keys.append(Key(name=f"{ANNOTATOR}: {number(annotator)}", style="mark c1"))
@@ -119,7 +127,8 @@ def _picture(table: Leaderboard, annotator: float, interval: Interval) -> Figure
 
 def facts(result: Validation) -> tuple[tuple[str, str, str], ...]:
     """Numbers that stand out."""
-    agreement, (annotator, ends) = result.estimator, annotator_of(result)
+    agreement = result.estimator
+    (annotator, ends) = annotator_of(result)
     covered = f"{agreement.n_scored:,} of {counted(agreement.n, 'text')}"
     rows = [
         ("Coverage", number(agreement.coverage), covered),
@@ -134,7 +143,9 @@ def facts(result: Validation) -> tuple[tuple[str, str, str], ...]:
 def agreement_sections(result: Validation, signature: Signature) -> tuple[Section, ...]:
     """Errors and correlations, and what to know of them."""
     agreement = result.estimator
-    names = [name for name in MEASURES if name != "auc" or not math.isnan(agreement.auc)]
+    names = [
+        name for name in MEASURES if name != "auc" or not math.isnan(agreement.auc)
+    ]
     rows = tuple((title(name), measure(agreement, name)) for name in names)
     table = Table(header=("", "estimator [95 %]"), rows=rows)
     lines = [*_tail(result)]
@@ -186,7 +197,9 @@ def _tail(result: Validation) -> tuple[str, ...]:
     """Whether so few texts make up the MSE that its interval may lie too low."""
     errors = np.square(result.pool.human - result.estimates.values)
     errors = np.sort(errors[~np.isnan(errors)])
-    share = errors[-max(1, round(FEW * len(errors))) :].sum() / max(errors.sum(), 1e-300)
+    share = errors[-max(1, round(FEW * len(errors))) :].sum() / max(
+        errors.sum(), 1e-300
+    )
     if len(errors) < ENOUGH or share <= HEAVY:
         return ()
     line = (
@@ -202,13 +215,16 @@ def undefined_sections(agreement: Agreement) -> tuple[Section, ...]:
     names: dict[str, list[str]] = {}
     for name, why in agreement.undefined.items():
         names.setdefault(why, []).append(title(name))
-    lines = tuple(f"Undefined, as {why}: {', '.join(which)}." for why, which in names.items())
+    lines = tuple(
+        f"Undefined, as {why}: {', '.join(which)}." for why, which in names.items()
+    )
     return (Section(lines=lines),) if lines else ()
 
 
 def store_of(result: Validation, seed: int) -> tuple[TextStore, dict[int, int]]:
     """The texts on the page, and the place of each row; the seed draws them if there are many."""
-    pool, estimates = result.pool, result.estimates
+    pool = result.pool
+    estimates = result.estimates
     rows = dict.fromkeys([*_points(pool, seed).tolist(), *_worst(pool, estimates)])
     stored = tuple(
         Stored(
@@ -218,7 +234,9 @@ def store_of(result: Validation, seed: int) -> tuple[TextStore, dict[int, int]]:
         )
         for row in rows
     )
-    heading = "The rated texts" if len(stored) == len(pool) else "Rated texts shown here"
+    heading = (
+        "The rated texts" if len(stored) == len(pool) else "Rated texts shown here"
+    )
     places = {row: place for place, row in enumerate(rows)}
     return TextStore(header=HEADER, texts=stored, title=heading), places
 
@@ -242,20 +260,30 @@ def scatter_section(result: Validation, places: dict[int, int], seed: int) -> Se
         result: the numbers; places: the place of each row among the stored texts.
         seed: as for `store_of`.
     """
-    pool, values = result.pool, result.estimates.values
+    pool = result.pool
+    values = result.estimates.values
     rows = _points(pool, seed).tolist()
     units = "0 to 1" if pool.scale else "in the raters' units"
-    dots = [Dot(x=float(values[i]), y=float(pool.human[i]), text=places[i]) for i in rows]
+    dots = [
+        Dot(x=float(values[i]), y=float(pool.human[i]), text=places[i]) for i in rows
+    ]
     x = axis_over(values.tolist(), f"estimate, {units}")
     y = axis_over(pool.human.tolist(), f"mean rating by people, {units}")
     label = (
         f"Scatter plot of {counted(len(dots), 'text')}, estimate across and mean rating upwards. "
         f"Spearman {measure(result.estimator, 'spearman')}. Arrow keys go from text to text."
     )
-    keys = Key(name="a text", style="dot"), Key(name="estimate = rating", style="mark c2")
+    keys = (
+        Key(name="a text", style="dot"),
+        Key(name="estimate = rating", style="mark c2"),
+    )
     caption = f"Each text, estimated without {left_out(result.group)}."
     if (x.low, x.high) != (y.low, y.high):
-        less = ": estimates spread less than ratings" if x.high - x.low < y.high - y.low else ""
+        less = (
+            ": estimates spread less than ratings"
+            if x.high - x.low < y.high - y.low
+            else ""
+        )
         caption += f" The axes have different ends{less}."
     if len(dots) < len(pool):
         caption += f" {len(dots):,} of {counted(len(pool), 'text')}, drawn at random."
@@ -266,7 +294,8 @@ def scatter_section(result: Validation, places: dict[int, int], seed: int) -> Se
 
 def worst_section(result: Validation, places: dict[int, int]) -> Section:
     """The texts whose estimates are farthest from what people gave."""
-    pool, values = result.pool, result.estimates.values
+    pool = result.pool
+    values = result.estimates.values
     worst = _worst(pool, result.estimates)
     cells = []
     for i in worst:

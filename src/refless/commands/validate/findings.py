@@ -60,12 +60,18 @@ def confounder_sections(result: Confounders) -> tuple[Section, ...]:
         for name, part in result.within.items()
     ]
     first = f"Spearman is {number(result.whole)} over all texts, {', '.join(within)}."
-    return (Section(title=CONFOUNDERS, lines=(first, *confounder_lines(result)), folded=True),)
+    return (
+        Section(
+            title=CONFOUNDERS, lines=(first, *confounder_lines(result)), folded=True
+        ),
+    )
 
 
 def judge_section(result: VersusJudges, table: Leaderboard) -> Section:
     """What texts and scores add to each other."""
-    return Section(title=f"Texts and {_scores(result)}", lines=judge_lines(result, table))
+    return Section(
+        title=f"Texts and {_scores(result)}", lines=judge_lines(result, table)
+    )
 
 
 def judge_lines(result: VersusJudges, table: Leaderboard) -> tuple[str, ...]:
@@ -82,7 +88,9 @@ def judge_lines(result: VersusJudges, table: Leaderboard) -> tuple[str, ...]:
     else:
         best = f"the best of the scores, {result.scores}"
     lines = {line.name: line for line in table.methods}
-    both, alone, texts = (lines[name] for name in (result.both, result.scores, result.texts))
+    both, alone, texts = (
+        lines[name] for name in (result.both, result.scores, result.texts)
+    )
     add = "adds" if len(result.columns) == 1 else "add"
     together = f"Texts and {scores} together agree with people"
     return (
@@ -106,7 +114,10 @@ def _scores(result: VersusJudges) -> str:
 
 
 def _added(
-    pair: tuple[MethodLine, MethodLine, Difference], shown: str, unclear: str, undefined: str
+    pair: tuple[MethodLine, MethodLine, Difference],
+    shown: str,
+    unclear: str,
+    undefined: str,
 ) -> str:
     """Both numbers and their difference; or why there is no difference, or no interval of it."""
     both, alone, gap = pair
@@ -114,23 +125,40 @@ def _added(
     if math.isnan(gap.value + low):
         for line in (both, alone):
             if math.isnan(line.spearman):
-                why = "has no estimate" if line.n_scored == 0 else "ranks no text above another"
+                why = (
+                    "has no estimate"
+                    if line.n_scored == 0
+                    else "ranks no text above another"
+                )
                 return f"{undefined}: {line.name} {why}."
         return f"{undefined}: too few texts have an estimate of both."
     start = f"{unclear}, but may add up to {number(high)}"
     if low > 0 or high < 0:
         start = shown.format("better" if low > 0 else "less well")
-    on = "" if min(both.coverage, alone.coverage) == 1 else " on the texts that both have"
+    on = (
+        ""
+        if min(both.coverage, alone.coverage) == 1
+        else " on the texts that both have"
+    )
     numbers = f"Spearman {number(both.spearman)} against {number(alone.spearman)}"
-    return f"{start}: {numbers}, difference{on} {with_interval(gap.value, gap.interval)}."
+    return (
+        f"{start}: {numbers}, difference{on} {with_interval(gap.value, gap.interval)}."
+    )
 
 
 def drift_lines(result: Drift, scale: Scale | None) -> tuple[str, ...]:
     """What is shown of raters and time, a sentence each."""
-    raters, unit = result.raters, 1.0 if scale is None else scale[1] - scale[0]
-    low = sorted((r for r in raters if r.follows_p < LEVEL), key=lambda rater: rater.follows_p)
-    levels = sorted((r for r in raters if r.level_p < LEVEL), key=lambda rater: -abs(rater.level))
-    drifts = sorted((r for r in raters if r.drift_p < LEVEL), key=lambda rater: -abs(rater.drift))
+    raters = result.raters
+    unit = 1.0 if scale is None else scale[1] - scale[0]
+    low = sorted(
+        (r for r in raters if r.follows_p < LEVEL), key=lambda rater: rater.follows_p
+    )
+    levels = sorted(
+        (r for r in raters if r.level_p < LEVEL), key=lambda rater: -abs(rater.level)
+    )
+    drifts = sorted(
+        (r for r in raters if r.drift_p < LEVEL), key=lambda rater: -abs(rater.drift)
+    )
     lines = (
         _line(
             low if len(raters) >= FEWEST else [],
@@ -158,12 +186,16 @@ def drift_lines(result: Drift, scale: Scale | None) -> tuple[str, ...]:
     return tuple(filter(None, lines))
 
 
-def _line(raters: Sequence[RaterDrift], value: Callable[[RaterDrift], str], sentence: str) -> str:
+def _line(
+    raters: Sequence[RaterDrift], value: Callable[[RaterDrift], str], sentence: str
+) -> str:
     """The sentence with `w3 (0.02), w7 (0.11) and 4 more`; "" without raters."""
     if not raters:
         return ""
     names = labels([rater.name for rater in raters], 20)
-    first = ", ".join(f"{names[rater.name]} ({value(rater)})" for rater in raters[:NAMED])
+    first = ", ".join(
+        f"{names[rater.name]} ({value(rater)})" for rater in raters[:NAMED]
+    )
     more = f" and {len(raters) - NAMED} more" if len(raters) > NAMED else ""
     return sentence.format(first + more)
 
@@ -182,4 +214,6 @@ def _signed(value: float) -> str:
 def drift_sections(result: Drift, scale: Scale | None) -> tuple[Section, ...]:
     """What is shown of raters and time; nothing if nothing is."""
     lines = drift_lines(result, scale)
-    return (Section(title="Raters and time", lines=lines, folded=True),) if lines else ()
+    return (
+        (Section(title="Raters and time", lines=lines, folded=True),) if lines else ()
+    )

@@ -12,7 +12,9 @@ from refless.evaluation.jackknife import WITHOUT_GROUP, Replicates, difference, 
 from refless.stats.intervals import UNDEFINED, Interval
 
 MEASURED = ("spearman", "mse")
-ENOUGH = 2 / 3  # of the texts: an estimator that covers fewer is not preferred to one that does
+ENOUGH = (
+    2 / 3
+)  # of the texts: an estimator that covers fewer is not preferred to one that does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +69,9 @@ class Leaderboard:
     def rivals(self) -> list[MethodLine]:
         """The baselines, from the one that gains most over the reference on the same texts."""
         plain = [line for line in self.methods if line.name in self.baselines]
-        return sorted(plain, key=lambda line: math.inf if math.isnan(line.gain) else -line.gain)
+        return sorted(
+            plain, key=lambda line: math.inf if math.isnan(line.gain) else -line.gain
+        )
 
     @property
     def rival(self) -> MethodLine:
@@ -77,7 +81,9 @@ class Leaderboard:
     @property
     def constant(self) -> MethodLine | None:
         """The mean rating, if its mean squared error is smaller than the reference's."""
-        better = (line for line in self.rivals if line.name == CONSTANT and line.saved > 0)
+        better = (
+            line for line in self.rivals if line.name == CONSTANT and line.saved > 0
+        )
         return next(better, None)
 
 
@@ -121,10 +127,13 @@ def against(
 
 def _line(name: str, method: Replicates, base: Replicates) -> MethodLine:
     scored = ~np.isnan(method.at()[WITHOUT_GROUP])
-    (rho, rho_ends), (mse, mse_ends) = (measured(measure, method) for measure in MEASURED)
+    (rho, rho_ends), (mse, mse_ends) = (
+        measured(measure, method) for measure in MEASURED
+    )
     gain = saved = Difference(measure="", value=0.0, interval=UNDEFINED)
     if method is not base:
-        gain, saved = difference("spearman", method, base), difference("mse", base, method)
+        gain = difference("spearman", method, base)
+        saved = difference("mse", base, method)
     return MethodLine(
         name=name,
         n_scored=int(scored.sum()),
@@ -157,5 +166,9 @@ def to_use(table: Leaderboard, twins: Mapping[str, str] | None = None) -> str:
     if better:
         return max(better, key=lambda line: line.gain).name
     twin = (twins or {}).get(table.reference)
-    same = [line.name for line in enough if line.name == twin and line.gain_interval == (0.0, 0.0)]
+    same = [
+        line.name
+        for line in enough
+        if line.name == twin and line.gain_interval == (0.0, 0.0)
+    ]
     return same[0] if same else table.reference

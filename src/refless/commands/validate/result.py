@@ -104,7 +104,8 @@ def in_scale(agreement: Agreement, scale: Scale | None) -> ErrorsInScale | None:
     if scale is None:
         return None
     span = scale[1] - scale[0]
-    (mse_low, mse_high), (low, high) = agreement.mse_interval, agreement.mae_interval
+    (mse_low, mse_high) = agreement.mse_interval
+    (low, high) = agreement.mae_interval
     return ErrorsInScale(
         scale=scale,
         mse=agreement.mse * span**2,
@@ -147,7 +148,8 @@ class ValidateResult(Result):
         return self._document(reasons_sections(agreement.reasons, agreement.n))
 
     def _whole(self) -> Document:
-        result, seed = self.validation, self.seed
+        result = self.validation
+        seed = self.seed
         store, places = store_of(result, seed)
         page = self._document(
             (
@@ -161,7 +163,9 @@ class ValidateResult(Result):
 
     def _document(self, more: tuple[Section, ...]) -> Document:
         """The sections of terminal and page, and more."""
-        result, table, versus = self.validation, self.side_by_side, self.validation.beside_scores
+        result = self.validation
+        table = self.side_by_side
+        versus = self.validation.beside_scores
         name = sentence(table.reference.removeprefix("the "))
         people = annotator_lines(result)
         title = f"{sentence(estimator_name(self.signature))} on "
@@ -173,7 +177,11 @@ class ValidateResult(Result):
             sections=(
                 side_by_side_section(result),
                 *(() if versus is None else (judge_section(versus, table),)),
-                *((Section(title=f"{name} and one annotator", lines=people),) if people else ()),
+                *(
+                    (Section(title=f"{name} and one annotator", lines=people),)
+                    if people
+                    else ()
+                ),
                 *source_sections(self.sources),
                 *agreement_sections(result, self.signature),
                 *confounder_sections(result.made_of),
@@ -195,7 +203,9 @@ class ValidateResult(Result):
         return (f"An estimator can read the system's name too: try {remedy}.",)
 
     def _json(self) -> Record:
-        result, table, versus = self.validation, self.side_by_side, self.validation.beside_scores
+        result = self.validation
+        table = self.side_by_side
+        versus = self.validation.beside_scores
         scale = result.pool.scale
         return self._record(
             result,
@@ -203,13 +213,17 @@ class ValidateResult(Result):
             n=len(result.pool),
             sources=self.sources,
             annotators_reason=no_annotators(result),
-            findings=(*confounder_lines(result.made_of), *drift_lines(result.drift, scale)),
+            findings=(
+                *confounder_lines(result.made_of),
+                *drift_lines(result.drift, scale),
+            ),
             in_scale=in_scale(result.estimator, scale),
             texts_and_scores=() if versus is None else judge_lines(versus, table),
         )
 
     def _rows(self) -> Rows:
-        pool, estimates = self.validation.pool, self.validation.estimates
+        pool = self.validation.pool
+        estimates = self.validation.estimates
         return [
             {
                 "id": pool.ids[i],

@@ -91,7 +91,11 @@ def validate(
         lower_is_better=lower_is_better,
         score_column=score_column,
     )
-    specs = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
+    specs = (
+        [estimator]
+        if isinstance(estimator, str) or hasattr(estimator, "fit")
+        else estimator
+    )
     candidates = [chosen(spec, threads, seed) for spec in specs or CANDIDATES]
     pool, column = rated_of(rated, rows, group)
     labels = group_names(pool, group, column)
@@ -109,13 +113,16 @@ def validate(
             f"validated on {len(sample):,} rated texts drawn from {len(pool):,}, each estimated "
             "from the others of these; with all of them an estimator may do better"
         )
-        pool, labels = pool.take(sample), picked(labels, sample)
+        pool = pool.take(sample)
+        labels = picked(labels, sample)
         design = design.take(sample)
     if specs:
         note_unread(candidates, pool)
     if are_choices(pool):
         candidates = candidates if specs else candidates[:1]
-        return validated(pool, candidates, scoring(candidates[0], group=None), group, seed)
+        return validated(
+            pool, candidates, scoring(candidates[0], group=None), group, seed
+        )
     _note_repeated(pool, held_out)
     _note_leaks(pool)
     if pool.score_names:
@@ -155,7 +162,8 @@ def _result(
 
     sources = source_study(pool, crossed, seed)
     signatures = {
-        name: estimator.signature(pool).plus(**signs) for name, estimator in names.items()
+        name: estimator.signature(pool).plus(**signs)
+        for name, estimator in names.items()
     }
     signature = signatures[reference]
     return ValidateResult(
@@ -181,13 +189,16 @@ def _twins(names: dict[str, Estimator]) -> dict[str, str]:
     place = {spec_of(estimator, ESTIMATORS): name for name, estimator in names.items()}
     alone = {name: estimator.without_scores() for name, estimator in names.items()}
     return {
-        name: place[spec_of(twin, ESTIMATORS)] for name, twin in alone.items() if twin is not None
+        name: place[spec_of(twin, ESTIMATORS)]
+        for name, twin in alone.items()
+        if twin is not None
     }
 
 
 def scoring(estimator: Estimator, **changes: Any) -> str:
     """The command line that estimates outputs with an estimator, from the same rated texts."""
-    call, plain = this_call(), estimator.clone()
+    call = this_call()
+    plain = estimator.clone()
     for name, default in (("seed", 0), ("threads", None)):
         if call.values[name] != default:  # which has a flag of its own
             plain.set_known(**{name: default})
@@ -216,7 +227,11 @@ def _check_apart(blocks: IntArray, group: str) -> None:
 def _note_repeated(pool: RatedPool, group: str) -> None:
     """Says so where texts are estimated from their own copies."""
     if group == ALONE:
-        more = "" if pool.named else "; an id or an annotator column makes rows of one text one"
+        more = (
+            ""
+            if pool.named
+            else "; an id or an annotator column makes rows of one text one"
+        )
         note_repeated(
             pool.texts,
             "Each is estimated from its own copies too, so errors look smaller than they are. "

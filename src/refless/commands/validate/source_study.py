@@ -26,7 +26,9 @@ from refless.evaluation.jackknife import (
 from refless.registry.arrays import IntArray, numbered
 from refless.stats.intervals import Interval
 
-CrossValidate = Callable[[IntArray, IntArray], CrossValidated]  # groups, blocks -> estimates
+CrossValidate = Callable[
+    [IntArray, IntArray], CrossValidated
+]  # groups, blocks -> estimates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +87,9 @@ def source_study(
         if method.without is None:
             return None
         fits.append(_fit(replicates(method, parts).on(rows)))
-    return SourceStudy(unit=unit_name(pool), n_units=len(sizes), rated=fits[0], new=fits[1])
+    return SourceStudy(
+        unit=unit_name(pool), n_units=len(sizes), rated=fits[0], new=fits[1]
+    )
 
 
 def _fit(method: Replicates) -> HeldOutFit:

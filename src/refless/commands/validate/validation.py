@@ -68,12 +68,15 @@ def validation(
         )
     )
     table = leaderboard(methods, judged, plain, twins)
-    estimates, method = estimators[table.reference][0], methods[table.reference]
+    estimates = estimators[table.reference][0]
+    method = methods[table.reference]
     return Validation(
         pool=pool,
         group=group,
         side_by_side=table,
-        beside_scores=versus_judges(table, methods | judged, twins or {}, pool.score_names),
+        beside_scores=versus_judges(
+            table, methods | judged, twins or {}, pool.score_names
+        ),
         estimates=estimates,
         estimator=agreement_of(method, estimates.reasons),
         beside=versus_annotators(pool, method, seed),

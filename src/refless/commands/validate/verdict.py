@@ -17,7 +17,8 @@ def annotator_lines(result: Validation) -> tuple[str, ...]:
     A difference counts if its 95 % interval leaves out 0, and if the estimator is shown to agree
     with people at all.
     """
-    agreement, versus = result.estimator, result.beside
+    agreement = result.estimator
+    versus = result.beside
     if versus is None or math.isnan(versus.annotator) or agreement.n_scored < FEWEST:
         return ()
     low, high = versus.difference_interval
@@ -53,18 +54,25 @@ def resting_on(n: int, unit: str) -> str:
     """That intervals rest on few of what is drawn; "" if there are enough."""
     if n >= ENOUGH_DRAWN:
         return ""
-    few = "too few to rely on" if n < FEWEST_DRAWN else "which is few: they are wide, and rough"
+    few = (
+        "too few to rely on"
+        if n < FEWEST_DRAWN
+        else "which is few: they are wide, and rough"
+    )
     return f" Intervals rest on {n} {unit} only, {few}."
 
 
 def _verdict(table: Leaderboard) -> str:
-    line, rival, name = table.first, table.rival, sentence(table.first.name)
+    line = table.first
+    rival = table.rival
+    name = sentence(table.first.name)
     agreed = f"Spearman {with_interval(line.spearman, line.spearman_interval)}"
     if line.coverage < NEARLY_ALL:
         agreed += f" on the {percent(line.coverage)} of the texts with an estimate"
     lost = with_interval(rival.gain, rival.gain_interval)
     gap = with_interval(-rival.gain, [-end for end in rival.gain_interval[::-1]])
-    ranked, errs = _ahead(table), _constant(table)
+    ranked = _ahead(table)
+    errs = _constant(table)
     both = ", and ".join(filter(None, (ranked, errs)))
     if line.n_scored < FEWEST:
         return f"{line.n_scored} estimates are too few to tell which estimator to use."
@@ -72,9 +80,8 @@ def _verdict(table: Leaderboard) -> str:
         return f"Use {rival.name}: it agrees with people better than {line.name}, by {lost}."
     if not line.spearman_interval[0] > 0:
         why = f"{line.name}: {agreed}"
-        return (
-            f"Use none: no agreement with people is shown ({why}){f', and {both}' if both else ''}."
-        )
+        more = f", and {both}" if both else ""
+        return f"Use none: no agreement with people is shown ({why}){more}."
     if rival.gain_interval[0] > 0:
         better = f"{rival.name}, agrees with people better than {line.name}, by {lost}"
         return f"Use none: a baseline, {better}{f', and {errs}' if errs else ''}."

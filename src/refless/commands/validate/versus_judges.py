@@ -19,7 +19,8 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.scaling import Composite, NormalRanks
 
 RIDGE = 1.0  # as much as one more text
-MEAN, ALL_SCORES = "the mean of all judges", "all scores together"
+MEAN = "the mean of all judges"
+ALL_SCORES = "all scores together"
 
 Fit = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
@@ -50,9 +51,12 @@ def judges(pool: RatedPool, blocks: IntArray) -> dict[str, CrossValidated]:
     Args:
         pool: the rated texts with their scores; blocks: [n] folds of whole groups.
     """
-    human, n = pool.human, len(pool)
+    human = pool.human
+    n = len(pool)
     fits: dict[str, Callable[[IntArray], FloatArray]] = {
-        f"a line on {name}": partial(_calibrated, line, pool.scores[:, [i]], human, blocks)
+        f"a line on {name}": partial(
+            _calibrated, line, pool.scores[:, [i]], human, blocks
+        )
         for i, name in enumerate(pool.score_names)
     }
     if len(fits) > 1:
@@ -68,7 +72,8 @@ def _calibrated(
     values = np.full(len(human), np.nan)
     for block in np.unique(blocks[rows]):
         inside = blocks[rows] == block
-        train, test = rows[~inside], rows[inside]
+        train = rows[~inside]
+        test = rows[inside]
         if len(train):
             values[test] = fit(scores[train], human[train], scores[test])
     return np.stack([values, values])
@@ -82,8 +87,10 @@ def line(scores: FloatArray, human: FloatArray, new: FloatArray) -> FloatArray:
         new: [new, k]; see `Composite`.
     """
     order = np.lexsort((human, *scores.T))  # sums do not depend on the order of rows
-    mean, y = Composite.of(scores), human[order]
-    x, at = mean.mapped(scores[order])[:, 0], mean.mapped(new)[:, 0]
+    mean = Composite.of(scores)
+    y = human[order]
+    x = mean.mapped(scores[order])[:, 0]
+    at = mean.mapped(new)[:, 0]
     deviations = x - x.mean()
     spread = float(deviations @ deviations)
     slope = float(deviations @ y) / spread if spread > 0 else 0.0
@@ -99,8 +106,10 @@ def linear(scores: FloatArray, human: FloatArray, new: FloatArray) -> FloatArray
     ranks = NormalRanks.of(scores)
     x, new = (np.hstack([ranks.mapped(part), np.isnan(part)]) for part in (scores, new))
     order = np.lexsort((human, *x.T))
-    x, y = x[order], human[order]
-    middle, level = x.mean(axis=0), y.mean()
+    x = x[order]
+    y = human[order]
+    middle = x.mean(axis=0)
+    level = y.mean()
     with single_threaded_blas():
         inner = (x - middle).T @ (x - middle) + RIDGE * np.eye(x.shape[1])
         weights = np.linalg.solve(inner, (x - middle).T @ (y - level))
@@ -124,7 +133,10 @@ def versus_judges(
         return None
     pairs = list(twins.items())
     both, texts = next((pair for pair in pairs if table.reference in pair), pairs[0])
-    gaps = {name: difference("spearman", methods[both], methods[name]) for name in table.scores}
+    gaps = {
+        name: difference("spearman", methods[both], methods[name])
+        for name in table.scores
+    }
     defined = {name: gap for name, gap in gaps.items() if gap.value == gap.value}
     scores = min(defined or gaps, key=lambda name: gaps[name].value)
     return VersusJudges(

@@ -1,6 +1,8 @@
 """Rows from anywhere -> records: files and data frames, with every check of outside data."""
 
-from refless.data.tables.dimensions import SeveralDimensionsError as SeveralDimensionsError
+from refless.data.tables.dimensions import (
+    SeveralDimensionsError as SeveralDimensionsError,
+)
 from refless.data.tables.dimensions import dimension_of as dimension_of
 from refless.data.tables.dimensions import one_of as one_of
 from refless.data.tables.memory import Rows as Rows

@@ -20,10 +20,17 @@ from refless.registry.arrays import Strings
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
 
-_FORMULA_ERROR = re.compile(r"#(N/A|NAME\?|(REF|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|ERROR)!)")
+_FORMULA_ERROR = re.compile(
+    r"#(N/A|NAME\?|(REF|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|ERROR)!)"
+)
 _PLAIN = {str, int, bool, type(None)}
 _ABSENT = ("NAType", "NaTType")  # pandas.NA and pandas.NaT
-_SHORT_FLOATS = {"float16", "float32", "halffloat", "float"}  # as numpy, pandas, polars, Arrow say
+_SHORT_FLOATS = {
+    "float16",
+    "float32",
+    "halffloat",
+    "float",
+}  # as numpy, pandas, polars, Arrow say
 _READ = ("to_pylist", "tolist", "to_list")  # Arrow, numpy and pandas, polars
 _DEEPEST = 100
 T = TypeVar("T")
@@ -74,7 +81,11 @@ def cell_of(value: object, depth: int = 0) -> object:
     if isinstance(value, Decimal):  # a signaling NaN cannot even be compared
         return None if value.is_nan() else value
     if isinstance(value, list | tuple | Mapping):
-        return Unreadable("nested too deep") if depth > _DEEPEST else _nested(value, depth + 1)
+        return (
+            Unreadable("nested too deep")
+            if depth > _DEEPEST
+            else _nested(value, depth + 1)
+        )
     if type(value).__name__ in _ABSENT:
         return None
     try:
@@ -115,7 +126,9 @@ def _unreadable(fault: BaseException) -> Unreadable:
     check_foreign(fault)
     if isinstance(fault, UnicodeError):
         return Unreadable("bytes that are not UTF-8")
-    return Unreadable(f"a value that cannot be read ({' '.join(str(fault).split())[:80]})")
+    return Unreadable(
+        f"a value that cannot be read ({' '.join(str(fault).split())[:80]})"
+    )
 
 
 def text_of_cell(value: object) -> str:
@@ -123,7 +136,9 @@ def text_of_cell(value: object) -> str:
     if value is None:
         raise InputError("no text", remedy='give the row a text; an empty one is ""')
     if not isinstance(value, str):
-        raise InputError(f"{shown(value)} is not a string", remedy="texts must be strings")
+        raise InputError(
+            f"{shown(value)} is not a string", remedy="texts must be strings"
+        )
     if value[:1] == "#" and _FORMULA_ERROR.fullmatch(value):
         problem = f"{shown(value)} is an error of a spreadsheet's formula"
         raise InputError(problem, remedy="mend the formula, or drop the row")
@@ -134,8 +149,12 @@ def text_of_cell(value: object) -> str:
     try:
         value.encode()
     except UnicodeEncodeError as fault:
-        problem = f"a lone surrogate \\u{ord(value[fault.start]):04x}: half of a character"
-        raise InputError(problem, remedy="write the character whole or remove it") from fault
+        problem = (
+            f"a lone surrogate \\u{ord(value[fault.start]):04x}: half of a character"
+        )
+        raise InputError(
+            problem, remedy="write the character whole or remove it"
+        ) from fault
     return value
 
 
@@ -148,11 +167,15 @@ def name_of_cell(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | dict | tuple | Unreadable):
-        raise InputError(f"{shown(value)} is not a name", remedy="names must be strings or numbers")
+        raise InputError(
+            f"{shown(value)} is not a name", remedy="names must be strings or numbers"
+        )
     try:
         return text_of_cell(str(value))
     except ValueError as fault:  # a number of thousands of digits
-        raise InputError(f"{shown(value)} is not a name", remedy="shorten it") from fault
+        raise InputError(
+            f"{shown(value)} is not a name", remedy="shorten it"
+        ) from fault
 
 
 def source_of_cell(value: object) -> str:
@@ -184,8 +207,12 @@ def references_of_cells(values: list[object]) -> Strings:
 def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
     """The references' weights in [-1, 1]: numbers, or a cell such as `1 0.5 -1`."""
     if isinstance(value, str):
-        value = [part for part in re.split(r"[\s,;]+", value.strip().strip("[]")) if part]
-    values: list[Any] = value if isinstance(value, list) else [] if value is None else [value]
+        value = [
+            part for part in re.split(r"[\s,;]+", value.strip().strip("[]")) if part
+        ]
+    values: list[Any] = (
+        value if isinstance(value, list) else [] if value is None else [value]
+    )
     try:
         weights = tuple(float(number) for number in values)
     except (TypeError, ValueError, OverflowError) as fault:
@@ -210,7 +237,9 @@ def time_of_cell(value: object) -> float:
         if isinstance(value, int | float):
             number = float(value)
         elif isinstance(value, date) and not isinstance(value, datetime):
-            number = datetime(value.year, value.month, value.day, tzinfo=UTC).timestamp()
+            number = datetime(
+                value.year, value.month, value.day, tzinfo=UTC
+            ).timestamp()
         else:
             number = _seconds(value)
     except (ValueError, OverflowError):
@@ -244,6 +273,9 @@ def shown(value: object, limit: int = 40) -> str:
     """A value for a message: short and printable."""
     try:
         text = repr(value)
-    except (RecursionError, ValueError):  # nested too deep, a number of thousands of digits
+    except (
+        RecursionError,
+        ValueError,
+    ):  # nested too deep, a number of thousands of digits
         text = f"a very long {type(value).__name__}"
     return text if len(text) <= limit else f"{text[:limit]}..."

@@ -10,12 +10,31 @@ from typing import Any
 
 from refless.data.tables.cells import json_in_cell
 from refless.data.tables.roles import ROLES, Columns
-from refless.data.tables.spellings import at_any_place, folded, numbered, raters_beside, says_who
+from refless.data.tables.spellings import (
+    at_any_place,
+    folded,
+    numbered,
+    raters_beside,
+    says_who,
+)
 from refless.registry.arrays import Names, Strings
 from refless.registry.errors import InputError, UsageError
 
 SUMMARIES = frozenset(
-    {*("avg", "average", "mean", "median", "std", "sd", "stdev", "sum", "total", "variance")}
+    {
+        *(
+            "avg",
+            "average",
+            "mean",
+            "median",
+            "std",
+            "sd",
+            "stdev",
+            "sum",
+            "total",
+            "variance",
+        )
+    }
 )
 _IN_LIST = re.compile(r"(.+?)\.\d+(\..+)?")
 Keep = Callable[[str], bool]
@@ -66,11 +85,20 @@ def check_columns(columns: Columns, roles: Names) -> None:
     for role in ROLES:
         names = flagged(columns, role)
         if len(set(names)) != len(names):
-            raise UsageError(f"{flag_of(role)} names a column twice: {', '.join(names)}")
+            raise UsageError(
+                f"{flag_of(role)} names a column twice: {', '.join(names)}"
+            )
     for score in columns.score:
-        if any(score == rating or score.startswith(f"{rating}.") for rating in columns.rating):
+        if any(
+            score == rating or score.startswith(f"{rating}.")
+            for rating in columns.rating
+        ):
             raise UsageError(TELLS.format(score))
-    if "annotator" in roles and len(columns.rating) > 1 and columns.annotator is not None:
+    if (
+        "annotator" in roles
+        and len(columns.rating) > 1
+        and columns.annotator is not None
+    ):
         raise UsageError(
             "with several columns of ratings each is an annotator; drop --column annotator"
         )
@@ -81,7 +109,9 @@ def keeping(columns: Columns, roles: Names, more_names: Names = ()) -> Keep:
     looked_up = (*roles, "dimension") if "rating" in roles else roles
     flags = {role: flagged(columns, role) for role in looked_up}
     names = {name for flag in flags.values() for name in flag}
-    open_roles = [role for role in looked_up if not flags[role] or ROLES[role].of == "place"]
+    open_roles = [
+        role for role in looked_up if not flags[role] or ROLES[role].of == "place"
+    ]
     aliases = {alias for role in open_roles for alias in ROLES[role].names}
     aliases |= {*ROLES["text"].hints} if "text" in open_roles else set()
     patterns = [name for name in names if is_pattern(name)]
@@ -112,7 +142,9 @@ def unclear(header: Names) -> list[str]:
     ]
 
 
-def named_here(columns: Columns, roles: Names, header: Names) -> tuple[Columns, list[str]]:
+def named_here(
+    columns: Columns, roles: Names, header: Names
+) -> tuple[Columns, list[str]]:
     """The flags and roles of rows beside the rated ones, without flags for columns of those alone.
 
     A role that is about texts may have another of its usual names here.
@@ -142,7 +174,11 @@ def with_nested(row: dict[str, object], within: Names) -> dict[str, object]:
     Names of columns come before dotted names that are equal. Only columns `within` are opened.
     """
     result: dict[str, object] = {}
-    stack = [pair for pair in row.items() if any(matches(pair[0], column) for column in within)]
+    stack = [
+        pair
+        for pair in row.items()
+        if any(matches(pair[0], column) for column in within)
+    ]
     while stack:
         outer_name, value = stack.pop()
         value = json_in_cell(value)
@@ -172,7 +208,9 @@ def roles_of(
         InputError: a flag that names no column, two candidates for one role, a needed one missing.
     """
     patterns = {role: flagged(columns, role) for role in roles if ROLES[role].several}
-    flags = {role: _expanded(names, role, header, path) for role, names in patterns.items()}
+    flags = {
+        role: _expanded(names, role, header, path) for role, names in patterns.items()
+    }
     columns = replace(columns, **dict[str, Any](flags))
     check_columns(columns, roles)
     chosen: dict[str, Strings] = {}
@@ -186,7 +224,9 @@ def roles_of(
         elif role != "annotator" or len(chosen.get("rating", ())) < 2:
             fitting = [name for name in header if fits(role, name, chosen)]
             is_known = role in known and role in header
-            names = (role,) if is_known else _by_alias(columns, roles, role, fitting, path)
+            names = (
+                (role,) if is_known else _by_alias(columns, roles, role, fitting, path)
+            )
             phrases += [f"{role} from '{name}'" for name in names if name not in known]
         if names:
             chosen[role] = names
@@ -196,16 +236,24 @@ def roles_of(
                 remedy = f"if it does not, name the {role}s with {flag_of(role)}=NAME"
                 raise UsageError(f"{TELLS.format(scores[0])}; {remedy}")
             raise missing(role, header, path, scores=columns.score)
-    if "reference" not in chosen and chosen.pop("weight", ()) and columns.weight is not None:
+    if (
+        "reference" not in chosen
+        and chosen.pop("weight", ())
+        and columns.weight is not None
+    ):
         remedy = "name the references with --column reference=NAME"
-        raise InputError("there are weights but no references", path=path, remedy=remedy)
+        raise InputError(
+            "there are weights but no references", path=path, remedy=remedy
+        )
     several = chosen.get("rating", ())[1:] if "annotator" in roles else ()
     raters = raters_beside(chosen["rating"], header) if several else {}
     whose = dict.fromkeys(at_any_place(name) for name in raters.values())
     phrases += [f"annotators from {listed([*whose])}"] if whose else []
     notes = [f"{path}: {', '.join(phrases)}"] if phrases else []
     notes += [] if raters else _places_note(several, header, path)
-    return Roles(columns=chosen, notes=tuple(notes), looked_up=tuple(roles), raters=raters)
+    return Roles(
+        columns=chosen, notes=tuple(notes), looked_up=tuple(roles), raters=raters
+    )
 
 
 def _of_role(name: str, header: Names, chosen: Mapping[str, Strings]) -> Strings:
@@ -217,10 +265,16 @@ def _places_note(ratings: Names, header: Names, path: str) -> list[str]:
     """What is said of ratings in lists of objects that name nobody."""
     lists = [match[1] for match in map(_IN_LIST.fullmatch, ratings) if match]
     places = [name for name in lists if name in header]
-    return [f"{path}: each place in '{places[0]}' counts as one annotator"] if places else []
+    return (
+        [f"{path}: each place in '{places[0]}' counts as one annotator"]
+        if places
+        else []
+    )
 
 
-def missing(role: str, header: Names, path: str, more: str = "", scores: Names = ()) -> InputError:
+def missing(
+    role: str, header: Names, path: str, more: str = "", scores: Names = ()
+) -> InputError:
     """The error where no column has a needed role; `scores` are named, `more` is a remedy."""
     problem = f"no column for the {role}: none is called {', '.join(ROLES[role].names)}"
     remedy = f"name it with {flag_of(role)}=NAME (in Python Columns({role}=NAME))"
@@ -262,12 +316,18 @@ def _expanded(names: Names, role: str, header: Names, path: str) -> Strings:
     result: list[str] = []
     for name in names:
         alone = name in header or not is_pattern(name)
-        columns = [name] if alone else [column for column in header if matches(column, name)]
+        columns = (
+            [name] if alone else [column for column in header if matches(column, name)]
+        )
         if role == "rating" and not alone:  # a mean of annotators is none of them
-            columns = [column for column in columns if not _is_summary(column)] or columns
+            columns = [
+                column for column in columns if not _is_summary(column)
+            ] or columns
         if not columns:
             problem = f"no column matches '{name}' ({flag_of(role)})"
-            raise InputError(problem, path=path, remedy=f"the columns are {listed(header)}")
+            raise InputError(
+                problem, path=path, remedy=f"the columns are {listed(header)}"
+            )
         result += columns
     return tuple(dict.fromkeys(result))
 
@@ -288,7 +348,9 @@ def flag_of(role: str) -> str:
     return ROLES[role].flag or f"--column {role}"
 
 
-def _by_alias(columns: Columns, roles: Names, role: str, header: Names, path: str) -> Strings:
+def _by_alias(
+    columns: Columns, roles: Names, role: str, header: Names, path: str
+) -> Strings:
     """The column with a usual name of the role: of those that no flag names, else of shared ones.
 
     Groups and slices may be any column, and one may say in several ways where a text belongs. A
@@ -299,17 +361,24 @@ def _by_alias(columns: Columns, roles: Names, role: str, header: Names, path: st
     used = {name for names in flags.values() for name in names}
     sharing = {"any", "place"} if record.of == "place" else {"any"}
     unshared = {
-        name for flag, names in flags.items() if ROLES[flag].of not in sharing for name in names
+        name
+        for flag, names in flags.items()
+        if ROLES[flag].of not in sharing
+        for name in names
     }
     hidden = ROLES["label"].words if role == "rating" and "label" in roles else ()
     aliases = {*record.names}.difference(hidden)
     for excluded in (used, unshared):
         free = [name for name in header if name not in excluded]
         exact = aliases.intersection(free)
-        result = [name for name in free if name in exact or folded(name) in aliases - exact]
+        result = [
+            name for name in free if name in exact or folded(name) in aliases - exact
+        ]
         result = [name for name in result if folded(name) not in record.weak] or result
         if len(result) > 1:
-            remedy = f"choose one with {flag_of(role)}=NAME (in Python Columns({role}=NAME))"
+            remedy = (
+                f"choose one with {flag_of(role)}=NAME (in Python Columns({role}=NAME))"
+            )
             problem = f"more than one column could be the {role}: {listed(result)}"
             raise InputError(problem, path=path, remedy=remedy)
         if result:
@@ -321,11 +390,15 @@ def check_header(names: Iterable[str], flag: str, header: Names, path: str) -> N
     """Raises InputError for a flag that names a column that is not there."""
     for name in names:
         if name not in header:
-            alike = [column for column in header if column.casefold() == name.casefold()]
+            alike = [
+                column for column in header if column.casefold() == name.casefold()
+            ]
             near = alike or difflib.get_close_matches(name, header, n=1)
             remedy = f"did you mean '{near[0]}'? The columns" if near else "the columns"
             remedy += f" are {listed(header)}"
-            raise InputError(f"there is no column '{name}' ({flag})", path=path, remedy=remedy)
+            raise InputError(
+                f"there is no column '{name}' ({flag})", path=path, remedy=remedy
+            )
 
 
 def listed(names: Names, limit: int = 40) -> str:

@@ -15,11 +15,33 @@ from refless.registry.plural import counted
 ANY = "*"
 _MOST_WORDS = 12  # that a column of statuses has
 _SHOWN = 10
-_INVALID = "rejected discarded cancelled canceled ignored skipped draft spam deleted invalid"
+_INVALID = (
+    "rejected discarded cancelled canceled ignored skipped draft spam deleted invalid"
+)
 _INVALID_WORDS = {*_INVALID.split(), "timed-out", "timed_out", "returned", "expired"}
-_PREVIEWS = {"preview", "survey preview", "survey test"}  # Qualtrics; 1, 2 and 8 in its codes
-_CONTROLS = {"bad_ref", "bad-ref", "bad ref", "badref", "chk", "ctrl", "control", "catch", "trap"}
-_CONTROLS |= {"attention check", "attention_check", "quality control", "test question", "gold"}
+_PREVIEWS = {
+    "preview",
+    "survey preview",
+    "survey test",
+}  # Qualtrics; 1, 2 and 8 in its codes
+_CONTROLS = {
+    "bad_ref",
+    "bad-ref",
+    "bad ref",
+    "badref",
+    "chk",
+    "ctrl",
+    "control",
+    "catch",
+    "trap",
+}
+_CONTROLS |= {
+    "attention check",
+    "attention_check",
+    "quality control",
+    "test question",
+    "gold",
+}
 _YES: set[str | float] = {"true", "yes", 1.0}
 _YES_OR_NO = {*_YES, "false", "no", 0.0, "nan", "none", "null"}
 _AMBIGUOUS = {"control", "gold"}  # also arms of experiments, and references
@@ -30,12 +52,25 @@ _OF += "|participant|questionnaire|ratings?|records?|responses?|results?|review|
 _OF += "|survey|tasks?|work|worker"
 # what the last words of a column's name say -> its values that make a row invalid
 _MARKS: tuple[tuple[re.Pattern[str], set[str | float]], ...] = (
-    (re.compile(rf"(.*[:.])?((.*_)?({_OF})_?)?(status|state)"), {*_INVALID_WORDS, *_PREVIEWS}),
+    (
+        re.compile(rf"(.*[:.])?((.*_)?({_OF})_?)?(status|state)"),
+        {*_INVALID_WORDS, *_PREVIEWS},
+    ),
     (re.compile(r"response_?type|distribution_?channel"), {*_PREVIEWS, "spam"}),
     (re.compile(r"(.*_)?(item|segment|question|task)_?type"), {*_CONTROLS, "bad"}),
     (re.compile(r"type"), {*_CONTROLS}),
-    (re.compile(r"(was_|is_|_)?(cancell?ed|discarded|rejected|ignored|skipped|draft)"), _YES),
-    (re.compile(r"(is_|_)?(preview|golden?|control|control_item|attention_check|tainted)"), _YES),
+    (
+        re.compile(
+            r"(was_|is_|_)?(cancell?ed|discarded|rejected|ignored|skipped|draft)"
+        ),
+        _YES,
+    ),
+    (
+        re.compile(
+            r"(is_|_)?(preview|golden?|control|control_item|attention_check|tainted)"
+        ),
+        _YES,
+    ),
     (re.compile(r"answer"), {"ignore"}),  # Prodigy, where all its words are these
 )
 _PRODIGY = {"accept", "reject", "ignore"}
@@ -63,8 +98,12 @@ def conditions_in(texts: Sequence[str]) -> tuple[Condition, ...]:
         column, equals, value = text.partition("=")
         equal = not column.endswith("!")
         if not equals or not column.removesuffix("!").strip():
-            raise UsageError(f"--where needs COLUMN=VALUE or COLUMN!=VALUE, got '{text}'")
-        conditions.append(Condition(column.removesuffix("!").strip(), value.strip(), equal))
+            raise UsageError(
+                f"--where needs COLUMN=VALUE or COLUMN!=VALUE, got '{text}'"
+            )
+        conditions.append(
+            Condition(column.removesuffix("!").strip(), value.strip(), equal)
+        )
     return tuple(conditions)
 
 
@@ -88,7 +127,9 @@ def marked(name: str, cells: Sequence[object]) -> list[int]:
     if invalid == _YES and words - _YES_OR_NO:  # counts
         return []
     words_of_invalid = {values[row] for row in rows}
-    is_ambiguous = folded(name) in {*_AMBIGUOUS, "rejected"} or words_of_invalid <= _AMBIGUOUS
+    is_ambiguous = (
+        folded(name) in {*_AMBIGUOUS, "rejected"} or words_of_invalid <= _AMBIGUOUS
+    )
     most = _MOST_CONTROLS * len(cells) if is_ambiguous else len(cells)
     return rows if len(rows) < most else []
 

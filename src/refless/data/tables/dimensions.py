@@ -64,7 +64,8 @@ def of_one_dimension(rows: Gathered, reading: Reading, roles: Names) -> Columns:
         InputError: a dimension that nobody rated, a dimension column that is not there, a rating
             without a dimension, several criteria within one dimension.
     """
-    columns, dimension = reading.columns, reading.dimension
+    columns = reading.columns
+    dimension = reading.dimension
     ratings = [name for name in rows.columns if _is_rating(name, columns)]
     column = _column(rows, columns, roles, ratings)
     counts: Mapping[str, int] = rows.dimensions or _counts(rows, column, ratings)
@@ -84,7 +85,13 @@ def of_one_dimension(rows: Gathered, reading: Reading, roles: Names) -> Columns:
         return replace(columns, rating=(str(dimension),))
     if column is not None and len(counts) > 1:
         cells = enumerate(rows.columns[column])
-        rows.without({row for row, cell in cells if not _is_blank(cell) and str(cell) != dimension})
+        rows.without(
+            {
+                row
+                for row, cell in cells
+                if not _is_blank(cell) and str(cell) != dimension
+            }
+        )
     return replace(columns, dimension=column)
 
 
@@ -99,9 +106,12 @@ def _is_rating(name: str, columns: Columns) -> bool:
     return folded(name) in ROLES["rating"].words
 
 
-def _column(rows: Gathered, columns: Columns, roles: Names, ratings: Names) -> str | None:
+def _column(
+    rows: Gathered, columns: Columns, roles: Names, ratings: Names
+) -> str | None:
     """The column that tells what was rated: by a flag, by its name, or as ratings differ in it."""
-    role, header = ROLES["dimension"], [*rows.header]
+    role = ROLES["dimension"]
+    header = [*rows.header]
     if columns.dimension is not None and not rows.notes:
         check_header((columns.dimension,), flag_of("dimension"), header, rows.name)
     words = [columns.dimension] if columns.dimension in rows.columns else role.words
@@ -163,7 +173,9 @@ def _outermost(names: Names) -> list[str]:
 
 def _several(counts: Mapping[str, int], path: str, column: str | None) -> InputError:
     """The error for more than one dimension; it names a column that was not called so."""
-    counts_text = ", ".join(f"'{name}' ({n})" if n else f"'{name}'" for name, n in counts.items())
+    counts_text = ", ".join(
+        f"'{name}' ({n})" if n else f"'{name}'" for name, n in counts.items()
+    )
     place = "" if column in (None, *ROLES["dimension"].words) else f" in '{column}'"
     found = f"ratings of several dimensions{place}: {counts_text}"
     return SeveralDimensionsError(found, [*counts], path)
@@ -176,7 +188,9 @@ def _none(dimension: str, dimensions: Names, rows: Gathered) -> InputError:
         columns = listed([*rows.header])
         remedy = "leave --dimension out: none has a name, and no column has this one; the columns "
         remedy += f"are {columns}"
-    return InputError(f"no ratings of a dimension '{dimension}'", path=rows.name, remedy=remedy)
+    return InputError(
+        f"no ratings of a dimension '{dimension}'", path=rows.name, remedy=remedy
+    )
 
 
 def one_of(words: Names) -> tuple[str | None, Scale | None]:
@@ -185,5 +199,7 @@ def one_of(words: Names) -> tuple[str | None, Scale | None]:
     if len(named) != len(words):
         raise UsageError(f"--dimension names one twice: {', '.join(words)}")
     if len(words) > 1:
-        raise SeveralDimensionsError(f"several dimensions are asked for: {listed([*named])}", words)
+        raise SeveralDimensionsError(
+            f"several dimensions are asked for: {listed([*named])}", words
+        )
     return next(iter(named.items()), (None, None))

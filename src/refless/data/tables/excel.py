@@ -19,7 +19,14 @@ from refless.data.tables.columns import Keep, listed
 from refless.data.tables.reading import NumberedRows, Reading, Source
 from refless.data.tables.roles import ROLES
 from refless.data.tables.spellings import folded
-from refless.data.tables.streams import ABOVE, Place, check_names, members_of, opened, raw_of
+from refless.data.tables.streams import (
+    ABOVE,
+    Place,
+    check_names,
+    members_of,
+    opened,
+    raw_of,
+)
 from refless.files.untrusted import check_foreign, workbook_of
 from refless.registry.arrays import Names, Strings
 from refless.registry.errors import InputError, MissingExtraError, RefLessError
@@ -38,7 +45,9 @@ _SHARES = {
 }  # 0.8, whether it is shown as 80 % or not
 _UNSAVED = Unreadable("a formula without a saved value")
 Cells = list[object]
-Merged = dict[int, list[tuple[int, int]]]  # first row -> column and last row of each merged cell
+Merged = dict[
+    int, list[tuple[int, int]]
+]  # first row -> column and last row of each merged cell
 
 
 class _Percent(float):
@@ -56,7 +65,9 @@ def excel(place: Place, keep: Keep) -> Iterator[Source]:
         rows = _rows(book[title], place.path, merged, formulas)
         number, header = next(rows, (0, []))
         if not number:
-            raise InputError("the sheet is empty", path=place.path, remedy=_sheets(book))
+            raise InputError(
+                "the sheet is empty", path=place.path, remedy=_sheets(book)
+            )
         if number in merged:
             remedy = f"give each column its name in one cell of one row; {ABOVE}"
             problem = f"merged cells join the header, row {number}, with the row below"
@@ -65,12 +76,17 @@ def excel(place: Place, keep: Keep) -> Iterator[Source]:
         check_names(names, place.path, number)
         sentences = [] if place.sheet else [*_unread(book, title)]
         of_sheet = {SHEET: title} if place.sheet and SHEET not in names else {}
-        cell = partial(_cell, in_percent=_in_percent(names, place, keep), sentences=sentences)
+        cell = partial(
+            _cell, in_percent=_in_percent(names, place, keep), sentences=sentences
+        )
         content = _by_name(rows, names, place.path, keep, cell)
         content = (
-            (n, row if isinstance(row, InputError) else row | of_sheet) for n, row in content
+            (n, row if isinstance(row, InputError) else row | of_sheet)
+            for n, row in content
         )
-        yield Source(columns=(*names, *of_sheet), rows=content, lines=False, sentences=sentences)
+        yield Source(
+            columns=(*names, *of_sheet), rows=content, lines=False, sentences=sentences
+        )
 
 
 def sheets_of(path: str, reading: Reading, keep: Keep) -> list[str]:
@@ -83,7 +99,9 @@ def sheets_of(path: str, reading: Reading, keep: Keep) -> list[str]:
         book = load()
         readable = _readable(book, keep)
         if not readable:
-            raise InputError("no sheet has columns to read", path=path, remedy=_sheets(book))
+            raise InputError(
+                "no sheet has columns to read", path=path, remedy=_sheets(book)
+            )
         return [f"{file}#{title}" for title in readable]
 
 
@@ -96,9 +114,14 @@ def _workbook(place: Place) -> Iterator[Any]:
         raise MissingExtraError("Excel", "excel") from fault
 
     def load(*, values: bool = True) -> Any:  # noqa: ANN401 - openpyxl has no types
-        with warnings.catch_warnings(), redirect_stdout(io.StringIO()):  # it prints some faults
+        with (
+            warnings.catch_warnings(),
+            redirect_stdout(io.StringIO()),
+        ):  # it prints some faults
             warnings.simplefilter("ignore")  # of styles and rules that it does not keep
-            book = load_workbook(raw, read_only=True, data_only=values, keep_links=False)
+            book = load_workbook(
+                raw, read_only=True, data_only=values, keep_links=False
+            )
         for sheet in book.worksheets:
             sheet.reset_dimensions()  # what the file says of its size need not be so
         return book
@@ -106,17 +129,25 @@ def _workbook(place: Place) -> Iterator[Any]:
     with opened(place) as stream:
         raw = stream if stream.seekable() else io.BytesIO(stream.read())
         with _faults_of(place.path):
-            files = members_of(raw, place).namelist()  # refuses what unpacks to too much
+            files = members_of(
+                raw, place
+            ).namelist()  # refuses what unpacks to too much
         if files and not any(name.startswith("xl/") for name in files):
-            problem = f"a zip file of {counted(len(files), 'file')}, and no Excel workbook"
-            remedy = f"unpack it and name the files that are to be read: {listed(files, 5)}"
+            problem = (
+                f"a zip file of {counted(len(files), 'file')}, and no Excel workbook"
+            )
+            remedy = (
+                f"unpack it and name the files that are to be read: {listed(files, 5)}"
+            )
             raise InputError(problem, path=place.path, remedy=remedy)
         yield load
 
 
 def _named(book: Any, place: Place) -> str:  # noqa: ANN401
     if place.sheet not in {sheet.title for sheet in book.worksheets}:
-        raise InputError(f"no sheet '{place.sheet}'", path=place.path, remedy=_sheets(book))
+        raise InputError(
+            f"no sheet '{place.sheet}'", path=place.path, remedy=_sheets(book)
+        )
     return place.sheet
 
 
@@ -129,7 +160,9 @@ def _chosen(book: Any, place: Place, keep: Keep) -> str:  # noqa: ANN401
     if not book.worksheets:
         raise InputError("there is no sheet of cells", path=place.path)
     readable = _readable(book, keep)
-    tables = [title for title, names in readable.items() if len(names) > 1] or [*readable]
+    tables = [title for title, names in readable.items() if len(names) > 1] or [
+        *readable
+    ]
     alike = [title for title in tables if readable[title] == readable[tables[0]]]
     if len(alike) > 1:
         file = place.path
@@ -145,7 +178,11 @@ def _readable(book: Any, keep: Keep) -> dict[str, set[str]]:  # noqa: ANN401
     readable = {}
     for sheet in book.worksheets:
         beginning = [*islice(_rows(sheet, sheet.title), 2)]
-        names = {name for name in _names_in(beginning[0][1]) if keep(name)} if beginning else set()
+        names = (
+            {name for name in _names_in(beginning[0][1]) if keep(name)}
+            if beginning
+            else set()
+        )
         if names and len(beginning) > 1:
             readable[str(sheet.title)] = names
     return readable
@@ -163,14 +200,16 @@ def _unread(book: Any, title: str) -> Iterator[str]:  # noqa: ANN401
 def _sheets(book: Any) -> str:  # noqa: ANN401
     names = listed([sheet.title for sheet in book.worksheets])
     return (
-        f"name a sheet as in 'FILE.xlsx#SHEET', or all as in 'FILE.xlsx#*'; the sheets are {names}"
+        "name a sheet as in 'FILE.xlsx#SHEET', or all as in 'FILE.xlsx#*'; "
+        f"the sheets are {names}"
     )
 
 
 def _marks_of(sheet: Any) -> tuple[Merged, bool]:  # noqa: ANN401
     """The merged cells of several rows, and whether there are formulas; openpyxl tells neither."""
     merged: Merged = defaultdict(list)
-    formulas, tail = False, b""
+    formulas = False
+    tail = b""
     with sheet._get_source() as stream:  # noqa: SLF001 - the one name for the sheet's own file
         while chunk := stream.read(_CHUNK):
             text = tail + chunk
@@ -211,7 +250,8 @@ def _rows(
     for number in range(1, _MOST_ROWS + 2):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            row, formula = next(rows, None), next(written, ())
+            row = next(rows, None)
+            formula = next(written, ())
         if row is None:
             return
         cells = [_value(cell) for cell in row]
@@ -230,11 +270,15 @@ def _value(cell: Any) -> object:  # noqa: ANN401
     value = cell_of(cell.value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return (
-        _Percent(cell.value) if is_number and "%" in _LITERAL.sub("", cell.number_format) else value
+        _Percent(cell.value)
+        if is_number and "%" in _LITERAL.sub("", cell.number_format)
+        else value
     )
 
 
-def _filled(cells: Cells, number: int, covering: dict[int, tuple[int, object]]) -> Cells:
+def _filled(
+    cells: Cells, number: int, covering: dict[int, tuple[int, object]]
+) -> Cells:
     """The cells of a row with the merged ones that reach into it, by column."""
     for column, (last, cell) in covering.items():
         if number <= last:
@@ -245,13 +289,20 @@ def _filled(cells: Cells, number: int, covering: dict[int, tuple[int, object]]) 
 
 def _in_percent(names: Names, place: Place, keep: Keep) -> set[str]:
     """The columns whose shares are percents, as the scale is: all that are read, but chances."""
-    scale, chances = place.reading.scale, {place.reading.columns.probability, *_SHARES}
+    scale = place.reading.scale
+    chances = {place.reading.columns.probability, *_SHARES}
     if scale is None or scale[1] != _PERCENTS:
         return set()
-    return {name for name in names if keep(name) and chances.isdisjoint({name, folded(name)})}
+    return {
+        name
+        for name in names
+        if keep(name) and chances.isdisjoint({name, folded(name)})
+    }
 
 
-def _cell(name: str, value: object, in_percent: Collection[str], sentences: list[str]) -> object:
+def _cell(
+    name: str, value: object, in_percent: Collection[str], sentences: list[str]
+) -> object:
     """The value of a cell in a column; the first that is read as percent is said."""
     if not isinstance(value, _Percent):
         return value
@@ -276,15 +327,23 @@ def _by_name(
     with _faults_of(path):
         for number, cells in rows:
             cells = [*cells, *[None] * (width - len(cells))]
-            row = {name: cell(name, value) for name, value in zip(names, cells, strict=False)}
-            unsaved = [name for name, value in row.items() if value is _UNSAVED and keep(name)]
+            row = {
+                name: cell(name, value)
+                for name, value in zip(names, cells, strict=False)
+            }
+            unsaved = [
+                name for name, value in row.items() if value is _UNSAVED and keep(name)
+            ]
             if any(value is not None for value in cells[width:]):
                 problem = f"a cell beyond the {counted(width, 'column')} of the header"
                 remedy = f"give its column a name, or empty it; {ABOVE}"
                 yield number, InputError(problem, remedy=remedy)
             elif unsaved:
                 remedy = "open the workbook in a spreadsheet and save it; values are saved then"
-                yield number, InputError(str(_UNSAVED), column=unsaved[0], remedy=remedy)
+                yield (
+                    number,
+                    InputError(str(_UNSAVED), column=unsaved[0], remedy=remedy),
+                )
             else:
                 yield number, row
 
@@ -300,4 +359,6 @@ def _faults_of(path: str) -> Iterator[None]:
         check_foreign(fault)
         why = " ".join(str(fault).split())[:80] or type(fault).__name__
         remedy = "open it in a spreadsheet and save it as .xlsx, without a password"
-        raise InputError(f"not an Excel workbook ({why})", path=path, remedy=remedy) from fault
+        raise InputError(
+            f"not an Excel workbook ({why})", path=path, remedy=remedy
+        ) from fault

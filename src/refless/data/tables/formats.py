@@ -46,13 +46,17 @@ ENDINGS = {
 RECORDS = "records.json"  # in a folder that Argilla wrote
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 DELIMITERS = (",", ";", "\t")
-_SEP = re.compile(r'\s*"?sep=(.)"?[\r\n]+')  # Excel's first line: what stands between cells
+_SEP = re.compile(
+    r'\s*"?sep=(.)"?[\r\n]+'
+)  # Excel's first line: what stands between cells
 _QUOTED = re.compile(r'"[^"]*"')
 _CELL_LIMIT = 2**31 - 1  # the largest that csv accepts on every platform
 _cell_lock = threading.RLock()
 
 
-def source_of(path: str, reading: Reading, keep: Keep) -> AbstractContextManager[Source]:
+def source_of(
+    path: str, reading: Reading, keep: Keep
+) -> AbstractContextManager[Source]:
     """The rows of a file, open while the context lasts; faults of its bytes are InputErrors.
 
     Raises:
@@ -68,7 +72,9 @@ def source_of(path: str, reading: Reading, keep: Keep) -> AbstractContextManager
     raw = raw_of(file, reading.max_bytes)
     place = Place(path=path, raw=raw, reading=reading, sheet=sheet)
     name = reading.format or format_of(place)
-    return _export(place, keep, name) if name in exports() else FORMATS[name](place, keep)
+    return (
+        _export(place, keep, name) if name in exports() else FORMATS[name](place, keep)
+    )
 
 
 def format_of(place: Place) -> str:
@@ -76,7 +82,9 @@ def format_of(place: Place) -> str:
     ending = PurePath(workbook_of(place.path)[0].removesuffix(".gz")).suffix.lower()
     plain = ENDINGS.get(ending) or _plain(place, ending)
     first = _first(place, plain, sniff=ending not in ENDINGS)
-    return next((name for name, export in exports().items() if export.looks_like(first)), plain)
+    return next(
+        (name for name, export in exports().items() if export.looks_like(first)), plain
+    )
 
 
 def _plain(place: Place, ending: str = "") -> str:
@@ -91,8 +99,14 @@ def _plain(place: Place, ending: str = "") -> str:
         return "json"
     header = head.partition("\n")[0]
     if head.startswith("{"):
-        alone = not head.partition("\n")[2].strip()  # an object on one line may hold the rows
-        return "json" if ending == ".json" and (alone or not _object_in(header)) else "jsonl"
+        alone = not head.partition("\n")[
+            2
+        ].strip()  # an object on one line may hold the rows
+        return (
+            "json"
+            if ending == ".json" and (alone or not _object_in(header))
+            else "jsonl"
+        )
     if _SEP.match(head):
         return "csv"
     if "\t" in header:
@@ -111,7 +125,9 @@ def _object_in(line: str) -> Mapping[str, object]:
 def _first(place: Place, plain: str, *, sniff: bool) -> Mapping[str, object]:
     """The first object of a file of JSON, else the names of its columns; nothing of plain text."""
     if plain == "excel":
-        headers = (export.header(place) for export in exports().values()) if sniff else ()
+        headers = (
+            (export.header(place) for export in exports().values()) if sniff else ()
+        )
         return next(filter(None, headers), {})
     if plain in {"csv", "parquet"}:
         with FORMATS[plain](place, lambda _: True) as source:
@@ -151,7 +167,9 @@ def _json(place: Place, keep: Keep) -> Iterator[Source]:
     if len(values) > 1 or not isinstance(only := next(iter(values), None), dict):
         yield _objects(values)
     else:
-        rows, sentence = _rows_within(only, place.path, lambda n: keep(n) and not _is_vague(n))
+        rows, sentence = _rows_within(
+            only, place.path, lambda n: keep(n) and not _is_vague(n)
+        )
         yield replace(_objects(rows), sentences=[sentence] if sentence else [])
 
 
@@ -176,17 +194,28 @@ def _rows_within(row: Row, path: str, keep: Keep) -> tuple[list[object], str]:
         if not by_column:
             return [row], ""
         numbers = sorted(numbered, key=int)
-        return [{name: at(row, name, n) for name in row} for n in numbers], "rows by columns"
+        return [
+            {name: at(row, name, n) for name in row} for n in numbers
+        ], "rows by columns"
     if all(map(fields_of, cells)) and any(keep(name) for name in numbered):
         return cells, "rows by their index"
-    names, lines = items(row.get("columns")), items(row.get("data"))
+    names = items(row.get("columns"))
+    lines = items(row.get("data"))
     if names and lines and all(isinstance(line, list) for line in lines):
         texts = [str(name) for name in names]
-        return [dict(zip(texts, items(line), strict=False)) for line in lines], "rows of 'data'"
+        return [
+            dict(zip(texts, items(line), strict=False)) for line in lines
+        ], "rows of 'data'"
     lists = dict(_lists_in(row, 3))
-    columns = {where: {*filter(keep, fields_of(rows[0]))} for where, rows in lists.items()}
+    columns = {
+        where: {*filter(keep, fields_of(rows[0]))} for where, rows in lists.items()
+    }
     widest = max(map(len, columns.values()), default=0)
-    lists = {where: rows for where, rows in lists.items() if len(columns[where]) == widest > 0}
+    lists = {
+        where: rows
+        for where, rows in lists.items()
+        if len(columns[where]) == widest > 0
+    }
     if len(lists) > 1:
         remedy = "save the one that is to be read as a file of its own"
         problem = f"lists of rows inside an object: {', '.join(map(repr, lists))}"
@@ -199,10 +228,16 @@ def _rows_within(row: Row, path: str, keep: Keep) -> tuple[list[object], str]:
 def _lists_in(row: Row, depth: int) -> Iterator[tuple[str, list[object]]]:
     """The lists of objects in an object, or objects of objects, by dotted name."""
     for name, value in row.items():
-        if isinstance(value, list) and value and all(isinstance(line, dict) for line in value):
+        if (
+            isinstance(value, list)
+            and value
+            and all(isinstance(line, dict) for line in value)
+        ):
             yield name, value
         elif isinstance(value, dict) and depth > 1:
-            yield from ((f"{name}.{inner}", rows) for inner, rows in _lists_in(value, depth - 1))
+            yield from (
+                (f"{name}.{inner}", rows) for inner, rows in _lists_in(value, depth - 1)
+            )
 
 
 def _objects(values: Iterable[object]) -> Source:
@@ -260,7 +295,10 @@ def _text(place: Place, _: Keep) -> Iterator[Source]:
     name = place.reading.columns.text or "text"
     with text_of(place) as lines:
         rows: NumberedRows = (
-            (number, {name: line.rstrip("\n").removeprefix("\ufeff" if number == 1 else "")})
+            (
+                number,
+                {name: line.rstrip("\n").removeprefix("\ufeff" if number == 1 else "")},
+            )
             for number, line in enumerate(lines, 1)
         )
         yield Source(columns=(name,), rows=rows)
@@ -299,7 +337,10 @@ def _cells(place: Place, delimiter: str, *, quoted: bool) -> Iterator[Source]:
         if quoted:
             rows = _csv_rows(lines, delimiter, place.path)
         else:
-            rows = ((n, line.rstrip("\n").split(delimiter)) for n, line in enumerate(lines, 1))
+            rows = (
+                (n, line.rstrip("\n").split(delimiter))
+                for n, line in enumerate(lines, 1)
+            )
         yield _headed(rows, place.path)
 
 
@@ -315,8 +356,11 @@ def _csv_rows(
             return
         except csv.Error as fault:
             if "unexpected end" in str(fault):
-                problem, remedy = "a quote opened in this row never closes", "close or double it"
-                raise InputError(problem, path=path, line=start, remedy=remedy) from fault
+                problem = "a quote opened in this row never closes"
+                remedy = "close or double it"
+                raise InputError(
+                    problem, path=path, line=start, remedy=remedy
+                ) from fault
             remedy = "double the quotes inside quoted cells, or pass --read quoting=no"
             yield start, InputError(f"not CSV: {fault}", remedy=remedy)
         else:
@@ -333,13 +377,17 @@ def _headed(rows: Iterator[tuple[int, list[str] | InputError]], path: str) -> So
             names = tuple(cell.removeprefix("\ufeff").strip() for cell in cells)
             check_names(names, path, line)
             return Source(columns=names, rows=_named_cells(rows, names))
-    raise InputError("there is no header", path=path, remedy="give a first line of column names")
+    raise InputError(
+        "there is no header", path=path, remedy="give a first line of column names"
+    )
 
 
 def _is_sep(cells: Names) -> bool:
     """Whether this is Excel's line that names the delimiter, cut at it or whole."""
     first = cells[0].removeprefix("\ufeff").strip('"')
-    return first.startswith("sep=") and len(first) <= len("sep=;") and not any(cells[1:])
+    return (
+        first.startswith("sep=") and len(first) <= len("sep=;") and not any(cells[1:])
+    )
 
 
 def _named_cells(
@@ -353,7 +401,9 @@ def _named_cells(
             continue  # a blank line, or Excel's row of empty cells
         elif len(cells) == width:
             yield line, dict(zip(names, cells, strict=True))
-        elif cells != [""]:  # a blank line is a row only where an empty cell makes a whole one
+        elif cells != [
+            ""
+        ]:  # a blank line is a row only where an empty cell makes a whole one
             count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
             problem = f"{count} where the header has {width}"
             remedy = "check delimiters, quotes and line ends inside cells"

@@ -37,7 +37,9 @@ from refless.registry.errors import InputError
 
 _CHUNK = 8192
 MODELS = {"assistant", "gpt", "model", "bot", "ai", "agent", "chatbot"}  # in chats
-_SIDE = re.compile(r"(.+)[_ -]([a-z]|v?\d+|old|new)", re.IGNORECASE)  # output_a, output_v1
+_SIDE = re.compile(
+    r"(.+)[_ -]([a-z]|v?\d+|old|new)", re.IGNORECASE
+)  # output_a, output_v1
 
 
 class FilePart(NamedTuple):
@@ -93,7 +95,11 @@ class Gathered:
     def scale(self) -> Scale | None:
         """Lowest and highest rating, if all files say the same."""
         scales = {notes.scale for _, notes in self.notes}
-        return scales.pop() if len(scales) == 1 and len(self.notes) == len(self.parts) else None
+        return (
+            scales.pop()
+            if len(scales) == 1 and len(self.notes) == len(self.parts)
+            else None
+        )
 
     def seen(self, name: str) -> Sequence[object]:
         """The cells of a column in the first rows, wanted or not."""
@@ -108,14 +114,18 @@ class Gathered:
         if folded(name) not in ROLES[role].names:
             return True
         about = [
-            column for other in ("system", "item", "source") for column in chosen.get(other, ())
+            column
+            for other in ("system", "item", "source")
+            for column in chosen.get(other, ())
         ]
         groups = [self.seen(column) for column in about]
         return ROLES[role].suits(folded(name), self.seen(name), groups)
 
     def part(self, row: int) -> FilePart:
         """The file of a row."""
-        return self.parts[bisect_right(self.parts, row, key=lambda part: part.first) - 1]
+        return self.parts[
+            bisect_right(self.parts, row, key=lambda part: part.first) - 1
+        ]
 
     @property
     def files(self) -> list[int]:
@@ -129,13 +139,19 @@ class Gathered:
         place = f"{'line' if part.lines else 'row'} {self.lines[row]}"
         return place if part is self.part(beside) else f"{part.name}, {place}"
 
-    def fault(self, row: int, problem: str, remedy: str, column: str | None = None) -> InputError:
+    def fault(
+        self, row: int, problem: str, remedy: str, column: str | None = None
+    ) -> InputError:
         """An error with the row's own place."""
         part = self.part(row)
         place = {"line" if part.lines else "row": self.lines[row]}
-        return InputError(problem, remedy=remedy, path=part.name, column=column, **place)
+        return InputError(
+            problem, remedy=remedy, path=part.name, column=column, **place
+        )
 
-    def refuse(self, row: int, problem: str, remedy: str, column: str | None = None) -> None:
+    def refuse(
+        self, row: int, problem: str, remedy: str, column: str | None = None
+    ) -> None:
         """Raises for a bad row, or remembers it; the first fault of a row counts."""
         if row in self.bad:
             return
@@ -163,11 +179,16 @@ class Gathered:
         remaining = [row for row in range(len(self)) if row not in rows]
         place = dict(zip(remaining, range(len(remaining)), strict=True))
         starts = [bisect_left(remaining, part.first) for part in self.parts]
-        self.parts = [p._replace(first=n) for p, n in zip(self.parts, starts, strict=True)]
-        self.bad = {place[row]: fault for row, fault in self.bad.items() if row in place}
+        self.parts = [
+            p._replace(first=n) for p, n in zip(self.parts, starts, strict=True)
+        ]
+        self.bad = {
+            place[row]: fault for row, fault in self.bad.items() if row in place
+        }
         self.lines = array("q", [self.lines[row] for row in remaining])
         self.columns = {
-            name: [cells[row] for row in remaining] for name, cells in self.columns.items()
+            name: [cells[row] for row in remaining]
+            for name, cells in self.columns.items()
         }
         self.glimpse = {
             name: [cell for row, cell in enumerate(cells) if row in place]
@@ -194,7 +215,9 @@ class Gathered:
         """Adds rows of the file that was begun last, some thousand at a time."""
         rows = iter(rows)
         while chunk := list(islice(rows, _CHUNK)):
-            contents: list[Row] = [{} if isinstance(row, InputError) else row for _, row in chunk]
+            contents: list[Row] = [
+                {} if isinstance(row, InputError) else row for _, row in chunk
+            ]
             names = dict.fromkeys(chain.from_iterable(contents))
             self._see(names, keep)
             self.parts[-1].columns.update(names)
@@ -206,7 +229,9 @@ class Gathered:
             for name, column in self.columns.items():
                 column.extend([row.get(name) for row in contents])
             for name, column in self.glimpse.items():
-                column.extend([row.get(name) for row in contents[: max(0, GLIMPSE - first)]])
+                column.extend(
+                    [row.get(name) for row in contents[: max(0, GLIMPSE - first)]]
+                )
 
 
 def gather(rows: object, keep: Keep, reading: Reading, names: Names = ()) -> Gathered:
@@ -224,7 +249,9 @@ def gather(rows: object, keep: Keep, reading: Reading, names: Names = ()) -> Gat
         for name, opened in _sources(rows, keep, reading):
             first = len(table)
             with opened as file:
-                source = lengthened(answered(file, reading.columns), reading.columns, name)
+                source = lengthened(
+                    answered(file, reading.columns), reading.columns, name
+                )
                 table.begin(name, source, keep)
                 content = _nested(source, outer(reading.columns, names))
                 table.extend(content, keep)
@@ -246,7 +273,10 @@ def _nested(source: Source, within: Names) -> NumberedRows:
     if not within:
         return source.rows
     rows = source.rows
-    return ((n, with_nested(row, within) if isinstance(row, dict) else row) for n, row in rows)
+    return (
+        (n, with_nested(row, within) if isinstance(row, dict) else row)
+        for n, row in rows
+    )
 
 
 def _sources(
@@ -256,18 +286,26 @@ def _sources(
     paths = paths_of(rows)
     if paths is None:
         pairs = is_pairs(first_row(rows)) and reading.format in {None, NAME}
-        name, source = source_in_memory(rows, (lambda _: True) if pairs else with_sides(keep))
+        name, source = source_in_memory(
+            rows, (lambda _: True) if pairs else with_sides(keep)
+        )
         if pairs:
-            source = exported(source, PAIRS, Place(path=name, raw=b"", reading=reading), keep)
+            source = exported(
+                source, PAIRS, Place(path=name, raw=b"", reading=reading), keep
+            )
         yield name, nullcontext(source)
     keep = with_sides(keep)
-    for path in chain.from_iterable(sheets_of(path, reading, keep) for path in paths or ()):
+    for path in chain.from_iterable(
+        sheets_of(path, reading, keep) for path in paths or ()
+    ):
         yield path, source_of(path, reading, keep)
 
 
 def with_sides(keep: Keep) -> Keep:
     """The same, of names of either side too: of `output_v1` if `output` is kept."""
-    return lambda name: keep(name) or bool((side := _SIDE.fullmatch(name)) and keep(side[1]))
+    return lambda name: (
+        keep(name) or bool((side := _SIDE.fullmatch(name)) and keep(side[1]))
+    )
 
 
 def answered(table: Source, columns: Columns) -> Source:
@@ -277,7 +315,9 @@ def answered(table: Source, columns: Columns) -> Source:
     """
     row, table = table.peeked()
     chats = [
-        name for name, cell in row.items() if folded(name) in ROLES["text"].hints and _turns(cell)
+        name
+        for name, cell in row.items()
+        if folded(name) in ROLES["text"].hints and _turns(cell)
     ]
     keyed = {*map(folded, row)}
     is_plain = table.notes is None and columns.text is None
@@ -286,13 +326,17 @@ def answered(table: Source, columns: Columns) -> Source:
     sourced = columns.source is not None or not keyed.isdisjoint(ROLES["source"].words)
     sentence = f"the text is the last turn of the model in '{chats[0]}'"
     sentence += "" if sourced else ", the source what is before"
-    return table.reshaped(lambda row, _: [_answer(row, chats[0], sourced=sourced)], sentence)
+    return table.reshaped(
+        lambda row, _: [_answer(row, chats[0], sourced=sourced)], sentence
+    )
 
 
 def _turns(cell: object) -> list[Row]:
     """The turns of a chat, with their roles; none of anything else."""
     turns = [turn for turn in items(unpacked(cell)) if isinstance(turn, dict)]
-    return turns if turns and all({"role", "from"} & turn.keys() for turn in turns) else []
+    return (
+        turns if turns and all({"role", "from"} & turn.keys() for turn in turns) else []
+    )
 
 
 def _answer(row: Row, name: str, *, sourced: bool) -> Row:
@@ -321,23 +365,36 @@ def lengthened(table: Source, columns: Columns, path: str) -> Source:
     row, table = table.peeked()
     names = table.columns or tuple(row)
     ends = _ends(names)
-    shared = {*columns.rating, *columns.score} & {*names}  # of the row, and so of no one text
+    shared = {*columns.rating, *columns.score} & {
+        *names
+    }  # of the row, and so of no one text
     if table.notes is not None or columns.text is not None or shared or len(ends) < 2:
         return table
     keyed = {folded(name) for name in names}
     item = "id" if "id" in names or keyed.isdisjoint(ROLES["source"].words) else None
-    if not keyed.isdisjoint(ROLES["item"].names) or columns.item or columns.id or columns.source:
+    if (
+        not keyed.isdisjoint(ROLES["item"].names)
+        or columns.item
+        or columns.id
+        or columns.source
+    ):
         item = None
     sentence = f"a row holds texts of {', '.join(ends)}: each is read as a row"
-    return table.reshaped(lambda row, line: _split(row, f"{path}:{line}", ends, item), sentence)
+    return table.reshaped(
+        lambda row, line: _split(row, f"{path}:{line}", ends, item), sentence
+    )
 
 
 def _ends(names: Names) -> list[str]:
     """The systems by which columns of texts are told apart; none if a column is about a text."""
     sides = [(folded(side[1]), side[2]) for side in map(_SIDE.fullmatch, names) if side]
     texts = [(stem, end) for stem, end in sides if stem in ROLES["text"].names]
-    plain = {name for role in ("text", "system", "rating") for name in ROLES[role].names}
-    of_one_text = plain.isdisjoint(map(folded, names)) and len({stem for stem, _ in texts}) == 1
+    plain = {
+        name for role in ("text", "system", "rating") for name in ROLES[role].names
+    }
+    of_one_text = (
+        plain.isdisjoint(map(folded, names)) and len({stem for stem, _ in texts}) == 1
+    )
     return [end for _, end in texts] if of_one_text else []
 
 

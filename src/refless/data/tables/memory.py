@@ -13,7 +13,9 @@ from refless.data.tables.streams import TEXTS_ALONE, check_names
 from refless.files.untrusted import matching
 from refless.registry.errors import InputError, UsageError
 
-FRAME, COLUMNS, ROWS = "the data frame", "the columns", "the rows"
+FRAME = "the data frame"
+COLUMNS = "the columns"
+ROWS = "the rows"
 
 
 class Frame(Protocol):
@@ -82,22 +84,30 @@ def first_row(rows: object) -> Mapping[str, object]:
     return row if isinstance(row, Mapping) else {}
 
 
-def _source_of_columns(rows: Frame, names: list[object], keep: Keep, path: str) -> Source:
+def _source_of_columns(
+    rows: Frame, names: list[object], keep: Keep, path: str
+) -> Source:
     texts = [str(name) for name in names]
     check_names(texts, path)
     index = _index_of(rows, texts)
     texts += index
-    needed = {*filter(keep, texts)} or {*texts[:1]}  # without any, rows could not be counted
+    needed = {*filter(keep, texts)} or {
+        *texts[:1]
+    }  # without any, rows could not be counted
     every = {t: rows[name] for t, name in zip(texts, names, strict=False)} | index
     columns = {name: every[name] for name in every if name in needed}
     glimpses = {name: _first_cells(every[name]) for name in every if name not in needed}
     indexes = {}
     if path != FRAME:
-        indexes = {name: getattr(column, "index", None) for name, column in columns.items()}
+        indexes = {
+            name: getattr(column, "index", None) for name, column in columns.items()
+        }
     for name, column in columns.items():
         if isinstance(column, str) or not hasattr(column, "__iter__"):
             problem = f"{type(column).__name__} where a column is needed"
-            raise InputError(problem, path=path, column=name, remedy="give a list of values")
+            raise InputError(
+                problem, path=path, column=name, remedy="give a list of values"
+            )
         columns[name] = cells_of(column)
     _check_indexes(indexes)
     lengths = {len(column): name for name, column in columns.items()}
@@ -119,7 +129,9 @@ def _index_of(rows: Frame, columns: Sequence[str]) -> dict[str, Any]:
     index: Any = getattr(rows, "index", None)
     if not hasattr(index, "get_level_values"):
         return {}
-    names = [name for name in index.names if name is not None and str(name) not in columns]
+    names = [
+        name for name in index.names if name is not None and str(name) not in columns
+    ]
     return {str(name): index.get_level_values(name) for name in names}
 
 
@@ -133,12 +145,16 @@ def _first_cells(column: Any) -> list[object]:  # noqa: ANN401 - a column of any
 
 def _check_indexes(indexes: Mapping[str, Any]) -> None:
     """Refuses Series with the same labels in another order: their cells would pair by place."""
-    labels = {name: [*index] for name, index in indexes.items() if hasattr(index, "equals")}
+    labels = {
+        name: [*index] for name, index in indexes.items() if hasattr(index, "equals")
+    }
     first = next(iter(labels), "")
     for name, own in labels.items():
         if own != labels[first] and {*own} & {*labels[first]}:
             problem = f"the indexes of '{first}' and '{name}' differ"
-            remedy = "join the Series by their labels (pandas.DataFrame({...}).dropna()), "
+            remedy = (
+                "join the Series by their labels (pandas.DataFrame({...}).dropna()), "
+            )
             remedy += "or pair them by place with .reset_index(drop=True)"
             raise InputError(problem, path=COLUMNS, remedy=remedy)
 

@@ -25,7 +25,9 @@ _MODEL = re.compile(
 
 def pseudonyms(names: list[str]) -> tuple[list[str], Strings]:
     """Annotators with a digest in place of each e-mail address, and a note that says so."""
-    mails = {name: name.strip().casefold() for name in {*names} if _MAIL.fullmatch(name)}
+    mails = {
+        name: name.strip().casefold() for name in {*names} if _MAIL.fullmatch(name)
+    }
     if not mails:
         return names, ()
     digests = {
@@ -50,7 +52,9 @@ def _alike(names: Iterable[str]) -> list[list[str]]:
     alike: dict[str, list[str]] = {}
     for name, form in zip(distinct, forms, strict=True):
         alike.setdefault(form, []).append(name)
-    return sorted(sorted(spellings) for spellings in alike.values() if len(spellings) > 1)
+    return sorted(
+        sorted(spellings) for spellings in alike.values() if len(spellings) > 1
+    )
 
 
 def _forms(names: Names) -> list[str]:
@@ -75,7 +79,9 @@ def keys_alike(role: str, keys: Names, owners: Sequence[Hashable]) -> Iterator[s
     Spellings that one owner, a system or a file, has side by side are two keys: nothing is said.
     """
     groups = _alike(keys)
-    owned: dict[str, set[Hashable]] = {key: set() for spellings in groups for key in spellings}
+    owned: dict[str, set[Hashable]] = {
+        key: set() for spellings in groups for key in spellings
+    }
     for key, owner in zip(keys, owners, strict=True) if groups else ():
         if key in owned:
             owned[key].add(owner)

@@ -28,7 +28,9 @@ def parquet(place: Place, keep: Keep) -> Iterator[Source]:
             # what is packed cannot be read from its end
             raw = stream if stream.seekable() else io.BytesIO(stream.read())
             file = ParquetFile(raw)
-            file = ParquetFile(raw, metadata=file.metadata, read_dictionary=_texts(file.schema))
+            file = ParquetFile(
+                raw, metadata=file.metadata, read_dictionary=_texts(file.schema)
+            )
             names = tuple(map(str, file.schema_arrow.names))
             check_names(names, place.path)
             _check_size(file, place)
@@ -41,8 +43,13 @@ def parquet(place: Place, keep: Keep) -> Iterator[Source]:
 
 def _check_size(file: Any, place: Place) -> None:  # noqa: ANN401 - pyarrow has no types
     """Raises InputError where the file says that it unpacks to more bytes than are read."""
-    groups = range(file.metadata.num_row_groups)  # the sizes of columns crash on damaged files
-    if sum(file.metadata.row_group(i).total_byte_size for i in groups) > place.reading.max_bytes:
+    groups = range(
+        file.metadata.num_row_groups
+    )  # the sizes of columns crash on damaged files
+    if (
+        sum(file.metadata.row_group(i).total_byte_size for i in groups)
+        > place.reading.max_bytes
+    ):
         raise too_large(place.path, place.reading.max_bytes)
 
 
@@ -56,7 +63,9 @@ def _texts(schema: Any) -> list[str]:  # noqa: ANN401
 
 def _parquet_rows(file: Any, columns: list[str], place: Place) -> NumberedRows:  # noqa: ANN401
     number = size = 0
-    width = sum(file.schema.column(i).length for i in range(len(file.schema)))  # of fixed lengths
+    width = sum(
+        file.schema.column(i).length for i in range(len(file.schema))
+    )  # of fixed lengths
     rows = max(1, min(8192, ROOM // max(width, 1)))
     for batch in file.iter_batches(batch_size=rows, columns=columns):
         # values of no length take no room; those of a dictionary are told before they are written
@@ -85,4 +94,6 @@ def _bytes(column: Any) -> int:  # noqa: ANN401
 
 def _decoded(column: Any) -> Any:  # noqa: ANN401
     """A dictionary as the values that it stands for."""
-    return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
+    return (
+        column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
+    )

@@ -8,7 +8,15 @@ from typing import Any, TypeVar
 import numpy as np
 
 from refless.data.human import human_ratings
-from refless.data.records import COLUMNS, Outputs, RatedPool, Ratings, Texts, as_outputs, columns_of
+from refless.data.records import (
+    COLUMNS,
+    Outputs,
+    RatedPool,
+    Ratings,
+    Texts,
+    as_outputs,
+    columns_of,
+)
 from refless.data.tables.columns import flag_of, listed, missing
 from refless.data.tables.exports.preferences import TITLE as PAIRS
 from refless.data.tables.memory import Rows
@@ -52,7 +60,10 @@ class PartlyRated(Read):
 
 
 def read_partly(
-    rows: Rows, reading: Reading = PLAIN, system: str | None = "", needed: Names = ("text",)
+    rows: Rows,
+    reading: Reading = PLAIN,
+    system: str | None = "",
+    needed: Names = ("text",),
 ) -> PartlyRated:
     """The outputs in rows from anywhere, with their ratings if they have any.
 
@@ -76,18 +87,23 @@ def read_partly(
     return partly_rated(table, reading, system)
 
 
-def partly_rated(table: RowTable, reading: Reading, system: str | None = "") -> PartlyRated:
+def partly_rated(
+    table: RowTable, reading: Reading, system: str | None = ""
+) -> PartlyRated:
     """The outputs of a table, with their ratings if they have any; raises as `read_partly`."""
     check_told_apart(table)
     table = table if system is None else with_systems(table, system, reading.columns)
-    chances, named = _probabilities(table), "id" in table.names
+    chances = _probabilities(table)
+    named = "id" in table.names
     rated = rated_of(table, reading, both=True) if has_ratings(table) else None
     unrated = range(len(table)) if rated is None else rated.unrated
     unrated = [row for row in unrated if row not in table.rows.bad]
     notes = table.roles.notes if rated is None else ()
     read = outputs_of_rows(table, unrated, notes, keys_of_unrated(table))
     reads: list[Read] = [read] if rated is None else [rated.read, read]
-    texts, pool, n = read.outputs, None, 0
+    texts = read.outputs
+    pool = None
+    n = 0
     if rated is not None:
         texts = _after(as_outputs(rated.read.pool), texts, named=named)
         n = len(rated.read.pool)
@@ -124,14 +140,23 @@ def _of_texts(texts: Texts, system: str | None) -> PartlyRated:
 
 def _after(first: Outputs, second: Outputs, *, named: bool = True) -> Outputs:
     """Both as one; without ids of their own they are counted."""
-    columns = {name: column + getattr(second, name) for name, column in columns_of(first).items()}
+    columns = {
+        name: column + getattr(second, name)
+        for name, column in columns_of(first).items()
+    }
     if not named:
         columns["ids"] = tuple(map(str, range(1, len(first) + len(second) + 1)))
-    scores = np.concatenate([first.scores, second.scores]) if first.score_names else first.scores
+    scores = (
+        np.concatenate([first.scores, second.scores])
+        if first.score_names
+        else first.scores
+    )
     return Outputs(**columns, score_names=first.score_names, scores=scores)
 
 
-def with_ratings(outputs: PartlyRated, more: PartlyRated) -> tuple[PartlyRated, RatedPool, int]:
+def with_ratings(
+    outputs: PartlyRated, more: PartlyRated
+) -> tuple[PartlyRated, RatedPool, int]:
     """The outputs with ratings that other rows have of them, all rated texts, and how many.
 
     A rated text is an output if both have its id and text, or system, item (or source) and text.
@@ -146,11 +171,17 @@ def with_ratings(outputs: PartlyRated, more: PartlyRated) -> tuple[PartlyRated, 
     ids = np.array([f"rated {name}" for name in more.pool.ids], dtype=object)
     ids[indices] = [outputs.texts.ids[i] for i in at[indices]]
     pool = replace(more.pool, ids=tuple(ids), named=True)
-    chances, probability = more.probability[more.place][indices], outputs.probability.copy()
-    probability[at[indices]] = np.where(np.isnan(chances), probability[at[indices]], chances)
+    chances = more.probability[more.place][indices]
+    probability = outputs.probability.copy()
+    probability[at[indices]] = np.where(
+        np.isnan(chances), probability[at[indices]], chances
+    )
     same = outputs.texts.take(at[indices])  # as the outputs say it of themselves
     mine = replace(
-        pool.take(indices), **columns_of(same), score_names=same.score_names, scores=same.scores
+        pool.take(indices),
+        **columns_of(same),
+        score_names=same.score_names,
+        scores=same.scores,
     )
     own = mine if outputs.pool is None else _one_pool(outputs.pool, mine)
     place = {name: i for i, name in enumerate(outputs.texts.ids)}
@@ -179,7 +210,9 @@ def _one_pool(first: RatedPool, second: RatedPool) -> RatedPool:
     texts = _after(as_outputs(first), as_outputs(second.take(fresh)))
     ratings = _joined(first.ratings, second.ratings, place)
     human = human_ratings(ratings, len(texts), scale=first.scale)
-    return replace(first, **columns_of(texts), scores=texts.scores, human=human, ratings=ratings)
+    return replace(
+        first, **columns_of(texts), scores=texts.scores, human=human, ratings=ratings
+    )
 
 
 def _joined(first: Ratings, second: Ratings, place: IntArray) -> Ratings:
@@ -190,7 +223,9 @@ def _joined(first: Ratings, second: Ratings, place: IntArray) -> Ratings:
     def renumbered(ratings: Ratings) -> IntArray:
         if not are_named:
             return np.zeros_like(ratings.annotator)
-        return np.array([*map(names.index, ratings.annotators)], np.int64)[ratings.annotator]
+        return np.array([*map(names.index, ratings.annotators)], np.int64)[
+            ratings.annotator
+        ]
 
     return Ratings(
         text=np.concatenate([first.text, place[second.text]]),
@@ -202,7 +237,8 @@ def _joined(first: Ratings, second: Ratings, place: IntArray) -> Ratings:
 
 def _places(outputs: PartlyRated, more: PartlyRated) -> IntArray:
     """[m] which output each rated text is, -1 for none; the last of the ways that tells counts."""
-    texts, rated = outputs.texts, more.texts.take(more.place)
+    texts = outputs.texts
+    rated = more.texts.take(more.place)
     places = np.full(len(rated), -1, dtype=np.int64)
     ways = [("systems", "sources", "texts"), ("systems", "items", "texts")]
     for names in [("ids", "texts"), *ways] if outputs.named and more.named else ways:
@@ -218,8 +254,12 @@ def _places(outputs: PartlyRated, more: PartlyRated) -> IntArray:
 def _alike(first: T, second: T) -> tuple[T, T]:
     """Both with the columns that both have; raises UsageError for other columns of scores."""
     if first.score_names != second.score_names:
-        raise UsageError("the rated texts and the outputs must have the same --score-column")
-    shared = [name for name in COLUMNS if getattr(first, name) and getattr(second, name)]
+        raise UsageError(
+            "the rated texts and the outputs must have the same --score-column"
+        )
+    shared = [
+        name for name in COLUMNS if getattr(first, name) and getattr(second, name)
+    ]
     lacking: dict[str, Any] = {name: () for name in COLUMNS if name not in shared}
     return replace(first, **lacking), replace(second, **lacking)
 
@@ -239,14 +279,20 @@ def _probabilities(table: RowTable) -> Sequence[float | None]:
 
 def with_systems(table: RowTable, system: str, columns: Columns) -> RowTable:
     """The rows with the system of each; ids that systems share become items."""
-    names, notes = dict(table.names), table.roles.notes
+    names = dict(table.names)
+    notes = table.roles.notes
     if "system" not in names:
         names["system"] = _files_as_systems(table, system)
     elif columns.system is None and _answer_again(table):
         shared = listed(sorted({*names["system"]}), 3)
         column = table.roles.column("system")
-        sentence = f"the files are compared: each has answers of {shared} to the same items"
-        notes = (*notes, f"{sentence}; {flag_of('system')}={column} compares these instead")
+        sentence = (
+            f"the files are compared: each has answers of {shared} to the same items"
+        )
+        notes = (
+            *notes,
+            f"{sentence}; {flag_of('system')}={column} compares these instead",
+        )
         names["system"] = _files_as_systems(table, system)
     ids = names.get("id")
     if ids is not None and len({*zip(ids, names["system"], strict=True)}) > len({*ids}):
@@ -260,7 +306,11 @@ def _files_as_systems(table: RowTable, system: str) -> list[str]:
     parts = table.rows.parts
     if len(parts) == 1 and not system:
         of_pairs = any(notes.tool == PAIRS for _, notes in table.rows.notes)
-        more = f"; of {PAIRS} name both, in columns model_a and model_b" if of_pairs else MORE
+        more = (
+            f"; of {PAIRS} name both, in columns model_a and model_b"
+            if of_pairs
+            else MORE
+        )
         raise missing("system", [*table.rows.header], table.rows.name, more)
     stems = [PurePath(part.name).stem for part in parts]
     files = stems if len({*stems}) == len(stems) else [part.name for part in parts]

@@ -81,7 +81,9 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
     rated = [row for row in good if cells.rated[row]]
     if not rated:
         first = next(iter(table.rows.bad.values()))
-        raise InputError("no usable row is left", path=table.rows.name, remedy=str(first))
+        raise InputError(
+            "no usable row is left", path=table.rows.name, remedy=str(first)
+        )
     keys = keys_of(table, several="annotator" in table.names)
     groups = table.merged(good, keys)
     groups = groups if len(rated) == len(good) else table.merged(rated, keys)
@@ -93,7 +95,8 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
     omissions = [omitted] if unrated else []
     notes = (*table.roles.notes, *cells.notes, *omissions, *untimed)
     notes = (*notes, *table.merged_note(groups), *nameless)
-    n, of_rated = len(groups.first), [row for row in bad if cells.rated[row] or not both]
+    n = len(groups.first)
+    of_rated = [row for row in bad if cells.rated[row] or not both]
     pool = RatedPool(
         **table.about(groups),
         human=human_ratings(ratings, n, scale=cells.scale),
@@ -105,7 +108,9 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
     read = PoolRead(pool=pool, columns=table.roles.columns, **summary)
     taken = set() if keys is None else {keys[row] for row in groups.first}
     outputs = [row for row, known in enumerate(cells.rated) if not known]
-    return Rated(read, groups, [row for row in outputs if keys is None or keys[row] not in taken])
+    return Rated(
+        read, groups, [row for row in outputs if keys is None or keys[row] not in taken]
+    )
 
 
 def has_ratings(table: RowTable) -> bool:
@@ -139,7 +144,8 @@ def _cells(table: RowTable, reading: Reading, *, both: bool) -> _Cells:
     for row in compress(rows, (word is not None for word in words)):
         rated[row] = True
     _check_any(table, rated, both=both)
-    numbers, faults = dict[object, float](), dict[object, InputError]()
+    numbers = dict[object, float]()
+    faults = dict[object, InputError]()
     for word in different - {None}:
         try:
             numbers[word] = rating_of(word, meanings, scale)  # type: ignore[arg-type]
@@ -171,7 +177,11 @@ def _cells(table: RowTable, reading: Reading, *, both: bool) -> _Cells:
 
 
 def _higher_is_better(
-    table: RowTable, reading: Reading, column: IntArray, values: FloatArray, scale: Scale | None
+    table: RowTable,
+    reading: Reading,
+    column: IntArray,
+    values: FloatArray,
+    scale: Scale | None,
 ) -> tuple[FloatArray, Strings]:
     """The ratings, higher ones being better, with notes on columns that are turned or look odd.
 
@@ -189,7 +199,8 @@ def _higher_is_better(
             raise UsageError(
                 f"--lower-is-better '{name}': it is no --score-column and no column of ratings"
             )
-    values, notes = values.copy(), list[str]()
+    values = values.copy()
+    notes = list[str]()
     for place, name in enumerate(names):
         places = (column == place) & ~np.isnan(values)
         if name in reading.lower and places.any():
@@ -198,7 +209,10 @@ def _higher_is_better(
             notes.append(
                 f"ratings '{name}': lower is better, so {highest:g} is {values[places].min():g}"
             )
-        elif means_errors(f"{name} {reading.dimension or ''}") and (values[places] > 0).any():
+        elif (
+            means_errors(f"{name} {reading.dimension or ''}")
+            and (values[places] > 0).any()
+        ):
             notes.append(
                 f"ratings '{name}': if lower is better, as the name says, --lower-is-better {name}"
             )
@@ -207,7 +221,9 @@ def _higher_is_better(
 
 def _singles(table: RowTable) -> tuple[list[int], list[str], list[object]]:
     """The row, the column and the cell of each rating; too long a list makes a bad row."""
-    rows, names, cells = list[int](), list[str](), list[object]()
+    rows = list[int]()
+    names = list[str]()
+    cells = list[object]()
     for name in table.roles.all("rating"):
         own, singles = single_ratings(table.rows.columns[name])
         for row, n in Counter(own).items() if len(own) > len(table) else ():
@@ -220,7 +236,9 @@ def _singles(table: RowTable) -> tuple[list[int], list[str], list[object]]:
     return rows, names, cells
 
 
-def _check_means(table: RowTable, rows: Sequence[int], names: Names, values: FloatArray) -> None:
+def _check_means(
+    table: RowTable, rows: Sequence[int], names: Names, values: FloatArray
+) -> None:
     """Raises InputError for a column that is the mean of two or more others in every row."""
     columns = table.roles.all("rating")
     if len(columns) <= 2:
@@ -233,7 +251,9 @@ def _check_means(table: RowTable, rows: Sequence[int], names: Names, values: Flo
         problem = f"'{means[0]}' is the mean of the other columns of ratings, and no annotator"
         annotators = [name for name in columns if name not in means]
         flags = " ".join(f"--column rating={name}" for name in annotators)
-        raise InputError(problem, path=table.rows.name, remedy=f"name the others alone: {flags}")
+        raise InputError(
+            problem, path=table.rows.name, remedy=f"name the others alone: {flags}"
+        )
 
 
 def _is_mean(ratings: FloatArray, column: int) -> bool:
@@ -256,7 +276,9 @@ def _check_words(
 ) -> None:
     """Raises InputError for words without a meaning; first for those that belong to no pair."""
     words = sorted(word for word in unknown if isinstance(word, str))
-    rated = reading.rating_map is not None or any(isinstance(word, float) for word in unknown)
+    rated = reading.rating_map is not None or any(
+        isinstance(word, float) for word in unknown
+    )
     if not words or (reading.skip_bad and rated):
         return
     every = words
@@ -289,8 +311,14 @@ def keys_of(table: RowTable, *, several: bool) -> Keys:
         return names["id"]
     if not several:
         return None
-    parts = (names.get("task"), names.get("system"), names.get("source", names.get("item")))
-    texts = table.texts if table.roles.column("text") else names.get("item", table.texts)
+    parts = (
+        names.get("task"),
+        names.get("system"),
+        names.get("source", names.get("item")),
+    )
+    texts = (
+        table.texts if table.roles.column("text") else names.get("item", table.texts)
+    )
     return list(zip(*(part for part in parts if part is not None), texts, strict=True))
 
 
@@ -316,7 +344,8 @@ def _ratings(
     usable = ~np.isnan(cells.values) & (text[cells.row] >= 0)
     order = np.lexsort((cells.column, cells.row))
     order = order[usable[order]]
-    row, names = cells.row[order], cells.columns
+    row = cells.row[order]
+    names = cells.columns
     ratings = Ratings(
         text=text[row],
         annotator=cells.column[order],
@@ -361,6 +390,8 @@ def _times(table: RowTable, *, named: bool) -> tuple[FloatArray, Strings]:
             times[row] = time_of_cell(cell)
         except InputError as fault:
             if not named:
-                return np.zeros(0), (f"column '{column}' holds no times: {fault.found}",)
+                return np.zeros(0), (
+                    f"column '{column}' holds no times: {fault.found}",
+                )
             table.rows.refuse(row, fault.found, fault.remedy, column)
     return times, ()

@@ -30,7 +30,9 @@ PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
 PAIRED = frozenset(word for pair in PAIRS for word in pair)
 WordMap = Mapping[str, float] | None  # what the user says of words
 Spelled = float | str | None  # a cell as a number, as a folded word, or blank
-Words = Mapping[float | str, float]  # folded word (or number of the user's map) -> number
+Words = Mapping[
+    float | str, float
+]  # folded word (or number of the user's map) -> number
 BLANKS = frozenset({"n/a", "#n/a", "na", "nan", "null", "none", "-", "--", "?"})
 _SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE0F))
 _OF_ERRORS = re.compile(  # names, as words, of what there should be little of
@@ -56,7 +58,9 @@ _DATE = re.compile(
     rf"\d{{4}}-\d\d-\d\d.*|\d{{1,2}}[-. /]+{_MONTH}([-. /]+\d+)?|{_MONTH}[-. /]+\d{{1,4}}"
     r"|\d{1,2}/\d{1,2}/\d{2,4}|datetime\..*"
 )  # what becomes of 4/5 in a spreadsheet
-_THREE_DIGITS = re.compile(r"[+-]?\d+,\d{3}")  # 4,125: a little over 4, or four thousand?
+_THREE_DIGITS = re.compile(
+    r"[+-]?\d+,\d{3}"
+)  # 4,125: a little over 4, or four thousand?
 
 
 def parse_word_map(text: str, option: str = "rating-map") -> dict[str, float]:
@@ -128,7 +132,9 @@ def single_ratings(column: Sequence[object]) -> tuple[Sequence[int], Sequence[ob
 
 def _is_list(cell: object) -> bool:
     """Whether a cell is a list, or seems to be one as JSON in text."""
-    return isinstance(cell, list) or (isinstance(cell, str) and cell.lstrip()[:1] == "[")
+    return isinstance(cell, list) or (
+        isinstance(cell, str) and cell.lstrip()[:1] == "["
+    )
 
 
 def _ratings_in(cell: object) -> list[object]:
@@ -144,15 +150,21 @@ def comma_note(cells: Iterable[object]) -> Strings:
     return ()
 
 
-def marks_fault(cells: Sequence[object], scale: Scale | None = None) -> tuple[int, str, str] | None:
+def marks_fault(
+    cells: Sequence[object], scale: Scale | None = None
+) -> tuple[int, str, str] | None:
     """The place of a cell such as '7,9' that holds two ratings, the problem, and the remedy.
 
     None where commas are those of decimals. The whole column decides: most cells have a comma, what
     follows it could always be a rating, and is either what decimals are not (they end in 0 or
     beyond the scale at times, or are shares of a few raters) or goes with what precedes it.
     """
-    texts = {i: cell for i, cell in enumerate(cells) if isinstance(cell, str) and "," in cell}
-    matches = {i: match for i, text in texts.items() if (match := _MARKS.fullmatch(text))}
+    texts = {
+        i: cell for i, cell in enumerate(cells) if isinstance(cell, str) and "," in cell
+    }
+    matches = {
+        i: match for i, text in texts.items() if (match := _MARKS.fullmatch(text))
+    }
     pairs = [(int(match[1]), match[2]) for match in matches.values()]
     if len(pairs) < _FEWEST_MARKS:
         return None
@@ -164,14 +176,20 @@ def marks_fault(cells: Sequence[object], scale: Scale | None = None) -> tuple[in
     if any(tail != str(int(tail)) or not low <= int(tail) <= high for _, tail in pairs):
         return None
     are_shares = any({tail for _, tail in pairs} <= shares for shares in _SHARES)
-    usual = range(1 if len(pairs) < filled else 0, 10)  # spreadsheets write 4 and not 4,0
+    usual = range(
+        1 if len(pairs) < filled else 0, 10
+    )  # spreadsheets write 4 and not 4,0
     digits = sum(low <= digit <= high for digit in usual) / len(usual)
     by_chance = 1.0 if are_shares else digits ** len(pairs)
-    if by_chance >= _RARE and not _go_together(firsts, [int(tail) for _, tail in pairs]):
+    if by_chance >= _RARE and not _go_together(
+        firsts, [int(tail) for _, tail in pairs]
+    ):
         return None
     place = min(matches)
     cell = shown(cells[place])
-    problem = f"{cell} looks like two ratings in one cell, as the others of the column do"
+    problem = (
+        f"{cell} looks like two ratings in one cell, as the others of the column do"
+    )
     return place, problem, "give each its own column; write decimals with a point"
 
 
@@ -205,7 +223,9 @@ def means_errors(name: str) -> bool:
     return any(map(_OF_ERRORS.fullmatch, words)) and not words & _NEGATED
 
 
-def words_of(spellings: Collection[Spelled], rating_map: WordMap) -> tuple[Words, Strings]:
+def words_of(
+    spellings: Collection[Spelled], rating_map: WordMap
+) -> tuple[Words, Strings]:
     """What the words of all rating columns together mean, and a note if nobody said so.
 
     Without a map of the user's, a pair that speaks for itself is looked for.
@@ -263,7 +283,9 @@ def score_words(column: Collection[Spelled], score_map: WordMap) -> tuple[Words,
     words = {value for value in column if isinstance(value, str)}
     remedy = "scores are finite numbers; leave the cell blank where there is none"
     if len(words) <= _WORDS_SHOWN and max(map(len, words), default=0) <= _LONGEST_WORD:
-        remedy = f"say what its words mean: --read {map_of(words, 'score-map')}; {remedy}"
+        remedy = (
+            f"say what its words mean: --read {map_of(words, 'score-map')}; {remedy}"
+        )
     return {**verdicts, **meanings}, remedy
 
 

@@ -60,7 +60,9 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.max_bytes < 1:
-            raise UsageError(f"--read max-bytes must be 1 or more, got {self.max_bytes}")
+            raise UsageError(
+                f"--read max-bytes must be 1 or more, got {self.max_bytes}"
+            )
 
 
 PLAIN = Reading()
@@ -103,7 +105,9 @@ class ImportNotes:
 
     def omissions(self) -> Iterator[str]:
         """What was left out, if anything was."""
-        if counts := ", ".join(f"{n} {reason}" for reason, n in self.left_out.items() if n):
+        if counts := ", ".join(
+            f"{n} {reason}" for reason, n in self.left_out.items() if n
+        ):
             yield f"left out: {counts}"
 
 
@@ -134,7 +138,9 @@ class Source:
         rows = [row for _, row in first if isinstance(row, dict)]
         return next(iter(rows), {}), replace(self, rows=chain(first, self.rows))
 
-    def reshaped(self, rows_of: Callable[[Row, int], list[Row]], sentence: str) -> Source:
+    def reshaped(
+        self, rows_of: Callable[[Row, int], list[Row]], sentence: str
+    ) -> Source:
         """The rows that a function makes of each row and its line, with a sentence that says so."""
         header = rows_of(dict.fromkeys(self.columns), 0)[0] if self.columns else {}
         self.sentences.append(sentence)

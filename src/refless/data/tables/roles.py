@@ -13,7 +13,15 @@ Kind = Literal[  # of files
     "rated", "outputs", "both", "judged", "runs", "compared", "scored", "huse"
 ]
 EVERY: tuple[Kind, ...] = get_args(Kind)
-RATED: tuple[Kind, ...] = ("rated", "both", "judged", "runs", "compared", "scored", "huse")
+RATED: tuple[Kind, ...] = (
+    "rated",
+    "both",
+    "judged",
+    "runs",
+    "compared",
+    "scored",
+    "huse",
+)
 METRIC: tuple[Kind, ...] = ("outputs", "both", "judged", "runs")
 JUDGED: tuple[Kind, ...] = ("judged", "runs")
 WORDS = 3  # of a text, on average more
@@ -40,7 +48,9 @@ def are_shared(cells: Cells, groups: Sequence[Cells]) -> bool:
     values = [cells[row] for row in filled]
     within = [n_within([group[row] for row in filled], values) for group in groups]
     one = not groups or len({*map(str, values)}) <= 1
-    return one or any({*counts} == {1} and len(counts) < len(filled) for counts in within)
+    return one or any(
+        {*counts} == {1} and len(counts) < len(filled) for counts in within
+    )
 
 
 def n_within(groups: Cells, cells: Cells) -> list[int]:
@@ -132,13 +142,17 @@ class Columns:
         filled="alike",
         weak_fits=are_texts,
     )
-    system: str | None = role("system model", weak="version", filled="alike", fits=are_names)
+    system: str | None = role(
+        "system model", weak="version", filled="alike", fits=are_names
+    )
     task: str | None = role("task", fits=are_names)
     group: str | None = role(of="any", flag="--group")
     slice: tuple[str, ...] = role(
         of="any", files=(*JUDGED, "scored"), cell=None, several=True, flag="--by"
     )
-    score: tuple[str, ...] = role(of="number", cell=None, several=True, flag="--score-column")
+    score: tuple[str, ...] = role(
+        of="number", cell=None, several=True, flag="--score-column"
+    )
     rating: tuple[str, ...] = role(
         "rating human human_rating human_score annotation label stars preference feedback",
         hints="score quality *_score judge* gpt* llm*",  # or of a judge
@@ -175,7 +189,12 @@ class Columns:
         weak_fits=are_shared,
     )
     reference: tuple[str, ...] = role(
-        "reference references", of="metric", files=METRIC, cell=None, several=True, note="several"
+        "reference references",
+        of="metric",
+        files=METRIC,
+        cell=None,
+        several=True,
+        note="several",
     )
     weight: str | None = role("weight weights", of="metric", files=METRIC, cell=None)
     logprob: str | None = role(
@@ -203,7 +222,9 @@ class Columns:
         files=JUDGED,
         note="why the judge says it",
     )
-    run: str | None = role("run epoch", of="judge", files=("runs", "scored"), note="with --runs")
+    run: str | None = role(
+        "run epoch", of="judge", files=("runs", "scored"), note="with --runs"
+    )
     mix: str | None = role(
         of="judge",
         files=(),
@@ -212,7 +233,9 @@ class Columns:
     )
 
 
-ROLES: dict[str, Role] = {entry.name: entry.metadata["role"] for entry in fields(Columns)}
+ROLES: dict[str, Role] = {
+    entry.name: entry.metadata["role"] for entry in fields(Columns)
+}
 
 
 def roles_in(kind: Kind) -> Strings:
@@ -223,4 +246,6 @@ def roles_in(kind: Kind) -> Strings:
 def flags_of(*names: str) -> str:
     """Roles as `--help` lists them, with what it adds."""
     notes = {name: ROLES[name].note for name in names}
-    return ", ".join(f"{name} ({note})" if note else name for name, note in notes.items())
+    return ", ".join(
+        f"{name} ({note})" if note else name for name, note in notes.items()
+    )

@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 from refless.data.records import Outputs, Scale, Texts, scored
 from refless.data.tables.columns import missing, unclear
 from refless.data.tables.memory import Rows, paths_of
-from refless.data.tables.partly_rated import PartlyRated, partly_rated, read_partly, with_systems
+from refless.data.tables.partly_rated import (
+    PartlyRated,
+    partly_rated,
+    read_partly,
+    with_systems,
+)
 from refless.data.tables.ratings import means_errors, spelled, turned
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES
@@ -21,7 +26,9 @@ CLUES = {
     "scorer",
     "judge",
 } - VAGUE  # columns that may say what a score is of
-STANDARD_INPUT = "which scores to compare cannot be told on standard input, which is read once"
+STANDARD_INPUT = (
+    "which scores to compare cannot be told on standard input, which is read once"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -92,17 +99,22 @@ def _holds_numbers(cells: Sequence[object]) -> bool:
 
 def _criteria_in(table: RowTable) -> tuple[str, ...]:
     """The columns that say what a score is of: rows of one system and item differ in them."""
-    items = table.names.get("item") or table.names.get("source") or table.names.get("id")
+    items = (
+        table.names.get("item") or table.names.get("source") or table.names.get("id")
+    )
     if items is None:
         return ()
     used = {name for role in table.roles.columns for name in table.roles.all(role)}
     systems = table.names.get("system", [""] * len(table))
     keys = [*zip(systems, items, strict=True)]
-    names = [name for name in table.rows.header if folded(name) in CLUES and name not in used]
+    names = [
+        name for name in table.rows.header if folded(name) in CLUES and name not in used
+    ]
     return tuple(
         name
         for name in names
-        if len({*zip(keys, map(str, table.rows.all(name)), strict=False)}) > len({*keys})
+        if len({*zip(keys, map(str, table.rows.all(name)), strict=False)})
+        > len({*keys})
     )
 
 
@@ -114,7 +126,9 @@ def _runs_of(table: RowTable, reading: Reading) -> ScoredRuns:
     rows = [row for row in range(len(table)) if row not in table.rows.bad]
     if not rows:
         first = next(iter(table.rows.bad.values()))
-        raise InputError("no usable row is left", path=table.rows.name, remedy=str(first))
+        raise InputError(
+            "no usable row is left", path=table.rows.name, remedy=str(first)
+        )
     groups = table.merged(rows, None)
     outputs = Outputs(**table.about(groups))
     columns, turns = _higher_is_better(outputs, reading)

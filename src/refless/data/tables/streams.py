@@ -37,7 +37,9 @@ PACKED = {0, 8, 93}  # methods of zip files: stored, deflated, zstd
 _HEAD = 1 << 16
 _NOT_OF_FILES = {"idna", "punycode", "undefined"}  # codecs of text that no file is in
 _AS_CSV = "export its table as CSV or JSON lines"
-_AS_LINES = "with pandas: pd.{}('FILE').to_json('FILE.jsonl', orient='records', lines=True)"
+_AS_LINES = (
+    "with pandas: pd.{}('FILE').to_json('FILE.jsonl', orient='records', lines=True)"
+)
 _BINARY = (  # how files begin that hold no text, what they are, and what to do
     (
         b"SQLite format 3\0",
@@ -60,7 +62,10 @@ _BINARY = (  # how files begin that hold no text, what they are, and what to do
     (b"\x93NUMPY", "an array of NumPy", _AS_CSV),
     (b"<stata_dta>", "a Stata file", _AS_LINES.format("read_stata")),
     (b"$FL2", "an SPSS file", _AS_LINES.format("read_spss")),
-    *((b"\x80%c" % n, "a pickle", _AS_LINES.format("read_pickle")) for n in range(2, 6)),
+    *(
+        (b"\x80%c" % n, "a pickle", _AS_LINES.format("read_pickle"))
+        for n in range(2, 6)
+    ),
 )
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -95,9 +100,11 @@ class Place:
 
 def _no_json(fault: Exception, text: str, path: str) -> InputError:
     """The error for a text that is no JSON, with the line on which it ceases to be."""
-    place, problem = 0, "nested too deep" if isinstance(fault, RecursionError) else str(fault)
+    place = 0
+    problem = "nested too deep" if isinstance(fault, RecursionError) else str(fault)
     if isinstance(fault, json.JSONDecodeError):
-        place, problem = fault.pos, fault.msg
+        place = fault.pos
+        problem = fault.msg
         if problem == "Extra data":
             problem = "there is more behind the array or object"
         elif place >= len(text.rstrip()):
@@ -115,18 +122,24 @@ def raw_of(path: str, most: int) -> bytes | Path:
     if path == STDIN:
         piped = sys.stdin.buffer.read(most + 1)
         if not piped:
-            raise InputError("standard input is empty", path=path, remedy="pipe rows into it")
+            raise InputError(
+                "standard input is empty", path=path, remedy="pipe rows into it"
+            )
         if len(piped) > most:
             raise too_large(path, most)
         return piped
     file = Path(path)
     if is_folder(path):
-        raise InputError("this is a directory", path=path, remedy="name the files in it")
+        raise InputError(
+            "this is a directory", path=path, remedy="name the files in it"
+        )
     if not os.path.exists(path):  # noqa: PTH110 - a text too long for a name is no error here
         remedy = "check the spelling and the folder"
         if len(path.split()) > 1 or not file.suffix:
             remedy += f" ({TEXTS_ALONE})"
-        raise InputError("no such file", path=shorten(path, 80, placeholder="..."), remedy=remedy)
+        raise InputError(
+            "no such file", path=shorten(path, 80, placeholder="..."), remedy=remedy
+        )
     with _faults_of(path):
         if is_device(path):
             raise InputError("this is a device", path=path, remedy="name a file")
@@ -160,12 +173,17 @@ def opened(place: Place) -> Iterator[BinaryIO]:
         InputError: an unreadable file, a `.gz` that is not gzip, truncated or damaged gzip, more
             bytes than are read.
     """
-    raw, path = place.raw, place.path
-    with _faults_of(path), io.BytesIO(raw) if isinstance(raw, bytes) else raw.open("rb") as packed:
+    raw = place.raw
+    path = place.path
+    with (
+        _faults_of(path),
+        io.BytesIO(raw) if isinstance(raw, bytes) else raw.open("rb") as packed,
+    ):
         magic = packed.read(2)
         packed.seek(0)
         if magic != GZIP and path.endswith(".gz"):
-            problem, remedy = "the name ends in .gz but this is not gzip", "rename or compress it"
+            problem = "the name ends in .gz but this is not gzip"
+            remedy = "rename or compress it"
             raise InputError(problem, path=path, remedy=remedy)
         if magic != GZIP:
             yield packed
@@ -199,7 +217,9 @@ def text_of(place: Place, *, newline: str | None = None) -> Iterator[io.TextIOWr
     head = beginning(place, 4096)
     for magic, kind, remedy in _BINARY:
         if head.startswith(magic):
-            raise InputError(f"this is {kind}, no table of text", path=place.path, remedy=remedy)
+            raise InputError(
+                f"this is {kind}, no table of text", path=place.path, remedy=remedy
+            )
     if utf8 and (likely := _wide_encoding(head)):
         remedy = f"if it is {likely}, pass --read encoding={likely}"
         raise InputError("this is not UTF-8", path=place.path, line=1, remedy=remedy)
@@ -260,15 +280,19 @@ def _wide_encoding(head: bytes) -> str | None:
     """UTF-16, which can pass for UTF-8 with NULs; None for anything else."""
     if head.startswith(_UTF16):
         return "utf-16"
-    even, odd = head[::2].count(0), head[1::2].count(0)
-    if even + odd <= len(head) / 4:  # a stray NUL is a fault of one row, not another encoding
+    even = head[::2].count(0)
+    odd = head[1::2].count(0)
+    if (
+        even + odd <= len(head) / 4
+    ):  # a stray NUL is a fault of one row, not another encoding
         return None
     return "utf-16-le" if odd > even else "utf-16-be"
 
 
 def _located(place: Place, fault: UnicodeError) -> InputError:
     """The error for undecodable bytes: line and byte offset if lines can be told as bytes."""
-    path, name = place.path, codecs.lookup(place.reading.encoding).name
+    path = place.path
+    name = codecs.lookup(place.reading.encoding).name
     remedy = "check --read encoding=NAME; without it UTF-8 is read"
     if name.startswith(("utf-16", "utf-32")):
         return InputError(f"this is not {name} ({fault})", path=path, remedy=remedy)
@@ -282,7 +306,9 @@ def _located(place: Place, fault: UnicodeError) -> InputError:
         number = 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
         byte = f"byte 0x{raw[bad.start]:02x} at offset {bad.start}"
         remedy = _likely(line) if name == "utf-8" else remedy
-        return InputError(f"{byte} is not {name}", path=path, line=number, remedy=remedy)
+        return InputError(
+            f"{byte} is not {name}", path=path, line=number, remedy=remedy
+        )
     return InputError(f"this is not {name} ({fault})", path=path)
 
 

@@ -35,7 +35,13 @@ from refless.data.tables.conditions import (
 from refless.data.tables.dimensions import of_one_dimension
 from refless.data.tables.load_columns import Gathered, gather
 from refless.data.tables.names import are_models, keys_alike, pseudonyms, spelled_alike
-from refless.data.tables.ratings import WordMap, blanks_of, marks_fault, score_words, spelled
+from refless.data.tables.ratings import (
+    WordMap,
+    blanks_of,
+    marks_fault,
+    score_words,
+    spelled,
+)
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES, Columns, Kind, roles_in
 from refless.data.tables.unread import unread_note
@@ -125,18 +131,26 @@ class RowTable:
         are an InputError that names both.
         """
         if keys is None:
-            return Merged(rows=rows, text=np.arange(len(rows), dtype=np.int64), first=rows)
+            return Merged(
+                rows=rows, text=np.arange(len(rows), dtype=np.int64), first=rows
+            )
         index: dict[Hashable, int] = {}
         text = np.fromiter(
-            (index.setdefault(keys[row], len(index)) for row in rows), np.int64, len(rows)
+            (index.setdefault(keys[row], len(index)) for row in rows),
+            np.int64,
+            len(rows),
         )
         _, places = np.unique(text, return_index=True)
         groups = Merged(rows=rows, text=text, first=[rows[i] for i in places])
         if len(places) < len(rows):
-            agreed = {role for role in self.names if ROLES[role].of in {"place", "any"}} - {"id"}
+            agreed = {
+                role for role in self.names if ROLES[role].of in {"place", "any"}
+            } - {"id"}
             names = {role: self.names[role] for role in self.names if role in agreed}
             scores = {f"{name} scores": column for name, column in self.scores.items()}
-            self._check_agreement(groups, {"text": self.texts, **names, **scores, **values})
+            self._check_agreement(
+                groups, {"text": self.texts, **names, **scores, **values}
+            )
         return groups
 
     def _check_agreement(self, groups: Merged, columns: Values) -> None:
@@ -144,7 +158,11 @@ class RowTable:
         for role, column in columns.items():
             for row, first in zip(groups.rows, firsts, strict=True):
                 if column[row] != column[first]:
-                    who = f"id '{self.names['id'][row]}'" if "id" in self.names else "one text"
+                    who = (
+                        f"id '{self.names['id'][row]}'"
+                        if "id" in self.names
+                        else "one text"
+                    )
                     roles = role if role.endswith("s") else f"{role}s"
                     place = self.rows.place(first, beside=row)
                     problem = f"{who} has two {roles}: here and on {place}"
@@ -163,11 +181,16 @@ class RowTable:
 
         Sources stand in for items that are not there.
         """
-        columns = {name: self.picked(name.removesuffix("s"), groups) for name in COLUMNS}
+        columns = {
+            name: self.picked(name.removesuffix("s"), groups) for name in COLUMNS
+        }
         columns["texts"] = tuple(self.texts[row] for row in groups.first)
         columns["ids"] = columns["ids"] or numbered(len(groups.first))
         columns["items"] = columns["items"] or columns["sources"]
-        scores = {name: [score[row] for row in groups.first] for name, score in self.scores.items()}
+        scores = {
+            name: [score[row] for row in groups.first]
+            for name, score in self.scores.items()
+        }
         return {**columns, **scored(scores)}
 
     def summary(
@@ -178,7 +201,11 @@ class RowTable:
         kinds = Counter(fault.found for fault in faults).most_common()
         counts = [f"{n} {result}" for result, n in kinds[:KINDS_SHOWN]]
         counts += ["..."] if len(kinds) > KINDS_SHOWN else []
-        of_bad = (f"{counted(len(bad), 'bad row')} {fate}: {', '.join(counts)}",) if bad else ()
+        of_bad = (
+            (f"{counted(len(bad), 'bad row')} {fate}: {', '.join(counts)}",)
+            if bad
+            else ()
+        )
         return {
             "notes": (*notes, *of_bad),
             "skipped": tuple(faults[:FAULTS_KEPT]),
@@ -197,7 +224,8 @@ class RowTable:
 
     def merged_note(self, groups: Merged) -> Strings:
         """How many rows are how many texts, if some were merged."""
-        n, m = len(groups.first), len(groups.rows)
+        n = len(groups.first)
+        m = len(groups.rows)
         last = "text" if self.roles.column("text") else "item"
         on = "id" if "id" in self.names else f"task, system, source and {last}"
         return (f"{m} rows merged into {counted(n, 'text')} on {on}",) if n < m else ()
@@ -222,11 +250,15 @@ def read_table(
     chosen = _roles(gathered, reading, roles, needed)
     table = _checked(gathered, chosen, reading.score_map)
     if reading.columns.annotator is None and table.roles.all("rating"):
-        _check_people({*chain(table.names.get("annotator", ()), *table.raters.values())}, table)
+        _check_people(
+            {*chain(table.names.get("annotator", ()), *table.raters.values())}, table
+        )
     return table
 
 
-def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns) -> None:
+def _leave_out(
+    rows: Gathered, conditions: Sequence[Condition], columns: Columns
+) -> None:
     """Drops rows that do not meet the conditions, and those that their tool marks as invalid.
 
     Raises:
@@ -241,7 +273,9 @@ def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns
             seen = f"the values of '{condition.column}' are {values_seen(cells)}"
             raise InputError(problem, path=rows.name, remedy=seen)
         rows.conditional.add(condition.column)
-        rows.sentences.append((rows.name, condition_note(condition, len(dropped), len(rows))))
+        rows.sentences.append(
+            (rows.name, condition_note(condition, len(dropped), len(rows)))
+        )
         rows.without(dropped)
     told = rows.conditional.union(flagged_names(columns))
     for name in [name for name in rows.columns if is_mark(name) and name not in told]:
@@ -254,7 +288,8 @@ def _leave_out(rows: Gathered, conditions: Sequence[Condition], columns: Columns
 
 def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) -> Roles:
     """Which column is what; raises InputError if a needed one is not there."""
-    columns, header = reading.columns, tuple(gathered.header)
+    columns = reading.columns
+    header = tuple(gathered.header)
     if reading.beside_rated:
         columns, roles = named_here(columns, roles, header)
     if "rating" in roles:
@@ -281,11 +316,16 @@ def _checked(rows: Gathered, roles: Roles, score_map: WordMap) -> RowTable:
         if (cell := ROLES[role].cell) is not None
     }
     texts = names.pop("text", None)
-    who = {name: rows.checked(column, name_of_cell) for name, column in roles.raters.items()}
+    who = {
+        name: rows.checked(column, name_of_cell)
+        for name, column in roles.raters.items()
+    }
     people, of_people = pseudonyms(names.get("annotator") or [*chain(*who.values())])
     if "annotator" in names:
         names["annotator"] = people
-    raters = {name: people[i * len(rows) : (i + 1) * len(rows)] for i, name in enumerate(who)}
+    raters = {
+        name: people[i * len(rows) : (i + 1) * len(rows)] for i, name in enumerate(who)
+    }
     notes = [*roles.notes, *of_people, *spelled_alike(people, "annotator")]
     notes += spelled_alike(names.get("system", ()), "system")
     for role in ("id", "item", "source"):
@@ -315,7 +355,8 @@ def _check_gaps(table: RowTable) -> None:
     """
     rows = table.rows
     for role, values in table.names.items():
-        record, column = ROLES[role], table.roles.column(role)
+        record = ROLES[role]
+        column = table.roles.column(role)
         counts = any(values) and not (role == "source" and "item" in table.names)
         if record.filled == "always" or (record.filled == "alike" and counts):
             for row in [row for row, value in enumerate(values) if not value]:
@@ -323,14 +364,18 @@ def _check_gaps(table: RowTable) -> None:
                     has_task = role == "source" and "instruction" in rows.header
                     name = "instruction" if has_task else "NAME"
                     remedy = f"give every row its {role} (merged cells leave all but the first "
-                    remedy += f"blank), or name another column with {flag_of(role)}={name}"
+                    remedy += (
+                        f"blank), or name another column with {flag_of(role)}={name}"
+                    )
                     rows.refuse(row, f"no {role}", remedy, column)
 
 
 def _check_people(names: set[str], table: RowTable) -> None:
     """Raises InputError where all annotators are called as language models are."""
     if are_models(names):
-        problem = f"the annotators are models by their names: {listed(sorted(names), 3)}"
+        problem = (
+            f"the annotators are models by their names: {listed(sorted(names), 3)}"
+        )
         column = table.roles.column("annotator") or "annotator"
         remedy = "give ratings by people; a judge's scores are read with --score-column. If these "
         remedy += f"are people, say so: --column annotator={column}"
@@ -354,7 +399,9 @@ def numbers_of(
     for part in rows.parts:
         if everywhere and column not in part.columns:
             remedy = "add it to every file; blank cells are scores that are missing"
-            raise InputError(f"there is no column '{column}'", path=part.name, remedy=remedy)
+            raise InputError(
+                f"there is no column '{column}'", path=part.name, remedy=remedy
+            )
     cells = rows.columns[column]
     if marks := marks_fault(cells):
         row, problem, remedy = marks

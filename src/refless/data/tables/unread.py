@@ -26,11 +26,20 @@ MOST_NAMES = 8  # names in the sentence
 ENOUGH = 3  # items that tell which of two columns differs between systems
 OF_OUTPUTS = frozenset(
     {
-        *("prediction", "predicted", "generation", "generated", "summary", "hypothesis"),
+        *(
+            "prediction",
+            "predicted",
+            "generation",
+            "generated",
+            "summary",
+            "hypothesis",
+        ),
         *("translation", "assistant", "output", "response", "completion"),
     }
 )
-NO_OUTPUT = frozenset({"gold", "reference", "expected", "target", "ideal", "correct", "human"})
+NO_OUTPUT = frozenset(
+    {"gold", "reference", "expected", "target", "ideal", "correct", "human"}
+)
 
 
 def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]:
@@ -49,7 +58,9 @@ def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]
         names = dict.fromkeys([*scores, *map(at_any_place, unread)])
         sentences = [f"left unread: {listed([*names], MOST_NAMES)}"]
         if scores:
-            sentences.append("--score-column reads a judge's scores, in commands that have it")
+            sentences.append(
+                "--score-column reads a judge's scores, in commands that have it"
+            )
         sentences += [
             f"'{name}' does not look like the {role}; {_remedy(role, name)}"
             for role in roles.looked_up
@@ -68,12 +79,16 @@ def _remedy(role: str, name: str) -> str:
 
 def _unread(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:
     """Columns that no role and no flag has, without those that are opened by dotted names."""
-    flags = {*flagged_names(replace(columns, rating=()))}  # whose patterns leave some out
+    flags = {
+        *flagged_names(replace(columns, rating=()))
+    }  # whose patterns leave some out
     used = {*flags, *(name for role in roles.columns for name in roles.all(role))}
     used |= {*roles.raters.values(), *rows.conditional, *rows.known}
     if rows.dimensions:
         used.add("dimension")
-    names = [name for name in rows.header if name and not any(matches(name, n) for n in used)]
+    names = [
+        name for name in rows.header if name and not any(matches(name, n) for n in used)
+    ]
     opened = {name.rpartition(".")[0] for name in rows.header if "." in name}
     return [name for name in names if name not in opened]
 
@@ -82,24 +97,32 @@ def _check_ratings(rows: Gathered, roles: Roles, unread: Names) -> None:
     """Raises InputError for numbered columns of further ratings, or where only such are there."""
     chosen = roles.all("rating")
     stems = {stem(name) for name in chosen} or ROLES["rating"].words
-    siblings = [name for name in numbered(unread, stems) if _holds_ratings(rows.seen(name))]
+    siblings = [
+        name for name in numbered(unread, stems) if _holds_ratings(rows.seen(name))
+    ]
     if siblings:
         several = listed(siblings)
         columns_said = f"{several} beside '{chosen[0]}'" if chosen else several
         problem = f"ratings in several columns, of which some would be left unread: {columns_said}"
-        raise InputError(problem, path=rows.name, remedy=reading_all((*chosen, *siblings)))
+        raise InputError(
+            problem, path=rows.name, remedy=reading_all((*chosen, *siblings))
+        )
 
 
 def _holds_ratings(cells: Cells) -> bool:
     """Whether all cells that are not blank are numbers or words for ratings; not if all are."""
     words = {*map(spelled, cells)} - {None, *BLANKS}
-    return bool(words) and all(isinstance(word, float) or word in PAIRED for word in words)
+    return bool(words) and all(
+        isinstance(word, float) or word in PAIRED for word in words
+    )
 
 
 def _check_texts(rows: Gathered, roles: Roles, unread: Names) -> None:
     """Raises InputError where another column of texts may hold what the systems wrote."""
     chosen = roles.column("text") or ""
-    aliases = {alias for role in ROLES for alias in ROLES[role].names if role != "dimension"}
+    aliases = {
+        alias for role in ROLES for alias in ROLES[role].names if role != "dimension"
+    }
     unnamed = (name for name in unread if folded(name) not in aliases)
     texts = [name for name in unnamed if are_texts(rows.seen(name))]
     differing = [name for name in texts if _differs_instead(rows, roles, chosen, name)]
@@ -109,7 +132,9 @@ def _check_texts(rows: Gathered, roles: Roles, unread: Names) -> None:
         uncertain = folded(chosen) not in OF_OUTPUTS
         differing = [name for name in texts if uncertain and _called_output(name)]
         differing = [
-            name for name in differing if not _contains(rows.seen(name), rows.seen(chosen))
+            name
+            for name in differing
+            if not _contains(rows.seen(name), rows.seen(chosen))
         ]
         why = ""
     if differing:
@@ -126,7 +151,9 @@ def _called_output(name: str) -> bool:
 
 def _contains(cells: Cells, texts: Cells) -> bool:
     """Whether most cells are a text with something around it: a raw form of the same output."""
-    pairs = [(str(cell), str(text).strip()) for cell, text in zip(cells, texts, strict=False)]
+    pairs = [
+        (str(cell), str(text).strip()) for cell, text in zip(cells, texts, strict=False)
+    ]
     return sum(text in cell for cell, text in pairs) > len(pairs) / 2
 
 
@@ -139,7 +166,8 @@ def _differs_instead(rows: Gathered, roles: Roles, chosen: str, name: str) -> bo
     items = rows.seen(item)
     sizes = np.array(n_within(items, range(len(items))))
     n_systems, n_chosen, n_different = (
-        np.array(n_within(items, rows.seen(column))) for column in (system, chosen, name)
+        np.array(n_within(items, rows.seen(column)))
+        for column in (system, chosen, name)
     )
     shared = n_systems > 1
     return bool(

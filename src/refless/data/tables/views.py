@@ -85,7 +85,9 @@ def read_pool(rows: Rows, reading: Reading = PLAIN) -> PoolRead:
     return rated_of(read_table(rows, reading, "rated"), reading).read
 
 
-def read_outputs(rows: Rows, reading: Reading = PLAIN, *, apart: bool = False) -> OutputsRead:
+def read_outputs(
+    rows: Rows, reading: Reading = PLAIN, *, apart: bool = False
+) -> OutputsRead:
     """The outputs in rows from anywhere; Outputs pass through, a RatedPool gives its texts.
 
     Rows with one id and equal contents are one output. So are, without ids, rows of one task,
@@ -102,9 +104,13 @@ def read_outputs(rows: Rows, reading: Reading = PLAIN, *, apart: bool = False) -
     """
     if isinstance(rows, RatedPool | Outputs):
         outputs = as_outputs(rows) if isinstance(rows, RatedPool) else rows
-        return OutputsRead(outputs=with_scores(outputs, reading.columns.score, "outputs"))
+        return OutputsRead(
+            outputs=with_scores(outputs, reading.columns.score, "outputs")
+        )
     table = read_table(rows, reading, "outputs")
-    keys = None if apart else keys_of(table, several=are_ratings(table, reading.columns))
+    keys = (
+        None if apart else keys_of(table, several=are_ratings(table, reading.columns))
+    )
     return outputs_of_rows(table, range(len(table)), table.roles.notes, keys)
 
 
@@ -117,7 +123,8 @@ def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRe
     """
     table = read_table(rows, reading, "both", needed=("text",))
     if not table.roles.all("rating"):
-        header, scores = [*table.rows.header], reading.columns.score
+        header = [*table.rows.header]
+        scores = reading.columns.score
         raise missing("rating", header, table.rows.name, f", or {APART}", scores)
     rated = rated_of(table, reading, both=True)
     if not rated.unrated:
@@ -127,14 +134,18 @@ def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRe
     read = outputs_of_rows(table, rated.unrated, (), keys_of_unrated(table))
     if "id" in table.names:
         return rated.read, read
-    ids, others = ([str(row + 1) for row in rows] for rows in (rated.groups.first, read.first))
+    ids, others = (
+        [str(row + 1) for row in rows] for rows in (rated.groups.first, read.first)
+    )
     pool = replace(rated.read.pool, ids=tuple(ids))
     return replace(rated.read, pool=pool), replace(
         read, outputs=replace(read.outputs, ids=tuple(others))
     )
 
 
-def read_scored(rows: Rows, reading: Reading = PLAIN, kind: Kind = "both") -> ScoredRead:
+def read_scored(
+    rows: Rows, reading: Reading = PLAIN, kind: Kind = "both"
+) -> ScoredRead:
     """The rated texts in rows from anywhere with their columns of scores; texts are not needed.
 
     Rows of one text must agree in their scores.
@@ -143,12 +154,16 @@ def read_scored(rows: Rows, reading: Reading = PLAIN, kind: Kind = "both") -> Sc
         InputError, UsageError, MissingExtraError: as `read_pool`; a score that is no number.
     """
     if isinstance(rows, RatedPool | Outputs):
-        raise UsageError(f"{type(rows).__name__} has no columns of scores; give rows that have")
+        raise UsageError(
+            f"{type(rows).__name__} has no columns of scores; give rows that have"
+        )
     table = runs_apart(read_table(rows, reading, kind, ("rating",)))
     check_told_apart(table)
     columns = metric_columns(table, range(len(table)))
     read, groups, unrated = rated_of(table, reading)
-    numbers = {name: role for role in ("logprob", "length") for name in table.roles.all(role)}
+    numbers = {
+        name: role for role in ("logprob", "length") for name in table.roles.all(role)
+    }
 
     def by_text(column: Sequence[float | None]) -> FloatArray:
         return np.array([column[row] for row in groups.first], dtype=np.float64)
@@ -159,7 +174,9 @@ def read_scored(rows: Rows, reading: Reading = PLAIN, kind: Kind = "both") -> Sc
     return ScoredRead(
         pool=pool,
         outputs=replace(as_outputs(pool), **_of_texts(columns, groups)),
-        scores={n: by_text(column) for n, column in table.scores.items() if n not in numbers},
+        scores={
+            n: by_text(column) for n, column in table.scores.items() if n not in numbers
+        },
         texts="text" in table.roles.columns,
         numbers={role: by_text(table.scores[name]) for name, role in numbers.items()},
         labels=table.picked("label", groups),
@@ -193,12 +210,17 @@ def check_told_apart(table: RowTable) -> None:
 
 def runs_apart(table: RowTable) -> RowTable:
     """A column of scores a run, where rows of one text are the runs of its judge."""
-    runs, ids = table.names.get("run"), table.names.get("id")
+    runs = table.names.get("run")
+    ids = table.names.get("id")
     if runs is None:
         return table
     if ids is None:
-        remedy = "name a column of ids, equal in all runs of a text, with --column id=NAME"
-        raise InputError("there are runs, but no ids", path=table.rows.name, remedy=remedy)
+        remedy = (
+            "name a column of ids, equal in all runs of a text, with --column id=NAME"
+        )
+        raise InputError(
+            "there are runs, but no ids", path=table.rows.name, remedy=remedy
+        )
     scores: dict[str, list[float | None]] = {}
     for name, column in table.scores.items():
         by_run: dict[tuple[str, str], float | None] = {}
@@ -221,7 +243,9 @@ def are_ratings(table: RowTable, columns: Columns) -> bool:
     )
 
 
-def outputs_of_rows(table: RowTable, rows: Sequence[int], notes: Names, keys: Keys) -> OutputsRead:
+def outputs_of_rows(
+    table: RowTable, rows: Sequence[int], notes: Names, keys: Keys
+) -> OutputsRead:
     """The outputs on some rows; errors as of `read_outputs`.
 
     Args:
@@ -243,10 +267,13 @@ def outputs_of_rows(table: RowTable, rows: Sequence[int], notes: Names, keys: Ke
     return OutputsRead(outputs=outputs, first=tuple(groups.first), **summary)
 
 
-def metric_columns(table: RowTable, rows: Sequence[int]) -> dict[str, list[tuple[Any, ...]]]:
+def metric_columns(
+    table: RowTable, rows: Sequence[int]
+) -> dict[str, list[tuple[Any, ...]]]:
     """[n] what metrics read besides the text, on some rows: references and their weights."""
     columns: dict[str, list[tuple[Any, ...]]] = {}
-    references, weights = table.cells("reference"), table.cells("weight")
+    references = table.cells("reference")
+    weights = table.cells("weight")
     if references:
         columns["references"] = [()] * len(table)
     if references and weights:
@@ -264,16 +291,23 @@ def metric_columns(table: RowTable, rows: Sequence[int]) -> dict[str, list[tuple
     return columns
 
 
-def _of_texts(columns: dict[str, list[tuple[Any, ...]]], groups: Merged) -> dict[str, Any]:
+def _of_texts(
+    columns: dict[str, list[tuple[Any, ...]]], groups: Merged
+) -> dict[str, Any]:
     """Columns by row as columns by text."""
-    return {name: tuple(column[row] for row in groups.first) for name, column in columns.items()}
+    return {
+        name: tuple(column[row] for row in groups.first)
+        for name, column in columns.items()
+    }
 
 
 def _with_place_holders(table: RowTable, bad: Sequence[int]) -> RowTable:
     """Bad rows without texts; their place stands for an id or item that they lack."""
     texts = [*table.texts]
     needed = {
-        role: [*names] for role, names in table.names.items() if ROLES[role].filled == "always"
+        role: [*names]
+        for role, names in table.names.items()
+        if ROLES[role].filled == "always"
     }
     for row in bad:
         texts[row] = ""
@@ -297,12 +331,24 @@ def with_scores(texts: T, names: Names, noun: str) -> T:
     return texts.with_scores(scores_among(names, texts.score_names, f"the {noun}"))
 
 
-def check_made_with(pool: RatedPool, reading: Reading, noun: str = "rated pool") -> None:
+def check_made_with(
+    pool: RatedPool, reading: Reading, noun: str = "rated pool"
+) -> None:
     """Raises UsageError if rated texts were made with other settings than are asked for."""
     if reading.scale is not None and reading.scale != pool.scale:
-        scale = "no --scale" if pool.scale is None else "--scale {:g} {:g}".format(*pool.scale)
-        raise UsageError(f"the {noun} was made with {scale}; leave --scale out, or make another")
+        scale = (
+            "no --scale"
+            if pool.scale is None
+            else "--scale {:g} {:g}".format(*pool.scale)
+        )
+        raise UsageError(
+            f"the {noun} was made with {scale}; leave --scale out, or make another"
+        )
     if reading.lower:
-        raise UsageError(f"the {noun} has its ratings as they are; make it with --lower-is-better")
+        raise UsageError(
+            f"the {noun} has its ratings as they are; make it with --lower-is-better"
+        )
     if reading.columns.group is not None:
-        raise UsageError(f"the {noun} has no column '{reading.columns.group}' to group by")
+        raise UsageError(
+            f"the {noun} has no column '{reading.columns.group}' to group by"
+        )

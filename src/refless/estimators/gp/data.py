@@ -41,16 +41,24 @@ class Parameters:
     """The parameters of `GaussianProcess`, which explains them."""
 
     use_source: Annotated[bool, USE_SOURCE] = True
-    use_scores: Annotated[bool, About("read judges' scores if the rated texts have them")] = True
+    use_scores: Annotated[
+        bool, About("read judges' scores if the rated texts have them")
+    ] = True
     use_system: Annotated[
         bool, About("read which system made a text; new names are new systems")
     ] = False
-    encoder: Annotated[str | None, About("gives vectors of texts: a folder or a name; or none")] = (
-        BUILT_IN
+    encoder: Annotated[
+        str | None, About("gives vectors of texts: a folder or a name; or none")
+    ] = BUILT_IN
+    max_sd: Annotated[
+        float | None, About("no estimate with a larger deviation", above=0)
+    ] = None
+    tune_on: Annotated[
+        int, About("most rated texts for the likelihood", at_least=SIZE)
+    ] = 1_000
+    max_rated: Annotated[int, About("most rated texts learned from", at_least=SIZE)] = (
+        5_000
     )
-    max_sd: Annotated[float | None, About("no estimate with a larger deviation", above=0)] = None
-    tune_on: Annotated[int, About("most rated texts for the likelihood", at_least=SIZE)] = 1_000
-    max_rated: Annotated[int, About("most rated texts learned from", at_least=SIZE)] = 5_000
     folds: Annotated[int, FOLDS] = 5
     threads: Annotated[int | None, THREADS] = None
 
@@ -130,14 +138,21 @@ class Data:
         """Where rated texts lie, by the kernel's name."""
         return {name: points[rows] for name, points in self.points.items()}
 
-    def inputs_of(self, outputs: Outputs, progress: Progress | None = None) -> KernelInputs:
+    def inputs_of(
+        self, outputs: Outputs, progress: Progress | None = None
+    ) -> KernelInputs:
         """What the kernels read of outputs, as they read the rated texts; see `check_outputs`."""
         check_outputs(self, outputs)
         encoder = encoder_of(self.parameters)
-        inputs = _read_texts(outputs, self.kernels, self.rated, self.parameters, encoder, progress)
-        columns, name = self.inputs.columns, MEANING[0]
+        inputs = _read_texts(
+            outputs, self.kernels, self.rated, self.parameters, encoder, progress
+        )
+        columns = self.inputs.columns
+        name = MEANING[0]
         if name in columns and inputs.columns[name].shape[1] != columns[name].shape[1]:
-            raise UsageError("the encoder gives other vectors than those of the rated texts")
+            raise UsageError(
+                "the encoder gives other vectors than those of the rated texts"
+            )
         return inputs
 
     def take(self, rows: IntArray) -> Data:
@@ -206,8 +221,10 @@ def check_outputs(data: Data, outputs: Outputs) -> None:
         )
     if not data.parameters.use_scores:
         return
-    names, columns = {*data.rated.score_names}, {*outputs.score_names}
-    lacking, surplus = names - columns, columns - names
+    names = {*data.rated.score_names}
+    columns = {*outputs.score_names}
+    lacking = names - columns
+    surplus = columns - names
     sides = ((lacking, "rated texts", "outputs"), (surplus, "outputs", "rated texts"))
     for difference, here, elsewhere in sides:
         if difference:
@@ -224,7 +241,8 @@ def _units(human: FloatArray) -> tuple[float, float]:
     if len(human) == 0:
         return 0.0, 1.0
     ordered = np.sort(human)
-    mean, spread = float(ordered.mean()), float(ordered.std())
+    mean = float(ordered.mean())
+    spread = float(ordered.std())
     return mean, 1.0 if is_constant(human) else spread
 
 
@@ -233,11 +251,13 @@ def rating_noise(pool: RatedPool, rows: IntArray | None = None) -> FloatArray:
 
     The variance of one rating is pooled over all texts, or over those in `rows`.
     """
-    text, values = pool.ratings.text, pool.ratings.values
+    text = pool.ratings.text
+    values = pool.ratings.values
     if pool.scale is not None:
         values = values / (pool.scale[1] - pool.scale[0])
     order = np.lexsort((values, text))
-    text, values = text[order], values[order]
+    text = text[order]
+    values = values[order]
     counts = np.maximum(np.bincount(text, minlength=len(pool)), 1)
     means = np.bincount(text, values, len(pool)) / counts
     spread = np.bincount(text, (values - means[text]) ** 2, len(pool))

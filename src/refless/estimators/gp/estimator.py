@@ -31,7 +31,14 @@ from refless.estimators.gp.data import (
     kernel_names,
     read,
 )
-from refless.estimators.gp.model import doubted, estimated, parts, shares, together, tuned
+from refless.estimators.gp.model import (
+    doubted,
+    estimated,
+    parts,
+    shares,
+    together,
+    tuned,
+)
 from refless.estimators.gp.nested_cv import Nested, nested
 from refless.estimators.gp.state import Learned, is_own, restored, stored, weight_ways
 from refless.estimators.inputs import outputs_in
@@ -93,7 +100,9 @@ class GaussianProcess(Parameters, Estimator):
         amplitudes = []
         if len(data.y) >= FEWEST:
             with single_threaded_blas():
-                amplitudes = tuned(data, np.arange(len(data.y)), weight_ways(data, labels))
+                amplitudes = tuned(
+                    data, np.arange(len(data.y)), weight_ways(data, labels)
+                )
         return Learned.of(data, amplitudes, labels)
 
     def learned(self) -> tuple[dict[str, object], Arrays]:
@@ -120,7 +129,9 @@ class GaussianProcess(Parameters, Estimator):
         return Parameters(**self.get_params(deep=False))
 
     def _read(self, pool: RatedPool, groups: IntArray | None = None) -> Data:
-        return read(pool, self._parameters(), groups, self._progress_between(0.0, READING))
+        return read(
+            pool, self._parameters(), groups, self._progress_between(0.0, READING)
+        )
 
     def estimate(self, X: Any) -> Estimates:  # noqa: ANN401, N803 - outputs or texts, see `given`
         """Mean and standard deviation of each output's rating, with an interval.
@@ -135,16 +146,20 @@ class GaussianProcess(Parameters, Estimator):
         state: Learned = self._state()
         data = state.data
         check_outputs(data, outputs)
-        y, variances = np.full(len(outputs), np.nan), np.full(len(outputs), np.nan)
+        y = np.full(len(outputs), np.nan)
+        variances = np.full(len(outputs), np.nan)
         if state.model is not None:
             inputs = data.inputs_of(outputs, self._progress_between(0.0, READING))
             begin = READING if data.parameters.encoder else 0.0
             for model, rows in state.parts(inputs):
                 end = begin + (1.0 - READING) * len(rows) / len(inputs)
                 progress = self._progress_between(begin, end)
-                y[rows], variances[rows] = estimated(data, model, inputs.take(rows), progress)
+                y[rows], variances[rows] = estimated(
+                    data, model, inputs.take(rows), progress
+                )
                 begin = end
-        values, sd = data.offset + data.unit * y, data.unit * np.sqrt(variances)
+        values = data.offset + data.unit * y
+        sd = data.unit * np.sqrt(variances)
         labels = self._units_of(outputs)
         widths = half_widths(outputs, labels, state.errors, state.standardized, sd)
         return self._answer(data, outputs, values, sd, widths, len(data.rated))
@@ -163,12 +178,17 @@ class GaussianProcess(Parameters, Estimator):
         self, pool: RatedPool, groups: IntArray, blocks: IntArray
     ) -> tuple[Estimates, CrossValidated]:
         """As of every scorer, in closed form; amplitudes are chosen in folds of whole blocks."""
-        estimates, models, apart = self._held_out(pool, (groups, blocks), blocks % self.folds)
-        ends, defined = ends_of(pool.scale), ~np.isnan(estimates.values)
+        estimates, models, apart = self._held_out(
+            pool, (groups, blocks), blocks % self.folds
+        )
+        ends = ends_of(pool.scale)
+        defined = ~np.isnan(estimates.values)
         every = np.arange(len(pool))
 
         def cut(values: FloatArray, rows: IntArray) -> FloatArray:
-            return np.where(defined[rows], np.clip(values, *ends), np.nan)  # abstains as it does
+            return np.where(
+                defined[rows], np.clip(values, *ends), np.nan
+            )  # abstains as it does
 
         def among(rows: IntArray) -> Callable[[IntArray], FloatArray]:
             with single_threaded_blas():
@@ -176,24 +196,31 @@ class GaussianProcess(Parameters, Estimator):
             return lambda labels: cut(part.held_out(labels)[0], rows)
 
         if not models.exact:
-            return estimates, CrossValidated(np.stack([estimates.values, cut(apart, every)]))
+            return estimates, CrossValidated(
+                np.stack([estimates.values, cut(apart, every)])
+            )
         pairs = zip(models.tuned(groups), models.tuned(blocks), strict=True)
         tuned = np.array([[cut(values, every) for values in pair] for pair in pairs])
         cross_validated = CrossValidated.of(among, groups, blocks)
-        return estimates, replace(cross_validated, tuned=tuned.reshape(-1, 2, len(pool)))
+        return estimates, replace(
+            cross_validated, tuned=tuned.reshape(-1, 2, len(pool))
+        )
 
     def _held_out(
         self, pool: RatedPool, labels: tuple[IntArray, ...], fold: IntArray
     ) -> tuple[Estimates, Nested, FloatArray]:
         """Estimates by the first labels, the models, means by the last labels."""
-        groups, data = labels[0], self._read(pool, labels[0])
+        groups = labels[0]
+        data = self._read(pool, labels[0])
         progress = self._progress_between(READING if data.parameters.encoder else 0.0)
         with single_threaded_blas():
             models, columns = nested(data, fold, labels, progress)
         values, sd = columns[0]
         errors = (pool.human - values) / sd
         size = int(groups.max(initial=0)) + 1
-        hidden = np.bincount(groups[rows_in(data.pool, data.rated)], minlength=size)[groups]
+        hidden = np.bincount(groups[rows_in(data.pool, data.rated)], minlength=size)[
+            groups
+        ]
         widths = conformal_radius(errors[~np.isnan(errors)]) * sd
         support = len(data.rated) - hidden
         answer = self._answer(data, as_outputs(pool), values, sd, widths, support)
@@ -210,15 +237,23 @@ class GaussianProcess(Parameters, Estimator):
     ) -> Estimates:
         """The estimates with the reasons why there are none."""
         cases: tuple[tuple[Reason, BoolArray], ...] = (
-            ("bad-row", np.array(outputs.bad or [False] * len(outputs), dtype=np.bool_)),
-            ("empty", np.array([not text.strip() for text in outputs.texts], dtype=np.bool_)),
+            (
+                "bad-row",
+                np.array(outputs.bad or [False] * len(outputs), dtype=np.bool_),
+            ),
+            (
+                "empty",
+                np.array([not text.strip() for text in outputs.texts], dtype=np.bool_),
+            ),
             ("too-few", np.isnan(values)),
             ("too-uncertain", sd > (np.inf if self.max_sd is None else self.max_sd)),
         )
         values = np.clip(values, *ends_of(data.rated.scale))
         reasons = reasons_of(cases)
         support = np.where([reason == "" for reason in reasons], support, 0)
-        return estimates_of(outputs, values, data.rated.scale, reasons, support, widths, sd)
+        return estimates_of(
+            outputs, values, data.rated.scale, reasons, support, widths, sd
+        )
 
     def residuals(self) -> Residuals:
         """Human rating minus estimate of the rated texts, each held out with its source."""
@@ -299,4 +334,6 @@ class GaussianProcess(Parameters, Estimator):
 
 def _digest(labels: Sequence[str]) -> str:
     """Twelve hexadecimal digits of what belongs together, whatever it is called."""
-    return sha256(numbered(labels, len(labels)).astype("<i8").tobytes()).hexdigest()[:12]
+    return sha256(numbered(labels, len(labels)).astype("<i8").tobytes()).hexdigest()[
+        :12
+    ]

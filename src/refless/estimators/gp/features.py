@@ -35,7 +35,9 @@ class KernelInputs:
     texts: tuple[str, ...]
     sources: tuple[str, ...]  # () if they are not read
     units: tuple[str, ...]  # labels of what belongs together
-    columns: Mapping[str, Any]  # [n, ...] numbers or vectors, by the kernel that compares them
+    columns: Mapping[
+        str, Any
+    ]  # [n, ...] numbers or vectors, by the kernel that compares them
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -89,7 +91,9 @@ def inputs_of(
     columns |= {f"score {name}": scores[:, [i]] for i, name in enumerate(score_names)}
     if score_names:
         columns |= dict.fromkeys(("scores", "judges"), scores)
-    return KernelInputs(tuple(texts), tuple(sources), tuple(units or sources or texts), columns)
+    return KernelInputs(
+        tuple(texts), tuple(sources), tuple(units or sources or texts), columns
+    )
 
 
 def _digest(name: str) -> int:
@@ -106,7 +110,8 @@ def _word_terms(text: str) -> Iterator[str]:
 def _letter_terms(text: str) -> Iterator[str]:
     """Runs of letters of what stands between blanks and marks, its ends marked by blanks."""
     return chain.from_iterable(
-        _cached_runs(word) if len(word) < LONG else _runs(word) for word in words(text, whole=True)
+        _cached_runs(word) if len(word) < LONG else _runs(word)
+        for word in words(text, whole=True)
     )
 
 
@@ -151,12 +156,17 @@ class Tfidf:
     def points(self, inputs: KernelInputs) -> csr_array:
         """[texts, terms] vectors; each is of its text alone, to the last digit."""
         size = len(self.terms)
-        return self._vectors(*_counts(self.name, inputs, lambda term: self.terms.get(term, size)))
+        return self._vectors(
+            *_counts(self.name, inputs, lambda term: self.terms.get(term, size))
+        )
 
-    def _vectors(self, index: IntArray, counts: IntArray, starts: IntArray) -> csr_array:
+    def _vectors(
+        self, index: IntArray, counts: IntArray, starts: IntArray
+    ) -> csr_array:
         from scipy.sparse import csr_array
 
-        n, size = len(starts) - 1, len(self.terms)
+        n = len(starts) - 1
+        size = len(self.terms)
         values = (1.0 + np.log(counts)) * self.idf[index]
         rows = np.repeat(np.arange(n), np.diff(starts))
         values /= np.sqrt(np.bincount(rows, values**2, n))[rows]
@@ -179,7 +189,9 @@ def _counts(
     name: str, inputs: KernelInputs, column: Callable[[str], int]
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Columns of the terms of each text, their counts, and where each text's begin."""
-    index, counts, starts = array("q"), array("q"), array("q", [0])
+    index = array("q")
+    counts = array("q")
+    starts = array("q", [0])
     for pair in zip(inputs.texts, inputs.sources or inputs.texts, strict=True):
         tally = Counter(TERMS[name](*pair))
         index.extend(map(column, tally))

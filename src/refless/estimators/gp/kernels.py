@@ -28,7 +28,8 @@ SOURCE = ("source", "masked", "relation")
 SYSTEM = ("system",)
 DETAILS = frozenset({*TEXT, *SOURCE}.difference(TOGETHER))
 JUDGES = ("scores", "judges")  # a bell over all scores, and a line on their mean
-MEANING, SOURCE_MEANING = ("meaning",), ("source_meaning", "relevance")
+MEANING = ("meaning",)
+SOURCE_MEANING = ("source_meaning", "relevance")
 LABELS = {
     **dict.fromkeys(("grams", "letters", "words", "masked"), "wording"),
     "meaning": "topic",
@@ -41,7 +42,10 @@ LABELS = {
     **dict.fromkeys(JUDGES, "scores together"),
     "system": "the system",
 }  # what people call kernels; those of one score are called as it is
-WIDTH, NEAR = 2.0, 1.0  # of bells over numbers, in their standard deviations: smooth, not wiggly
+WIDTH, NEAR = (
+    2.0,
+    1.0,
+)  # of bells over numbers, in their standard deviations: smooth, not wiggly
 COMPONENTS = 50  # of the words
 MOST_ROWS = 1_000  # texts whose words have components
 LEAST_SIZE = 1e-6  # of a component
@@ -125,7 +129,9 @@ class _Bell(_Scaled):
     """exp(-d**2 / 2) of the root mean square distance d of numbers."""
 
     def between(self, points: FloatArray, anchors: FloatArray) -> FloatArray:
-        squares = np.square(points).sum(axis=1)[:, None] + np.square(anchors).sum(axis=1)
+        squares = np.square(points).sum(axis=1)[:, None] + np.square(anchors).sum(
+            axis=1
+        )
         squares -= 2.0 * points @ anchors.T
         np.maximum(squares, 0.0, out=squares)
         squares *= -0.5
@@ -201,7 +207,8 @@ class _Joint(_Bell):
         parts = components.parts(vectors, inputs.units)
         total = parts.var(axis=0).sum()
         size = float(np.sqrt(parts.shape[1] / total)) if total > LEAST_SIZE else 0.0
-        scale, middle = NormalRanks.of(inputs.columns["joint"]), size * parts.mean(axis=0)
+        scale = NormalRanks.of(inputs.columns["joint"])
+        middle = size * parts.mean(axis=0)
         kernel = cls("joint", scale, NEAR, words, components, size, middle)
         return kernel, kernel._placed(size * parts, inputs)
 
@@ -247,7 +254,9 @@ class _Vectors(_Dense):
         return self._bell(np.einsum("ij,ij->i", points, points, dtype=np.float64))
 
     def _bell(self, cosines: FloatArray) -> FloatArray:
-        return np.asarray(np.exp(-0.5 / self.square * np.maximum(2.0 - 2.0 * cosines, 0.0)))
+        return np.asarray(
+            np.exp(-0.5 / self.square * np.maximum(2.0 - 2.0 * cosines, 0.0))
+        )
 
 
 def learned(
@@ -305,7 +314,9 @@ class Covariance:
         size: int,
     ) -> Covariance:
         """The sum of all kernels with these weights, prepared for so many anchors."""
-        positive = {name: float(w) for name, w in zip(kernels, weights, strict=True) if w > 0}
+        positive = {
+            name: float(w) for name, w in zip(kernels, weights, strict=True) if w > 0
+        }
         return cls(
             {name: kernels[name] for name in positive},
             positive,
@@ -327,10 +338,13 @@ class Covariance:
                 total[rows] += self.weights[name] * values
         return total
 
-    def parts(self, points: Mapping[str, Points], counted: FloatArray) -> dict[str, FloatArray]:
+    def parts(
+        self, points: Mapping[str, Points], counted: FloatArray
+    ) -> dict[str, FloatArray]:
         """[texts] what each kernel adds to `between` @ `counted`, by its name."""
         return {
-            name: self.weights[name] * (kernel.between(points[name], self.anchors[name]) @ counted)
+            name: self.weights[name]
+            * (kernel.between(points[name], self.anchors[name]) @ counted)
             for name, kernel in self.kernels.items()
         }
 

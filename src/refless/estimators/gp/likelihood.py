@@ -22,8 +22,12 @@ from refless.stats.posterior import inverse
 
 RATE = 5.0  # of the exponential prior on a weight: what the ratings do not ask for is 0
 SHRINKAGE = 100  # ratings that outweigh what is believed before any
-SINGLE = 1 / 3  # share of the ratings' variance that is believed to belong to single texts
-TRUST = 1 / 3  # share of the rest that is believed to be what judges say, where there are some
+SINGLE = (
+    1 / 3
+)  # share of the ratings' variance that is believed to belong to single texts
+TRUST = (
+    1 / 3
+)  # share of the rest that is believed to be what judges say, where there are some
 LEAST_NUGGET = 1e-3
 FEWEST_GROUPS = 3  # that tell how another group is rated
 MOST = 1e3
@@ -71,7 +75,9 @@ def shrunk_amplitudes(
     """
 
     def answer(columns: BoolArray, blocks: Sequence[IntArray]) -> Amplitudes:
-        compared = [kernel for kernel, reads in zip(kernels, columns, strict=True) if reads]
+        compared = [
+            kernel for kernel, reads in zip(kernels, columns, strict=True) if reads
+        ]
         fitted = fitted_amplitudes(compared, y, noise, blocks)
         weights = np.zeros(len(kernels))
         weights[columns] = fitted.weights
@@ -104,7 +110,8 @@ def believed(
     varied = _varied(kernels)
     kinds = [(kind & varied, share) for kind, share in beliefs]
     kinds = [(kind, share) for kind, share in kinds if kind.any()]
-    total, weights = sum(share for _, share in kinds), np.zeros(len(kernels))
+    total = sum(share for _, share in kinds)
+    weights = np.zeros(len(kernels))
     for kind, share in kinds:
         weights[kind] = (1.0 - SINGLE) * (share / total) / np.count_nonzero(kind)
     return Amplitudes(weights, SINGLE)
@@ -210,8 +217,10 @@ def left_out_loss(
     The errors of a block g are Q_gg^-1 (Q y)_g and their covariance is Q_gg^-1. Times a symmetric
     change of sigma and summed, the slope is the change of the loss; it is not symmetric itself.
     """
-    alpha, loss = q @ y, 0.0
-    pulls, product = np.empty_like(y), np.empty_like(q)
+    alpha = q @ y
+    loss = 0.0
+    pulls = np.empty_like(y)
+    product = np.empty_like(q)
     for rows in blocks:
         inner = np.linalg.inv(q[rows[:, :, None], rows[:, None, :]])
         variances = np.diagonal(inner, axis1=1, axis2=2)
@@ -220,7 +229,9 @@ def left_out_loss(
         with np.errstate(invalid="ignore"):
             loss += 0.5 * float((np.log(variances) + errors * scaled).sum())
         pull = np.einsum("gij,gj->gi", inner, scaled)
-        middle = (inner * (0.5 * (1.0 - errors * scaled) / variances)[:, None, :]) @ inner
+        middle = (
+            inner * (0.5 * (1.0 - errors * scaled) / variances)[:, None, :]
+        ) @ inner
         crossed = errors[:, :, None] * pull[:, None, :]
         middle += 0.5 * (crossed + crossed.transpose(0, 2, 1))
         pulls[rows], product[rows] = pull, middle @ q[rows]

@@ -59,11 +59,14 @@ def tuned(data: Data, rows: IntArray, ways: Sequence[IntArray]) -> list[Amplitud
     judges = np.array([name in JUDGES for name in data.kernels])
     texts = ~np.array([is_score(name) for name in data.kernels])
     beliefs = ((texts, 1.0 - TRUST), (judges, TRUST))
-    y, noise = data.y[rows], data.noise[rows]
+    y = data.y[rows]
+    noise = data.noise[rows]
     with single_threaded_blas():
         likely = fitted_amplitudes(kernels, y, noise)
         return [
-            shrunk_amplitudes(kernels, y, noise, details, beliefs, left_out(way[rows]), likely)
+            shrunk_amplitudes(
+                kernels, y, noise, details, beliefs, left_out(way[rows]), likely
+            )
             for way in ways
         ]
 
@@ -86,7 +89,9 @@ def conditioned(data: Data, amplitudes: Amplitudes) -> Posterior:
     n = len(data.y)
     covariance = Covariance.of(data.kernels, amplitudes.weights, data.points, n)
     among = covariance.between(data.points, n)
-    return Posterior(amplitudes, covariance, exact(among, data.noise + amplitudes.nugget, data.y))
+    return Posterior(
+        amplitudes, covariance, exact(among, data.noise + amplitudes.nugget, data.y)
+    )
 
 
 def estimated(
@@ -98,15 +103,19 @@ def estimated(
     its first text): how a product is summed depends on the shapes of its factors. So a text's
     estimate does not depend on the others, but for rounding by its place among them.
     """
-    columns = [inputs.columns[name] for name in ("system", "scores") if name in inputs.columns]
+    columns = [
+        inputs.columns[name] for name in ("system", "scores") if name in inputs.columns
+    ]
     rows = ([row.tobytes() for row in column] for column in columns)
     sources = inputs.sources or inputs.texts
     keys = list(zip(inputs.texts, sources, inputs.units, *rows, strict=True))
     place = {key: i for i, key in enumerate(sorted(set(keys)))}
     index = np.array([place[key] for key in keys], dtype=np.int64)
     unique = inputs.take(np.unique(index, return_index=True)[1])
-    n, nugget = len(unique), model.amplitudes.nugget + float(np.median(data.noise))
-    values, variances = np.empty(n), np.empty(n)
+    n = len(unique)
+    nugget = model.amplitudes.nugget + float(np.median(data.noise))
+    values = np.empty(n)
+    variances = np.empty(n)
 
     def block(begin: int) -> None:
         size = min(ROWS, n - begin)
@@ -132,9 +141,12 @@ def doubted(data: Data, model: Posterior, doubt: int) -> Posterior:
     return conditioned(data, model.amplitudes.mixed(alike, trust))
 
 
-def together(data: Data, model: Posterior, inputs: KernelInputs) -> tuple[FloatArray, float]:
+def together(
+    data: Data, model: Posterior, inputs: KernelInputs
+) -> tuple[FloatArray, float]:
     """[n, n] posterior covariance and the variance of a rating beyond it, in units of y squared."""
-    n, covariance = len(inputs), model.covariance
+    n = len(inputs)
+    covariance = model.covariance
     points = covariance.points(inputs)
     among = Covariance.of(data.kernels, model.amplitudes.weights, points, n)
     with single_threaded_blas():
@@ -150,7 +162,8 @@ def shares(
     points = model.covariance.points(inputs)
     share = model.posterior.shares(model.covariance.between(points, 1))[0]
     best = np.lexsort((np.array(data.rated.ids), -np.abs(share)))[:limit]
-    chosen, n = data.at(best), len(best)
+    chosen = data.at(best)
+    n = len(best)
     nearest = Covariance.of(data.kernels, model.amplitudes.weights, chosen, n)
     prior = nearest.diagonal(points, 1)[0] * nearest.diagonal(chosen, n)
     similarities = nearest.between(points, 1)[0] / np.sqrt(np.maximum(prior, 1e-300))
@@ -159,16 +172,22 @@ def shares(
     return evidence(data.rated, best, similarities, share[best], shared)
 
 
-def parts(data: Data, model: Posterior, inputs: KernelInputs) -> tuple[float, tuple[Part, ...]]:
+def parts(
+    data: Data, model: Posterior, inputs: KernelInputs
+) -> tuple[float, tuple[Part, ...]]:
     """Mean estimate of the rated texts, and what each kind of kernel adds for one output.
 
     What a kernel adds for rated texts, the mean over at most `USUAL` of them, is in the former.
     """
-    n, covariance, posterior = len(data.y), model.covariance, model.posterior
+    n = len(data.y)
+    covariance = model.covariance
+    posterior = model.posterior
     rows = np.random.default_rng(4).permutation(n)[:USUAL]
     usual = covariance.parts(data.at(rows), posterior.alpha)
     sums: dict[str, float] = {}
-    for name, values in covariance.parts(covariance.points(inputs), posterior.alpha).items():
+    for name, values in covariance.parts(
+        covariance.points(inputs), posterior.alpha
+    ).items():
         addition = data.unit * float(values[0] - usual[name].mean())
         label = LABELS.get(name, name)
         sums[label] = sums.get(label, 0.0) + addition

@@ -30,7 +30,9 @@ class _Fold:
     judged: HeldOut  # means and variances of these by the others in use
     offset: float  # of the ratings outside the fold
     unit: float
-    precision: Precision  # of all ratings in use, with amplitudes from those outside the fold
+    precision: (
+        Precision  # of all ratings in use, with amplitudes from those outside the fold
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +49,8 @@ class Nested:
 
     def held_out(self, groups: IntArray) -> HeldOut:
         """[n] means and standard deviations without each text's group, which lies in one fold."""
-        values, variances = np.full(self.size, np.nan), np.full(self.size, np.nan)
+        values = np.full(self.size, np.nan)
+        variances = np.full(self.size, np.nan)
         for fold in self.folds:
             inside = self.rated[fold.inside]
             means, spread = fold.precision.held_out(groups[self.rated], fold.inside)
@@ -103,12 +106,15 @@ def nested(
 
     Of more than 1,500 texts the models are not returned.
     """
-    rated, count, n = rows_in(data.pool, data.rated), int(fold.max(initial=-1)) + 1, len(fold)
+    rated = rows_in(data.pool, data.rated)
+    count = int(fold.max(initial=-1)) + 1
+    n = len(fold)
     columns = [Nested(n, rated, ()).held_out(groups) for groups in labels]
     folds: dict[int, _Fold] = {}
 
     def judge(number: int) -> None:
-        outside, inside = np.flatnonzero(fold[rated] != number), fold == number
+        outside = np.flatnonzero(fold[rated] != number)
+        inside = fold == number
         if len(outside) < FEWEST or not inside.any():
             return
         model = _fold(data, rated, labels[0][rated], inside, outside)
@@ -122,7 +128,9 @@ def nested(
     jobs = [partial(judge, number) for number in range(count)]
     threads = min(data.parameters.threads or cores(), AT_ONCE)
     Work(threads=threads, progress=progress).run([jobs], count)
-    return Nested(n, rated, tuple(folds[number] for number in sorted(folds))), tuple(columns)
+    return Nested(n, rated, tuple(folds[number] for number in sorted(folds))), tuple(
+        columns
+    )
 
 
 def _fold(
@@ -130,7 +138,8 @@ def _fold(
 ) -> _Fold:
     data = data.in_units_of(outside)
     amplitudes = tuned(data, outside, [groups])[0]
-    unused, judged = np.setdiff1d(np.flatnonzero(fold), rated), (np.zeros(0), np.zeros(0))
+    unused = np.setdiff1d(np.flatnonzero(fold), rated)
+    judged = (np.zeros(0), np.zeros(0))
     if len(unused):
         model = conditioned(data.take(outside), amplitudes)
         inputs = data.inputs_of(as_outputs(data.pool.take(unused)))

@@ -12,7 +12,12 @@ from refless.data.design import units_of
 from refless.data.records import RatedPool, Residuals
 from refless.estimators.gp.data import Data, Parameters, read
 from refless.estimators.gp.features import KernelInputs
-from refless.estimators.gp.likelihood import FEWEST_GROUPS, LEAST_NUGGET, MOST, Amplitudes
+from refless.estimators.gp.likelihood import (
+    FEWEST_GROUPS,
+    LEAST_NUGGET,
+    MOST,
+    Amplitudes,
+)
 from refless.estimators.gp.model import Posterior, conditioned
 from refless.estimators.intervals import held_out_ways, residuals_in
 from refless.files.arrays import Array, Arrays, array_of, require
@@ -38,7 +43,9 @@ class Learned:
     standardized: Residuals  # the same in standard deviations
 
     @classmethod
-    def of(cls, data: Data, amplitudes: Sequence[Amplitudes], labels: tuple[str, ...]) -> Learned:
+    def of(
+        cls, data: Data, amplitudes: Sequence[Amplitudes], labels: tuple[str, ...]
+    ) -> Learned:
         """Conditions on the ratings.
 
         Args:
@@ -53,7 +60,9 @@ class Learned:
             model = models[0]
             near = models[-1] if is_own(data, labels) else None
             errors, ratios = _errors(data, labels, model, near)
-        residuals = (residuals_in(data.rated, labels, **by_way) for by_way in (errors, ratios))
+        residuals = (
+            residuals_in(data.rated, labels, **by_way) for by_way in (errors, ratios)
+        )
         return cls(data, model, near, *residuals)
 
     @property
@@ -69,7 +78,10 @@ class Learned:
             return [(self.model, np.arange(len(inputs)))]
         units = {*self.data.inputs.units}
         rated = np.array([unit in units for unit in inputs.units], dtype=np.bool_)
-        parts = ((self.model, np.flatnonzero(~rated)), (self.near, np.flatnonzero(rated)))
+        parts = (
+            (self.model, np.flatnonzero(~rated)),
+            (self.near, np.flatnonzero(rated)),
+        )
         return [(model, rows) for model, rows in parts if len(rows)]
 
 
@@ -98,8 +110,11 @@ def _errors(
     """
     units = np.unique(data.inputs.units, return_inverse=True)[1]
     precision = model.posterior.precision()
-    near_precision = None if near is None or near is model else near.posterior.precision()
-    errors, ratios = {}, {}
+    near_precision = (
+        None if near is None or near is model else near.posterior.precision()
+    )
+    errors = {}
+    ratios = {}
     for way, groups in held_out_ways(data.rated, labels).items():
         means, variances = precision.held_out(groups)
         rows = np.flatnonzero(_has_remaining(units, groups))
@@ -129,20 +144,27 @@ def stored(state: Learned) -> Arrays:
 
 
 def restored(
-    pool: RatedPool, labels: tuple[str, ...], parameters: Parameters, arrays: Mapping[str, Array]
+    pool: RatedPool,
+    labels: tuple[str, ...],
+    parameters: Parameters,
+    arrays: Mapping[str, Array],
 ) -> Learned:
     """What `stored` was given, from rated texts that are enough for a model.
 
     Raises:
         ValueError: arrays that `stored` cannot have given.
     """
-    encoder = None if parameters.encoder is None else cast("Encoder", _SavedVectors(arrays))
+    encoder = (
+        None if parameters.encoder is None else cast("Encoder", _SavedVectors(arrays))
+    )
     data = read(pool, parameters, encoder=encoder)
     names = {"amplitudes", *(name for name in VECTORS if name in data.kernels)}
     require(names == {*arrays}, "the arrays are not those of its kernels")
     shape = (len(weight_ways(data, labels)), len(data.kernels) + 1)
     numbers = array_of(arrays, "amplitudes", shape)
-    require(bool(((numbers >= 0) & (numbers <= MOST)).all()), "an amplitude is out of range")
+    require(
+        bool(((numbers >= 0) & (numbers <= MOST)).all()), "an amplitude is out of range"
+    )
     require(bool((numbers[:, -1] >= LEAST_NUGGET).all()), "the nugget is too small")
     amplitudes = [Amplitudes(row[:-1], float(row[-1])) for row in numbers]
     return Learned.of(data, amplitudes, labels)
@@ -154,12 +176,21 @@ class _SavedVectors:
 
     arrays: Mapping[str, Array]
 
-    def sentences(self, texts: Sequence[str], progress: Progress | None = None) -> VectorArray:  # noqa: ARG002
+    def sentences(
+        self,
+        texts: Sequence[str],
+        progress: Progress | None = None,  # noqa: ARG002
+    ) -> VectorArray:
         names = [name for name in VECTORS if name in self.arrays]
         require(bool(names), "the vectors are missing")
-        n, width = len(texts) // len(names), (0, *self.arrays[names[0]].shape)[-1]
-        require(width > 0 and n * len(names) == len(texts), "the vectors are of other texts")
-        vectors = np.concatenate([array_of(self.arrays, name, (n, width), "<f4") for name in names])
+        n = len(texts) // len(names)
+        width = (0, *self.arrays[names[0]].shape)[-1]
+        require(
+            width > 0 and n * len(names) == len(texts), "the vectors are of other texts"
+        )
+        vectors = np.concatenate(
+            [array_of(self.arrays, name, (n, width), "<f4") for name in names]
+        )
         lengths = np.linalg.norm(vectors, axis=1)
         is_unit = (lengths == 0) | (np.abs(lengths - 1) < UNIT)  # NaN is neither
         require(bool(is_unit.all()), "a vector is neither of length 1 nor 0")

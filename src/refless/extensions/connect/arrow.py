@@ -41,7 +41,9 @@ def opened(content: bytes) -> Estimator:
     Raises:
         InputError: bytes of something else.
     """
-    with tempfile.TemporaryDirectory(prefix="refless-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="refless-", ignore_cleanup_errors=True
+    ) as folder:
         path = Path(folder) / f"sent{ENDING}"
         path.write_bytes(content)
         return load(path, threads=1)
@@ -68,12 +70,15 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
     rows = len(batch)
     added: dict[str, Any] = {name: [] for name in ADDED}
     if rows:
-        result = estimator.estimate(_outputs(estimator, batch, columns)).on(estimator.rated.scale)
+        result = estimator.estimate(_outputs(estimator, batch, columns)).on(
+            estimator.rated.scale
+        )
         added = {"estimate": result.values, "low": result.low, "high": result.high}
         added |= {"support": result.support, "reason": result.reasons}
         added["signature"] = [str(estimator.signature())] * rows
     kinds = {"double": pa.float64(), "long": pa.int64(), "string": pa.string()}
-    arrays, schema = [*batch.columns], batch.schema
+    arrays = [*batch.columns]
+    schema = batch.schema
     for name, kind in ADDED.items():
         # as pandas has them: NaN is null
         arrays.append(pa.array(added[name], type=kinds[kind], from_pandas=True))
@@ -94,9 +99,12 @@ def sendable(model: Folder, columns: Columns, names: list[str]) -> bytes:
         InputError: no fitted estimator.
     """
     estimator = load(model)
-    texts, scores = _named(columns), estimator.rated.score_names
+    texts = _named(columns)
+    scores = estimator.rated.score_names
     if lost := sorted({*texts, *scores} - {*names}):
-        raise UsageError(f"there is no column '{lost[0]}'; the columns are {', '.join(names)}")
+        raise UsageError(
+            f"there is no column '{lost[0]}'; the columns are {', '.join(names)}"
+        )
     if twice := sorted({*ADDED} & {*names}):
         raise UsageError(f"there is a column '{twice[0]}' already; rename or drop it")
     try:
@@ -105,7 +113,9 @@ def sendable(model: Folder, columns: Columns, names: list[str]) -> bytes:
         raise MissingExtraError("Arrow", "parquet") from missing
     cells: dict[str, list[Any]] = {name: ["a"] for name in texts}
     cells |= {name: [0.0] for name in scores}
-    estimator.estimate(_outputs(estimator, pa.table(cells), columns))  # it may miss the sources
+    estimator.estimate(
+        _outputs(estimator, pa.table(cells), columns)
+    )  # it may miss the sources
     return Path(model).read_bytes()
 
 
@@ -120,4 +130,8 @@ def _outputs(estimator: Estimator, batch: Any, columns: Columns) -> Outputs:  # 
 
 def _named(columns: Columns) -> list[str]:
     """The columns that are named of texts, sources and systems."""
-    return [name for name in (columns.text, columns.source, columns.system) if name is not None]
+    return [
+        name
+        for name in (columns.text, columns.source, columns.system)
+        if name is not None
+    ]

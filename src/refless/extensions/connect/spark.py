@@ -45,7 +45,9 @@ def score(
     return frame.mapInArrow(partial(_estimates, content, columns), schema)
 
 
-def _estimates(content: bytes, columns: Columns, batches: Iterable[Any]) -> Iterator[Any]:
+def _estimates(
+    content: bytes, columns: Columns, batches: Iterable[Any]
+) -> Iterator[Any]:
     """The batches of a partition with estimates."""
     for batch in batches:
         yield estimated_by(content, columns, batch)

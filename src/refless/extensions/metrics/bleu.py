@@ -45,7 +45,9 @@ class BLEU(Metric):
     tokenize: Annotated[str, TOKENS] = "13a"
     lowercase: Annotated[bool, CASE] = False
     smooth: Annotated[str, SMOOTH] = "exp"
-    value: Annotated[float | None, About("what floor puts, and add-k adds", above=0)] = None
+    value: Annotated[
+        float | None, About("what floor puts, and add-k adds", above=0)
+    ] = None
 
     def __post_init__(self) -> None:
         check(self)
@@ -64,10 +66,14 @@ class BLEU(Metric):
 
     def signature(self) -> Signature:
         """Everything that can change the scores."""
-        return signature_of(self.name, self._counting(), self._smoothing()).plus(v=__version__)
+        return signature_of(self.name, self._counting(), self._smoothing()).plus(
+            v=__version__
+        )
 
     def _counting(self) -> Counting:
-        return Counting(order=self.order, tokenize=self.tokenize, lowercase=self.lowercase)
+        return Counting(
+            order=self.order, tokenize=self.tokenize, lowercase=self.lowercase
+        )
 
     def _smoothing(self) -> Smoothing:
         return Smoothing(name=self.smooth, value=self.value)

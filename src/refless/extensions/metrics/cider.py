@@ -40,7 +40,9 @@ class CIDErD(Metric):
     name: ClassVar[str] = "cider-d"
     needs: ClassVar[tuple[str, ...]] = ("references",)
 
-    order: Annotated[int, About("highest n-gram order", at_least=1, at_most=HIGHEST_ORDER)] = 4
+    order: Annotated[
+        int, About("highest n-gram order", at_least=1, at_most=HIGHEST_ORDER)
+    ] = 4
     tokenize: Annotated[str, TOKENS] = "words"
     lowercase: Annotated[bool, CASE] = False
     sigma: Annotated[float, About("width of the penalty on lengths", above=0)] = 6.0
@@ -57,16 +59,23 @@ class CIDErD(Metric):
         """
         check_references(outputs)
         fold = str.lower if self.lowercase else str
-        texts, documents = counted(outputs, self.order, self.tokenize, fold), _documents(outputs)
+        texts = counted(outputs, self.order, self.tokenize, fold)
+        documents = _documents(outputs)
         lengths = np.maximum(texts.features.lengths - 1, 0)
         apart = texts.repeated(lengths[texts.outputs]) - lengths[texts.references]
         pairs = _cosines(texts, documents) * np.exp(-(apart**2) / (2 * self.sigma**2))
-        segments = FACTOR * np.add.reduceat(pairs, texts.begins[:-1]) / np.diff(texts.begins)
-        return averaged(segments if documents.max() > 0 else np.full(len(segments), np.nan))
+        segments = (
+            FACTOR * np.add.reduceat(pairs, texts.begins[:-1]) / np.diff(texts.begins)
+        )
+        return averaged(
+            segments if documents.max() > 0 else np.full(len(segments), np.nan)
+        )
 
     def signature(self) -> Signature:
         """Everything that can change the scores."""
-        signed = Signature(self.name).plus(order=self.order, sigma=self.sigma, tok=self.tokenize)
+        signed = Signature(self.name).plus(
+            order=self.order, sigma=self.sigma, tok=self.tokenize
+        )
         return signed.plus(lower=self.lowercase, df="references", v=__version__)
 
 
@@ -74,7 +83,8 @@ def _cosines(texts: Counted, documents: IntArray) -> FloatArray:
     """[references] mean over the orders of the cosine between output and reference."""
     from scipy.sparse import csr_array
 
-    features, size = texts.features, (len(texts.features.lengths), texts.size)
+    features = texts.features
+    size = (len(texts.features.lengths), texts.size)
     output = texts.repeated(texts.outputs)
     owners = (texts.repeated(documents), texts.references)
     n = int(documents.max()) + 1
@@ -82,12 +92,17 @@ def _cosines(texts: Counted, documents: IntArray) -> FloatArray:
     totals = np.zeros(len(output))
     for starts in features.starts:
         part = slice(starts[0], starts[-1])
-        data = (features.weights[part].astype(np.float64), features.ids[part], starts - starts[0])
+        data = (
+            features.weights[part].astype(np.float64),
+            features.ids[part],
+            starts - starts[0],
+        )
         counts = csr_array(data, shape=size)
         seen = np.bincount((members @ counts).indices, minlength=texts.size)
         weighed = counts.multiply(np.log(n) - np.log(np.maximum(seen, 1))[None]).tocsr()
         norms = np.sqrt(weighed.multiply(weighed).sum(axis=1))
-        mine, theirs = weighed[output], weighed[texts.references]
+        mine = weighed[output]
+        theirs = weighed[texts.references]
         dots = mine.minimum(theirs).multiply(theirs).sum(axis=1)
         both = norms[output] * norms[texts.references]
         totals += np.divide(dots, both, out=np.zeros_like(dots), where=both > 0)
@@ -103,4 +118,6 @@ def _documents(outputs: Outputs) -> IntArray:
     if not keys and outputs.systems:
         keys = [tuple(sorted(reference)) for reference in outputs.references]
     place: dict[object, int] = {}
-    return np.array([place.setdefault(key, len(place)) for key in keys or range(len(outputs))])
+    return np.array(
+        [place.setdefault(key, len(place)) for key in keys or range(len(outputs))]
+    )

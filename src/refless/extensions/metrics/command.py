@@ -53,7 +53,9 @@ def metric(
     outputs: Argument,
     metrics: Metrics,
     *,
-    reference_file: Annotated[Files, About(names=("-r", "--reference-file"), metavar="REF")] = None,
+    reference_file: Annotated[
+        Files, About(names=("-r", "--reference-file"), metavar="REF")
+    ] = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
     columns: ReferredColumns = None,
@@ -82,13 +84,17 @@ def metric(
     runs: list[Run] = []
     with progress("scoring") as show:
         for label, scorer in chosen.items():
-            runs.append(run(scorer, records, label=label, seed=seed, resamples=resamples))
+            runs.append(
+                run(scorer, records, label=label, seed=seed, resamples=resamples)
+            )
             if show is not None:
                 show(len(runs) / len(chosen))
     for scored in runs:
         missing = scored.overall.n - scored.overall.n_scored
         if missing:
-            note(f"{scored.label}: {missing} of {len(records)} outputs could not be scored")
+            note(
+                f"{scored.label}: {missing} of {len(records)} outputs could not be scored"
+            )
     for line in notes(records):
         note(line)
     return MetricResult(runs=tuple(runs), outputs=records, signature=runs[0].signature)
@@ -104,9 +110,13 @@ def _outputs(rows: Rows, reading: Reading, references: Sequence[str]) -> Outputs
         )
     files = [rows] if isinstance(rows, str | PathLike) else rows
     paths = [fspath(path) for path in files if isinstance(path, str | PathLike)]
-    if reading.format is None and all(Path(path).suffix not in TABLES for path in paths):
+    if reading.format is None and all(
+        Path(path).suffix not in TABLES for path in paths
+    ):
         reading = replace(reading, format="text")
-        note(f"{', '.join(paths)} and {', '.join(references)}: plain text, one output a line")
+        note(
+            f"{', '.join(paths)} and {', '.join(references)}: plain text, one output a line"
+        )
     return _with_references(_read(rows, reading), references, reading)
 
 
@@ -116,7 +126,9 @@ def _read(rows: Rows, reading: Reading) -> Outputs:
     return read.outputs
 
 
-def _with_references(outputs: Outputs, paths: Sequence[str], reading: Reading) -> Outputs:
+def _with_references(
+    outputs: Outputs, paths: Sequence[str], reading: Reading
+) -> Outputs:
     """The outputs with one reference from each file of plain lines."""
     if outputs.references:
         raise UsageError("the outputs have references of their own; leave out -r")

@@ -84,19 +84,32 @@ def statistics(outputs: Outputs, counting: Counting) -> FloatArray:
     times the output's highest weight; without weights both are plain counts.
     """
     texts = counted(outputs, counting.order, counting.tokenize, counting.fold)
-    features, begins = texts.features, texts.begins
+    features = texts.features
+    begins = texts.begins
     rows = chain.from_iterable(outputs.weights)
-    weights = np.fromiter(rows, dtype=np.float64) if outputs.weights else np.ones(begins[-1])
+    weights = (
+        np.fromiter(rows, dtype=np.float64) if outputs.weights else np.ones(begins[-1])
+    )
     highest = np.maximum.reduceat(weights, begins[:-1])
     lengths = features.lengths[texts.outputs]
-    pairs = (texts.outputs, texts.references, begins, weights, texts.size, counting.by_code)
+    pairs = (
+        texts.outputs,
+        texts.references,
+        begins,
+        weights,
+        texts.size,
+        counting.by_code,
+    )
     from refless.extensions.metrics.loops import matches  # which loads numba
 
     matched = [
-        matches(features.ids, features.weights, starts, *pairs) for starts in features.starts
+        matches(features.ids, features.weights, starts, *pairs)
+        for starts in features.starts
     ]
     totals = [highest * np.maximum(lengths - k, 0) for k in range(counting.order)]
-    closest = _closest(texts.repeated(lengths), features.lengths[texts.references], begins)
+    closest = _closest(
+        texts.repeated(lengths), features.lengths[texts.references], begins
+    )
     return np.stack([lengths.astype(np.float64), closest, *matched, *totals], axis=1)
 
 

@@ -34,7 +34,9 @@ class DeltaBLEU(BLEU):
     name: ClassVar[str] = "delta-bleu"
     needs: ClassVar[tuple[str, ...]] = ("references", "weights")
 
-    variant: Annotated[str, About("of the weighted counts", choices=VARIANTS)] = "equation"
+    variant: Annotated[str, About("of the weighted counts", choices=VARIANTS)] = (
+        "equation"
+    )
 
     def score(self, outputs: Outputs) -> Scores:
         """Scores of the outputs against their weighted references.

@@ -22,20 +22,27 @@ def matches(ids, counts, starts, outputs, references, begins, weights, size, by_
     most = np.zeros(size, dtype=np.int64)  # the highest count in a reference
     best = np.zeros(size, dtype=np.float64)
     for i in range(len(outputs)):
-        first, last = starts[outputs[i]], starts[outputs[i] + 1]
+        first = starts[outputs[i]]
+        last = starts[outputs[i] + 1]
         for k in range(first, last):
             mine[ids[k]] = counts[k]
         for j in range(begins[i], begins[i + 1]):
             for k in range(starts[references[j]], starts[references[j] + 1]):
                 gram = ids[k]
                 if mine[gram] > 0:
-                    value = weights[j] if by_code else weights[j] * min(mine[gram], counts[k])
+                    value = (
+                        weights[j]
+                        if by_code
+                        else weights[j] * min(mine[gram], counts[k])
+                    )
                     best[gram] = value if most[gram] == 0 else max(best[gram], value)
                     most[gram] = max(most[gram], counts[k])
         for k in range(first, last):
             gram = ids[k]
             if most[gram] > 0:
-                totals[i] += best[gram] * (min(mine[gram], most[gram]) if by_code else 1)
+                totals[i] += best[gram] * (
+                    min(mine[gram], most[gram]) if by_code else 1
+                )
             mine[gram] = 0
             most[gram] = 0
     return totals

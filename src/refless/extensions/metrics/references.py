@@ -65,10 +65,14 @@ def check_weights(outputs: Outputs) -> None:
                 )
 
 
-def _check_lists(what: str, lists: Sequence[Sequence[object]], outputs: Outputs) -> None:
+def _check_lists(
+    what: str, lists: Sequence[Sequence[object]], outputs: Outputs
+) -> None:
     if len(lists) == len(outputs):
         return
-    if all(not isinstance(entry, str) and len(entry) == len(outputs) for entry in lists):
+    if all(
+        not isinstance(entry, str) and len(entry) == len(outputs) for entry in lists
+    ):
         raise InputError(
             f"the {what} come stream by stream: {len(lists)} lists of {len(outputs)} entries "
             f"for {len(outputs)} outputs",
@@ -82,12 +86,18 @@ def _check_lists(what: str, lists: Sequence[Sequence[object]], outputs: Outputs)
 
 def notes(outputs: Outputs) -> tuple[str, ...]:
     """What looks wrong but may be right, as sentences: outputs that are among their references."""
-    pairs = list(zip(outputs.texts, outputs.references, strict=True)) if outputs.references else []
+    pairs = (
+        list(zip(outputs.texts, outputs.references, strict=True))
+        if outputs.references
+        else []
+    )
     n = len(pairs)
     copies = sum(text in references for text, references in pairs)
     first = sum(text == references[0] for text, references in pairs if references)
     if n and copies == n:
-        return (f"every output is one of its own references ({first} of {n} the first one)",)
+        return (
+            f"every output is one of its own references ({first} of {n} the first one)",
+        )
     if n and 2 * copies >= n:
         return (f"{copies} of {n} outputs are among their own references",)
     return ()

@@ -68,7 +68,8 @@ class MetricResult(Result):
     outputs: Outputs
 
     def _shown(self) -> Document:
-        runs, outputs = self.runs, counted(len(self.outputs), "output")
+        runs = self.runs
+        outputs = counted(len(self.outputs), "output")
         metrics = counted(len(runs), "metric")
         return Document(
             title=f"{metrics} on {outputs}",
@@ -92,7 +93,9 @@ class MetricResult(Result):
             ),
             items=tuple(
                 OutputScores(id=name, system=system, scores=self._scores(i))
-                for i, (name, system) in enumerate(zip(self.outputs.ids, systems, strict=True))
+                for i, (name, system) in enumerate(
+                    zip(self.outputs.ids, systems, strict=True)
+                )
             ),
         )
 
@@ -123,7 +126,11 @@ def _overall(runs: Sequence[Run]) -> Section:
 
 
 def _cells(corpus: Corpus) -> tuple[str, str]:
-    n = str(corpus.n) if corpus.n == corpus.n_scored else f"{corpus.n_scored} of {corpus.n}"
+    n = (
+        str(corpus.n)
+        if corpus.n == corpus.n_scored
+        else f"{corpus.n_scored} of {corpus.n}"
+    )
     return with_interval(corpus.score, corpus.score_interval), n
 
 

@@ -58,7 +58,9 @@ class RougeL(Metric):
             return tokens[text]
 
         segments = [
-            self._segment(tokens_of(text), [tokens_of(reference) for reference in references])
+            self._segment(
+                tokens_of(text), [tokens_of(reference) for reference in references]
+            )
             for text, references in zip(outputs.texts, outputs.references, strict=True)
         ]
         return averaged(np.array(segments, dtype=np.float64))

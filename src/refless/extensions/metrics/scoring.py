@@ -43,14 +43,21 @@ class Run:
 
 
 def run(
-    metric: Metric, outputs: Outputs, *, label: str, seed: int = 0, resamples: int = RESAMPLES
+    metric: Metric,
+    outputs: Outputs,
+    *,
+    label: str,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
 ) -> Run:
     """The metric's scores of all outputs that could be read.
 
     Raises:
         InputError: what the metric's `score` raises.
     """
-    good = np.array([not bad for bad in outputs.bad] or [True] * len(outputs), dtype=bool)
+    good = np.array(
+        [not bad for bad in outputs.bad] or [True] * len(outputs), dtype=bool
+    )
     rows = np.flatnonzero(good)
     kept = outputs if good.all() else outputs.take(rows)
     scores = metric.score(kept)
@@ -60,23 +67,29 @@ def run(
     def corpus(chosen: BoolArray, n: int) -> Corpus:
         """The chosen rows' score: their statistics summed."""
         rows = np.flatnonzero(chosen & ~np.isnan(scores.segments))
-        score, interval = float("nan"), UNDEFINED
+        score = float("nan")
+        interval = UNDEFINED
         if len(rows) == len(kept):
             score = scores.corpus
         elif len(rows):
-            score = float(scores.combine(np.sort(scores.statistics[rows], axis=0).sum(axis=0)))
+            score = float(
+                scores.combine(np.sort(scores.statistics[rows], axis=0).sum(axis=0))
+            )
         if len(rows):
             items = np.array(kept.items, dtype=object)[rows] if kept.items else None
             interval = interval_of(scores, rows, items, seed, resamples)
         return Corpus(score=score, score_interval=interval, n=n, n_scored=len(rows))
 
-    systems, everywhere = np.array(kept.systems, dtype=object), Counter(outputs.systems)
+    systems = np.array(kept.systems, dtype=object)
+    everywhere = Counter(outputs.systems)
     return Run(
         label=label,
         signature=metric.signature().plus(ci=f"boot-{resamples}", seed=seed),
         segments=segments,
         overall=corpus(np.ones(len(kept), dtype=bool), len(outputs)),
-        systems={name: corpus(systems == name, n) for name, n in sorted(everywhere.items())},
+        systems={
+            name: corpus(systems == name, n) for name, n in sorted(everywhere.items())
+        },
     )
 
 
@@ -95,7 +108,8 @@ def interval_of(
         else np.zeros(len(rows), dtype=np.int64)
     )
     order = np.lexsort((*counts.T, codes))
-    counts, codes = counts[order], codes[order]
+    counts = counts[order]
+    codes = codes[order]
     clusters = None if items is None or len(np.unique(codes)) == len(rows) else codes
     units = len(rows) if clusters is None else len(np.unique(clusters))
     if units < 2:
@@ -103,4 +117,6 @@ def interval_of(
     rng = np.random.default_rng(seed)
     drawn = weights_of(len(rows), resamples=resamples, rng=rng, clusters=clusters)
     with single_threaded_blas():
-        return percentile_interval(np.concatenate([scores.combine(w @ counts) for w in drawn]))
+        return percentile_interval(
+            np.concatenate([scores.combine(w @ counts) for w in drawn])
+        )

@@ -28,7 +28,13 @@ from refless.data.human import check_scale
 from refless.data.records import Texts
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.extensions.papers.mined import MineResult
-from refless.extensions.papers.mining import N_MINED, Candidate, MessageTriple, for_raters, weighted
+from refless.extensions.papers.mining import (
+    N_MINED,
+    Candidate,
+    MessageTriple,
+    for_raters,
+    weighted,
+)
 from refless.extensions.papers.mining import mine as mined
 from refless.files.untrusted import is_file, reading
 from refless.files.writing import check_writable, write_atomic
@@ -36,7 +42,9 @@ from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.signature import Signature
 
-RATERS, KEY, REFERENCES = "raters.jsonl", "key.jsonl", "references.jsonl"
+RATERS = "raters.jsonl"
+KEY = "key.jsonl"
+REFERENCES = "references.jsonl"
 ROLES = ("context", "message", "response")
 SHOWN = ("id", "context", "message", "response")  # what raters may see
 
@@ -76,19 +84,27 @@ def mine(
     """
     how = Reading(**options_in(reading, FileOptions))
     if out_dir is None:
-        raise UsageError(f"{called('out_dir')} is needed: a folder for raters.jsonl and key.jsonl")
+        raise UsageError(
+            f"{called('out_dir')} is needed: a folder for raters.jsonl and key.jsonl"
+        )
     folder = check_folder(out_dir)
     check_writable(str(folder / RATERS))
     if ratings is not None:
         if corpus is not None or seeds is not None:
             first = f"{called('corpus')} and {called('seeds')}"
-            raise UsageError(f"{called('ratings')} is the second step: leave out {first}")
+            raise UsageError(
+                f"{called('ratings')} is the second step: leave out {first}"
+            )
         return _back(ratings, folder, scale, how)
     if corpus is None or seeds is None:
         first = f"{called('corpus')} and {called('seeds')}"
-        raise UsageError(f"{first} are needed, or {called('ratings')} for the second step")
+        raise UsageError(
+            f"{first} are needed, or {called('ratings')} for the second step"
+        )
     names = {role: role for role in ROLES} | columns_by_role(columns, ROLES)
-    columns_read = Columns(text=names["response"], source=names["context"], group=names["message"])
+    columns_read = Columns(
+        text=names["response"], source=names["context"], group=names["message"]
+    )
     how = replace(how, columns=columns_read)
     chosen = _seeds(seeds, how, min_rating)
     candidates = for_raters(mined(chosen, _triples(corpus, how), n, tokenize), seed)
@@ -103,24 +119,33 @@ def _triples(rows: Rows, reading: Reading) -> list[MessageTriple]:
 
 def _of_texts(texts: Texts, messages: Sequence[str]) -> list[MessageTriple]:
     columns = zip(texts.ids, texts.sources, messages, texts.texts, strict=True)
-    return [MessageTriple(id=i, context=c, message=m, response=r) for i, c, m, r in columns]
+    return [
+        MessageTriple(id=i, context=c, message=m, response=r) for i, c, m, r in columns
+    ]
 
 
-def _seeds(rows: Rows, reading: Reading, least: float | None) -> Sequence[MessageTriple]:
+def _seeds(
+    rows: Rows, reading: Reading, least: float | None
+) -> Sequence[MessageTriple]:
     if least is None:
         return _triples(rows, reading)
     read = read_pool(rows, reading)
     triples = _of_texts(read.pool, read.group)
     ratings = zip(triples, read.pool.human.tolist(), strict=True)
     chosen = [triple for triple, rating in ratings if rating >= least]
-    note(f"{len(chosen)} of {len(triples)} triples have a mean rating of at least {least:g}")
+    note(
+        f"{len(chosen)} of {len(triples)} triples have a mean rating of at least {least:g}"
+    )
     return chosen
 
 
 def _out(
     candidates: Sequence[Candidate], n_seeds: int, folder: Path, signature: Signature
 ) -> MineResult:
-    _write(folder / RATERS, [{name: getattr(c, name) for name in SHOWN} for c in candidates])
+    _write(
+        folder / RATERS,
+        [{name: getattr(c, name) for name in SHOWN} for c in candidates],
+    )
     _write(folder / KEY, [asdict(c) for c in candidates])
     kinds = Counter(c.kind for c in candidates)
     counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
@@ -131,7 +156,9 @@ def _out(
     )
 
 
-def _back(rows: Rows, folder: Path, scale: tuple[float, float], how: Reading) -> MineResult:
+def _back(
+    rows: Rows, folder: Path, scale: tuple[float, float], how: Reading
+) -> MineResult:
     check_scale(scale)
     key = _key(folder / KEY)
     columns = Columns(text="response", id="id")
@@ -151,7 +178,9 @@ def _back(rows: Rows, folder: Path, scale: tuple[float, float], how: Reading) ->
     )
 
 
-def _check_texts(key: Sequence[Candidate], texts: Mapping[str, str], rows: Rows) -> None:
+def _check_texts(
+    key: Sequence[Candidate], texts: Mapping[str, str], rows: Rows
+) -> None:
     """Raises InputError where an id stands for another response than the one that went out."""
     paths = [fspath(path) for path in rows if isinstance(path, str | PathLike)]
     for candidate in key:

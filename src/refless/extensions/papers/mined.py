@@ -42,6 +42,10 @@ class MineResult(Result):
     def _rows(self) -> Rows:
         """One mapping a response to rate, or an item."""
         return [
-            {name: value for name, value in asdict(row).items() if not isinstance(value, tuple)}
+            {
+                name: value
+                for name, value in asdict(row).items()
+                if not isinstance(value, tuple)
+            }
             for row in self.candidates or self.weighted
         ]

@@ -20,7 +20,9 @@ from refless.text.tokenize import tokenizer
 N_MINED = 15
 ALPHA, EPSILON = 0.5, 0.1  # Sordoni et al. publish neither: these are ours
 K1, B = 1.5, 0.75  # of BM25
-ORIGINAL, MINED, PARROT = "original", "mined", "parrot"
+ORIGINAL = "original"
+MINED = "mined"
+PARROT = "parrot"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +97,12 @@ def mine(
     if n < 0:
         raise UsageError(f"{called('n')} must be 0 or more, got {n}")
     if not seeds or not corpus:
-        raise InputError(f"there are {len(seeds)} seeds and {len(corpus)} triples to mine from")
-    corpus = sorted(corpus, key=lambda triple: (triple.response, triple.message, triple.id))
+        raise InputError(
+            f"there are {len(seeds)} seeds and {len(corpus)} triples to mine from"
+        )
+    corpus = sorted(
+        corpus, key=lambda triple: (triple.response, triple.message, triple.id)
+    )
     messages = _Index([triple.message for triple in corpus], tokenize)
     responses = _Index([triple.response for triple in corpus], tokenize)
     candidates: list[Candidate] = []
@@ -117,14 +123,19 @@ def _candidates(
         response=seed.response,
         kind=ORIGINAL,
     )
-    candidates, texts = [original], {seed.response, seed.message}
-    for i in np.argsort(-scores, kind="stable").tolist():  # the corpus is sorted by text already
+    candidates = [original]
+    texts = {seed.response, seed.message}
+    for i in np.argsort(
+        -scores, kind="stable"
+    ).tolist():  # the corpus is sorted by text already
         triple = corpus[i]
         if len(candidates) > n or scores[i] <= 0:
             break
         if triple.response not in texts:
             texts.add(triple.response)
-            mined = replace(original, response=triple.response, kind=MINED, origin=triple.id)
+            mined = replace(
+                original, response=triple.response, kind=MINED, origin=triple.id
+            )
             candidates.append(mined)
     if seed.message != seed.response:
         candidates.append(replace(original, response=seed.message, kind=PARROT))
@@ -135,7 +146,8 @@ class _Index:
     """BM25 over texts."""
 
     def __init__(self, texts: Sequence[str], tokenize: str) -> None:
-        self._split, self._n = tokenizer(tokenize), len(texts)
+        self._split = tokenizer(tokenize)
+        self._n = len(texts)
         tokens = [self._tokens(text) for text in texts]
         self._empty = not any(tokens)
         if not self._empty:
@@ -190,15 +202,19 @@ def weighted(
     unknown = sorted(ratings.keys() - {c.id for c in candidates})
     if unknown:
         raise InputError(
-            f"'{unknown[0]}' was rated but is not in the key", remedy="use the key of this mining"
+            f"'{unknown[0]}' was rated but is not in the key",
+            remedy="use the key of this mining",
         )
     by_item: dict[str, list[tuple[bool, float, str, Candidate]]] = {}
     for c in candidates:
         if c.id in ratings:
             weight = weight_of(ratings[c.id], scale)
-            by_item.setdefault(c.item, []).append((c.kind != ORIGINAL, -weight, c.response, c))
+            by_item.setdefault(c.item, []).append(
+                (c.kind != ORIGINAL, -weight, c.response, c)
+            )
     return tuple(
-        _weighted(sorted(by_item[item], key=lambda row: row[:3])) for item in sorted(by_item)
+        _weighted(sorted(by_item[item], key=lambda row: row[:3]))
+        for item in sorted(by_item)
     )
 
 

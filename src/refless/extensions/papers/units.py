@@ -18,9 +18,12 @@ from refless.registry.errors import UsageError
 from refless.stats.correlation import kendall, spearman
 from refless.stats.intervals import UNDEFINED, Interval, around, fisher_interval
 
-UNIT, ASSIGNMENTS = 100, 1_000
+UNIT = 100
+ASSIGNMENTS = 1_000
 Key = TypeVar("Key", bound=Hashable)
-Sides = tuple[Scores, Scores]  # the first and the second system's scores of the same items
+Sides = tuple[
+    Scores, Scores
+]  # the first and the second system's scores of the same items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +74,15 @@ def in_units(
     for _ in range(assignments if n_units > 1 else 0):
         drawn = [_drawn(len(column), unit, rng) for column in differences]
         sign = rng.choice([-1.0, 1.0], size=n_units)  # which system comes first
-        means = [column[rows].mean(axis=1) for column, rows in zip(differences, drawn, strict=True)]
+        means = [
+            column[rows].mean(axis=1)
+            for column, rows in zip(differences, drawn, strict=True)
+        ]
         human = _even(sign * np.concatenate(means))
         for key, pairs in scores.items():
-            gaps = [_gaps(sides, rows) for sides, rows in zip(pairs, drawn, strict=True)]
+            gaps = [
+                _gaps(sides, rows) for sides, rows in zip(pairs, drawn, strict=True)
+            ]
             metric = _even(sign * np.concatenate(gaps))
             values[key].append((spearman(metric, human), kendall(metric, human)))
     return {key: _in_units(column, n_units, unit) for key, column in values.items()}
@@ -97,9 +105,13 @@ def _gaps(sides: Sides, rows: IntArray) -> FloatArray:
     return first - second
 
 
-def _in_units(values: Sequence[tuple[float, float]], n_units: int, unit: int) -> InUnits:
+def _in_units(
+    values: Sequence[tuple[float, float]], n_units: int, unit: int
+) -> InUnits:
     """Means over assignments, with the intervals of so many units."""
-    rho, tau = np.array(values).mean(axis=0).tolist() if values else (math.nan, math.nan)
+    rho, tau = (
+        np.array(values).mean(axis=0).tolist() if values else (math.nan, math.nan)
+    )
     ends = UNDEFINED
     if n_units >= 5 and not math.isnan(tau):  # Fieller, Hartley and Pearson (1957)
         ends = around(tau, math.sqrt(0.437 / (n_units - 4)))

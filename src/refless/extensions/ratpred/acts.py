@@ -14,7 +14,18 @@ from refless.text.words import words
 
 NULL = "<none>"  # where a dialogue act has no slot, or a slot no value
 EXEMPT_VALUES = frozenset(
-    {NULL, "yes", "no", "unknown", "none", "dont_care", "don't care", "dont care", "yes or no", "x"}
+    {
+        NULL,
+        "yes",
+        "no",
+        "unknown",
+        "none",
+        "dont_care",
+        "don't care",
+        "dont care",
+        "yes or no",
+        "x",
+    }
 )  # values that no text repeats word for word, and those that are placeholders already
 _LETTERS = re.compile(r"[^\W_]")
 _ACT = re.compile(r"\s*\??(\w+)\(")
@@ -61,7 +72,9 @@ def triples(source: str) -> tuple[ActTriple, ...]:
         if remainder is not None:
             place = remainder.end()
         elif source[place:].strip():
-            raise _fault(source, place, "nothing may follow the closing bracket but & and an act")
+            raise _fault(
+                source, place, "nothing may follow the closing bracket but & and an act"
+            )
         else:
             return tuple(acts)
 
@@ -76,13 +89,17 @@ def _slots(source: str, place: int, act: str, acts: list[ActTriple]) -> int:
         name = _SLOT.match(source, place)
         if name is None:
             raise _fault(source, place, "the name of a slot is expected")
-        slot, value, place = name[1].strip().lower(), NULL, name.end()
+        slot = name[1].strip().lower()
+        value = NULL
+        place = name.end()
         if name[2]:
             value, place = _value(source, place)
         acts.append(ActTriple(act, slot, value))
         end = _END.match(source, place)
         if end is None:
-            raise _fault(source, place, "a comma, a semicolon or a closing bracket is expected")
+            raise _fault(
+                source, place, "a comma, a semicolon or a closing bracket is expected"
+            )
         place = end.end()
         if end[1] == ")":
             return place
@@ -156,7 +173,9 @@ def _longest_run(
     tokens: list[str], place: int, names: Mapping[str, str], longest: int
 ) -> tuple[int, str]:
     """Where the longest name that starts here ends, and its placeholder; or "" for none."""
-    best, name, spelled = place, "", ""
+    best = place
+    name = ""
+    spelled = ""
     if not tokens[place][0].isalnum():
         return best, name
     for end in range(place, len(tokens)):
@@ -165,5 +184,6 @@ def _longest_run(
         if len(spelled) > longest:
             break
         if letters and spelled in names:  # a mark after the name is not part of it
-            best, name = end + 1, names[spelled]
+            best = end + 1
+            name = names[spelled]
     return best, name

@@ -32,7 +32,9 @@ class Encoded:
     @property
     def lengths(self) -> IntArray:
         """[n, 2] tokens of source and text."""
-        return np.stack([(self.source > 0).sum(axis=1), (self.text > 0).sum(axis=1)], axis=1)
+        return np.stack(
+            [(self.source > 0).sum(axis=1), (self.text > 0).sum(axis=1)], axis=1
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -62,7 +64,9 @@ def padded(rows: Sequence[Sequence[int]]) -> TokenArray:
     return whole
 
 
-def epoch_batches(lengths: IntArray, size: int, rng: np.random.Generator) -> list[IntArray]:
+def epoch_batches(
+    lengths: IntArray, size: int, rng: np.random.Generator
+) -> list[IntArray]:
     """The rows of each batch of one epoch, in the order of visits: texts of about one length.
 
     Args:

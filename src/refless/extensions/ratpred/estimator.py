@@ -7,7 +7,14 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from refless.data.human import canonical_order, fingerprint, pool_of
-from refless.data.records import Estimates, Outputs, RatedPool, Reason, Residuals, ends_of
+from refless.data.records import (
+    Estimates,
+    Outputs,
+    RatedPool,
+    Reason,
+    Residuals,
+    ends_of,
+)
 from refless.estimators.crossfit import grouped_refits
 from refless.estimators.explanation import Explanation
 from refless.estimators.inputs import outputs_in
@@ -63,16 +70,18 @@ class RatPred(Estimator, TrainingPlan):
     """
 
     use_source: Annotated[bool, USE_SOURCE] = True
-    slots: Annotated[tuple[str, ...], About("slots whose values become placeholders")] = tuple(
-        sorted(SLOTS)
-    )
+    slots: Annotated[
+        tuple[str, ...], About("slots whose values become placeholders")
+    ] = tuple(sorted(SLOTS))
     references: tuple[tuple[str, str], ...] = ()
     folds: Annotated[int, FOLDS] = 5
     seed: Annotated[int, SEED] = 0
     threads: Annotated[int | None, THREADS] = None
     device: Annotated[str | None, DEVICE] = None
 
-    _later: ClassVar = frozenset({"calibrated", "clipped", "rounded", "folds", "threads"})
+    _later: ClassVar = frozenset(
+        {"calibrated", "clipped", "rounded", "folds", "threads"}
+    )
 
     def __post_init__(self) -> None:
         TrainingPlan.__post_init__(self)
@@ -143,7 +152,12 @@ class RatPred(Estimator, TrainingPlan):
             scale=(float(scale[0]), float(scale[1])),
         )
         return modelled(
-            material, reader, self, about, device=_device(self.device), progress=self.progress
+            material,
+            reader,
+            self,
+            about,
+            device=_device(self.device),
+            progress=self.progress,
         )
 
     def estimate(self, X: Any) -> Estimates:  # noqa: ANN401, N803 - outputs or texts, see `given`
@@ -152,14 +166,18 @@ class RatPred(Estimator, TrainingPlan):
         Raises:
             UsageError: rated texts with sources and outputs without.
         """
-        outputs, state = outputs_in(X), self._state()
+        outputs = outputs_in(X)
+        state = self._state()
         values = np.full(len(outputs), np.nan)
         if state.model is not None:
             pairs = self._pairs(outputs, state.model)
             rows = [i for i, pair in enumerate(pairs) if pair.text]
             y = state.model.predict([pairs[i] for i in rows])
             values[rows] = state.model.range.rating(
-                y, calibrated=self.calibrated, clipped=self.clipped, rounded=self.rounded
+                y,
+                calibrated=self.calibrated,
+                clipped=self.clipped,
+                rounded=self.rounded,
             )
         return self._answer(outputs, values)
 
@@ -217,7 +235,8 @@ class RatPred(Estimator, TrainingPlan):
             hide: id of a rated text to hold out, by training without it.
             most: without effect here.
         """
-        outputs, rated = one_output(output), self.rated
+        outputs = one_output(output)
+        rated = self.rated
         if hide is not None and hide in rated.ids:
             return self._without(hide).explain(outputs)
         found = self.estimate(outputs)
@@ -230,7 +249,9 @@ class RatPred(Estimator, TrainingPlan):
             about = self._fitted.learned.about
         elif pool is not None:
             about = self._about(pool)
-        signed = self._signed() if about is None else Signature.parse(about["signature"])
+        signed = (
+            self._signed() if about is None else Signature.parse(about["signature"])
+        )
         signed = signed.plus(
             calibrated=self.calibrated,
             clipped=self.clipped,
@@ -244,7 +265,8 @@ class RatPred(Estimator, TrainingPlan):
     def _signed(self) -> Signature:
         """What training depends on."""
         people = self.references
-        texts, sources = [text for _, text in people], [source for source, _ in people]
+        texts = [text for _, text in people]
+        sources = [source for source, _ in people]
         digest = fingerprint(pool_of(texts, [0.0] * len(people), sources=sources))
         slots = "default" if set(self.slots) == SLOTS else tuple(sorted(self.slots))
         return Signature("ratpred").plus(
@@ -286,5 +308,7 @@ def _device(name: str | None) -> str:
         torch.zeros(1).to(name).cpu()
     except (RuntimeError, AssertionError, ValueError) as fault:
         why = str(fault).split("\n")[0][:80]
-        raise UsageError(f"there is no device '{name}' here ({why}); use cpu or cuda") from fault
+        raise UsageError(
+            f"there is no device '{name}' here ({why}); use cpu or cuda"
+        ) from fault
     return name

@@ -68,10 +68,13 @@ def modelled(
     inside: IntArray = np.flatnonzero(folds)
     span = Range.of(material.ratings[inside])
     seeds = _seeds(how)
-    made = [_made(material, inside, seed, errors=how.synthetic_errors) for seed in seeds]
+    made = [
+        _made(material, inside, seed, errors=how.synthetic_errors) for seed in seeds
+    ]
     synthetic_pairs = [pair for pairs, _ in made for pair in pairs]
     names = Dictionary.of([*(material.pairs[i] for i in inside), *synthetic_pairs])
-    networks, courses = [], []
+    networks = []
+    courses = []
     for i, seed in enumerate(seeds):
         data = _data(material, inside, apart, made[i], names, span, seed)
         network, state = train(
@@ -96,9 +99,12 @@ def modelled(
         about=about,
         courses=tuple(courses),
     )
-    y, human = model.predict([material.pairs[i] for i in apart]), material.ratings[apart]
+    y = model.predict([material.pairs[i] for i in apart])
+    human = material.ratings[apart]
     span = span.calibrated(y, human)
-    values = span.rating(y, calibrated=how.calibrated, clipped=how.clipped, rounded=how.rounded)
+    values = span.rating(
+        y, calibrated=how.calibrated, clipped=how.clipped, rounded=how.rounded
+    )
     return replace(model, range=span, validation=np.stack([human, values]))
 
 
@@ -116,9 +122,12 @@ def _data(
     def encoded(pairs: Sequence[SourceAndText], ratings: FloatArray) -> Encoded:
         return names.encoded(pairs, (ratings - span.offset) / span.unit)
 
-    pairs, ratings = [material.pairs[i] for i in inside], material.ratings[inside]
+    pairs = [material.pairs[i] for i in inside]
+    ratings = material.ratings[inside]
     more, lowered = made
-    every = encoded([*pairs, *more], np.concatenate([ratings, lowered])) if more else None
+    every = (
+        encoded([*pairs, *more], np.concatenate([ratings, lowered])) if more else None
+    )
     return TrainingData(
         seed=seed,
         rated=encoded(pairs, ratings),
@@ -157,6 +166,10 @@ def _made(
         return list(material.references), np.array(best)
     pairs = [material.pairs[i] for i in inside]
     words = dictionary_of([pair.text for pair in pairs])
-    own = synthetic(pairs, material.ratings[inside].tolist(), words, material.scale, seed)
+    own = synthetic(
+        pairs, material.ratings[inside].tolist(), words, material.scale, seed
+    )
     more = synthetic(material.references, best, words, material.scale, seed)
-    return [*own[0], *material.references, *more[0]], np.array([*own[1], *best, *more[1]])
+    return [*own[0], *material.references, *more[0]], np.array(
+        [*own[1], *best, *more[1]]
+    )

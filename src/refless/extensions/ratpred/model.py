@@ -68,18 +68,25 @@ class Range:
         spread = float(np.square(y - y.mean()).sum())
         slope = 1.0
         if spread > 1e-12 * len(y):
-            slope = max(0.0, float(((y - y.mean()) * (wanted - wanted.mean())).sum()) / spread)
+            slope = max(
+                0.0, float(((y - y.mean()) * (wanted - wanted.mean())).sum()) / spread
+            )
         return replace(self, start=float(wanted.mean() - slope * y.mean()), slope=slope)
 
     def rating(
         self, y: FloatArray, *, calibrated: bool, clipped: bool, rounded: bool
     ) -> FloatArray:
         """Predictions in the units of the ratings; clipped and rounded is published (section 2)."""
-        values = self.offset + self.unit * (self.start + self.slope * y if calibrated else y)
+        values = self.offset + self.unit * (
+            self.start + self.slope * y if calibrated else y
+        )
         if clipped:
             values = np.clip(values, self.low, self.high)
         if rounded and self.precision is not None:
-            values = self.low + np.rint((values - self.low) / self.precision) * self.precision
+            values = (
+                self.low
+                + np.rint((values - self.low) / self.precision) * self.precision
+            )
         return values
 
 
@@ -133,7 +140,9 @@ class Model:
 
         known = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
         encoded = self.dictionary.encoded(list(known))
-        mean = np.mean([predictions(network, encoded) for network in self.networks], axis=0)
+        mean = np.mean(
+            [predictions(network, encoded) for network in self.networks], axis=0
+        )
         return np.asarray(mean[[known[pair] for pair in pairs]])
 
     def weights(self) -> Arrays:
@@ -206,8 +215,12 @@ def _check(description: ModelHeader) -> None:
     positive = description.range.unit > 0 and description.range.precision != 0
     require(finite and positive, "its range is none")
     human, estimates = description.validation
-    require(bool(np.isfinite([*human, *estimates]).all()), "a validation text has no number")
-    require(len(human) == len(estimates), "the validation texts have not one estimate each")
+    require(
+        bool(np.isfinite([*human, *estimates]).all()), "a validation text has no number"
+    )
+    require(
+        len(human) == len(estimates), "the validation texts have not one estimate each"
+    )
     check_scale(description.about.scale)
     Signature.parse(description.about.signature)
 
@@ -226,7 +239,9 @@ def _networks(
     networks = []
     for i in range(count):
         tables = {
-            name: torch.from_numpy(array_of(weights, f"{i}.{name}", tuple(shape), "<f4").copy())
+            name: torch.from_numpy(
+                array_of(weights, f"{i}.{name}", tuple(shape), "<f4").copy()
+            )
             for name, shape in shapes.items()
         }
         network = Network.empty(names.sizes, settings)

@@ -42,7 +42,9 @@ class Batch:
     @classmethod
     def of(cls, data: Encoded, rows: IntArray, device: str) -> Self:
         """Some rows of the data."""
-        return cls(*(Sequences.of(side[rows], device) for side in (data.source, data.text)))
+        return cls(
+            *(Sequences.of(side[rows], device) for side in (data.source, data.text))
+        )
 
 
 class TokenEncoder(torch.nn.Module):
@@ -55,7 +57,9 @@ class TokenEncoder(torch.nn.Module):
 
     def forward(self, sequences: Sequences, drop: Drop) -> Tensor:
         """[b, hidden] of tokens whose vectors go through `drop`."""
-        packed = pack_padded_sequence(sequences.tokens.t(), sequences.lengths, enforce_sorted=False)
+        packed = pack_padded_sequence(
+            sequences.tokens.t(), sequences.lengths, enforce_sorted=False
+        )
         vectors = PackedSequence(drop(self.embedding(packed.data)), *packed[1:])
         last: Tensor = self.cell(vectors)[1]
         return last[0]
@@ -149,7 +153,9 @@ def initialise(network: Network, seed: int) -> None:
                 value.uniform_(-math.sqrt(3), math.sqrt(3), generator=generator)
                 value[:2] = 0.0  # the end of a sequence, and the unknown word
             else:
-                gates = torch.split(value, len(value) // 3 if "cell" in name else len(value))
+                gates = torch.split(
+                    value, len(value) // 3 if "cell" in name else len(value)
+                )
                 for gate in gates:
                     bound = math.sqrt(6 / (gate[0].numel() + len(gate)))
                     gate.uniform_(-bound, bound, generator=generator)

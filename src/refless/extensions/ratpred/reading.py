@@ -56,11 +56,15 @@ class Reader:
         tokens, acts = delexicalized(text, triples(source), self.slots)
         return SourceAndText(tuple(chain.from_iterable(acts)), tuple(tokens))
 
-    def pairs(self, sources: Sequence[str], texts: Sequence[str]) -> list[SourceAndText]:
+    def pairs(
+        self, sources: Sequence[str], texts: Sequence[str]
+    ) -> list[SourceAndText]:
         """The tokens of many, each different pair read once; () stands for no sources at all."""
         known: dict[tuple[str, str], SourceAndText] = {}
         found = []
-        for row, (source, text) in enumerate(zip(sources or [""] * len(texts), texts, strict=True)):
+        for row, (source, text) in enumerate(
+            zip(sources or [""] * len(texts), texts, strict=True)
+        ):
             if (source, text) not in known:
                 try:
                     known[source, text] = self.pair(source, text)
@@ -98,12 +102,17 @@ class Dictionary:
         """Ids of each side, the end and the unknown token included."""
         return {"source": len(self.source) + 2, "text": len(self.text) + 2}
 
-    def encoded(self, pairs: Sequence[SourceAndText], y: FloatArray | None = None) -> Encoded:
+    def encoded(
+        self, pairs: Sequence[SourceAndText], y: FloatArray | None = None
+    ) -> Encoded:
         """Pairs as ids, with their standardised ratings (0 without)."""
         sides = []
         for name in ("source", "text"):
             ids = {token: place + 2 for place, token in enumerate(getattr(self, name))}
-            rows = [[ids.get(token, UNKNOWN) for token in getattr(pair, name)] for pair in pairs]
+            rows = [
+                [ids.get(token, UNKNOWN) for token in getattr(pair, name)]
+                for pair in pairs
+            ]
             sides.append(padded(rows))
         ratings = np.zeros(len(pairs)) if y is None else y
         return Encoded(source=sides[0], text=sides[1], y=ratings)

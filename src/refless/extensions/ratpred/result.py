@@ -101,7 +101,8 @@ class TrainResult(Result):
 
     def _verdict(self) -> str:
         """One sentence on how the model agrees with people on the validation split."""
-        found, networks = self.agreement, len(self.model.courses)
+        found = self.agreement
+        networks = len(self.model.courses)
         name = "the network" if networks == 1 else f"the mean of {networks:,} networks"
         if found.n < FEWEST:
             return (
@@ -144,7 +145,8 @@ class TrainResult(Result):
         return (said,)
 
     def _facts(self) -> tuple[tuple[str, str, str], ...]:
-        found, (first, *others) = self.agreement, self.model.courses
+        found = self.agreement
+        (first, *others) = self.model.courses
         kept = ("Kept epoch", str(first.kept), f"of {first.epochs:,}")
         if others:
             kept = ("Networks", str(1 + len(others)), "whose mean is the estimate")
@@ -171,9 +173,11 @@ class TrainResult(Result):
 
     def _networks(self) -> Section:
         """Which epoch of each network was kept, and whether more may do better."""
-        courses, most = self.model.courses, self.model.settings.epochs
+        courses = self.model.courses
+        most = self.model.settings.epochs
         late = sum(
-            course.epochs >= most and course.kept > (1 - LATE) * course.epochs for course in courses
+            course.epochs >= most and course.kept > (1 - LATE) * course.epochs
+            for course in courses
         )
         where = "" if len(courses) == 1 else f" of {late} of {len(courses)} networks"
         advice = f"The best epoch{where} is among the last: more epochs may do better."
@@ -205,7 +209,10 @@ def kept_aside(model: Model, seed: int) -> Agreement:
     """How a model agrees with people on the validation split, which chose its epochs."""
     human, values = model.validation
     judged = Predictions(
-        id=numbered(len(human)), human=human, predicted=values, reason=("",) * len(human)
+        id=numbered(len(human)),
+        human=human,
+        predicted=values,
+        reason=("",) * len(human),
     )
     return agreement(judged, seed=seed)
 

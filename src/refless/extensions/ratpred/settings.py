@@ -16,7 +16,9 @@ class Settings:
     embedding: Annotated[int, About("size of the vectors of words", at_least=1)] = 300
     hidden: Annotated[int, About("size of the encoders' states", at_least=1)] = 300
     layers: Annotated[int, About("fully connected tanh layers", at_least=0)] = 2
-    dropout: Annotated[float, About("share of inputs dropped", at_least=0, below=1)] = 0.5
+    dropout: Annotated[float, About("share of inputs dropped", at_least=0, below=1)] = (
+        0.5
+    )
     learning_rate: Annotated[float, About("Adam's", above=0)] = 1e-4
     batch_size: Annotated[int, About("texts a step", at_least=1)] = 50
     epochs: Annotated[int, About("most epochs over the rated texts", at_least=1)] = 500
@@ -24,7 +26,8 @@ class Settings:
         int, About("epochs with synthetic errors, before the others", at_least=0)
     ] = 20
     patience: Annotated[
-        int | None, About("epochs without a better one after which it stops", at_least=1)
+        int | None,
+        About("epochs without a better one after which it stops", at_least=1),
     ] = 50
 
     def __post_init__(self) -> None:
@@ -35,12 +38,19 @@ class Settings:
 class TrainingPlan(Settings):
     """What networks learn from, how many there are, and how their predictions are read."""
 
-    synthetic_errors: Annotated[bool, About("learn from texts with errors made on purpose")] = True
-    ensemble_size: Annotated[int, About("networks whose mean is the estimate", at_least=1)] = 1
+    synthetic_errors: Annotated[
+        bool, About("learn from texts with errors made on purpose")
+    ] = True
+    ensemble_size: Annotated[
+        int, About("networks whose mean is the estimate", at_least=1)
+    ] = 1
     validation_split: Annotated[
-        float, About("share of the rated texts that chooses the epoch", above=0, at_most=0.5)
+        float,
+        About("share of the rated texts that chooses the epoch", above=0, at_most=0.5),
     ] = 0.25
-    calibrated: Annotated[bool, About("bring estimates to the level of the ratings")] = True
+    calibrated: Annotated[
+        bool, About("bring estimates to the level of the ratings")
+    ] = True
     clipped: Annotated[bool, About("clip estimates to the range of the ratings")] = True
     rounded: Annotated[bool, About("round them to the steps of the ratings")] = False
     seed: int = 0

@@ -12,7 +12,9 @@ from refless.registry.arrays import FloatArray
 
 ERRORS = 4  # versions of each text, with 1 to so many errors
 STEPS = 5.0  # an error costs a fifth of the scale: one point of 1..6
-SPARED = frozenset({"a", "an", "the"})  # with punctuation: changed only where nothing else is left
+SPARED = frozenset(
+    {"a", "an", "the"}
+)  # with punctuation: changed only where nothing else is left
 Error = Callable[[list[str], int, "_Words", np.random.Generator], list[str]]
 
 
@@ -38,14 +40,20 @@ class _Words:
     sums: FloatArray
 
     def draw(self, rng: np.random.Generator) -> str:
-        return self.words[int(np.searchsorted(self.sums, rng.random() * self.sums[-1], "right"))]
+        return self.words[
+            int(np.searchsorted(self.sums, rng.random() * self.sums[-1], "right"))
+        ]
 
 
-def _remove(tokens: list[str], at: int, _: _Words, __: np.random.Generator) -> list[str]:
+def _remove(
+    tokens: list[str], at: int, _: _Words, __: np.random.Generator
+) -> list[str]:
     return tokens[:at] + tokens[at + 1 :]
 
 
-def _double(tokens: list[str], at: int, _: _Words, __: np.random.Generator) -> list[str]:
+def _double(
+    tokens: list[str], at: int, _: _Words, __: np.random.Generator
+) -> list[str]:
     return [*tokens[: at + 1], *tokens[at:]]
 
 
@@ -54,11 +62,15 @@ def _copy(tokens: list[str], at: int, _: _Words, rng: np.random.Generator) -> li
     return [*tokens[:to], tokens[at], *tokens[to:]]
 
 
-def _add(tokens: list[str], at: int, words: _Words, rng: np.random.Generator) -> list[str]:
+def _add(
+    tokens: list[str], at: int, words: _Words, rng: np.random.Generator
+) -> list[str]:
     return [*tokens[:at], words.draw(rng), *tokens[at:]]
 
 
-def _replace(tokens: list[str], at: int, words: _Words, rng: np.random.Generator) -> list[str]:
+def _replace(
+    tokens: list[str], at: int, words: _Words, rng: np.random.Generator
+) -> list[str]:
     word = words.draw(rng)
     while word == tokens[at] and len(words.words) > 1:
         word = words.draw(rng)
@@ -90,7 +102,11 @@ def with_errors(
 
 def _place(tokens: list[str], rng: np.random.Generator) -> int:
     """Where an error happens: at a content word if there is one."""
-    content = [i for i, token in enumerate(tokens) if token[0].isalnum() and token not in SPARED]
+    content = [
+        i
+        for i, token in enumerate(tokens)
+        if token[0].isalnum() and token not in SPARED
+    ]
     places = content or range(len(tokens))
     return int(places[int(rng.integers(len(places)))])
 
@@ -100,7 +116,9 @@ def dictionary_of(texts: Sequence[Tokens]) -> _Words:
     counts = Counter(token for text in texts for token in text)
     kept = sorted(word for word in counts if word[0].isalnum() and word not in SPARED)
     kept = kept or sorted(counts)
-    return _Words(tuple(kept), np.cumsum([counts[word] for word in kept], dtype=np.float64))
+    return _Words(
+        tuple(kept), np.cumsum([counts[word] for word in kept], dtype=np.float64)
+    )
 
 
 def synthetic(
@@ -114,12 +132,15 @@ def synthetic(
 
     What happens to a pair depends on the seed and its place alone.
     """
-    made, rated = [], []
+    made = []
+    rated = []
     for place, (pair, rating) in enumerate(zip(pairs, ratings, strict=True)):
         if not pair.text:
             continue
         rng = np.random.default_rng([seed, place])
         for count in range(1, ERRORS + 1):
-            made.append(SourceAndText(pair.source, with_errors(pair.text, count, words, rng)))
+            made.append(
+                SourceAndText(pair.source, with_errors(pair.text, count, words, rng))
+            )
             rated.append(lowered(rating, count, scale))
     return made, rated

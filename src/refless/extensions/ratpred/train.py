@@ -70,11 +70,15 @@ def train(
     )
     network = chosen(estimator, threads, seed)
     if not isinstance(network, RatPred):
-        raise UsageError(f"train trains ratpred, and {estimator} needs no training: use fit")
+        raise UsageError(
+            f"train trains ratpred, and {estimator} needs no training: use fit"
+        )
     if references is not None:
         texts = outputs_of(references, rows)
         sources = texts.sources or [""] * len(texts)
-        network = replace(network, references=tuple(zip(sources, texts.texts, strict=True)))
+        network = replace(
+            network, references=tuple(zip(sources, texts.texts, strict=True))
+        )
     check_saving(to)
     pool, _ = rated_of(rated, rows)
     with shown(network, "training"):

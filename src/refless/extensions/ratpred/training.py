@@ -82,7 +82,9 @@ class Training:
         network = Network.empty(data.sizes, settings)
         initialise(network, data.seed)
         network.to(device)
-        return cls(data, settings, device, network, _adam(network, settings), _copied(network))
+        return cls(
+            data, settings, device, network, _adam(network, settings), _copied(network)
+        )
 
     @property
     def synthetic_epochs(self) -> int:
@@ -92,7 +94,8 @@ class Training:
     @property
     def done(self) -> bool:
         """Whether all epochs are through, or the last ones were no better."""
-        state, patience = self.state, self.settings.patience
+        state = self.state
+        patience = self.settings.patience
         if state.number >= self.synthetic_epochs + self.settings.epochs:
             return True
         waited = state.number - 1 - max(state.best_epoch, self.synthetic_epochs)
@@ -105,7 +108,8 @@ class Training:
 
     def epoch(self) -> None:
         """Moves the network through one epoch."""
-        number, seed = self.state.number, self.data.seed
+        number = self.state.number
+        seed = self.data.seed
         synthetic = self.data.synthetic if number < self.synthetic_epochs else None
         part = self.data.rated if synthetic is None else synthetic
         drawn = np.random.SeedSequence([number, seed]).generate_state(1)
@@ -122,12 +126,15 @@ class Training:
 
     def select(self) -> None:
         """Keeps the parameters if they are better than ever."""
-        state, validation = self.state, self.data.validation
+        state = self.state
+        validation = self.data.validation
         values = predictions(self.network, validation, self.device)
         score, r, rho = _score(validation.y, values)
         if score > state.best:
-            state.best, state.best_epoch = score, state.number
-            state.pearson, state.spearman = r, rho
+            state.best = score
+            state.best_epoch = state.number
+            state.pearson = r
+            state.spearman = rho
             self.best = _copied(self.network)
         state.number += 1
 
@@ -137,14 +144,21 @@ def _adam(network: Network, settings: Settings) -> torch.optim.Adam:
 
 
 def _copied(network: Network) -> dict[str, Tensor]:
-    return {name: value.detach().clone() for name, value in network.state_dict().items()}
+    return {
+        name: value.detach().clone() for name, value in network.state_dict().items()
+    }
 
 
 def _score(y: FloatArray, values: FloatArray) -> tuple[float, float, float]:
     """Pearson + Spearman, and both; where these are undefined, something below, by the error."""
     if len(y) == 0:
-        return 0.0, math.nan, math.nan  # the first epoch is kept: nothing tells them apart
-    r, rho = pearson(y, values), spearman(y, values)
+        return (
+            0.0,
+            math.nan,
+            math.nan,
+        )  # the first epoch is kept: nothing tells them apart
+    r = pearson(y, values)
+    rho = spearman(y, values)
     error = float(np.square(y - values).mean())
     return (r + rho if not math.isnan(r + rho) else -2.0 - error), r, rho
 

@@ -73,7 +73,11 @@ class Access:
         """Who is asking in that role; None without a session that holds."""
         parts = self._parts("session", request.cookies.get(self.cookie(role), ""))
         rater = self._rater(parts, 3)
-        fresh = rater is not None and rater.role == role and abs(time.time() - parts[2]) < MONTH
+        fresh = (
+            rater is not None
+            and rater.role == role
+            and abs(time.time() - parts[2]) < MONTH
+        )
         return rater if fresh else None
 
     def csrf(self, request: HTTPConnection, role: str) -> str:
@@ -142,14 +146,17 @@ class Guarded:
     """Headers of every answer, and limits to the bytes and the seconds of a request's body."""
 
     def __init__(self, app: ASGIApp, limit: int) -> None:
-        self.app, self.limit = app, limit
+        self.app = app
+        self.limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """As ASGI has it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        read, complete, ends = 0, False, time.monotonic() + BODY
+        read = 0
+        complete = False
+        ends = time.monotonic() + BODY
         length = Headers(scope=scope).get("content-length", "0")
         declared = int(length[:20])  # of digits, as the server has checked
 
@@ -160,7 +167,9 @@ class Guarded:
             try:
                 message = await asyncio.wait_for(receive(), ends - time.monotonic())
             except TimeoutError:
-                raise HTTPException(408, "the body of this request comes too slowly") from None
+                raise HTTPException(
+                    408, "the body of this request comes too slowly"
+                ) from None
             read += len(message.get("body", b""))
             complete = not message.get("more_body", False)
             if max(read, declared) > self.limit:

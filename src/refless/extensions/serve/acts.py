@@ -8,7 +8,8 @@ from msgspec import Meta
 
 from refless.registry.errors import RefLessError
 
-OWNER, RATER = "owner", "rater"
+OWNER = "owner"
+RATER = "rater"
 DECIDER = "decider"  # the name of the rater who decides where others differ
 Key = Annotated[int, Meta(ge=0, lt=1 << 31)]
 Word = Annotated[str, Meta(max_length=200)]

@@ -20,7 +20,9 @@ def decided(rows: Iterable[Any], apart: float) -> tuple[bool, tuple[Any, ...]]:
         if row.kind != "skipped" and row.round in turns:
             turns[row.round].setdefault(row.rater, {})[row.dimension] = row
     names = {name for ratings in turns[0].values() for name in ratings}
-    first = {rater: ratings for rater, ratings in turns[0].items() if ratings.keys() == names}
+    first = {
+        rater: ratings for rater, ratings in turns[0].items() if ratings.keys() == names
+    }
     if _agree([*first.values()], apart):
         return False, ()
     verdicts = [
@@ -35,5 +37,7 @@ def decided(rows: Iterable[Any], apart: float) -> tuple[bool, tuple[Any, ...]]:
 
 
 def _agree(ratings: list[Ratings], apart: float) -> bool:
-    by_dimension = ([by[name].value for by in ratings] for name in next(iter(ratings), ()))
+    by_dimension = (
+        [by[name].value for by in ratings] for name in next(iter(ratings), ())
+    )
     return all(max(values) - min(values) <= apart for values in by_dimension)

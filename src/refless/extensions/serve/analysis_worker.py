@@ -131,9 +131,13 @@ def _held_out(job: Job, result: Look) -> None:
     result["alpha_interval"] = alpha.interval
     low, high = alpha.interval
     if not math.isnan(alpha.value):
-        about = f"alpha {alpha.value:.2f} (ordinal), 95 % interval [{low:.2f}, {high:.2f}]"
+        about = (
+            f"alpha {alpha.value:.2f} (ordinal), 95 % interval [{low:.2f}, {high:.2f}]"
+        )
         of = f"{counted(agreed.n_annotators, 'rater')}, {counted(agreed.n, 'text')} rated twice"
-        result["said"].append(f"Agreement of raters: Krippendorff's {about} ({of} or more often).")
+        result["said"].append(
+            f"Agreement of raters: Krippendorff's {about} ({of} or more often)."
+        )
 
 
 def _pooled(job: Job) -> tuple[RatedPool, Sequence[str]]:
@@ -154,7 +158,8 @@ def _pool(job: Job, rows: Rows) -> RatedPool:
 
 def _repeated(job: Job, result: Look) -> None:
     """How far raters agree with themselves."""
-    pairs, result["repeats"] = job.repeats, len(job.repeats)
+    pairs = job.repeats
+    result["repeats"] = len(job.repeats)
     result["same"] = sum(a == b for a, b in pairs) / len(pairs) if pairs else math.nan
 
 
@@ -164,22 +169,38 @@ def _compared(job: Job, result: Look) -> None:
     if len(systems) < 2 or None in systems or not job.audit:
         return
     compared = _by_command(job, looks="any")
-    pairs, standings, values = compared.comparison.pairs, compared.comparison.standings, []
+    pairs = compared.comparison.pairs
+    standings = compared.comparison.standings
+    values = []
     reach = job.scale[1] - job.scale[0]  # how far ratings can lie apart
     for couple in pairs:
-        n, always, complete = couple.rated, couple.difference, couple.method.startswith("ratings")
+        n = couple.rated
+        always = couple.difference
+        complete = couple.method.startswith("ratings")
         answer = replace(always, wide=1.0)
         certain = answer if complete else UNKNOWN
-        ends = always_interval(certain.value, certain.error, n, certain.freedom, len(pairs), reach)
-        row = {"first": couple.first, "second": couple.second, "difference": answer.value}
+        ends = always_interval(
+            certain.value, certain.error, n, certain.freedom, len(pairs), reach
+        )
+        row = {
+            "first": couple.first,
+            "second": couple.second,
+            "difference": answer.value,
+        }
         values.append({**row, "always": ends})
-        result["systems"].append({**row, "interval": answer.interval, "always": always.interval})
+        result["systems"].append(
+            {**row, "interval": answer.interval, "always": always.interval}
+        )
         today = couple.today(these=False) if complete else None
         missing = more_to_settle(answer.value, today, len(pairs), reach)
         result["said"].append(_settled(couple.first, couple.second, ends, missing, job))
     if job.until.startswith("every"):
         means = [
-            (system.name, system.rated if system.method.startswith("ratings") else 0, system.mean)
+            (
+                system.name,
+                system.rated if system.method.startswith("ratings") else 0,
+                system.mean,
+            )
             for system in standings
         ]
         values = [
@@ -196,8 +217,14 @@ def certificate_of(job: Job, values: Rows, signature: Signature) -> Row | None:
     At least two raters of so many ratings that careless ones would be named stand for it.
     """
     goal = UNTIL.fullmatch(job.until)
-    ends = np.array([value["always"] for value in values], dtype=np.float64).reshape(-1, 2)
-    if goal is None or not values or not (ends[:, 1] - ends[:, 0] <= 2 * float(goal[2])).all():
+    ends = np.array([value["always"] for value in values], dtype=np.float64).reshape(
+        -1, 2
+    )
+    if (
+        goal is None
+        or not values
+        or not (ends[:, 1] - ends[:, 0] <= 2 * float(goal[2])).all()
+    ):
         return None
     counts = Counter(row["annotator"] for row in job.audit)
     raters = sorted(name for name, count in counts.items() if count >= JUDGED)
@@ -228,7 +255,10 @@ def _careless(job: Job, result: Look) -> None:
         compared = _compared if job.ask == "rating" else _preferred
         compared(replace(job, audit=careful, compared=WITHOUT), reduced)
     result["certificate"] = reduced.get("certificate")
-    without = {(pair["first"], pair["second"]): pair["difference"] for pair in reduced["systems"]}
+    without = {
+        (pair["first"], pair["second"]): pair["difference"]
+        for pair in reduced["systems"]
+    }
     for pair in result["systems"]:
         couple = (pair["first"], pair["second"])
         if couple in without:
@@ -239,7 +269,8 @@ def _careless(job: Job, result: Look) -> None:
 
 def _by_command(job: Job, **options: Any) -> Any:  # noqa: ANN401 - a result
     """What the command on the owner's page says of the files on that page."""
-    folder, choices = Path(job.folder), job.ask != "rating"
+    folder = Path(job.folder)
+    choices = job.ask != "rating"
     if job.dimension:
         options["dimension"] = job.dimension
     if choices:
@@ -251,7 +282,9 @@ def _by_command(job: Job, **options: Any) -> Any:  # noqa: ANN401 - a result
     )  # fmt: skip
 
 
-def _settled(first: str, second: str, always: Interval, missing: int | None, job: Job) -> str:
+def _settled(
+    first: str, second: str, always: Interval, missing: int | None, job: Job
+) -> str:
     """Whether enough is rated, or how much more it takes; true however often one looks."""
     low, high = always
     if low > 0 or high < 0:
@@ -259,7 +292,8 @@ def _settled(first: str, second: str, always: Interval, missing: int | None, job
         return f"{higher} is rated higher than {lower}: for this question, enough is rated."
     if missing is None:
         return f"{first} and {second}: rating all items may not settle it."
-    items, time = counted(missing, "more rated item"), ""
+    items = counted(missing, "more rated item")
+    time = ""
     if job.answers:
         seconds = median(answer.seconds for answer in job.answers)
         time = f" ({counted(math.ceil(missing * seconds / 60), 'minute')} of rating)"
@@ -293,7 +327,8 @@ def _chosen(job: Job, result: Look) -> None:
     if len(job.ratings) < FEWEST:
         return
     rated = {row["id"] for row in job.ratings}
-    rows, scale = [*job.rated, *job.ratings], job.scale
+    rows = [*job.rated, *job.ratings]
+    scale = job.scale
     if job.model:
         fit(rows, to=job.model, estimator=job.estimator, scale=scale, seed=job.seed)
     unrated = [row for row in job.outputs if row["id"] not in rated]
@@ -310,13 +345,17 @@ def _chosen(job: Job, result: Look) -> None:
 
 def _preferred(job: Job, result: Look) -> None:
     """How often one system's texts were preferred to another's; a tie is half of both."""
-    systems = {row[name] for row in job.audit for name in ("chosen_system", "rejected_system")}
+    systems = {
+        row[name] for row in job.audit for name in ("chosen_system", "rejected_system")
+    }
     if len(systems) < 2:
         return
     compared = _by_command(job)
     for win in compared.wins:
         answer, n = preference(job.audit, win.first, win.second)
-        ends = always_interval(answer.value, answer.error, n, answer.freedom, len(compared.wins))
+        ends = always_interval(
+            answer.value, answer.error, n, answer.freedom, len(compared.wins)
+        )
         low, high = np.clip(ends, 0, 1).tolist()
         rate = win.by_item
         result["systems"].append({
@@ -343,7 +382,9 @@ def preference(choices: Rows, first: str, second: str) -> tuple[Answer, int]:
             items.setdefault(row.get("item") or row["id"], []).append(share)
     shares = [*map(fmean, items.values()), 1.0, 0.0]
     error = stdev(shares) / math.sqrt(len(shares))
-    return Answer(value=fmean(shares), error=error, freedom=max(1, len(items) - 1)), len(items)
+    return Answer(
+        value=fmean(shares), error=error, freedom=max(1, len(items) - 1)
+    ), len(items)
 
 
 Part = Callable[[Job, dict[str, Any]], None]
@@ -369,7 +410,9 @@ def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
         first=rows_about(ratings_of(now, first=True)),
         audit=rows_about(ratings_of(now, audit=True)),
         rated=rows_about(settings["rated"]),
-        outputs=[row for unit in now.texts for row in unit] if now.ask == "rating" else [],
+        outputs=[row for unit in now.texts for row in unit]
+        if now.ask == "rating"
+        else [],
         answers=answers_of(now.current, dimension, now.ask),
         gold={
             now.names.index(gold["id"]) + 1: gold["answer"]

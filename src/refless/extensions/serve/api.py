@@ -38,7 +38,9 @@ class Api:
     token: str
     estimator: Callable[[], Estimator | None]
     pace: Pace = field(default_factory=lambda: Pace(200, 50.0))
-    turn: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(1))
+    turn: anyio.CapacityLimiter = field(
+        default_factory=lambda: anyio.CapacityLimiter(1)
+    )
 
     def routes(self) -> list[Route]:
         """Where each one is."""
@@ -69,7 +71,9 @@ class Api:
             raise HTTPException(503, NO_ESTIMATOR)
         rows = rows_in(await request.body())
         if len(rows) > MOST_TEXTS:
-            raise HTTPException(413, f"at most {MOST_TEXTS} texts; send several requests")
+            raise HTTPException(
+                413, f"at most {MOST_TEXTS} texts; send several requests"
+            )
         answer = {
             "signature": str(estimator.signature()),
             "scale": estimator.rated.scale,
@@ -80,14 +84,18 @@ class Api:
     async def compare(self, request: Request) -> Response:
         """Which system is better, as `refless compare --format json` says it."""
         content = _decoded(await request.body())
-        if not isinstance(content, dict) or not isinstance(content.get("outputs"), list):
+        if not isinstance(content, dict) or not isinstance(
+            content.get("outputs"), list
+        ):
             raise HTTPException(400, 'send {"outputs": [...]}, a row for each output')
         rows = [row_of(entry) for entry in content["outputs"]]
         if len(rows) > MOST_TEXTS:
             raise HTTPException(413, f"at most {MOST_TEXTS} outputs")
         options = {name: content[name] for name in OPTIONS if name in content}
         estimator = await run_in_threadpool(self.estimator)
-        if estimator is not None and not any(row.get("rating") is not None for row in rows):
+        if estimator is not None and not any(
+            row.get("rating") is not None for row in rows
+        ):
             options["rated"] = estimator.rated
 
         def run() -> Row:
@@ -96,7 +104,9 @@ class Api:
             except RefLessError:
                 raise
             except (TypeError, ValueError) as fault:
-                raise HTTPException(400, "an option has a value of the wrong kind") from fault
+                raise HTTPException(
+                    400, "an option has a value of the wrong kind"
+                ) from fault
 
         return JSONResponse(await self._ran(run))
 
@@ -109,7 +119,9 @@ def estimates_of(estimator: Estimator, rows: Rows) -> list[Row]:
     """An estimate a row in the raters' units, also if ids come twice; NaN becomes null in JSON."""
     if not rows:
         return []
-    scores = estimator.rated.score_names if estimator.without_scores() is not None else ()
+    scores = (
+        estimator.rated.score_names if estimator.without_scores() is not None else ()
+    )
     reading = Reading(columns=Columns(score=tuple(scores)))
     read = read_outputs(rows, reading, apart=True)
     estimates = estimator.estimate(read.outputs).on(estimator.rated.scale)
@@ -129,7 +141,9 @@ def rows_in(body: bytes) -> Rows:
     if isinstance(content, dict):
         content = content.get("outputs", content.get("texts"))
     if not isinstance(content, list):
-        raise HTTPException(400, 'send {"texts": [...]} or {"outputs": [{"text": ...}, ...]}')
+        raise HTTPException(
+            400, 'send {"texts": [...]} or {"outputs": [{"text": ...}, ...]}'
+        )
     return [row_of(entry) for entry in content]
 
 
@@ -156,7 +170,11 @@ async def healthy(_: Request) -> Response:
 
 async def openapi(_: Request) -> Response:
     """The OpenAPI description of this API."""
-    text = files("refless.extensions.serve").joinpath("static", "openapi.json").read_bytes()
+    text = (
+        files("refless.extensions.serve")
+        .joinpath("static", "openapi.json")
+        .read_bytes()
+    )
     description = json.loads(text)
     description["info"]["version"] = __version__
     return JSONResponse(description)

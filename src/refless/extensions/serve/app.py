@@ -122,7 +122,9 @@ async def _refused(request: Request, error: HTTPException) -> Response:
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
-def _saying(status: int, text: str = "") -> Callable[[Request, Exception], Awaitable[Response]]:
+def _saying(
+    status: int, text: str = ""
+) -> Callable[[Request, Exception], Awaitable[Response]]:
     """Answers an error with a text, or with what the error says."""
 
     async def answer(_: Request, error: Exception) -> Response:
@@ -172,7 +174,11 @@ def run_rating(result: RateResult) -> None:
         with tempfile.TemporaryDirectory(prefix="refless-") as folder:
             model = Path(folder) / f"model{ENDING}"
             app = rating_app(
-                store, estimator=result.estimator, rated=result.rated, token=token, model=model
+                store,
+                estimator=result.estimator,
+                rated=result.rated,
+                token=token,
+                model=model,
             )
             serve(app, result.where, [*links(store, result), *lines])
     finally:
@@ -181,7 +187,8 @@ def run_rating(result: RateResult) -> None:
 
 def links(store: Store, result: RateResult) -> list[str]:
     """The owner's link, which is new each time, and those of raters."""
-    access, known = Access(store), store.raters()
+    access = Access(store)
+    known = store.raters()
     owner = next((rater for rater in known if rater.role == OWNER), None)
     owner = store.add_rater("", OWNER) if owner is None else store.renew(owner)
     invited = [rater for rater in known if rater.role != OWNER and rater.link > 0]
@@ -191,7 +198,10 @@ def links(store: Store, result: RateResult) -> list[str]:
     base = _address(result.where)
     lines = [f"{name}: {base}/join/{access.link(rater)}" for name, rater in people]
     join = result.task.project.join
-    return [*lines, *([f"everybody: {base}/begin/{access.everybody()}"] if join else [])]
+    return [
+        *lines,
+        *([f"everybody: {base}/begin/{access.everybody()}"] if join else []),
+    ]
 
 
 def _address(where: Where) -> str:
@@ -215,7 +225,9 @@ class Impatient(H11Protocol):
     uvicorn waits for the head of a request for ever, and refuses everybody once 2,000 wait.
     """
 
-    _waiting: ClassVar[dict["Impatient", asyncio.TimerHandle]] = {}  # in the order of their coming
+    _waiting: ClassVar[
+        dict["Impatient", asyncio.TimerHandle]
+    ] = {}  # in the order of their coming
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """As its base."""

@@ -15,9 +15,15 @@ from refless.extensions.serve.result import Task
 
 WINDOW = 4  # open items of the audit's order of which each rater is shown one
 APART = 8  # items between the first and the second showing of one
-AUDIT, ACTIVE, REPEAT, GOLD, DECIDE = "audit", "active", "repeat", "gold", "decide"
+AUDIT = "audit"
+ACTIVE = "active"
+REPEAT = "repeat"
+GOLD = "gold"
+DECIDE = "decide"
 States = dict[tuple[int, int], str]  # the state of each item and round
-OPEN, DONE, SKIPPED = "open", "done", "skipped"
+OPEN = "open"
+DONE = "done"
+SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +68,25 @@ class Assignment:
     _leases: dict[int, dict[int, float]] = field(default_factory=dict)
     _closed: int = 0  # all before it have their ratings
     _missing: int = 0  # ratings that items which are not for everybody still lack
-    _common: dict[int, int] = field(default_factory=dict)  # items for everybody that each answered
-    _states: dict[int, Counter[str]] = field(default_factory=dict)  # of what each rater was shown
+    _common: dict[int, int] = field(
+        default_factory=dict
+    )  # items for everybody that each answered
+    _states: dict[int, Counter[str]] = field(
+        default_factory=dict
+    )  # of what each rater was shown
     disputed: set[int] = field(default_factory=set)  # items on which raters differ
     standards: frozenset[int] = frozenset()  # practice and gold
     ratings: int = 0  # answers of all raters, second ones too
     rated: int = 0  # items with a rating
-    _reached: int = 0  # items of the audit's order, from its beginning, that were rated or skipped
-    _by_lot: set[int] = field(default_factory=set)  # items that the audit's stream showed
-    shared: int = 0  # items that every rater is shown: the first ones, of all a random sample
+    _reached: int = (
+        0  # items of the audit's order, from its beginning, that were rated or skipped
+    )
+    _by_lot: set[int] = field(
+        default_factory=set
+    )  # items that the audit's stream showed
+    shared: int = (
+        0  # items that every rater is shown: the first ones, of all a random sample
+    )
 
     def __post_init__(self) -> None:
         self.shared = min(len(self.sizes), round(self.task.overlap * len(self.sizes)))
@@ -94,7 +110,13 @@ class Assignment:
         return self.unknown(last)
 
     def note(
-        self, rater: int, item: int, turn: int, state: str, until: float, stream: str = AUDIT
+        self,
+        rater: int,
+        item: int,
+        turn: int,
+        state: str,
+        until: float,
+        stream: str = AUDIT,
     ) -> None:
         """Takes in what was assigned, and what became of it."""
         mine = self._states_of.setdefault(rater, {})
@@ -145,7 +167,8 @@ class Assignment:
         if 0 < self.task.project.most_items <= len(mine):
             return None
         rng = random.Random(f"{self.task.seed} {rater} {len(mine)}")  # noqa: S311 - an order
-        chance, coin = rng.random(), rng.random()
+        chance = rng.random()
+        coin = rng.random()
         if unseen := [place for place in self.practice if (place, 0) not in mine]:
             return self._pick_of(unseen[0], 0, GOLD, rng)
         unseen = [place for place in self.gold if (place, 0) not in mine]
@@ -182,7 +205,11 @@ class Assignment:
         return min(common + -(-self._missing // raters), unanswered)
 
     def _lacks(self, item: int) -> int:
-        return 0 if item in self.standards else max(0, self.task.per_item - self.done[item])
+        return (
+            0
+            if item in self.standards
+            else max(0, self.task.per_item - self.done[item])
+        )
 
     def _is_answered(self, item: int) -> bool:
         return self.done[item] > 0 or self._skipped[item] > 0
@@ -200,7 +227,11 @@ class Assignment:
         """The first places that this rater may be shown, as many as the window holds."""
         count = 0
         for item in places:
-            if (item, 0) in mine or item in self.standards or not self._is_open(item, rater, now):
+            if (
+                (item, 0) in mine
+                or item in self.standards
+                or not self._is_open(item, rater, now)
+            ):
                 continue
             yield item
             count += 1
@@ -214,18 +245,29 @@ class Assignment:
         lacks = self.task.per_item - self.done[item]
         if lacks <= 0 or not (leases := self._leases.get(item)):
             return lacks > 0
-        last = now + self.task.project.lease  # of a clock that was ahead nothing holds longer
-        return sum(now < until <= last for who, until in leases.items() if who != rater) < lacks
+        last = (
+            now + self.task.project.lease
+        )  # of a clock that was ahead nothing holds longer
+        return (
+            sum(now < until <= last for who, until in leases.items() if who != rater)
+            < lacks
+        )
 
     def _repeatable(self, mine: States) -> list[int]:
         """Items that the rater rated long enough ago, and once."""
-        rated = [item for (item, turn), state in mine.items() if state == DONE and not turn]
+        rated = [
+            item for (item, turn), state in mine.items() if state == DONE and not turn
+        ]
         return [
-            item for item in rated[:-APART] if (item, 1) not in mine and item not in self.standards
+            item
+            for item in rated[:-APART]
+            if (item, 1) not in mine and item not in self.standards
         ]
 
     def _pick_of(self, item: int, turn: int, stream: str, rng: random.Random) -> Pick:
         sides = [*range(self.sizes[item])]
         rng.shuffle(sides)
         chance = self.unknown(item + 1) / self.unknown(len(self.sizes))
-        return Pick(item, turn, stream, chance if stream == AUDIT else None, tuple(sides))
+        return Pick(
+            item, turn, stream, chance if stream == AUDIT else None, tuple(sides)
+        )

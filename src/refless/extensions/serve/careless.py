@@ -13,8 +13,13 @@ import numpy as np
 from refless.registry.plural import counted
 from refless.stats.correlation import spearman
 
-FEWEST = 10  # answers before anything is said of a rater, and items in common with others
-SAME, USUAL = 0.9, 0.6  # shares of one answer: of the rater at least, of the others at most
+FEWEST = (
+    10  # answers before anything is said of a rater, and items in common with others
+)
+SAME, USUAL = (
+    0.9,
+    0.6,
+)  # shares of one answer: of the rater at least, of the others at most
 HASTE = 4  # times as fast as the others
 BLINK = 0.7  # seconds in which nobody reads
 FIELLER = 1.06  # variance of Fisher's z of ranks, of 1 / (n - 3)
@@ -65,37 +70,58 @@ def _constant(mine: Sequence[FirstAnswer], peers: Sequence[FirstAnswer]) -> list
     usual = fmean(answer.shown == value for answer in peers) if peers else 0.0
     share = count / len(mine)
     return (
-        [f"gives the same answer {share:.0%} of the time"] if share >= SAME > USUAL >= usual else []
+        [f"gives the same answer {share:.0%} of the time"]
+        if share >= SAME > USUAL >= usual
+        else []
     )
 
 
-def _hasty(mine: Sequence[FirstAnswer], peers: Iterable[Sequence[FirstAnswer]]) -> list[str]:
+def _hasty(
+    mine: Sequence[FirstAnswer], peers: Iterable[Sequence[FirstAnswer]]
+) -> list[str]:
     """Median seconds below what anybody needs, or a part of what the others need."""
     pace = median(answer.seconds for answer in mine)
-    paces = [median(answer.seconds for answer in rows) for rows in peers if len(rows) >= FEWEST]
+    paces = [
+        median(answer.seconds for answer in rows)
+        for rows in peers
+        if len(rows) >= FEWEST
+    ]
     hasty = pace < BLINK or (paces and pace < median(paces) / HASTE)
     beside = f", the others {median(paces):.1f}" if paces else ""
     return [f"needs {pace:.1f} seconds an item{beside}"] if hasty else []
 
 
-def _failing(mine: Sequence[FirstAnswer], gold: Mapping[int, float], reach: float) -> list[str]:
+def _failing(
+    mine: Sequence[FirstAnswer], gold: Mapping[int, float], reach: float
+) -> list[str]:
     """Fewer gold items passed than careful raters would: binomial, one-sided."""
-    errors = [abs(answer.value - gold[answer.item]) for answer in mine if answer.item in gold]
-    passed, n = sum(error <= reach / 4 for error in errors), len(errors)
-    chance = sum(math.comb(n, k) * PASSED**k * (1 - PASSED) ** (n - k) for k in range(passed + 1))
+    errors = [
+        abs(answer.value - gold[answer.item]) for answer in mine if answer.item in gold
+    ]
+    passed = sum(error <= reach / 4 for error in errors)
+    n = len(errors)
+    chance = sum(
+        math.comb(n, k) * PASSED**k * (1 - PASSED) ** (n - k) for k in range(passed + 1)
+    )
     failed = f"fails {n - passed} of {counted(n, 'gold item')}"
     return [failed] if n and chance < 2 * LEVEL else []
 
 
-def _agreements(by_rater: Mapping[str, Sequence[FirstAnswer]]) -> dict[str, tuple[float, int]]:
+def _agreements(
+    by_rater: Mapping[str, Sequence[FirstAnswer]],
+) -> dict[str, tuple[float, int]]:
     """Each rater's rank correlation with the mean of others who agree at all, and by how many."""
     values: dict[int, dict[str, float]] = defaultdict(dict)
     for rater, answers in by_rater.items():
         for answer in answers:
             values[answer.item][rater] = answer.value
     first = {rater: _agreement(rater, values, {*by_rater}) for rater in by_rater}
-    sound = {rater for rater, (value, n) in first.items() if n and _above(value, n) < 0.05}
-    agreements = {rater: _agreement(rater, values, sound or {*by_rater}) for rater in by_rater}
+    sound = {
+        rater for rater, (value, n) in first.items() if n and _above(value, n) < 0.05
+    }
+    agreements = {
+        rater: _agreement(rater, values, sound or {*by_rater}) for rater in by_rater
+    }
     return {rater: pair for rater, pair in agreements.items() if pair[1]}
 
 
@@ -105,7 +131,9 @@ def _agreement(
     """Rank correlation of a rater with the mean of peers; of 0 items if there are too few."""
     pairs = []
     for ratings in values.values():
-        level = [value for name, value in ratings.items() if name != rater and name in peers]
+        level = [
+            value for name, value in ratings.items() if name != rater and name in peers
+        ]
         if rater in ratings and level:
             pairs.append((ratings[rater], fmean(level)))
     return (_spearman(pairs), len(pairs)) if len(pairs) >= FEWEST else (0.0, 0)
@@ -123,11 +151,14 @@ def _random(rater: str, agreements: Mapping[str, tuple[float, int]]) -> list[str
     if rater not in agreements or len(peers) < 2:
         return []
     value, n = agreements[rater]
-    usual, wide = median(peers), math.sqrt((n - 3) / FIELLER)
+    usual = median(peers)
+    wide = math.sqrt((n - 3) / FIELLER)
     below = _tail((_z(usual) - _z(value)) * wide)
     if below >= LEVEL or _above(value, n) < 0.01:
         return []
-    return [f"agrees with the others by {value:.2f} (Spearman, {n} items), they by {usual:.2f}"]
+    return [
+        f"agrees with the others by {value:.2f} (Spearman, {n} items), they by {usual:.2f}"
+    ]
 
 
 def _above(value: float, n: int) -> float:
@@ -152,9 +183,12 @@ def answers_of(rows: Iterable[Any], dimension: str, ask: str) -> list[FirstAnswe
     for row in rows:
         if row.kind == "skipped" or row.round or row.dimension != dimension:
             continue
-        sides, value = json.loads(row.sides), row.value
+        sides = json.loads(row.sides)
+        value = row.value
         side = value if ask == "rating" or value < 0 else sides.index(int(value))
         worth = 0.5 if ask == "pair" and value < 0 else value
         seconds = json.loads(row.shown)["latency"] / 1000
-        answers.append(FirstAnswer(row.rater_name, row.item, float(side), float(worth), seconds))
+        answers.append(
+            FirstAnswer(row.rater_name, row.item, float(side), float(worth), seconds)
+        )
     return answers

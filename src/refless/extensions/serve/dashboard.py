@@ -46,13 +46,18 @@ class Live:
     def __init__(
         self, store: Store, estimator: str, rated: Rows = (), model: Path | None = None
     ) -> None:
-        self.store, self.estimator, self.rated, self.model = store, estimator, rated, model
+        self.store = store
+        self.estimator = estimator
+        self.rated = rated
+        self.model = model
         self.ended = False
         self.project = store.task.project
         self.looks = store.fits()
         self.change = asyncio.Event()  # the next one
         self.folder = Path(tempfile.mkdtemp(prefix="refless-compared-"))
-        self._clean = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        self._clean = weakref.finalize(
+            self, shutil.rmtree, self.folder, ignore_errors=True
+        )
         self.files = written(store, rated, self.folder)
         self.commands: list[str] = []  # that give the systems' numbers, after a look
         self.acts = 0  # of raters, since the service began
@@ -62,7 +67,8 @@ class Live:
     def touch(self, acts: int = 0) -> None:
         """Something changed; raters did something, if so many acts."""
         self.acts += acts
-        waited, self.change = self.change, asyncio.Event()
+        waited = self.change
+        self.change = asyncio.Event()
         waited.set()
 
     def end(self) -> None:
@@ -74,7 +80,8 @@ class Live:
     async def watch(self) -> None:
         """Looks again at a tenth more ratings, or at any change when all are at rest."""
         while not self.ended:
-            change, newer = self.change, self.acts != self._acts_then
+            change = self.change
+            newer = self.acts != self._acts_then
             await until(change, REST if newer else PATIENCE)
             try:
                 count = self._count()
@@ -83,10 +90,15 @@ class Live:
                 stays = count < FEWEST or not (grown or resting)
                 if self.ended or stays:  # type: ignore[redundant-expr]
                     continue
-                self._count_then, self._acts_then = count, self.acts
+                self._count_then = count
+                self._acts_then = self.acts
                 await self._look()
             except Exception as fault:  # noqa: BLE001 - a look that failed is no reason to stop
-                why = fault if isinstance(fault, LookFailedError) else type(fault).__name__
+                why = (
+                    fault
+                    if isinstance(fault, LookFailedError)
+                    else type(fault).__name__
+                )
                 log.warning("the estimator could not look at the ratings: %s", why)
             self.touch()
 
@@ -96,11 +108,14 @@ class Live:
 
     async def _look(self) -> None:
         """One look at each dimension; what it finds is kept, and what teaches most comes next."""
-        results, latest = await _run(self._job()), self.folder / f"shown-{COMPARED}"
+        results = await _run(self._job())
+        latest = self.folder / f"shown-{COMPARED}"
         if (self.folder / COMPARED).exists():
             (self.folder / COMPARED).replace(latest)
         self.files[COMPARED] = latest
-        self.commands = commands_of(self.store.task, self.estimator, self.files, results)
+        self.commands = commands_of(
+            self.store.task, self.estimator, self.files, results
+        )
         look = {"n": max(part["n"] for part in results.values()), "dimensions": results}
         look["certificate"] = self.certificate or certificate(self.store.task, results)
         await asyncio.to_thread(self.store.keep_fit, look)
@@ -128,7 +143,9 @@ class Live:
         self.files.pop(CERTIFICATE, None)
         if self.certificate:
             self.files[CERTIFICATE] = self.folder / CERTIFICATE
-            self.files[CERTIFICATE].write_text(json.dumps(last, indent=1), encoding="utf-8")
+            self.files[CERTIFICATE].write_text(
+                json.dumps(last, indent=1), encoding="utf-8"
+            )
 
     def _job(self) -> bytes:
         """What a look needs to know beside the database, as JSON."""
@@ -148,7 +165,9 @@ class Live:
     def state(self) -> Look:
         """What the page shows, out of what is known without asking the database for ratings."""
         assignment = self.store.assignment
-        raters = [self._rater(rater) for rater in self.store.raters() if rater.role == RATER]
+        raters = [
+            self._rater(rater) for rater in self.store.raters() if rater.role == RATER
+        ]
         look: Look = self.looks[-1] if self.looks else {"n": 0, "dimensions": {}}
         return {
             "count": self._count(),
@@ -168,7 +187,8 @@ class Live:
 
     def _rater(self, rater: Rater) -> Look:
         """How far a rater is, and how long an item takes them (median of the latest)."""
-        states, seconds = self.store.assignment.states(rater.id), self.store.seconds.get(rater.id)
+        states = self.store.assignment.states(rater.id)
+        seconds = self.store.seconds.get(rater.id)
         return {
             "id": rater.id,
             "name": rater.name,
@@ -182,7 +202,8 @@ class Live:
 
     def _hourly(self, rater: Rater, seconds: Collection[float]) -> float | None:
         """Pay an hour, at the mean pace; of an item that was left open, ten times the median."""
-        limit, states = LEFT_OPEN * median(seconds), self.store.assignment.states(rater.id)
+        limit = LEFT_OPEN * median(seconds)
+        states = self.store.assignment.states(rater.id)
         n = states[DONE] + states[SKIPPED] + self.store.left(rater.id)
         time = n * fmean(min(pause, limit) for pause in seconds)
         return 3600 * self.project.pay / time if time else None
@@ -195,7 +216,9 @@ def written(store: Store, rated: Rows, folder: Path) -> dict[str, Path]:
     """
     files = {OUTPUTS: rows_of(store.outputs) if store.task.ask == "rating" else []}
     if store.outputs.items:
-        files[BEFORE] = [{"item": row.get("source") or row.get("id", ""), **row} for row in rated]
+        files[BEFORE] = [
+            {"item": row.get("source") or row.get("id", ""), **row} for row in rated
+        ]
     else:
         files[BEFORE] = [{k: v for k, v in row.items() if k != "item"} for row in rated]
     for name, content in files.items():
@@ -203,7 +226,9 @@ def written(store: Store, rated: Rows, folder: Path) -> dict[str, Path]:
     return {name: folder / name for name, content in files.items() if content}
 
 
-def commands_of(task: Task, estimator: str, files: Iterable[str], look: Look) -> list[str]:
+def commands_of(
+    task: Task, estimator: str, files: Iterable[str], look: Look
+) -> list[str]:
     """The commands that give the numbers of the systems, from the files on the page."""
     rated = task.ask == "rating"
     words = ["refless", "compare", OUTPUTS if rated else COMPARED]
@@ -214,7 +239,9 @@ def commands_of(task: Task, estimator: str, files: Iterable[str], look: Look) ->
     several = len(task.dimensions) > 1
     commands = []
     for name in (name for name, part in look.items() if part["systems"]):
-        scale = ["--scale", *(f"{end:g}" for end in task.scale_of(name))] if rated else []
+        scale = (
+            ["--scale", *(f"{end:g}" for end in task.scale_of(name))] if rated else []
+        )
         asked = ["--dimension", name] if several else []
         commands.append(shlex.join([*words, *scale, *options, *asked]))
     return commands
@@ -228,11 +255,15 @@ def agreements_of(task: Task, look: Look) -> list[str]:
         "from refless.commands.judge.rater_agreement import rater_agreement"
     )
     commands = []
-    for dimension in (name for name, part in look.items() if part.get("alpha") is not None):
+    for dimension in (
+        name for name, part in look.items() if part.get("alpha") is not None
+    ):
         options: Look = {"scale": task.scale_of(dimension)}
         options |= {"dimension": dimension} if len(task.dimensions) > 1 else {}
         pool = f"read_pool({file!r}, Reading(**{options})).pool"
-        commands.append(shlex.join(["python", "-c", f"{code}; print(rater_agreement({pool}))"]))
+        commands.append(
+            shlex.join(["python", "-c", f"{code}; print(rater_agreement({pool}))"])
+        )
     return commands
 
 
@@ -266,7 +297,9 @@ async def _run(job: bytes) -> Look:
         stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
-        process.stdin.write(job + b"\n")  # and it stays open: a look ends when its input does
+        process.stdin.write(
+            job + b"\n"
+        )  # and it stays open: a look ends when its input does
         out, err = await asyncio.gather(process.stdout.read(), process.stderr.read())
         await process.wait()
     except asyncio.CancelledError:

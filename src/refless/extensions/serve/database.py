@@ -18,19 +18,33 @@ from sqlalchemy import Connection
 from refless.extensions.serve.schema import VERSION, make_tables
 from refless.files.untrusted import is_file
 from refless.registry.dialect import called
-from refless.registry.errors import InputError, MissingExtraError, RefLessError, UsageError
+from refless.registry.errors import (
+    InputError,
+    MissingExtraError,
+    RefLessError,
+    UsageError,
+)
 
 T = TypeVar("T")
 log = logging.getLogger("refless")
-logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # what it says, we say in a line
+logging.getLogger("sqlalchemy.pool").setLevel(
+    logging.CRITICAL
+)  # what it says, we say in a line
 AWAY = (sa.exc.DBAPIError, ConnectionError)  # a database that is not there now
 Job = Callable[[Connection], T]
 Waiting = tuple[Job[Any], Future[Any]]
 MOST_AT_ONCE = 200  # jobs of one transaction
 LOCK = 7_350_533  # of PostgreSQL: one server a database
-PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000", "foreign_keys=ON")
+PRAGMAS = (
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "busy_timeout=5000",
+    "foreign_keys=ON",
+)
 TRY_LOCK = sa.text("SELECT pg_try_advisory_lock(:key)")
-PRIVATE = 0o600  # the key of all links is in a database; SQLite gives its log the same mode
+PRIVATE = (
+    0o600  # the key of all links is in a database; SQLite gives its log the same mode
+)
 
 
 class Database:
@@ -45,7 +59,9 @@ class Database:
     _lock: FileLock | Connection | None  # of PostgreSQL the connection that also writes
 
     def __init__(self, url: str) -> None:
-        self.url, self.lost, self._down = url, 0, False
+        self.url = url
+        self.lost = 0
+        self._down = False
         self.engine = engine_of(url)
         self._jobs: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
         self._lock = None
@@ -123,7 +139,8 @@ class Database:
 
     def _work(self) -> None:
         while (first := self._jobs.get()) is not None:
-            batch, last = [first], False
+            batch = [first]
+            last = False
             while len(batch) < MOST_AT_ONCE and not self._jobs.empty():
                 job = self._jobs.get()
                 last = job is None
@@ -140,7 +157,9 @@ class Database:
         try:
             with self._begun() as connection:
                 for job, future in batch:
-                    connection.exec_driver_sql("SAVEPOINT job")  # a fifth of begin_nested's time
+                    connection.exec_driver_sql(
+                        "SAVEPOINT job"
+                    )  # a fifth of begin_nested's time
                     try:
                         done.append((future, job(connection), None))
                     except Exception as fault:
@@ -152,7 +171,9 @@ class Database:
         except Exception as fault:  # noqa: BLE001 - nothing of it was kept
             done = [(future, None, fault) for _, future in batch]
             self.lost += 1
-            if not self._down:  # a line for each time that the database goes, not for each request
+            if (
+                not self._down
+            ):  # a line for each time that the database goes, not for each request
                 log.warning("ratings are not saved: %s", str(fault).split("\n")[0])
             self._down = True
         else:
@@ -166,7 +187,9 @@ class Database:
 
 def file_of(url: str) -> Path | None:
     """The file of SQLite; None for a server."""
-    return Path(url.removeprefix("sqlite:///")) if url.startswith("sqlite:///") else None
+    return (
+        Path(url.removeprefix("sqlite:///")) if url.startswith("sqlite:///") else None
+    )
 
 
 def sole_file(path: Path) -> FileLock:
@@ -178,14 +201,19 @@ def sole_file(path: Path) -> FileLock:
     """
     path = path.resolve()
     if path.exists() and path.stat().st_nlink > 1:
-        raise UsageError(f"{path} has a hard link; a database has one name: copy it to another")
+        raise UsageError(
+            f"{path} has a hard link; a database has one name: copy it to another"
+        )
     lock = FileLock(f"{path}.lock", timeout=0, mode=PRIVATE)
     try:
         lock.acquire()
     except Timeout:
         raise _not_alone() from None
     os.close(private(path, os.O_CREAT | os.O_RDWR))
-    for there in (path, *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))):
+    for there in (
+        path,
+        *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm")),
+    ):
         if there.exists() and there.stat().st_mode & 0o077:  # such as a copy
             there.chmod(PRIVATE)
     return lock
@@ -216,7 +244,10 @@ def engine_of(url: str) -> sa.Engine:
             return sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
         except ModuleNotFoundError as fault:
             raise MissingExtraError("PostgreSQL", "postgresql") from fault
-        except (sa.exc.ArgumentError, ValueError) as fault:  # which may quote a password
+        except (
+            sa.exc.ArgumentError,
+            ValueError,
+        ) as fault:  # which may quote a password
             raise UsageError(
                 f"{called('database')} is no address of PostgreSQL; see --help"
             ) from fault
@@ -245,7 +276,9 @@ def check_schema(connection: Connection, url: str) -> None:
         hidden = sa.make_url(url).render_as_string(hide_password=True)
         problem = f"another refless made this database (schema {version})"
         raise InputError(
-            problem, path=hidden, remedy=f"use that one, or name another {called('database')}"
+            problem,
+            path=hidden,
+            remedy=f"use that one, or name another {called('database')}",
         )
 
 
@@ -258,7 +291,9 @@ def back_up(url: str, target: Path) -> None:
     """
     path = file_of(url)
     if path is None:
-        raise UsageError(f"{called('backup')} copies SQLite files; for PostgreSQL use pg_dump")
+        raise UsageError(
+            f"{called('backup')} copies SQLite files; for PostgreSQL use pg_dump"
+        )
     _copy(path, target)
 
 
@@ -271,7 +306,9 @@ def restore(url: str, backup: Path) -> Path:
     """
     path = file_of(url)
     if path is None:
-        raise UsageError(f"{called('restore')} is for SQLite files; for PostgreSQL use pg_restore")
+        raise UsageError(
+            f"{called('restore')} is for SQLite files; for PostgreSQL use pg_restore"
+        )
     path = path.resolve()
     copy, before = (path.with_name(path.name + end) for end in (".new", ".before"))
     if before.exists():
@@ -280,7 +317,11 @@ def restore(url: str, backup: Path) -> Path:
         lock = sole_file(path)
     with lock:
         _copy(backup, copy)
-        for end in ("-shm", "-wal", ""):  # a log that stayed would be read into the backup
+        for end in (
+            "-shm",
+            "-wal",
+            "",
+        ):  # a log that stayed would be read into the backup
             part = path.with_name(path.name + end)
             if part.exists():
                 part.rename(f"{before}{end}")
@@ -291,7 +332,9 @@ def restore(url: str, backup: Path) -> Path:
 def _copy(path: Path, target: Path) -> None:
     """A new file with all of a database."""
     if not is_file(path):
-        raise InputError("no such database", path=str(path), remedy="check the file's name")
+        raise InputError(
+            "no such database", path=str(path), remedy="check the file's name"
+        )
     if target.exists():
         raise UsageError(f"{target} is there already; name another file")
     with connected(f"sqlite:///{path}"), closing(sqlite3.connect(path)) as source:
@@ -302,7 +345,9 @@ def _copy(path: Path, target: Path) -> None:
                 source.backup(copy)
         except (sqlite3.Error, OSError) as fault:
             problem = f"the copy cannot be written ({fault})"
-            raise InputError(problem, path=str(target), remedy="name another file") from fault
+            raise InputError(
+                problem, path=str(target), remedy="name another file"
+            ) from fault
 
 
 def check_integrity(execute: Callable[[str], Any]) -> None:

@@ -16,12 +16,21 @@ from refless.extensions.serve import schema as sql
 from refless.extensions.serve.adjudication import TURN, decided
 from refless.extensions.serve.assignment import REPEAT
 from refless.extensions.serve.result import Ask
-from refless.extensions.serve.schema import TIE, assigned, events, items, raters, settings
+from refless.extensions.serve.schema import (
+    TIE,
+    assigned,
+    events,
+    items,
+    raters,
+    settings,
+)
 from refless.report.export import as_csv, as_jsonl, as_parquet
 
 Row = dict[str, Any]
 Export = Callable[[Connection], str | bytes]
-OUTPUTS, BEFORE, COMPARED = "outputs.jsonl", "before.jsonl", "compared.jsonl"
+OUTPUTS = "outputs.jsonl"
+BEFORE = "before.jsonl"
+COMPARED = "compared.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +61,11 @@ class Snapshot:
     def probability(self) -> float | None:
         """The chance of an item without a known rating to have been drawn at random."""
         n = len(self.texts) - len(self.gold)
-        return (self.drawn - sum(item <= self.drawn for item in self.gold)) / n if n else None
+        return (
+            (self.drawn - sum(item <= self.drawn for item in self.gold)) / n
+            if n
+            else None
+        )
 
     def standing(self, *, first: bool = False) -> list[Any]:
         """Ratings that count: a decision replaces those of its item, unless first ones count."""
@@ -83,7 +96,9 @@ def snapshot(db: Connection) -> Snapshot:
          for text in json.loads(row.texts)]
         for row in rows
     ]  # fmt: skip
-    columns = [name for name in NAMED if any(text.get(name) for unit in texts for text in unit)]
+    columns = [
+        name for name in NAMED if any(text.get(name) for unit in texts for text in unit)
+    ]
     return Snapshot(
         ask=json.loads(values["ask"]),
         scale=tuple(json.loads(values["scale"])),
@@ -92,7 +107,8 @@ def snapshot(db: Connection) -> Snapshot:
         seed=json.loads(values["seed"]),
         names=tuple(row.name for row in rows),
         texts=tuple(
-            tuple({name: text[name] for name in columns} for text in unit) for unit in texts
+            tuple({name: text[name] for name in columns} for text in unit)
+            for unit in texts
         ),
         drawn=db.execute(sql.DRAWN, {"gold": gold}).scalar() or 0,
         gold=frozenset(gold),
@@ -101,7 +117,9 @@ def snapshot(db: Connection) -> Snapshot:
     )
 
 
-def ratings_of(state: Snapshot, *, audit: bool = False, first: bool = False) -> list[Row]:
+def ratings_of(
+    state: Snapshot, *, audit: bool = False, first: bool = False
+) -> list[Row]:
     """One row a rating: what holds now, without second ratings of one item by one rater.
 
     `probability` is the chance that the item was drawn at random; items that were only chosen have
@@ -124,7 +142,9 @@ def ratings_of(state: Snapshot, *, audit: bool = False, first: bool = False) -> 
             **({"dimension": rating.dimension} if len(state.dimensions) > 1 else {}),
             "probability": state.probability if by_lot else None,
         }
-        rows += [{**row, **details} for row in _rated(state, rating.item - 1, rating.value)]
+        rows += [
+            {**row, **details} for row in _rated(state, rating.item - 1, rating.value)
+        ]
     return rows
 
 
@@ -182,7 +202,9 @@ def _label_studio(db: Connection) -> str:
         if len(texts) > 1:
             del data["text"]
             data |= {f"text{k}": text["text"] for k, text in enumerate(texts, 1)}
-        task = tasks.setdefault(row.item, {"id": row.item, "data": data, "annotations": []})
+        task = tasks.setdefault(
+            row.item, {"id": row.item, "data": data, "annotations": []}
+        )
         annotation = annotations.get(row.assigned)
         if annotation is None:
             annotation = annotations[row.assigned] = {
@@ -190,23 +212,36 @@ def _label_studio(db: Connection) -> str:
                 "created_at": _time(row.at), "result": [],
             }  # fmt: skip
             task["annotations"].append(annotation)
-        name, kind, value = row.kind, "textarea", {"text": [row.reason]}
+        name = row.kind
+        kind = "textarea"
+        value = {"text": [row.reason]}
         if row.kind not in {"skipped", "flagged"}:
-            name, (kind, value) = row.dimension, _label_studio_value(now.ask, row.value, texts)
+            name = row.dimension
+            (kind, value) = _label_studio_value(now.ask, row.value, texts)
         annotation["was_cancelled"] |= row.kind == "skipped"
         annotation["result"].append(
-            {"id": row.uuid, "from_name": name, "to_name": "text", "type": kind, "value": value}
+            {
+                "id": row.uuid,
+                "from_name": name,
+                "to_name": "text",
+                "type": kind,
+                "value": value,
+            }
         )
     return json.dumps([tasks[item] for item in sorted(tasks)], ensure_ascii=False)
 
 
-def _label_studio_value(ask: str, value: float, texts: Sequence[Row]) -> tuple[str, Row]:
+def _label_studio_value(
+    ask: str, value: float, texts: Sequence[Row]
+) -> tuple[str, Row]:
     """A rating as Label Studio calls its kind, and as it writes it."""
     if ask == "rating":
         return "number", {"number": value}
     if ask == "best":
         return "choices", {"choices": [texts[int(value)]["id"]]}
-    return "pairwise", {} if value == TIE else {"selected": ("left", "right")[int(value)]}
+    return "pairwise", {} if value == TIE else {
+        "selected": ("left", "right")[int(value)]
+    }
 
 
 def _events(db: Connection) -> str:
@@ -214,7 +249,12 @@ def _events(db: Connection) -> str:
     columns = [assigned.c[name] for name in ("round", "position", "sides", "stream",
                                              "probability")]  # fmt: skip
     query = (
-        sa.select(events, raters.c.name.label("annotator"), items.c.name.label("item"), *columns)
+        sa.select(
+            events,
+            raters.c.name.label("annotator"),
+            items.c.name.label("item"),
+            *columns,
+        )
         .join(assigned, assigned.c.id == events.c.assigned)
         .join(raters, raters.c.id == assigned.c.rater)
         .join(items, items.c.id == assigned.c.item)
@@ -222,7 +262,9 @@ def _events(db: Connection) -> str:
     )
     rows = [dict(row) for row in db.execute(query).mappings()]
     for row in rows:
-        row |= {"at": _time(row["at"])} | {k: json.loads(row[k]) for k in ("sides", "shown")}
+        row |= {"at": _time(row["at"])} | {
+            k: json.loads(row[k]) for k in ("sides", "shown")
+        }
     return as_jsonl(rows)
 
 
@@ -230,7 +272,12 @@ def items_of(db: Connection) -> list[Row]:
     """A row for each item that somebody rated, skipped or flagged; how far raters differ."""
     state = snapshot(db)
     verdicts = {row.id for row in state.standing() if row.round == TURN}
-    names = ["ratings", "flagged", "skipped", *(["decided"] if state.adjudicate else [])]
+    names = [
+        "ratings",
+        "flagged",
+        "skipped",
+        *(["decided"] if state.adjudicate else []),
+    ]
     acts: dict[int, dict[str, list[Any]]] = {}
     for row in (*state.current, *db.execute(sql.FLAGGED)):
         rated = "decided" if row.id in verdicts else "ratings"
@@ -260,12 +307,16 @@ def _numbers(state: Snapshot, rated: list[Any], decided: list[Any]) -> Row:
     mean: object = round(next(iter(means.values())), 2)
     if len(state.dimensions) > 1:
         mean = "; ".join(f"{name} {value:.2f}" for name, value in means.items())
-    return {"mean": mean, "apart": max(max(rows) - min(rows) for rows in ratings.values())}
+    return {
+        "mean": mean,
+        "apart": max(max(rows) - min(rows) for rows in ratings.values()),
+    }
 
 
 def _sentence(state: Snapshot, row: Any) -> str:  # noqa: ANN401 - a row
     """Who gave which rating, chose which text, or skipped and flagged for which reason."""
-    who, content = row.rater_name, row.reason
+    who = row.rater_name
+    content = row.reason
     if row.kind in {"rated", "changed"}:
         who += f" {row.dimension}" if len(state.dimensions) > 1 else ""
         content = "neither"
@@ -278,7 +329,10 @@ def _sentence(state: Snapshot, row: Any) -> str:  # noqa: ANN401 - a row
 
 EXPORTS: dict[str, tuple[str, Export]] = {
     "ratings.jsonl": ("all ratings, a row each", _ratings(as_jsonl)),
-    "ratings.csv": ("the same as CSV, for spreadsheets", _ratings(partial(as_csv, safe=True))),
+    "ratings.csv": (
+        "the same as CSV, for spreadsheets",
+        _ratings(partial(as_csv, safe=True)),
+    ),
     "ratings.parquet": ("the same as Parquet", _ratings(as_parquet)),
     "label-studio.json": ("the same for Label Studio", _label_studio),
     "audit.jsonl": ("ratings of items drawn at random", _ratings(as_jsonl, audit=True)),

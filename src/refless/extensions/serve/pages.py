@@ -35,7 +35,9 @@ from refless.report.templates import rendered
 
 HOME = "refless.extensions.serve"
 PARTS = ("state", "results", "people")  # of the owner's page
-STATIC = dict.fromkeys(("rate.js", "owner.js", "items.js", "worker.js"), "text/javascript")
+STATIC = dict.fromkeys(
+    ("rate.js", "owner.js", "items.js", "worker.js"), "text/javascript"
+)
 STATIC["service.css"] = "text/css"
 NO_LINK = "Open the personal link that you were given."
 NO_CONSENT = "Read what this is about, and agree first."
@@ -61,7 +63,8 @@ class Pages:
 
     def routes(self) -> list[Route]:
         """Where each one is."""
-        rater, owner = self._for(RATER), self._for(OWNER)
+        rater = self._for(RATER)
+        owner = self._for(OWNER)
         return [
             Route("/", self.home),
             Route("/owner", owner(self.home)),
@@ -75,7 +78,9 @@ class Pages:
             Route("/owner/items", owner(self.items)),
             Route("/owner/live", owner(self.lived)),
             Route("/owner/raters", owner(self.invite), methods=["POST"]),
-            Route("/owner/raters/{key:int}/{act}", owner(self.relink), methods=["POST"]),
+            Route(
+                "/owner/raters/{key:int}/{act}", owner(self.relink), methods=["POST"]
+            ),
             Route("/owner/export/{name}", owner(self.export)),
         ]
 
@@ -94,7 +99,11 @@ class Pages:
                     raise HTTPException(403, "Reload the page.")
                 if role == RATER and not self.paces.takes(str(who.id)):
                     raise HTTPException(429, TOO_FAST, {"retry-after": "1"})
-                if role == RATER and request.url.path != "/rate/consent" and self._asks(who):
+                if (
+                    role == RATER
+                    and request.url.path != "/rate/consent"
+                    and self._asks(who)
+                ):
                     raise HTTPException(403, NO_CONSENT)
                 return await handler(request, who)
 
@@ -105,7 +114,9 @@ class Pages:
     async def join(self, request: Request) -> Response:
         """A personal link begins a session, and leaves the address bar."""
         who = await run_in_threadpool(self.access.by_link, request.path_params["token"])
-        if who is None:  # a whole office may share an address, so that good links are not counted
+        if (
+            who is None
+        ):  # a whole office may share an address, so that good links are not counted
             raise self._stranger(request)
         return self._entered(request, who)
 
@@ -116,12 +127,15 @@ class Pages:
 
     async def begin(self, request: Request) -> Response:
         """The link for everybody makes a rater: one a browser, and one a person of Prolific."""
-        token, project = request.path_params["token"], self.store.task.project
+        token = request.path_params["token"]
+        project = self.store.task.project
         if not project.join or token != self.access.everybody():
             raise self._stranger(request)
         person = self.access.person(request.query_params)
         who = None if person else self.access.by_session(request, RATER)
-        if who is None and request.method != "POST":  # such as a preview: a person presses a button
+        if (
+            who is None and request.method != "POST"
+        ):  # such as a preview: a person presses a button
             return HTMLResponse(rendered(HOME, "begin.html", **self._outlook()))
         if who is None:
             make = self.store.joined if person else self.store.add_rater
@@ -175,13 +189,17 @@ class Pages:
             state = await run_in_threadpool(self.live.state)
             values |= {**state, "exports": EXPORTS, "everybody": everybody}
             return HTMLResponse(rendered(HOME, "owner.html", **values))
-        guidelines = await run_in_threadpool(html_of, task.project.guidelines, "markdown")
+        guidelines = await run_in_threadpool(
+            html_of, task.project.guidelines, "markdown"
+        )
         values |= {"guidelines": guidelines, "setting": json.dumps(setting)}
         return HTMLResponse(rendered(HOME, "rate.html", **values))
 
     def _asks(self, who: Rater) -> bool:
         """Whether the rater has yet to agree to the text of consent."""
-        return bool(self.store.task.project.consent) and who.id not in self.store.consents
+        return (
+            bool(self.store.task.project.consent) and who.id not in self.store.consents
+        )
 
     async def _answered(self, future: Future[Look]) -> Response:
         """What the store answers; Markdown is rendered beside the loop that answers others."""
@@ -197,12 +215,19 @@ class Pages:
         }
         progress = answer["progress"]
         over = None in units.values()
-        if over and progress["done"] > 2 * progress["skipped"]:  # nobody reads it before the end
-            answer["thanks"] = {"code": project.completion_code, "url": project.return_url}
+        if (
+            over and progress["done"] > 2 * progress["skipped"]
+        ):  # nobody reads it before the end
+            answer["thanks"] = {
+                "code": project.completion_code,
+                "url": project.return_url,
+            }
         elif over and (project.completion_code or project.return_url):
             answer["thanks"] = {"skipped": progress["skipped"]}
         if "ahead" in answer:
-            answer["ahead"] = [dressed(unit, project.render) for unit in answer["ahead"]]
+            answer["ahead"] = [
+                dressed(unit, project.render) for unit in answer["ahead"]
+            ]
         return JSONResponse({**answer, **units})
 
     async def agree(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
@@ -233,7 +258,9 @@ class Pages:
     async def items(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """What became of each item: ratings, flags, skips."""
         rows = await run_in_threadpool(self.store.database.read, items_of)
-        return HTMLResponse(rendered(HOME, "items.html", rows=rows[-MOST_ITEMS:], n=len(rows)))
+        return HTMLResponse(
+            rendered(HOME, "items.html", rows=rows[-MOST_ITEMS:], n=len(rows))
+        )
 
     async def lived(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """What is known so far, again whenever that changes, until the owner leaves."""
@@ -241,33 +268,41 @@ class Pages:
         async def changes() -> AsyncIterator[str]:
             last = ""
             while not self.live.ended:
-                change, began = self.live.change, time.monotonic()
+                change = self.live.change
+                began = time.monotonic()
                 try:
                     news = await run_in_threadpool(self._news)
                 except AWAY:
                     news = last
                 yield f"data: {news}\n\n" if news != last else ": \n\n"
                 last = news
-                await until(change, PULSE, max(BREATH, SHARE * (time.monotonic() - began)))
+                await until(
+                    change, PULSE, max(BREATH, SHARE * (time.monotonic() - began))
+                )
 
         return StreamingResponse(changes(), media_type="text/event-stream")
 
     def _news(self) -> str:
         """The parts of the owner's page that change, as JSON."""
         state = self.live.state() | {"task": self.store.task}
-        parts = {name: rendered(HOME, "live.html", part=name, **state) for name in PARTS}
+        parts = {
+            name: rendered(HOME, "live.html", part=name, **state) for name in PARTS
+        }
         return json.dumps(parts)
 
     async def invite(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """A link for one more rater."""
         note = (await request.body()).decode("utf-8", "replace")[:100]
-        rater = await run_in_threadpool(self.store.add_rater, note.replace("\0", "").strip())
+        rater = await run_in_threadpool(
+            self.store.add_rater, note.replace("\0", "").strip()
+        )
         self.live.touch()
         return JSONResponse({"name": rater.name, "link": self._link(rater)})
 
     async def relink(self, request: Request, who: Rater) -> Response:
         """Revokes a rater's links and sessions, or shows (after that: makes anew) their link."""
-        key, act = request.path_params["key"], request.path_params["act"]
+        key = request.path_params["key"]
+        act = request.path_params["act"]
         rater = await run_in_threadpool(self.store.rater, min(key, 1 << 30))
         if rater is None or rater.id == who.id or act not in {"revoke", "link"}:
             raise HTTPException(404)
@@ -287,9 +322,13 @@ class Pages:
         """All ratings as they are now, as a file."""
         name = request.path_params["name"]
         if name in self.live.files:
-            content: str | bytes = await run_in_threadpool(self.live.files[name].read_bytes)
+            content: str | bytes = await run_in_threadpool(
+                self.live.files[name].read_bytes
+            )
         elif name in EXPORTS:
-            content = await run_in_threadpool(self.store.database.read, EXPORTS[name][1])
+            content = await run_in_threadpool(
+                self.store.database.read, EXPORTS[name][1]
+            )
         else:
             raise HTTPException(404)
         headers = {"content-disposition": f'attachment; filename="{name}"'}

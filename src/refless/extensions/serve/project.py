@@ -15,7 +15,9 @@ from refless.files.untrusted import reading
 from refless.registry.errors import InputError
 from refless.report.templates import escaped
 
-TURN = re.compile(r"^[ \t]*(\w[\w -]{0,30}):[ \t]*", re.MULTILINE)  # who speaks, at a line's start
+TURN = re.compile(
+    r"^[ \t]*(\w[\w -]{0,30}):[ \t]*", re.MULTILINE
+)  # who speaks, at a line's start
 WEB = re.compile(r"((?i:https?)://\w\S*)?")  # a link to a host, or none
 Render = Literal["plain", "markdown", "chat"]
 UNTIL = re.compile(
@@ -105,7 +107,9 @@ def project_of(path: str) -> Project:
         return project
     page = Path(path).parent / project.guidelines
     with reading(page):
-        return msgspec.structs.replace(project, guidelines=page.read_text(encoding="utf-8"))
+        return msgspec.structs.replace(
+            project, guidelines=page.read_text(encoding="utf-8")
+        )
 
 
 @cache
@@ -128,7 +132,9 @@ def turns_of(text: str) -> list[tuple[str, str]]:
     except (ValueError, TypeError, KeyError, RecursionError):
         before, *rest = TURN.split(text)
     turns = [("", before.strip())] if before.strip() else []
-    return turns + [(who, said.strip()) for who, said in zip(rest[::2], rest[1::2], strict=True)]
+    return turns + [
+        (who, said.strip()) for who, said in zip(rest[::2], rest[1::2], strict=True)
+    ]
 
 
 def chat(text: str) -> str:
@@ -154,5 +160,8 @@ def dressed(unit: dict[str, Any] | None, render: Render) -> dict[str, Any] | Non
     if unit is None or render == "plain":
         return unit
     texts: Sequence[str] = unit["texts"]
-    html = {"source": html_of(unit["source"], render), "texts": [html_of(t, render) for t in texts]}
+    html = {
+        "source": html_of(unit["source"], render),
+        "texts": [html_of(t, render) for t in texts],
+    }
     return {**unit, "html": html}

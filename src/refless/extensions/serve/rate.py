@@ -69,7 +69,9 @@ def rate(
     estimator: Chosen = DEFAULT,
     host: Host = "127.0.0.1",
     port: Port = 8000,
-    trust_proxy: Annotated[str | None, About(panel="Service", metavar="ADDRESS")] = None,
+    trust_proxy: Annotated[
+        str | None, About(panel="Service", metavar="ADDRESS")
+    ] = None,
     database: Annotated[str | None, About(panel="Service", metavar="FILE|URL")] = None,
     backup: Copy = None,
     restore: Copy = None,
@@ -119,7 +121,8 @@ def rate(
         skip_bad=skip_bad,
         where=where,
     )
-    named, asked = dict(map(dimension_of, names_in(dimension))), Project()
+    named = dict(map(dimension_of, names_in(dimension)))
+    asked = Project()
     dimensions = tuple(named)
     if project is not None and project.endswith(".xml"):
         fields_asked, scale, dimensions = page_in(project, dimensions)
@@ -151,7 +154,10 @@ def rate(
         rated=before,
         task=task,
         where=Where(
-            host=host, port=port, proxy=trust_proxy or "", database=_database(database, outputs)
+            host=host,
+            port=port,
+            proxy=trust_proxy or "",
+            database=_database(database, outputs),
         ),
         estimator=spec_of(chosen(estimator), ESTIMATORS),
         raters=max(0, raters),
@@ -167,7 +173,9 @@ def check_served(host: str) -> None:
     if not all(map(find_spec, needed)):
         raise MissingExtraError("a service", "serve")
     if host not in {"127.0.0.1", "localhost", "::1"}:
-        note(f"listening on {host}, so that others can reach it: put a proxy with TLS before it")
+        note(
+            f"listening on {host}, so that others can reach it: put a proxy with TLS before it"
+        )
 
 
 def _check_proxy(address: str | None) -> None:
@@ -201,10 +209,16 @@ def _check_project(task: Task, texts: Outputs, path: str) -> None:
     goal = task.project.until
     if task.project.adjudicate and not steps:
         raise InputError(
-            "adjudicate is about ratings", path=path, remedy=f"leave out {called('ask')}"
+            "adjudicate is about ratings",
+            path=path,
+            remedy=f"leave out {called('ask')}",
         )
-    if goal and (goal.startswith("win rate") is bool(steps) or len({*texts.systems}) < 2):
-        problem = f"until is {goal!r}, which these outputs and this question cannot tell"
+    if goal and (
+        goal.startswith("win rate") is bool(steps) or len({*texts.systems}) < 2
+    ):
+        problem = (
+            f"until is {goal!r}, which these outputs and this question cannot tell"
+        )
         remedy = "until compares systems: give outputs of several; choices tell a win rate alone"
         raise InputError(problem, path=path, remedy=remedy)
     checks: tuple[tuple[str, Iterable[str], Sequence[str]], ...] = (
@@ -212,7 +226,11 @@ def _check_project(task: Task, texts: Outputs, path: str) -> None:
         ("questions", task.project.questions, task.dimensions),
         ("gold", [gold.id for gold in task.project.gold], texts.ids if steps else []),
         ("gold", [f"{gold.answer:g}" for gold in task.project.gold], steps),
-        ("gold", [gold.dimension for gold in task.project.gold], ["", *task.dimensions]),
+        (
+            "gold",
+            [gold.dimension for gold in task.project.gold],
+            ["", *task.dimensions],
+        ),
     )
     for name, words, offered in checks:
         if unknown := [word for word in words if word not in offered]:
@@ -244,11 +262,15 @@ def _rated(rated: Rows, rows: OutputRows, task: Task) -> list[dict[str, Any]]:
     """Rows of rated texts, a rating each."""
     options = {field.name: getattr(rows, field.name) for field in fields(rows)}
     return rating_rows(
-        told_pool(rated, RatedRows(**options, scale=task.scale_of(task.dimensions[0]))).pool
+        told_pool(
+            rated, RatedRows(**options, scale=task.scale_of(task.dimensions[0]))
+        ).pool
     )
 
 
-def apart(rated: Sequence[Mapping[str, Any]], outputs: Outputs) -> tuple[Mapping[str, Any], ...]:
+def apart(
+    rated: Sequence[Mapping[str, Any]], outputs: Outputs
+) -> tuple[Mapping[str, Any], ...]:
     """Rows of rated texts, none with the id of an output that has another text."""
     texts = dict(zip(outputs.ids, outputs.texts, strict=True))
     return tuple(
@@ -264,7 +286,9 @@ def url_of(database: str) -> str:
     if database.startswith(("postgresql://", "postgres://")):
         return f"postgresql+psycopg://{database.partition('://')[2]}"
     if "://" in database and not database.startswith("sqlite:///"):
-        raise UsageError(f"{called('database')} is a file (SQLite) or postgresql://USER@HOST/NAME")
+        raise UsageError(
+            f"{called('database')} is a file (SQLite) or postgresql://USER@HOST/NAME"
+        )
     return f"sqlite:///{database.removeprefix('sqlite:///')}"
 
 
@@ -274,5 +298,7 @@ def _database(database: str | None, outputs: Rows) -> str:
         return url_of(database)
     first = outputs[0] if isinstance(outputs, list | tuple) and outputs else outputs
     if not isinstance(first, str | PathLike) or first == "-":
-        raise UsageError(f"{called('database')} is needed where the outputs are no file")
+        raise UsageError(
+            f"{called('database')} is needed where the outputs are no file"
+        )
     return url_of(f"{fspath(first)}{ENDING}")

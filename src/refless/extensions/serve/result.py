@@ -116,11 +116,16 @@ class RateResult(Result):
         if self.task.ask != "rating":
             verdict = f"{items} to compare, {counted(len(self.items[0]), 'text')} each."
         line = f"Ratings are kept in {self.where.place}."
-        return Document(title="refless rate", verdict=verdict, sections=(Section(lines=(line,)),))
+        return Document(
+            title="refless rate", verdict=verdict, sections=(Section(lines=(line,)),)
+        )
 
     def _json(self) -> Record:
-        n, place = len(self.items), self.where.place
-        return self._record(self.task, n_items=n, n_rated=len(self.rated), database=place)
+        n = len(self.items)
+        place = self.where.place
+        return self._record(
+            self.task, n_items=n, n_rated=len(self.rated), database=place
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

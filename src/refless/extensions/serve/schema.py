@@ -52,7 +52,9 @@ raters = Table(
     "raters",
     metadata,
     key(),
-    Column("name", Text, nullable=False, unique=True),  # a pseudonym, which exports show
+    Column(
+        "name", Text, nullable=False, unique=True
+    ),  # a pseudonym, which exports show
     column("note", Text),  # what the owner calls them; never exported
     column("role", Text),
     column("link", Integer),  # of links that hold; below 0 for none
@@ -68,7 +70,9 @@ assigned = Table(  # what was shown to whom; its lease keeps others from the sam
     column("position", Integer),  # in this rater's order, from 0
     column("sides", Text),  # JSON: places of the texts, as they were shown
     column("stream", Text),
-    Column("probability", Float),  # of having been drawn by now; none for what was chosen
+    Column(
+        "probability", Float
+    ),  # of having been drawn by now; none for what was chosen
     column("until", Float),
     column("state", Text),
     UniqueConstraint("rater", "item", "round", name="assigned_once"),
@@ -79,7 +83,9 @@ events = Table(  # only ever added to
     "events",
     metadata,
     key(),
-    Column("uuid", Text, nullable=False, unique=True),  # of the page: a retry is no second
+    Column(
+        "uuid", Text, nullable=False, unique=True
+    ),  # of the page: a retry is no second
     Column("assigned", Integer, ForeignKey("assigned.id"), nullable=False),
     column("kind", Text),
     column("dimension", Text),

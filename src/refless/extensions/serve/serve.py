@@ -74,7 +74,9 @@ def _fitted(rated: Argument, estimator: Estimator, rows: ScoredRows) -> Estimato
     path = rated[0] if isinstance(rated, list | tuple) and len(rated) == 1 else rated
     if is_saved(path):
         threads = estimator.get_params().get("threads")
-        return saved_in(path, rated=None, estimator=DEFAULT, rows=rows, threads=threads).estimator
+        return saved_in(
+            path, rated=None, estimator=DEFAULT, rows=rows, threads=threads
+        ).estimator
     pool, _ = rated_of(rated, rows)
     note_unread([estimator], pool)
     return fitted(estimator, pool)

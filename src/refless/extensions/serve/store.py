@@ -18,7 +18,15 @@ from sqlalchemy import Connection, insert, select
 
 from refless.data.records import Outputs
 from refless.extensions.serve import schema as sql
-from refless.extensions.serve.acts import DECIDER, OWNER, RATER, Conflict, Event, Rater, Refused
+from refless.extensions.serve.acts import (
+    DECIDER,
+    OWNER,
+    RATER,
+    Conflict,
+    Event,
+    Rater,
+    Refused,
+)
 from refless.extensions.serve.adjudication import TURN, decided
 from refless.extensions.serve.assignment import DONE, OPEN, SKIPPED, Assignment, Pick
 from refless.extensions.serve.database import Database
@@ -32,7 +40,9 @@ FIXED = ("ask", "scale", "scales", "dimensions", "seed")  # which no later run c
 CONSENT = "consent of "  # a rater's number, among the settings
 PACED = 50  # latest items of a rater that tell how long one takes
 View = dict[str, Any]  # what the page is told
-Holds = tuple[dict[str, float], bool]  # ratings by dimension, and whether an item was skipped
+Holds = tuple[
+    dict[str, float], bool
+]  # ratings by dimension, and whether an item was skipped
 
 
 class Store:
@@ -45,9 +55,13 @@ class Store:
         self.project = task.project
         self.outputs = outputs
         self.ended = False  # whether enough is known, and nobody is asked any more
-        self.seconds: dict[int, deque[float]] = {}  # that each rater took for the latest items
+        self.seconds: dict[
+            int, deque[float]
+        ] = {}  # that each rater took for the latest items
         self._raters: dict[int, Rater] = {}  # what was read of them; empty to read anew
-        self._reading = threading.Lock()  # so that what was read before a change is not kept
+        self._reading = (
+            threading.Lock()
+        )  # so that what was read before a change is not kept
         self._joining = threading.Lock()
         order = [*range(len(units))]
         random.Random(task.seed).shuffle(order)  # noqa: S311 - a sample, no secret
@@ -87,13 +101,23 @@ class Store:
         def job(db: Connection) -> Rater:
             where = raters.c.name != DECIDER
             number = db.execute(select(sa.func.count()).where(where)).scalar_one()
-            return self._added(db, OWNER if role == OWNER else f"r{number:02}", note, role)
+            return self._added(
+                db, OWNER if role == OWNER else f"r{number:02}", note, role
+            )
 
         return self.database.write(job).result()
 
-    def _added(self, db: Connection, name: str, note: str = "", role: str = RATER) -> Rater:
+    def _added(
+        self, db: Connection, name: str, note: str = "", role: str = RATER
+    ) -> Rater:
         link = 1 + secrets.randbelow(1 << 30)  # a restored database gives out ids again
-        row = {"name": name, "note": note, "role": role, "link": link, "joined": time.time()}
+        row = {
+            "name": name,
+            "note": note,
+            "role": role,
+            "link": link,
+            "joined": time.time(),
+        }
         key = db.execute(insert(raters).returning(raters.c.id), row).scalar_one()
         return Rater(key, name, note, role, link)
 
@@ -121,7 +145,9 @@ class Store:
 
     def next_unit(self, rater: int) -> Future[View]:
         """What the rater is to rate, kept for them for a while; `unit` None where all is done."""
-        return self.database.write(lambda db: self._guarded(db, lambda: self._next(db, rater)))
+        return self.database.write(
+            lambda db: self._guarded(db, lambda: self._next(db, rater))
+        )
 
     def unit_at(self, rater: int, position: int) -> Future[View]:
         """What the rater saw at a place of their order, with what they said of it."""
@@ -153,7 +179,9 @@ class Store:
         return self.database.write(job)
 
     def _agreed(self, db: Connection) -> set[int]:
-        names = db.execute(select(settings.c.name).where(settings.c.name.startswith(CONSENT)))
+        names = db.execute(
+            select(settings.c.name).where(settings.c.name.startswith(CONSENT))
+        )
         return {int(row.name.removeprefix(CONSENT)) for row in names}
 
     def keep_fit(self, found: Mapping[str, Any]) -> None:
@@ -164,11 +192,15 @@ class Store:
     def fits(self) -> list[View]:
         """What was kept of that, in order."""
         query = select(fits.c.found).order_by(fits.c.id)
-        return self.database.read(lambda db: [json.loads(row[0]) for row in db.execute(query)])
+        return self.database.read(
+            lambda db: [json.loads(row[0]) for row in db.execute(query)]
+        )
 
     def set_active(self, places: Sequence[int]) -> Future[None]:
         """Which items teach the estimator most."""
-        return self.database.write(lambda _: setattr(self.assignment, "active", tuple(places)))
+        return self.database.write(
+            lambda _: setattr(self.assignment, "active", tuple(places))
+        )
 
     def _guarded(self, db: Connection, run: Any) -> View:  # noqa: ANN401 - a function
         """Runs; after what failed half-way or was not kept, items are first read anew."""
@@ -188,13 +220,19 @@ class Store:
         """Writes the items and how they are asked about, or checks them; the secret of links."""
         settled = {name: json.dumps(getattr(self.task, name)) for name in FIXED}
         rows = [self._item(place) for place in range(len(self.units))]
-        settled["items"] = digest_of([range(len(rows)), [json.dumps(row) for row in rows]])
+        settled["items"] = digest_of(
+            [range(len(rows)), [json.dumps(row) for row in rows]]
+        )
         stored = {row.name: row.value for row in db.execute(select(settings))}
         if "items" not in stored:
             db.execute(insert(items), rows)
             stored = {**settled, "secret": secrets.token_hex(32)}
-            db.execute(insert(settings), [{"name": k, "value": v} for k, v in stored.items()])
-        remedy = f"name another with {called('database')}, or give what it was made with"
+            db.execute(
+                insert(settings), [{"name": k, "value": v} for k, v in stored.items()]
+            )
+        remedy = (
+            f"name another with {called('database')}, or give what it was made with"
+        )
         if settled["items"] != stored["items"]:
             raise UsageError(f"this database is about other outputs; {remedy}")
         for name in FIXED:
@@ -204,9 +242,15 @@ class Store:
                     f"{settled[name]}; {remedy}"
                 )
         project = self.project
-        gold = [k for k, name in enumerate(self.names, 1) if name in {g.id for g in project.gold}]
+        gold = [
+            k
+            for k, name in enumerate(self.names, 1)
+            if name in {g.id for g in project.gold}
+        ]
         for name, value in (("adjudicate", project.adjudicate), ("gold", gold)):
-            db.execute(sa.delete(settings).where(settings.c.name == name))  # a run may change it
+            db.execute(
+                sa.delete(settings).where(settings.c.name == name)
+            )  # a run may change it
             db.execute(insert(settings), {"name": name, "value": json.dumps(value)})
         if project.adjudicate and not self._decider(db):
             self._added(db, DECIDER)
@@ -219,13 +263,23 @@ class Store:
 
     def _item(self, place: int) -> View:
         """The row of an item."""
-        unit, outputs = self.units[place], self.outputs
+        unit = self.units[place]
+        outputs = self.outputs
         systems = outputs.systems or ("",) * len(outputs)
         texts = [{"id": outputs.ids[i], "system": systems[i], "text": outputs.texts[i]}
                  for i in unit]  # fmt: skip
-        about = {name: getattr(outputs, f"{name}s") for name in ("source", "item", "task")}
-        shared = {name: column[unit[0]] if column else None for name, column in about.items()}
-        return {"id": place + 1, "name": self.names[place], "texts": json.dumps(texts), **shared}
+        about = {
+            name: getattr(outputs, f"{name}s") for name in ("source", "item", "task")
+        }
+        shared = {
+            name: column[unit[0]] if column else None for name, column in about.items()
+        }
+        return {
+            "id": place + 1,
+            "name": self.names[place],
+            "texts": json.dumps(texts),
+            **shared,
+        }
 
     def _assignment(self, db: Connection) -> Assignment:
         active = self.assignment.active if hasattr(self, "assignment") else ()
@@ -235,9 +289,13 @@ class Store:
             for first in (True, False)
         )  # fmt: skip
         sizes = [*map(len, self.units)]
-        assignment = Assignment(self.task, sizes, active, practice, gold, self._decider(db))
+        assignment = Assignment(
+            self.task, sizes, active, practice, gold, self._decider(db)
+        )
         for row in db.execute(select(assigned).order_by(assigned.c.id)):
-            assignment.note(row.rater, row.item - 1, row.round, row.state, row.until, row.stream)
+            assignment.note(
+                row.rater, row.item - 1, row.round, row.state, row.until, row.stream
+            )
         if self.project.adjudicate:
             for item in range(1, len(self.units) + 1):
                 self._dispute(db, assignment, item)
@@ -255,7 +313,9 @@ class Store:
             assignment.disputed.discard(place)
 
     def _paced(self, db: Connection) -> None:
-        for row in reversed(db.execute(sql.LATEST, {"last": self.task.dimensions[-1]}).all()):
+        for row in reversed(
+            db.execute(sql.LATEST, {"last": self.task.dimensions[-1]}).all()
+        ):
             self._took(row.rater, json.loads(row.shown)["latency"])
 
     def _took(self, rater: int, latency: float) -> None:
@@ -290,7 +350,9 @@ class Store:
 
     def _signer(self, db: Connection, rater: int) -> URLSafeSerializer:
         """Signs what a rater is shown; a rater of the same number who joined later has another."""
-        joined = db.execute(select(raters.c.joined).where(raters.c.id == rater)).scalar()
+        joined = db.execute(
+            select(raters.c.joined).where(raters.c.id == rater)
+        ).scalar()
         return URLSafeSerializer(self.secret, salt=f"shown {rater} {joined}")
 
     def _named(self, db: Connection, rater: int, name: str) -> Any:  # noqa: ANN401 - a row
@@ -309,20 +371,31 @@ class Store:
             return self._assign(db, rater, pick)
         sides = json.dumps(pick.sides)
         turned = row.sides != sides
-        return db.execute(sql.TURNED, {"key": row.id, "now": sides}).one() if turned else row
+        return (
+            db.execute(sql.TURNED, {"key": row.id, "now": sides}).one()
+            if turned
+            else row
+        )
 
     def _saved(self, db: Connection, rater: int, event: Event, session: str) -> View:
         before = db.execute(sql.EVENT, {"uuid": event.uuid}).one_or_none()
         if before is not None and before.rater != rater:
             raise Refused("this event is somebody else's")
         content = digest_of([[msgspec.json.encode(event).decode()]])
-        if before is not None and json.loads(before.shown).get("content", content) != content:
+        if (
+            before is not None
+            and json.loads(before.shown).get("content", content) != content
+        ):
             raise Conflict("this id was sent before, with other content")
         row = self._about(db, rater, event, before)
         holds = None
         if before is None:
             values = self._checked(db, event, row)
-            circumstances = {"session": session, "latency": event.latency, "content": content}
+            circumstances = {
+                "session": session,
+                "latency": event.latency,
+                "content": content,
+            }
             db.execute(
                 sql.ACT,
                 {"uuid": event.uuid, "assigned": row.id, "at": time.time(),
@@ -344,17 +417,25 @@ class Store:
         answers = [
             f"The right answer is {gold.answer:g}. {gold.why}".strip()
             for gold in self.project.gold
-            if gold.id == self.names[place] and (gold.dimension or next(iter(rated), "")) in rated
+            if gold.id == self.names[place]
+            and (gold.dimension or next(iter(rated), "")) in rated
         ]
         number = practice.index(place) + 1
-        return {"practice": f"Practice {number} of {len(practice)}", "told": " ".join(answers)}
+        return {
+            "practice": f"Practice {number} of {len(practice)}",
+            "told": " ".join(answers),
+        }
 
     def _about(self, db: Connection, rater: int, event: Event, before: Any) -> Any:  # noqa: ANN401 - rows
         """What an event is about, which may have been sent `before`."""
         if before is not None:
             return db.execute(sql.SHOWN, {"key": before.assigned}).one()
         undone = event.kind == "undone"
-        row = None if undone and not event.assigned else self._named(db, rater, event.assigned)
+        row = (
+            None
+            if undone and not event.assigned
+            else self._named(db, rater, event.assigned)
+        )
         if not undone:
             return row
         last = db.execute(sql.latest_act(rater)).one_or_none()
@@ -393,18 +474,28 @@ class Store:
         complete = len(values) == len(self.task.dimensions)
         state = SKIPPED if skipped else DONE if complete else OPEN
         until = time.time() + self.project.lease
-        self.assignment.note(row.rater, row.item - 1, row.round, state, until, row.stream)
-        disputed = row.item - 1 in self.assignment.disputed  # which one rating more does not settle
-        if self.project.adjudicate and not (disputed and row.state == OPEN and not row.round):
+        self.assignment.note(
+            row.rater, row.item - 1, row.round, state, until, row.stream
+        )
+        disputed = (
+            row.item - 1 in self.assignment.disputed
+        )  # which one rating more does not settle
+        if self.project.adjudicate and not (
+            disputed and row.state == OPEN and not row.round
+        ):
             self._dispute(db, self.assignment, row.item)
         if state == DONE and row.state == OPEN:
             self._took(row.rater, event.latency)
-        return db.execute(sql.SETTLE, {"key": row.id, "now": state, "then": until}).one(), holds
+        return db.execute(
+            sql.SETTLE, {"key": row.id, "now": state, "then": until}
+        ).one(), holds
 
     def _values(self, db: Connection, row: Any) -> Holds:  # noqa: ANN401
         """What now holds of an item: ratings by dimension as stored, and whether it was skipped."""
         rows = db.execute(sql.HOLDS, {"key": row.id}).all()
-        values = {entry.dimension: entry.value for entry in rows if entry.kind != "skipped"}
+        values = {
+            entry.dimension: entry.value for entry in rows if entry.kind != "skipped"
+        }
         return values, any(entry.kind == "skipped" for entry in rows)
 
     def _view(self, db: Connection, row: Any, holds: Holds | None = None) -> View:  # noqa: ANN401
@@ -413,8 +504,12 @@ class Store:
         sides = json.loads(row.sides)
         which = self.units[row.item - 1]
         if self.task.ask != "rating":
-            values = {k: v if v == TIE else sides.index(int(v)) for k, v in values.items()}
-        chance = row.probability and float(row.probability)  # SQLite may return 1 for 1.0
+            values = {
+                k: v if v == TIE else sides.index(int(v)) for k, v in values.items()
+            }
+        chance = row.probability and float(
+            row.probability
+        )  # SQLite may return 1 for 1.0
         pick = (row.item - 1, row.round, row.stream, chance, sides)
         unit = {
             "assigned": self._signer(db, row.rater).dumps(pick),
@@ -438,7 +533,11 @@ class Store:
     def _progress(self, rater: int) -> dict[str, int]:
         states = self.assignment.states(rater)
         skipped = states[SKIPPED]
-        return {"done": states[DONE] + skipped, "skipped": skipped, "left": self.left(rater)}
+        return {
+            "done": states[DONE] + skipped,
+            "skipped": skipped,
+            "left": self.left(rater),
+        }
 
     def left(self, rater: int) -> int:
         """Items that this rater may still be shown: none after the end."""

@@ -29,10 +29,13 @@ def bleu_star(output: str, rated: str, shape: Shape | None = None) -> float:
     """
     shape = shape or Shape()
     split = tokenizer(shape.tokenize)
-    x, s = split(output), split(rated)
-    product, grams = 1, 1
+    x = split(output)
+    s = split(rated)
+    product = 1
+    grams = 1
     for n in range(shape.low, shape.high + 1):
-        mine, theirs = gram_counts(x, n), gram_counts(s, n)
+        mine = gram_counts(x, n)
+        theirs = gram_counts(s, n)
         limit = theirs if shape.clip else mine
         product *= sum(min(c, limit[g]) for g, c in mine.items() if g in theirs)
         grams *= max(0, len(x) - n + 1)
@@ -56,12 +59,17 @@ class BleuStar:
     default_tau: ClassVar[float] = 0.08
 
     tokenize: Annotated[str, TOKENS] = "char"
-    orders: Annotated[tuple[int, int], About("lowest and highest n-gram order")] = (2, 4)
+    orders: Annotated[tuple[int, int], About("lowest and highest n-gram order")] = (
+        2,
+        4,
+    )
     clip: Annotated[bool, About("match each n-gram at most once, as in BLEU")] = True
 
     def __post_init__(self) -> None:
         check(self)
-        Shape(tokenize=self.tokenize, low=self.orders[0], high=self.orders[1])  # checks the orders
+        Shape(
+            tokenize=self.tokenize, low=self.orders[0], high=self.orders[1]
+        )  # checks the orders
 
     @property
     def shape(self) -> Shape:
@@ -76,7 +84,11 @@ class BleuStar:
     def settings(self) -> dict[str, object]:
         """Tokens, orders and clipping."""
         shape = self.shape
-        return {"tok": shape.tokenize, "n": f"{shape.low}-{shape.high}", "clip": shape.clip}
+        return {
+            "tok": shape.tokenize,
+            "n": f"{shape.low}-{shape.high}",
+            "clip": shape.clip,
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -131,11 +143,17 @@ class PreparedBleu(Dense):
         """
         if not self.vocabulary.shape.clip:
             raise UsageError("the cosine of n-gram counts needs clipping")
-        rows = partial(_rows, vocabulary=self.vocabulary, postings=self.postings, cosine=True)
+        rows = partial(
+            _rows, vocabulary=self.vocabulary, postings=self.postings, cosine=True
+        )
         return replace(self, rows=rows).similarities(texts, work)
 
 
 def _rows(
-    texts: Sequence[str], *, vocabulary: Vocabulary, postings: Postings, cosine: bool = False
+    texts: Sequence[str],
+    *,
+    vocabulary: Vocabulary,
+    postings: Postings,
+    cosine: bool = False,
 ) -> Rows:
     return partial(postings.similarities, look_up(texts, vocabulary), cosine=cosine)

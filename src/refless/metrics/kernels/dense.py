@@ -23,7 +23,9 @@ BLOCK_ROWS = 128
 EVIDENCE_TOKENS = 2_000  # shared stretches are looked for in the first so many tokens
 EVIDENCE_MOST = 5
 
-Rows = Callable[[int, int], FloatArray]  # outputs begin..end -> [end - begin, rated texts]
+Rows = Callable[
+    [int, int], FloatArray
+]  # outputs begin..end -> [end - begin, rated texts]
 _Task = Callable[[FloatArray, int], None]
 
 
@@ -91,7 +93,8 @@ class Dense:
     def _run(self, texts: Sequence[str], task: _Task, work: Work) -> None:
         """Runs the task on every block, in which -1 marks what an output must not see."""
         n = len(texts)
-        rows, short = self.rows(texts), self.lengths(texts) < self.least
+        rows = self.rows(texts)
+        short = self.lengths(texts) < self.least
         step = max(1, min(BLOCK_ROWS, BLOCK_PAIRS // max(1, self.size)))
 
         def job(begin: int) -> None:
@@ -108,8 +111,10 @@ class Dense:
 
 def stretches(text: str, rated: str, tokenize: str, least: int) -> tuple[str, ...]:
     """Stretches of at least so many tokens that both texts hold, longest first."""
-    split, glue = tokenizer(tokenize), "" if tokenize == "char" else " "
-    x, s = split(text)[:EVIDENCE_TOKENS], split(rated)[:EVIDENCE_TOKENS]
+    split = tokenizer(tokenize)
+    glue = "" if tokenize == "char" else " "
+    x = split(text)[:EVIDENCE_TOKENS]
+    s = split(rated)[:EVIDENCE_TOKENS]
     blocks = SequenceMatcher(None, x, s, autojunk=False).get_matching_blocks()
     runs = {glue.join(x[b.a : b.a + b.size]) for b in blocks if b.size >= least}
     return tuple(sorted(runs, key=lambda run: (-len(run), run))[:EVIDENCE_MOST])

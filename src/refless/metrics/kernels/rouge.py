@@ -48,7 +48,10 @@ def _rows(texts: Sequence[str], *, rated: Sequence[list[str]], tokenize: str) ->
     from rapidfuzz.process import cdist
 
     outputs = [*map(tokenizer(tokenize), texts)]
-    ids = {token: i for i, token in enumerate({t for tokens in (*rated, *outputs) for t in tokens})}
+    ids = {
+        token: i
+        for i, token in enumerate({t for tokens in (*rated, *outputs) for t in tokens})
+    }
     # rapidfuzz compares strings of characters quickest: each token is one
     x, s = (
         ["".join(chr(ids[token]) for token in tokens) for tokens in column]

@@ -27,7 +27,9 @@ def tool_in(path: str | PathLike[str]) -> tuple[str | None, str]:
         return None, fspath(path)
     name, file = named.groups()
     if name not in TOOLS:
-        raise UsageError(f"{fspath(path)}: no tool '{name}'; there are {', '.join(TOOLS)}")
+        raise UsageError(
+            f"{fspath(path)}: no tool '{name}'; there are {', '.join(TOOLS)}"
+        )
     ending, _ = TOOLS[name]
     if Path(file).suffix != ending:
         raise UsageError(f"{fspath(path)}: the ending must be {ending}")
@@ -40,4 +42,6 @@ def check_tool(tool: str, command: str) -> None:
     """Raises UsageError where a command has nothing for a tool."""
     _, commands = TOOLS[tool]
     if command not in commands:
-        raise UsageError(f"{tool}: is for what {' and '.join(commands)} find, not {command}")
+        raise UsageError(
+            f"{tool}: is for what {' and '.join(commands)} find, not {command}"
+        )

@@ -41,4 +41,6 @@ def folder_digest(folder: Path) -> str:
     """Of everything that an encoder is made of: weights, vocabulary, configuration."""
     kinds = {".json", ".txt", ".model", ".safetensors", ".bin"}
     files = sorted(folder.iterdir())
-    return files_digest(file for file in files if file.is_file() and file.suffix in kinds)
+    return files_digest(
+        file for file in files if file.is_file() and file.suffix in kinds
+    )

@@ -17,7 +17,12 @@ from refless.text.embed.loading import UNLIMITED, folder_of, loaded, model_name,
 from refless.text.embed.static import static_files, static_table
 from refless.text.tokenize import distinct
 
-MODULES = {"Transformer", "StaticEmbedding", "Pooling", "Normalize"}  # that are known here
+MODULES = {
+    "Transformer",
+    "StaticEmbedding",
+    "Pooling",
+    "Normalize",
+}  # that are known here
 REMEMBERED = 50_000  # most texts whose vectors stay in memory, for estimators that read them again
 BATCH_TOKENS = 8_192  # tokens, padding included, that go through an encoder at once
 LAYERS = {  # the layers of BERTScore's own release (Zhang et al. 2020), by the model's name
@@ -73,9 +78,13 @@ class Encoder:
         for i, states in _states(tokenizer, network, ids, once, layer):
             vectors[starts[i] : starts[i + 1]] = states
         special = np.isin(flat, list(marks - {tokenizer.unk_token_id}))
-        return Embedded(rows=rows, starts=starts, vectors=vectors, ids=flat, special=special)
+        return Embedded(
+            rows=rows, starts=starts, vectors=vectors, ids=flat, special=special
+        )
 
-    def sentences(self, texts: Sequence[str], progress: Progress | None = None) -> VectorArray:
+    def sentences(
+        self, texts: Sequence[str], progress: Progress | None = None
+    ) -> VectorArray:
         """[texts, dimensions] a vector of length 1 for each text; the last ones are remembered.
 
         The mean of its tokens' vectors, the model's own marks included, or the first one's if the
@@ -100,7 +109,9 @@ class Encoder:
             del known[text]
         return table
 
-    def _vectors(self, texts: Sequence[str]) -> tuple[int, Iterator[tuple[int, FloatArray]]]:
+    def _vectors(
+        self, texts: Sequence[str]
+    ) -> tuple[int, Iterator[tuple[int, FloatArray]]]:
         """Numbers of a vector; each text's place and vector, of any length."""
         folder = folder_of(self.model)
         files = static_files(folder)
@@ -124,28 +135,44 @@ class Encoder:
         said = json_in(folder / "1_Pooling" / "config.json", dict)
         named = said.get("pooling_mode", [])  # as newer versions write it
         chosen = {*map(str, named if isinstance(named, list) else [named])}
-        flags = {name for name, value in said.items() if name.startswith("pooling_mode_") and value}
+        flags = {
+            name
+            for name, value in said.items()
+            if name.startswith("pooling_mode_") and value
+        }
         ways = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
         chosen |= {ways.get(name, name) for name in flags}
         modules = json_in(folder / "modules.json", list)
-        kinds = [module.get("type") if isinstance(module, dict) else module for module in modules]
+        kinds = [
+            module.get("type") if isinstance(module, dict) else module
+            for module in modules
+        ]
         more = {str(kind).rpartition(".")[2] for kind in kinds} - MODULES
         if len(chosen) < 2 and chosen <= {*ways.values()} and not more:
             return chosen.pop() if chosen else "mean"
         what = ", ".join(sorted(chosen | more))
-        raise UsageError(f"'{self.model}' makes sentences by {what}; only by mean or cls, as it is")
+        raise UsageError(
+            f"'{self.model}' makes sentences by {what}; only by mean or cls, as it is"
+        )
 
     def resolved_layer(self) -> int:
         """The layer in force."""
         most = int(loaded(str(folder_of(self.model)))[1].config.num_hidden_layers)
-        layer = LAYERS.get(model_name(self.model), most) if self.layer is None else self.layer
+        layer = (
+            LAYERS.get(model_name(self.model), most)
+            if self.layer is None
+            else self.layer
+        )
         if not 0 <= layer <= most:
-            raise UsageError(f"layer {layer} of '{self.model}' does not exist; there are 0-{most}")
+            raise UsageError(
+                f"layer {layer} of '{self.model}' does not exist; there are 0-{most}"
+            )
         return layer
 
     def settings(self) -> dict[str, object]:
         """What belongs in a signature: name, content and layer."""
-        sha, layer = folder_digest(folder_of(self.model)), self.resolved_layer()
+        sha = folder_digest(folder_of(self.model))
+        layer = self.resolved_layer()
         return {"model": model_name(self.model), "sha": sha, "layer": layer}
 
     def sentence_settings(self) -> dict[str, object]:
@@ -154,14 +181,21 @@ class Encoder:
         Raises:
             UsageError: as of `sentences`.
         """
-        folder, pooling = folder_of(self.model), self.pooling()
+        folder = folder_of(self.model)
+        pooling = self.pooling()
         files = static_files(folder)
         if files is None:
             longest = _most_tokens(*loaded(str(folder)), folder)
             return {**self.settings(), "pooling": pooling, "tokens": longest}
         if self.layer is not None:
-            raise UsageError(f"'{self.model}' holds static embeddings, which have no layers")
-        return {"model": model_name(self.model), "sha": files_digest(files), "pooling": pooling}
+            raise UsageError(
+                f"'{self.model}' holds static embeddings, which have no layers"
+            )
+        return {
+            "model": model_name(self.model),
+            "sha": files_digest(files),
+            "pooling": pooling,
+        }
 
 
 def _most_tokens(tokenizer: Any, network: Any, folder: Path | None = None) -> int:  # noqa: ANN401
@@ -174,7 +208,9 @@ def _most_tokens(tokenizer: Any, network: Any, folder: Path | None = None) -> in
         path = folder / "sentence_bert_config.json"
         limit = json_in(path, dict).get("max_seq_length")
         if limit is not None and not (isinstance(limit, int) and limit > 2):
-            raise InputError(f"max_seq_length is {limit!r}", path=str(path), remedy="give a number")
+            raise InputError(
+                f"max_seq_length is {limit!r}", path=str(path), remedy="give a number"
+            )
         limits += [] if limit is None else [limit]
     return int(min(limits))
 
@@ -183,7 +219,9 @@ def _ids(tokenizer: Any, texts: Sequence[str], most: int) -> list[list[int]]:  #
     """Each text's token ids, the model's marks included; at most so many."""
     if not texts:
         return []
-    return list(tokenizer([*map(plain, texts)], truncation=True, max_length=most)["input_ids"])
+    return list(
+        tokenizer([*map(plain, texts)], truncation=True, max_length=most)["input_ids"]
+    )
 
 
 def _batches(ids: Sequence[list[int]], texts: Sequence[str]) -> Iterator[list[int]]:
@@ -208,7 +246,9 @@ def _states(
 ) -> Iterator[tuple[int, VectorArray]]:
     """Each text's place and the [tokens, dimensions] vectors of its tokens."""
     for batch in _batches(ids, texts):
-        hidden = _hidden(network, [ids[i] for i in batch], tokenizer.pad_token_id or 0, layer)
+        hidden = _hidden(
+            network, [ids[i] for i in batch], tokenizer.pad_token_id or 0, layer
+        )
         for i, states in zip(batch, hidden, strict=True):
             yield i, states[: len(ids[i])]
 
@@ -218,7 +258,12 @@ def _unit(vector: FloatArray) -> VectorArray:
     return np.asarray(vector / (np.linalg.norm(vector) or 1.0), dtype=np.float32)
 
 
-def _hidden(network: Any, ids: Sequence[list[int]], pad: int, layer: int) -> VectorArray:  # noqa: ANN401
+def _hidden(
+    network: Any,  # noqa: ANN401
+    ids: Sequence[list[int]],
+    pad: int,
+    layer: int,
+) -> VectorArray:
     """[texts, longest, dimensions] hidden states of a layer."""
     import torch
 
@@ -227,10 +272,18 @@ def _hidden(network: Any, ids: Sequence[list[int]], pad: int, layer: int) -> Vec
     mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in ids])
     try:
         with torch.inference_mode():
-            states = network(tokens, attention_mask=mask, output_hidden_states=True).hidden_states
-    except (IndexError, TypeError, ValueError) as broken:  # a vocabulary larger than its vectors
+            states = network(
+                tokens, attention_mask=mask, output_hidden_states=True
+            ).hidden_states
+    except (
+        IndexError,
+        TypeError,
+        ValueError,
+    ) as broken:  # a vocabulary larger than its vectors
         raise UsageError(f"the encoder cannot read these texts: {broken}") from broken
     vectors: VectorArray = states[layer].numpy()
     if not np.isfinite(vectors).all():
-        raise UsageError("the encoder gives numbers that are not finite; its weights are damaged")
+        raise UsageError(
+            "the encoder gives numbers that are not finite; its weights are damaged"
+        )
     return vectors

@@ -16,7 +16,9 @@ from refless.files.untrusted import check_foreign, is_folder, json_in
 from refless.registry.errors import MissingExtraError, UsageError
 from refless.text.embed.static import static_files
 
-BUILT_IN = "wordllama"  # the package whose table of vectors is there wherever refless is
+BUILT_IN = (
+    "wordllama"  # the package whose table of vectors is there wherever refless is
+)
 UNLIMITED = 1 << 20  # tokens of a text, where a model says no other number
 KERNELS = ("attn_implementation", "experts_implementation")
 LARGEST = {  # whole numbers of a configuration, by their names: what is built one by one has least
@@ -40,7 +42,9 @@ def folder_of(model: str) -> Path:
         UsageError: it is neither a folder nor in Hugging Face's cache.
     """
     package = find_spec(BUILT_IN) if model == BUILT_IN else None
-    if package is not None and package.origin:  # it is only looked for: none of its code is run
+    if (
+        package is not None and package.origin
+    ):  # it is only looked for: none of its code is run
         return Path(package.origin).parent
     if is_folder(model):
         return Path(model)
@@ -88,14 +92,20 @@ def loaded(folder: str) -> tuple[Any, Any]:
                 output_loading_info=True,
                 **safe,
             )
-            absent = [key for key in told["missing_keys"] if not key.startswith("pooler.")]
+            absent = [
+                key for key in told["missing_keys"] if not key.startswith("pooler.")
+            ]
             sizes = network.config.hidden_size, network.config.num_hidden_layers
     except BaseException as broken:  # whatever a damaged folder leads to
         check_foreign(broken)
         why = " ".join(str(broken).split())[:300]
-        raise UsageError(f"'{folder}' holds no encoder that can be loaded: {why}") from broken
+        raise UsageError(
+            f"'{folder}' holds no encoder that can be loaded: {why}"
+        ) from broken
     if absent:  # they would be drawn at random
-        raise UsageError(f"'{folder}' holds no encoder: weights are missing ({min(absent)})")
+        raise UsageError(
+            f"'{folder}' holds no encoder: weights are missing ({min(absent)})"
+        )
     if not all(isinstance(size, int) and size > 0 for size in sizes):
         raise UsageError(f"'{folder}' holds no encoder: it has no hidden layers")
     return tokenizer, network.eval()
@@ -107,7 +117,9 @@ def _check_no_code(folder: Path) -> None:
         for key, value in _settings(json_in(folder / name, dict)):
             _check_setting(f"'{folder}'", name, key, value)
     if (folder / "adapter_config.json").exists():
-        raise UsageError(f"'{folder}' holds an adapter; merge it with its model and save that")
+        raise UsageError(
+            f"'{folder}' holds an adapter; merge it with its model and save that"
+        )
     again = "save the model again: model.save_pretrained(FOLDER) writes safetensors"
     if any(folder.glob("*.bin")) and not any(folder.glob("*.safetensors*")):
         raise UsageError(
@@ -119,7 +131,9 @@ def _check_no_code(folder: Path) -> None:
     for name in shards.values() if isinstance(shards, dict) else [shards]:
         if not (isinstance(name, str) and re.fullmatch(r"[^/\\]+\.safetensors", name)):
             message = f"'{folder}' has weights in {name!r} ({index.name})"
-            raise UsageError(f"{message}, which is no .safetensors file of that folder; {again}")
+            raise UsageError(
+                f"{message}, which is no .safetensors file of that folder; {again}"
+            )
 
 
 def _settings(said: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
@@ -140,12 +154,18 @@ def _check_setting(folder: str, name: str, key: str, value: object) -> None:
     if key.strip("_").removesuffix("_internal") in KERNELS and (
         not isinstance(value, str | None) or "/" in (value or "")
     ):
-        raise UsageError(f"{folder} asks for a kernel from elsewhere ({name}); remove '{key}'")
+        raise UsageError(
+            f"{folder} asks for a kernel from elsewhere ({name}); remove '{key}'"
+        )
     if key == "transformers_weights":
-        raise UsageError(f"{folder} names a file of weights itself ({name}); remove '{key}'")
+        raise UsageError(
+            f"{folder} names a file of weights itself ({name}); remove '{key}'"
+        )
     message = next(most for ending, most in LARGEST.items() if re.search(ending, key))
     if name == "config.json" and isinstance(value, int) and abs(value) > message:
-        raise UsageError(f"{folder} has {key} {value} in {name}; at most {message} is read")
+        raise UsageError(
+            f"{folder} has {key} {value} in {name}; at most {message} is read"
+        )
 
 
 @contextmanager

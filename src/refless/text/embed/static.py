@@ -20,7 +20,11 @@ from refless.text.embed.embedded import VectorArray
 
 TABLES = ("embeddings", "embedding.weight")  # of model2vec; of the others
 NUMBERS = {"F64", "F32", "F16", "I8", "I32", "I64"}  # not BF16, which numpy lacks
-PLACES = (("0_StaticEmbedding", "0_StaticEmbedding"), (".", "."), ("weights", "tokenizers"))
+PLACES = (
+    ("0_StaticEmbedding", "0_StaticEmbedding"),
+    (".", "."),
+    ("weights", "tokenizers"),
+)
 BLOCK = 1_024  # tokens that are added up at a time
 AGAIN = "copy or download the folder again"
 
@@ -34,7 +38,9 @@ class StaticTable:
     vectors: VectorArray  # [rows, dimensions]
     mapping: IntArray  # [tokens] row of each token of the tokenizer
     weights: FloatArray  # [tokens] what each token's vector counts
-    unknown: int | None  # the token that stands for what the tokenizer does not know; None for none
+    unknown: (
+        int | None
+    )  # the token that stands for what the tokenizer does not know; None for none
 
     def total(self, text: str) -> FloatArray:
         """[dimensions] sum of the vectors of the text's tokens, times their weights.
@@ -50,11 +56,15 @@ class StaticTable:
             ids = self.tokenizer.encode(plain, add_special_tokens=False).ids
         except BaseException as broken:
             raise _unreadable(self.folder, broken) from broken
-        tokens = np.array([token for token in ids if token != self.unknown], dtype=np.int64)
+        tokens = np.array(
+            [token for token in ids if token != self.unknown], dtype=np.int64
+        )
         total = np.zeros(self.vectors.shape[1])
         for begin in range(0, len(tokens), BLOCK):
             some = tokens[begin : begin + BLOCK]
-            total += (self.vectors[self.mapping[some]] * self.weights[some, None]).sum(axis=0)
+            total += (self.vectors[self.mapping[some]] * self.weights[some, None]).sum(
+                axis=0
+            )
         return total
 
 
@@ -66,23 +76,34 @@ def static_files(folder: Path) -> tuple[Path, Path] | None:
     Raises:
         UsageError: several tables or tokenizers, or a table without a tokenizer.
     """
-    if json_in(folder / "config.json", dict).get("model_type", "model2vec") != "model2vec":
+    if (
+        json_in(folder / "config.json", dict).get("model_type", "model2vec")
+        != "model2vec"
+    ):
         return None
     for tables, tokenizers in PLACES:
         paths = sorted((folder / tables).glob("*.safetensors"))
         if paths:
             own = [folder / tokenizers / "tokenizer.json"]
-            named = own if own[0].is_file() else sorted((folder / tokenizers).glob("*.json"))
+            named = (
+                own
+                if own[0].is_file()
+                else sorted((folder / tokenizers).glob("*.json"))
+            )
             return _only(folder, paths, "table"), _only(folder, named, "tokenizer")
     return None
 
 
 def _only(folder: Path, paths: Sequence[Path], what: str) -> Path:
     if not paths:
-        raise UsageError(f"'{folder}' has a table of vectors and no tokenizer.json; {AGAIN}")
+        raise UsageError(
+            f"'{folder}' has a table of vectors and no tokenizer.json; {AGAIN}"
+        )
     if len(paths) > 1:
         names = ", ".join(path.name for path in paths)
-        raise UsageError(f"'{folder}' holds more than one {what} ({names}); keep one of them there")
+        raise UsageError(
+            f"'{folder}' holds more than one {what} ({names}); keep one of them there"
+        )
     return paths[0]
 
 
@@ -97,7 +118,9 @@ def static_table(folder: Path, files: tuple[Path, Path]) -> StaticTable:
 
 
 @lru_cache(maxsize=2)
-def _loaded(folder: str, table: Path, tokenizer: Path, _stamps: tuple[Any, ...]) -> StaticTable:
+def _loaded(
+    folder: str, table: Path, tokenizer: Path, _stamps: tuple[Any, ...]
+) -> StaticTable:
     import tokenizers
     from safetensors import safe_open
 
@@ -131,12 +154,20 @@ def _arrays(folder: str, tensors: Any) -> tuple[VectorArray, IntArray, FloatArra
     if not present or names - {*present, "mapping", "weights"}:
         held = ", ".join(sorted(names))[:200] or "nothing"
         what = "a tensor 'embeddings' or 'embedding.weight'"
-        raise UsageError(f"'{folder}' holds no static embeddings: {what} is needed, found {held}")
+        raise UsageError(
+            f"'{folder}' holds no static embeddings: {what} is needed, found {held}"
+        )
     vectors = _numbers(folder, tensors, present[0], 2).astype(np.float32)
     rows = len(vectors)
-    mapping = _numbers(folder, tensors, "mapping", 1) if "mapping" in names else np.arange(rows)
+    mapping = (
+        _numbers(folder, tensors, "mapping", 1)
+        if "mapping" in names
+        else np.arange(rows)
+    )
     if mapping.dtype.kind not in "iu" or not ((mapping >= 0) & (mapping < rows)).all():
-        raise UsageError(f"'{folder}' maps tokens to rows that its table lacks; {AGAIN}")
+        raise UsageError(
+            f"'{folder}' maps tokens to rows that its table lacks; {AGAIN}"
+        )
     plain = np.ones(len(mapping))
     weights = _numbers(folder, tensors, "weights", 1) if "weights" in names else plain
     return vectors, mapping.astype(np.int64), weights.astype(np.float64)
@@ -145,17 +176,24 @@ def _arrays(folder: str, tensors: Any) -> tuple[VectorArray, IntArray, FloatArra
 def _numbers(folder: str, tensors: Any, name: str, axes: int) -> Any:  # noqa: ANN401
     """One tensor, not empty, of numbers that are finite in single precision."""
     part = tensors.get_slice(name)
-    kind, shape = part.get_dtype(), part.get_shape()
+    kind = part.get_dtype()
+    shape = part.get_shape()
     if kind not in NUMBERS:
         needed = "save it as float32 or float16"
-        raise UsageError(f"'{folder}' has its {name} as {kind}, which is not read; {needed}")
+        raise UsageError(
+            f"'{folder}' has its {name} as {kind}, which is not read; {needed}"
+        )
     if len(shape) != axes or 0 in shape:
-        raise UsageError(f"'{folder}' has {name} of shape {shape}, not of {axes} axes; {AGAIN}")
+        raise UsageError(
+            f"'{folder}' has {name} of shape {shape}, not of {axes} axes; {AGAIN}"
+        )
     array = tensors.get_tensor(name)
     with np.errstate(over="ignore"):
         finite = np.isfinite(array.astype(np.float32)).all()
     if not finite:
-        raise UsageError(f"'{folder}' has numbers that are not finite in its {name}; {AGAIN}")
+        raise UsageError(
+            f"'{folder}' has numbers that are not finite in its {name}; {AGAIN}"
+        )
     return array
 
 
@@ -163,7 +201,9 @@ def _unknown(said: dict[str, Any], tokenizer: Any) -> int | None:  # noqa: ANN40
     """The unknown token of what `tokenizer.json` says; UsageError where tokens are drawn."""
     model = said["model"]
     if model.get("dropout"):
-        raise UsageError("its tokenizer drops merges at random (dropout); set that to null")
+        raise UsageError(
+            "its tokenizer drops merges at random (dropout); set that to null"
+        )
     token = model.get("unk_token")
     token_id = model.get("unk_id") if token is None else tokenizer.token_to_id(token)
     return None if token_id is None else int(token_id)

@@ -13,7 +13,8 @@ OF_CHOSEN = {"score_chosen", "chosen_score", "chosen-rating", "chosen_rating"}
 BY_GPT4 = Export(
     title="UltraFeedback",
     looks_like=lambda first: (
-        "instruction" in first and at(first.get("completions"), 0, "annotations") is not None
+        "instruction" in first
+        and at(first.get("completions"), 0, "annotations") is not None
     ),
     start=refusing(
         "the ratings of UltraFeedback are by GPT-4, not by people",

@@ -55,7 +55,9 @@ def refusing(problem: str, remedy: str) -> Callable[[ReaderRequest], Reader]:
     return start
 
 
-def apart(title: str, texts: str, key: str, people: str) -> Callable[[ReaderRequest], Reader]:
+def apart(
+    title: str, texts: str, key: str, people: str
+) -> Callable[[ReaderRequest], Reader]:
     """Refuses ratings that are apart from their texts, and says how to join them in pandas."""
     return refusing(
         f"{title} without their texts",
@@ -106,7 +108,11 @@ def exported(source: Source, export: Export, place: Place, keep: Keep) -> Source
     rows = _rows(gathered, read, notes, place.reading.dimension, rated=rated)
     sentences = source.sentences
     return Source(
-        rows=rows, lines=source.lines, roles=export.roles, notes=notes, sentences=sentences
+        rows=rows,
+        lines=source.lines,
+        roles=export.roles,
+        notes=notes,
+        sentences=sentences,
     )
 
 
@@ -124,9 +130,13 @@ def _rows(
         if isinstance(entry, InputError):
             yield number, entry
         elif entry is not None:
-            notes.dimensions.update(str(r["dimension"]) for r in entry.ratings if "dimension" in r)
+            notes.dimensions.update(
+                str(r["dimension"]) for r in entry.ratings if "dimension" in r
+            )
             of_all = ((str(r.get("dimension", dimension)), r) for r in entry.ratings)
-            ratings = [rating for name, rating in of_all if is_dimension(name, dimension)]
+            ratings = [
+                rating for name, rating in of_all if is_dimension(name, dimension)
+            ]
             for rating in (ratings if rated else []) or [{}]:
                 yield number, entry.record | rating
 
@@ -136,7 +146,11 @@ def at(value: object, *path: str | int) -> object:
     for step in path:
         if isinstance(step, str) and isinstance(value, dict):
             value = value.get(step)
-        elif isinstance(step, int) and isinstance(value, list) and -len(value) <= step < len(value):
+        elif (
+            isinstance(step, int)
+            and isinstance(value, list)
+            and -len(value) <= step < len(value)
+        ):
             value = value[step]
         else:
             return None
@@ -170,7 +184,9 @@ def text_in(value: object) -> str | None:
     if isinstance(value, list) and value and all(map(_is_turn, value)):
         turns = [(at(entry, "role"), text_in(_content(entry)) or "") for entry in value]
         alone = len(turns) == 1
-        return "\n".join(t if alone or role is None else f"{role}: {t}" for role, t in turns)
+        return "\n".join(
+            t if alone or role is None else f"{role}: {t}" for role, t in turns
+        )
     try:
         return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
     except (RecursionError, ValueError):  # a number of thousands of digits
@@ -199,7 +215,9 @@ def unpacked(cell: object) -> object:
 
 def said_in(value: object) -> str | None:
     """As `text_in`, and of an object with one entry what that says: `{"answer": "yes"}`."""
-    (only,) = value.values() if isinstance(value, dict) and len(value) == 1 else (value,)
+    (only,) = (
+        value.values() if isinstance(value, dict) and len(value) == 1 else (value,)
+    )
     return text_in(only)
 
 

@@ -30,17 +30,40 @@ from refless.data.tables.roles import ROLES, Columns
 from refless.data.tables.spellings import folded
 from refless.registry.errors import InputError
 
-TITLE, NAME = "preference pairs", "preference-pairs"
-TEXTS = ("output", "text", "response", "answer", "completion", "candidate", "conversation")
+TITLE = "preference pairs"
+NAME = "preference-pairs"
+TEXTS = (
+    "output",
+    "text",
+    "response",
+    "answer",
+    "completion",
+    "candidate",
+    "conversation",
+)
 ENDS = (("_a", "_b"), ("_1", "_2"))
-STRENGTH, NEITHER = "preference_strength", -100
+STRENGTH = "preference_strength"
+NEITHER = -100
 WINNERS = ("winner", "preferred", "preference", STRENGTH)
 FIRST = {"a", "1", "first", "left", "model_a", "model_1", "output_a", "output_1"}
 SECOND = {"b", "2", "second", "right", "model_b", "model_2", "output_b", "output_2"}
-TIES = {"tie", "tied", "both", "same", "equal", "draw", "tie_(bothbad)", "both_bad", "bothbad"}
+TIES = {
+    "tie",
+    "tied",
+    "both",
+    "same",
+    "equal",
+    "draw",
+    "tie_(bothbad)",
+    "both_bad",
+    "bothbad",
+}
 _SIDE = re.compile(r"[a-z]+_([ab12])")  # response a
 ASKED = "\n\nAssistant:"  # of strings that hold a whole dialogue
-AS_THEY_ARE = ("group", "task")  # roles whose columns, if a flag names them, are read as they are
+AS_THEY_ARE = (
+    "group",
+    "task",
+)  # roles whose columns, if a flag names them, are read as they are
 
 
 class Sides(NamedTuple):
@@ -101,7 +124,9 @@ def _of_both(row: Row, columns: Columns, source: str | None) -> Row:
     """The cells that both texts of a choice share."""
     usual = {
         _name(columns, "source"): source or None,
-        _name(columns, "annotator"): _of_role(row, columns, "annotator", "user", "judge"),
+        _name(columns, "annotator"): _of_role(
+            row, columns, "annotator", "user", "judge"
+        ),
     }
     names = {name for role in AS_THEY_ARE for name in flagged(columns, role)}
     shared: Row = {name: value for name, value in usual.items() if value is not None}
@@ -113,8 +138,13 @@ def _entry(row: Row, about: ReaderRequest, place: str) -> Entry | InputError | N
 
     What votes without texts are about is the row, at this place, unless an id or item names it.
     """
-    columns, left_out = about.reading.columns, about.notes.left_out
-    criteria = {name: cell for name, cell in row.items() if folded(name) in ROLES["dimension"].weak}
+    columns = about.reading.columns
+    left_out = about.notes.left_out
+    criteria = {
+        name: cell
+        for name, cell in row.items()
+        if folded(name) in ROLES["dimension"].weak
+    }
     row = _with_folded(row)
     sides = sides_in(row)
     if sides is None:
@@ -131,21 +161,30 @@ def _entry(row: Row, about: ReaderRequest, place: str) -> Entry | InputError | N
         return None
     shared = _of_both(row, columns, prompt if source is None else text_in(source))
     record = shared | criteria
-    pair = [_side(row, end, text, columns) for end, text in zip(sides.ends, texts, strict=True)]
+    pair = [
+        _side(row, end, text, columns)
+        for end, text in zip(sides.ends, texts, strict=True)
+    ]
     if not sides.has_texts:
         for side in pair:
             del side[_name(columns, "text")]
-    if fault := _fault(pair, columns, ("text", "system") if sides.has_texts else ("system",)):
+    if fault := _fault(
+        pair, columns, ("text", "system") if sides.has_texts else ("system",)
+    ):
         return fault
     systems = [side.get(_name(columns, "system")) for side in pair]
     votes = [_winner(word, sides, systems) for word in _votes(row, sides)]
     left_out["choices of neither text"] += votes.count(NEITHER)
     votes = [vote for vote in votes if vote != NEITHER]
     if wrong := [vote for vote in votes if not isinstance(vote, float)]:
-        remedy = "write a or b (1 or 2 where the columns end so), tie, or the system's name"
+        remedy = (
+            "write a or b (1 or 2 where the columns end so), tie, or the system's name"
+        )
         problem = f"who won is not understood: {wrong[0]!s:.60}"
         return InputError(problem, remedy=remedy, column=sides.winner)
-    ratings = [rating for vote in votes for rating in _rated(pair, vote, record, columns)]
+    ratings = [
+        rating for vote in votes for rating in _rated(pair, vote, record, columns)
+    ]
     return _entry_of(record, ratings, row.get(_name(columns, "dimension")), about)
 
 
@@ -161,7 +200,9 @@ def _entry_of(
     return Entry(record, [rating | {"dimension": dimension} for rating in ratings])
 
 
-def _fault(pair: list[Row], columns: Columns, roles: Sequence[str]) -> InputError | None:
+def _fault(
+    pair: list[Row], columns: Columns, roles: Sequence[str]
+) -> InputError | None:
     """What is wrong with the text or the system of either side."""
     checks = {"text": text_of_cell, "system": name_of_cell}
     for role in roles:
@@ -169,7 +210,9 @@ def _fault(pair: list[Row], columns: Columns, roles: Sequence[str]) -> InputErro
             try:
                 checks[role](side.get(_name(columns, role)))
             except InputError as fault:
-                return InputError(fault.found, remedy=fault.remedy, column=_name(columns, role))
+                return InputError(
+                    fault.found, remedy=fault.remedy, column=_name(columns, role)
+                )
     systems = [side.get(_name(columns, "system")) for side in pair]
     if sum(system in (None, "") for system in systems) == 1:
         remedy = "name the systems of both texts, or of neither"
@@ -177,12 +220,16 @@ def _fault(pair: list[Row], columns: Columns, roles: Sequence[str]) -> InputErro
     return None
 
 
-def _rated(pair: list[Row], vote: object, record: Row, columns: Columns) -> Iterator[Row]:
+def _rated(
+    pair: list[Row], vote: object, record: Row, columns: Columns
+) -> Iterator[Row]:
     """The two rated rows of a choice; who judges the same pair rates the same rows."""
     source, *of_side = (_name(columns, role) for role in ("source", "text", "system"))
     keys = [repr([record.get(source), *map(side.get, of_side)]) for side in pair]
     item = item_of(keys)
-    for side, key, rating in zip(pair, keys, (vote, 1.0 - float(str(vote))), strict=True):
+    for side, key, rating in zip(
+        pair, keys, (vote, 1.0 - float(str(vote))), strict=True
+    ):
         name = f"{item}, {1 + sorted(keys).index(key)}"
         values = {"item": item, "id": name, "rating": rating}
         yield side | {_name(columns, role): value for role, value in values.items()}
@@ -210,12 +257,18 @@ def _side(row: Row, end: str, text: object, columns: Columns) -> Row:
     return side | {_name(columns, "text"): text}
 
 
-def _texts(row: Row, sides: Sides, *, sourced: bool) -> tuple[str | None, object, object]:
+def _texts(
+    row: Row, sides: Sides, *, sourced: bool
+) -> tuple[str | None, object, object]:
     """What both texts begin with, None for nothing, and the two texts."""
     a, b = (_turns(row.get(name)) for name in sides[:2])
     if isinstance(a, list) and isinstance(b, list):
         count = _shared(a, b, max(0, min(len(a), len(b)) - 1))  # each keeps one turn
-        return text_in(a[:count]) if count else None, text_in(a[count:]), text_in(b[count:])
+        return (
+            text_in(a[:count]) if count else None,
+            text_in(a[count:]),
+            text_in(b[count:]),
+        )
     if sourced or not (isinstance(a, str) and isinstance(b, str)):
         return None, a, b
     cut, begin = _cut(a, b)

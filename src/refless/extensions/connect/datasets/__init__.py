@@ -70,7 +70,9 @@ class Dataset:
 def _read() -> dict[str, Dataset]:
     """The data sets of `datasets.toml` by name, with their rows of `sources.tsv`."""
     folder = files("refless.extensions.connect.datasets")
-    entries = tomllib.loads(folder.joinpath("datasets.toml").read_text(encoding="utf-8"))
+    entries = tomllib.loads(
+        folder.joinpath("datasets.toml").read_text(encoding="utf-8")
+    )
     lines = folder.joinpath("sources.tsv").read_text(encoding="utf-8").splitlines()[1:]
     rows = [line.split("\t") for line in lines]
     datasets = {}

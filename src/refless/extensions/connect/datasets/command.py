@@ -29,7 +29,9 @@ def datasets(get: Names, out_dir: Folder, mirror: Folder | None) -> DatasetsResu
     )
 
 
-def dataset(name: str, *, folder: Folder | None = None, mirror: Folder | None = None) -> Path:
+def dataset(
+    name: str, *, folder: Folder | None = None, mirror: Folder | None = None
+) -> Path:
     """The file of a public data set's ratings, fetched and converted where it is not there yet.
 
     Args:
@@ -57,7 +59,9 @@ def fetch(chosen: Dataset, folder: Path, mirror: Folder | None) -> tuple[Path, .
     copy = None if mirror is None else fspath(mirror)
     with progress(f"fetching {chosen.name}") as share:
         sources = fetched(
-            chosen, copy, lambda done: None if share is None else share(done / max(1, chosen.size))
+            chosen,
+            copy,
+            lambda done: None if share is None else share(done / max(1, chosen.size)),
         )
     paths = written(chosen, sources, folder)
     if is_remote(copy):

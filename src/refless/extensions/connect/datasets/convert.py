@@ -14,15 +14,28 @@ from pathlib import PurePosixPath
 from typing import Any
 
 Files = Mapping[str, bytes]
-Scores = Mapping[tuple[str, str], Mapping[str, float | None]]  # system, dimension; article
+Scores = Mapping[
+    tuple[str, str], Mapping[str, float | None]
+]  # system, dimension; article
 Converter = Callable[[Files], dict[str, bytes]]
 
-BUCKETS = ("Invalid", "Rare", "Specific", "Average", "Typical", "Very Typical")  # HUSE: 1 to 6
+BUCKETS = (
+    "Invalid",
+    "Rare",
+    "Specific",
+    "Average",
+    "Typical",
+    "Very Typical",
+)  # HUSE: 1 to 6
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")  # SummEval
 NUMBERS = ("one", "two", "three", "four", "five")
 DIGIT = r"(?<![\d.])[1-5](?:\.\d)?\b"
 SAID = rf"({DIGIT}|\b(?:{'|'.join(NUMBERS)})\b)"
-SCORED = (rf"score:\s*{SAID}", rf"scor(?:e|ing)[^.]+?{SAID}", rf".*({DIGIT})")  # the surest first
+SCORED = (
+    rf"score:\s*{SAID}",
+    rf"scor(?:e|ing)[^.]+?{SAID}",
+    rf".*({DIGIT})",
+)  # the surest first
 
 
 def as_it_is(files: Files) -> dict[str, bytes]:
@@ -45,7 +58,8 @@ def grade(files: Files) -> dict[str, bytes]:
 
 def huse(files: Files) -> dict[str, bytes]:
     """HUSE: 25 headlines a task of Mechanical Turk, a row a rating; raters become pseudonyms."""
-    raw, clean = files["data/summarization_raw_outputs.csv"], files["data/summary_clean.csv"]
+    raw = files["data/summarization_raw_outputs.csv"]
+    clean = files["data/summary_clean.csv"]
     tasks: dict[str, int] = {}
     people: dict[str, int] = {}
     rows = []
@@ -53,10 +67,14 @@ def huse(files: Files) -> dict[str, bytes]:
         task = tasks.setdefault(row["HITId"], len(tasks))
         person = people.setdefault(row["WorkerId"], len(people))
         for i in range(25):
-            source, text, logprob = (row[f"Input.{name}{i}"] for name in ("CTX", "OUT", "LOGP"))
+            source, text, logprob = (
+                row[f"Input.{name}{i}"] for name in ("CTX", "OUT", "LOGP")
+            )
             system = "model" if row[f"Input.TYPE{i}"] == "SUM" else "human"
             rating = BUCKETS.index(row[f"Answer.{i}"]) + 1
-            rows.append((f"{task}-{i}", system, source, text, logprob, f"w{person:03}", rating))
+            rows.append(
+                (f"{task}-{i}", system, source, text, logprob, f"w{person:03}", rating)
+            )
     header = ("id", "system", "source", "text", "logprob", "annotator", "rating")
     return {"judgements.tsv": _tsv(header, rows), "summary_clean.csv": clean}
 
@@ -93,7 +111,8 @@ def coco(files: Files) -> dict[str, bytes]:
         )
         if name == "zerocap":  # the others have the same captions; one lacks 18 images
             result["references.jsonl"] = _jsonl(
-                {"id": i, "references": row["captions"][:5]} for i, row in enumerate(rows)
+                {"id": i, "references": row["captions"][:5]}
+                for i, row in enumerate(rows)
             )
     return result
 
@@ -101,7 +120,9 @@ def coco(files: Files) -> dict[str, bytes]:
 def summeval(files: Files) -> dict[str, bytes]:
     """SummEval: ratings of three experts on four dimensions, and GPT-4's scores (Shen et al.)."""
     scores = {
-        (result[1], result[2]): {row["id"]: _score(row["resp"]) for row in _rows(content)}
+        (result[1], result[2]): {
+            row["id"]: _score(row["resp"]) for row in _rows(content)
+        }
         for path, content in files.items()
         if (result := re.search(r"eval_(M\d+)_generations/(\w+)_rts\.txt$", path))
     }
@@ -114,20 +135,26 @@ def summeval(files: Files) -> dict[str, bytes]:
     articles = {row["id"]: row["text"] for row in rated}
     return {
         "summaries.jsonl": _jsonl(_summary(row, scores) for row in rated),
-        "articles.jsonl": _jsonl({"article": id_, "text": text} for id_, text in articles.items()),
+        "articles.jsonl": _jsonl(
+            {"article": id_, "text": text} for id_, text in articles.items()
+        ),
     }
 
 
 def _summary(row: Mapping[str, Any], scores: Scores) -> dict[str, Any]:
     """A summary with its ratings and scores by dimension."""
-    system, article, people = row["model_id"], row["id"], row["expert_annotations"]
+    system = row["model_id"]
+    article = row["id"]
+    people = row["expert_annotations"]
     return {
         "id": f"{system}|{article[-8:]}",
         "system": system,
         "article": article,
         "text": row["decoded"],
         "experts": {name: [entry[name] for entry in people] for name in DIMENSIONS},
-        "judges": {"gpt4": {name: scores[system, name][article] for name in DIMENSIONS}},
+        "judges": {
+            "gpt4": {name: scores[system, name][article] for name in DIMENSIONS}
+        },
     }
 
 
@@ -145,8 +172,11 @@ def simplification(files: Files) -> dict[str, bytes]:
     ((path, content),) = files.items()
     rows = []
     for row in csv.DictReader(io.StringIO(content.decode(), newline="")):
-        source, text, references = row.pop("original"), row.pop("simple"), row.pop("references")
-        item, system = row.pop("id"), row.pop("system")
+        source = row.pop("original")
+        text = row.pop("simple")
+        references = row.pop("references")
+        item = row.pop("id")
+        system = row.pop("system")
         record = {"item": item, "system": system, "source": source, "text": text}
         ratings = {name: float(value) for name, value in row.items()}
         rows.append({**record, "references": ast.literal_eval(references), **ratings})

@@ -15,7 +15,9 @@ PIECE, PATIENCE = 1 << 16, 30.0  # bytes read at once; seconds without an answer
 Progress = Callable[[int], None]  # takes the bytes that have come so far
 
 
-def fetched(dataset: Dataset, mirror: str | None, progress: Progress) -> dict[str, bytes]:
+def fetched(
+    dataset: Dataset, mirror: str | None, progress: Progress
+) -> dict[str, bytes]:
     """The published files of a data set by their paths.
 
     Args:
@@ -34,7 +36,8 @@ def fetched(dataset: Dataset, mirror: str | None, progress: Progress) -> dict[st
             f"{dataset.name} cannot be fetched: {dataset.licence}. Get {dataset.by_hand} from "
             f"{dataset.home}, then: refless list datasets --get {dataset.name} --mirror FOLDER"
         )
-    result, done = {}, 0
+    result = {}
+    done = 0
     for source in dataset.sources:
         if remote:
             url = f"{(mirror or RAW).rstrip('/')}/{source.place}"
@@ -125,7 +128,10 @@ def copied(folder: Path, source: PublishedFile) -> bytes:
         )
     path = PurePosixPath(source.path)
     repository = "/".join(source.place.split("/")[1:2])
-    places = [folder / entry for entry in (source.place, f"{repository}/{path}", path, path.name)]
+    places = [
+        folder / entry
+        for entry in (source.place, f"{repository}/{path}", path, path.name)
+    ]
     copies = [entry for entry in dict.fromkeys(places) if is_file(entry)]
     for place in copies:
         with reading(place):
@@ -135,7 +141,9 @@ def copied(folder: Path, source: PublishedFile) -> bytes:
     if copies:
         raise _other(str(copies[0]))
     problem = f"no file {path} and no {path.name}"
-    raise InputError(problem, path=str(folder), remedy=f"copy it there: {RAW}/{source.place}")
+    raise InputError(
+        problem, path=str(folder), remedy=f"copy it there: {RAW}/{source.place}"
+    )
 
 
 def _other(place: str) -> InputError:
@@ -159,14 +167,18 @@ def written(dataset: Dataset, sources: dict[str, bytes], folder: Path) -> list[P
         files = dataset.convert(sources)
     except (ValueError, LookupError, TypeError, AttributeError) as fault:
         problem = f"the file is not as it was published ({fault})"
-        raise InputError(problem, path=next(iter(sources)), remedy=_another_mirror()) from fault
+        raise InputError(
+            problem, path=next(iter(sources)), remedy=_another_mirror()
+        ) from fault
     files["SOURCE.txt"] = terms_of(dataset).encode()
     make_folder(folder / dataset.name)
     paths = {folder / dataset.name / name: content for name, content in files.items()}
     for path, content in paths.items():
         if is_file(path) and path.read_bytes() != content:
             remedy = f"move it away, or name another {called('out_dir')}"
-            raise InputError("another file is there already", path=str(path), remedy=remedy)
+            raise InputError(
+                "another file is there already", path=str(path), remedy=remedy
+            )
     for path, content in paths.items():
         write_atomic(str(path), content)
     return list(paths)
@@ -186,7 +198,10 @@ def terms_of(dataset: Dataset) -> str:
         f"Licence: {dataset.licence}",
         f"Please cite: {dataset.citation}",
         "Converted by `refless list datasets --get` from these files (SHA-256, bytes, place):",
-        *(f"{entry.sha256 or '-'} {entry.size} {_address(entry)}" for entry in dataset.sources),
+        *(
+            f"{entry.sha256 or '-'} {entry.size} {_address(entry)}"
+            for entry in dataset.sources
+        ),
     ]
     return "".join(f"{line}\n" for line in lines)
 

@@ -63,14 +63,16 @@ class DatasetsResult(Result):
     def _shown(self) -> Document:
         """A section for each: what it is, its terms, and the command to go on with."""
         sections = tuple(
-            Section(title=dataset.name, lines=self._lines(dataset)) for dataset in self.listed
+            Section(title=dataset.name, lines=self._lines(dataset))
+            for dataset in self.listed
         )
         how = () if self.files else (Section(title="To fetch one", lines=(GET,)),)
         return Document(title="Public data sets", sections=(*sections, *how))
 
     def _json(self) -> Record:
         result = (
-            record(DatasetRecord, dataset, files=self._files(dataset)) for dataset in self.listed
+            record(DatasetRecord, dataset, files=self._files(dataset))
+            for dataset in self.listed
         )
         return self._record(datasets=tuple(result))
 
@@ -98,7 +100,9 @@ class DatasetsResult(Result):
             f"{dataset.citation}. {dataset.home}",
         )
         if dataset.validate:
-            file = (paths[0].parent if paths else Path(dataset.name)) / dataset.validate[0]
+            file = (
+                paths[0].parent if paths else Path(dataset.name)
+            ) / dataset.validate[0]
             words = ["refless", "validate", str(file), *dataset.validate[1:]]
             next_step = f"  {shlex.join(words)}"
         else:

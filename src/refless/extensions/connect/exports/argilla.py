@@ -25,7 +25,9 @@ from refless.data.tables.reading import Row
 from refless.files.untrusted import is_file, json_of
 from refless.registry.errors import InputError
 
-_RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.status"
+_RESPONSES = ".responses"
+_USERS = ".responses.users"
+_STATUS = ".responses.status"
 _PARTS = (_RESPONSES, _USERS, _STATUS)
 _SUGGESTION = ".suggestion"
 _WITHOUT_STATUS = (
@@ -57,7 +59,9 @@ def read_records(about: ReaderRequest) -> Reader:
             elif isinstance(value, list | dict) or value is None:
                 notes.left_out[f"responses to '{name}' that are no single value"] += 1
             else:
-                ratings.append({"rating": value, "dimension": name, "annotator": name_in(user)})
+                ratings.append(
+                    {"rating": value, "dimension": name, "annotator": name_in(user)}
+                )
         return Entry(record | {"id": name_in(row.get("id"))}, ratings)
 
     return read
@@ -69,7 +73,11 @@ Response = tuple[str, object, object, object]  # question, value, user, status
 def _nested(row: Row) -> tuple[Row, Iterator[Response]]:
     record = _texts(fields_of(row.get("fields"))) | fields_of(row.get("metadata"))
     suggested = fields_of(row.get("suggestions")).items()
-    record |= {"suggestions": {name: number_in(at(entry, "value")) for name, entry in suggested}}
+    record |= {
+        "suggestions": {
+            name: number_in(at(entry, "value")) for name, entry in suggested
+        }
+    }
     responses = fields_of(row.get("responses")).items()
     return record, (
         (name, at(entry, "value"), at(entry, "user_id"), None)
@@ -80,10 +88,16 @@ def _nested(row: Row) -> tuple[Row, Iterator[Response]]:
 
 def _flat(row: Row) -> tuple[Row, Iterator[Response]]:
     questions = [name.removesuffix(_USERS) for name in row if name.endswith(_USERS)]
-    mine = tuple(f"{name}{part}" for name in questions for part in (_RESPONSES, _SUGGESTION))
-    record = _texts({name: entry for name, entry in row.items() if not name.startswith(mine)})
+    mine = tuple(
+        f"{name}{part}" for name in questions for part in (_RESPONSES, _SUGGESTION)
+    )
+    record = _texts(
+        {name: entry for name, entry in row.items() if not name.startswith(mine)}
+    )
     suggested = {name: number_in(row.get(f"{name}{_SUGGESTION}")) for name in questions}
-    columns = ([items(row.get(f"{entry}{part}")) for part in _PARTS] for entry in questions)
+    columns = (
+        [items(row.get(f"{entry}{part}")) for part in _PARTS] for entry in questions
+    )
     return record | {"suggestions": suggested}, (
         (name, value, user, status)
         for name, parts in zip(questions, columns, strict=True)
@@ -94,7 +108,8 @@ def _flat(row: Row) -> tuple[Row, Iterator[Response]]:
 def _texts(fields: Row) -> Row:
     """Fields, of which those that hold a chat become its turns as text."""
     return {
-        name: text_in(entry) if isinstance(entry, list) else entry for name, entry in fields.items()
+        name: text_in(entry) if isinstance(entry, list) else entry
+        for name, entry in fields.items()
     }
 
 
@@ -108,15 +123,20 @@ def _scale(about: ReaderRequest) -> Scale | None:
         questions = []
     for entry in questions:
         options = [
-            number_in(at(option, "value")) for option in items(at(entry, "settings", "options"))
+            number_in(at(option, "value"))
+            for option in items(at(entry, "settings", "options"))
         ]
-        values = [float(value) for value in options if value is not None and abs(value) < 1e9]
+        values = [
+            float(value) for value in options if value is not None and abs(value) < 1e9
+        ]
         if len(values) == len(options) > 1 and min(values) < max(values):
             result[str(at(entry, "name"))] = (min(values), max(values))
     dimension = about.reading.dimension or next(iter(result), "")
     if dimension in result and (about.reading.dimension or len(result) == 1):
         low, high = result[dimension]
-        about.notes.sentences.append(f"'{dimension}' goes from {low:g} to {high:g}, as {path} says")
+        about.notes.sentences.append(
+            f"'{dimension}' goes from {low:g} to {high:g}, as {path} says"
+        )
         return result[dimension]
     return None
 

@@ -29,7 +29,10 @@ from refless.data.tables.streams import ZIP, Place, beginning, members_of, opene
 from refless.files.untrusted import check_foreign
 from refless.registry.errors import InputError, MissingExtraError, RefLessError
 
-HEADERS = ("header.json", "_journal/start.json")  # of a run that ended, and of one that did not
+HEADERS = (
+    "header.json",
+    "_journal/start.json",
+)  # of a run that ended, and of one that did not
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # as Inspect itself counts them
 _SAMPLE = re.compile(r"samples/.*_epoch_\d+(\.json|/sample\.json)")
 _PIECE = 1 << 12  # bytes at a time: what zstd makes of them has a bound
@@ -45,7 +48,9 @@ def header_of(place: Place) -> dict[str, object]:
     """The header of a zip file that is a log; nothing of any other."""
     try:
         with _members(place) as (packed, names):
-            return next((_json(packed, name, place) for name in HEADERS if name in names), {})
+            return next(
+                (_json(packed, name, place) for name in HEADERS if name in names), {}
+            )
     except MissingExtraError:
         return {HEADERS[0]: None}
     except InputError:
@@ -58,14 +63,18 @@ def samples(place: Place) -> Iterator[Source]:
     if beginning(place, 4) != ZIP:
         log = fields_of(place.values[0] if place.values else None)
         about = {_OF_RUN: log.get(_OF_RUN)}
-        rows = enumerate((fields_of(sample) | about for sample in items(log.get("samples"))), 1)
+        rows = enumerate(
+            (fields_of(sample) | about for sample in items(log.get("samples"))), 1
+        )
         yield Source(rows=rows, lines=False)
         return
     with _members(place) as (packed, names):
         header = next((name for name in HEADERS if name in names), None)
         if header is None:
             remedy = "an .eval file of Inspect has a header.json"
-            raise InputError("a zip file that is no log", path=place.path, remedy=remedy)
+            raise InputError(
+                "a zip file that is no log", path=place.path, remedy=remedy
+            )
         run = _json(packed, header, place).get(_OF_RUN)
         yield Source(rows=_samples_of_zip(packed, names, run, place), lines=False)
 
@@ -76,19 +85,25 @@ def _samples_of_zip(
     run: object,
     place: Place,
 ) -> Iterator[Numbered]:
-    result = sorted(filter(_SAMPLE.fullmatch, names), key=_epoch)  # answers of one sample in order
+    result = sorted(
+        filter(_SAMPLE.fullmatch, names), key=_epoch
+    )  # answers of one sample in order
     for number, name in enumerate(result, 1):
         sample = _json(packed, name, place)
         if name.endswith("/sample.json"):  # in pieces; its metadata lies beside it
             metadata_name = name.replace("/sample.json", "/metadata.json")
-            metadata = _json(packed, metadata_name, place) if metadata_name in names else {}
+            metadata = (
+                _json(packed, metadata_name, place) if metadata_name in names else {}
+            )
             sample = {"metadata": metadata} | sample
         yield number, sample | {_OF_RUN: run}
 
 
 def _epoch(name: str) -> tuple[int, str]:
     """The epoch in a name, to sort by; of any number of digits."""
-    digits = name.rpartition("_epoch_")[2].partition("/")[0].partition(".")[0].lstrip("0")
+    digits = (
+        name.rpartition("_epoch_")[2].partition("/")[0].partition(".")[0].lstrip("0")
+    )
     return len(digits), digits
 
 
@@ -114,14 +129,18 @@ def _json(packed: Any, name: str, place: Place) -> Row:  # noqa: ANN401 - as abo
         with packed.open(name) as member:
             result = json.loads(b"".join(iter(lambda: member.read(_PIECE), b"")))
     except NotImplementedError as fault:
-        raise MissingExtraError("A log of Inspect, packed with zstd,", "inspect") from fault
+        raise MissingExtraError(
+            "A log of Inspect, packed with zstd,", "inspect"
+        ) from fault
     except RefLessError:
         raise
     except Exception as fault:  # whatever damage makes of it
         check_foreign(fault)
         why = " ".join(str(fault).split())[:80] or type(fault).__name__
         remedy = "copy it again, or write it anew: inspect log convert"
-        raise InputError(f"damaged at '{name}' ({why})", path=place.path, remedy=remedy) from fault
+        raise InputError(
+            f"damaged at '{name}' ({why})", path=place.path, remedy=remedy
+        ) from fault
     return fields_of(result)
 
 
@@ -131,8 +150,10 @@ def read_samples(sample: Row, left_out: Counter[str]) -> Entry | None:
     if text is None:
         left_out["samples without an answer"] += 1
         return None
-    run, scores = sample.get(_OF_RUN), fields_of(sample.get("scores"))
-    system, name = name_in(at(run, "model")), name_in(sample.get("id"))
+    run = sample.get(_OF_RUN)
+    scores = fields_of(sample.get("scores"))
+    system = name_in(at(run, "model"))
+    name = name_in(sample.get("id"))
     epoch = name_in(sample.get("epoch")) or "1"
     ratings = list[Row]()
     numbers = dict[str, object]()
@@ -161,8 +182,11 @@ def read_samples(sample: Row, left_out: Counter[str]) -> Entry | None:
 
 def _answer(sample: Row) -> str | None:
     """The text of the last answer; older logs have it in the first choice alone."""
-    output, attached = sample.get("output"), fields_of(sample.get("attachments"))
-    completion = at(output, "completion") or text_in(at(output, "choices", 0, "message", "content"))
+    output = sample.get("output")
+    attached = fields_of(sample.get("attachments"))
+    completion = at(output, "completion") or text_in(
+        at(output, "choices", 0, "message", "content")
+    )
     text = completion if isinstance(completion, str) else None
     mark, _, key = (text or "").partition("://")
     if mark in {"attachment", "tc"} and isinstance(attached.get(key), str):
@@ -172,7 +196,11 @@ def _answer(sample: Row) -> str | None:
 
 def _by_people(scorer: str, score: object) -> Iterator[Row]:
     """The ratings by people: edits, else lists."""
-    edits = [entry for entry in items(at(score, "history")) if at(entry, "provenance", "author")]
+    edits = [
+        entry
+        for entry in items(at(score, "history"))
+        if at(entry, "provenance", "author")
+    ]
     for edit in edits:
         value = at(edit, "value")
         if value != "UNCHANGED":

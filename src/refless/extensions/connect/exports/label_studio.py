@@ -49,10 +49,12 @@ def is_json(first: Mapping[str, object]) -> bool:
 
 def tasks(about: ReaderRequest) -> Reader:
     """Reads a task: a row for each rating of its annotations."""
-    controls, words = controls_of(about), about.reading.rating_map is not None
+    controls = controls_of(about)
+    words = about.reading.rating_map is not None
 
     def read(task: Row) -> Entry | None:
-        data, left = fields_of(task.get("data")), about.notes.left_out
+        data = fields_of(task.get("data"))
+        left = about.notes.left_out
         left["drafts"] += len(items(task.get("drafts")))
         ratings = []
         for entry in items(task.get("annotations", task.get("completions"))):
@@ -63,7 +65,9 @@ def tasks(about: ReaderRequest) -> Reader:
             left["annotations without a rating"] += not usable
             person = at(entry, "completed_by")
             who = {
-                "annotator": name_in(person) or at(person, "email") or name_in(at(person, "id")),
+                "annotator": name_in(person)
+                or at(person, "email")
+                or name_in(at(person, "id")),
                 "timestamp": at(entry, "created_at"),
             }
             ratings += [rating | who for rating in usable]
@@ -80,11 +84,13 @@ def tasks(about: ReaderRequest) -> Reader:
 
 def rows_of_annotations(about: ReaderRequest) -> Reader:
     """Reads an annotation of JSON_MIN or CSV; what was rated is told by its form or its name."""
-    controls, words = controls_of(about), about.reading.rating_map is not None
+    controls = controls_of(about)
+    words = about.reading.rating_map is not None
     named = {*controls, about.reading.dimension} - {None}
 
     def read(row: Row) -> Entry | None:
-        record, ratings = dict(row), []
+        record = dict(row)
+        ratings = []
         who = {"annotator": row.get("annotator"), "timestamp": row.get("created_at")}
         for name, cell in row.items():
             values = _values(cell)
@@ -94,7 +100,9 @@ def rows_of_annotations(about: ReaderRequest) -> Reader:
                 continue
             del record[name]
             results = [{"from_name": name, "value": entry} for entry in values]
-            ratings += [rating | who for rating in _ratings(results, controls, words=words)]
+            ratings += [
+                rating | who for rating in _ratings(results, controls, words=words)
+            ]
         if row.get("annotation_id"):  # else a task that nobody has seen
             about.notes.left_out["annotations without a rating"] += not ratings
         return Entry(record | {"id": name_in(row.get("id"))}, ratings)
@@ -114,11 +122,14 @@ def _values(cell: object) -> list[object] | None:
     return result if len(numbers) - numbers.count(None) == len(result) > 0 else None
 
 
-def _ratings(results: Sequence[object], controls: Controls, *, words: bool) -> list[Row]:
+def _ratings(
+    results: Sequence[object], controls: Controls, *, words: bool
+) -> list[Row]:
     """The ratings of results that are single numbers; or words, if the user has a map for them."""
     ratings: list[Row] = []
     for result in results:
-        name, values = name_in(at(result, "from_name")), fields_of(at(result, "value"))
+        name = name_in(at(result, "from_name"))
+        values = fields_of(at(result, "value"))
         kind = next((kind for kind in VALUES if values.get(kind) is not None), None)
         rating = values.get(kind or "")
         if kind == "choices":
@@ -158,7 +169,9 @@ def controls_of(about: ReaderRequest) -> Controls:
         InputError: a configuration that is none, or that has no such name.
         UsageError: no such file.
     """
-    path, result, notes = about.reading.label_config, about.reading.dimension, about.notes
+    path = about.reading.label_config
+    result = about.reading.dimension
+    notes = about.notes
     if path is None:
         if about.reading.scale is None:
             config = called("reading", {"label-config": "FILE.xml"})
@@ -175,7 +188,9 @@ def controls_of(about: ReaderRequest) -> Controls:
     notes.scale = control.scale
     if control.scale is not None:
         low, high = control.scale
-        notes.sentences.append(f"'{result}' goes from {low:g} to {high:g}, as {path} says")
+        notes.sentences.append(
+            f"'{result}' goes from {low:g} to {high:g}, as {path} says"
+        )
     if control.choices and not all(map(_NUMBERED.match, control.choices)):
         order = ", ".join(f"'{word}' {n}" for n, word in enumerate(control.choices, 1))
         notes.sentences.append(
@@ -185,7 +200,9 @@ def controls_of(about: ReaderRequest) -> Controls:
     return controls
 
 
-def page_in(path: str, names: Sequence[str]) -> tuple[dict[str, Any], Scale, tuple[str, ...]]:
+def page_in(
+    path: str, names: Sequence[str]
+) -> tuple[dict[str, Any], Scale, tuple[str, ...]]:
     """What a configuration asks on a rating page: fields of a project, the scale, dimensions.
 
     Args:
@@ -195,10 +212,16 @@ def page_in(path: str, names: Sequence[str]) -> tuple[dict[str, Any], Scale, tup
         InputError: no such controls, or some that are not alike.
     """
     controls = {k: v for k, v in _controls_in(path).items() if k in names or not names}
-    control = controls[min(controls)] if len({*controls.values()}) == 1 else Control(None)
+    control = (
+        controls[min(controls)] if len({*controls.values()}) == 1 else Control(None)
+    )
     if control.scale is None:
-        problem = "its controls have no scale in common" if controls else "no such control"
-        remedy = f"name one of {', '.join(_controls_in(path))} with {called('dimension')}"
+        problem = (
+            "its controls have no scale in common" if controls else "no such control"
+        )
+        remedy = (
+            f"name one of {', '.join(_controls_in(path))} with {called('dimension')}"
+        )
         raise InputError(problem, path=path, remedy=remedy)
     labels = {f"{number_of_choice(word, control):g}": word for word in control.choices}
     title = next((str(tag.get("value")) for tag in _tree_in(path).iter("Header")), "")
@@ -212,7 +235,9 @@ def _controls_in(path: str) -> Controls:
         if entry.tag in _TAGS
     }
     if not result:
-        raise InputError("no Rating, Number or Choices in it", path=path, remedy=_REMEDY)
+        raise InputError(
+            "no Rating, Number or Choices in it", path=path, remedy=_REMEDY
+        )
     return result
 
 
@@ -222,7 +247,9 @@ def _tree_in(path: str) -> ET.Element:
     with reading(path), open(path, "rb") as file:  # noqa: PTH123
         raw = file.read(_MOST_CONFIG + 1)
     if len(raw) > _MOST_CONFIG or b"<!" in raw.replace(b"<!--", b""):
-        raise InputError("more than a labelling configuration", path=path, remedy=_REMEDY)
+        raise InputError(
+            "more than a labelling configuration", path=path, remedy=_REMEDY
+        )
     try:
         return ET.fromstring(raw)  # noqa: S314 - nothing is declared, so nothing expands
     except (ET.ParseError, ValueError, LookupError) as fault:
@@ -235,15 +262,22 @@ _REMEDY = "save the code of the project's Labeling Interface"
 
 def _control(tag: ET.Element) -> Control:
     if tag.tag == "Choices":
-        words = tuple(str(entry.get("alias") or entry.get("value")) for entry in tag.iter("Choice"))
-        numbers = [float(result[1]) for word in words if (result := _NUMBERED.match(word))]
+        words = tuple(
+            str(entry.get("alias") or entry.get("value"))
+            for entry in tag.iter("Choice")
+        )
+        numbers = [
+            float(result[1]) for word in words if (result := _NUMBERED.match(word))
+        ]
         if numbers and len(numbers) == len(words):
             return Control(_scale(min(numbers), max(numbers)), words)
         return Control(_scale(1.0, float(len(words))), words)
     try:
         if tag.tag == "Rating":
             return Control(_scale(1.0, float(tag.get("maxRating") or 5)))
-        return Control(_scale(float(tag.get("min") or "nan"), float(tag.get("max") or "nan")))
+        return Control(
+            _scale(float(tag.get("min") or "nan"), float(tag.get("max") or "nan"))
+        )
     except ValueError:
         return Control(None)
 

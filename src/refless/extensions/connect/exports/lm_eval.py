@@ -25,8 +25,10 @@ from refless.data.tables.reading import Row
 
 def read_samples(about: ReaderRequest) -> Reader:
     """Reads a document's output; the task and the model are known by the names of the file."""
-    path, left = PurePath(about.path), about.notes.left_out
-    model, task = path.parent.name or None, path.name.removeprefix("samples_").rpartition("_")[0]
+    path = PurePath(about.path)
+    left = about.notes.left_out
+    model = path.parent.name or None
+    task = path.name.removeprefix("samples_").rpartition("_")[0]
     chosen: list[object] = []
 
     def read(row: Row) -> Entry | None:
@@ -40,7 +42,8 @@ def read_samples(about: ReaderRequest) -> Reader:
         if not isinstance(text, str):
             left["documents without a generated text"] += 1
             return None
-        number, target = name_in(row.get("doc_id")), row.get("target")
+        number = name_in(row.get("doc_id"))
+        target = row.get("target")
         listed = python_in(target)  # a list of references comes as Python writes it
         names = [entry for entry in items(row.get("metrics")) if isinstance(entry, str)]
         scores = {name: number_in(row.get(name)) for name in names}

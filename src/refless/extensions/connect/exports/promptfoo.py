@@ -35,7 +35,9 @@ def is_eval(first: Mapping[str, object]) -> bool:
     """A result of JSONL, or the object around all results; its parts come in any order."""
     if "promptIdx" in first and "testIdx" in first:
         return True
-    return "results" in first and ("evalId" in first or at(first["results"], "version") is not None)
+    return "results" in first and (
+        "evalId" in first or at(first["results"], "version") is not None
+    )
 
 
 def read_results(about: ReaderRequest) -> Reader:
@@ -46,7 +48,9 @@ def read_results(about: ReaderRequest) -> Reader:
     def read(result: Row) -> Entry | None:
         if "results" in result:
             remedy = "write it anew: promptfoo export eval ID -o FILE.json"
-            raise InputError("an evaluation of an old promptfoo", path=about.path, remedy=remedy)
+            raise InputError(
+                "an evaluation of an old promptfoo", path=about.path, remedy=remedy
+            )
         text = text_in(at(result, "response", "output"))
         if text is None:
             notes.left_out["results without an output"] += 1
@@ -55,7 +59,8 @@ def read_results(about: ReaderRequest) -> Reader:
         passes: dict[str, object] = {}
         ratings: list[Row] = []
         for entry in items(at(result, "gradingResult", "componentResults")):
-            kind, score = name_in(at(entry, "assertion", "type")), number_in(at(entry, "score"))
+            kind = name_in(at(entry, "assertion", "type"))
+            score = number_in(at(entry, "score"))
             if kind == "human" and score is not None:
                 ratings.append({"rating": score})
             elif kind is not None and kind != "human":
@@ -68,15 +73,19 @@ def read_results(about: ReaderRequest) -> Reader:
                         metrics.add(metric)
                         notes.sentences.append(_own_threshold(metric))
         graded = result.get("gradingResult")
-        typed = number_in(at(graded, "score")) if at(graded, "reason") == _BY_HAND else None
+        typed = (
+            number_in(at(graded, "score")) if at(graded, "reason") == _BY_HAND else None
+        )
         if typed is not None and not ratings:
             ratings.append({"rating": typed})
-        prompt, variables = at(result, "prompt", "raw"), fields_of(result.get("vars"))
+        prompt = at(result, "prompt", "raw")
+        variables = fields_of(result.get("vars"))
         place = (name_in(result.get("promptIdx")), name_in(result.get("testIdx")))
         return Entry(
             variables
             | {
-                "id": name_in(result.get("id")) or "-".join(entry or "" for entry in place),
+                "id": name_in(result.get("id"))
+                or "-".join(entry or "" for entry in place),
                 "item": place[1],
                 "text": text,
                 "source": None if prompt == _STRIPPED else text_in(prompt),
@@ -96,19 +105,29 @@ def read_results(about: ReaderRequest) -> Reader:
 def _system(result: Row) -> str | None:
     """The provider, and the variant of the prompt if its label is not its template."""
     provider = result.get("provider")
-    name = name_in(provider) or name_in(at(provider, "label")) or name_in(at(provider, "id"))
-    label, raw = at(result, "prompt", "label"), at(result, "prompt", "raw")
+    name = (
+        name_in(provider)
+        or name_in(at(provider, "label"))
+        or name_in(at(provider, "id"))
+    )
+    label = at(result, "prompt", "label")
+    raw = at(result, "prompt", "raw")
     is_labelled = isinstance(label, str) and not str(raw).startswith(label)
     if is_labelled and "{{" in str(label):
         place = result.get("promptIdx")
         later = place if isinstance(place, int) else 0
-        label, is_labelled = f"prompt {later + 1}", bool(later)
+        label = f"prompt {later + 1}"
+        is_labelled = bool(later)
     return f"{name} {label}" if is_labelled and name else name
 
 
 def _references(result: Row) -> list[str]:
     checks = items(at(result, "testCase", "assert"))
-    values = [at(entry, "value") for entry in checks if name_in(at(entry, "type")) in _REFERENCES]
+    values = [
+        at(entry, "value")
+        for entry in checks
+        if name_in(at(entry, "type")) in _REFERENCES
+    ]
     return [text for entry in values for text in texts_in(entry)]
 
 

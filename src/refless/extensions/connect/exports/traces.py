@@ -41,7 +41,8 @@ def mlflow_trace(row: Row, left: Counter[str]) -> Entry | None:
     ratings: list[Row] = []
     scores: dict[str, object] = {}
     for entry in items(unpacked(row.get("assessments"))):
-        name, value = name_in(at(entry, "assessment_name")), at(entry, "feedback", "value")
+        name = name_in(at(entry, "assessment_name"))
+        value = at(entry, "feedback", "value")
         name = name or name_in(at(entry, "name"))
         if name is None or value is None or at(entry, "valid") is False:
             left["assessments that are no feedback, or were overridden"] += 1
@@ -52,7 +53,8 @@ def mlflow_trace(row: Row, left: Counter[str]) -> Entry | None:
         else:
             number = float(value) if isinstance(value, bool) else number_in(value)
             scores[name] = value if isinstance(value, str) else number
-    request, response = unpacked(row.get("request")), unpacked(row.get("response"))
+    request = unpacked(row.get("request"))
+    response = unpacked(row.get("response"))
     record: Row = {
         "id": name_in(row.get("trace_id")),
         "text": text_in(response),
@@ -68,7 +70,9 @@ def mlflow_trace(row: Row, left: Counter[str]) -> Entry | None:
 def is_langfuse_score(first: Mapping[str, object]) -> bool:
     """A score, of the export or of the API, or the API's object around several."""
     names = set(_first(first))
-    return {"source", "name", "dataType"} <= names and bool({"traceId", "subject"} & names)
+    return {"source", "name", "dataType"} <= names and bool(
+        {"traceId", "subject"} & names
+    )
 
 
 def by_trace(rows: Iterator[Numbered]) -> Iterator[Numbered]:
@@ -78,7 +82,11 @@ def by_trace(rows: Iterator[Numbered]) -> Iterator[Numbered]:
         if isinstance(row, InputError):
             yield number, row
             continue
-        names = (row.get("traceId"), at(row, "subject", "traceId"), at(row, "subject", "id"))
+        names = (
+            row.get("traceId"),
+            at(row, "subject", "traceId"),
+            at(row, "subject", "id"),
+        )
         trace = next((name for name in map(name_in, names) if name), "")
         traces.setdefault(trace, (number, []))[1].append(row)
     for trace, (number, scores) in traces.items():
@@ -91,13 +99,14 @@ def _langfuse_value(entry: Mapping[str, object]) -> object:
     Raises:
         InputError: a category without its label.
     """
-    label, value = entry.get("stringValue"), entry.get("value")
+    label = entry.get("stringValue")
+    value = entry.get("value")
     if str(entry.get("dataType")).upper() == "CATEGORICAL":
         if isinstance(label, str) and label.strip():
             return label
         if not isinstance(spelled(value), str):  # blank, or a number
             remedy = (
-                "export the column stringValue, too; value is the place of a category in a list"
+                "export stringValue, too; value is the place of a category in a list"
             )
             raise InputError("a CATEGORICAL score without its label", remedy=remedy)
     is_said = isinstance(value, float | int | str) and value != ""
@@ -116,7 +125,9 @@ def langfuse_scores(row: Row) -> Entry | InputError:
         except InputError as fault:
             return fault
         if entry.get("source") == "ANNOTATION":
-            who = name_in(entry.get("authorUserId")) or name_in(entry.get("authorUserName"))
+            who = name_in(entry.get("authorUserId")) or name_in(
+                entry.get("authorUserName")
+            )
             rating = {"rating": value, "dimension": name, "annotator": who}
             ratings.append(rating | {"timestamp": entry.get("timestamp")})
         else:
@@ -126,13 +137,18 @@ def langfuse_scores(row: Row) -> Entry | InputError:
 
 def is_langfuse_trace(first: Mapping[str, object]) -> bool:
     """A row of the traces, or of the observations."""
-    return has("id", "input", "output", "name")(first) and any(name in first for name in _OF_TRACES)
+    return has("id", "input", "output", "name")(first) and any(
+        name in first for name in _OF_TRACES
+    )
 
 
 def langfuse_trace(row: Row, left: Counter[str]) -> Entry | None:
     """Reads a trace or an observation of Langfuse; None, which is counted, without an output."""
-    given, got = unpacked(row.get("input")), unpacked(row.get("output"))
-    scores = [name for name, cell in row.items() if name != "tags" and _is_numbers(cell)]
+    given = unpacked(row.get("input"))
+    got = unpacked(row.get("output"))
+    scores = [
+        name for name, cell in row.items() if name != "tags" and _is_numbers(cell)
+    ]
     left["scores without an author, in traces; export the scores"] += len(scores)
     if (text := said_in(got)) is None:
         left["traces without an output"] += 1

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from refless.estimators import Estimator
 
 Folder = str | os.PathLike[str]
-_ASKING = threading.Lock()  # tools ask from many threads; an estimator answers one at a time
+_ASKING = (
+    threading.Lock()
+)  # tools ask from many threads; an estimator answers one at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,11 @@ class Judged:
     def details(self) -> dict[str, Any]:
         """What goes beside the number; undefined numbers are None."""
         low, high = (None if math.isnan(end) else end for end in (self.low, self.high))
-        own = {"reason": self.reason, "support": self.support, "signature": self.signature}
+        own = {
+            "reason": self.reason,
+            "support": self.support,
+            "signature": self.signature,
+        }
         return {"low": low, "high": high, **own}
 
 

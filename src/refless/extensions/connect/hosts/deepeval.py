@@ -21,15 +21,20 @@ class ReflessMetric(BaseMetric):
     def __init__(
         self, folder: Folder, threshold: float | None = None, *, use_source: bool = True
     ) -> None:
-        self.folder, self.threshold, self.use_source = folder, threshold, use_source
-        self.async_mode, self.include_reason = True, True
+        self.folder = folder
+        self.threshold = threshold
+        self.use_source = use_source
+        self.async_mode = True
+        self.include_reason = True
         self._required_params = [SingleTurnParams.INPUT, SingleTurnParams.ACTUAL_OUTPUT]
 
     def measure(self, test_case: LLMTestCase, *_: object, **__: object) -> float:
         """The estimate; NaN, and the metric is skipped, where there is none."""
         source = test_case.input if self.use_source else None
         result = judged(self.folder, test_case.actual_output or "", source)
-        self.skipped, self.error, self.reason = not result.known, None, result.said
+        self.skipped = not result.known
+        self.error = None
+        self.reason = result.said
         self.score = result.value if result.known else None
         self.score_breakdown = result.details()
         self.success = None
@@ -37,7 +42,9 @@ class ReflessMetric(BaseMetric):
             self.success = result.value >= self.threshold
         return result.value
 
-    async def a_measure(self, test_case: LLMTestCase, *_: object, **__: object) -> float:
+    async def a_measure(
+        self, test_case: LLMTestCase, *_: object, **__: object
+    ) -> float:
         """As `measure`."""
         return self.measure(test_case)
 

@@ -26,7 +26,10 @@ def refless(model: str, use_source: bool = True) -> Scorer:
                 metadata=result.details(),
             )
         return Score(
-            value=result.value, answer=answer, explanation=result.said, metadata=result.details()
+            value=result.value,
+            answer=answer,
+            explanation=result.said,
+            metadata=result.details(),
         )
 
     return score

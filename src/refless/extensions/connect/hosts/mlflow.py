@@ -12,7 +12,11 @@ from refless.extensions.connect.hosts import Folder, judged, text_in
 
 
 def refless_scorer(
-    model: Folder, *, name: str = "refless", source: str | None = None, answer: str | None = None
+    model: Folder,
+    *,
+    name: str = "refless",
+    source: str | None = None,
+    answer: str | None = None,
 ) -> Callable[..., Any]:
     """A scorer that estimates the human rating of outputs.
 

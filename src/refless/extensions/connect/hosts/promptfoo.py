@@ -31,7 +31,9 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
     """
     config = context.get("config") or {}
     if "model" not in config or {*config} - {*KNOWN}:
-        raise UsageError(f"config takes {', '.join(KNOWN)}, and needs a model; got {[*config]}")
+        raise UsageError(
+            f"config takes {', '.join(KNOWN)}, and needs a model; got {[*config]}"
+        )
     source = text_in(context.get("vars"), config.get("source"))
     result = judged(config["model"], output, source)
     if not result.known:

@@ -85,7 +85,9 @@ def huse(
         lower_is_better=lower_is_better,
     )
     read = _read(rated, rows)
-    human, lengths, pool = _is_human(read, human_label), _lengths(read), read.pool
+    human = _is_human(read, human_label)
+    lengths = _lengths(read)
+    pool = read.pool
     # In the raters' units: which distances tie, as the paper has it, changes with the units.
     result = huse_of(
         human_ratings(pool.ratings, len(pool)),
@@ -129,7 +131,11 @@ def _is_human(read: ScoredRead, label: str | None) -> BoolArray:
     people = [
         name
         for name in names
-        if (name == label if label is not None else name.strip().casefold() in HUMAN_LABELS)
+        if (
+            name == label
+            if label is not None
+            else name.strip().casefold() in HUMAN_LABELS
+        )
     ]
     if len(people) != 1:
         quoted = ", ".join(f"'{name}'" for name in names[:10])
@@ -152,7 +158,9 @@ def _lengths(read: ScoredRead) -> FloatArray:
             f"how long are the texts? Name the column with {called('columns', {'length': 'NAME'})}"
         )
     note("lengths are the numbers of words of the texts")
-    return np.array([max(1, len(text.split())) for text in read.pool.texts], dtype=np.float64)
+    return np.array(
+        [max(1, len(text.split())) for text in read.pool.texts], dtype=np.float64
+    )
 
 
 def _signature(

@@ -86,7 +86,9 @@ def huse(
         raise UsageError(f"HUSE needs 1 neighbour or more, got {neighbors}")
     known = ~np.isnan(ratings) & ~np.isnan(log_probabilities) & ~np.isnan(lengths)
     if (lengths[known] <= 0).any():
-        raise InputError("a length is not positive", remedy="give lengths in tokens, 1 or more")
+        raise InputError(
+            "a length is not positive", remedy="give lengths in tokens, 1 or more"
+        )
     n_human = int(human[known].sum())
     if min(n_human, int(known.sum()) - n_human) < FEWEST:
         raise InputError(
@@ -97,10 +99,13 @@ def huse(
     columns = np.stack([ratings[known], log_probabilities[known] / lengths[known]])
     order = np.lexsort((human[known], columns[1], columns[0]))
     # Contiguous, as the last digit of a sum depends on how it lies in memory.
-    columns, label = np.ascontiguousarray(columns[:, order]), human[known][order]
+    columns = np.ascontiguousarray(columns[:, order])
+    label = human[known][order]
     share = NEAR if exact_ties else 0.0
     values = _over_parts(columns, label, _parts(label, seed), neighbors, share)
-    (huse, ends), (quality, of_quality), (diversity, of_diversity) = map(_measured, *values)
+    (huse, ends), (quality, of_quality), (diversity, of_diversity) = map(
+        _measured, *values
+    )
     return Huse(
         huse=huse,
         huse_interval=(max(0.0, ends[0]), ends[1]),
@@ -119,12 +124,16 @@ def _errors(columns: FloatArray, human: BoolArray, k: int, share: float) -> Floa
     """[n] whether each text is taken for the other kind by its neighbours."""
     spread = columns.std(axis=1, keepdims=True)
     features = np.divide(columns, spread, out=np.zeros_like(columns), where=spread > 0)
-    n, n_human = features.shape[1], int(human.sum())
-    errors, last = np.empty(n), min(k, n - 2)
+    n = features.shape[1]
+    n_human = int(human.sum())
+    errors = np.empty(n)
+    last = min(k, n - 2)
     step = max(1, CELLS // n)
     for begin in range(0, n, step):
         rows = np.arange(begin, min(begin + step, n))
-        off = np.sqrt(np.square(features[:, rows, None] - features[:, None, :]).sum(axis=0))
+        off = np.sqrt(
+            np.square(features[:, rows, None] - features[:, None, :]).sum(axis=0)
+        )
         off[np.arange(len(rows)), rows] = np.inf
         near = off <= np.partition(off, last, axis=1)[:, last, None] * (1 + share)
         people = (near & human).sum(axis=1)
@@ -135,10 +144,13 @@ def _errors(columns: FloatArray, human: BoolArray, k: int, share: float) -> Floa
 
 def _parts(human: BoolArray, seed: int) -> IntArray:
     """[n] the part of each text; each part has as many of people's as any other, or one fewer."""
-    rng, part = np.random.default_rng(seed), np.empty(len(human), dtype=np.int64)
+    rng = np.random.default_rng(seed)
+    part = np.empty(len(human), dtype=np.int64)
     sides = [np.flatnonzero(human), np.flatnonzero(~human)]
     for rows in sides:
-        part[rng.permutation(rows)] = np.arange(len(rows)) % min(PARTS, *map(len, sides))
+        part[rng.permutation(rows)] = np.arange(len(rows)) % min(
+            PARTS, *map(len, sides)
+        )
     return part
 
 
@@ -151,7 +163,8 @@ def _over_parts(
     """
 
     def wrong(rows: BoolArray) -> FloatArray:
-        some, label = np.ascontiguousarray(columns[:, rows]), human[rows]
+        some = np.ascontiguousarray(columns[:, rows])
+        label = human[rows]
         both, quality = (_errors(one, label, k, share) for one in (some, some[:1]))
         return np.stack([both, quality, both - quality])
 
@@ -159,10 +172,14 @@ def _over_parts(
     found = [[_balanced(whole, human)] * 2]
     for one in range(int(part.max()) + 1):
         kept = part != one
-        found.append([_balanced(each, human[kept]) for each in (whole[:, kept], wrong(kept))])
+        found.append(
+            [_balanced(each, human[kept]) for each in (whole[:, kept], wrong(kept))]
+        )
     counts = [(whole[:, side] != 0).sum(axis=1) for side in (human, ~human)]
     sizes = [int(side.sum()) for side in (human, ~human)]
-    shares = [(count + 2) / (size + 4) for count, size in zip(counts, sizes, strict=True)]
+    shares = [
+        (count + 2) / (size + 4) for count, size in zip(counts, sizes, strict=True)
+    ]
     least = sum(one * (1 - one) / size for one, size in zip(shares, sizes, strict=True))
     return np.moveaxis(np.array(found), (0, 1, 2), (2, 1, 0)), np.sqrt(least)
 

@@ -119,7 +119,9 @@ def stress(
     if rated is not None:
         label = estimator if isinstance(estimator, str) else type(estimator).__name__
         pool, _ = rated_of(rated, rows)
-        tested[label] = Estimated(estimator=fitted(chosen(estimator, threads, seed), pool))
+        tested[label] = Estimated(
+            estimator=fitted(chosen(estimator, threads, seed), pool)
+        )
     if any("references" in metric.needs for metric in tested.values()):
         check_references(read)
     material = material_of(read)
@@ -132,4 +134,6 @@ def stress(
                 show(len(results) / len(tested))
     if lost := material.dropped:
         note(f"{lost} outputs are left out: unread, or not every system's")
-    return StressResult(stressed=tuple(results), material=material, signature=results[0].signature)
+    return StressResult(
+        stressed=tuple(results), material=material, signature=results[0].signature
+    )

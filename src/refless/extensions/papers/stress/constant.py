@@ -29,7 +29,9 @@ def by_order(features: Features, size: int) -> list[Matrix]:
     for starts in features.starts:
         ids = features.ids[starts[0] : starts[-1]]
         ones = np.ones(len(ids), dtype=np.int64)
-        matrices.append(csr_array((ones, ids, starts - starts[0]), (len(starts) - 1, size)))
+        matrices.append(
+            csr_array((ones, ids, starts - starts[0]), (len(starts) - 1, size))
+        )
     return matrices
 
 
@@ -44,20 +46,28 @@ class ConstantBLEU:
     def __init__(self, metric: BLEU, references: References) -> None:
         self.metric = metric
         texts, of = distinct(self.read(list(chain.from_iterable(references))))
-        self.first = np.cumsum([0, *map(len, references)])  # where each item's references begin
+        self.first = np.cumsum(
+            [0, *map(len, references)]
+        )  # where each item's references begin
         tokens = "char" if metric.tokenize == "char" else "words"
         shape = Shape(tokenize=tokens, low=1, high=metric.order, clip=True)
         self.vocabulary, features = learn(texts, shape)
         present: Matrix = sum(by_order(features, self.vocabulary.features))
         ones = np.ones(len(of), dtype=np.int64)
         items = csr_array((ones, of, self.first), (len(references), len(texts)))
-        self.frequencies = (items @ present).sign().sum(axis=0)  # [features] items that have it
+        self.frequencies = (
+            (items @ present).sign().sum(axis=0)
+        )  # [features] items that have it
         self.lengths = features.lengths[of]
-        self.combine = metric.score(Outputs(ids=("1",), texts=("a",), references=(("a",),))).combine
+        self.combine = metric.score(
+            Outputs(ids=("1",), texts=("a",), references=(("a",),))
+        ).combine
 
     def read(self, texts: Sequence[str]) -> list[str]:
         """Texts as the metric sees them, with a space between tokens unless they are characters."""
-        counting = Counting(tokenize=self.metric.tokenize, lowercase=self.metric.lowercase)
+        counting = Counting(
+            tokenize=self.metric.tokenize, lowercase=self.metric.lowercase
+        )
         folded = [counting.fold(text) for text in texts]
         if self.metric.tokenize not in SACREBLEU:
             return folded
@@ -67,10 +77,16 @@ class ConstantBLEU:
     def scores(self, texts: Sequence[str]) -> FloatArray:
         """[texts] corpus BLEU of each as the output for every item; texts as `read` gave them."""
         features = look_up(texts, self.vocabulary)
-        matches = [known @ self.frequencies for known in by_order(features, len(self.frequencies))]
-        lengths, n = features.lengths, len(self.first) - 1
+        matches = [
+            known @ self.frequencies
+            for known in by_order(features, len(self.frequencies))
+        ]
+        lengths = features.lengths
+        n = len(self.first) - 1
         totals = np.maximum(lengths - np.arange(self.metric.order)[:, None], 0)
-        sums = np.stack([n * lengths, self._closest(lengths), *matches, *(n * totals)], axis=1)
+        sums = np.stack(
+            [n * lengths, self._closest(lengths), *matches, *(n * totals)], axis=1
+        )
         return self.combine(sums.astype(np.float64))
 
     def _closest(self, lengths: IntArray) -> IntArray:

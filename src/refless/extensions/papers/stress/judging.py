@@ -72,7 +72,9 @@ class Scorer(Metric):
                 f"{counted(len(outputs), 'output')}",
                 remedy="it must write exactly one score a line, and notes to stderr",
             )
-        return averaged(np.array([self._number(line, i) for i, line in enumerate(lines, 1)]))
+        return averaged(
+            np.array([self._number(line, i) for i, line in enumerate(lines, 1)])
+        )
 
     def _run(self, rows: str) -> list[str]:
         """The lines that the command writes if it reads these rows."""
@@ -90,7 +92,9 @@ class Scorer(Metric):
                 encoding="utf-8", errors="replace",
             )  # fmt: skip
         except OSError as fault:
-            raise UsageError(f"the scorer '{self.command}' cannot run: {fault.strerror}") from fault
+            raise UsageError(
+                f"the scorer '{self.command}' cannot run: {fault.strerror}"
+            ) from fault
         if done.returncode:
             wrote = done.stderr.strip()[-SHOWN:] or "nothing on stderr"
             raise InputError(

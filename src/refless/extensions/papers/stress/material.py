@@ -40,7 +40,9 @@ class StressItems:
 
     def references_as_outputs(self, out: int) -> Outputs:
         """Each item's reference number `out` against its others (equation 1)."""
-        return with_texts(self.without(out), [row[out] for row in self.items.references])
+        return with_texts(
+            self.without(out), [row[out] for row in self.items.references]
+        )
 
     def without(self, out: int) -> Outputs:
         """The items without their reference number `out`."""

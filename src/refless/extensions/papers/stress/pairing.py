@@ -27,7 +27,9 @@ class Rounds:
     @property
     def defined(self) -> BoolArray:
         """[items] which have a score in every round."""
-        return np.asarray(~np.isnan([scores.segments for scores in self.scores]).any(axis=0))
+        return np.asarray(
+            ~np.isnan([scores.segments for scores in self.scores]).any(axis=0)
+        )
 
     def resampled(self, weights: FloatArray) -> FloatArray:
         """[resamples] mean over the rounds of corpus scores of weighted items."""
@@ -55,13 +57,16 @@ def rows_of(
 
 
 def _filled(row: Row, scores: Rounds, plan: StressPlan) -> Row:
-    corpora, defined = scores.corpora, scores.defined
+    corpora = scores.corpora
+    defined = scores.defined
     drawn = [scores.resampled(weights) for weights in _weights(len(defined), plan)]
     return replace(
         row,
         score=float(corpora.mean()),
         sd=float(corpora.std()) if len(corpora) > 1 else NAN,
-        score_interval=percentile_interval(np.concatenate(drawn)) if drawn else UNDEFINED,
+        score_interval=percentile_interval(np.concatenate(drawn))
+        if drawn
+        else UNDEFINED,
         coverage=float(defined.mean()) if len(defined) else NAN,
     )
 

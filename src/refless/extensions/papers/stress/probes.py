@@ -26,10 +26,15 @@ def references_probe(metric: Metric, material: StressItems, plan: StressPlan) ->
     n = material.rounds
     if n < 2:
         raise UsageError("it leaves one reference out, so every item needs two or more")
-    people = rounds(*(metric.score(material.references_as_outputs(out)) for out in range(n)))
+    people = rounds(
+        *(metric.score(material.references_as_outputs(out)) for out in range(n))
+    )
     fewer = [material.without(out) for out in range(n)]
     systems = [
-        (Row(label=name), rounds(*(metric.score(with_texts(items, texts)) for items in fewer)))
+        (
+            Row(label=name),
+            rounds(*(metric.score(with_texts(items, texts)) for items in fewer)),
+        )
         for name, texts in material.systems.items()
     ]
     rows = rows_of((Row(label="references"), people), systems, plan)
@@ -81,7 +86,9 @@ def frequent_probe(
     changed = {word: w.replaced(outputs.texts, {word: UNKNOWN}) for word in chosen}
     largest = max(chosen, key=lambda word: counts[word])
     random = w.control(outputs.texts, changed[largest].share, UNKNOWN, stop, plan.seed)
-    rest = [_after(metric, outputs, f"'{word}'", texts) for word, texts in changed.items()]
+    rest = [
+        _after(metric, outputs, f"'{word}'", texts) for word, texts in changed.items()
+    ]
     rest.append(_after(metric, outputs, "random content words", random))
     rows = rows_of((Row(label=label), rounds(metric.score(outputs))), rest, plan)
     word_row = rows[1 + list(changed).index(largest)]
@@ -95,13 +102,18 @@ def frequent_probe(
     )
 
 
-def _after(metric: Metric, outputs: Outputs, label: str, new: w.Changed) -> tuple[Row, Rounds]:
+def _after(
+    metric: Metric, outputs: Outputs, label: str, new: w.Changed
+) -> tuple[Row, Rounds]:
     scores = metric.score(with_texts(outputs, new.texts))
     return Row(label=label, share=new.share), rounds(scores)
 
 
-def _frequent_verdict(base: Row, word: Row, random: Row, function: bool) -> tuple[str, bool | None]:
-    lost, other = relative(word, base), relative(random, base)
+def _frequent_verdict(
+    base: Row, word: Row, random: Row, function: bool
+) -> tuple[str, bool | None]:
+    lost = relative(word, base)
+    other = relative(random, base)
     if lost != lost or other != other:
         return "Undefined: nothing could be compared.", None
     verdict = (
@@ -146,7 +158,9 @@ def rare_probe(
         train = w.counted(known or outputs.texts)
     rest = []
     for threshold in thresholds:
-        rare = {word for word in w.counted(outputs.texts) if train.get(word, 0) < threshold}
+        rare = {
+            word for word in w.counted(outputs.texts) if train.get(word, 0) < threshold
+        }
         new = w.replaced(outputs.texts, dict.fromkeys(rare, UNKNOWN))
         rest.append(_after(metric, outputs, f"fewer than {threshold} times", new))
     for old, fresh in (swaps or {}).items():
@@ -171,10 +185,11 @@ def _rare_verdict(rows: Sequence[Row]) -> tuple[str, bool | None]:
     lost = -relative(most, rows[0])
     if lost != lost:
         return "Undefined: nothing could be compared.", None
-    least, greatest = (-end / abs(rows[0].score) for end in reversed(most.change_interval))
-    verdict = (
-        f"Replacing the {percent_of(most.share)} of words that occur {most.label} {_costs(-lost)}"
+    least, greatest = (
+        -end / abs(rows[0].score) for end in reversed(most.change_interval)
     )
+    share = percent_of(most.share)
+    verdict = f"Replacing the {share} of words that occur {most.label} {_costs(-lost)}"
     if greatest < most.share:
         return f"{verdict}: rare words count for less than their share.", True
     if least >= most.share:

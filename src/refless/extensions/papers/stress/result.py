@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from refless.extensions.papers.stress.material import StressItems
-from refless.extensions.papers.stress.rows import Probe, Row, Stressed, percent_of, relative
+from refless.extensions.papers.stress.rows import (
+    Probe,
+    Row,
+    Stressed,
+    percent_of,
+    relative,
+)
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table
 from refless.report.export import Cell, Rows
@@ -98,7 +104,8 @@ class StressResult(Result):
 
 
 def _flat(label: str, probe: Probe, row: Row) -> dict[str, Cell]:
-    (low, high), (change_low, change_high) = row.score_interval, row.change_interval
+    (low, high) = row.score_interval
+    (change_low, change_high) = row.change_interval
     return {
         "metric": label,
         "probe": probe.name,
@@ -122,14 +129,19 @@ def _verdict(one: Stressed) -> str:
     decided = [probe.fooled for probe in one.probes if probe.fooled is not None]
     if not decided:
         return f"No test of {one.label} came to a verdict."
-    return f"{one.label} is fooled by {sum(decided)} of {counted(len(decided), 'test')}."
+    return (
+        f"{one.label} is fooled by {sum(decided)} of {counted(len(decided), 'test')}."
+    )
 
 
 def _sections(one: Stressed) -> list[Section]:
     marks = {True: "FOOLED", False: "holds", None: "-"}
-    lines = tuple(f"{marks[probe.fooled]} ({probe.name}): {probe.verdict}" for probe in one.probes)
+    lines = tuple(
+        f"{marks[probe.fooled]} ({probe.name}): {probe.verdict}" for probe in one.probes
+    )
     skipped = tuple(
-        f"Not run: {name}. {sentence(reason.rstrip('.'))}." for name, reason in one.skipped.items()
+        f"Not run: {name}. {sentence(reason.rstrip('.'))}."
+        for name, reason in one.skipped.items()
     )
     return [
         Section(title=one.label, lines=lines),
@@ -142,7 +154,13 @@ def _section(probe: Probe) -> Section:
     base = probe.rows[0]
     shares = any(row.share == row.share for row in probe.rows)
     names = labels([row.label for row in probe.rows], 34)
-    header = ("", *(("words",) if shares else ()), "score, 95 % interval", "change", "in %")
+    header = (
+        "",
+        *(("words",) if shares else ()),
+        "score, 95 % interval",
+        "change",
+        "in %",
+    )
     scores = with_intervals(
         [row.score for row in probe.rows], [row.score_interval for row in probe.rows]
     )
@@ -150,7 +168,11 @@ def _section(probe: Probe) -> Section:
     rows = tuple(
         (
             names[row.label],
-            *((percent_of(row.share) if row.share == row.share else "",) if shares else ()),
+            *(
+                (percent_of(row.share) if row.share == row.share else "",)
+                if shares
+                else ()
+            ),
             score,
             change if row.change == row.change else "",
             _percent(relative(row, base)),

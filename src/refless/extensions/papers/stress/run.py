@@ -7,7 +7,11 @@ from refless.data.records import RatedPool
 from refless.extensions.papers.stress.judging import Estimated
 from refless.extensions.papers.stress.material import StressItems
 from refless.extensions.papers.stress.plan import StressPlan
-from refless.extensions.papers.stress.probes import frequent_probe, rare_probe, references_probe
+from refless.extensions.papers.stress.probes import (
+    frequent_probe,
+    rare_probe,
+    references_probe,
+)
 from refless.extensions.papers.stress.rows import Probe, Stressed
 from refless.extensions.papers.stress.sentence import sentence_probe
 from refless.extensions.papers.stress.stuffing import SETTINGS, stuffing_probe
@@ -49,7 +53,9 @@ def stress(
         "useless": lambda: useless_probe(metric, material, plan, pool),
         "stuffing": lambda: _stuffing(metric, material, plan, pool),
     }
-    metric.score(material.outputs())  # what is wrong with the outputs themselves is an error
+    metric.score(
+        material.outputs()
+    )  # what is wrong with the outputs themselves is an error
     probes: list[Probe] = []
     skipped: dict[str, str] = {}
     for name in plan.probes:
@@ -60,7 +66,9 @@ def stress(
     signature = metric.signature().plus(**plan.as_settings())
     if isinstance(metric, Estimated):
         signature = signature.plus(**SETTINGS)
-    return Stressed(label=label, signature=signature, probes=tuple(probes), skipped=skipped)
+    return Stressed(
+        label=label, signature=signature, probes=tuple(probes), skipped=skipped
+    )
 
 
 def _stuffing(
@@ -77,5 +85,7 @@ def _unless_alike(probe: Probe) -> Probe:
     if probe.fooled is None or len(scores) < 2 or max(scores) - min(scores) > ALIKE:
         return probe
     return replace(
-        probe, verdict="It gives all of these one score: nothing is tested.", fooled=None
+        probe,
+        verdict="It gives all of these one score: nothing is tested.",
+        fooled=None,
     )

@@ -67,16 +67,24 @@ def search(
     scored = sorted({*candidates})
     n_candidates = len(scored)
     if not scored:
-        raise InputError("there is no sentence to try", remedy="give a training set with texts")
+        raise InputError(
+            "there is no sentence to try", remedy="give a training set with texts"
+        )
     if not references or not all(references):
-        raise InputError("an item has no references", remedy="give each item at least one")
+        raise InputError(
+            "an item has no references", remedy="give each item at least one"
+        )
     scores = _by_bleu(_bleu_of(metric), references, scored)
     if type(metric) is not BLEU:
         scored = [scored[i] for i in _highest(scores)[:SHORTLIST]]
-        scores = np.array([score_of(metric, text, references, weights) for text in scored])
+        scores = np.array(
+            [score_of(metric, text, references, weights) for text in scored]
+        )
     order = _highest(scores)
     best = order[0] if order else 0
-    holders = Counter(text for row in references for text in {_plain(known) for known in row})
+    holders = Counter(
+        text for row in references for text in {_plain(known) for known in row}
+    )
     return Search(
         text=scored[best],
         score=float(scores[best]),
@@ -87,13 +95,18 @@ def search(
 
 
 def score_of(
-    metric: Metric, text: str, references: References, weights: Sequence[Sequence[float]] = ()
+    metric: Metric,
+    text: str,
+    references: References,
+    weights: Sequence[Sequence[float]] = (),
 ) -> float:
     """The metric's corpus score of one text as the output for every item, by scoring it."""
     return metric.score(repeated(text, references, weights)).corpus
 
 
-def repeated(text: str, references: References, weights: Sequence[Sequence[float]] = ()) -> Outputs:
+def repeated(
+    text: str, references: References, weights: Sequence[Sequence[float]] = ()
+) -> Outputs:
     """One text as the output for every item."""
     n = len(references)
     return Outputs(
@@ -140,7 +153,9 @@ def _verdict(base: Row, best: Row, n: int) -> tuple[str, bool | None]:
     if best.score != best.score or base.score != base.score or base.score <= 0:
         return "Undefined: the outputs have no score to compare with.", None
     share = best.score / base.score
-    where = f"in {best.in_references} of {n}" if best.in_references else "in no references"
+    where = (
+        f"in {best.in_references} of {n}" if best.in_references else "in no references"
+    )
     verdict = (
         f"'{best.text}' for every item scores {best.score:.4g}, {percent_of(share)} of the score "
         f"of {base.label} ({where})"
@@ -162,13 +177,17 @@ def _bleu_of(metric: Metric) -> BLEU:
         return metric
     plain = BLEU()
     tokenize = getattr(metric, "tokenize", plain.tokenize)
-    return BLEU(tokenize=tokenize, lowercase=getattr(metric, "lowercase", plain.lowercase))
+    return BLEU(
+        tokenize=tokenize, lowercase=getattr(metric, "lowercase", plain.lowercase)
+    )
 
 
 def _highest(scores: FloatArray) -> list[int]:
     """Places of defined scores, best first, the earlier of two equal ones first."""
     rounded = np.round(scores, 10)  # rounding errors must not break ties
-    return [int(i) for i in np.argsort(-rounded, kind="stable") if not np.isnan(scores[i])]
+    return [
+        int(i) for i in np.argsort(-rounded, kind="stable") if not np.isnan(scores[i])
+    ]
 
 
 def _plain(text: str) -> str:

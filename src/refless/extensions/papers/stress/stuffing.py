@@ -21,7 +21,10 @@ from refless.stats.intervals import UNDEFINED, Interval, quantile
 
 TOP = 0.1  # share of the rated texts that count as highly rated
 LONGEST = 5  # words of a fragment
-FRAGMENTS, STEPS = 150, 6  # pieces that are tried at each step, and strung together at most
+FRAGMENTS, STEPS = (
+    150,
+    6,
+)  # pieces that are tried at each step, and strung together at most
 SUBSAMPLE, DRAWS = 0.5, 10  # share of the pool that judges the result, drawn so often
 FEWEST = 20  # rated texts that an attack needs
 SETTINGS = {  # for signatures
@@ -58,20 +61,26 @@ def stuffed(estimator: Estimator, pool: RatedPool, seed: int) -> str:
         seed: of which pieces are tried.
     """
     pieces = fragments_of(pool, seed)
-    text, best = "", (-np.inf, -1)
+    text = ""
+    best = (-np.inf, -1)
     for _ in range(STEPS):
         tries = [f"{text} {piece}".strip() for piece in pieces]
         answer = estimator.estimate(tries)
         values = np.where(np.isnan(answer.values), -np.inf, answer.values)
-        ranks = list(zip(np.round(values, 12).tolist(), answer.support.tolist(), strict=True))
+        ranks = list(
+            zip(np.round(values, 12).tolist(), answer.support.tolist(), strict=True)
+        )
         place = max(range(len(tries)), key=lambda i: (ranks[i], -i))
         if ranks[place] <= best:
             break
-        text, best = tries[place], ranks[place]
+        text = tries[place]
+        best = ranks[place]
     return text
 
 
-def stuffing_probe(metric: Estimated, pool: RatedPool, outputs: Outputs, plan: StressPlan) -> Probe:
+def stuffing_probe(
+    metric: Estimated, pool: RatedPool, outputs: Outputs, plan: StressPlan
+) -> Probe:
     """What a stuffed output gets, from the estimator and from parts of the pool.
 
     Args:
@@ -84,7 +93,8 @@ def stuffing_probe(metric: Estimated, pool: RatedPool, outputs: Outputs, plan: S
     """
     if len(pool) < FEWEST:
         raise UsageError(f"the attack needs {FEWEST} rated texts, not {len(pool)}")
-    estimator, pool = _without_sources(metric.estimator), pool.take(canonical_order(pool))
+    estimator = _without_sources(metric.estimator)
+    pool = pool.take(canonical_order(pool))
     whole = estimator.fitted_to(pool)
     honest = whole.predict(outputs)
     text = stuffed(whole, pool, plan.seed)
@@ -109,7 +119,9 @@ def stuffing_probe(metric: Estimated, pool: RatedPool, outputs: Outputs, plan: S
 def _without_sources(estimator: Estimator) -> Estimator:
     """The estimator, which reads no sources and systems: a stuffed output has none."""
     parameters = estimator.get_params()
-    unread = {name: False for name in ("use_source", "use_system") if name in parameters}
+    unread = {
+        name: False for name in ("use_source", "use_system") if name in parameters
+    }
     return estimator.clone().set_params(**unread)
 
 
@@ -129,7 +141,9 @@ def _part(pool: RatedPool, seed: int) -> RatedPool:
     """Some of the different texts of a pool in canonical order, with all their copies."""
     copies = copies_in_order(pool)
     n = int(copies.max(initial=-1)) + 1
-    drawn = np.random.default_rng(seed).choice(n, max(1, round(SUBSAMPLE * n)), replace=False)
+    drawn = np.random.default_rng(seed).choice(
+        n, max(1, round(SUBSAMPLE * n)), replace=False
+    )
     return pool.take(np.flatnonzero(np.isin(copies, drawn)))
 
 
@@ -162,7 +176,9 @@ def _single(label: str, estimator: Estimator, text: str, base: Row) -> Row:
     )
 
 
-def _verdict(honest: FloatArray, base: Row, attacked: Row, sampled: Row) -> tuple[str, bool | None]:
+def _verdict(
+    honest: FloatArray, base: Row, attacked: Row, sampled: Row
+) -> tuple[str, bool | None]:
     known = honest[~np.isnan(honest)]
     if not len(known):
         return "No honest output has an estimate: nothing to compare with.", None
@@ -179,4 +195,7 @@ def _verdict(honest: FloatArray, base: Row, attacked: Row, sampled: Row) -> tupl
         return f"{verdict}: it is not fooled.", False
     if sampled.score == sampled.score and float((known < sampled.score).mean()) >= 0.9:
         return f"{verdict}: it is fooled, and sub-sampling does not help.", True
-    return f"{verdict}: it is fooled by who knows all ratings, and less without them.", True
+    return (
+        f"{verdict}: it is fooled by who knows all ratings, and less without them.",
+        True,
+    )

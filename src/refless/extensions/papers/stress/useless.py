@@ -22,7 +22,10 @@ REFUSAL = "I'm sorry, but I can't help with that."
 
 
 def useless_probe(
-    metric: Metric, material: StressItems, plan: StressPlan, pool: RatedPool | None = None
+    metric: Metric,
+    material: StressItems,
+    plan: StressPlan,
+    pool: RatedPool | None = None,
 ) -> Probe:
     """Each kind of useless output in the place of every output.
 
@@ -36,21 +39,32 @@ def useless_probe(
     scored = {name: with_texts(outputs, texts) for name, texts in kinds.items()}
     rows = rows_of(
         (Row(label=material.first), rounds(metric.score(outputs))),
-        [(Row(label=name), rounds(metric.score(changed))) for name, changed in scored.items()],
+        [
+            (Row(label=name), rounds(metric.score(changed)))
+            for name, changed in scored.items()
+        ],
         plan,
     )
-    warned = [] if pool is None else [name for name in scored if warns(scored[name], pool)]
+    warned = (
+        [] if pool is None else [name for name in scored if warns(scored[name], pool)]
+    )
     passed = [  # what has no score at all, NaN, passes no gate
         row.label
         for row in rows[1:]
-        if row.label not in warned and row.score == row.score and not row.change_interval[1] < 0
+        if row.label not in warned
+        and row.score == row.score
+        and not row.change_interval[1] < 0
     ]
-    verdict, fooled = _verdict(passed, pool is not None and warns(outputs, pool), pool is not None)
+    verdict, fooled = _verdict(
+        passed, pool is not None and warns(outputs, pool), pool is not None
+    )
     return Probe(
         name="useless",
         about=f"Outputs of no use in the place of those of {material.first}.",
         rows=tuple(
-            replace(row, label=f"{row.label} (a guard warns)") if row.label in warned else row
+            replace(row, label=f"{row.label} (a guard warns)")
+            if row.label in warned
+            else row
             for row in rows
         ),
         verdict=verdict,
@@ -61,7 +75,9 @@ def useless_probe(
 def _verdict(passed: list[str], odd: bool, guarded: bool) -> tuple[str, bool | None]:
     """By what nothing shows, and by whether guards warn of the outputs themselves."""
     if passed:
-        neither = "Neither a lower estimate nor a guard" if guarded else "No lower score"
+        neither = (
+            "Neither a lower estimate nor a guard" if guarded else "No lower score"
+        )
         return f"{neither} shows: {', '.join(passed)}.", True
     if odd:
         return "Guards warn of the outputs themselves, so nothing is tested.", None
@@ -71,7 +87,8 @@ def _verdict(passed: list[str], odd: bool, guarded: bool) -> tuple[str, bool | N
 
 def useless(outputs: Outputs, seed: int) -> dict[str, tuple[str, ...]]:
     """The kinds by name, each as many texts as there are outputs."""
-    texts, n = outputs.texts, len(outputs)
+    texts = outputs.texts
+    n = len(outputs)
     order = np.random.default_rng(seed).permutation(n)
     other = dict(zip(order.tolist(), np.roll(order, 1).tolist(), strict=True))
     rng = np.random.default_rng(seed)
@@ -79,7 +96,9 @@ def useless(outputs: Outputs, seed: int) -> dict[str, tuple[str, ...]]:
         "refusal": (REFUSAL,) * n,
         "empty": ("",) * n,
         "truncated": tuple(map(_half, texts)),
-        "shuffled": tuple(" ".join(rng.permutation(text.split()).tolist()) for text in texts),
+        "shuffled": tuple(
+            " ".join(rng.permutation(text.split()).tolist()) for text in texts
+        ),
         "repeated": (texts[int(order[0])],) * n,
         "another item's answer": tuple(texts[other[i]] for i in range(n)),
     }
@@ -93,5 +112,10 @@ def _half(text: str) -> str:
 
 def warns(outputs: Outputs, pool: RatedPool) -> bool:
     """Whether a guard of `score` speaks."""
-    copied, odd = copies(outputs, pool)[0], unlike(outputs, pool)
-    return any(more(guard.overall, guard.systems) for guard in (copied, odd) if guard is not None)
+    copied = copies(outputs, pool)[0]
+    odd = unlike(outputs, pool)
+    return any(
+        more(guard.overall, guard.systems)
+        for guard in (copied, odd)
+        if guard is not None
+    )

@@ -72,7 +72,8 @@ def control(
 
 def _changed(texts: Sequence[str], new: Callable[[int, str], str | None]) -> Changed:
     """Texts in which `new(place among all words, word)` stands for each word it is not None for."""
-    place, changes = -1, 0
+    place = -1
+    changes = 0
 
     def put(found: re.Match[str]) -> str:
         nonlocal place, changes
@@ -82,4 +83,6 @@ def _changed(texts: Sequence[str], new: Callable[[int, str], str | None]) -> Cha
         return found.group() if instead is None else instead
 
     changed = tuple(WORD.sub(put, text) for text in texts)
-    return Changed(texts=changed, share=changes / (place + 1) if place >= 0 else float("nan"))
+    return Changed(
+        texts=changed, share=changes / (place + 1) if place >= 0 else float("nan")
+    )
