@@ -215,7 +215,6 @@ def test_a_command_from_outside(tmp_path: Path) -> None:
         file = source / "yours" / name
         text = file.read_text(encoding="utf-8")
         text = text.replace("refless.commands.repeats.", "yours.")
-        text = text.replace("refless.evaluation.repeats", "yours.repeats")
         file.write_text(text, encoding="utf-8")
     assert "Count." in ran(source, "--help")
     path = jsonl(
