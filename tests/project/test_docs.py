@@ -285,7 +285,7 @@ def test_threats_have_tests() -> None:
     )
     named = {name for cell in rows for name in re.findall(r"`(test_\w+)`", cell)}
     there = [
-        path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py")
+        path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")
     ]
     assert len(rows) >= 15
     assert {
