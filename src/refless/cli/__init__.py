@@ -45,7 +45,7 @@ class Commands(TyperGroup):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's own
-        """As its base; without a command, help."""
+        """Parses as its base does; without a command, shows help."""
         return super().parse_args(
             ctx, args or ([] if ctx.resilient_parsing else ["--help"])
         )
@@ -64,7 +64,7 @@ class Commands(TyperGroup):
                 formatter.write_dl(lines)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - click's own
-        """As its base, with the command's own flags: its module is loaded."""
+        """The command with its own flags: its module is loaded."""
         name, commands, rest = super().resolve_command(ctx, args)
         if commands is None:
             return name, commands, rest
@@ -75,12 +75,12 @@ class Commands(TyperGroup):
         return name, command_of(str(name)), rest
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - click's own
-        """As its base."""
+        """The context of its base; messages of errors are printable."""
         with _printable():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - click's own
-        """As its base."""
+        """Runs the command; messages of errors are printable."""
         with _printable():
             return super().invoke(ctx)
 

@@ -121,7 +121,7 @@ def flags_of(function: Callable[..., Result]) -> dict[str, str]:
 
 
 def _metavar(parameter: Parameter) -> str:
-    """What stands for a word of the command line in help and messages: FILE, or its name."""
+    """The placeholder of a word of the command line in help and messages: FILE, or its name."""
     files = "FILE" if parameter.kind == list[str] else parameter.name.upper()
     return parameter.about.metavar or files
 

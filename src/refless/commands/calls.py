@@ -92,7 +92,7 @@ def _as_dict(name: str, flags: re.Match[str]) -> str:
 
 
 def _words(parameter: Parameter, value: Any) -> list[str]:
-    """What sets a parameter to a value; nothing for its default."""
+    """The words that set a parameter to a value; none for its default."""
     default = parameter.default
     name = parameter.longest
     if parameter.about.argument:
@@ -112,7 +112,7 @@ def _words(parameter: Parameter, value: Any) -> list[str]:
 
 
 def _texts(value: Any) -> list[str]:
-    """What stands behind NAME= for each of one or several values, or for a mapping."""
+    """The text behind NAME= for each of one or several values, or for a mapping."""
     if isinstance(value, Mapping):
         return [",".join(f"{word}={_text(number)}" for word, number in value.items())]
     several = value if isinstance(value, list | tuple) else [value]

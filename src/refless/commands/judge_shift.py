@@ -6,7 +6,7 @@ from refless.report.wording import clipped, p_value
 
 
 def judge_said(result: JudgeShift, *, one_file: bool = False) -> str:
-    """What is shown of a judge's scores; nothing if they are like those of the rated texts.
+    """The shift of a judge's scores in words; "" if they are like those of the rated texts.
 
     Args:
         result: the scores beside those of the rated texts.

@@ -46,7 +46,7 @@ def check_saving(path: Folder) -> None:
 
 
 def with_scores_of(estimator: Estimator, rows: ScoredRows) -> ScoredRows:
-    """How outputs are read: with the scores of others that the estimator has learned from."""
+    """Row options with the estimator's score columns."""
     names = (
         estimator.rated.score_names if estimator.without_scores() is not None else ()
     )

@@ -143,7 +143,7 @@ ScoreColumn = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileOptions:
-    """How files are read, by name in `--read OPTION=VALUE`."""
+    """Options of reading files, by name in `--read OPTION=VALUE`."""
 
     format: Annotated[str | None, About("csv, excel, label-studio ...")] = None
     encoding: Annotated[str, About("encoding of text files")] = "utf-8"
@@ -170,7 +170,7 @@ class RatedOptions(FileOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputRows:
-    """How rows of outputs are read, and which column is what: parameters as a user gives them."""
+    """Options of reading outputs, and their columns by role: parameters as a user gives them."""
 
     roles: ClassVar[tuple[str, ...]] = OUTPUT_ROLES
     options: ClassVar[type[FileOptions]] = FileOptions
@@ -185,7 +185,7 @@ class OutputRows:
         options_in(self.reading, self.options)
 
     def to_reading(self, **columns: Any) -> Reading:
-        """How to read: the columns that flags name, and more by role."""
+        """The reading options: the columns that flags name, and more by role."""
         return Reading(
             columns=Columns(**columns_by_role(self.columns, self.roles) | columns),
             skip_bad=self.skip_bad,
@@ -206,7 +206,7 @@ class RatedRows(OutputRows):
     lower_is_better: Names = None
 
     def to_reading(self, **columns: Any) -> Reading:
-        """How to read, with more columns by role."""
+        """The reading options, with more columns by role."""
         dimension, own = one_of(names_in(self.dimension))
         scale = None if self.scale is None else scale_of(self.scale)
         # zero-argument super() does not know the class that slots made anew
@@ -244,7 +244,7 @@ def columns_by_role(columns: Any, roles: Sequence[str]) -> dict[str, Any]:
 
 
 def options_in(options: Any, kind: type[FileOptions]) -> dict[str, Any]:
-    """What a user says of files, by name.
+    """The options of files that a user gives, by name.
 
     Raises:
         UsageError: no such option, or a value that it cannot have.

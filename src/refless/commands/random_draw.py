@@ -55,7 +55,7 @@ def _column(column: Differing) -> str:
 
 
 def _order(draw: RandomDraw, column: Differing) -> str:
-    """Where rated rows stand in the file."""
+    """The place of rated rows in the file, in words."""
     if draw.end:
         return f"the rated rows are the {draw.end} {draw.n_rated:,} of {draw.n:,} in the file"
     apart = abs(column.rated - column.unrated)

@@ -42,7 +42,7 @@ class ScoredRows(RatedRows):
     score_column: Names = None
 
     def to_reading(self, **columns: Any) -> Reading:
-        """How to read, with the columns of scores, and more by role."""
+        """The reading options, with the columns of scores, and more by role."""
         scores = names_in(self.score_column)
         return RatedRows.to_reading(self, **{"score": scores, **columns})
 
@@ -146,7 +146,7 @@ def note_ratings(pool: RatedPool) -> FloatArray:
 def _of_codes(
     values: FloatArray, codes: frozenset[float], noun: str, means: str
 ) -> Iterator[str]:
-    """How many values are codes, lowest code first, where the others go from and to, what to do."""
+    """A sentence a code, lowest first: its count, the range of the other values, the remedy."""
     answers = values[~np.isin(values, [*codes])]
     for code in sorted(codes):
         n = int((values == code).sum())

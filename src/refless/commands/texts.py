@@ -51,7 +51,7 @@ def estimates_or_reasons(estimates: Estimates, rows: Sequence[int]) -> tuple[str
 
 
 def reasons_sections(reasons: Mapping[str, int], n: int) -> tuple[Section, ...]:
-    """How many of n texts have no estimate, and why; nothing where all have one."""
+    """The numbers of n texts without an estimate, by reason; nothing if all have one."""
     rows = tuple(
         (reason, str(count), percent(count / n), REASONS.get(reason, ""))
         for reason, count in reasons.items()

@@ -1,4 +1,4 @@
-"""What a running function tells: notes on what was noticed, and how far it is.
+"""Notes and progress of a running function.
 
 Notes end up in the result; whoever listens, as the command line does, hears them at once.
 """

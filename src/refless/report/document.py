@@ -167,7 +167,7 @@ def _with_texts(section: Section, store: TextStore) -> Table:
 
 
 def caveats() -> Section:
-    """What no number here shows (Caglayan et al. 2020, section 6)."""
+    """Limits of this report (Caglayan et al. 2020, section 6)."""
     return Section(
         title="What the numbers do not show",
         points=(

@@ -42,7 +42,7 @@ class Axis:
         return f"{tick + 0.0:,.{digits}f}"
 
     def share(self, value: float) -> float:
-        """How far along the axis a value is: 0 at the low end, 1 at the high end, or beyond."""
+        """The place of a value along the axis: 0 at the low end, 1 at the high end."""
         inside = min(max(value, self.low), self.high)
         return (inside - self.low) / (self.high - self.low)
 

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What the object of every command begins with; notes say what was noticed on the way."""
+    """The first fields of every command's object; notes say what was noticed on the way."""
 
     format: Literal[1] = 1
     command: str

@@ -1,4 +1,4 @@
-"""What every function returns: a frozen result that shows, saves and hands over itself."""
+"""The frozen result that every function returns: it shows, saves and hands over itself."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ ENDINGS = ("json", "jsonl", "csv", "parquet", "md", "html")
 
 @dataclass(frozen=True)
 class GateRecord:
-    """What became of the gates; both are empty without one."""
+    """The verdict of the gates; both are empty without one."""
 
     verdict: Gated | Literal[""] = ""
     reason: str = ""
@@ -83,7 +83,7 @@ class Result:
 
     @property
     def exit_status(self) -> int:
-        """What the command line ends with: 3 for a gate that failed, 4 for one undecided."""
+        """The exit status of the command line: 3 for a gate that failed, 4 for one undecided."""
         return EXIT[self.gate.verdict]
 
     def serve(self) -> None:
@@ -92,11 +92,11 @@ class Result:
             import_module(self.server).run(self)
 
     def document(self) -> Document:
-        """What the terminal shows."""
+        """The document that the terminal shows."""
         return self._signed(self._shown())
 
     def report(self) -> Document:
-        """What the HTML report shows: the same, and more where a result has more."""
+        """The document of the HTML report: the same, and more if a result has more."""
         return self._signed(self._whole())
 
     def _shown(self) -> Document:
@@ -111,7 +111,7 @@ class Result:
         return replace(document, signatures=signatures, command=self.command)
 
     def json(self) -> Record:
-        """What `--format json` prints; undefined numbers are NaN here and null there."""
+        """The record that `--format json` prints; undefined numbers are NaN here and null there."""
         return replace(self._json(), notes=self.notes)
 
     def _json(self) -> Record:
@@ -187,7 +187,7 @@ class Result:
         return makers[kind]()
 
     def as_text(self, *, color: bool = False, width: int = 80) -> str:
-        """What the terminal shows, in so many columns."""
+        """The text that the terminal shows, in so many columns."""
         return as_text(self.document(), color=color, width=width)
 
     def __str__(self) -> str:

@@ -16,7 +16,7 @@ SIMULATED = "This sample is SIMULATED: a program wrote the texts and rated them.
 
 @dataclass(frozen=True, kw_only=True)
 class DemoRecord(Record):
-    """What `validate` and `score` say of the simulated sample."""
+    """Results of `validate` and `score` on the simulated sample."""
 
     command: Literal["demo"] = "demo"
     signature: Signed
@@ -26,7 +26,7 @@ class DemoRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class DemoResult(Result):
-    """What `validate` and `score` say of the sample, and where its files are.
+    """Results of `validate` and `score` on the sample, and the place of its files.
 
     Attributes:
         validated, scored: their results, of so many texts (`sizes`).

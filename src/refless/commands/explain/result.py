@@ -33,7 +33,7 @@ ROOM = 200  # characters of a rated text on a page
 
 
 def _count(found: Explanation, *, signed: bool) -> tuple[str, ...]:
-    """How many rated texts it rests on, or that all have a share where there are any shares."""
+    """The number of rated texts it rests on, or that all have a share if there are any shares."""
     texts = counted(found.size, "rated text")
     if signed:
         return (
@@ -47,7 +47,7 @@ def _count(found: Explanation, *, signed: bool) -> tuple[str, ...]:
 
 
 def _why(found: Explanation, *, signed: bool) -> str:
-    """Why there is no estimate."""
+    """The reason why there is no estimate."""
     if signed and found.reason == "too-few":
         return f"a model needs {FEWEST} rated texts, and here are {found.size}"
     return REASONS.get(found.reason, "")
@@ -90,7 +90,7 @@ def _evidence(
 def _added(
     found: Explanation, scale: Scale | None, ratings: FloatArray
 ) -> tuple[Section, ...]:
-    """What adds up to the estimate, in the raters' units; little things together."""
+    """The parts that add up to the estimate, in the raters' units; small ones together."""
     if not found.parts:
         return ()
     low, high = scale or (-math.inf, math.inf)

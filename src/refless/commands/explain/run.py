@@ -155,7 +155,7 @@ def _output(
 
 
 def _place(outputs: Rows) -> str:
-    """Where an id was looked for."""
+    """The place where an id was looked for."""
     if outputs is None:
         return "the rated texts"
     given = outputs if isinstance(outputs, list | tuple) else [outputs]

@@ -1,4 +1,4 @@
-"""What there is to choose from: the result of `refless list`."""
+"""The result of `refless list`: estimators or metrics to choose from."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -22,7 +22,7 @@ class Listed:
 
 @dataclass(frozen=True, kw_only=True)
 class ListRecord(Record):
-    """What there is to choose from, with every parameter."""
+    """Estimators or metrics to choose from, with every parameter."""
 
     command: Literal["list"] = "list"
     signature: Signed

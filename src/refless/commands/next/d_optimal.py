@@ -1,4 +1,4 @@
-"""Which of many numbers that go together to observe, and what is left to know after it."""
+"""Choice of correlated numbers to observe, so that least variance is left in the others."""
 
 from __future__ import annotations
 

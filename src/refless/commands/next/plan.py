@@ -1,4 +1,4 @@
-"""How many ratings a study needs, or what so many show: `refless next --plan`."""
+"""The number of ratings a study needs, or what so many show: `refless next --plan`."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ NOTES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """What one goal takes.
+    """The ratings that one goal takes.
 
     Attributes:
         aim: the number; within: half the width of its 95 % interval, or the difference to show, in
@@ -98,7 +98,7 @@ class Planned:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanRecord(Record):
-    """How many ratings a study needs, or what so many show, and what that rests on.
+    """The number of ratings a study needs, or what so many show, and what that rests on.
 
     Attributes:
         of_ratings: whether the number of ratings was given, and not the goals.
@@ -116,7 +116,7 @@ class PlanRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class PlanResult(Result):
-    """How many ratings a study needs, or what so many show, and what that rests on.
+    """The number of ratings a study needs, or what so many show, and what that rests on.
 
     Attributes:
         of_ratings: whether the number of ratings was given, and not the goals.
@@ -153,7 +153,7 @@ class PlanResult(Result):
         )
 
     def _verdict(self, most: Planned) -> str:
-        """How many ratings reach each goal, or what so many show."""
+        """The number of ratings that reach each goal, or what so many show."""
         _, ratings, _, _, minutes = most.cells
         if self.of_ratings:
             first = self.goals[0]
@@ -275,7 +275,7 @@ def pilot_read(pool: RatedPool) -> Pilot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
-    """What a study is planned for, in the raters' units.
+    """The aims of a planned study, in the raters' units.
 
     Attributes:
         n: ratings that there will be; None if goals are given.
@@ -297,7 +297,7 @@ class Study:
 
     @property
     def span(self) -> float:
-        """How far ratings can lie apart."""
+        """The largest distance of two ratings."""
         return 1.0 if self.scale is None else self.scale[1] - self.scale[0]
 
 
@@ -358,7 +358,7 @@ def _check_numbers(study: Study) -> None:
 
 
 def _goals(study: Study, pilot: Pilot | None) -> list[Goal]:
-    """What ratings are to tell: the mean or the share, a judge, and a difference; as shares."""
+    """The goals of a study, as shares: the mean or the pass rate, a judge, and a difference."""
     span = study.span
     on_scale = study.scale is not None
     passing = study.passing
@@ -398,7 +398,7 @@ def _goals(study: Study, pilot: Pilot | None) -> list[Goal]:
 
 
 def _planned(goal: Goal, study: Study, seed: int) -> Planned:
-    """What a goal takes, or what so many ratings show of it, in the raters' units."""
+    """The ratings a goal takes, or what so many show of it, in the raters' units."""
     if study.n is None:
         within = goal.within
         ratings, reached = ratings_for(goal, seed)
@@ -416,7 +416,7 @@ def _planned(goal: Goal, study: Study, seed: int) -> Planned:
 
 
 def _assumed(goal: Goal, span: float) -> str:
-    """What the numbers rest on."""
+    """The assumptions of the numbers, in words."""
     tp, fp, fn, tn = goal.shares.tolist()
     rates = f"(TPR {number(tp / (tp + fn))}, TNR {number(tn / (tn + fp))})"
     judge = f"the judge passes as many, with kappa {goal.agreement:g} {rates}."
@@ -428,7 +428,7 @@ def _assumed(goal: Goal, span: float) -> str:
 
 
 def _spread(goal: Goal, span: float) -> str:
-    """How far ratings differ, and what says so."""
+    """The spread of ratings, and its origin, in words."""
     spread = f"Ratings have a standard deviation of {number(goal.spread * span)}"
     if goal.pilot is not None:
         texts = counted(goal.pilot.texts, "rated text")

@@ -1,4 +1,4 @@
-"""How many ratings a study needs, before it begins: by simulated studies.
+"""The number of ratings a study needs, before it begins: by simulated studies.
 
 A half width differs from study to study: what is enough on average misses the goal in every second
 study. So many are planned that four of five studies reach it. Outputs are independent; ratings are
@@ -56,7 +56,7 @@ class Pilot:
 
     @property
     def texts(self) -> int:
-        """How many texts have a rating."""
+        """The number of texts with a rating."""
         return int(self.text.max(initial=-1)) + 1
 
     @property
@@ -89,7 +89,7 @@ class Pilot:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Goal:
-    """What ratings are to tell.
+    """A number that ratings are to tell.
 
     Attributes:
         aim: the number; within: half the width of its 95 % interval, or the difference to show.
@@ -141,7 +141,7 @@ def ratings_for(goal: Goal, seed: int = 0) -> tuple[int, float]:
 
 
 def reach_of(goal: Goal, ratings: int, seed: int = 0) -> tuple[float, float]:
-    """What four of five studies with so many ratings reach, and the share that do.
+    """The width that four of five studies with so many ratings reach, and the share that do.
 
     Half the width of the interval, or the difference that is shown; NaN and NaN if there is none.
     """

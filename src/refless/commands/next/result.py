@@ -1,4 +1,4 @@
-"""What to have rated, and what it should bring: the result of `refless next`."""
+"""The result of `refless next`: outputs to have rated, and what their ratings should bring."""
 
 import math
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class ToRate:
 
 @dataclass(frozen=True, kw_only=True)
 class NextRecord(Record):
-    """What to have rated, and what it should bring; widths in the raters' units.
+    """Outputs to have rated, and what it should bring; widths in the raters' units.
 
     Attributes:
         way: telling (the estimator chose), or random.
@@ -92,7 +92,7 @@ class NextRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class NextResult(Result):
-    """What to have rated.
+    """Outputs to have rated.
 
     Attributes:
         choice: what is chosen, and what it should bring, in the raters' units.
@@ -186,7 +186,7 @@ class NextResult(Result):
 
     @property
     def _more(self) -> str:
-        """What goes before numbers of ratings where there are some already."""
+        """"more " before numbers of ratings if there are some already, else ""."""
         return "more " if self.choice.already else ""
 
     def _ratings(self, n: int) -> str:
@@ -199,7 +199,7 @@ class NextResult(Result):
         )
 
     def _what(self) -> str:
-        """What is chosen, and how."""
+        """The choice and its method, in words."""
         choice = self.choice
         if choice.race is not None:
             return self._left(choice.race)
@@ -231,7 +231,7 @@ class NextResult(Result):
         return () if race is None else (race_section(race),)
 
     def _brings(self) -> str:
-        """What that should bring."""
+        """The interval that the ratings should bring, in words."""
         choice = self.choice
         if choice.race is not None or (
             choice.goal == "learn" and choice.way == "telling"
@@ -254,7 +254,7 @@ class NextResult(Result):
         return f"With estimates they should tell {aim} to {width}{now}."
 
     def _unknown(self) -> str:
-        """Why nothing can be foretold."""
+        """The reason why nothing can be foretold."""
         if not self.n_rated:
             return "nothing is rated yet"
         if self.choice.goal == "learn":
@@ -262,7 +262,7 @@ class NextResult(Result):
         return "of these rated texts the estimator has no errors to go by"
 
     def _settles(self) -> tuple[str, ...]:
-        """How many ratings settle it."""
+        """The number of ratings that settle it, in words."""
         choice = self.choice
         if not choice.curve:
             return ()
@@ -279,7 +279,7 @@ class NextResult(Result):
         )
 
     def _shows(self) -> tuple[str, ...]:
-        """How far the two systems differ by what is known today, and what would show that."""
+        """The difference of the two systems by today's ratings, and how many would show it."""
         pair = self.choice.pair
         if pair is None or math.isnan(pair.difference.value):
             return ()
@@ -293,13 +293,13 @@ class NextResult(Result):
         return (by,)
 
     def _about(self) -> tuple[str, ...]:
-        """Which question the width is of."""
+        """The question that the width answers, in words."""
         if not self.choice.curve:
             return ()
         return (f"The width is about {about(self._unit, these=self.these_items)}.",)
 
     def _curve(self) -> tuple[Section, ...]:
-        """What ratings should bring, from few to many."""
+        """A table of expected widths, from few ratings to many."""
         choice = self.choice
         if not choice.curve:
             return ()
@@ -342,7 +342,7 @@ class NextResult(Result):
         )
 
     def _next(self) -> Section:
-        """What to do with them."""
+        """The next steps with the outputs to rate."""
         names = " and ".join(f"'{clipped(name)}'" for name in self.rating_columns)
         told = (
             f"Write them with -o to-rate.csv, have the column {names} filled in, then:"

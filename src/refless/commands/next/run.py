@@ -265,7 +265,7 @@ def _check(goal: str | None, n: int, within: float | None, system: Names) -> Non
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Inputs:
-    """What was read.
+    """Outputs and rated texts that were read.
 
     Attributes:
         pool: the rated texts, if any; outputs, done: outputs without and with a rating.

@@ -32,7 +32,7 @@ _Sides = tuple[list[int], list[int]]  # answers of two systems to one item
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Units:
-    """What is drawn: outputs, or items with the answers of two systems.
+    """Units of a draw: outputs, or items with the answers of two systems.
 
     Attributes:
         goal: `mean` or `compare`.
@@ -59,7 +59,7 @@ class Units:
     these: bool = False
 
     def forecast(self, n: int) -> Forecast | None:
-        """What the interval should be like by n more of them; None by fewer than two ratings."""
+        """The interval expected by n more of them; None by fewer than two ratings."""
         if self.today is not None:
             return self.today.after(n / len(self.members))
         rated = n + self.already

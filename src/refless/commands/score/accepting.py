@@ -1,4 +1,4 @@
-"""Which estimates are high enough to need no person: learn, then test (Angelopoulos et al. 2021).
+"""Estimates high enough to need no person: learn, then test (Angelopoulos et al. 2021).
 
 A threshold is believed if the texts above it, held out, refute that more than a given share of such
 texts is bad. Thresholds are tested from several starts, each from the highest on and until one is
@@ -23,7 +23,7 @@ MOST = 100  # times the ratings that there are; beyond this no number is told
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThresholdStep:
-    """What a threshold would bring.
+    """Coverage and errors of a threshold.
 
     Attributes:
         threshold: estimates from here on are accepted; coverage: share of the rated texts.

@@ -1,4 +1,4 @@
-"""Which outputs copy rated texts.
+"""Outputs that copy rated texts.
 
 A text is held by another that has four fifths of its runs of three words. A copy of a rated text is
 estimated as what it copies, whether it fits its own source or not. Texts that nobody copied are
@@ -70,7 +70,7 @@ def _plain(text: str) -> str:
 def copies(
     outputs: Outputs, rated: RatedPool, seed: int = 0
 ) -> tuple[Copies, BoolArray]:
-    """What outputs copy, and [n] which of them do.
+    """The copies among outputs, and [n] whether each is one.
 
     Args:
         outputs: what is judged; rated: what judges; both in an order of their own.
@@ -100,7 +100,7 @@ def copies(
 
 
 def _itself(outputs: Outputs, rated: RatedPool) -> int:
-    """How many outputs are a rated text, of their own source where there are sources."""
+    """The number of outputs that are a rated text, of their own source if there are sources."""
     both = bool(outputs.sources and rated.sources)
     corpus = {*zip(rated.texts, rated.sources if both else rated.texts, strict=True)}
     queries = zip(

@@ -73,7 +73,7 @@ def facts(mean: Mean) -> tuple[tuple[str, str, str], ...]:
 def accepted_sections(
     scored: Scored, accepted: Accepting | None
 ) -> tuple[Section, ...]:
-    """Which outputs need no person, and what other thresholds would bring."""
+    """The outputs that need no person, and a table of other thresholds."""
     if accepted is None:
         return ()
     shown = np.unique(

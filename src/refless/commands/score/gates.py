@@ -39,7 +39,7 @@ def check_on(value: float | None, scale: Scale | None, name: str) -> None:
 
 
 def doubted(errors: Residuals, estimates: FloatArray) -> tuple[str, ...]:
-    """Why estimates say nothing of what people would rate, a sentence each."""
+    """The doubts that estimates say anything of what people would rate, a sentence each."""
     weak = () if beats_constant(errors) else (UNPROVEN,)
     return (*weak, ALL_ALIKE) if alike(estimates, errors) else weak
 
@@ -71,7 +71,7 @@ def gate(
 def _measured(
     mean: Mean, min_mean: float | None, min_coverage: float | None
 ) -> GateRecord:
-    """What the numbers say, as if nothing were in doubt."""
+    """The gate by the numbers alone, as if nothing were in doubt."""
     coverage = f"coverage {number(mean.coverage)} is"
     if min_coverage is not None and not mean.coverage >= min_coverage:
         return GateRecord.of("failed", f"{coverage} below {min_coverage:g}")

@@ -1,4 +1,4 @@
-"""What may be wrong with outputs that a mean does not show: copies, odd texts, odd judges."""
+"""Faults of outputs that a mean does not show: copies, odd texts, odd judges."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ ALIKE, SEVERAL = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guards:
-    """What was found.
+    """Copies, odd outputs and odd judges.
 
     Attributes:
         copies: outputs that copy rated texts; without_copies: the mean of the others, None where
@@ -74,7 +74,7 @@ def guards(
 
 
 def more(overall: Marked, systems: Mapping[str, Marked]) -> dict[str, Marked]:
-    """What is shown to be marked more often than is usual: all outputs, named "", and systems.
+    """All outputs, named "", and systems that are shown to be marked more often than is usual.
 
     Where each system is, all outputs are enough.
     """

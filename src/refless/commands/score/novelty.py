@@ -99,12 +99,12 @@ class _Numbers:
         return sorted(name for name, n in counts.items() if name and n >= least)
 
     def worth(self, j: int) -> float:
-        """How many independent texts these are, by the j-th number (Kish)."""
+        """The effective number of independent texts, by the j-th number (Kish)."""
         return independent(self.values[:, j], self.groups)
 
 
 def unlike(outputs: Outputs, rated: RatedPool, seed: int = 0) -> Unlike | None:
-    """Which outputs are unlike the rated texts; None where too few say what is usual.
+    """Outputs that are unlike the rated texts; None if too few say what is usual.
 
     Args:
         outputs: what is judged; rated: what judges; both in an order of their own.
@@ -142,7 +142,7 @@ def unlike(outputs: Outputs, rated: RatedPool, seed: int = 0) -> Unlike | None:
 def _shift(
     mine: _Numbers, theirs: _Numbers, apart: FloatArray
 ) -> tuple[Shift, BoolArray]:
-    """What separates outputs best from the rated texts that they are to be like, and which do.
+    """The number that separates outputs best from the rated texts, and [n] the separated ones.
 
     These are the texts of the same systems, if they are rated; else all, from which other systems
     may be as far `apart` as rated ones are from each other.

@@ -55,7 +55,7 @@ class ScoreResult(Result):
 
     @property
     def _warnings(self) -> tuple[str, ...]:
-        """What the guards say."""
+        """The sentences of the guards."""
         return said(self.guards, self.scored.overall, one_file=self.one_file)
 
     def _shown(self) -> Document:
@@ -77,7 +77,7 @@ class ScoreResult(Result):
         )
 
     def _document(self, room: int) -> Document:
-        """What both show, with room for so many characters of each text."""
+        """The document of terminal and page, with room for so many characters of each text."""
         scored = self.scored
         scale = self.estimator.rated.scale
         name = estimator_name(self.signature)

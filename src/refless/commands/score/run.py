@@ -200,14 +200,14 @@ def score(
 
 
 def _rated_design(fit: Estimator, group: str | None) -> Design:
-    """What belongs together among the rated texts, as errors were measured."""
+    """The design of the rated texts, as errors were measured."""
     pool, labels = fit.given
     level = group or ("group" if labels else Design.of(pool).level)
     return Design.labelled(pool, level, units_of(pool, labels))
 
 
 def _accepted(errors: Residuals, above: float | None, wrong: float) -> Accepting | None:
-    """Which estimates need no person, by the held-out ones; None if that is not asked."""
+    """The estimates that need no person, by the held-out ones; None if that is not asked."""
     if above is None:
         return None
     if not 0 < wrong < 1:

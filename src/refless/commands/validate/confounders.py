@@ -1,4 +1,4 @@
-"""What a correlation is made of: systems, sources, lengths, or what is left within them.
+"""Parts of a correlation: systems, sources, lengths, or what is left within them.
 
 An estimator may agree with people because it tells one system from another, or long texts from
 short ones, and still say nothing of two texts of one system. All correlations are Spearman's within
@@ -36,7 +36,7 @@ Number = Callable[[FloatArray], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
-    """What is left of Spearman's correlation when something is held fixed.
+    """Spearman's correlation with a confounder held fixed.
 
     Attributes:
         value: the correlation that is left; interval: 95 %.
@@ -63,7 +63,7 @@ class Confounders:
 
 
 def confounders(pool: RatedPool, method: Replicates) -> Confounders:
-    """What the correlation of a method's held-out estimates of a pool is made of."""
+    """The parts of the correlation of a method's held-out estimates of a pool."""
     split = method.split
     whole = method.table(_within(split, split.blocks))
     within = {}

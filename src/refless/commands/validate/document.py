@@ -54,7 +54,7 @@ FIXED = (
 
 
 def left_out(group: str) -> str:
-    """What a text's estimate does not rest on."""
+    """The ratings that a text's estimate does not rest on, in words."""
     return "its own rating" if group == "id" else f"the ratings of its {group}"
 
 
@@ -187,7 +187,7 @@ def source_sections(study: SourceStudy | None) -> tuple[Section, ...]:
 
 
 def no_annotators(result: Validation) -> str:
-    """Why there is no comparison with single annotators; "" if there is one."""
+    """The reason why there is no comparison with single annotators; "" if there is one."""
     if result.beside is not None:
         return ""
     return NO_OTHERS if len(result.pool.ratings.annotators) > 1 else NO_NAMES
@@ -211,7 +211,7 @@ def _tail(result: Validation) -> tuple[str, ...]:
 
 
 def undefined_sections(agreement: Agreement) -> tuple[Section, ...]:
-    """Which measures are undefined, and why."""
+    """The measures that are undefined, by reason."""
     names: dict[str, list[str]] = {}
     for name, why in agreement.undefined.items():
         names.setdefault(why, []).append(title(name))

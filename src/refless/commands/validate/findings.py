@@ -1,4 +1,4 @@
-"""What is shown of confounders, judges, raters and time, a sentence each."""
+"""Findings on confounders, judges, raters and time, a sentence each."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ FEWEST = 3  # raters: of two, one follows less because the other follows more
 
 
 def confounder_lines(result: Confounders) -> tuple[str, ...]:
-    """What is shown to be a part of the correlation, a sentence each."""
+    """The parts of the correlation that are shown, a sentence each."""
     if not result.whole_interval[0] > 0:
         return ()
     return tuple(
@@ -52,7 +52,7 @@ def confounder_lines(result: Confounders) -> tuple[str, ...]:
 
 
 def confounder_sections(result: Confounders) -> tuple[Section, ...]:
-    """What is left of the correlation in a line, and what is shown."""
+    """The correlation within confounders in a line, and the parts that are shown."""
     if not result.within:
         return ()
     within = [
@@ -68,14 +68,14 @@ def confounder_sections(result: Confounders) -> tuple[Section, ...]:
 
 
 def judge_section(result: VersusJudges, table: Leaderboard) -> Section:
-    """What texts and scores add to each other."""
+    """The gains of texts and scores over each other."""
     return Section(
         title=f"Texts and {_scores(result)}", lines=judge_lines(result, table)
     )
 
 
 def judge_lines(result: VersusJudges, table: Leaderboard) -> tuple[str, ...]:
-    """What the texts add to the scores, and what the scores add to the texts.
+    """The gain of the texts over the scores, and of the scores over the texts.
 
     "Better" and "less well" are said if the interval of the difference leaves out 0, else how large
     the difference may be, or why there is none.
@@ -147,7 +147,7 @@ def _added(
 
 
 def drift_lines(result: Drift, scale: Scale | None) -> tuple[str, ...]:
-    """What is shown of raters and time, a sentence each."""
+    """The findings on raters and time, a sentence each."""
     raters = result.raters
     unit = 1.0 if scale is None else scale[1] - scale[0]
     low = sorted(
@@ -212,7 +212,7 @@ def _signed(value: float) -> str:
 
 
 def drift_sections(result: Drift, scale: Scale | None) -> tuple[Section, ...]:
-    """What is shown of raters and time; nothing if nothing is."""
+    """The findings on raters and time; nothing if there are none."""
     lines = drift_lines(result, scale)
     return (
         (Section(title="Raters and time", lines=lines, folded=True),) if lines else ()

@@ -1,4 +1,4 @@
-"""How well estimates do for outputs on sources that are rated already, and for those on new ones.
+"""Agreement of estimates for outputs on sources that are rated already, and on new ones.
 
 A new version of a system mostly answers prompts that have rated texts, and then the other texts of
 a source tell more than those of other sources do. So both are measured: single texts that leave

@@ -17,7 +17,7 @@ from refless.evaluation.jackknife import Split, agreement_of, replicates
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Validation:
-    """How far estimators agree with people on this pool, and the one to use in detail.
+    """Agreement of estimators with people on this pool, and the one to use in detail.
 
     Attributes:
         pool: the rated texts; group: what was held out together.
@@ -50,7 +50,7 @@ def validation(
     twins: Mapping[str, str] | None = None,
     seed: int = 0,
 ) -> Validation:
-    """What held-out estimates are worth on new texts.
+    """The agreement of held-out estimates with people.
 
     Args:
         pool: the rated texts; split: its parts.

@@ -12,7 +12,7 @@ NEARLY_ALL = 0.995  # of the texts: below this share the coverage is told
 
 
 def annotator_lines(result: Validation) -> tuple[str, ...]:
-    """How the estimator stands to one average annotator, on equal terms; nothing without one.
+    """The estimator beside one average annotator, on equal terms; nothing without one.
 
     A difference counts if its 95 % interval leaves out 0, and if the estimator is shown to agree
     with people at all.
@@ -46,7 +46,7 @@ def worth_using(table: Leaderboard) -> bool:
 
 
 def verdict(table: Leaderboard) -> str:
-    """Which estimator to use, and whether it is worth using at all, in a sentence or two."""
+    """The estimator to use, and whether it is worth using at all, in a sentence or two."""
     return _verdict(table) + resting_on(table.n_drawn, "groups")
 
 
@@ -97,7 +97,7 @@ def _verdict(table: Leaderboard) -> str:
 
 
 def _ahead(table: Leaderboard) -> str:
-    """Which baselines have a higher correlation with people; "" if none has."""
+    """The baselines that have a higher correlation with people; "" if none has."""
     names = [line.name for line in table.rivals if line.gain > 0]
     if not names:
         return ""
