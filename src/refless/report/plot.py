@@ -7,12 +7,11 @@ from dataclasses import dataclass
 WIDTH = 520
 HEIGHT = 330
 MOST_TICKS = 6
-START, END, TOP, BOTTOM = (
-    62,
-    24,
-    14,
-    54,
-)  # room for labels, also at the size of a small screen
+# room for labels, also at the size of a small screen
+START = 62
+END = 24
+TOP = 14
+BOTTOM = 54
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

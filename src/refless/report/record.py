@@ -53,13 +53,12 @@ def _strict(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
         return [_strict(entry) for entry in part]
     if not isinstance(part, dict):
         return part
-    strict: dict[str, Any] = {
-        key: {name: _strict(value) for name, value in entry.items()}
-        if key in {"properties", "$defs"}
-        else _strict(entry)
-        for key, entry in part.items()
-        if key not in {"default", "title"}
-    }
+    strict: dict[str, Any] = {}
+    for key, entry in part.items():
+        if key in {"properties", "$defs"}:  # names of fields, not of the schema
+            strict[key] = {name: _strict(value) for name, value in entry.items()}
+        elif key not in {"default", "title"}:
+            strict[key] = _strict(entry)
     if "description" in strict:
         strict["description"] = cleandoc(strict["description"])
     if strict.get("type") == "number":

@@ -1,6 +1,5 @@
 """The frozen result that every function returns: it shows, saves and hands over itself."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -107,7 +106,9 @@ class Result:
 
     def _signed(self, document: Document) -> Document:
         """The document with the command line and, unless it has its own or none, the signature."""
-        signatures = document.signatures or (str(self.signature),) * self.signs
+        signatures = document.signatures
+        if self.signs and not signatures:
+            signatures = (str(self.signature),)
         return replace(document, signatures=signatures, command=self.command)
 
     def json(self) -> Record:
@@ -176,15 +177,20 @@ class Result:
 
     def content(self, kind: str, *, csv_safe: bool = False) -> str:
         """The result in one of the formats, `text` among them; `csv_safe` as for `save`."""
-        makers: dict[str, Callable[[], str]] = {
-            "text": self.as_text,
-            "json": lambda: as_json(self.json()),
-            "jsonl": lambda: as_jsonl(self.rows()),
-            "csv": lambda: as_csv(self.rows(), safe=csv_safe),
-            "md": lambda: as_markdown(self.document()),
-            "html": lambda: as_html(self.report()),
-        }
-        return makers[kind]()
+        match kind:
+            case "text":
+                return self.as_text()
+            case "json":
+                return as_json(self.json())
+            case "jsonl":
+                return as_jsonl(self.rows())
+            case "csv":
+                return as_csv(self.rows(), safe=csv_safe)
+            case "md":
+                return as_markdown(self.document())
+            case "html":
+                return as_html(self.report())
+        raise KeyError(kind)
 
     def as_text(self, *, color: bool = False, width: int = 80) -> str:
         """The text that the terminal shows, in so many columns."""

@@ -160,11 +160,9 @@ def clipped(text: str, width: int = 40) -> str:
     Control characters, which could command the terminal, and lone surrogates are replaced.
     """
     line = "".join(map(_visible, " ".join(text.split())))
-    return (
-        line
-        if cell_len(line) <= width
-        else set_cell_size(line, width - 3).rstrip() + "..."
-    )
+    if cell_len(line) <= width:
+        return line
+    return set_cell_size(line, width - 3).rstrip() + "..."
 
 
 def labels(names: Sequence[str], width: int, mark: str = "...") -> dict[str, str]:
