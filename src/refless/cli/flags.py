@@ -73,7 +73,6 @@ class PlainCommand(TyperCommand):
 
 def as_command(function: Callable[..., Result]) -> Callable[..., None]:
     """A function for typer: it takes the flags that are there, calls, and shows the result."""
-
     parameters = parameters_of(function)
 
     def run(_context: typer.Context, **values: Any) -> None:  # noqa: ANN401 - whatever flags hold

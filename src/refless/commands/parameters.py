@@ -207,13 +207,13 @@ class RatedRows(OutputRows):
 
     def to_reading(self, **columns: Any) -> Reading:
         """The reading options, with more columns by role."""
-        dimension, own = one_of(names_in(self.dimension))
+        dimension, dimension_scale = one_of(names_in(self.dimension))
         scale = None if self.scale is None else scale_of(self.scale)
         # zero-argument super() does not know the class that slots made anew
         reading = OutputRows.to_reading(self, **columns)
         return replace(
             reading,
-            scale=scale if own is None else own,
+            scale=dimension_scale or scale,
             dimension=dimension,
             lower=names_in(self.lower_is_better),
         )
@@ -229,9 +229,9 @@ def columns_by_role(columns: Any, roles: Sequence[str]) -> dict[str, Any]:
     for role, names in mapped(columns, "columns", "{'rating': 'score'}").items():
         if role not in roles:
             near = nearest(role, roles)
-            known = ", ".join(roles)
+            listed = ", ".join(roles)
             raise UsageError(
-                f"{called('columns')}: no role '{role}'{near}; there are {known}"
+                f"{called('columns')}: no role '{role}'{near}; there are {listed}"
             )
         several = names_in(names)
         if not ROLES[role].several and len(several) > 1:
@@ -257,9 +257,9 @@ def options_in(options: Any, kind: type[FileOptions]) -> dict[str, Any]:
         if name not in parameters:
             names = [each.replace("_", "-") for each in parameters]
             near = nearest(option, names)
-            known = ", ".join(names)
+            listed = ", ".join(names)
             raise UsageError(
-                f"{called('reading')}: no option '{option}'{near}; there are {known}"
+                f"{called('reading')}: no option '{option}'{near}; there are {listed}"
             )
         if isinstance(value, list | tuple):
             raise UsageError(
@@ -285,11 +285,9 @@ def mapped(values: Any, name: str, example: str) -> Mapping[str, Any]:
     """Values by name, none of them if there are none; raises UsageError for anything else."""
     if values is None:
         return {}
-    if not isinstance(values, Mapping) or not all(
-        isinstance(key, str) for key in values
-    ):
-        raise UsageError(f"{name} must be a mapping such as {example}; got {values!r}")
-    return values
+    if isinstance(values, Mapping) and all(isinstance(key, str) for key in values):
+        return values
+    raise UsageError(f"{name} must be a mapping such as {example}; got {values!r}")
 
 
 Natural = Annotated[int, About("", at_least=1)]

@@ -14,7 +14,7 @@ Bar = Callable[[str], AbstractContextManager[Share]]
 FEWEST_GROUPS = 20  # with 10, a 95 % interval holds the truth about 9 times in 10
 MANY_COPIES = 0.05  # of the texts
 
-_told: ContextVar[list[str] | None] = ContextVar("told", default=None)
+_notes: ContextVar[list[str] | None] = ContextVar("notes", default=None)
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar(
     "listener", default=None
 )
@@ -23,7 +23,7 @@ _bar: ContextVar[Bar | None] = ContextVar("bar", default=None)
 
 def note(line: str) -> None:
     """One thing that was noticed, as a sentence; "" says nothing."""
-    notes = _told.get()
+    notes = _notes.get()
     listener = _listener.get()
     if line and notes is not None:
         notes.append(line)
@@ -55,27 +55,28 @@ def progress(what: str) -> AbstractContextManager[Share]:
 def collecting() -> Iterator[list[str]]:
     """The notes of what runs inside, in order."""
     notes: list[str] = []
-    token = _told.set(notes)
+    token = _notes.set(notes)
     try:
         yield notes
     finally:
-        _told.reset(token)
+        _notes.reset(token)
 
 
 @contextmanager
 def watched(listener: Callable[[str], None], bar: Bar) -> Iterator[None]:
     """Lets somebody hear notes at once and see how far the work is."""
-    tokens = _listener.set(listener), _bar.set(bar)
+    listener_token = _listener.set(listener)
+    bar_token = _bar.set(bar)
     try:
         yield
     finally:
-        _listener.reset(tokens[0])
-        _bar.reset(tokens[1])
+        _listener.reset(listener_token)
+        _bar.reset(bar_token)
 
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """Nobody hears what is noted inside."""
+    """Silences notes within the block."""
     token = _listener.set(None)
     try:
         with collecting():

@@ -86,8 +86,9 @@ def _print(section: Section, console: Any) -> None:  # noqa: ANN401 - rich is im
         )
         columns = zip(section.table.header, section.table.flush_right, strict=True)
         for name, numeric in columns:
-            justify = "right" if numeric else "left"
-            table.add_column(name, justify=justify, no_wrap=numeric)
+            table.add_column(
+                name, justify="right" if numeric else "left", no_wrap=numeric
+            )
         for row in section.table.rows:
             table.add_row(*row)
         console.print(table)

@@ -44,15 +44,13 @@ class DemoResult(Result):
 
     def _shown(self) -> Document:
         rated, new = self.sizes
+        trust = f"1. Can estimates be trusted? On {rated} SIMULATED rated texts"
+        quality = f"2. How good are {new} new SIMULATED outputs?"
         sections = (
             Section(lines=(SIMULATED,)),
-            Section(
-                lines=(
-                    f"1. Can estimates be trusted? On {rated} SIMULATED rated texts",
-                )
-            ),
+            Section(lines=(trust,)),
             *plain(self.validated.document()),
-            Section(lines=(f"2. How good are {new} new SIMULATED outputs?",)),
+            Section(lines=(quality,)),
             *plain(self.scored.document()),
             Section(title="3. On your own files", lines=self._next()),
         )
