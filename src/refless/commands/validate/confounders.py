@@ -70,7 +70,8 @@ def confounders(pool: RatedPool, method: Replicates) -> Confounders:
     for name, labels in (("system", pool.systems), (unit_name(pool), units_of(pool))):
         if 1 < len({*labels}) < len(pool):
             cell = cells(split, labels)
-            freedom = _freedom(cell[~np.isnan(method.at()[WITHOUT_BLOCK])])
+            defined = ~np.isnan(method.at()[WITHOUT_BLOCK])
+            freedom = _freedom(cell[defined])
             if freedom >= FEWEST:
                 values = method.table(_within(split, cell))
                 within[name] = _left(whole, values, 1 / math.sqrt(freedom))
@@ -79,13 +80,10 @@ def confounders(pool: RatedPool, method: Replicates) -> Confounders:
         values = method.table(_partial(split, np.log1p(lengths)))
         within["length"] = _left(whole, values)
     value, ends = measured("spearman", method)
-    return Confounders(
-        whole=value,
-        whole_interval=ends,
-        within={
-            name: left for name, left in within.items() if not math.isnan(left.value)
-        },
-    )
+    defined = {
+        name: part for name, part in within.items() if not math.isnan(part.value)
+    }
+    return Confounders(whole=value, whole_interval=ends, within=defined)
 
 
 def cells(split: Split, labels: Sequence[str]) -> IntArray:
@@ -122,11 +120,10 @@ def _partial(split: Split, third: FloatArray) -> Number:
         xz = SPEARMAN(x, z, blocks)
         yz = SPEARMAN(values, z, blocks)
         below = (1 - xz * xz) * (1 - yz * yz)
-        return (
-            min(1.0, max(-1.0, (xy - xz * yz) / math.sqrt(below)))
-            if below > 0
-            else math.nan
-        )
+        if not below > 0:
+            return math.nan
+        partial = (xy - xz * yz) / math.sqrt(below)
+        return min(1.0, max(-1.0, partial))
 
     return rho
 
