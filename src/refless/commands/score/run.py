@@ -153,16 +153,11 @@ def score(
     fit = fit if model else fitted(fit, texts.rated, texts.labels)
     errors = fit.residuals().on(scale)
     labels = units_of(texts.outputs, texts.groups, like=fit.rated)
+    values = estimated(fit, texts.outputs).on(scale)
     estimates = scored(
-        texts.outputs,
-        estimated(fit, texts.outputs).on(scale),
-        errors,
-        labels,
-        seed=seed,
-        these=these_items,
+        texts.outputs, values, errors, labels, seed=seed, these=these_items
     )
-    known = {*errors.sources}.issuperset(labels)
-    note_groups(fit, group, known=known)
+    note_groups(fit, group, known={*errors.sources}.issuperset(labels))
     note_systems({*texts.outputs.systems}, fit)
     alarms = guards(
         estimates,
@@ -179,6 +174,10 @@ def score(
         note(verdict.reason)
     rated_design = _rated_design(fit, group)
     design = Design.labelled(texts.outputs, rated_design.level, labels)
+    signature = _signature(Saved(fit, group), estimates, seed)
+    signature = signature.plus(**rated_design.signs)
+    if accept_above is not None:
+        signature = signature.plus(accept=accept_above, wrong=at_most_wrong)
     return ScoreResult(
         scored=estimates,
         guards=alarms,
@@ -188,14 +187,7 @@ def score(
         gate=verdict,
         design=design.said(noun="output"),
         rated_design=rated_design.said(fit.given[0].ratings, "rated text"),
-        signature=_signature(Saved(fit, group), estimates, seed).plus(
-            **rated_design.signs,
-            **(
-                {}
-                if accept_above is None
-                else {"accept": accept_above, "wrong": at_most_wrong}
-            ),
-        ),
+        signature=signature,
     )
 
 
@@ -227,11 +219,9 @@ def _signature(saved: Saved, scored: Scored, seed: int) -> Signature:
 def _check_group(saved: Saved, group: str | None) -> None:
     """Raises UsageError for another group than the model was made with."""
     if group not in {None, saved.group}:
-        made = (
-            f"without {called('group')}"
-            if saved.group is None
-            else f"with {called('group')} {saved.group}"
-        )
+        made = f"with {called('group')} {saved.group}"
+        if saved.group is None:
+            made = f"without {called('group')}"
         raise UsageError(
             f"the model was made {made}; leave {called('group')} out, or make another"
         )
