@@ -132,9 +132,8 @@ def _different(outputs: Outputs) -> tuple[IntArray, FloatArray]:
         counts[keys[row]] = counts.get(keys[row], 0) + 1
     if not first:
         raise UsageError("there is nothing to rate: every output is empty")
-    return np.array([*first.values()], dtype=np.int64), np.array(
-        [*counts.values()], np.float64
-    )
+    rows = np.array([*first.values()], dtype=np.int64)
+    return rows, np.array([*counts.values()], np.float64)
 
 
 def sizes_of(n: int, most: int, end: int) -> list[int]:

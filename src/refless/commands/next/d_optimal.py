@@ -27,9 +27,8 @@ def most_telling(
     for _ in range(n):
         variances = np.diag(remaining)
         total = variances + noise
-        gains = (
-            wanted @ np.square(remaining)
-        ) / total + wanted * variances * noise / total
+        others = wanted @ np.square(remaining)
+        gains = others / total + wanted * variances * noise / total
         gains[chosen] = -np.inf
         best = int(np.argmax(gains))
         chosen.append(best)

@@ -136,13 +136,12 @@ class PlanResult(Result):
         draw = (
             f"  refless next outputs.jsonl --goal mean -n {most.ratings} -o to-rate.csv"
         )
-        title = (
-            f"What {most.ratings:,} ratings show"
-            if self.of_ratings
-            else "How many ratings"
-        )
-        what = "What they show" if self.of_ratings else "What each goal takes"
-        goals = Section(title=what, table=table)
+        title = "How many ratings"
+        heading = "What each goal takes"
+        if self.of_ratings:
+            title = f"What {most.ratings:,} ratings show"
+            heading = "What they show"
+        goals = Section(title=heading, table=table)
         looks = [looks_section(self.looks)] if self.looks else []
         then = Section(title="Then", lines=("Draw outputs to rate at random:", draw))
         return Document(
@@ -156,23 +155,25 @@ class PlanResult(Result):
         """The number of ratings that reach each goal, or what so many show."""
         _, ratings, _, _, minutes = most.cells
         if self.of_ratings:
-            first = self.goals[0]
-            last = self.goals[-1]
-            parts = (
-                []
-                if math.isnan(first.within)
-                else [f"tell the {first.aim} to {first.size}"]
-            )
-            parts += (
-                [] if math.isnan(last.within) else [f"show a difference {last.size}"]
-            )
-            answers = " and ".join(parts) or "show nothing"
-            return f"{most.ratings:,} ratings ({minutes} minutes) {answers}, in 4 of 5 studies."
-        if beyond := [goal.cells[0] for goal in self.goals if not goal.ratings]:
+            size = f"{most.ratings:,} ratings ({minutes} minutes)"
+            return f"{size} {self._answers()}, in 4 of 5 studies."
+        beyond = [goal.cells[0] for goal in self.goals if not goal.ratings]
+        if beyond:
             return f"More than {MOST:,} ratings are needed for: {', '.join(beyond)}."
         return (
             f"{ratings} ratings ({minutes} minutes) reach each goal in 4 of 5 studies."
         )
+
+    def _answers(self) -> str:
+        """The width and the difference that so many ratings show."""
+        first = self.goals[0]
+        last = self.goals[-1]
+        parts = []
+        if not math.isnan(first.within):
+            parts.append(f"tell the {first.aim} to {first.size}")
+        if not math.isnan(last.within):
+            parts.append(f"show a difference {last.size}")
+        return " and ".join(parts) or "show nothing"
 
     def _rows(self) -> Rows:
         """One mapping a goal."""
@@ -192,40 +193,50 @@ def check_plan(call: Call, *, plan: bool) -> None:
         for each in call.parameters
         if call.values.get(each.name) is not each.default
     }
-    file = "outputs" in flags
     if plan:
-        surplus = [
-            flag
-            for name, flag in flags.items()
-            if name in NOT_OF_PLANS or not (file or name in WITHOUT_FILE)
-        ]
-        if surplus:
-            raise UsageError(
-                f"{called('plan')} rates nothing: leave out {', '.join(surplus)}"
-            )
-        check_together(
-            flags, "n", ("within", "difference"), "says what so many ratings show"
-        )
-        check_together(
-            flags, "outputs", ("sd", "base_rate"), "tells how far ratings differ"
-        )
-    if not plan and (alone := [flags[name] for name in OF_PLANS if name in flags]):
+        _check_planned(flags)
+        return
+    of_plans = [flags[name] for name in OF_PLANS if name in flags]
+    if of_plans:
         raise UsageError(
-            f"{', '.join(alone)}: for {called('plan')} alone, which is not there"
+            f"{', '.join(of_plans)}: for {called('plan')} alone, which is not there"
         )
-    if not plan and not file:
+    if "outputs" not in flags:
         raise UsageError(
             f"no outputs: name a FILE, or - for standard input; without any: {called('plan')}"
         )
 
 
+def _check_planned(flags: Mapping[str, str]) -> None:
+    """Raises UsageError for parameters that a plan does not take, or not together."""
+    surplus = [flag for name, flag in flags.items() if name in NOT_OF_PLANS]
+    if "outputs" not in flags:
+        surplus = [flag for name, flag in flags.items() if name not in WITHOUT_FILE]
+    if surplus:
+        raise UsageError(
+            f"{called('plan')} rates nothing: leave out {', '.join(surplus)}"
+        )
+    check_together(
+        flags, "n", ("within", "difference"), "says what so many ratings show"
+    )
+    check_together(
+        flags, "outputs", ("sd", "base_rate"), "tells how far ratings differ"
+    )
+
+
 def check_together(
-    flags: Mapping[str, str], name: str, others: Sequence[str], what: str
+    flags: Mapping[str, str], name: str, others: Sequence[str], answer: str
 ) -> None:
-    """Raises UsageError if what answers a question is there together with other answers to it."""
+    """Raises UsageError if a parameter is there together with others that answer the same.
+
+    Args:
+        flags: of the parameters that are there, by name.
+        name: of the parameter; others: that it leaves no room for.
+        answer: a verb and its object, of the parameter.
+    """
     surplus = [flags[other] for other in others if other in flags]
     if name in flags and surplus:
-        raise UsageError(f"{flags[name]} {what}: leave out {', '.join(surplus)}")
+        raise UsageError(f"{flags[name]} {answer}: leave out {', '.join(surplus)}")
 
 
 def pilot_of(pool: RatedPool) -> Pilot:
@@ -236,9 +247,8 @@ def pilot_of(pool: RatedPool) -> Pilot:
     low, high = pool.scale or VERDICTS
     values = (pool.ratings.values - low) / (high - low)
     texts: dict[int, list[float]] = {}
-    for text, value in sorted(
-        zip(pool.ratings.text.tolist(), values.tolist(), strict=True)
-    ):
+    ratings = zip(pool.ratings.text.tolist(), values.tolist(), strict=True)
+    for text, value in sorted(ratings):
         texts.setdefault(text, []).append(value)
     ordered = sorted(texts.values())
     sizes = [len(ratings) for ratings in ordered]
@@ -385,14 +395,12 @@ def _goals(study: Study, pilot: Pilot | None) -> list[Goal]:
         where = "on the scale" if on_scale else f"around {called('base_rate', passing)}"
         what = f"{difference * span:g}; give less than {first_goal.room * span:g}"
         raise UsageError(f"{called('difference')} has no room {where}: got {what}")
-    judge_aims: tuple[Aim, ...] = ("kappa", "TPR", "TNR")
-    judge_goals = [
-        replace(first_goal, aim=aim, within=NEAR, scale=False, pilot=None)
-        for aim in judge_aims
-    ]
+    of_judges = replace(first_goal, within=NEAR, scale=False, pilot=None)
     return [
         first_goal,
-        *judge_goals,
+        replace(of_judges, aim="kappa"),
+        replace(of_judges, aim="TPR"),
+        replace(of_judges, aim="TNR"),
         replace(first_goal, aim="difference", within=difference),
     ]
 
@@ -405,11 +413,12 @@ def _planned(goal: Goal, study: Study, seed: int) -> Planned:
     else:
         ratings = study.n
         within, reached = reach_of(goal, study.n, seed)
+    failures = None if goal.scale else round(ratings * (1 - goal.passing))
     return Planned(
         aim=goal.aim,
-        within=within * (study.span if goal.scale else 1.0),
+        within=within * study.span if goal.scale else within,
         ratings=ratings,
-        failures=None if goal.scale else round(ratings * (1 - goal.passing)),
+        failures=failures,
         reached=reached,
         minutes=ratings * study.minutes if ratings else math.nan,
     )

@@ -9,7 +9,7 @@ from refless.commands.next.active_learning import Choice, Goal, Step
 from refless.commands.next.best import confidence_said, race_section, standing_said
 from refless.commands.next.racing import Race
 from refless.commands.next.raters_file import argilla_records, label_studio_tasks
-from refless.data.records import Outputs
+from refless.data.records import Outputs, picked
 from refless.evaluation.comparing import Pair
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table
@@ -131,10 +131,11 @@ class NextResult(Result):
         """The file for raters: an output each, and no rating yet."""
         names = self._names()
         rating = dict.fromkeys(self.rating_columns)
-        return [
-            {name: row[role] for role, name in names.items()} | rating
-            for row in self._chosen()
-        ]
+        rows = []
+        for output in self._chosen():
+            row = {name: output[role] for role, name in names.items()}
+            rows.append(row | rating)
+        return rows
 
     def exported(self, tool: str) -> str:
         """Tasks of Label Studio, or records of Argilla."""
@@ -152,26 +153,33 @@ class NextResult(Result):
 
     def _chosen(self) -> list[dict[str, Any]]:
         """The chosen outputs by role, empty if there is no such column."""
-        columns = {role: getattr(self.outputs, name) for role, name in ROLES.items()}
+        rows = self.choice.rows
+        empty = ("",) * len(rows)
+        columns = [
+            picked(getattr(self.outputs, name), rows) or empty
+            for name in ROLES.values()
+        ]
         return [
-            {role: column[i] if column else "" for role, column in columns.items()}
-            for i in self.choice.rows.tolist()
+            dict(zip(ROLES, cells, strict=True)) for cells in zip(*columns, strict=True)
         ]
 
     def _document(self, most: int, room: int) -> Document:
+        verdict = f"{self._selection()} {self._brings()}"
+        notes = (
+            *self._confidence(),
+            *self._settles(),
+            *self._shows(),
+            *self._about(),
+            self.design,
+        )
         count = f"{len(self.choice.rows):,}"
+        every = f"of {len(self.outputs):,} outputs"
         return Document(
             title="What to have rated next",
-            verdict=f"{self._what()} {self._brings()}".strip(),
-            notes=(
-                *self._confidence(),
-                *self._settles(),
-                *self._shows(),
-                *self._about(),
-                self.design,
-            ),
-            facts=(("To rate", count, f"of {len(self.outputs):,} outputs"),),
-            sections=(*self._race(), *self._curve(), *self._asked(most, room)),
+            verdict=verdict.strip(),
+            notes=notes,
+            facts=(("To rate", count, every),),
+            sections=(*self._race(), *self._curve(), *self._to_rate(most, room)),
         )
 
     @property
@@ -186,7 +194,7 @@ class NextResult(Result):
 
     @property
     def _more(self) -> str:
-        """"more " before numbers of ratings if there are some already, else ""."""
+        """The word "more" before numbers of ratings, if there are some already."""
         return "more " if self.choice.already else ""
 
     def _ratings(self, n: int) -> str:
@@ -194,15 +202,14 @@ class NextResult(Result):
         if self.choice.goal != "compare":
             return counted(n, f"{self._more}rating")
         size = len(self.choice.rows) / self.choice.n
-        return (
-            f"{counted(n, f'{self._more}item')} ({counted(round(n * size), 'rating')})"
-        )
+        items = counted(n, f"{self._more}item")
+        return f"{items} ({counted(round(n * size), 'rating')})"
 
-    def _what(self) -> str:
+    def _selection(self) -> str:
         """The choice and its method, in words."""
         choice = self.choice
         if choice.race is not None:
-            return self._left(choice.race)
+            return self._standing(choice.race)
         both = " and ".join(f"'{clipped(name)}'" for name in choice.systems)
         units = f"{choice.n:,} of {counted(choice.units, self._unit)}"
         units += f" that {both} answered" if both else ""
@@ -210,7 +217,7 @@ class NextResult(Result):
             return f"{units}: those that should teach {estimator_name(self.signature)} most."
         return f"{units}, drawn at random."
 
-    def _left(self, race: Race) -> str:
+    def _standing(self, race: Race) -> str:
         """The systems that are left in the race, and the ratings that are asked of each."""
         if not len(self.choice.rows):
             return standing_said(race)
@@ -233,9 +240,8 @@ class NextResult(Result):
     def _brings(self) -> str:
         """The interval that the ratings should bring, in words."""
         choice = self.choice
-        if choice.race is not None or (
-            choice.goal == "learn" and choice.way == "telling"
-        ):
+        learns = choice.goal == "learn" and choice.way == "telling"
+        if choice.race is not None or learns:
             return ""
         step = {step.n: step for step in choice.curve}.get(choice.n)
         if step is None:
@@ -304,14 +310,12 @@ class NextResult(Result):
         if not choice.curve:
             return ()
         unit = "items" if choice.goal == "compare" else "ratings"
-        table = Table(
-            header=(unit, "at random", "from", "to"),
-            rows=tuple(
-                (f"{step.n:,}", *map(number, (step.width, step.low, step.high)))
-                for step in choice.curve
-            ),
-            numeric=(True,) * 4,
+        rows = tuple(
+            (f"{step.n:,}", *map(number, (step.width, step.low, step.high)))
+            for step in choice.curve
         )
+        header = (unit, "at random", "from", "to")
+        table = Table(header=header, rows=rows, numeric=(True,) * 4)
         after = f"in the raters' units, after so many {self._more}{unit}:"
         lines = (
             f"Expected half width of the 95 % interval, {after}",
@@ -320,7 +324,7 @@ class NextResult(Result):
         title = "What ratings should bring"
         return (Section(title=title, lines=lines, table=table),)
 
-    def _asked(self, most: int, room: int) -> tuple[Section, ...]:
+    def _to_rate(self, most: int, room: int) -> tuple[Section, ...]:
         """The outputs to rate and what to do with them; nothing if none is asked for."""
         if not len(self.choice.rows):
             return ()
@@ -328,23 +332,22 @@ class NextResult(Result):
 
     def _texts(self, most: int, room: int) -> tuple[Section, ...]:
         """The first outputs to rate."""
-        roles = [role for role in WIDTHS if role in self._names()]
-        rows = tuple(
-            tuple(clipped(row[role], WIDTHS[role] or room) for role in roles)
-            for row in self._chosen()[:most]
-        )
-        table = Table(header=tuple(roles), rows=rows)
+        roles = tuple(role for role in WIDTHS if role in self._names())
+        rows = []
+        for output in self._chosen()[:most]:
+            cells = [clipped(output[role], WIDTHS[role] or room) for role in roles]
+            rows.append(tuple(cells))
+        table = Table(header=roles, rows=tuple(rows))
+        section = Section(title="To rate", table=table)
         more = len(self.choice.rows) - len(rows)
-        lines = (f"{more} more: -o to-rate.csv writes all.",) if more > 0 else ()
-        return (
-            Section(title="To rate", table=table),
-            *([Section(lines=lines)] if lines else []),
-        )
+        if more <= 0:
+            return (section,)
+        return (section, Section(lines=(f"{more} more: -o to-rate.csv writes all.",)))
 
     def _next(self) -> Section:
         """The next steps with the outputs to rate."""
         names = " and ".join(f"'{clipped(name)}'" for name in self.rating_columns)
-        told = (
+        step = (
             f"Write them with -o to-rate.csv, have the column {names} filled in, then:"
         )
-        return Section(title="Then", lines=(told, f"  {self.then}"))
+        return Section(title="Then", lines=(step, f"  {self.then}"))

@@ -89,8 +89,7 @@ class ScoreResult(Result):
             *accepted_sections(scored, self.accepted),
             *systems_sections(scored.systems, rated_systems),
         ]
-        for line in self._warnings:
-            sections.append(Section(lines=(line,), warning=True))
+        sections += [Section(lines=(line,), warning=True) for line in self._warnings]
         sections += reasons_sections(scored.reasons, mean.n)
         sections += items_sections(scored, self.estimator.residuals(), room)
         return Document(
