@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Annotated
 
 import numpy as np
@@ -402,21 +403,13 @@ def _note_choice(
         note(
             f"of {choice.units:,} different outputs {max(MOST, n):,} were drawn to choose from"
         )
-    if blind and _name_systems(outputs):
+    names = {*outputs.systems} - {""}
+    if blind and any(name in text_id for name, text_id in product(names, outputs.ids)):
         note("ids hold names of systems: the file for raters is not blind by them")
     if outputs.ids and outputs.ids == numbered(len(outputs)):
         note(
             "without a column id the ids are numbers of rows: keep the files of outputs as they are"
         )
-
-
-def _name_systems(outputs: Outputs) -> bool:
-    """Whether an id contains the name of a system."""
-    names = {*outputs.systems} - {""}
-    for text_id in outputs.ids:
-        if any(name in text_id for name in names):
-            return True
-    return False
 
 
 def _columns(
