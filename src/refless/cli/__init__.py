@@ -113,8 +113,8 @@ def _unasked() -> None:
     """Stands for a command in the list of all."""
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(value: bool) -> None:
+    if value:
         typer.echo(f"refless {__version__}")
         raise typer.Exit
 

@@ -49,7 +49,7 @@ def colored() -> bool:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[float], None] | None]:
+def progress(work: str) -> Iterator[Callable[[float], None] | None]:
     """A bar on standard error for work of more than two seconds; None without a terminal there.
 
     Yields:
@@ -63,7 +63,7 @@ def progress(what: str) -> Iterator[Callable[[float], None] | None]:
 
     bar = Progress(console=Console(file=sys.stderr), transient=True)
     # without a total it shows that something is done
-    task = bar.add_task(what, total=None)
+    task = bar.add_task(work, total=None)
     timer = threading.Timer(PATIENCE, bar.start)
     timer.start()
     try:

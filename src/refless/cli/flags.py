@@ -117,8 +117,10 @@ def _flag(parameter: Parameter) -> inspect.Parameter:
 def flags_of(function: Callable[..., Result]) -> dict[str, str]:
     """The flag of each parameter by its name; for a word of the command line what stands for it."""
     return {
-        each.name: _metavar(each) if each.about.argument else each.longest
-        for each in parameters_of(function)
+        parameter.name: _metavar(parameter)
+        if parameter.about.argument
+        else parameter.longest
+        for parameter in parameters_of(function)
     }
 
 
@@ -163,8 +165,8 @@ def _typer(parameter: Parameter) -> Any:  # noqa: ANN401 - typer's own type
     files = "FILE" if parameter.kind == list[str] else None
     metavar = about.metavar or "|".join(about.choices) or files
     if about.argument:
-        many = "..." if metavar and parameter.kind == list[str] else ""
-        metavar = metavar and f"{metavar}{many}"
+        dots = "..." if metavar and parameter.kind == list[str] else ""
+        metavar = metavar and f"{metavar}{dots}"
         return typer.Argument(help=line, metavar=metavar, show_default=False)
     if parameter.kind is bool:
         name = names[0].removeprefix("--")

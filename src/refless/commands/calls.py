@@ -52,12 +52,17 @@ class Call:
         """A message as its reader calls parameters: `--score-column`, or `score_column=`."""
         if on_command_line():
             return message
-        for parameter in sorted(self.parameters, key=lambda each: -len(each.longest)):
+        for parameter in sorted(self.parameters, key=_flag_length):
             flags = () if parameter.about.argument else parameter.flags
             for flag in flags:
                 if flag in message:
                     message = _in_python(parameter, flag, message)
         return re.sub(r" \(in Python Columns\([^)]*\)\)", "", message)
+
+
+def _flag_length(parameter: Parameter) -> int:
+    """The key that sorts the longest flags first."""
+    return -len(parameter.longest)
 
 
 def _in_python(parameter: Parameter, flag: str, message: str) -> str:
@@ -124,7 +129,7 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, Mapping):
         return [",".join(f"{word}={_text(number)}" for word, number in value.items())]
     values = value if isinstance(value, list | tuple) else [value]
-    return [_text(each) for each in values]
+    return [_text(word) for word in values]
 
 
 def words_of(value: Any) -> list[str]:
@@ -132,8 +137,8 @@ def words_of(value: Any) -> list[str]:
     if value is None:
         return []
     values = list(value) if isinstance(value, list | tuple) else [value]
-    if all(isinstance(each, str | PathLike) or hasattr(each, "fit") for each in values):
-        return [_text(each) for each in values]
+    if all(isinstance(word, str | PathLike) or hasattr(word, "fit") for word in values):
+        return [_text(word) for word in values]
     return ["FILE"]
 
 
@@ -196,7 +201,7 @@ def _called(
     """The call, with the defaults of what is not given; TypeError where Python raises it."""
     name = function.__name__
     parameters = parameters_of(function)
-    _check_names(name, [*values], [each.name for each in parameters])
+    _check_names(name, [*values], [parameter.name for parameter in parameters])
     bound = inspect.signature(function).bind(*args, **values)
     bound.apply_defaults()
     return Call(name, parameters, dict(bound.arguments))

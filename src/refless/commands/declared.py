@@ -39,18 +39,18 @@ def explained(function: Callable[..., object]) -> str:
     indent = " " * 4
     lines = [
         fill(
-            f"{each.name}: {each.about.help}",
+            f"{parameter.name}: {parameter.about.help}",
             96,
             initial_indent=indent,
             subsequent_indent=2 * indent,
         )
-        for each in parameters_of(function)
-        if each.name not in names_in_doc and each.about.help
+        for parameter in parameters_of(function)
+        if parameter.name not in names_in_doc and parameter.about.help
     ]
     head, _, tail = doc.partition("\nArgs:\n")
     listed, blank, after = tail.partition("\n\n")
     kind = get_type_hints(function)["return"]
-    names = " or ".join(each.__name__ for each in get_args(kind) or (kind,))
+    names = " or ".join(result.__name__ for result in get_args(kind) or (kind,))
     result = f"\n\nReturns:\n    {names}, whose help() lists what it holds."
     args = "\n".join(filter(None, [listed, *lines]))
     return f"{head.rstrip()}\n\nArgs:\n{args}{result}{blank}{after}"

@@ -69,9 +69,9 @@ def named(estimator: Estimator) -> str:
 
 
 @contextmanager
-def shown(estimator: Estimator, what: str) -> Iterator[None]:
+def shown(estimator: Estimator, work: str) -> Iterator[None]:
     """Lets whoever watches see how far the estimator's work is."""
-    with progress(what) as estimator.progress:
+    with progress(work) as estimator.progress:
         yield
     estimator.progress = None
 

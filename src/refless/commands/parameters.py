@@ -255,7 +255,7 @@ def options_in(options: Any, kind: type[FileOptions]) -> dict[str, Any]:
         name = option.replace("-", "_")
         place = f"{called('reading')}: {option}"
         if name not in parameters:
-            names = [each.replace("_", "-") for each in parameters]
+            names = [parameter.replace("_", "-") for parameter in parameters]
             near = nearest(option, names)
             listed = ", ".join(names)
             raise UsageError(

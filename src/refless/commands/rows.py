@@ -186,9 +186,9 @@ def _zero_in(values: FloatArray) -> frozenset[float]:
         return frozenset()
     low = float(above.min())
     high = float(above.max())
-    starts_at_one = (low, high) in LIKELY_SCALES and low == 1 and 3 <= high <= 10
+    has_usual_ends = (low, high) in LIKELY_SCALES and low == 1 and 3 <= high <= 10
     are_integers = bool((above == above.round()).all())
-    is_code = starts_at_one and are_integers and zeros > int((above == 1).sum())
+    is_code = has_usual_ends and are_integers and zeros > int((above == 1).sum())
     return frozenset({0.0} if is_code else ())
 
 

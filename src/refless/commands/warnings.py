@@ -45,10 +45,10 @@ def note_repeated(labels: Sequence[object], result: str) -> None:
         note(f"{copies} of {len(labels)} texts occur more than once. {result}")
 
 
-def progress(what: str) -> AbstractContextManager[Share]:
+def progress(work: str) -> AbstractContextManager[Share]:
     """A bar for this work where somebody watches; it takes the share that is done."""
     bar = _bar.get()
-    return nullcontext() if bar is None else bar(what)
+    return nullcontext() if bar is None else bar(work)
 
 
 @contextmanager

@@ -81,10 +81,10 @@ def _listed(
 ) -> ListResult:
     """The first line of each class's docstring, and its parameters."""
     listed = []
-    for name, each in classes.items():
-        first_line = (each.__doc__ or name).splitlines()[0]
+    for name, kind_class in classes.items():
+        first_line = (kind_class.__doc__ or name).splitlines()[0]
         about = first_line + needs[name]
-        listed.append(Listed(name=name, about=about, parameters=parameters(each)))
+        listed.append(Listed(name=name, about=about, parameters=parameters(kind_class)))
     return ListResult(
         kind=kind,
         listed=tuple(listed),

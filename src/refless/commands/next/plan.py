@@ -130,32 +130,30 @@ class PlanResult(Result):
     looks: tuple[LookStep, ...] = ()
 
     def _shown(self) -> Document:
-        most = max(self.goals, key=lambda goal: goal.ratings)
+        largest = max(self.goals, key=lambda goal: goal.ratings)
         header = ("goal", "ratings", "failures", "by simulation", "minutes")
         table = Table(header=header, rows=tuple(goal.cells for goal in self.goals))
-        draw = (
-            f"  refless next outputs.jsonl --goal mean -n {most.ratings} -o to-rate.csv"
-        )
+        draw = f"  refless next outputs.jsonl --goal mean -n {largest.ratings} -o to-rate.csv"
         title = "How many ratings"
         heading = "What each goal takes"
         if self.of_ratings:
-            title = f"What {most.ratings:,} ratings show"
+            title = f"What {largest.ratings:,} ratings show"
             heading = "What they show"
         goals = Section(title=heading, table=table)
         looks = [looks_section(self.looks)] if self.looks else []
         then = Section(title="Then", lines=("Draw outputs to rate at random:", draw))
         return Document(
             title=title,
-            verdict=self._verdict(most),
+            verdict=self._verdict(largest),
             notes=(self.assumed, NOTES),
             sections=(goals, *looks, then),
         )
 
-    def _verdict(self, most: Planned) -> str:
+    def _verdict(self, largest: Planned) -> str:
         """The number of ratings that reach each goal, or what so many show."""
-        _, ratings, _, _, minutes = most.cells
+        _, ratings, _, _, minutes = largest.cells
         if self.of_ratings:
-            size = f"{most.ratings:,} ratings ({minutes} minutes)"
+            size = f"{largest.ratings:,} ratings ({minutes} minutes)"
             return f"{size} {self._answers()}, in 4 of 5 studies."
         beyond = [goal.cells[0] for goal in self.goals if not goal.ratings]
         if beyond:
@@ -189,9 +187,9 @@ class PlanResult(Result):
 def check_plan(call: Call, *, plan: bool) -> None:
     """Raises UsageError for parameters that do not go together, or if there is nothing to read."""
     flags = {
-        each.name: called(each.name)
-        for each in call.parameters
-        if call.values.get(each.name) is not each.default
+        parameter.name: called(parameter.name)
+        for parameter in call.parameters
+        if call.values.get(parameter.name) is not parameter.default
     }
     if plan:
         _check_planned(flags)
@@ -346,9 +344,9 @@ def _check_numbers(study: Study) -> None:
     span = study.span
     within = 0.05 * span if study.within is None else study.within
     if not 0 < within < span / 2:
-        what = f"{within:g}; half the scale is {span / 2:g}"
+        value = f"{within:g}; half the scale is {span / 2:g}"
         raise UsageError(
-            f"{called('within')} must be above 0 and below half the scale, got {what}"
+            f"{called('within')} must be above 0 and below half the scale, got {value}"
         )
     if study.spread is not None and study.scale is None:
         raise UsageError(
@@ -356,9 +354,9 @@ def _check_numbers(study: Study) -> None:
             f"{called('base_rate')}"
         )
     if study.spread is not None and not 0 < study.spread <= WIDEST * span:
-        what = f"{study.spread:g}; half the scale is {span / 2:g}"
+        value = f"{study.spread:g}; half the scale is {span / 2:g}"
         raise UsageError(
-            f"{called('sd')} must be above 0 and below half the scale, got {what}"
+            f"{called('sd')} must be above 0 and below half the scale, got {value}"
         )
     if study.n is not None and not FEWEST <= study.n <= MOST:
         raise UsageError(
@@ -393,8 +391,8 @@ def _goals(study: Study, pilot: Pilot | None) -> list[Goal]:
         difference = study.difference / span
     if not difference < first_goal.room:
         where = "on the scale" if on_scale else f"around {called('base_rate', passing)}"
-        what = f"{difference * span:g}; give less than {first_goal.room * span:g}"
-        raise UsageError(f"{called('difference')} has no room {where}: got {what}")
+        value = f"{difference * span:g}; give less than {first_goal.room * span:g}"
+        raise UsageError(f"{called('difference')} has no room {where}: got {value}")
     of_judges = replace(first_goal, within=NEAR, scale=False, pilot=None)
     return [
         first_goal,

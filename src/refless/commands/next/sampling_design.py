@@ -86,10 +86,10 @@ class Units:
         width = min(forecast.half_width, self.most)
         return Step(n, width, min(low, self.most), min(high, self.most))
 
-    def needed(self, wanted: float) -> int:
-        """Least number whose half width is no larger than wanted; 0 if none is."""
+    def needed(self, width: float) -> int:
+        """Least number whose half width is no larger than this width; 0 if none is."""
         sizes = range(2, len(self.members) + 1)
-        place = bisect_left(sizes, 1, key=lambda n: self.half_width(n) <= wanted)
+        place = bisect_left(sizes, 1, key=lambda n: self.half_width(n) <= width)
         return sizes[place] if place < len(sizes) else 0
 
 
@@ -227,9 +227,9 @@ def _with_spread(
             continue
         gaps.append(values[b].mean() - values[a].mean())
         equal = {outputs.texts[i] for i in a} == {outputs.texts[i] for i in b}
-        variance_of_one = 1 / len(a) + 1 / len(b)
+        unpaired = 1 / len(a) + 1 / len(b)
         shared = 2 * alike / math.sqrt(len(a) * len(b))
-        missed.append(0.0 if equal else spread**2 * (variance_of_one - shared))
+        missed.append(0.0 if equal else spread**2 * (unpaired - shared))
     if not gaps:  # no item with both answers to ask
         single = _variance(values[estimates.defined]) + spread**2
         return replace(units, variance=2 * single, freedom=freedom)

@@ -166,12 +166,14 @@ def _needed(
     tested from. Of many shares the lowest is often low by chance.
     """
     enough = []
-    tried = np.unique(np.geomspace(n, MOST * n, 60).astype(int)).tolist() if n else []
+    sizes_ahead = (
+        np.unique(np.geomspace(n, MOST * n, 60).astype(int)).tolist() if n else []
+    )
     for step, size in zip(steps, sizes, strict=True):
         if _highest(step.wrong, size, (1 - LIKELY) / STARTS) > at_most_wrong:
             continue
         share = _highest(step.wrong, size, EVEN)
-        for ratings in tried:
+        for ratings in sizes_ahead:
             later = size * ratings / n
             if _highest(share, later, START_ERROR) <= at_most_wrong:
                 enough.append(ratings)

@@ -63,8 +63,8 @@ def plain(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    same = text if text.isascii() else normalize("NFKC", text)
-    return " ".join(_WORD.findall(same.casefold()))
+    normal = text if text.isascii() else normalize("NFKC", text)
+    return " ".join(_WORD.findall(normal.casefold()))
 
 
 def copies(
@@ -86,12 +86,12 @@ def copies(
     groups, rated_groups = groups_of(outputs, rated)
     both = np.concatenate([groups, rated_groups[sample]])
     holder = _holders(queries, corpus, both, rated_groups)
-    held, between_rated = np.split(holder >= 0, [len(texts)])
-    ours = Marks(held, groups, outputs.systems)
+    is_held, between_rated = np.split(holder >= 0, [len(texts)])
+    ours = Marks(is_held, groups, outputs.systems)
     against = Marks(between_rated, rated_groups[sample], picked(rated.systems, sample))
     copied = [
         Copied(id=outputs.ids[i], rated=rated.ids[holder[i]])
-        for i in np.flatnonzero(held).tolist()
+        for i in np.flatnonzero(is_held).tolist()
     ]
     result = Copies(
         n_itself=_itself(outputs, rated),
@@ -100,7 +100,7 @@ def copies(
         sources=bool(outputs.sources and rated.sources),
         which=tuple(copied),
     )
-    return result, held
+    return result, is_held
 
 
 def _itself(outputs: Outputs, rated: RatedPool) -> int:
@@ -125,11 +125,11 @@ def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
     if rated_labels and labels:
         names = [name or (i, "") for i, name in enumerate((*rated_labels, *labels))]
     else:
-        known = {*zip(rated.ids, rated.texts, strict=True)}
+        rated_pairs = {*zip(rated.ids, rated.texts, strict=True)}
         pairs = zip(outputs.ids, outputs.texts, strict=True)
         names = [*rated.ids]
         for i, (name, text) in enumerate(pairs):
-            names.append(name if (name, text) in known else (i, name))
+            names.append(name if (name, text) in rated_pairs else (i, name))
     places: dict[object, int] = {}
     numbers = [places.setdefault(name, len(places)) for name in names]
     groups = np.array(numbers, dtype=np.int64)

@@ -175,8 +175,8 @@ def _apart(rated: _Numbers) -> FloatArray:
     least = _least(OTHER if names else KIN)
     for name in names if len(names) > 1 else ():
         system = rated.of({name})
-        others = rated.of({*rated.systems} - {name})
-        gaps = map(gap, system.values.T, others.values.T)
+        remaining = rated.of({*rated.systems} - {name})
+        gaps = map(gap, system.values.T, remaining.values.T)
         least = np.maximum(least, [shift.distance for shift in gaps])
     return least
 
@@ -199,7 +199,7 @@ def _numbers(outputs: Outputs, rated: RatedPool) -> tuple[_Numbers, _Numbers]:
         rated_groups = np.arange(len(rated))
         groups = np.arange(len(outputs)) + len(rated)
     pool = PreparedBleu.build(rated.texts, Shape())
-    known = _known(rated.texts, rated_groups)
+    vocabulary = _vocabulary(rated.texts, rated_groups)
 
     def of(texts: tuple[str, ...], units: IntArray, systems: Sequence[str]) -> _Numbers:
         names = systems or ("",) * len(texts)
@@ -207,7 +207,7 @@ def _numbers(outputs: Outputs, rated: RatedPool) -> tuple[_Numbers, _Numbers]:
             surface(texts),
             _again(texts, units, names),
             _nearest(pool, texts, units, rated_groups),
-            _order(texts, units, known),
+            _order(texts, units, vocabulary),
         )
         return _Numbers(np.column_stack(columns), [*map(str, units.tolist())], names)
 
@@ -225,8 +225,8 @@ def _again(texts: Sequence[str], groups: IntArray, names: Sequence[str]) -> Floa
     quarters = []
     for name, text, group in rows:
         again = copies[name, text] - copies_in_group[name, text, group]
-        others = every[name] - every_in_group[name, group]
-        quarters.append(int(4 * (again / max(1, others))) / 4)
+        remaining = every[name] - every_in_group[name, group]
+        quarters.append(int(4 * (again / max(1, remaining))) / 4)
     return np.array(quarters)
 
 
@@ -238,16 +238,16 @@ def _nearest(
     return np.asarray(pool.cosine(texts, work).max(axis=1, initial=-1.0))
 
 
-Known = dict[tuple[str, ...], int]
+Vocabulary = dict[tuple[str, ...], int]
 
 
-def _known(texts: Sequence[str], groups: IntArray) -> Known:
+def _vocabulary(texts: Sequence[str], groups: IntArray) -> Vocabulary:
     """The group of each word and of each pair of words of the rated texts; -1 for several."""
-    known: Known = {}
+    vocabulary: Vocabulary = {}
     for text, group in zip(texts, groups.tolist(), strict=True):
         for run in _runs(text):
-            known[run] = group if known.get(run, group) == group else -1
-    return known
+            vocabulary[run] = group if vocabulary.get(run, group) == group else -1
+    return vocabulary
 
 
 def _runs(text: str) -> list[tuple[str, ...]]:
@@ -255,15 +255,17 @@ def _runs(text: str) -> list[tuple[str, ...]]:
     return [*((word,) for word in tokens), *pairwise(tokens)]
 
 
-def _order(texts: Sequence[str], groups: IntArray, known: Known) -> FloatArray:
+def _order(
+    texts: Sequence[str], groups: IntArray, vocabulary: Vocabulary
+) -> FloatArray:
     """[n] share of the pairs of known words that are known too, from texts of other groups."""
     shares = []
     for text, group in zip(texts, groups.tolist(), strict=True):
         count = 0  # of pairs of known words
-        count_known = 0
+        count_shared = 0
         for pair in pairwise(words(text)):
-            if all(known.get((word,), group) != group for word in pair):
+            if all(vocabulary.get((word,), group) != group for word in pair):
                 count += 1
-                count_known += known.get(pair, group) != group
-        shares.append(count_known / count if count else 0.0)
+                count_shared += vocabulary.get(pair, group) != group
+        shares.append(count_shared / count if count else 0.0)
     return np.array(shares)

@@ -219,11 +219,11 @@ def _signature(saved: Saved, scored: Scored, seed: int) -> Signature:
 def _check_group(saved: Saved, group: str | None) -> None:
     """Raises UsageError for another group than the model was made with."""
     if group not in {None, saved.group}:
-        made = f"with {called('group')} {saved.group}"
+        origin = f"with {called('group')} {saved.group}"
         if saved.group is None:
-            made = f"without {called('group')}"
+            origin = f"without {called('group')}"
         raise UsageError(
-            f"the model was made {made}; leave {called('group')} out, or make another"
+            f"the model was made {origin}; leave {called('group')} out, or make another"
         )
 
 

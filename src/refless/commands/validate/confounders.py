@@ -74,11 +74,11 @@ def confounders(pool: RatedPool, method: Replicates) -> Confounders:
             freedom = _freedom(cell[defined])
             if freedom >= FEWEST:
                 values = method.table(_within(split, cell))
-                within[name] = _left(whole, values, 1 / math.sqrt(freedom))
+                within[name] = _part(whole, values, 1 / math.sqrt(freedom))
     lengths = lengths_of(pool)
     if len({*lengths.tolist()}) > 1:
         values = method.table(_partial(split, np.log1p(lengths)))
-        within["length"] = _left(whole, values)
+        within["length"] = _part(whole, values)
     value, ends = measured("spearman", method)
     defined = {
         name: part for name, part in within.items() if not math.isnan(part.value)
@@ -136,7 +136,7 @@ def _scored(split: Split, estimates: FloatArray) -> tuple[IntArray, FloatArray]:
     return rows, values[rows]
 
 
-def _left(whole: FloatArray, values: FloatArray, least: float = 0.0) -> Left:
+def _part(whole: FloatArray, values: FloatArray, least: float = 0.0) -> Left:
     return Left(
         value=float(values[0, 0]),
         interval=interval_of(values, RHO, least=least),

@@ -44,11 +44,11 @@ def confounder_lines(result: Confounders) -> tuple[str, ...]:
     if not result.whole_interval[0] > 0:
         return ()
     lines = []
-    whole = f"A part of the correlation ({number(result.whole)})"
+    start = f"A part of the correlation ({number(result.whole)})"
     for name, part in result.within.items():
         if part.lost_interval[0] > 0 and part.value <= (1 - SMALL) * result.whole:
             value = with_interval(part.value, part.interval)
-            lines.append(f"{whole} is {NAMES[name]}: {FIXED[name]} it is {value}.")
+            lines.append(f"{start} is {NAMES[name]}: {FIXED[name]} it is {value}.")
     return tuple(lines)
 
 
@@ -124,8 +124,8 @@ def _added(
     start = f"{unclear}, but may add up to {number(high)}"
     if low > 0 or high < 0:
         start = shown.format("better" if low > 0 else "less well")
-    whole = min(both.coverage, alone.coverage) == 1
-    difference = "difference" if whole else "difference on the texts that both have"
+    complete = min(both.coverage, alone.coverage) == 1
+    difference = "difference" if complete else "difference on the texts that both have"
     numbers = f"Spearman {number(both.spearman)} against {number(alone.spearman)}"
     interval = with_interval(gap.value, gap.interval)
     return f"{start}: {numbers}, {difference} {interval}."

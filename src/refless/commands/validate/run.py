@@ -91,8 +91,8 @@ def validate(
         lower_is_better=lower_is_better,
         score_column=score_column,
     )
-    is_one = isinstance(estimator, str) or hasattr(estimator, "fit")
-    specs = [estimator] if is_one else estimator
+    is_single = isinstance(estimator, str) or hasattr(estimator, "fit")
+    specs = [estimator] if is_single else estimator
     candidates = [chosen(spec, threads, seed) for spec in specs or CANDIDATES]
     pool, column = rated_of(rated, rows, group)
     labels = group_names(pool, group, column)
@@ -153,7 +153,7 @@ def _result(
 
     def crossed(groups: IntArray, blocks: IntArray) -> CrossValidated:
         """Held-out estimates of the estimator to use; those that are there are taken."""
-        if _are_same(groups, parts.groups):
+        if _are_equal(groups, parts.groups):
             return methods[reference][1]
         return cross_validated(best, pool, groups, blocks)[1]
 
@@ -175,7 +175,7 @@ def _result(
     )
 
 
-def _are_same(groups: IntArray, others: IntArray) -> bool:
+def _are_equal(groups: IntArray, others: IntArray) -> bool:
     """Whether both put the same texts together, whatever the numbers."""
     both = np.stack([groups, others])
     pairs = len(np.unique(both, axis=1).T)
