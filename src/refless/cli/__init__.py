@@ -45,10 +45,10 @@ class Commands(TyperGroup):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's own
-        """As its base; without a command, help."""
-        return super().parse_args(
-            ctx, args or ([] if ctx.resilient_parsing else ["--help"])
-        )
+        """Parses as its base does; without a command, shows help."""
+        if not args and not ctx.resilient_parsing:
+            args = ["--help"]
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own
         """Usage, what it is for, options, commands."""
@@ -64,23 +64,22 @@ class Commands(TyperGroup):
                 formatter.write_dl(lines)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - click's own
-        """As its base, with the command's own flags: its module is loaded."""
-        name, commands, rest = super().resolve_command(ctx, args)
+        """The command with its own flags: its module is loaded."""
+        name, commands, words = super().resolve_command(ctx, args)
         if commands is None:
-            return name, commands, rest
-        from refless.cli.flags import (
-            command_of,
-        )  # takes longer to load than all of --help
+            return name, commands, words
+        # takes longer to load than all of --help
+        from refless.cli.flags import command_of
 
-        return name, command_of(str(name)), rest
+        return name, command_of(str(name)), words
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - click's own
-        """As its base."""
+        """The context of its base; messages of errors are printable."""
         with _printable():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - click's own
-        """As its base."""
+        """Runs the command; messages of errors are printable."""
         with _printable():
             return super().invoke(ctx)
 
@@ -114,8 +113,8 @@ def _unasked() -> None:
     """Stands for a command in the list of all."""
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(value: bool) -> None:
+    if value:
         typer.echo(f"refless {__version__}")
         raise typer.Exit
 
@@ -158,12 +157,13 @@ def guarded(run: Callable[[], Any]) -> int:
         return WRONG_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
-    except SystemExit as left:
-        if left.code == INTERNAL_ERROR and console.reader_left():
+    except SystemExit as end:
+        if end.code == INTERNAL_ERROR and console.reader_left():
             return DONE
         raise
     except Exception as fault:  # noqa: BLE001 - whatever it is, it is said whose fault it is
-        if (of_system := ours(fault)) is not None:
+        of_system = ours(fault)
+        if of_system is not None:
             say(f"error: {of_system}")
             return WRONG_INPUT
         console.write_error(_internal_error(fault))
@@ -173,7 +173,7 @@ def guarded(run: Callable[[], Any]) -> int:
 
 def _internal_error(fault: Exception) -> str:
     """The traceback, and whose fault it is: of a package that adds to refless, or ours."""
-    shown = "".join(traceback.format_exception(fault))
+    lines = "".join(traceback.format_exception(fault))
     package = blamed(fault)
     verdict = THEIR_FAULT.format(package) if package else OUR_FAULT
-    return printable(shown, keep="\n") + verdict
+    return printable(lines, keep="\n") + verdict

@@ -49,7 +49,7 @@ def colored() -> bool:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[float], None] | None]:
+def progress(work: str) -> Iterator[Callable[[float], None] | None]:
     """A bar on standard error for work of more than two seconds; None without a terminal there.
 
     Yields:
@@ -62,9 +62,8 @@ def progress(what: str) -> Iterator[Callable[[float], None] | None]:
     from rich.progress import Progress
 
     bar = Progress(console=Console(file=sys.stderr), transient=True)
-    task = bar.add_task(
-        what, total=None
-    )  # that something is done, until it is told how much
+    # without a total it shows that something is done
+    task = bar.add_task(work, total=None)
     timer = threading.Timer(PATIENCE, bar.start)
     timer.start()
     try:
@@ -85,9 +84,8 @@ def open_missing() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(
-                os.devnull, os.O_RDWR
-            )  # takes the lowest number that is free: this one
+            # takes the lowest number that is free: this one
+            os.open(os.devnull, os.O_RDWR)
     for name, mode in (("stdin", "r"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123

@@ -63,7 +63,8 @@ class PlainCommand(TyperCommand):
         groups: dict[str, list[tuple[str, str]]] = {}
         for option in self.get_params(ctx):
             panel = getattr(option, "rich_help_panel", None) or "Options"
-            if (line := option.get_help_record(ctx)) is not None:
+            line = option.get_help_record(ctx)
+            if line is not None:
                 groups.setdefault(panel, []).append(line)
         for panel, lines in groups.items():
             with formatter.section(panel):
@@ -72,36 +73,26 @@ class PlainCommand(TyperCommand):
 
 def as_command(function: Callable[..., Result]) -> Callable[..., None]:
     """A function for typer: it takes the flags that are there, calls, and shows the result."""
+    parameters = parameters_of(function)
 
     def run(_context: typer.Context, **values: Any) -> None:  # noqa: ANN401 - whatever flags hold
-        format_, files, csv_safe = (
-            values.pop(name) for name in ("format", "out", "csv_safe")
-        )
-        given = {
-            name: _by_name(kinds[name].longest, value)
-            if kinds[name].kind == TABLE
-            else value
-            for name, value in values.items()
-            if getattr(_context.get_parameter_source(name), "name", "") != "DEFAULT"
-        }
-        make = partial(function, **given)
+        arguments: dict[str, Any] = {}
+        for parameter in parameters:
+            name = parameter.name
+            source = _context.get_parameter_source(name)
+            if getattr(source, "name", "") == "DEFAULT":
+                continue
+            arguments[name] = values[name]
+            if parameter.kind == TABLE:
+                arguments[name] = _by_name(parameter.longest, values[name])
+        make = partial(function, **arguments)
+        files = values["out"] or []
         with command_line(flags_of(function)):
-            show(function.__name__, make, format_, files or [], csv_safe)
+            show(function.__name__, make, values["format"], files, values["csv_safe"])
 
-    kinds = {each.name: each for each in parameters_of(function)}
     keyword = inspect.Parameter.KEYWORD_ONLY
     flags = [
-        inspect.Parameter(
-            each.name,
-            keyword,
-            default=inspect.Parameter.empty
-            if each.default is MISSING
-            else each.default,
-            annotation=Annotated[_kind(each), _typer(each)],
-        )
-        for each in kinds.values()
-    ]
-    flags += [
+        *map(_flag, parameters),
         inspect.Parameter("_context", keyword, annotation=typer.Context),
         inspect.Parameter("format", keyword, default=Format.TEXT, annotation=SHOWN),
         inspect.Parameter("out", keyword, default=None, annotation=SAVED),
@@ -112,16 +103,29 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
     return run
 
 
+def _flag(parameter: Parameter) -> inspect.Parameter:
+    """A parameter of the function as typer reads it."""
+    missing = parameter.default is MISSING
+    return inspect.Parameter(
+        parameter.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if missing else parameter.default,
+        annotation=Annotated[_kind(parameter), _typer(parameter)],
+    )
+
+
 def flags_of(function: Callable[..., Result]) -> dict[str, str]:
     """The flag of each parameter by its name; for a word of the command line what stands for it."""
     return {
-        each.name: _metavar(each) if each.about.argument else each.longest
-        for each in parameters_of(function)
+        parameter.name: _metavar(parameter)
+        if parameter.about.argument
+        else parameter.longest
+        for parameter in parameters_of(function)
     }
 
 
 def _metavar(parameter: Parameter) -> str:
-    """What stands for a word of the command line in help and messages: FILE, or its name."""
+    """The placeholder of a word of the command line in help and messages: FILE, or its name."""
     files = "FILE" if parameter.kind == list[str] else parameter.name.upper()
     return parameter.about.metavar or files
 
@@ -161,19 +165,17 @@ def _typer(parameter: Parameter) -> Any:  # noqa: ANN401 - typer's own type
     files = "FILE" if parameter.kind == list[str] else None
     metavar = about.metavar or "|".join(about.choices) or files
     if about.argument:
-        many = "..." if metavar and parameter.kind == list[str] else ""
-        metavar = metavar and f"{metavar}{many}"
+        dots = "..." if metavar and parameter.kind == list[str] else ""
+        metavar = metavar and f"{metavar}{dots}"
         return typer.Argument(help=line, metavar=metavar, show_default=False)
     if parameter.kind is bool:
         name = names[0].removeprefix("--")
-        names = (
-            (f"--{name}",) if parameter.default is False else (f"--{name}/--no-{name}",)
-        )
+        off = "" if parameter.default is False else f"/--no-{name}"
+        names = (f"--{name}{off}",)
     return typer.Option(
         *names,
         help=line,
         metavar=metavar,
         rich_help_panel=about.panel or None,
-        show_default=parameter.default is not None
-        and not isinstance(parameter.default, bool),
+        show_default=not isinstance(parameter.default, bool | None),
     )

@@ -31,8 +31,8 @@ class Format(StrEnum):
 def show(
     command: str,
     make: Callable[[], Result],
-    shown: Format,
-    saved: Sequence[str],
+    output: Format,
+    files: Sequence[str],
     csv_safe: bool,
 ) -> None:
     """Makes a result, writes its files, each whole or not at all, then standard output.
@@ -41,25 +41,25 @@ def show(
         UsageError: before any work is done, a file that cannot be written after it.
         typer.Exit: with the result's exit status, where that is not 0.
     """
-    check(saved, command)
+    check(files, command)
     with watched(say, progress):
         result = make()
-        for name in saved:
+        for name in files:
             result.save(name, csv_safe=csv_safe)
             say(f"wrote {name}")
-    if shown is Format.TEXT:
+    if output is Format.TEXT:
         put(result.as_text(color=colored(), width=width()))
     else:
-        put(result.content(shown, csv_safe=csv_safe), encoding="utf-8")
+        put(result.content(output, csv_safe=csv_safe), encoding="utf-8")
     result.serve()
     if result.exit_status:
         raise typer.Exit(result.exit_status)
 
 
-def check(saved: Sequence[str], command: str) -> None:
+def check(files: Sequence[str], command: str) -> None:
     """Raises UsageError for a file that the command reads, InputError for one it cannot write."""
-    named = _named()
-    for name in saved:
+    inputs = _inputs()
+    for name in files:
         try:
             tool, path = tool_in(name)
             if tool is None:
@@ -68,29 +68,35 @@ def check(saved: Sequence[str], command: str) -> None:
                 check_tool(tool, command)
         except UsageError as fault:
             raise UsageError(f"-o {fault}") from None
-        if _among(named, Path(path)):
+        if any(_among(inputs, status) for status in _status(Path(path))):
             raise UsageError(
                 f"-o {path} would overwrite a file that is read; name another"
             )
         check_writable(path)
 
 
-def _named() -> list[os.stat_result]:
+def _inputs() -> list[os.stat_result]:
     """Files and folders that the command line names, but for those of -o; `-` is what is piped."""
     statuses = []
     previous = ""
     for word in sys.argv[1:]:
-        flag, _, value = (
-            word.partition("=") if word.startswith("--") else ("", "", word)
-        )
+        flag = ""
+        value = word
+        if word.startswith("--"):
+            flag, _, value = word.partition("=")
         if "--out" not in {flag, previous} and previous != "-o" and value:
-            for path in matching(workbook_of(value)[0]):
-                statuses += _status(sys.stdin.fileno if value == "-" else Path(path))
-            for part in re.split(r"[=,:()]", value)[
-                1:
-            ]:  # folders and files in specifications
-                statuses += _status(Path(part)) if part else []
+            statuses += _statuses(value)
         previous = word
+    return statuses
+
+
+def _statuses(value: str) -> list[os.stat_result]:
+    """Files and folders that a value names, those in specifications too."""
+    statuses = []
+    for path in matching(workbook_of(value)[0]):
+        statuses += _status(sys.stdin.fileno if value == "-" else Path(path))
+    for part in filter(None, re.split(r"[=,:()]", value)[1:]):
+        statuses += _status(Path(part))
     return statuses
 
 
@@ -98,17 +104,12 @@ def _status(of: Path | Callable[[], int]) -> list[os.stat_result]:
     """Of a file, a folder or what a number stands for; nothing where there is none."""
     try:
         return [of.stat() if isinstance(of, Path) else os.fstat(of())]
-    except (
-        OSError,
-        ValueError,
-    ):  # a text too long for a name, a closed or made-up input
-        return []
+    except (OSError, ValueError):
+        return []  # a text too long for a name, a closed or made-up input
 
 
-def _among(named: list[os.stat_result], path: Path) -> bool:
-    return any(
-        os.path.samestat(status, other) for status in _status(path) for other in named
-    )
+def _among(inputs: list[os.stat_result], output: os.stat_result) -> bool:
+    return any(os.path.samestat(output, status) for status in inputs)
 
 
 def put(text: str, *, encoding: str | None = None) -> None:

@@ -52,31 +52,34 @@ class Call:
         """A message as its reader calls parameters: `--score-column`, or `score_column=`."""
         if on_command_line():
             return message
-        for each in sorted(
-            self.parameters, key=lambda parameter: -len(parameter.longest)
-        ):
-            flags = () if each.about.argument else each.flags
-            for flag in (flag for flag in flags if flag in message):
-                pattern = rf"(?<![\w-]){flag}(?![\w-])"
-                if each.kind == dict[str, Any]:
-                    pair = rf"{flag} (?:'[\w-]+=[^']*'|[\w-]+=[^\s;)']*[^\s;,.)'])"
-                    pairs = rf"(?<![\w-]){pair}(?: {pair})*"
-                    message = re.sub(pairs, partial(_as_dict, each.name), message)
-                    message = re.sub(pattern, each.name, message)
-                message = re.sub(
-                    rf"{pattern} (-?[\d.]+) (-?[\d.]+)",
-                    rf"{each.name}=(\1, \2)",
-                    message,
-                )
-                for choice in each.about.choices or WORDS.get(each.name, ()):
-                    message = message.replace(
-                        f"{flag} {choice}", f"{each.name}='{choice}'"
-                    )
-                message = re.sub(rf"{pattern}(?=:| must| goes)", each.name, message)
-                message = re.sub(
-                    rf"{pattern}( (?=[A-Z0-9']))?", f"{each.name}=", message
-                )
+        for parameter in sorted(self.parameters, key=_flag_length):
+            flags = () if parameter.about.argument else parameter.flags
+            for flag in flags:
+                if flag in message:
+                    message = _in_python(parameter, flag, message)
         return re.sub(r" \(in Python Columns\([^)]*\)\)", "", message)
+
+
+def _flag_length(parameter: Parameter) -> int:
+    """The key that sorts the longest flags first."""
+    return -len(parameter.longest)
+
+
+def _in_python(parameter: Parameter, flag: str, message: str) -> str:
+    """The message with the parameter in place of its flag."""
+    name = parameter.name
+    pattern = rf"(?<![\w-]){flag}(?![\w-])"
+    if parameter.kind == dict[str, Any]:
+        pair = rf"{flag} (?:'[\w-]+=[^']*'|[\w-]+=[^\s;)']*[^\s;,.)'])"
+        pairs = rf"(?<![\w-]){pair}(?: {pair})*"
+        message = re.sub(pairs, partial(_as_dict, name), message)
+        message = re.sub(pattern, name, message)
+    two_numbers = rf"{pattern} (-?[\d.]+) (-?[\d.]+)"
+    message = re.sub(two_numbers, rf"{name}=(\1, \2)", message)
+    for choice in parameter.about.choices or WORDS.get(name, ()):
+        message = message.replace(f"{flag} {choice}", f"{name}='{choice}'")
+    message = re.sub(rf"{pattern}(?=:| must| goes)", name, message)
+    return re.sub(rf"{pattern}( (?=[A-Z0-9']))?", f"{name}=", message)
 
 
 def _as_dict(name: str, flags: re.Match[str]) -> str:
@@ -92,7 +95,7 @@ def _as_dict(name: str, flags: re.Match[str]) -> str:
 
 
 def _words(parameter: Parameter, value: Any) -> list[str]:
-    """What sets a parameter to a value; nothing for its default."""
+    """The words that set a parameter to a value; none for its default."""
     default = parameter.default
     name = parameter.longest
     if parameter.about.argument:
@@ -102,24 +105,31 @@ def _words(parameter: Parameter, value: Any) -> list[str]:
     if isinstance(value, bool):
         return [name if value else f"--no-{name.removeprefix('--')}"]
     if parameter.kind == list[str]:
-        return [word for text in words_of(value) for word in (name, text)]
+        return _repeated(name, words_of(value))
     if isinstance(value, list | tuple) and parameter.kind is not str:
         return [name, *map(_text, value)]
     if isinstance(value, Mapping):
-        pairs = [(key, text) for key, texts in value.items() for text in _texts(texts)]
-        return [word for key, text in pairs for word in (name, f"{key}={text}")]
+        words: list[str] = []
+        for key, texts in value.items():
+            words += _repeated(name, [f"{key}={text}" for text in _texts(texts)])
+        return words
     return [name, _text(value)]
 
 
+def _repeated(name: str, values: Sequence[str]) -> list[str]:
+    """The flag before each of its values."""
+    words: list[str] = []
+    for value in values:
+        words += [name, value]
+    return words
+
+
 def _texts(value: Any) -> list[str]:
-    """What stands behind NAME= for each of one or several values, or for a mapping."""
+    """The text behind NAME= for each of one or several values, or for a mapping."""
     if isinstance(value, Mapping):
         return [",".join(f"{word}={_text(number)}" for word, number in value.items())]
-    several = value if isinstance(value, list | tuple) else [value]
-    return [
-        "yes" if each is True else "no" if each is False else _text(each)
-        for each in several
-    ]
+    values = value if isinstance(value, list | tuple) else [value]
+    return [_text(word) for word in values]
 
 
 def words_of(value: Any) -> list[str]:
@@ -127,12 +137,15 @@ def words_of(value: Any) -> list[str]:
     if value is None:
         return []
     values = list(value) if isinstance(value, list | tuple) else [value]
-    if all(isinstance(each, str | PathLike) or hasattr(each, "fit") for each in values):
-        return [_text(each) for each in values]
+    if all(isinstance(word, str | PathLike) or hasattr(word, "fit") for word in values):
+        return [_text(word) for word in values]
     return ["FILE"]
 
 
 def _text(value: Any) -> str:
+    """One value as a word of a specification or of the command line."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if hasattr(value, "fit"):
         return spec_of(estimator_of(value), ESTIMATORS)
     if isinstance(value, float):
@@ -170,11 +183,11 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
                 raise
             finally:
                 _call.reset(token)
-        if where := tuple(words_of(call.values.get("where"))):
+        where = tuple(words_of(call.values.get("where")))
+        if where:
             result = replace(result, signature=result.signature.plus(where=where))
-        return replace(
-            result, notes=tuple(map(call.worded, notes)), command=call.line()
-        )
+        sentences = tuple(map(call.worded, notes))
+        return replace(result, notes=sentences, command=call.line())
 
     run.__doc__ = explained(function)
     run.__annotations__ = get_type_hints(function)
@@ -188,30 +201,31 @@ def _called(
     """The call, with the defaults of what is not given; TypeError where Python raises it."""
     name = function.__name__
     parameters = parameters_of(function)
-    _check_names(name, [*values], [each.name for each in parameters])
+    _check_names(name, [*values], [parameter.name for parameter in parameters])
     bound = inspect.signature(function).bind(*args, **values)
     bound.apply_defaults()
     return Call(name, parameters, dict(bound.arguments))
 
 
-def _check_names(function: str, given: Sequence[str], known: Sequence[str]) -> None:
+def _check_names(
+    function: str, keywords: Sequence[str], parameters: Sequence[str]
+) -> None:
     """Raises TypeError, as Python does, for a keyword that is none of the function's."""
-    for name in given:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            remedy = (
-                f"did you mean '{near[0]}'?"
-                if near
-                else f"help(refless.{function}) lists all"
-            )
+    for name in keywords:
+        if name not in parameters:
+            near = difflib.get_close_matches(name, parameters, n=1)
+            remedy = f"help(refless.{function}) lists all"
+            if near:
+                remedy = f"did you mean '{near[0]}'?"
             raise TypeError(f"refless.{function}() has no parameter '{name}'; {remedy}")
 
 
 def _plain(function: Callable[..., object]) -> inspect.Signature:
     """The signature with plain types, as people read them: without what commands declare."""
     hints = get_type_hints(function)
-    own = inspect.signature(function)
-    plain = [
-        each.replace(annotation=hints[name]) for name, each in own.parameters.items()
+    signature = inspect.signature(function)
+    parameters = [
+        parameter.replace(annotation=hints[name])
+        for name, parameter in signature.parameters.items()
     ]
-    return own.replace(parameters=plain, return_annotation=hints["return"])
+    return signature.replace(parameters=parameters, return_annotation=hints["return"])

@@ -20,9 +20,8 @@ Many = list[str] | None  # what the command line takes for rows and for several 
 @lru_cache
 def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
     """The parameters of a function in their order."""
-    if (
-        bare := inspect.unwrap(function)
-    ) is not function:  # a command shows plain types
+    bare = inspect.unwrap(function)
+    if bare is not function:  # a command shows plain types
         return parameters_of(bare)
     hints = get_type_hints(function, include_extras=True)
     lines = documented(function.__doc__)
@@ -36,21 +35,22 @@ def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
 def explained(function: Callable[..., object]) -> str:
     """Its docstring, with every parameter that several functions share, and what it returns."""
     doc = inspect.cleandoc(function.__doc__ or "")
-    own = documented(function.__doc__)
+    names_in_doc = documented(function.__doc__)
+    indent = " " * 4
     lines = [
         fill(
-            f"{each.name}: {each.about.help}",
+            f"{parameter.name}: {parameter.about.help}",
             96,
-            initial_indent="    ",
-            subsequent_indent=" " * 8,
+            initial_indent=indent,
+            subsequent_indent=2 * indent,
         )
-        for each in parameters_of(function)
-        if each.name not in own and each.about.help
+        for parameter in parameters_of(function)
+        if parameter.name not in names_in_doc and parameter.about.help
     ]
-    head, _, rest = doc.partition("\nArgs:\n")
-    listed, blank, after = rest.partition("\n\n")
+    head, _, tail = doc.partition("\nArgs:\n")
+    listed, blank, after = tail.partition("\n\n")
     kind = get_type_hints(function)["return"]
-    names = " or ".join(each.__name__ for each in get_args(kind) or (kind,))
+    names = " or ".join(result.__name__ for result in get_args(kind) or (kind,))
     result = f"\n\nReturns:\n    {names}, whose help() lists what it holds."
     args = "\n".join(filter(None, [listed, *lines]))
     return f"{head.rstrip()}\n\nArgs:\n{args}{result}{blank}{after}"
@@ -59,7 +59,6 @@ def explained(function: Callable[..., object]) -> str:
 def documented(doc: str | None) -> dict[str, str]:
     """The line of each name under `Args` or `Attributes` of a docstring."""
     parts = re.split("\n(?:Args|Attributes):\n", inspect.cleandoc(doc or ""))
-    entries = re.findall(
-        r"^ {4}(\w+): (.+(?:\n {8}.+)*)", "".join(parts[1:]), re.MULTILINE
-    )
+    pattern = r"^ {4}(\w+): (.+(?:\n {8}.+)*)"
+    entries = re.findall(pattern, "".join(parts[1:]), re.MULTILINE)
     return {name: " ".join(text.split()) for name, text in entries}

@@ -27,48 +27,51 @@ def chosen(
         UsageError: an unknown estimator or parameter, or a value that cannot be honoured.
     """
     copy = estimator_of(estimator).clone()
-    own = copy.get_params(deep=False)
-    if threads is not None and own.get("threads") is None:
+    parameters = copy.get_params(deep=False)
+    if threads is not None and parameters.get("threads") is None:
         copy.set_known(threads=threads)
-    if seed is not None and own.get("seed", 0) == 0:
+    if seed is not None and parameters.get("seed", 0) == 0:
         copy.set_known(seed=seed)
     return copy
 
 
-def with_twins(tried: Sequence[E]) -> list[E]:
+def with_twins(candidates: Sequence[E]) -> list[E]:
     """The estimators, and each that reads scores of others also without them."""
-    given = {spec_of(estimator, ESTIMATORS) for estimator in tried}
+    specs = {spec_of(estimator, ESTIMATORS) for estimator in candidates}
     estimators: list[E] = []
-    for estimator in tried:
+    for estimator in candidates:
+        estimators.append(estimator)
         twin = estimator.without_scores()
-        new = twin is not None and spec_of(twin, ESTIMATORS) not in given
-        estimators += [estimator, twin] if twin is not None and new else [estimator]
+        if twin is not None and spec_of(twin, ESTIMATORS) not in specs:
+            estimators.append(twin)
     return estimators
 
 
-def by_title(tried: Sequence[E], *, scores: bool) -> dict[str, E]:
+def by_title(candidates: Sequence[E], *, scores: bool) -> dict[str, E]:
     """The estimators by name; by specification where two have one name.
 
     Args:
-        tried: the estimators; scores: whether there are scores of others, which some read.
+        candidates: the estimators; scores: whether there are scores of others, which some read.
     """
-    titles = [
-        f"{one.title} + scores" if scores and one.without_scores() else one.title
-        for one in tried
-    ]
-    both = zip(titles, tried, strict=True)
-    return {t if titles.count(t) == 1 else named(one): one for t, one in both}
+    titles: list[str] = []
+    for estimator in candidates:
+        reads = scores and estimator.without_scores() is not None
+        titles.append(f"{estimator.title} + scores" if reads else estimator.title)
+    return {
+        title if titles.count(title) == 1 else named(estimator): estimator
+        for title, estimator in zip(titles, candidates, strict=True)
+    }
 
 
-def named(one: Estimator) -> str:
+def named(estimator: Estimator) -> str:
     """Its specification without threads, on which no number depends."""
-    return spec_of(one.clone().set_known(threads=None), ESTIMATORS)
+    return spec_of(estimator.clone().set_known(threads=None), ESTIMATORS)
 
 
 @contextmanager
-def shown(estimator: Estimator, what: str) -> Iterator[None]:
+def shown(estimator: Estimator, work: str) -> Iterator[None]:
     """Lets whoever watches see how far the estimator's work is."""
-    with progress(what) as estimator.progress:
+    with progress(work) as estimator.progress:
         yield
     estimator.progress = None
 
@@ -77,9 +80,8 @@ def fitted(
     estimator: Estimator, pool: RatedPool, groups: Sequence[str] = ()
 ) -> Estimator:
     """The estimator, fitted; errors are measured with whole groups held out."""
-    if (
-        not groups and not pool.sources and are_choices(pool)
-    ):  # what lost tells what won
+    # what lost tells what won
+    if not groups and not pool.sources and are_choices(pool):
         groups = tuple(map(str, group_numbers(pool)))
     with shown(estimator, "learning from the rated texts"):
         return estimator.fit(pool, groups=groups)

@@ -6,7 +6,7 @@ from refless.report.wording import clipped, p_value
 
 
 def judge_said(result: JudgeShift, *, one_file: bool = False) -> str:
-    """What is shown of a judge's scores; nothing if they are like those of the rated texts.
+    """The shift of a judge's scores in words; "" if they are like those of the rated texts.
 
     Args:
         result: the scores beside those of the rated texts.
@@ -21,25 +21,29 @@ def judge_said(result: JudgeShift, *, one_file: bool = False) -> str:
         )
     if not result.shifted:
         return ""
-    low, high = result.rated_range
-    rated, mine = (f"{mark:.4g}" for mark in result.medians)
-    said = (
-        f"the scores of the outputs (median {mine}) are spread unlike those of the rated texts "
-        f"(median {rated}; Kolmogorov-Smirnov p {p_value(result.p)})"
+    if one_file:
+        return (
+            f"{name}: {_difference(result)}. Either the rated rows are no random draw from all, or "
+            "another judge, prompt or scale scored the others."
+        )
+    return (
+        f"{name}: {_difference(result)}. Estimates mean nothing unless the same judge, prompt and "
+        "scale scored both; if they did, rate some of these outputs."
     )
+
+
+def _difference(result: JudgeShift) -> str:
+    """The difference of the scores from those of the rated texts, in words."""
     if result.outside:
-        said = (
+        low, high = result.rated_range
+        return (
             f"{result.n_outside:,} of {counted(result.n, 'score')} of the outputs lie outside "
             f"those of the rated texts, {low:.4g} to {high:.4g}"
         )
-    elif result.equal == result.equal:
-        said = f"all {result.n:,} scores of the outputs are {result.equal:.4g}"
-    if one_file:
-        return (
-            f"{name}: {said}. Either the rated rows are no random draw from all, or another judge, "
-            "prompt or scale scored the others."
-        )
+    if result.equal == result.equal:
+        return f"all {result.n:,} scores of the outputs are {result.equal:.4g}"
+    rated, outputs = result.medians
     return (
-        f"{name}: {said}. Estimates mean nothing unless the same judge, prompt and scale scored "
-        "both; if they did, rate some of these outputs."
+        f"the scores of the outputs (median {outputs:.4g}) are spread unlike those of the rated "
+        f"texts (median {rated:.4g}; Kolmogorov-Smirnov p {p_value(result.p)})"
     )

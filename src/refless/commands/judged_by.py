@@ -24,7 +24,7 @@ class _Judge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judged:
-    """What is read of the JSON of `refless judge`."""
+    """The part of the JSON of `refless judge` that is read."""
 
     signature: str
     judges: tuple[_Judge, ...]
@@ -40,7 +40,7 @@ def rubric_of(path: str | PathLike[str] | None) -> str | None:
 
 
 def labels_of(pool: RatedPool) -> str:
-    """What names the texts and their ratings, whatever scores stand beside them."""
+    """Fingerprint of texts and their ratings, whatever scores stand beside them."""
     plain = pool.with_scores(())
     return fingerprint(plain.take(canonical_order(plain)))
 

@@ -25,15 +25,14 @@ def saved_in(
         UsageError: what it has already is given as well, or other settings than it was made with.
         InputError: none there, or a damaged one.
     """
-    for name, given in (
-        ("rated", rated is not None),
-        ("estimator", estimator != DEFAULT),
-    ):
-        if given:
-            saved_model = called("model", fspath(model))
-            raise UsageError(
-                f"{saved_model} has its own {called(name)}; leave one of them out"
-            )
+    surplus = "" if rated is None else "rated"
+    if not surplus and estimator != DEFAULT:
+        surplus = "estimator"
+    if surplus:
+        saved_model = called("model", fspath(model))
+        raise UsageError(
+            f"{saved_model} has its own {called(surplus)}; leave one of them out"
+        )
     saved = opened(model, threads)
     check_made_with(saved.estimator.rated, rows.to_reading(), "model")
     return saved
@@ -46,8 +45,8 @@ def check_saving(path: Folder) -> None:
 
 
 def with_scores_of(estimator: Estimator, rows: ScoredRows) -> ScoredRows:
-    """How outputs are read: with the scores of others that the estimator has learned from."""
-    names = (
-        estimator.rated.score_names if estimator.without_scores() is not None else ()
-    )
-    return rows if rows.score_column or not names else replace(rows, score_column=names)
+    """Row options with the estimator's score columns."""
+    names = estimator.rated.score_names
+    if rows.score_column or not names or estimator.without_scores() is None:
+        return rows
+    return replace(rows, score_column=names)

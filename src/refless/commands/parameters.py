@@ -143,7 +143,7 @@ ScoreColumn = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileOptions:
-    """How files are read, by name in `--read OPTION=VALUE`."""
+    """Options of reading files, by name in `--read OPTION=VALUE`."""
 
     format: Annotated[str | None, About("csv, excel, label-studio ...")] = None
     encoding: Annotated[str, About("encoding of text files")] = "utf-8"
@@ -170,7 +170,7 @@ class RatedOptions(FileOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputRows:
-    """How rows of outputs are read, and which column is what: parameters as a user gives them."""
+    """Options of reading outputs, and their columns by role: parameters as a user gives them."""
 
     roles: ClassVar[tuple[str, ...]] = OUTPUT_ROLES
     options: ClassVar[type[FileOptions]] = FileOptions
@@ -185,7 +185,7 @@ class OutputRows:
         options_in(self.reading, self.options)
 
     def to_reading(self, **columns: Any) -> Reading:
-        """How to read: the columns that flags name, and more by role."""
+        """The reading options: the columns that flags name, and more by role."""
         return Reading(
             columns=Columns(**columns_by_role(self.columns, self.roles) | columns),
             skip_bad=self.skip_bad,
@@ -206,14 +206,14 @@ class RatedRows(OutputRows):
     lower_is_better: Names = None
 
     def to_reading(self, **columns: Any) -> Reading:
-        """How to read, with more columns by role."""
-        dimension, own = one_of(names_in(self.dimension))
+        """The reading options, with more columns by role."""
+        dimension, dimension_scale = one_of(names_in(self.dimension))
         scale = None if self.scale is None else scale_of(self.scale)
         # zero-argument super() does not know the class that slots made anew
         reading = OutputRows.to_reading(self, **columns)
         return replace(
             reading,
-            scale=scale if own is None else own,
+            scale=dimension_scale or scale,
             dimension=dimension,
             lower=names_in(self.lower_is_better),
         )
@@ -229,9 +229,9 @@ def columns_by_role(columns: Any, roles: Sequence[str]) -> dict[str, Any]:
     for role, names in mapped(columns, "columns", "{'rating': 'score'}").items():
         if role not in roles:
             near = nearest(role, roles)
-            known = ", ".join(roles)
+            listed = ", ".join(roles)
             raise UsageError(
-                f"{called('columns')}: no role '{role}'{near}; there are {known}"
+                f"{called('columns')}: no role '{role}'{near}; there are {listed}"
             )
         several = names_in(names)
         if not ROLES[role].several and len(several) > 1:
@@ -244,7 +244,7 @@ def columns_by_role(columns: Any, roles: Sequence[str]) -> dict[str, Any]:
 
 
 def options_in(options: Any, kind: type[FileOptions]) -> dict[str, Any]:
-    """What a user says of files, by name.
+    """The options of files that a user gives, by name.
 
     Raises:
         UsageError: no such option, or a value that it cannot have.
@@ -255,11 +255,11 @@ def options_in(options: Any, kind: type[FileOptions]) -> dict[str, Any]:
         name = option.replace("-", "_")
         place = f"{called('reading')}: {option}"
         if name not in parameters:
-            names = [each.replace("_", "-") for each in parameters]
+            names = [parameter.replace("_", "-") for parameter in parameters]
             near = nearest(option, names)
-            known = ", ".join(names)
+            listed = ", ".join(names)
             raise UsageError(
-                f"{called('reading')}: no option '{option}'{near}; there are {known}"
+                f"{called('reading')}: no option '{option}'{near}; there are {listed}"
             )
         if isinstance(value, list | tuple):
             raise UsageError(
@@ -285,11 +285,9 @@ def mapped(values: Any, name: str, example: str) -> Mapping[str, Any]:
     """Values by name, none of them if there are none; raises UsageError for anything else."""
     if values is None:
         return {}
-    if not isinstance(values, Mapping) or not all(
-        isinstance(key, str) for key in values
-    ):
-        raise UsageError(f"{name} must be a mapping such as {example}; got {values!r}")
-    return values
+    if isinstance(values, Mapping) and all(isinstance(key, str) for key in values):
+        return values
+    raise UsageError(f"{name} must be a mapping such as {example}; got {values!r}")
 
 
 Natural = Annotated[int, About("", at_least=1)]

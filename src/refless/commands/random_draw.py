@@ -14,7 +14,7 @@ def draw_remark(draw: RandomDraw, then: str) -> str:
     """One sentence on how rated rows differ from the others, and what follows; else nothing.
 
     Args:
-        draw: what was found.
+        draw: rated rows beside the others.
         then: what follows for the command, as sentences.
     """
     if not draw.differing:
@@ -27,9 +27,9 @@ def draw_remark(draw: RandomDraw, then: str) -> str:
         )
     columns = [column for column in draw.differing if column.by != "order"]
     parts = [_column(column) for column in columns[:NAMED]]
-    left = len(columns) - len(parts)
-    if left:
-        parts.append(f"{counted(left, 'column')} more differ")
+    unnamed = len(columns) - len(parts)
+    if unnamed:
+        parts.append(f"{counted(unnamed, 'column')} more differ")
     parts += [_order(draw, column) for column in draw.differing if column.by == "order"]
     return (
         f"The {draw.n_rated:,} rated of {counted(draw.n, 'row')} do not look {RANDOM} "
@@ -55,7 +55,7 @@ def _column(column: Differing) -> str:
 
 
 def _order(draw: RandomDraw, column: Differing) -> str:
-    """Where rated rows stand in the file."""
+    """The place of rated rows in the file, in words."""
     if draw.end:
         return f"the rated rows are the {draw.end} {draw.n_rated:,} of {draw.n:,} in the file"
     apart = abs(column.rated - column.unrated)

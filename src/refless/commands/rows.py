@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,11 @@ from refless.registry.arrays import FloatArray
 from refless.registry.dialect import SCALE, called
 from refless.registry.errors import UsageError
 
-CODES = (
-    frozenset(  # that may stand for no answer, as survey tools and harnesses write it
-        {9.0, 77.0, 88.0, 97.0, 98.0, 99.0, 999.0, 9999.0}
-        | {-1.0, -8.0, -9.0, -88.0, -99.0, -100.0, -999.0}
-    )
-)
-TOLD = 3  # bad rows that are told in full
+# that may stand for no answer, as survey tools and harnesses write it
+HIGH_CODES = frozenset({9.0, 77.0, 88.0, 97.0, 98.0, 99.0, 999.0, 9999.0})
+LOW_CODES = frozenset({-1.0, -8.0, -9.0, -88.0, -99.0, -100.0, -999.0})
+CODES = HIGH_CODES | LOW_CODES
+FULL_ROWS = 3  # bad rows that are told in full
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,22 +41,22 @@ class ScoredRows(RatedRows):
     score_column: Names = None
 
     def to_reading(self, **columns: Any) -> Reading:
-        """How to read, with the columns of scores, and more by role."""
+        """The reading options, with the columns of scores, and more by role."""
         scores = names_in(self.score_column)
         return RatedRows.to_reading(self, **{"score": scores, **columns})
 
 
 def tell(*reads: Read) -> None:
     """Notes what was noticed while reading, a line a file; of bad rows the first three kinds."""
-    said: dict[str, str] = {}
-    for line in dict.fromkeys(line for read in reads for line in read.notes):
+    lines: dict[str, str] = {}
+    for line in dict.fromkeys(chain.from_iterable(read.notes for read in reads)):
         name, _, sentence = line.partition(": ")
-        said[name] = f"{said[name]}; {sentence}" if name in said else line
-    for line in said.values():
+        lines[name] = f"{lines[name]}; {sentence}" if name in lines else line
+    for line in lines.values():
         note(line)
-    faults = dict.fromkeys(fault for read in reads for fault in read.skipped)
+    faults = dict.fromkeys(chain.from_iterable(read.skipped for read in reads))
     kinds = {(fault.column, fault.found): fault for fault in reversed(faults)}
-    for fault in [*reversed(kinds.values())][:TOLD]:
+    for fault in [*reversed(kinds.values())][:FULL_ROWS]:
         note(f"bad row: {fault}")
 
 
@@ -93,16 +92,18 @@ def note_pool(pool: RatedPool) -> None:
 def note_missing(texts: Texts) -> None:
     """Says how many scores of others are missing, column by column."""
     for name, column in zip(texts.score_names, texts.scores.T, strict=True):
-        if missing := int((column != column).sum()):
+        missing = int((column != column).sum())
+        if missing:
             note(f"{name}: {missing} of {len(texts)} texts have no score")
 
 
 def note_equal(pool: Texts) -> None:
     """Says which scores of others are one number throughout."""
     for name, column in zip(pool.score_names, pool.scores.T, strict=True):
-        if len(result := {*column[column == column].tolist()}) == 1 < len(pool):
+        values = {*column[column == column].tolist()}
+        if len(values) == 1 < len(pool):
             note(
-                f"{name}: all scores of the rated texts are {result.pop():g}, which tells nothing"
+                f"{name}: all scores of the rated texts are {values.pop():g}, which tells nothing"
             )
 
 
@@ -115,7 +116,9 @@ def note_keys(rated: Texts, outputs: Texts) -> None:
 
 def note_codes(rated: Texts, unrated: Texts) -> None:
     """Says where scores of others, of rated texts or of those nobody rated, look like failures."""
-    for name in (name for name in rated.score_names if name in unrated.score_names):
+    for name in rated.score_names:
+        if name not in unrated.score_names:
+            continue
         scores = np.concatenate([rated.score(name), unrated.score(name)])
         scores = scores[~np.isnan(scores)]
         for line in _of_codes(scores, codes_in(scores), "score", "a failure"):
@@ -146,7 +149,7 @@ def note_ratings(pool: RatedPool) -> FloatArray:
 def _of_codes(
     values: FloatArray, codes: frozenset[float], noun: str, means: str
 ) -> Iterator[str]:
-    """How many values are codes, lowest code first, where the others go from and to, what to do."""
+    """A sentence a code, lowest first: its count, the range of the other values, the remedy."""
     answers = values[~np.isin(values, [*codes])]
     for code in sorted(codes):
         n = int((values == code).sum())
@@ -168,10 +171,9 @@ def codes_in(values: FloatArray) -> frozenset[float]:
         return frozenset()
     low = float(answers.min())
     high = float(answers.max())
+    below = LOW_CODES if low >= 0 and high > 1 else frozenset()
     return frozenset(
-        code
-        for code in suspects
-        if (code < 0 <= low and high > 1) or (code - high >= high - low > 0)
+        code for code in suspects if code in below or code - high >= high - low > 0
     )
 
 
@@ -179,16 +181,14 @@ def _zero_in(values: FloatArray) -> frozenset[float]:
     """0 beside a usual scale of whole ratings that begins at 1, which is rarer; else nothing."""
     above = values[values > 0]
     zeros = int((values == 0).sum())
-    if (
-        zeros + len(above) < len(values)
-        or zeros >= len(above)
-        or len(values) < FEWEST_RATINGS
-    ):
+    has_negative = zeros + len(above) < len(values)
+    if has_negative or zeros >= len(above) or len(values) < FEWEST_RATINGS:
         return frozenset()
-    ends = float(above.min()), float(above.max())
+    low = float(above.min())
+    high = float(above.max())
+    has_usual_ends = (low, high) in LIKELY_SCALES and low == 1 and 3 <= high <= 10
     are_integers = bool((above == above.round()).all())
-    starts_at_one = ends in LIKELY_SCALES and ends[0] == 1 and 3 <= ends[1] <= 10
-    is_code = starts_at_one and are_integers and zeros > int((above == 1).sum())
+    is_code = has_usual_ends and are_integers and zeros > int((above == 1).sum())
     return frozenset({0.0} if is_code else ())
 
 
@@ -229,9 +229,8 @@ def grouped_outputs_of(
     rows: Rows, options: OutputRows, *, beside_rated: bool = False, **columns: Any
 ) -> tuple[Outputs, tuple[str, ...]]:
     """The outputs, and the values of the group's column; beside_rated: see `Reading`."""
-    read = read_outputs(
-        rows, replace(options.to_reading(**columns), beside_rated=beside_rated)
-    )
+    reading = replace(options.to_reading(**columns), beside_rated=beside_rated)
+    read = read_outputs(rows, reading)
     tell(read)
     note_missing(read.outputs)
     return read.outputs, read.group
@@ -254,9 +253,8 @@ def both_of(
 
 def check_standard_input(*rows: Rows) -> None:
     """Raises UsageError where two things are to be read from standard input."""
-    lists = [entry if isinstance(entry, list | tuple) else [entry] for entry in rows]
-    if (
-        sum(isinstance(path, str) and path == "-" for entry in lists for path in entry)
-        > 1
-    ):
+    paths: list[Any] = []
+    for entry in rows:
+        paths += entry if isinstance(entry, list | tuple) else [entry]
+    if sum(isinstance(path, str) and path == "-" for path in paths) > 1:
         raise UsageError("standard input can be read only once")

@@ -31,14 +31,16 @@ def estimate_cells(estimates: Estimates, i: int) -> tuple[str, str, str]:
 
 def estimate_columns(estimates: Estimates, i: int) -> dict[str, Cell]:
     """An estimate in the columns of CSV and JSONL."""
-    return {
+    columns: dict[str, Cell] = {
         "estimate": float(estimates.values[i]),
         "low": float(estimates.low[i]),
         "high": float(estimates.high[i]),
-        **({"sd": float(estimates.sd[i])} if len(estimates.sd) else {}),
-        "support": int(estimates.support[i]),
-        "reason": estimates.reasons[i],
     }
+    if len(estimates.sd):
+        columns["sd"] = float(estimates.sd[i])
+    columns["support"] = int(estimates.support[i])
+    columns["reason"] = estimates.reasons[i]
+    return columns
 
 
 def estimates_or_reasons(estimates: Estimates, rows: Sequence[int]) -> tuple[str, ...]:
@@ -51,12 +53,13 @@ def estimates_or_reasons(estimates: Estimates, rows: Sequence[int]) -> tuple[str
 
 
 def reasons_sections(reasons: Mapping[str, int], n: int) -> tuple[Section, ...]:
-    """How many of n texts have no estimate, and why; nothing where all have one."""
+    """The numbers of n texts without an estimate, by reason; nothing if all have one."""
+    if not reasons:
+        return ()
     rows = tuple(
         (reason, str(count), percent(count / n), REASONS.get(reason, ""))
         for reason, count in reasons.items()
     )
     header = ("reason", "texts", "share", "meaning")
-    numeric = (False, True, True, False)
-    table = Table(header=header, rows=rows, numeric=numeric)
-    return (Section(title="Without an estimate", table=table),) if rows else ()
+    table = Table(header=header, rows=rows, numeric=(False, True, True, False))
+    return (Section(title="Without an estimate", table=table),)

@@ -1,4 +1,4 @@
-"""What a running function tells: notes on what was noticed, and how far it is.
+"""Notes and progress of a running function.
 
 Notes end up in the result; whoever listens, as the command line does, hears them at once.
 """
@@ -14,7 +14,7 @@ Bar = Callable[[str], AbstractContextManager[Share]]
 FEWEST_GROUPS = 20  # with 10, a 95 % interval holds the truth about 9 times in 10
 MANY_COPIES = 0.05  # of the texts
 
-_told: ContextVar[list[str] | None] = ContextVar("told", default=None)
+_notes: ContextVar[list[str] | None] = ContextVar("notes", default=None)
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar(
     "listener", default=None
 )
@@ -23,7 +23,7 @@ _bar: ContextVar[Bar | None] = ContextVar("bar", default=None)
 
 def note(line: str) -> None:
     """One thing that was noticed, as a sentence; "" says nothing."""
-    notes = _told.get()
+    notes = _notes.get()
     listener = _listener.get()
     if line and notes is not None:
         notes.append(line)
@@ -45,37 +45,38 @@ def note_repeated(labels: Sequence[object], result: str) -> None:
         note(f"{copies} of {len(labels)} texts occur more than once. {result}")
 
 
-def progress(what: str) -> AbstractContextManager[Share]:
+def progress(work: str) -> AbstractContextManager[Share]:
     """A bar for this work where somebody watches; it takes the share that is done."""
     bar = _bar.get()
-    return nullcontext() if bar is None else bar(what)
+    return nullcontext() if bar is None else bar(work)
 
 
 @contextmanager
 def collecting() -> Iterator[list[str]]:
     """The notes of what runs inside, in order."""
     notes: list[str] = []
-    token = _told.set(notes)
+    token = _notes.set(notes)
     try:
         yield notes
     finally:
-        _told.reset(token)
+        _notes.reset(token)
 
 
 @contextmanager
 def watched(listener: Callable[[str], None], bar: Bar) -> Iterator[None]:
     """Lets somebody hear notes at once and see how far the work is."""
-    tokens = _listener.set(listener), _bar.set(bar)
+    listener_token = _listener.set(listener)
+    bar_token = _bar.set(bar)
     try:
         yield
     finally:
-        _listener.reset(tokens[0])
-        _bar.reset(tokens[1])
+        _listener.reset(listener_token)
+        _bar.reset(bar_token)
 
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """Nobody hears what is noted inside."""
+    """Silences notes within the block."""
     token = _listener.set(None)
     try:
         with collecting():

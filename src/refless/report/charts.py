@@ -11,8 +11,6 @@ from itertools import chain
 from refless.report.document import Figure, Section, Table
 from refless.report.plot import (
     BOTTOM,
-    HEIGHT,
-    START,
     TOP,
     Axis,
     PlotFrame,
@@ -92,28 +90,34 @@ def chart(
         marks: values of x.
         diagonal: whether the line x = y is drawn.
     """
-    longest = max(map(len, y.names), default=0)
-    frame = PlotFrame(
-        x=x,
-        y=y,
-        start=30 + round(8.4 * longest) if y.names else START,
-        height=TOP + ROW * len(y.names) + BOTTOM if y.names else HEIGHT,
-    )
+    frame = _frame(x, y)
     low = max(x.low, y.low)
     high = min(x.high, y.high)
+    points = [dot for dot in dots if not math.isnan(dot.x)]
+    curves = [(line, _band(line, frame), _line(line, frame)) for line in series]
+    linked = any(dot.text is not None for dot in dots)
     return rendered(
         "refless.report",
         "chart.svg",
         frame=frame,
         top=TOP,
         label=label,
-        points=[dot for dot in dots if not math.isnan(dot.x)],
-        linked=any(dot.text is not None for dot in dots),
-        series=[(line, _band(line, frame), _line(line, frame)) for line in series],
+        points=points,
+        linked=linked,
+        series=curves,
         lines=[*zip(y.ticks, lines, strict=False)],
         marks=marks,
         diagonal=(low, high) if diagonal and low < high else None,
     )
+
+
+def _frame(x: Axis, y: Axis) -> PlotFrame:
+    """The frame with room for the names of y, a row each; of usual size without names."""
+    if not y.names:
+        return PlotFrame(x=x, y=y)
+    longest = max(map(len, y.names))
+    start = 30 + round(8.4 * longest)
+    return PlotFrame(x=x, y=y, start=start, height=TOP + ROW * len(y.names) + BOTTOM)
 
 
 def _line(line: Series, frame: PlotFrame) -> list[tuple[float, float]]:
@@ -152,17 +156,13 @@ def row_chart(
     if isinstance(x, str):
         values = [(line.value, *line.interval) for line in lines]
         values += [(mark.value, *mark.interval) for mark in marks]
-        x = axis_over([*([0.0] if zero else []), *chain(*values)], x)
+        ends = [0.0] if zero else []
+        x = axis_over([*ends, *chain(*values)], x)
     short = labels([line.name for line in lines], LETTERS, "…")
+    names = tuple(short[line.name] for line in lines)
     n = len(lines)
-    y = Axis(
-        label="",
-        low=0,
-        high=max(n, 1),
-        ticks=tuple(n - i - 0.5 for i in range(n)),
-        step=1,
-        names=tuple(short[line.name] for line in lines),
-    )
+    ticks = tuple(n - i - 0.5 for i in range(n))
+    y = Axis(label="", low=0, high=max(n, 1), ticks=ticks, step=1, names=names)
     label += ": " + ", ".join(f"{line.name} {number(line.value)}" for line in lines)
     return chart(x, y, label, lines=lines, marks=marks)
 
@@ -191,9 +191,8 @@ def charted(
     """
     names = labels([line.name for line, _ in entries], width)
     drawn = [line for line, _ in entries]
-    values = with_intervals(
-        [line.value for line in drawn], [line.interval for line in drawn]
-    )
+    intervals = [line.interval for line in drawn]
+    values = with_intervals([line.value for line in drawn], intervals)
     rows = tuple(
         (names[line.name], value, *cells)
         for (line, cells), value in zip(entries, values, strict=True)

@@ -141,11 +141,9 @@ def plain(document: Document) -> Iterable[Section]:
     Figures and lists are left out, and sections of nothing else; rows on texts become tables.
     """
     yield from (section for section in document.sections if section.warning)
-    yield from (
-        Section(lines=lines)
-        for lines in ((document.verdict,), document.notes)
-        if any(lines)
-    )
+    for lines in ((document.verdict,), document.notes):
+        if any(lines):
+            yield Section(lines=lines)
     for section in document.sections:
         if section.texts and document.store is not None:
             yield Section(title=section.title, lines=section.lines)
@@ -158,16 +156,19 @@ def plain(document: Document) -> Iterable[Section]:
 
 
 def _with_texts(section: Section, store: TextStore) -> Table:
-    rows = zip(section.cells, section.texts, strict=True)
+    """The rows on texts as a table, with the texts in its last column."""
+    texts = [clipped(store.texts[place].text) for place in section.texts]
+    rows = zip(section.cells, texts, strict=True)
+    numbers = [True] * (len(section.header) - 2)
     return Table(
         header=section.header,
-        rows=tuple((*cells, clipped(store.texts[place].text)) for cells, place in rows),
-        numeric=(False, *[True] * (len(section.header) - 2), False),
+        rows=tuple((*cells, text) for cells, text in rows),
+        numeric=(False, *numbers, False),
     )
 
 
 def caveats() -> Section:
-    """What no number here shows (Caglayan et al. 2020, section 6)."""
+    """Limits of this report (Caglayan et al. 2020, section 6)."""
     return Section(
         title="What the numbers do not show",
         points=(

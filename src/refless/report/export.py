@@ -55,7 +55,8 @@ def as_csv(rows: Rows, *, safe: bool = False) -> str:
     # what is quoted hangs on how lines end, and a text may hold a carriage return
     writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
     table = [[*rows[0]], *(row.values() for row in rows)] if rows else [[]]
-    writer.writerows([_cell(value, safe=safe) for value in row] for row in table)
+    for row in table:
+        writer.writerow([_cell(value, safe=safe) for value in row])
     return "".join(line.removesuffix("\r\n") + "\n" for line in lines)
 
 

@@ -48,7 +48,7 @@ def _resource(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """What the content security policy lets in: this text and no other."""
+    """The source that the content security policy lets in: this text and no other."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 WIDTH = 520
 HEIGHT = 330
 MOST_TICKS = 6
-START, END, TOP, BOTTOM = (
-    62,
-    24,
-    14,
-    54,
-)  # room for labels, also at the size of a small screen
+# room for labels, also at the size of a small screen
+START = 62
+END = 24
+TOP = 14
+BOTTOM = 54
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +41,7 @@ class Axis:
         return f"{tick + 0.0:,.{digits}f}"
 
     def share(self, value: float) -> float:
-        """How far along the axis a value is: 0 at the low end, 1 at the high end, or beyond."""
+        """The place of a value along the axis: 0 at the low end, 1 at the high end."""
         inside = min(max(value, self.low), self.high)
         return (inside - self.low) / (self.high - self.low)
 

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What the object of every command begins with; notes say what was noticed on the way."""
+    """The first fields of every command's object; notes say what was noticed on the way."""
 
     format: Literal[1] = 1
     command: str
@@ -53,13 +53,12 @@ def _strict(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
         return [_strict(entry) for entry in part]
     if not isinstance(part, dict):
         return part
-    strict: dict[str, Any] = {
-        key: {name: _strict(value) for name, value in entry.items()}
-        if key in {"properties", "$defs"}
-        else _strict(entry)
-        for key, entry in part.items()
-        if key not in {"default", "title"}
-    }
+    strict: dict[str, Any] = {}
+    for key, entry in part.items():
+        if key in {"properties", "$defs"}:  # names of fields, not of the schema
+            strict[key] = {name: _strict(value) for name, value in entry.items()}
+        elif key not in {"default", "title"}:
+            strict[key] = _strict(entry)
     if "description" in strict:
         strict["description"] = cleandoc(strict["description"])
     if strict.get("type") == "number":

@@ -1,6 +1,5 @@
-"""What every function returns: a frozen result that shows, saves and hands over itself."""
+"""The frozen result that every function returns: it shows, saves and hands over itself."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -29,7 +28,7 @@ ENDINGS = ("json", "jsonl", "csv", "parquet", "md", "html")
 
 @dataclass(frozen=True)
 class GateRecord:
-    """What became of the gates; both are empty without one."""
+    """The verdict of the gates; both are empty without one."""
 
     verdict: Gated | Literal[""] = ""
     reason: str = ""
@@ -83,7 +82,7 @@ class Result:
 
     @property
     def exit_status(self) -> int:
-        """What the command line ends with: 3 for a gate that failed, 4 for one undecided."""
+        """The exit status of the command line: 3 for a gate that failed, 4 for one undecided."""
         return EXIT[self.gate.verdict]
 
     def serve(self) -> None:
@@ -92,11 +91,11 @@ class Result:
             import_module(self.server).run(self)
 
     def document(self) -> Document:
-        """What the terminal shows."""
+        """The document that the terminal shows."""
         return self._signed(self._shown())
 
     def report(self) -> Document:
-        """What the HTML report shows: the same, and more where a result has more."""
+        """The document of the HTML report: the same, and more if a result has more."""
         return self._signed(self._whole())
 
     def _shown(self) -> Document:
@@ -107,11 +106,13 @@ class Result:
 
     def _signed(self, document: Document) -> Document:
         """The document with the command line and, unless it has its own or none, the signature."""
-        signatures = document.signatures or (str(self.signature),) * self.signs
+        signatures = document.signatures
+        if self.signs and not signatures:
+            signatures = (str(self.signature),)
         return replace(document, signatures=signatures, command=self.command)
 
     def json(self) -> Record:
-        """What `--format json` prints; undefined numbers are NaN here and null there."""
+        """The record that `--format json` prints; undefined numbers are NaN here and null there."""
         return replace(self._json(), notes=self.notes)
 
     def _json(self) -> Record:
@@ -176,18 +177,23 @@ class Result:
 
     def content(self, kind: str, *, csv_safe: bool = False) -> str:
         """The result in one of the formats, `text` among them; `csv_safe` as for `save`."""
-        makers: dict[str, Callable[[], str]] = {
-            "text": self.as_text,
-            "json": lambda: as_json(self.json()),
-            "jsonl": lambda: as_jsonl(self.rows()),
-            "csv": lambda: as_csv(self.rows(), safe=csv_safe),
-            "md": lambda: as_markdown(self.document()),
-            "html": lambda: as_html(self.report()),
-        }
-        return makers[kind]()
+        match kind:
+            case "text":
+                return self.as_text()
+            case "json":
+                return as_json(self.json())
+            case "jsonl":
+                return as_jsonl(self.rows())
+            case "csv":
+                return as_csv(self.rows(), safe=csv_safe)
+            case "md":
+                return as_markdown(self.document())
+            case "html":
+                return as_html(self.report())
+        raise KeyError(kind)
 
     def as_text(self, *, color: bool = False, width: int = 80) -> str:
-        """What the terminal shows, in so many columns."""
+        """The text that the terminal shows, in so many columns."""
         return as_text(self.document(), color=color, width=width)
 
     def __str__(self) -> str:

@@ -84,9 +84,8 @@ def _print(section: Section, console: Any) -> None:  # noqa: ANN401 - rich is im
         table = RichTable(
             box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0)
         )
-        for name, numeric in zip(
-            section.table.header, section.table.flush_right, strict=True
-        ):
+        columns = zip(section.table.header, section.table.flush_right, strict=True)
+        for name, numeric in columns:
             table.add_column(
                 name, justify="right" if numeric else "left", no_wrap=numeric
             )

@@ -160,15 +160,13 @@ def clipped(text: str, width: int = 40) -> str:
     Control characters, which could command the terminal, and lone surrogates are replaced.
     """
     line = "".join(map(_visible, " ".join(text.split())))
-    return (
-        line
-        if cell_len(line) <= width
-        else set_cell_size(line, width - 3).rstrip() + "..."
-    )
+    if cell_len(line) <= width:
+        return line
+    return set_cell_size(line, width - 3).rstrip() + "..."
 
 
 def labels(names: Sequence[str], width: int, mark: str = "...") -> dict[str, str]:
-    """What to call each name in at most `width` columns, so that different names stay different.
+    """A label of at most `width` columns for each name, so that different names stay different.
 
     Names that would look alike with their ends cut off are cut in the middle instead; those that
     look alike even so are numbered.
@@ -210,7 +208,7 @@ BY_PEOPLE = "as these people rate them"
 
 
 def question(unit: str, *, these: bool, looks: Looks, how: str = BY_PEOPLE) -> str:
-    """Which question an interval answers, and for how many looks; how: see `about`."""
+    """The question an interval answers, and for how many looks; how: see `about`."""
     holds = {
         "one": f"for one look ({called('looks', 'any')}: for any number)",
         "any": "however often you look while ratings arrive",
@@ -220,14 +218,14 @@ def question(unit: str, *, these: bool, looks: Looks, how: str = BY_PEOPLE) -> s
 
 
 def about(unit: str, *, these: bool, how: str = BY_PEOPLE) -> str:
-    """What an interval is about, and how numbers of these units came about."""
+    """The population of an interval, and how numbers of these units came about."""
     if these:
         return f"these {unit}s alone, {how}"
     return f"{unit}s like these ({called('these_items')}: about these alone)"
 
 
 def allowed(count: int, noun: str) -> tuple[str, ...]:
-    """What the interval in the first sentence allows for, if there was a choice."""
+    """The choice that the interval in the first sentence allows for, if there was one."""
     if count < 2:
         return ()
     choice = f"the best of {counted(count, noun)}"

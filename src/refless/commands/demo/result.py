@@ -16,7 +16,7 @@ SIMULATED = "This sample is SIMULATED: a program wrote the texts and rated them.
 
 @dataclass(frozen=True, kw_only=True)
 class DemoRecord(Record):
-    """What `validate` and `score` say of the simulated sample."""
+    """Results of `validate` and `score` on the simulated sample."""
 
     command: Literal["demo"] = "demo"
     signature: Signed
@@ -26,7 +26,7 @@ class DemoRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class DemoResult(Result):
-    """What `validate` and `score` say of the sample, and where its files are.
+    """Results of `validate` and `score` on the sample, and the place of its files.
 
     Attributes:
         validated, scored: their results, of so many texts (`sizes`).
@@ -44,15 +44,13 @@ class DemoResult(Result):
 
     def _shown(self) -> Document:
         rated, new = self.sizes
+        trust = f"1. Can estimates be trusted? On {rated} SIMULATED rated texts"
+        quality = f"2. How good are {new} new SIMULATED outputs?"
         sections = (
             Section(lines=(SIMULATED,)),
-            Section(
-                lines=(
-                    f"1. Can estimates be trusted? On {rated} SIMULATED rated texts",
-                )
-            ),
+            Section(lines=(trust,)),
             *plain(self.validated.document()),
-            Section(lines=(f"2. How good are {new} new SIMULATED outputs?",)),
+            Section(lines=(quality,)),
             *plain(self.scored.document()),
             Section(title="3. On your own files", lines=self._next()),
         )

@@ -32,86 +32,84 @@ LITTLE = 0.005  # of the scale: what adds less is shown together
 ROOM = 200  # characters of a rated text on a page
 
 
-def _count(found: Explanation, *, signed: bool) -> tuple[str, ...]:
-    """How many rated texts it rests on, or that all have a share where there are any shares."""
-    texts = counted(found.size, "rated text")
-    if signed:
-        return (
-            (f"Each of {texts} has a share; all shares sum to 1.",)
-            if found.neighbors
-            else ()
-        )
-    return (
-        f"{found.support} of {texts} {'is' if found.support == 1 else 'are'} similar enough.",
-    )
+def _count(explanation: Explanation, *, signed: bool) -> tuple[str, ...]:
+    """The number of rated texts it rests on, or that all have a share if there are any shares."""
+    texts = counted(explanation.size, "rated text")
+    if not signed:
+        verb = "is" if explanation.support == 1 else "are"
+        return (f"{explanation.support} of {texts} {verb} similar enough.",)
+    if not explanation.neighbors:
+        return ()
+    return (f"Each of {texts} has a share; all shares sum to 1.",)
 
 
-def _why(found: Explanation, *, signed: bool) -> str:
-    """Why there is no estimate."""
-    if signed and found.reason == "too-few":
-        return f"a model needs {FEWEST} rated texts, and here are {found.size}"
-    return REASONS.get(found.reason, "")
+def _why(explanation: Explanation, *, signed: bool) -> str:
+    """The reason why there is no estimate."""
+    if signed and explanation.reason == "too-few":
+        return f"a model needs {FEWEST} rated texts, and here are {explanation.size}"
+    return REASONS.get(explanation.reason, "")
 
 
 def _evidence(
-    found: Explanation, most: int, room: int | None, *, signed: bool
+    explanation: Explanation, most: int, room: int | None, *, signed: bool
 ) -> tuple[Section, ...]:
     """The rated texts behind the estimate; with shares where these have a sign."""
-    room = room or (34 if signed else 42)
-    ratings = numbers([n.rating for n in found.neighbors[:most]])
-    rows = tuple(
-        (
-            *((f"{n.share:+.3f}",) if signed else ()),
-            number(n.similarity),
-            rating,
-            clipped(n.id, 10),
-            f"{clipped(n.text, room)}\n{clipped('shares ' + ', '.join(map(repr, n.shared)), room)}",
-        )
-        for n, rating in zip(found.neighbors, ratings, strict=False)
-    )
-    if not rows:
+    neighbors = explanation.neighbors[:most]
+    if not neighbors:
         return ()
+    room = room or (34 if signed else 42)
+    ratings = numbers([neighbor.rating for neighbor in neighbors])
+    rows = []
+    for neighbor, rating in zip(neighbors, ratings, strict=True):
+        grams = f"shares {', '.join(map(repr, neighbor.shared))}"
+        texts = f"{clipped(neighbor.text, room)}\n{clipped(grams, room)}"
+        row = (number(neighbor.similarity), rating, clipped(neighbor.id, 10), texts)
+        rows.append((f"{neighbor.share:+.3f}", *row) if signed else row)
+    header = ("share", "similarity", "rating", "id", "rated text, and what both hold")
+    numeric = (True, True, True, False, False)
+    unsigned = 0 if signed else 1  # columns left out
     table = Table(
-        header=(
-            *(("share",) if signed else ()),
-            *("similarity", "rating", "id", "rated text, and what both hold"),
-        ),
-        rows=rows,
-        numeric=(*((True,) if signed else ()), True, True, False, False),
+        header=header[unsigned:], rows=tuple(rows), numeric=numeric[unsigned:]
     )
     order = "largest share first" if signed else "most similar first"
-    more = found.support - len(rows)
-    remainder = (
-        (Section(lines=(f"{more} more: raise {called('most')}.",)),) if more > 0 else ()
-    )
-    return (Section(title=f"Evidence, {order}", table=table), *remainder)
+    section = Section(title=f"Evidence, {order}", table=table)
+    more = explanation.support - len(rows)
+    if more <= 0:
+        return (section,)
+    return (section, Section(lines=(f"{more} more: raise {called('most')}.",)))
 
 
 def _added(
-    found: Explanation, scale: Scale | None, ratings: FloatArray
+    explanation: Explanation, scale: Scale | None, ratings: FloatArray
 ) -> tuple[Section, ...]:
-    """What adds up to the estimate, in the raters' units; little things together."""
-    if not found.parts:
+    """The parts that add up to the estimate, in the raters' units; small ones together."""
+    if not explanation.parts:
         return ()
+    mean = explanation.mean
     low, high = scale or (-math.inf, math.inf)
-    little = LITTLE * (high - low if scale else float(np.ptp(ratings)))
-    shown = [part for part in found.parts if abs(part.addition) >= little]
-    remainder = math.fsum(
-        part.addition for part in found.parts if abs(part.addition) < little
-    )
-    shown += [Part("other", remainder)] if len(shown) < len(found.parts) else []
-    total = math.fsum([found.mean, *(part.addition for part in shown)])
-    average = f"Rated texts have {number(found.mean, among=[total])} on average"
-    if not any(part.addition and abs(part.addition) >= little for part in shown):
+    span = high - low if scale else float(np.ptp(ratings))
+    parts = _large(explanation.parts, LITTLE * span)
+    total = math.fsum([mean, *(part.addition for part in parts)])
+    average = f"Rated texts have {number(mean, among=[total])} on average"
+    if not any(part.addition and abs(part.addition) >= LITTLE * span for part in parts):
         line = f"{average}, and nothing sets this one apart."
         return (Section(title="What adds up to it", lines=(line,)),)
     words = [
-        f"{clipped(part.name, 40)} {_signed(part.addition, [found.mean, total])}"
-        for part in shown
+        f"{clipped(part.name, 40)} {_signed(part.addition, [mean, total])}"
+        for part in parts
     ]
-    line = f"{average}. Here: {', '.join(words)}; together {number(total, among=[found.mean])}"
+    line = (
+        f"{average}. Here: {', '.join(words)}; together {number(total, among=[mean])}"
+    )
     cut = "" if low <= total <= high else ", cut to the scale"
     return (Section(title="What adds up to it", lines=(f"{line}{cut}.",)),)
+
+
+def _large(parts: Sequence[Part], little: float) -> list[Part]:
+    """The parts that add so much, and the sum of the others as one more."""
+    large = [part for part in parts if abs(part.addition) >= little]
+    small = [part.addition for part in parts if abs(part.addition) < little]
+    return [*large, Part("other", math.fsum(small))] if small else large
 
 
 def _signed(value: float, among: Sequence[float]) -> str:
@@ -171,24 +169,22 @@ class ExplainResult(Result):
 
     def _shown(self, room: int | None = None) -> Document:
         """With room for so many characters of each rated text."""
-        found = self.explanation
+        explanation = self.explanation
         signed = self.signature.name == "gp"
-        ends = found.low, found.high
-        on = (
-            ""
-            if self.scale is None
-            else " on a scale of {:g} to {:g}".format(*self.scale)
-        )
-        value = f"Estimate {with_interval(found.estimate, ends)}{on}."
-        if found.reason:
-            value = f"No estimate ({found.reason}): {_why(found, signed=signed)}."
+        ends = (explanation.low, explanation.high)
+        verdict = f"Estimate {with_interval(explanation.estimate, ends)}"
+        if self.scale is not None:
+            verdict += " on a scale of {:g} to {:g}".format(*self.scale)
+        if explanation.reason:
+            why = _why(explanation, signed=signed)
+            verdict = f"No estimate ({explanation.reason}): {why}"
         return Document(
             title=f"One text explained by {estimator_name(self.signature)}",
-            verdict=value,
-            notes=(f'"{clipped(self.text, 200)}"', *_count(found, signed=signed)),
+            verdict=f"{verdict}.",
+            notes=(f'"{clipped(self.text, 200)}"', *_count(explanation, signed=signed)),
             sections=(
-                *_added(found, self.scale, self.estimator.rated.human),
-                *_evidence(found, self.most, room, signed=signed),
+                *_added(explanation, self.scale, self.estimator.rated.human),
+                *_evidence(explanation, self.most, room, signed=signed),
             ),
         )
 
@@ -196,8 +192,9 @@ class ExplainResult(Result):
         return self._shown(ROOM)
 
     def _json(self) -> Record:
-        found = self.explanation
-        return self._record(found, interval=(found.low, found.high))
+        explanation = self.explanation
+        interval = (explanation.low, explanation.high)
+        return self._record(explanation, interval=interval)
 
     def _rows(self) -> Rows:
         return [

@@ -94,13 +94,10 @@ def explain(
             f"{called('source')} goes with {called('text')}; an id brings its own"
         )
     if model is not None:
-        given = {
-            "rated": rated,
-            "estimator": estimator,
-            "rows": rows,
-            "threads": threads,
-        }
-        fit = saved_in(model, **given).estimator
+        saved = saved_in(
+            model, rated=rated, estimator=estimator, rows=rows, threads=threads
+        )
+        fit = saved.estimator
         rows = with_scores_of(fit, rows)
     else:
         fit = chosen(estimator, threads, seed)
@@ -114,9 +111,10 @@ def explain(
     output, hide = _output(fit, text, id, outputs, rows)
     if source is not None:
         output = replace(output, sources=(source,))
+    explanation = fit.explain(output, hide=hide, most=most)
     return ExplainResult(
         text=output.texts[0],
-        explanation=fit.explain(output, hide=hide, most=most).on(fit.rated.scale),
+        explanation=explanation.on(fit.rated.scale),
         estimator=fit,
         most=most,
         signature=fit.signature(),
@@ -132,33 +130,36 @@ def _output(
 ) -> tuple[Outputs, str | None]:
     """The output to explain, and the id of the rated text to hold out, if it is one."""
     if text is not None:
-        found = outputs_of([sys.stdin.read().rstrip("\r\n") if text == "-" else text])
-        reads = estimator.without_scores() is not None
-        missing = {
-            name: [None] for name in (estimator.rated.score_names if reads else ())
-        }
-        if missing:
-            note(
-                f"{called('text')} has no scores: they count as missing; {called('id')} with "
-                f"{called('outputs')} brings them"
-            )
-        return replace(found, systems=("",), **scored(missing)), None
-    found = (
-        as_outputs(estimator.rated)
-        if outputs is None
-        else read_outputs_of(outputs, rows)
-    )
-    if name not in found.ids:
+        return _written(estimator, text), None
+    texts = as_outputs(estimator.rated)
+    if outputs is not None:
+        texts = read_outputs_of(outputs, rows)
+    if name not in texts.ids:
         raise UsageError(f"no id '{name}' in {_place(outputs)}")
-    i = found.ids.index(name)
-    return found.take([i]), name if outputs is None else None
+    output = texts.take([texts.ids.index(name)])
+    return output, name if outputs is None else None
+
+
+def _written(estimator: Estimator, text: str) -> Outputs:
+    """The text as an output of no system, without the scores that the estimator may read."""
+    if text == "-":
+        text = sys.stdin.read().rstrip("\r\n")
+    reads = estimator.without_scores() is not None
+    names = estimator.rated.score_names if reads else ()
+    missing = {name: [None] for name in names}
+    if missing:
+        note(
+            f"{called('text')} has no scores: they count as missing; {called('id')} with "
+            f"{called('outputs')} brings them"
+        )
+    return replace(outputs_of([text]), systems=("",), **scored(missing))
 
 
 def _place(outputs: Rows) -> str:
-    """Where an id was looked for."""
+    """The place where an id was looked for."""
     if outputs is None:
         return "the rated texts"
-    given = outputs if isinstance(outputs, list | tuple) else [outputs]
-    return " ".join(
-        str(p) if isinstance(p, str | PathLike) else "the outputs" for p in given[:1]
-    )
+    places = outputs if isinstance(outputs, list | tuple) else [outputs]
+    if isinstance(places[0], str | PathLike):
+        return str(places[0])
+    return "the outputs"

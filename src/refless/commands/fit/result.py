@@ -32,16 +32,12 @@ class FitResult(Result):
 
     def _shown(self) -> Document:
         size = counted(len(self.estimator.rated), "rated text")
-        score, explain = (
-            shlex.join(["refless", *words, "--model", self.path])
-            for words in (("score", "OUTPUTS"), ("explain", "TEXT"))
-        )
+        model = f"--model {shlex.quote(self.path)}"
+        lines = (f"  refless score OUTPUTS {model}", f"  refless explain TEXT {model}")
         return Document(
             title="refless fit",
             verdict=f"{sentence(self.estimator.title)} has learned from {size}.",
-            sections=(
-                Section(title="To use it", lines=(f"  {score}", f"  {explain}")),
-            ),
+            sections=(Section(title="To use it", lines=lines),),
         )
 
     def _json(self) -> Record:

@@ -1,8 +1,8 @@
-"""What there is to choose from: the result of `refless list`."""
+"""The result of `refless list`: estimators or metrics to choose from."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from refless.registry.spec import Described
 from refless.report.document import Document, Section, Table
@@ -22,7 +22,7 @@ class Listed:
 
 @dataclass(frozen=True, kw_only=True)
 class ListRecord(Record):
-    """What there is to choose from, with every parameter."""
+    """Estimators or metrics to choose from, with every parameter."""
 
     command: Literal["list"] = "list"
     signature: Signed
@@ -54,29 +54,25 @@ class ListResult(Result):
             )
             for entry in self.listed
         )
-        how = Section(lines=(f"Parameters go with the name: {self.example}",))
-        return Document(title="What there is", sections=(*sections, how))
+        example = Section(lines=(f"Parameters go with the name: {self.example}",))
+        return Document(title="What there is", sections=(*sections, example))
 
     def _rows(self) -> Rows:
         """One mapping a parameter."""
-        return [
-            {**asdict(parameter), "name": entry.name, "parameter": parameter.name}
-            for entry in self.listed
-            for parameter in entry.parameters
-        ]
+        rows: list[dict[str, Any]] = []
+        for entry in self.listed:
+            for parameter in entry.parameters:
+                names = {"name": entry.name, "parameter": parameter.name}
+                rows.append(asdict(parameter) | names)
+        return rows
 
 
 def _table(parameters: Sequence[Described]) -> Table | None:
     if not parameters:
         return None
-    rows = tuple(
-        (
-            entry.name,
-            entry.default,
-            ", ".join(filter(None, (entry.takes, entry.range))),
-            entry.help,
-        )
-        for entry in parameters
-    )
+    rows = []
+    for parameter in parameters:
+        values = ", ".join(filter(None, (parameter.takes, parameter.range)))
+        rows.append((parameter.name, parameter.default, values, parameter.help))
     header = ("parameter", "default", "takes", "what it is for")
-    return Table(header=header, rows=rows, numeric=(False,) * 4)
+    return Table(header=header, rows=tuple(rows), numeric=(False,) * 4)

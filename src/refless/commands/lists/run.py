@@ -22,20 +22,20 @@ Lister = Callable[[Names, Folder, Folder | None], Result]
 
 def _estimators(get: Names, out_dir: Folder, mirror: Folder | None) -> ListResult:  # noqa: ARG001
     """Estimators and kernels."""
-    kinds: dict[str, type] = {
-        **ESTIMATORS,
-        **{f"kernel {k}": v for k, v in KERNELS.items()},
+    kernels: dict[str, type] = {
+        f"kernel {name}": kind for name, kind in KERNELS.items()
     }
+    kinds: dict[str, type] = {**ESTIMATORS, **kernels}
     example = "gp:max_sd=0.2, bleu-neighbors:kernel=rouge-l,tau=0.1"
     return _listed("estimators", kinds, dict.fromkeys(kinds, ""), example)
 
 
 def _metrics(get: Names, out_dir: Folder, mirror: Folder | None) -> ListResult:  # noqa: ARG001
     """Metrics, and what each needs."""
-    needs = {
-        name: f" Needs {', '.join(kind.needs) or 'nothing else'}. {kind.missing()}".rstrip()
-        for name, kind in METRICS.items()
-    }
+    needs = {}
+    for name, kind in METRICS.items():
+        columns = ", ".join(kind.needs) or "nothing else"
+        needs[name] = f" Needs {columns}. {kind.missing()}".rstrip()
     return _listed("metrics", METRICS, needs, "bleu:order=2,smooth=exp")
 
 
@@ -80,13 +80,14 @@ def _listed(
     kind: str, classes: Mapping[str, type], needs: Mapping[str, str], example: str
 ) -> ListResult:
     """The first line of each class's docstring, and its parameters."""
-    listed = tuple(
-        Listed(
-            name=name,
-            about=(each.__doc__ or name).splitlines()[0] + needs[name],
-            parameters=parameters(each),
-        )
-        for name, each in classes.items()
+    listed = []
+    for name, kind_class in classes.items():
+        first_line = (kind_class.__doc__ or name).splitlines()[0]
+        about = first_line + needs[name]
+        listed.append(Listed(name=name, about=about, parameters=parameters(kind_class)))
+    return ListResult(
+        kind=kind,
+        listed=tuple(listed),
+        example=example,
+        signature=Signature("list").plus(v=__version__),
     )
-    signature = Signature("list").plus(v=__version__)
-    return ListResult(kind=kind, listed=listed, example=example, signature=signature)

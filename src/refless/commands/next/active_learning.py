@@ -1,4 +1,4 @@
-"""Which outputs to have rated next, for one of three goals, and what the ratings should bring."""
+"""Outputs to have rated next, for one of three goals, and the width their ratings should bring."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DOUBT = 50  # rated texts; chosen on HUSE, GRADE convai2 and ASAP-SAS 1, 4, 7
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What n more ratings are expected to bring.
+    """The interval that n more ratings are expected to bring.
 
     Attributes:
         n: outputs that are rated; with goal compare items, both answers of each.
@@ -51,7 +51,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """What to have rated.
+    """Outputs to have rated.
 
     Attributes:
         goal: what for.
@@ -132,9 +132,8 @@ def _different(outputs: Outputs) -> tuple[IntArray, FloatArray]:
         counts[keys[row]] = counts.get(keys[row], 0) + 1
     if not first:
         raise UsageError("there is nothing to rate: every output is empty")
-    return np.array([*first.values()], dtype=np.int64), np.array(
-        [*counts.values()], np.float64
-    )
+    rows = np.array([*first.values()], dtype=np.int64)
+    return rows, np.array([*counts.values()], np.float64)
 
 
 def sizes_of(n: int, most: int, end: int) -> list[int]:

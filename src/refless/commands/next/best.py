@@ -60,9 +60,9 @@ def plan_of_race(
     Raises:
         UsageError: fewer than two systems, or too few items that all of them answered.
     """
-    by_item = {
-        item: {*new.get(item, {}), *done.get(item, {})} for item in {*new, *done}
-    }
+    by_item: dict[str, set[str]] = {}
+    for item in {*new, *done}:
+        by_item[item] = {*new.get(item, {}), *done.get(item, {})}
     systems = tuple(sorted(set().union(*by_item.values())))
     if len(systems) < FEWEST:
         raise UsageError(
@@ -96,9 +96,8 @@ def race_of(
         )
     errors = errors_of(inputs, estimator, drawn=True)
     field = field_of(inputs, estimator, seed, "random")
-    return raced(
-        compared(replace(field, these=these, plan=plan), errors, systems), plan
-    )
+    field = replace(field, these=these, plan=plan)
+    return raced(compared(field, errors, systems), plan)
 
 
 def to_rate(
@@ -111,41 +110,50 @@ def to_rate(
         new, done: answers without and with a rating.
         n: items; None for as many as the next look is away.
     """
-    left = race.left if len(race.left) > 1 else ()
+    systems = race.left if len(race.left) > 1 else ()
     members = []
     for item in sorted(new):
-        asked = [row for name in left for row in _unrated(item, name, new, done)]
+        rows = _unrated(systems, new[item], done.get(item, {}))
         answered = {*new[item], *done.get(item, {})}
-        if asked and answered >= {*left}:
-            members.append(tuple(asked))
+        if rows and answered >= {*systems}:
+            members.append(rows)
     ahead = [at for at in plan.at if at > race.items]
-    further = ahead[0] - race.items if ahead and left else 0
+    further = ahead[0] - race.items if ahead and systems else 0
     units = Units(goal="best", members=tuple(members), spread=np.nan, systems=race.left)
     choice = draw(units, further if n is None else n, seed, np.nan)
     return replace(choice, already=race.items, race=race)
 
 
 def _unrated(
-    item: str, name: str, new: Mapping[str, Mapping[str, list[int]]], done: Answers
-) -> Sequence[int]:
-    """Rows of a system's answer to an item, if no rating of it is there yet."""
-    if name in done.get(item, {}):
-        return ()
-    return new[item].get(name, ())
+    systems: Sequence[str],
+    new: Mapping[str, list[int]],
+    done: Mapping[str, list[int]],
+) -> tuple[int, ...]:
+    """Rows of the systems' answers to an item, but for systems with a rated answer to it."""
+    rows: list[int] = []
+    for name in systems:
+        if name not in done:
+            rows += new.get(name, [])
+    return tuple(rows)
 
 
 def standing_said(race: Race) -> str:
     """The sentence that says which systems are left."""
     names = labels([racer.name for racer in race.systems], NAME)
-    left = race.left
+    systems = race.left
     every = len(race.systems)
-    if len(left) == 1:
-        return f"{names[left[0]]} is the best of {every} systems: the others are shown to be worse."
-    listed = ", ".join(names[name] for name in left[:MOST_NAMED])
-    more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
-    if race.items >= race.planned:
-        return f"{len(left)} of {every} systems are tied for first: {listed}{more}."
-    return f"{len(left)} of {every} systems are left: {listed}{more}."
+    if len(systems) == 1:
+        best = names[systems[0]]
+        return (
+            f"{best} is the best of {every} systems: the others are shown to be worse."
+        )
+    listed = ", ".join(names[name] for name in systems[:MOST_NAMED])
+    unnamed = len(systems) - MOST_NAMED
+    if unnamed > 0:
+        listed += f" and {unnamed} more"
+    tied = race.items >= race.planned
+    place = "are tied for first" if tied else "are left"
+    return f"{len(systems)} of {every} systems {place}: {listed}."
 
 
 def confidence_said(race: Race) -> str:
@@ -162,16 +170,11 @@ def confidence_said(race: Race) -> str:
 
 def race_section(race: Race) -> Section:
     """Each system: left, or behind which other."""
-    rows = tuple(
-        (
-            clipped(racer.name, NAME),
-            f"{racer.rated:,}",
-            "left"
-            if racer.behind is None
-            else f"dropped: worse than {clipped(racer.behind, NAME)}",
-        )
-        for racer in race.systems
-    )
-    return Section(
-        title="The race", table=Table(header=("system", "rated", ""), rows=rows)
-    )
+    rows = []
+    for racer in race.systems:
+        standing = "left"
+        if racer.behind is not None:
+            standing = f"dropped: worse than {clipped(racer.behind, NAME)}"
+        rows.append((clipped(racer.name, NAME), f"{racer.rated:,}", standing))
+    table = Table(header=("system", "rated", ""), rows=tuple(rows))
+    return Section(title="The race", table=table)

@@ -1,4 +1,4 @@
-"""Which of many numbers that go together to observe, and what is left to know after it."""
+"""Choice of correlated numbers to observe, so that least variance is left in the others."""
 
 from __future__ import annotations
 
@@ -22,18 +22,17 @@ def most_telling(
         counts: [m] how often each is there; once without them.
     """
     remaining = covariance.copy()
-    wanted = np.ones(len(remaining)) if counts is None else counts.astype(np.float64)
+    weights = np.ones(len(remaining)) if counts is None else counts.astype(np.float64)
     chosen: list[int] = []
     for _ in range(n):
         variances = np.diag(remaining)
         total = variances + noise
-        gains = (
-            wanted @ np.square(remaining)
-        ) / total + wanted * variances * noise / total
+        others = weights @ np.square(remaining)
+        gains = others / total + weights * variances * noise / total
         gains[chosen] = -np.inf
         best = int(np.argmax(gains))
         chosen.append(best)
-        wanted[best] = 0.0
+        weights[best] = 0.0
         column = remaining[:, best] / np.sqrt(total[best])
         remaining -= np.outer(column, column)
     return np.array(chosen, dtype=np.int64)

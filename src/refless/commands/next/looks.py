@@ -82,7 +82,7 @@ def expected_ratings(steps: Sequence[LookStep]) -> float:
 
 
 def looks_section(steps: Sequence[LookStep]) -> Section:
-    """When to look, and how probable an end is by then."""
+    """The planned looks, and the probability of an end by each."""
     rows = tuple(
         (
             str(place),

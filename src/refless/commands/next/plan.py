@@ -1,4 +1,4 @@
-"""How many ratings a study needs, or what so many show: `refless next --plan`."""
+"""The number of ratings a study needs, or what so many show: `refless next --plan`."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ NOTES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """What one goal takes.
+    """The ratings that one goal takes.
 
     Attributes:
         aim: the number; within: half the width of its 95 % interval, or the difference to show, in
@@ -98,7 +98,7 @@ class Planned:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanRecord(Record):
-    """How many ratings a study needs, or what so many show, and what that rests on.
+    """The number of ratings a study needs, or what so many show, and what that rests on.
 
     Attributes:
         of_ratings: whether the number of ratings was given, and not the goals.
@@ -116,7 +116,7 @@ class PlanRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class PlanResult(Result):
-    """How many ratings a study needs, or what so many show, and what that rests on.
+    """The number of ratings a study needs, or what so many show, and what that rests on.
 
     Attributes:
         of_ratings: whether the number of ratings was given, and not the goals.
@@ -130,49 +130,48 @@ class PlanResult(Result):
     looks: tuple[LookStep, ...] = ()
 
     def _shown(self) -> Document:
-        most = max(self.goals, key=lambda goal: goal.ratings)
+        largest = max(self.goals, key=lambda goal: goal.ratings)
         header = ("goal", "ratings", "failures", "by simulation", "minutes")
         table = Table(header=header, rows=tuple(goal.cells for goal in self.goals))
-        draw = (
-            f"  refless next outputs.jsonl --goal mean -n {most.ratings} -o to-rate.csv"
-        )
-        title = (
-            f"What {most.ratings:,} ratings show"
-            if self.of_ratings
-            else "How many ratings"
-        )
-        what = "What they show" if self.of_ratings else "What each goal takes"
-        goals = Section(title=what, table=table)
+        draw = f"  refless next outputs.jsonl --goal mean -n {largest.ratings} -o to-rate.csv"
+        title = "How many ratings"
+        heading = "What each goal takes"
+        if self.of_ratings:
+            title = f"What {largest.ratings:,} ratings show"
+            heading = "What they show"
+        goals = Section(title=heading, table=table)
         looks = [looks_section(self.looks)] if self.looks else []
         then = Section(title="Then", lines=("Draw outputs to rate at random:", draw))
         return Document(
             title=title,
-            verdict=self._verdict(most),
+            verdict=self._verdict(largest),
             notes=(self.assumed, NOTES),
             sections=(goals, *looks, then),
         )
 
-    def _verdict(self, most: Planned) -> str:
-        """How many ratings reach each goal, or what so many show."""
-        _, ratings, _, _, minutes = most.cells
+    def _verdict(self, largest: Planned) -> str:
+        """The number of ratings that reach each goal, or what so many show."""
+        _, ratings, _, _, minutes = largest.cells
         if self.of_ratings:
-            first = self.goals[0]
-            last = self.goals[-1]
-            parts = (
-                []
-                if math.isnan(first.within)
-                else [f"tell the {first.aim} to {first.size}"]
-            )
-            parts += (
-                [] if math.isnan(last.within) else [f"show a difference {last.size}"]
-            )
-            answers = " and ".join(parts) or "show nothing"
-            return f"{most.ratings:,} ratings ({minutes} minutes) {answers}, in 4 of 5 studies."
-        if beyond := [goal.cells[0] for goal in self.goals if not goal.ratings]:
+            size = f"{largest.ratings:,} ratings ({minutes} minutes)"
+            return f"{size} {self._answers()}, in 4 of 5 studies."
+        beyond = [goal.cells[0] for goal in self.goals if not goal.ratings]
+        if beyond:
             return f"More than {MOST:,} ratings are needed for: {', '.join(beyond)}."
         return (
             f"{ratings} ratings ({minutes} minutes) reach each goal in 4 of 5 studies."
         )
+
+    def _answers(self) -> str:
+        """The width and the difference that so many ratings show."""
+        first = self.goals[0]
+        last = self.goals[-1]
+        parts = []
+        if not math.isnan(first.within):
+            parts.append(f"tell the {first.aim} to {first.size}")
+        if not math.isnan(last.within):
+            parts.append(f"show a difference {last.size}")
+        return " and ".join(parts) or "show nothing"
 
     def _rows(self) -> Rows:
         """One mapping a goal."""
@@ -188,44 +187,54 @@ class PlanResult(Result):
 def check_plan(call: Call, *, plan: bool) -> None:
     """Raises UsageError for parameters that do not go together, or if there is nothing to read."""
     flags = {
-        each.name: called(each.name)
-        for each in call.parameters
-        if call.values.get(each.name) is not each.default
+        parameter.name: called(parameter.name)
+        for parameter in call.parameters
+        if call.values.get(parameter.name) is not parameter.default
     }
-    file = "outputs" in flags
     if plan:
-        surplus = [
-            flag
-            for name, flag in flags.items()
-            if name in NOT_OF_PLANS or not (file or name in WITHOUT_FILE)
-        ]
-        if surplus:
-            raise UsageError(
-                f"{called('plan')} rates nothing: leave out {', '.join(surplus)}"
-            )
-        check_together(
-            flags, "n", ("within", "difference"), "says what so many ratings show"
-        )
-        check_together(
-            flags, "outputs", ("sd", "base_rate"), "tells how far ratings differ"
-        )
-    if not plan and (alone := [flags[name] for name in OF_PLANS if name in flags]):
+        _check_planned(flags)
+        return
+    of_plans = [flags[name] for name in OF_PLANS if name in flags]
+    if of_plans:
         raise UsageError(
-            f"{', '.join(alone)}: for {called('plan')} alone, which is not there"
+            f"{', '.join(of_plans)}: for {called('plan')} alone, which is not there"
         )
-    if not plan and not file:
+    if "outputs" not in flags:
         raise UsageError(
             f"no outputs: name a FILE, or - for standard input; without any: {called('plan')}"
         )
 
 
+def _check_planned(flags: Mapping[str, str]) -> None:
+    """Raises UsageError for parameters that a plan does not take, or not together."""
+    surplus = [flag for name, flag in flags.items() if name in NOT_OF_PLANS]
+    if "outputs" not in flags:
+        surplus = [flag for name, flag in flags.items() if name not in WITHOUT_FILE]
+    if surplus:
+        raise UsageError(
+            f"{called('plan')} rates nothing: leave out {', '.join(surplus)}"
+        )
+    check_together(
+        flags, "n", ("within", "difference"), "says what so many ratings show"
+    )
+    check_together(
+        flags, "outputs", ("sd", "base_rate"), "tells how far ratings differ"
+    )
+
+
 def check_together(
-    flags: Mapping[str, str], name: str, others: Sequence[str], what: str
+    flags: Mapping[str, str], name: str, others: Sequence[str], answer: str
 ) -> None:
-    """Raises UsageError if what answers a question is there together with other answers to it."""
+    """Raises UsageError if a parameter is there together with others that answer the same.
+
+    Args:
+        flags: of the parameters that are there, by name.
+        name: of the parameter; others: that it leaves no room for.
+        answer: a verb and its object, of the parameter.
+    """
     surplus = [flags[other] for other in others if other in flags]
     if name in flags and surplus:
-        raise UsageError(f"{flags[name]} {what}: leave out {', '.join(surplus)}")
+        raise UsageError(f"{flags[name]} {answer}: leave out {', '.join(surplus)}")
 
 
 def pilot_of(pool: RatedPool) -> Pilot:
@@ -236,9 +245,8 @@ def pilot_of(pool: RatedPool) -> Pilot:
     low, high = pool.scale or VERDICTS
     values = (pool.ratings.values - low) / (high - low)
     texts: dict[int, list[float]] = {}
-    for text, value in sorted(
-        zip(pool.ratings.text.tolist(), values.tolist(), strict=True)
-    ):
+    ratings = zip(pool.ratings.text.tolist(), values.tolist(), strict=True)
+    for text, value in sorted(ratings):
         texts.setdefault(text, []).append(value)
     ordered = sorted(texts.values())
     sizes = [len(ratings) for ratings in ordered]
@@ -275,7 +283,7 @@ def pilot_read(pool: RatedPool) -> Pilot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
-    """What a study is planned for, in the raters' units.
+    """The aims of a planned study, in the raters' units.
 
     Attributes:
         n: ratings that there will be; None if goals are given.
@@ -297,7 +305,7 @@ class Study:
 
     @property
     def span(self) -> float:
-        """How far ratings can lie apart."""
+        """The largest distance of two ratings."""
         return 1.0 if self.scale is None else self.scale[1] - self.scale[0]
 
 
@@ -336,9 +344,9 @@ def _check_numbers(study: Study) -> None:
     span = study.span
     within = 0.05 * span if study.within is None else study.within
     if not 0 < within < span / 2:
-        what = f"{within:g}; half the scale is {span / 2:g}"
+        value = f"{within:g}; half the scale is {span / 2:g}"
         raise UsageError(
-            f"{called('within')} must be above 0 and below half the scale, got {what}"
+            f"{called('within')} must be above 0 and below half the scale, got {value}"
         )
     if study.spread is not None and study.scale is None:
         raise UsageError(
@@ -346,9 +354,9 @@ def _check_numbers(study: Study) -> None:
             f"{called('base_rate')}"
         )
     if study.spread is not None and not 0 < study.spread <= WIDEST * span:
-        what = f"{study.spread:g}; half the scale is {span / 2:g}"
+        value = f"{study.spread:g}; half the scale is {span / 2:g}"
         raise UsageError(
-            f"{called('sd')} must be above 0 and below half the scale, got {what}"
+            f"{called('sd')} must be above 0 and below half the scale, got {value}"
         )
     if study.n is not None and not FEWEST <= study.n <= MOST:
         raise UsageError(
@@ -358,7 +366,7 @@ def _check_numbers(study: Study) -> None:
 
 
 def _goals(study: Study, pilot: Pilot | None) -> list[Goal]:
-    """What ratings are to tell: the mean or the share, a judge, and a difference; as shares."""
+    """The goals of a study, as shares: the mean or the pass rate, a judge, and a difference."""
     span = study.span
     on_scale = study.scale is not None
     passing = study.passing
@@ -383,40 +391,39 @@ def _goals(study: Study, pilot: Pilot | None) -> list[Goal]:
         difference = study.difference / span
     if not difference < first_goal.room:
         where = "on the scale" if on_scale else f"around {called('base_rate', passing)}"
-        what = f"{difference * span:g}; give less than {first_goal.room * span:g}"
-        raise UsageError(f"{called('difference')} has no room {where}: got {what}")
-    judge_aims: tuple[Aim, ...] = ("kappa", "TPR", "TNR")
-    judge_goals = [
-        replace(first_goal, aim=aim, within=NEAR, scale=False, pilot=None)
-        for aim in judge_aims
-    ]
+        value = f"{difference * span:g}; give less than {first_goal.room * span:g}"
+        raise UsageError(f"{called('difference')} has no room {where}: got {value}")
+    of_judges = replace(first_goal, within=NEAR, scale=False, pilot=None)
     return [
         first_goal,
-        *judge_goals,
+        replace(of_judges, aim="kappa"),
+        replace(of_judges, aim="TPR"),
+        replace(of_judges, aim="TNR"),
         replace(first_goal, aim="difference", within=difference),
     ]
 
 
 def _planned(goal: Goal, study: Study, seed: int) -> Planned:
-    """What a goal takes, or what so many ratings show of it, in the raters' units."""
+    """The ratings a goal takes, or what so many show of it, in the raters' units."""
     if study.n is None:
         within = goal.within
         ratings, reached = ratings_for(goal, seed)
     else:
         ratings = study.n
         within, reached = reach_of(goal, study.n, seed)
+    failures = None if goal.scale else round(ratings * (1 - goal.passing))
     return Planned(
         aim=goal.aim,
-        within=within * (study.span if goal.scale else 1.0),
+        within=within * study.span if goal.scale else within,
         ratings=ratings,
-        failures=None if goal.scale else round(ratings * (1 - goal.passing)),
+        failures=failures,
         reached=reached,
         minutes=ratings * study.minutes if ratings else math.nan,
     )
 
 
 def _assumed(goal: Goal, span: float) -> str:
-    """What the numbers rest on."""
+    """The assumptions of the numbers, in words."""
     tp, fp, fn, tn = goal.shares.tolist()
     rates = f"(TPR {number(tp / (tp + fn))}, TNR {number(tn / (tn + fp))})"
     judge = f"the judge passes as many, with kappa {goal.agreement:g} {rates}."
@@ -428,7 +435,7 @@ def _assumed(goal: Goal, span: float) -> str:
 
 
 def _spread(goal: Goal, span: float) -> str:
-    """How far ratings differ, and what says so."""
+    """The spread of ratings, and its origin, in words."""
     spread = f"Ratings have a standard deviation of {number(goal.spread * span)}"
     if goal.pilot is not None:
         texts = counted(goal.pilot.texts, "rated text")

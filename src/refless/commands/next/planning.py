@@ -1,4 +1,4 @@
-"""How many ratings a study needs, before it begins: by simulated studies.
+"""The number of ratings a study needs, before it begins: by simulated studies.
 
 A half width differs from study to study: what is enough on average misses the goal in every second
 study. So many are planned that four of five studies reach it. Outputs are independent; ratings are
@@ -24,15 +24,12 @@ from refless.stats.samples import Sample
 from refless.stats.verdicts import kappa, of_table, proportion
 
 Aim = Literal["pass rate", "mean rating", "kappa", "TPR", "TNR", "difference"]
-FEWEST, MOST = 10, 20_000  # ratings that are tried
+FEWEST = 10  # ratings that are tried
+MOST = 20_000
 STEP = 1.02  # by which one number that is tried exceeds the one before
-STUDIES, FIRST = (
-    400,
-    100,
-)  # simulated studies that confirm a number, and those that look for it
-USUAL_SPREAD = (
-    0.33  # of the scale: standard deviation of ratings, if nothing is known of them
-)
+STUDIES = 400  # simulated studies that confirm a number
+FIRST = 100  # and those that look for it
+USUAL_SPREAD = 0.33  # of the scale: standard deviation of ratings that are not known
 WIDEST = 0.499  # of the scale: half of the ratings at each end have 0.5
 HALVINGS = 10  # of the range in which the least difference lies that is shown
 SHARES = {  # cells of the table that count, and those among which they are counted
@@ -56,7 +53,7 @@ class Pilot:
 
     @property
     def texts(self) -> int:
-        """How many texts have a rating."""
+        """The number of texts with a rating."""
         return int(self.text.max(initial=-1)) + 1
 
     @property
@@ -72,24 +69,22 @@ class Pilot:
     @property
     def spread(self) -> float:
         """The standard deviation of single ratings."""
-        square = float(
-            np.average(np.square(self.values - self.mean), weights=self.each)
-        )
+        squares = np.square(self.values - self.mean)
+        square = float(np.average(squares, weights=self.each))
         return math.sqrt(square * self.texts / (self.texts - 1))
 
     def drawn(self, n: int, arms: int, rng: np.random.Generator) -> FloatArray:
         """[arms, n] ratings of one study, with the weights that this study has."""
         weights = rng.dirichlet(np.ones(self.texts))[self.text] * self.each
         values = rng.choice(self.values, (arms, n), p=weights / weights.sum())
-        lost = (self.texts + 1) / (
-            self.texts - 1
-        )  # weights make the variance so much smaller
+        # weights make the variance so much smaller
+        lost = (self.texts + 1) / (self.texts - 1)
         return np.asarray(self.mean + (values - self.mean) * math.sqrt(lost))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Goal:
-    """What ratings are to tell.
+    """A number that ratings are to tell.
 
     Attributes:
         aim: the number; within: half the width of its 95 % interval, or the difference to show.
@@ -141,19 +136,12 @@ def ratings_for(goal: Goal, seed: int = 0) -> tuple[int, float]:
 
 
 def reach_of(goal: Goal, ratings: int, seed: int = 0) -> tuple[float, float]:
-    """What four of five studies with so many ratings reach, and the share that do.
+    """The width that four of five studies with so many ratings reach, and the share that do.
 
     Half the width of the interval, or the difference that is shown; NaN and NaN if there is none.
     """
     if goal.arms == 1:
-        half = np.array(_half_widths(goal, ratings, seed, STUDIES))
-        half = np.sort(np.where(np.isnan(half), math.inf, half))
-        within = float(half[math.ceil(SURE * STUDIES) - 1])
-        return (
-            (within, float(np.mean(half <= within)))
-            if within < math.inf
-            else (math.nan,) * 2
-        )
+        return _width_reached(goal, ratings, seed)
     low = 0.0
     high = goal.room
     reached = math.nan
@@ -168,14 +156,23 @@ def reach_of(goal: Goal, ratings: int, seed: int = 0) -> tuple[float, float]:
     return (high, reached) if reached >= SURE else (math.nan, math.nan)
 
 
+def _width_reached(goal: Goal, ratings: int, seed: int) -> tuple[float, float]:
+    """The half width that four of five studies reach, and the share that do; NaN without."""
+    half = np.array(_half_widths(goal, ratings, seed, STUDIES))
+    half = np.sort(np.where(np.isnan(half), math.inf, half))
+    within = float(half[math.ceil(SURE * STUDIES) - 1])
+    if not within < math.inf:
+        return math.nan, math.nan
+    return within, float(np.mean(half <= within))
+
+
 def share_reached(
     goal: Goal, ratings: int, seed: int = 0, studies: int = STUDIES
 ) -> float:
     """The share of simulated studies with so many ratings that reach a goal."""
     if goal.arms == 1:
-        return float(
-            np.mean(np.array(_half_widths(goal, ratings, seed, studies)) <= goal.within)
-        )
+        half = np.array(_half_widths(goal, ratings, seed, studies))
+        return float(np.mean(half <= goal.within))
     ends = _intervals(goal, ratings, seed, studies)
     return sum(low > 0 or high < 0 for low, high in ends) / studies
 

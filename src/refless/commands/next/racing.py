@@ -81,13 +81,13 @@ def raced(comparison: Comparison, plan: LookPlan) -> Race:
 
 def _behind(name: str, pairs: Sequence[Pair], alpha: float) -> str | None:
     """The system than which this one is most clearly shown to be worse, or None."""
-    better = [
-        (pair.difference.p, other)
-        for pair in pairs
-        for other, sign in ((pair.second, 1), (pair.first, -1))
-        if {pair.first, pair.second} == {name, other}
-        and other != name
-        and pair.difference.p < alpha
-        and sign * pair.difference.value > 0
-    ]
+    better = []
+    for pair in pairs:
+        difference = pair.difference
+        if not difference.p < alpha:
+            continue
+        if pair.first == name and difference.value > 0:
+            better.append((difference.p, pair.second))
+        elif pair.second == name and difference.value < 0:
+            better.append((difference.p, pair.first))
     return min(better)[1] if better else None

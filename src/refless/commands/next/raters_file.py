@@ -14,17 +14,11 @@ VISIBLE = ("source", "text")  # roles that raters see
 def label_studio_tasks(rows: Sequence[Mapping[str, Cell]], signature: Signature) -> str:
     """A task an output, with its priority as the score of an empty prediction."""
     version = f"refless {signature}"
-    return as_json(
-        [
-            {
-                "data": row,
-                "predictions": [
-                    {"model_version": version, "score": priority, "result": []}
-                ],
-            }
-            for row, priority in _ranked(rows)
-        ]
-    )
+    tasks = []
+    for row, priority in _ranked(rows):
+        prediction = {"model_version": version, "score": priority, "result": []}
+        tasks.append({"data": row, "predictions": [prediction]})
+    return as_json(tasks)
 
 
 def argilla_records(

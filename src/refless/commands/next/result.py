@@ -1,4 +1,4 @@
-"""What to have rated, and what it should bring: the result of `refless next`."""
+"""The result of `refless next`: outputs to have rated, and what their ratings should bring."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from refless.commands.next.active_learning import Choice, Goal, Step
 from refless.commands.next.best import confidence_said, race_section, standing_said
 from refless.commands.next.racing import Race
 from refless.commands.next.raters_file import argilla_records, label_studio_tasks
-from refless.data.records import Outputs
+from refless.data.records import Outputs, picked
 from refless.evaluation.comparing import Pair
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table
@@ -54,7 +54,7 @@ class ToRate:
 
 @dataclass(frozen=True, kw_only=True)
 class NextRecord(Record):
-    """What to have rated, and what it should bring; widths in the raters' units.
+    """Outputs to have rated, and what it should bring; widths in the raters' units.
 
     Attributes:
         way: telling (the estimator chose), or random.
@@ -92,7 +92,7 @@ class NextRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class NextResult(Result):
-    """What to have rated.
+    """Outputs to have rated.
 
     Attributes:
         choice: what is chosen, and what it should bring, in the raters' units.
@@ -131,10 +131,11 @@ class NextResult(Result):
         """The file for raters: an output each, and no rating yet."""
         names = self._names()
         rating = dict.fromkeys(self.rating_columns)
-        return [
-            {name: row[role] for role, name in names.items()} | rating
-            for row in self._chosen()
-        ]
+        rows = []
+        for output in self._chosen():
+            row = {name: output[role] for role, name in names.items()}
+            rows.append(row | rating)
+        return rows
 
     def exported(self, tool: str) -> str:
         """Tasks of Label Studio, or records of Argilla."""
@@ -152,26 +153,33 @@ class NextResult(Result):
 
     def _chosen(self) -> list[dict[str, Any]]:
         """The chosen outputs by role, empty if there is no such column."""
-        columns = {role: getattr(self.outputs, name) for role, name in ROLES.items()}
+        rows = self.choice.rows
+        empty = ("",) * len(rows)
+        columns = [
+            picked(getattr(self.outputs, name), rows) or empty
+            for name in ROLES.values()
+        ]
         return [
-            {role: column[i] if column else "" for role, column in columns.items()}
-            for i in self.choice.rows.tolist()
+            dict(zip(ROLES, cells, strict=True)) for cells in zip(*columns, strict=True)
         ]
 
     def _document(self, most: int, room: int) -> Document:
+        verdict = f"{self._selection()} {self._brings()}"
+        notes = (
+            *self._confidence(),
+            *self._settles(),
+            *self._shows(),
+            *self._about(),
+            self.design,
+        )
         count = f"{len(self.choice.rows):,}"
+        every = f"of {len(self.outputs):,} outputs"
         return Document(
             title="What to have rated next",
-            verdict=f"{self._what()} {self._brings()}".strip(),
-            notes=(
-                *self._confidence(),
-                *self._settles(),
-                *self._shows(),
-                *self._about(),
-                self.design,
-            ),
-            facts=(("To rate", count, f"of {len(self.outputs):,} outputs"),),
-            sections=(*self._race(), *self._curve(), *self._asked(most, room)),
+            verdict=verdict.strip(),
+            notes=notes,
+            facts=(("To rate", count, every),),
+            sections=(*self._race(), *self._curve(), *self._to_rate(most, room)),
         )
 
     @property
@@ -186,7 +194,7 @@ class NextResult(Result):
 
     @property
     def _more(self) -> str:
-        """What goes before numbers of ratings where there are some already."""
+        """The word "more" before numbers of ratings, if there are some already."""
         return "more " if self.choice.already else ""
 
     def _ratings(self, n: int) -> str:
@@ -194,15 +202,14 @@ class NextResult(Result):
         if self.choice.goal != "compare":
             return counted(n, f"{self._more}rating")
         size = len(self.choice.rows) / self.choice.n
-        return (
-            f"{counted(n, f'{self._more}item')} ({counted(round(n * size), 'rating')})"
-        )
+        items = counted(n, f"{self._more}item")
+        return f"{items} ({counted(round(n * size), 'rating')})"
 
-    def _what(self) -> str:
-        """What is chosen, and how."""
+    def _selection(self) -> str:
+        """The choice and its method, in words."""
         choice = self.choice
         if choice.race is not None:
-            return self._left(choice.race)
+            return self._standing(choice.race)
         both = " and ".join(f"'{clipped(name)}'" for name in choice.systems)
         units = f"{choice.n:,} of {counted(choice.units, self._unit)}"
         units += f" that {both} answered" if both else ""
@@ -210,7 +217,7 @@ class NextResult(Result):
             return f"{units}: those that should teach {estimator_name(self.signature)} most."
         return f"{units}, drawn at random."
 
-    def _left(self, race: Race) -> str:
+    def _standing(self, race: Race) -> str:
         """The systems that are left in the race, and the ratings that are asked of each."""
         if not len(self.choice.rows):
             return standing_said(race)
@@ -231,11 +238,10 @@ class NextResult(Result):
         return () if race is None else (race_section(race),)
 
     def _brings(self) -> str:
-        """What that should bring."""
+        """The interval that the ratings should bring, in words."""
         choice = self.choice
-        if choice.race is not None or (
-            choice.goal == "learn" and choice.way == "telling"
-        ):
+        learns = choice.goal == "learn" and choice.way == "telling"
+        if choice.race is not None or learns:
             return ""
         step = {step.n: step for step in choice.curve}.get(choice.n)
         if step is None:
@@ -254,7 +260,7 @@ class NextResult(Result):
         return f"With estimates they should tell {aim} to {width}{now}."
 
     def _unknown(self) -> str:
-        """Why nothing can be foretold."""
+        """The reason why nothing can be foretold."""
         if not self.n_rated:
             return "nothing is rated yet"
         if self.choice.goal == "learn":
@@ -262,7 +268,7 @@ class NextResult(Result):
         return "of these rated texts the estimator has no errors to go by"
 
     def _settles(self) -> tuple[str, ...]:
-        """How many ratings settle it."""
+        """The number of ratings that settle it, in words."""
         choice = self.choice
         if not choice.curve:
             return ()
@@ -279,7 +285,7 @@ class NextResult(Result):
         )
 
     def _shows(self) -> tuple[str, ...]:
-        """How far the two systems differ by what is known today, and what would show that."""
+        """The difference of the two systems by today's ratings, and how many would show it."""
         pair = self.choice.pair
         if pair is None or math.isnan(pair.difference.value):
             return ()
@@ -293,25 +299,23 @@ class NextResult(Result):
         return (by,)
 
     def _about(self) -> tuple[str, ...]:
-        """Which question the width is of."""
+        """The question that the width answers, in words."""
         if not self.choice.curve:
             return ()
         return (f"The width is about {about(self._unit, these=self.these_items)}.",)
 
     def _curve(self) -> tuple[Section, ...]:
-        """What ratings should bring, from few to many."""
+        """A table of expected widths, from few ratings to many."""
         choice = self.choice
         if not choice.curve:
             return ()
         unit = "items" if choice.goal == "compare" else "ratings"
-        table = Table(
-            header=(unit, "at random", "from", "to"),
-            rows=tuple(
-                (f"{step.n:,}", *map(number, (step.width, step.low, step.high)))
-                for step in choice.curve
-            ),
-            numeric=(True,) * 4,
+        rows = tuple(
+            (f"{step.n:,}", *map(number, (step.width, step.low, step.high)))
+            for step in choice.curve
         )
+        header = (unit, "at random", "from", "to")
+        table = Table(header=header, rows=rows, numeric=(True,) * 4)
         after = f"in the raters' units, after so many {self._more}{unit}:"
         lines = (
             f"Expected half width of the 95 % interval, {after}",
@@ -320,7 +324,7 @@ class NextResult(Result):
         title = "What ratings should bring"
         return (Section(title=title, lines=lines, table=table),)
 
-    def _asked(self, most: int, room: int) -> tuple[Section, ...]:
+    def _to_rate(self, most: int, room: int) -> tuple[Section, ...]:
         """The outputs to rate and what to do with them; nothing if none is asked for."""
         if not len(self.choice.rows):
             return ()
@@ -328,23 +332,22 @@ class NextResult(Result):
 
     def _texts(self, most: int, room: int) -> tuple[Section, ...]:
         """The first outputs to rate."""
-        roles = [role for role in WIDTHS if role in self._names()]
-        rows = tuple(
-            tuple(clipped(row[role], WIDTHS[role] or room) for role in roles)
-            for row in self._chosen()[:most]
-        )
-        table = Table(header=tuple(roles), rows=rows)
+        roles = tuple(role for role in WIDTHS if role in self._names())
+        rows = []
+        for output in self._chosen()[:most]:
+            cells = [clipped(output[role], WIDTHS[role] or room) for role in roles]
+            rows.append(tuple(cells))
+        table = Table(header=roles, rows=tuple(rows))
+        section = Section(title="To rate", table=table)
         more = len(self.choice.rows) - len(rows)
-        lines = (f"{more} more: -o to-rate.csv writes all.",) if more > 0 else ()
-        return (
-            Section(title="To rate", table=table),
-            *([Section(lines=lines)] if lines else []),
-        )
+        if more <= 0:
+            return (section,)
+        return (section, Section(lines=(f"{more} more: -o to-rate.csv writes all.",)))
 
     def _next(self) -> Section:
-        """What to do with them."""
+        """The next steps with the outputs to rate."""
         names = " and ".join(f"'{clipped(name)}'" for name in self.rating_columns)
-        told = (
+        step = (
             f"Write them with -o to-rate.csv, have the column {names} filled in, then:"
         )
-        return Section(title="Then", lines=(told, f"  {self.then}"))
+        return Section(title="Then", lines=(step, f"  {self.then}"))

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Annotated
 
 import numpy as np
@@ -72,12 +73,14 @@ from refless.data.design import Design
 from refless.data.records import Outputs, RatedPool, numbered
 from refless.data.tables.partly_rated import read_partly
 from refless.estimators import Estimator
+from refless.evaluation.comparing import Pair
 from refless.evaluation.scoring import scored
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
+from refless.stats.group_sequential import LookPlan
 
 TO_RATE = "to-rate.csv"
 FORETOLD = "What ratings should bring is foretold as if they were."
@@ -159,7 +162,6 @@ def next(  # noqa: A001 - the command's name
     )
     check_plan(this_call(), plan=plan)
     if plan:
-        pool = None if outputs is None else rated_of(outputs, rows)[0]
         study = Study(
             n=n,
             within=within,
@@ -167,10 +169,10 @@ def next(  # noqa: A001 - the command's name
             passing=base_rate,
             minutes=minutes_per_rating,
             spread=sd,
-            scale=rows.to_reading().scale if pool is None else pool.scale,
+            scale=rows.to_reading().scale,
             looks=looks,
         )
-        return planned(study, None if pool is None else pilot_read(pool), seed)
+        return _plan(study, outputs, rows, seed)
     items = n
     n = USUAL if n is None else n
     _check(goal, n, within, system)
@@ -192,71 +194,62 @@ def next(  # noqa: A001 - the command's name
         units = _outputs(fit, read, seed, these=these_items)
         choice = draw(units, n, seed, enough)
     elif goal == "best":
-        new = answers_by_item(read.outputs)
-        done = answers_by_item(read.done)
-        names, race_looks = plan_of_race(new, done, looks or RACE_LOOKS)
-        with silenced():  # what it says of the rows was said
-            race = race_of(
-                read.compared,
-                learner.clone(),
-                names,
-                race_looks,
-                seed,
-                these=these_items,
-            )
-        choice = to_rate(race, race_looks, new, done, items, seed)
+        choice, race_looks = _best(
+            read, learner, looks or RACE_LOOKS, items, seed, these=these_items
+        )
         n = choice.n
         signs = {"looks": len(race_looks.at), "spending": race_looks.spending}
     else:
         systems = _systems(read.outputs, read.done, system)
-        units = items_to_draw(fit, read.outputs, systems, read.done)
-        units = replace(units, these=these_items)
-        pair = None
-        if fit is not None and read.compared is not None:
-            with silenced():  # what it says of the rows was said
-                pair = pair_of(
-                    read.compared, fit.clone(), systems, seed, these=these_items
-                )
-            units = beside_pair(units, pair, size)
+        units, pair = _items(fit, read, systems, size, seed, these=these_items)
         choice = replace(draw(units, n, seed, enough), pair=pair)
     _note_choice(choice, read.outputs, fit, n, blind=blind)
-    signed = _signature(fit, read.outputs, choice, seed).plus(
-        **signs, **read.design.signs
-    )
+    signature = _signature(fit, read.outputs, choice, seed)
+    signature = signature.plus(**signs, **read.design.signs)
+    if these_items:
+        signature = signature.plus(these=True)
+    partly = rated is None and fit is not None
     return NextResult(
         choice=choice.times(size),
         outputs=read.outputs,
         n_rated=0 if fit is None else len(fit.rated),
         design=read.design.said(noun="output"),
         these_items=these_items,
-        then=_then(
-            outputs, rated, read, goal, partly=rated is None and fit is not None
-        ),
+        then=_then(outputs, rated, read, goal, partly=partly),
         columns=_columns(read.called, read.outputs, blind=blind),
         rating_columns=read.called.get("rating") or ("rating",),
-        signature=signed.plus(these=True) if these_items else signed,
+        signature=signature,
     )
+
+
+def _plan(study: Study, rated: Rows, rows: ScoredRows, seed: int) -> PlanResult:
+    """The plan of a study; rated rows, if there are any, tell the scale and the spread."""
+    if rated is None:
+        return planned(study, None, seed)
+    pool = rated_of(rated, rows)[0]
+    return planned(replace(study, scale=pool.scale), pilot_read(pool), seed)
 
 
 def _check(goal: str | None, n: int, within: float | None, system: Names) -> None:
     """Raises UsageError for what cannot be honoured."""
     if goal not in GOALS:
-        said = "; ".join(f"{name} for {what}" for name, what in GOALS.items())
+        listed = "; ".join(f"{name} for {aim}" for name, aim in GOALS.items())
         raise UsageError(
-            f"{called('goal')} is needed, what the ratings are for: {said}"
+            f"{called('goal')} is needed, what the ratings are for: {listed}"
         )
-    if n < (least := 1 if goal == "learn" else 2):
+    least = 1 if goal == "learn" else 2
+    if n < least:
         raise UsageError(
             f"{called('n')} must be {least} or more with {called('goal', goal)}, got {n}"
         )
-    if within is not None and not (
-        goal in {"mean", "compare"} and 0 < within < math.inf
-    ):
+    takes_width = goal in {"mean", "compare"}
+    if within is not None and not (takes_width and 0 < within < math.inf):
         raise UsageError(
             f"{called('within')} is a number above 0, and goes with "
             f"{called('goal', 'mean')} or compare"
         )
-    if system is not None and (goal != "compare" or len({*names_in(system)}) != 2):
+    are_two = len({*names_in(system)}) == 2
+    if system is not None and (goal != "compare" or not are_two):
         raise UsageError(
             f"{called('system')} names the two systems of {called('goal', 'compare')}: "
             f"{called('system', ['A', 'B'])}"
@@ -265,7 +258,7 @@ def _check(goal: str | None, n: int, within: float | None, system: Names) -> Non
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Inputs:
-    """What was read.
+    """Outputs and rated texts that were read.
 
     Attributes:
         pool: the rated texts, if any; outputs, done: outputs without and with a rating.
@@ -306,13 +299,14 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _In
     done = np.zeros(len(read.texts), dtype=np.bool_)
     done[read.place if compared is None else compared.outputs.place] = True
     if rated is not None and pool is not None and read.named:
-        same = {*zip(pool.ids, pool.texts, strict=True)}
+        rated_pairs = {*zip(pool.ids, pool.texts, strict=True)}
         pairs = zip(read.texts.ids, read.texts.texts, strict=True)
-        done |= np.array([pair in same for pair in pairs], dtype=np.bool_)
+        done |= np.array([pair in rated_pairs for pair in pairs], dtype=np.bool_)
     if done.all() and goal != "best":
         remedy = "give outputs that nobody has rated"
         raise InputError("every output has a rating already", remedy=remedy)
-    new, old = (read.texts.take(np.flatnonzero(rows)) for rows in (~done, done))
+    new = read.texts.take(np.flatnonzero(~done))
+    old = read.texts.take(np.flatnonzero(done))
     return _Inputs(pool, new, old, Design.of(read.texts), called, compared)
 
 
@@ -321,9 +315,8 @@ def _outputs(
 ) -> Units:
     """Each output, with the width of the interval for their mean that score has already."""
     outputs = read.outputs
-    units = replace(
-        outputs_to_draw(estimator, outputs), these=these, already=len(read.done)
-    )
+    units = outputs_to_draw(estimator, outputs)
+    units = replace(units, these=these, already=len(read.done))
     if estimator is None:
         return units
     errors = estimator.residuals()
@@ -331,6 +324,43 @@ def _outputs(
     mean = scored(outputs, estimates, errors, seed=seed, these=these).overall
     low, high = mean.mean_interval
     return units if math.isnan(low) else replace(units, most=(high - low) / 2)
+
+
+def _items(
+    estimator: Estimator | None,
+    read: _Inputs,
+    systems: tuple[str, str],
+    size: float,
+    seed: int,
+    *,
+    these: bool,
+) -> tuple[Units, Pair | None]:
+    """Items that both systems answered, and the two by today's ratings, if there are any."""
+    units = items_to_draw(estimator, read.outputs, systems, read.done)
+    units = replace(units, these=these)
+    if estimator is None or read.compared is None:
+        return units, None
+    with silenced():  # what it says of the rows was said
+        pair = pair_of(read.compared, estimator.clone(), systems, seed, these=these)
+    return beside_pair(units, pair, size), pair
+
+
+def _best(
+    read: _Inputs,
+    estimator: Estimator,
+    looks: int,
+    items: int | None,
+    seed: int,
+    *,
+    these: bool,
+) -> tuple[Choice, LookPlan]:
+    """Answers of the systems that are left in the race, and the race's looks."""
+    new = answers_by_item(read.outputs)
+    done = answers_by_item(read.done)
+    names, plan = plan_of_race(new, done, looks)
+    with silenced():  # what it says of the rows was said
+        race = race_of(read.compared, estimator.clone(), names, plan, seed, these=these)
+    return to_rate(race, plan, new, done, items, seed), plan
 
 
 def _systems(outputs: Outputs, done: Outputs, system: Names) -> tuple[str, str]:
@@ -374,7 +404,7 @@ def _note_choice(
             f"of {choice.units:,} different outputs {max(MOST, n):,} were drawn to choose from"
         )
     names = {*outputs.systems} - {""}
-    if blind and any(name in text_id for name in names for text_id in outputs.ids):
+    if blind and any(name in text_id for name, text_id in product(names, outputs.ids)):
         note("ids hold names of systems: the file for raters is not blind by them")
     if outputs.ids and outputs.ids == numbered(len(outputs)):
         note(

@@ -22,9 +22,8 @@ from refless.registry.errors import UsageError
 from refless.stats.clusters import intraclass
 from refless.stats.forecast import Forecast, Prospect, Today
 
-WITHIN = (
-    0.05  # of the range of ratings: half width that settles it, if none is asked for
-)
+# of the range of ratings: half width that settles it, if none is asked for
+WITHIN = 0.05
 FURTHER = 16  # times what is asked for the curve goes
 FEWEST = 2  # ratings that have an interval
 _Sides = tuple[list[int], list[int]]  # answers of two systems to one item
@@ -32,7 +31,7 @@ _Sides = tuple[list[int], list[int]]  # answers of two systems to one item
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Units:
-    """What is drawn: outputs, or items with the answers of two systems.
+    """Units of a draw: outputs, or items with the answers of two systems.
 
     Attributes:
         goal: `mean` or `compare`.
@@ -59,7 +58,7 @@ class Units:
     these: bool = False
 
     def forecast(self, n: int) -> Forecast | None:
-        """What the interval should be like by n more of them; None by fewer than two ratings."""
+        """The interval expected by n more of them; None by fewer than two ratings."""
         if self.today is not None:
             return self.today.after(n / len(self.members))
         rated = n + self.already
@@ -84,14 +83,13 @@ class Units:
         if forecast is None:
             return Step(n, self.most, self.most, self.most)
         low, high = forecast.range
-        return Step(
-            n, *(min(width, self.most) for width in (forecast.half_width, low, high))
-        )
+        width = min(forecast.half_width, self.most)
+        return Step(n, width, min(low, self.most), min(high, self.most))
 
-    def needed(self, wanted: float) -> int:
-        """Least number whose half width is no larger than wanted; 0 if none is."""
+    def needed(self, width: float) -> int:
+        """Least number whose half width is no larger than this width; 0 if none is."""
         sizes = range(2, len(self.members) + 1)
-        place = bisect_left(sizes, 1, key=lambda n: self.half_width(n) <= wanted)
+        place = bisect_left(sizes, 1, key=lambda n: self.half_width(n) <= width)
         return sizes[place] if place < len(sizes) else 0
 
 
@@ -103,9 +101,8 @@ def outputs_to_draw(estimator: Estimator | None, outputs: Outputs) -> Units:
         outputs: what there is to choose from.
     """
     order = canonical(outputs)
-    units = Units(
-        goal="mean", members=tuple((row,) for row in order.tolist()), spread=math.nan
-    )
+    members = tuple((row,) for row in order.tolist())
+    units = Units(goal="mean", members=members, spread=math.nan)
     if estimator is None:
         return units
     estimates = estimator.estimate(outputs.take(order))
@@ -173,17 +170,7 @@ def items_to_draw(
     order = canonical(outputs)
     new = _sides(outputs, order.tolist(), systems)
     old = {} if rated is None else _sides(rated, [*range(len(rated))], systems)
-    items: list[_Sides] = []
-    already = 0
-    for name in sorted({*new} | {*old}):
-        a, b = new.get(name, ([], []))
-        a_rated, b_rated = old.get(name, ([], []))
-        if not ((a or a_rated) and (b or b_rated)):
-            continue
-        if a_rated and b_rated:
-            already += 1
-        else:
-            items.append(([] if a_rated else a, [] if b_rated else b))
+    items, already = _unrated(new, old)
     if not items and not already:
         raise UsageError(
             f"no item was answered by both '{systems[0]}' and '{systems[1]}': items are told by "
@@ -191,18 +178,38 @@ def items_to_draw(
         )
     if not items:
         raise UsageError("both answers to every item have a rating already")
+    members = [tuple(order[[*a, *b]].tolist()) for a, b in items]
     units = Units(
         goal="compare",
-        members=tuple(tuple(order[[*a, *b]].tolist()) for a, b in items),
+        members=tuple(members),
         spread=math.nan,
         systems=systems,
         already=already,
     )
-    return (
-        units
-        if estimator is None
-        else _with_spread(units, items, estimator, outputs.take(order))
-    )
+    if estimator is None:
+        return units
+    return _with_spread(units, items, estimator, outputs.take(order))
+
+
+def _unrated(
+    new: dict[str, _Sides], old: dict[str, _Sides]
+) -> tuple[list[_Sides], int]:
+    """Items with an answer to rate, and the number of items with ratings of both systems.
+
+    Args:
+        new, old: answers of both systems to each item, without and with a rating.
+    """
+    items: list[_Sides] = []
+    already = 0
+    for name in sorted({*new} | {*old}):
+        a, b = new.get(name, ([], []))
+        a_rated, b_rated = old.get(name, ([], []))
+        answered = (a or a_rated) and (b or b_rated)
+        if a_rated and b_rated:
+            already += 1
+        elif answered:
+            items.append(([] if a_rated else a, [] if b_rated else b))
+    return items, already
 
 
 def _with_spread(
@@ -220,8 +227,9 @@ def _with_spread(
             continue
         gaps.append(values[b].mean() - values[a].mean())
         equal = {outputs.texts[i] for i in a} == {outputs.texts[i] for i in b}
-        apart = 1 / len(a) + 1 / len(b) - 2 * alike / math.sqrt(len(a) * len(b))
-        missed.append(0.0 if equal else spread**2 * apart)
+        unpaired = 1 / len(a) + 1 / len(b)
+        shared = 2 * alike / math.sqrt(len(a) * len(b))
+        missed.append(0.0 if equal else spread**2 * (unpaired - shared))
     if not gaps:  # no item with both answers to ask
         single = _variance(values[estimates.defined]) + spread**2
         return replace(units, variance=2 * single, freedom=freedom)
@@ -265,8 +273,9 @@ def draw(units: Units, n: int, seed: int, within: float) -> Choice:
     size = len(units.members)
     n = min(n, size)
     rng = np.random.default_rng(seed)
-    drawn = rng.permutation(size)[:n].tolist()
-    rows = [row for k in drawn for row in rng.permutation(units.members[k]).tolist()]
+    rows: list[int] = []
+    for k in rng.permutation(size)[:n].tolist():
+        rows += rng.permutation(units.members[k]).tolist()
     needed = 0
     sizes = []
     if units.variance > 0:
@@ -292,5 +301,6 @@ def wanted(estimator: Estimator | None) -> float:
     """A half width that settles most questions: 5 % of the range of the ratings; NaN without."""
     if estimator is None or not len(estimator.rated):
         return math.nan
-    scale = estimator.rated.scale
-    return WITHIN * (float(np.ptp(estimator.rated.human)) if scale is None else 1.0)
+    if estimator.rated.scale is not None:
+        return WITHIN
+    return WITHIN * float(np.ptp(estimator.rated.human))

@@ -1,4 +1,4 @@
-"""Which estimates are high enough to need no person: learn, then test (Angelopoulos et al. 2021).
+"""Estimates high enough to need no person: learn, then test (Angelopoulos et al. 2021).
 
 A threshold is believed if the texts above it, held out, refute that more than a given share of such
 texts is bad. Thresholds are tested from several starts, each from the highest on and until one is
@@ -17,13 +17,14 @@ SURE = 0.9  # chance that the promise holds
 LIKELY = 0.75  # chance that a share is below the bar, if a number of ratings is told
 EVEN = 0.5  # chance that a share is no higher than what such a number counts with
 STARTS = 5
+START_ERROR = (1 - SURE) / STARTS  # of each start (Bonferroni)
 STEPS = 20  # thresholds that are tried
 MOST = 100  # times the ratings that there are; beyond this no number is told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThresholdStep:
-    """What a threshold would bring.
+    """Coverage and errors of a threshold.
 
     Attributes:
         threshold: estimates from here on are accepted; coverage: share of the rated texts.
@@ -76,46 +77,58 @@ def accepting(
             together.
         above: a text is bad that people rate below; at_most_wrong: in (0, 1).
     """
-    order = np.lexsort(
-        (clusters, human, -estimates)
-    )  # sums then do not depend on that of rows
+    # sums then do not depend on the order of rows
+    order = np.lexsort((clusters, human, -estimates))
     estimates = estimates[order]
     clusters = clusters[order]
     bad = human[order] < above
-    n = len(estimates)
-    least = math.ceil(math.log((1 - SURE) / STARTS) / math.log(1 - at_most_wrong))
-    places = (
-        np.unique(
-            np.geomspace(max(1, min(least, n)), max(1, n), STEPS).round().astype(int)
-        )
-        - 1
-    )
-    thresholds = np.unique(estimates[places])[::-1] if n else np.zeros(0)
     steps = []
     believed = []
     sizes = []
-    for threshold in thresholds.tolist():
+    for threshold in _thresholds(estimates, at_most_wrong):
         accepted = estimates >= threshold
-        share = float(bad[accepted].mean())
-        size = effective_size(bad[accepted] - bad[accepted].mean(), clusters[accepted])
-        highest = _highest(share, size, 1 - SURE)
-        coverage = float(accepted.mean())
-        steps.append(
-            ThresholdStep(
-                threshold=threshold, coverage=coverage, wrong=share, highest=highest
-            )
+        wrong = bad[accepted]
+        share = float(wrong.mean())
+        size = effective_size(wrong - wrong.mean(), clusters[accepted])
+        step = ThresholdStep(
+            threshold=threshold,
+            coverage=float(accepted.mean()),
+            wrong=share,
+            highest=_highest(share, size, 1 - SURE),
         )
-        believed.append(_highest(share, size, (1 - SURE) / STARTS) <= at_most_wrong)
+        steps.append(step)
+        believed.append(_highest(share, size, START_ERROR) <= at_most_wrong)
         sizes.append(size)
-    last = max((_reached(believed, start) for start in _starts(len(steps))), default=-1)
+    reached = [_reached(believed, start) for start in _starts(len(steps))]
+    last = max(reached, default=-1)
+    chosen = steps[last] if last >= 0 else None
+    needed = None
+    if chosen is None:
+        needed = _needed(steps, sizes, len(estimates), at_most_wrong)
     return Accepting(
         above=above,
         at_most_wrong=at_most_wrong,
         sure=SURE,
         steps=tuple(steps),
-        chosen=steps[last] if last >= 0 else None,
-        needed=_needed(steps, sizes, n, at_most_wrong) if last < 0 else None,
+        chosen=chosen,
+        needed=needed,
     )
+
+
+def _thresholds(estimates: FloatArray, at_most_wrong: float) -> list[float]:
+    """Thresholds to test, from the highest on.
+
+    Args:
+        estimates: [n] from the highest on.
+        at_most_wrong: so few texts that no bad one of them is no evidence are not tried.
+    """
+    n = len(estimates)
+    if not n:
+        return []
+    least = math.ceil(math.log(START_ERROR) / math.log(1 - at_most_wrong))
+    counts = np.geomspace(min(least, n), n, STEPS).round().astype(int)
+    thresholds: list[float] = np.unique(estimates[counts - 1])[::-1].tolist()
+    return thresholds
 
 
 def _highest(share: float, size: float, chance: float) -> float:
@@ -127,11 +140,11 @@ def _highest(share: float, size: float, chance: float) -> float:
 
 
 def _starts(count: int) -> list[int]:
-    return (
-        sorted({round(i * (count - 1) / (STARTS - 1)) for i in range(STARTS)})
-        if count
-        else []
-    )
+    """Places of the thresholds that tests start from, equally far apart."""
+    if not count:
+        return []
+    last = count - 1
+    return sorted({round(i * last / (STARTS - 1)) for i in range(STARTS)})
 
 
 def _reached(believed: list[bool], start: int) -> int:
@@ -152,14 +165,17 @@ def _needed(
     A threshold counts if its share is likely to be below the bar, whichever of the starts it is
     tested from. Of many shares the lowest is often low by chance.
     """
-    told = []
+    enough = []
+    sizes_ahead = (
+        np.unique(np.geomspace(n, MOST * n, 60).astype(int)).tolist() if n else []
+    )
     for step, size in zip(steps, sizes, strict=True):
         if _highest(step.wrong, size, (1 - LIKELY) / STARTS) > at_most_wrong:
             continue
         share = _highest(step.wrong, size, EVEN)
-        for ratings in np.unique(np.geomspace(n, MOST * n, 60).astype(int)).tolist():
+        for ratings in sizes_ahead:
             later = size * ratings / n
-            if _highest(share, later, (1 - SURE) / STARTS) <= at_most_wrong:
-                told.append(ratings)
+            if _highest(share, later, START_ERROR) <= at_most_wrong:
+                enough.append(ratings)
                 break
-    return min(told, default=None)
+    return min(enough, default=None)

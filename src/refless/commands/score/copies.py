@@ -1,4 +1,4 @@
-"""Which outputs copy rated texts.
+"""Outputs that copy rated texts.
 
 A text is held by another that has four fifths of its runs of three words. A copy of a rated text is
 estimated as what it copies, whether it fits its own source or not. Texts that nobody copied are
@@ -63,50 +63,54 @@ def plain(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    same = text if text.isascii() else normalize("NFKC", text)
-    return " ".join(_WORD.findall(same.casefold()))
+    normal = text if text.isascii() else normalize("NFKC", text)
+    return " ".join(_WORD.findall(normal.casefold()))
 
 
 def copies(
     outputs: Outputs, rated: RatedPool, seed: int = 0
 ) -> tuple[Copies, BoolArray]:
-    """What outputs copy, and [n] which of them do.
+    """The copies among outputs, and [n] whether each is one.
 
     Args:
         outputs: what is judged; rated: what judges; both in an order of their own.
         seed: of what is drawn.
     """
-    mine = [plain(text) for text in outputs.texts]
-    theirs = [plain(text) for text in rated.texts]
+    texts = [plain(text) for text in outputs.texts]
+    rated_texts = [plain(text) for text in rated.texts]
     rng = np.random.default_rng(seed)
     sample = rng.permutation(len(rated))[:MOST_ASKED]
-    vocabulary, queries = learn([*mine, *(theirs[i] for i in sample)], RUNS)
+    sampled = [rated_texts[i] for i in sample]
+    vocabulary, queries = learn(texts + sampled, RUNS)
+    corpus = look_up(rated_texts, vocabulary)
     groups, rated_groups = groups_of(outputs, rated)
     both = np.concatenate([groups, rated_groups[sample]])
-    holder = _holders(queries, look_up(theirs, vocabulary), both, rated_groups)
-    held, between_rated = np.split(holder >= 0, [len(mine)])
-    ours = Marks(held, groups, outputs.systems)
+    holder = _holders(queries, corpus, both, rated_groups)
+    is_held, between_rated = np.split(holder >= 0, [len(texts)])
+    ours = Marks(is_held, groups, outputs.systems)
     against = Marks(between_rated, rated_groups[sample], picked(rated.systems, sample))
-    rows = np.flatnonzero(held).tolist()
-    return Copies(
+    copied = [
+        Copied(id=outputs.ids[i], rated=rated.ids[holder[i]])
+        for i in np.flatnonzero(is_held).tolist()
+    ]
+    result = Copies(
         n_itself=_itself(outputs, rated),
         overall=marked(ours, against, rng),
         systems=by_name(ours, against, rng),
         sources=bool(outputs.sources and rated.sources),
-        which=tuple(
-            Copied(id=outputs.ids[i], rated=rated.ids[holder[i]]) for i in rows
-        ),
-    ), held
+        which=tuple(copied),
+    )
+    return result, is_held
 
 
 def _itself(outputs: Outputs, rated: RatedPool) -> int:
-    """How many outputs are a rated text, of their own source where there are sources."""
-    both = bool(outputs.sources and rated.sources)
-    corpus = {*zip(rated.texts, rated.sources if both else rated.texts, strict=True)}
-    queries = zip(
-        outputs.texts, outputs.sources if both else outputs.texts, strict=True
-    )
-    return sum(pair in corpus for pair in queries)
+    """The number of outputs that are a rated text, of their own source if there are sources."""
+    if not (outputs.sources and rated.sources):
+        corpus = {*rated.texts}
+        return sum(text in corpus for text in outputs.texts)
+    pairs = {*zip(rated.texts, rated.sources, strict=True)}
+    queries = zip(outputs.texts, outputs.sources, strict=True)
+    return sum(pair in pairs for pair in queries)
 
 
 def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
@@ -114,40 +118,37 @@ def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
 
     An output that has the id and the words of a rated text is that text.
     """
-    texts = (*rated.texts, *outputs.texts)
     n = len(rated)
     rated_labels = units_of(rated)
     labels = units_of(outputs, like=rated)
+    names: list[object]
     if rated_labels and labels:
         names = [name or (i, "") for i, name in enumerate((*rated_labels, *labels))]
     else:
-        own = dict(zip(rated.ids, rated.texts, strict=True))
-        ids = (*rated.ids, *outputs.ids)
-        names = [
-            name if i < n or own.get(name) == texts[i] else (i, name)
-            for i, name in enumerate(ids)
-        ]
-    place: dict[object, int] = {}
-    found = np.array(
-        [place.setdefault(name, len(place)) for name in names], dtype=np.int64
-    )
-    return found[n:], found[:n]
+        rated_pairs = {*zip(rated.ids, rated.texts, strict=True)}
+        pairs = zip(outputs.ids, outputs.texts, strict=True)
+        names = [*rated.ids]
+        for i, (name, text) in enumerate(pairs):
+            names.append(name if (name, text) in rated_pairs else (i, name))
+    places: dict[object, int] = {}
+    numbers = [places.setdefault(name, len(places)) for name in names]
+    groups = np.array(numbers, dtype=np.int64)
+    return groups[n:], groups[:n]
 
 
 def _holders(
-    queries: Features, corpus: Features, groups: IntArray, known_groups: IntArray
+    queries: Features, corpus: Features, groups: IntArray, corpus_groups: IntArray
 ) -> IntArray:
     """[n] row of the text of another group that holds the most of each, -1 where none does."""
     holder = np.full(len(queries.lengths), -1, dtype=np.int64)
     for rows, candidates, share in pairs(queries, corpus):
-        free = groups[rows] != known_groups[candidates]
+        free = groups[rows] != corpus_groups[candidates]
         rows = rows[free]
         candidates = candidates[free]
         share = share[free]
         longer = np.abs(corpus.lengths[candidates] - queries.lengths[rows])
-        best = np.lexsort((candidates, longer, -share))[
-            ::-1
-        ]  # the last of a row is written
+        order = np.lexsort((candidates, longer, -share))
+        best = order[::-1]  # the last of a row is written
         holder[rows[best]] = candidates[best]
     return holder
 
@@ -157,19 +158,22 @@ def pairs(
 ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
     """Rows of texts, rows of texts that hold them, and the shares, some texts at a time."""
     width = int(max(queries.ids.max(initial=-1), corpus.ids.max(initial=-1))) + 1
-    rows, columns = (_matrix(one, width) for one in (queries, corpus))
+    rows = _matrix(queries, width)
+    columns = _matrix(corpus, width)
     present = np.zeros(width, dtype=np.int32)
     present[corpus.ids] = 1
     runs = queries.lengths - RUNS.low + 1
     least = SHARE * runs - 1e-9
-    sample = np.flatnonzero((queries.lengths >= SHORTEST) & (rows @ present >= least))
+    is_long = queries.lengths >= SHORTEST
+    sample = np.flatnonzero(is_long & (rows @ present >= least))
     turned = columns.T.tocsr()
     for begin in range(0, len(sample), ROWS):
         part = sample[begin : begin + ROWS]
-        found = (rows[part] @ turned).tocoo()
-        enough = found.data >= least[part][found.row]
-        row = part[found.row[enough]]
-        yield row, found.col[enough].astype(np.int64), found.data[enough] / runs[row]
+        shared = (rows[part] @ turned).tocoo()
+        enough = shared.data >= least[part][shared.row]
+        row = part[shared.row[enough]]
+        column = shared.col[enough].astype(np.int64)
+        yield row, column, shared.data[enough] / runs[row]
 
 
 def _matrix(features: Features, width: int) -> scipy.sparse.csr_matrix:

@@ -4,14 +4,12 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from refless.commands.score.accepting import Accepting
 from refless.commands.score.guards import Guards
 from refless.commands.texts import estimate_columns
 from refless.data.records import Estimates, Outputs, Reason, Scale
 from refless.evaluation.scoring import Mean
-from refless.report.export import Rows
+from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord
 from refless.stats.intervals import Interval
@@ -68,28 +66,28 @@ class ScoreRecord(Mean, Record):
 
 def estimates_of(estimates: Estimates) -> tuple[EstimateRecord, ...]:
     """The estimate of each output."""
-    sd = estimates.sd if len(estimates.sd) else np.full(len(estimates.ids), math.nan)
-    return tuple(
-        EstimateRecord(
+    records = []
+    for i, name in enumerate(estimates.ids):
+        record = EstimateRecord(
             id=name,
             estimate=float(estimates.values[i]),
             interval=(float(estimates.low[i]), float(estimates.high[i])),
-            sd=float(sd[i]),
+            sd=float(estimates.sd[i]) if len(estimates.sd) else math.nan,
             support=int(estimates.support[i]),
             reason=estimates.reasons[i],
         )
-        for i, name in enumerate(estimates.ids)
-    )
+        records.append(record)
+    return tuple(records)
 
 
 def estimate_rows(outputs: Outputs, estimates: Estimates) -> Rows:
     """One row an output, as CSV and JSONL have it."""
-    return [
-        {
-            "id": outputs.ids[i],
-            **({"system": outputs.systems[i]} if outputs.systems else {}),
-            **estimate_columns(estimates, i),
-            "text": outputs.texts[i],
-        }
-        for i in range(len(outputs))
-    ]
+    rows = []
+    for i, name in enumerate(outputs.ids):
+        row: dict[str, Cell] = {"id": name}
+        if outputs.systems:
+            row["system"] = outputs.systems[i]
+        row |= estimate_columns(estimates, i)
+        row["text"] = outputs.texts[i]
+        rows.append(row)
+    return rows

@@ -73,21 +73,17 @@ def facts(mean: Mean) -> tuple[tuple[str, str, str], ...]:
 def accepted_sections(
     scored: Scored, accepted: Accepting | None
 ) -> tuple[Section, ...]:
-    """Which outputs need no person, and what other thresholds would bring."""
+    """The outputs that need no person, and a table of other thresholds."""
     if accepted is None:
         return ()
-    shown = np.unique(
-        np.linspace(0, len(accepted.steps) - 1, STEPS_SHOWN).round().astype(int)
-    )
-    table = Table(
-        header=("estimates from", "share of rated texts", "below the bar", "at most"),
-        rows=tuple(
-            (number(step.threshold), percent(step.coverage), percent(step.wrong),
-             percent(step.highest))
-            for step in picked(accepted.steps, shown)
-        ),
-        numeric=(True,) * 4,
-    )  # fmt: skip
+    last = len(accepted.steps) - 1
+    places = np.linspace(0, last, STEPS_SHOWN).round().astype(int)
+    rows = []
+    for step in picked(accepted.steps, np.unique(places)):
+        shares = map(percent, (step.coverage, step.wrong, step.highest))
+        rows.append((number(step.threshold), *shares))
+    header = ("estimates from", "share of rated texts", "below the bar", "at most")
+    table = Table(header=header, rows=tuple(rows), numeric=(True,) * 4)
     line = (
         f"At most: with {percent(accepted.sure)} confidence, for one threshold alone."
     )
@@ -126,26 +122,21 @@ def systems_sections(
     """
     if len(systems) < 2:
         return ()
-    ranked = sorted(
-        systems.items(),
-        key=lambda pair: (math.isnan(pair[1].mean), -pair[1].mean, pair[0]),
-    )
-    entries = [
-        (
-            Line(name=name, value=mean.mean, interval=mean.mean_interval),
-            (number(mean.coverage), f"{mean.n:,}"),
-        )
-        for name, mean in ranked
-    ]
+    ranked = sorted(systems, key=lambda name: _rank(name, systems[name]))
+    entries = []
+    for name in ranked:
+        mean = systems[name]
+        line = Line(name=name, value=mean.mean, interval=mean.mean_interval)
+        entries.append((line, (number(mean.coverage), f"{mean.n:,}")))
     lines = [
         "The mean of a system with rated texts also uses how far these lie from their estimates."
     ]
-    names = labels([name for name, _ in ranked], 30)
-    strange = [names[name] for name, _ in ranked if name not in rated]
-    if len(rated) == FEW_SYSTEMS and strange:
+    names = labels(ranked, 30)
+    unrated = [names[name] for name in ranked if name not in rated]
+    if len(rated) == FEW_SYSTEMS and unrated:
         lines.append(
             f"Two systems were rated. How far a third lies from its estimates cannot be told from "
-            f"them, so the interval of {', '.join(strange)} is a guess: rate some of its outputs."
+            f"them, so the interval of {', '.join(unrated)} is a guess: rate some of its outputs."
         )
     section = charted(
         "Systems",
@@ -159,6 +150,11 @@ def systems_sections(
     return (section,)
 
 
+def _rank(name: str, mean: Mean) -> tuple[bool, float, str]:
+    """The key by which systems are sorted, the best first and those without a mean last."""
+    return math.isnan(mean.mean), -mean.mean, name
+
+
 def items_sections(scored: Scored, errors: Residuals, room: int) -> tuple[Section, ...]:
     """All outputs, or those with the lowest and the highest estimates if estimates differ.
 
@@ -166,36 +162,27 @@ def items_sections(scored: Scored, errors: Residuals, room: int) -> tuple[Sectio
         scored: the outputs; errors: held-out errors of rated texts.
         room: characters of each text.
     """
-    values = scored.estimates.values.tolist()
+    values = scored.estimates.values
     n = len(values)
-    if n <= ALL_ITEMS:
-        return (
-            (Section(title="Outputs", table=_items_table(scored, range(n), room)),)
-            if n
-            else ()
-        )
-    defined = sorted(
-        (value, i) for i, value in enumerate(values) if not math.isnan(value)
-    )
-    if len(defined) < 2 * ENDS:
+    if not n:
         return ()
-    if alike(scored.estimates.values, errors):
-        low, high = numbers([defined[0][0], defined[-1][0]])
+    if n <= ALL_ITEMS:
+        table = _items_table(scored, range(n), room)
+        return (Section(title="Outputs", table=table),)
+    defined = int((~np.isnan(values)).sum())
+    if defined < 2 * ENDS:
+        return ()
+    order = np.argsort(values, kind="stable")[:defined].tolist()  # NaN is last
+    if alike(values, errors):
+        low, high = numbers([float(values[order[0]]), float(values[order[-1]])])
         ends = low if low == high else f"{low} to {high}"
-        return (
-            Section(lines=(f"The estimates hardly differ ({ends}): {NO_ENDS}",)),
-            WHERE,
-        )
-    lowest = defined[:ENDS]
-    highest = defined[: -ENDS - 1 : -1]
+        line = f"The estimates hardly differ ({ends}): {NO_ENDS}"
+        return Section(lines=(line,)), WHERE
+    lowest = _items_table(scored, order[:ENDS], room)
+    highest = _items_table(scored, order[: -ENDS - 1 : -1], room)
     return (
-        *(
-            Section(title=title, table=_items_table(scored, [i for _, i in rows], room))
-            for title, rows in {
-                "Lowest estimates": lowest,
-                "Highest estimates": highest,
-            }.items()
-        ),
+        Section(title="Lowest estimates", table=lowest),
+        Section(title="Highest estimates", table=highest),
         WHERE,
     )
 
@@ -210,13 +197,15 @@ def every_output(scored: Scored) -> tuple[Section, ...]:
     return (section,) if n > ALL_ITEMS else ()
 
 
-def _items_table(scored: Scored, which: Sequence[int], room: int) -> Table:
-    e = scored.estimates
+def _items_table(scored: Scored, items: Sequence[int], room: int) -> Table:
+    """The estimates of some outputs, with so many characters of each text."""
+    estimates = scored.estimates
     texts = scored.outputs.texts
+    values = estimates_or_reasons(estimates, items)
     rows = []
-    for i, value in zip(which, estimates_or_reasons(e, which), strict=True):
-        name = clipped(e.ids[i], 12)
+    for i, value in zip(items, values, strict=True):
+        name = clipped(estimates.ids[i], 12)
         text = clipped(texts[i], room)
-        rows.append((name, value, str(e.support[i]), text))
+        rows.append((name, value, str(estimates.support[i]), text))
     header = ("id", "estimate", "support", "text")
     return Table(header=header, rows=tuple(rows), numeric=(False, False, True, False))

@@ -39,9 +39,9 @@ def check_on(value: float | None, scale: Scale | None, name: str) -> None:
 
 
 def doubted(errors: Residuals, estimates: FloatArray) -> tuple[str, ...]:
-    """Why estimates say nothing of what people would rate, a sentence each."""
-    weak = () if beats_constant(errors) else (UNPROVEN,)
-    return (*weak, ALL_ALIKE) if alike(estimates, errors) else weak
+    """The doubts that estimates say anything of what people would rate, a sentence each."""
+    doubts: tuple[str, ...] = () if beats_constant(errors) else (UNPROVEN,)
+    return (*doubts, ALL_ALIKE) if alike(estimates, errors) else doubts
 
 
 def gate(
@@ -61,23 +61,26 @@ def gate(
         min_coverage: the least coverage; None for no gate.
         doubts: why a mean that is high enough shows nothing, a sentence each.
     """
-    found = _measured(mean, min_mean, min_coverage)
-    void = UNPROVEN in doubts and found.verdict == "failed" and BELOW in found.reason
-    if not doubts or not (found.verdict == "passed" or void):
-        return found
-    return GateRecord.of("undecided", doubts[0].partition(". ")[0].removesuffix("."))
+    measured = _measured(mean, min_mean, min_coverage)
+    failed = measured.verdict == "failed" and BELOW in measured.reason
+    void = failed and UNPROVEN in doubts
+    if not doubts or not (measured.verdict == "passed" or void):
+        return measured
+    first_sentence = doubts[0].partition(". ")[0]
+    return GateRecord.of("undecided", first_sentence.removesuffix("."))
 
 
 def _measured(
     mean: Mean, min_mean: float | None, min_coverage: float | None
 ) -> GateRecord:
-    """What the numbers say, as if nothing were in doubt."""
+    """The gate by the numbers alone, as if nothing were in doubt."""
     coverage = f"coverage {number(mean.coverage)} is"
     if min_coverage is not None and not mean.coverage >= min_coverage:
         return GateRecord.of("failed", f"{coverage} below {min_coverage:g}")
+    if min_mean is None and min_coverage is None:
+        return GateRecord()
     if min_mean is None:
-        enough = GateRecord.of("passed", f"{coverage} not below {min_coverage}")
-        return GateRecord() if min_coverage is None else enough
+        return GateRecord.of("passed", f"{coverage} not below {min_coverage}")
     if mean.n_scored < mean.n and min_coverage is None:
         over = f"the mean is over {mean.n_scored} of {mean.n} outputs, those that have an estimate"
         return GateRecord.of(

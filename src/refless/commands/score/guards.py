@@ -1,4 +1,4 @@
-"""What may be wrong with outputs that a mean does not show: copies, odd texts, odd judges."""
+"""Faults of outputs that a mean does not show: copies, odd texts, odd judges."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,15 +19,13 @@ from refless.stats.intervals import student
 
 LEVEL = 0.01  # of a test, as several are made
 LEAST = 0.01  # of the outputs: a smaller share changes no mean
-ALIKE, SEVERAL = (
-    0.05,
-    5,
-)  # spread of estimates beside that of ratings; estimates that have one
+ALIKE = 0.05  # spread of estimates beside that of ratings
+SEVERAL = 5  # estimates that have a spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guards:
-    """What was found.
+    """Copies, odd outputs and odd judges.
 
     Attributes:
         copies: outputs that copy rated texts; without_copies: the mean of the others, None where
@@ -43,7 +41,7 @@ class Guards:
 
 
 def guards(
-    found: Scored,
+    estimated: Scored,
     rated: RatedPool,
     errors: Residuals,
     *,
@@ -54,33 +52,40 @@ def guards(
     """Looks for all of it.
 
     Args:
-        found: outputs with their estimates; rated: what they rest on, in an order of its own.
+        estimated: outputs with their estimates; rated: what they rest on, in an order of its own.
         errors: held-out errors, for the mean without copies.
         groups: [n] what the outputs belong to; by default their source or item.
         judges: whether the estimates read scores of others.
         seed: of what is drawn.
     """
-    order = canonical(found.outputs)
-    outputs = found.outputs.take(order)
-    copied, which = copies(outputs, rated, seed)
-    many = more(copied.overall, copied.systems)
-    rest = np.sort(order[~which])
+    order = canonical(estimated.outputs)
+    outputs = estimated.outputs.take(order)
+    copied, are_copies = copies(outputs, rated, seed)
+    without_copies = None
+    if more(copied.overall, copied.systems):
+        originals = np.sort(order[~are_copies])
+        without_copies = _without(estimated, originals, errors, groups, seed)
+    shifts: tuple[JudgeShift, ...] = ()
+    if judges:
+        shifts = judge_shifts(outputs.scores, units_of(outputs), rated)
     return Guards(
         copies=copied,
-        without_copies=_without(found, rest, errors, groups, seed) if many else None,
+        without_copies=without_copies,
         unlike=unlike(outputs, rated, seed),
-        judges=judge_shifts(outputs.scores, units_of(outputs), rated) if judges else (),
+        judges=shifts,
     )
 
 
 def more(overall: Marked, systems: Mapping[str, Marked]) -> dict[str, Marked]:
-    """What is shown to be marked more often than is usual: all outputs, named "", and systems.
+    """All outputs, named "", and systems that are shown to be marked more often than is usual.
 
     Where each system is, all outputs are enough.
     """
     every = {"": overall} if _shown(overall) else {}
-    found = {name: mark for name, mark in systems.items() if _shown(mark)}
-    return every if every and len(found) == len(systems) else every | found
+    marked = {name: mark for name, mark in systems.items() if _shown(mark)}
+    if every and len(marked) == len(systems):
+        return every
+    return every | marked
 
 
 def alike(estimates: FloatArray, errors: Residuals) -> bool:
@@ -102,24 +107,29 @@ def beats_constant(errors: Residuals) -> bool:
         return not n
     labels = errors.sources if len({*errors.sources}) > 1 else ()
     groups = numbered(labels, n)
-    less = np.square(errors.human - mean_of_others(errors.human, groups)) - np.square(
-        errors.values
-    )
-    error = np.sqrt(np.sort(less).var(ddof=1) / independent(less, labels))
-    return bool(np.sort(less).mean() > student(len({*groups.tolist()}) - 1) * error)
+    constant_errors = errors.human - mean_of_others(errors.human, groups)
+    less = np.square(constant_errors) - np.square(errors.values)
+    ordered = np.sort(less)  # sums do not depend on the order of rows
+    error = np.sqrt(ordered.var(ddof=1) / independent(less, labels))
+    freedom = len({*groups.tolist()}) - 1
+    return bool(ordered.mean() > student(freedom) * error)
 
 
 def _shown(mark: Marked) -> bool:
-    return (
-        mark.p < LEVEL and mark.share >= LEAST and mark.share - mark.usual >= mark.least
-    )
+    """Whether so many are marked that it is no chance and changes a mean."""
+    is_large = mark.share >= LEAST and mark.share - mark.usual >= mark.least
+    return is_large and mark.p < LEVEL
 
 
 def _without(
-    found: Scored, rows: IntArray, errors: Residuals, groups: Sequence[str], seed: int
+    estimated: Scored,
+    rows: IntArray,
+    errors: Residuals,
+    groups: Sequence[str],
+    seed: int,
 ) -> Mean:
-    outputs = found.outputs.take(rows)
-    estimates = found.estimates.take(rows)
-    return scored(
-        outputs, estimates, errors, picked(tuple(groups), rows), seed=seed
-    ).overall
+    """The mean of some of the outputs."""
+    outputs = estimated.outputs.take(rows)
+    estimates = estimated.estimates.take(rows)
+    labels = picked(tuple(groups), rows)
+    return scored(outputs, estimates, errors, labels, seed=seed).overall

@@ -38,33 +38,35 @@ def _itself(result: Copies, n: int) -> str:
 
 
 def _copies(result: Guards, mean: Mean) -> str:
-    mark = result.copies
+    """The outputs that copy rated texts, and the mean without them."""
+    copies = result.copies
     remaining = result.without_copies
-    who = more(mark.overall, mark.systems)
-    if not who or remaining is None:
+    marks = more(copies.overall, copies.systems)
+    if not marks or remaining is None:
         return ""
-    of = " of other sources" if mark.sources else ""
+    of = " of other sources" if copies.sources else ""
+    mean_without = with_interval(remaining.mean, remaining.mean_interval)
     return (
-        f"{_who(who)} copy rated texts{of}, where {_usual(who)} are usual: such an output is "
+        f"{_who(marks)} copy rated texts{of}, where {_usual(marks)} are usual: such an output is "
         "estimated as what it copies. The mean without them is "
-        f"{with_interval(remaining.mean, remaining.mean_interval)} instead of {number(mean.mean)}."
+        f"{mean_without} instead of {number(mean.mean)}."
     )
 
 
 def _unlike(result: Unlike) -> str:
-    who = more(result.overall, result.systems)
-    if not who:
+    """The outputs that are unlike the rated texts, and by which numbers."""
+    marks = more(result.overall, result.systems)
+    if not marks:
         return ""
     shifts = {"": result.overall, **result.systems}
-    by = " and ".join(dict.fromkeys(shifts[name].by for name in who))
-    named = {*who} - {""}
-    theirs = [mark for mark in result.which if not named or mark.system in named][
-        :NAMED
-    ]
-    first = ", ".join(clipped(mark.id, LONGEST) for mark in theirs)
+    by = " and ".join(dict.fromkeys(shifts[name].by for name in marks))
+    systems = {*marks} - {""}
+    outputs = [far for far in result.which if not systems or far.system in systems]
+    first = ", ".join(clipped(far.id, LONGEST) for far in outputs[:NAMED])
     return (
-        f"{_who(who)} are unlike the rated texts ({by}), where {_usual(who)} are usual: no rating "
-        f"tells how far their estimates and intervals hold. Rate some of them, such as {first}."
+        f"{_who(marks)} are unlike the rated texts ({by}), where {_usual(marks)} are usual: no "
+        "rating tells how far their estimates and intervals hold. Rate some of them, such as "
+        f"{first}."
     )
 
 
@@ -75,8 +77,9 @@ def _who(result: Mapping[str, Marked]) -> str:
         f"{mark.count:,} of {mark.n:,} ({percent(mark.share)}) of {names[name]}"
         for name, mark in [*result.items()][:NAMED]
     ]
-    left = len(result) - len(parts)
-    parts += [f"those of {counted(left, 'system')} more"] if left else []
+    unnamed = len(result) - len(parts)
+    if unnamed:
+        parts.append(f"those of {counted(unnamed, 'system')} more")
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 

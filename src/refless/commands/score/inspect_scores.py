@@ -21,14 +21,17 @@ def inspect_scores(scored: Scored, signature: Signature) -> str:
     lines = []
     for i, key in enumerate(_keys(scored.outputs)):
         value = float(estimates.values[i])
-        ends = (float(estimates.low[i]), float(estimates.high[i]))
-        sentence = f"no estimate: {estimates.reasons[i]}"
-        if not estimates.reasons[i]:
-            sentence = f"estimated human rating {with_interval(value, ends)}"
+        reason = estimates.reasons[i]
+        low = None if reason else float(estimates.low[i])
+        high = None if reason else float(estimates.high[i])
+        sentence = f"no estimate: {reason}"
+        if low is not None and high is not None:
+            rating = with_interval(value, (low, high))
+            sentence = f"estimated human rating {rating}"
         metadata = {
-            "reason": estimates.reasons[i],
-            "low": None if estimates.reasons[i] else ends[0],
-            "high": None if estimates.reasons[i] else ends[1],
+            "reason": reason,
+            "low": low,
+            "high": high,
             "support": int(estimates.support[i]),
             "signature": str(signature),
         }
@@ -45,9 +48,8 @@ def _keys(outputs: Outputs) -> Iterator[dict[str, object]]:
             f"inspect: a log is of one model, and the outputs are of {len(systems)} "
             f"({', '.join(systems[:3])}); score the outputs of each by themselves"
         )
-    named = (
-        outputs.items and outputs.items != outputs.sources
-    )  # which stand in for items
+    # sources stand in for items that are not named
+    named = outputs.items and outputs.items != outputs.sources
     samples = outputs.items if named else outputs.ids
     counts = Counter(samples)
     if len({*counts.values()}) > 1:
@@ -58,4 +60,7 @@ def _keys(outputs: Outputs) -> Iterator[dict[str, object]]:
     epochs: Counter[str] = Counter()
     for name in samples:
         epochs[name] += 1
-        yield {"id": name} | ({"epoch": epochs[name]} if counts[name] > 1 else {})
+        key: dict[str, object] = {"id": name}
+        if counts[name] > 1:
+            key["epoch"] = epochs[name]
+        yield key

@@ -28,17 +28,14 @@ from refless.text.surface import surface
 from refless.text.words import words
 
 FEWEST = 20  # rated texts that say what is usual
-OWN, KIN, OTHER = (
-    0.25,
-    0.5,
-    0.75,
-)  # distance of one rated system, of texts of no name, of a new one
+OWN = 0.25  # distance of one rated system
+KIN = 0.5  # of texts of no name
+OTHER = 0.75  # of a new system
 AGAIN = 0.2  # the same of how often texts occur again
-SEVERAL, LEVEL = (
-    5,
-    0.01,
-)  # texts of a system that may show something; of a test, as in `guards`
-MOST_RATED, MOST_OUTPUTS = 1_000, 5_000  # texts compared
+SEVERAL = 5  # texts of a system that may show something
+LEVEL = 0.01  # of a test, as in `guards`
+MOST_RATED = 1_000  # texts compared
+MOST_OUTPUTS = 5_000
 KINDS = (
     "length", "length", "length of words", "number of sentences", "variety of words", "repetition",
     "repetition", "repetition", "marks", "capitals", "digits", "first letter", "last mark",
@@ -90,8 +87,9 @@ class _Numbers:
     def of(self, names: set[str]) -> "_Numbers":
         """The texts of some systems."""
         rows = [i for i, name in enumerate(self.systems) if name in names]
-        own = [self.systems[i] for i in rows]
-        return _Numbers(self.values[rows], [self.groups[i] for i in rows], own)
+        groups = [self.groups[i] for i in rows]
+        systems = [self.systems[i] for i in rows]
+        return _Numbers(self.values[rows], groups, systems)
 
     def named(self, least: int) -> list[str]:
         """The systems with so many texts, sorted."""
@@ -99,12 +97,12 @@ class _Numbers:
         return sorted(name for name, n in counts.items() if name and n >= least)
 
     def worth(self, j: int) -> float:
-        """How many independent texts these are, by the j-th number (Kish)."""
+        """The effective number of independent texts, by the j-th number (Kish)."""
         return independent(self.values[:, j], self.groups)
 
 
 def unlike(outputs: Outputs, rated: RatedPool, seed: int = 0) -> Unlike | None:
-    """Which outputs are unlike the rated texts; None where too few say what is usual.
+    """Outputs that are unlike the rated texts; None if too few say what is usual.
 
     Args:
         outputs: what is judged; rated: what judges; both in an order of their own.
@@ -116,62 +114,59 @@ def unlike(outputs: Outputs, rated: RatedPool, seed: int = 0) -> Unlike | None:
     rated = rated.take(np.sort(rng.permutation(len(rated))[:MOST_RATED]))
     if len(rated) < FEWEST or not len(outputs):
         return None
-    mine, theirs = _numbers(outputs, rated)
-    apart = _apart(theirs)
-    overall, which = _shift(mine, theirs, apart)
-    names = mine.named(SEVERAL)
-    each = [_shift(mine.of({name}), theirs, apart) for name in names]
-    corrected = holm(np.array([shift.p for shift, _ in each])).tolist()
-    for name, (_, beyond), p in zip(names, each, corrected, strict=True):
+    numbers, rated_numbers = _numbers(outputs, rated)
+    apart = _apart(rated_numbers)
+    overall, is_odd = _shift(numbers, rated_numbers, apart)
+    names = numbers.named(SEVERAL)
+    shifts = [_shift(numbers.of({name}), rated_numbers, apart) for name in names]
+    corrected = holm(np.array([shift.p for shift, _ in shifts])).tolist()
+    systems = {}
+    for name, (shift, beyond), p in zip(names, shifts, corrected, strict=True):
+        systems[name] = replace(shift, p=p)
         if p < LEVEL:
-            which[np.array([own == name for own in mine.systems])] = beyond
-    near = mine.values[:, -FALLING]
-    far = [i for i in np.argsort(near, kind="stable").tolist() if which[i]]
-    systems = zip(names, each, corrected, strict=True)
-    return Unlike(
-        n=len(outputs),
-        overall=overall,
-        systems={name: replace(shift, p=p) for name, (shift, _), p in systems},
-        which=tuple(
-            Far(id=outputs.ids[i], system=mine.systems[i], nearest=float(near[i]))
-            for i in far
-        ),
-    )
+            is_odd[[system == name for system in numbers.systems]] = beyond
+    near = numbers.values[:, -FALLING]
+    far = [
+        Far(id=outputs.ids[i], system=numbers.systems[i], nearest=float(near[i]))
+        for i in np.argsort(near, kind="stable").tolist()
+        if is_odd[i]
+    ]
+    return Unlike(n=len(outputs), overall=overall, systems=systems, which=tuple(far))
 
 
 def _shift(
-    mine: _Numbers, theirs: _Numbers, apart: FloatArray
+    outputs: _Numbers, rated: _Numbers, apart: FloatArray
 ) -> tuple[Shift, BoolArray]:
-    """What separates outputs best from the rated texts that they are to be like, and which do.
+    """The number that separates outputs best from the rated texts, and [n] the separated ones.
 
     These are the texts of the same systems, if they are rated; else all, from which other systems
     may be as far `apart` as rated ones are from each other.
     """
-    names = {*mine.systems}
-    k = len(KINDS)
-    own = theirs.of(names - {""}) if "" not in names else theirs
-    if own is not theirs and names <= {*own.named(SEVERAL)}:
-        theirs = own
+    names = {*outputs.systems}
+    if names <= {*rated.named(SEVERAL)}:
+        rated = rated.of(names)
         apart = _least(OWN if len(names) == 1 else KIN)
-    gaps = [
-        gap(a, b, falling=j >= k - FALLING)
-        for j, (a, b) in enumerate(zip(mine.values.T, theirs.values.T, strict=True))
-    ]
-    p = [
-        min(1.0, k * shift.p(mine.worth(j), theirs.worth(j)))
-        for j, shift in enumerate(gaps)
-    ]
+    k = len(KINDS)
+    gaps = []
+    p = []
+    for j in range(k):
+        falling = j >= k - FALLING
+        shift = gap(outputs.values[:, j], rated.values[:, j], falling=falling)
+        gaps.append(shift)
+        p.append(min(1.0, k * shift.p(outputs.worth(j), rated.worth(j))))
     more = [shift.distance - least for shift, least in zip(gaps, apart, strict=True)]
-    j = max(range(k), key=lambda j: (p[j] < LEVEL, more[j]))
-    beyond, usual = (gaps[j].beyond(chosen.values[:, j]) for chosen in (mine, theirs))
-    return Shift(
+    best = max(range(k), key=lambda j: (p[j] < LEVEL, more[j]))
+    beyond = gaps[best].beyond(outputs.values[:, best])
+    usual = gaps[best].beyond(rated.values[:, best])
+    result = Shift(
         n=len(beyond),
         count=int(beyond.sum()),
         usual=float(usual.mean()),
-        p=p[j],
-        least=float(apart[j]),
-        by=KINDS[j],
-    ), beyond
+        p=p[best],
+        least=float(apart[best]),
+        by=KINDS[best],
+    )
+    return result, beyond
 
 
 def _apart(rated: _Numbers) -> FloatArray:
@@ -179,9 +174,9 @@ def _apart(rated: _Numbers) -> FloatArray:
     names = rated.named(SEVERAL)
     least = _least(OTHER if names else KIN)
     for name in names if len(names) > 1 else ():
-        chosen = rated.of({name})
-        rest = rated.of({*rated.systems} - {name})
-        gaps = map(gap, chosen.values.T, rest.values.T)
+        system = rated.of({name})
+        remaining = rated.of({*rated.systems} - {name})
+        gaps = map(gap, system.values.T, remaining.values.T)
         least = np.maximum(least, [shift.distance for shift in gaps])
     return least
 
@@ -204,35 +199,35 @@ def _numbers(outputs: Outputs, rated: RatedPool) -> tuple[_Numbers, _Numbers]:
         rated_groups = np.arange(len(rated))
         groups = np.arange(len(outputs)) + len(rated)
     pool = PreparedBleu.build(rated.texts, Shape())
-    known = _known(rated.texts, rated_groups)
+    vocabulary = _vocabulary(rated.texts, rated_groups)
 
-    def of(texts: tuple[str, ...], own: IntArray, systems: Sequence[str]) -> _Numbers:
+    def of(texts: tuple[str, ...], units: IntArray, systems: Sequence[str]) -> _Numbers:
         names = systems or ("",) * len(texts)
         columns = (
             surface(texts),
-            _again(texts, own, names),
-            _nearest(pool, texts, own, rated_groups),
-            _order(texts, own, known),
+            _again(texts, units, names),
+            _nearest(pool, texts, units, rated_groups),
+            _order(texts, units, vocabulary),
         )
-        return _Numbers(np.column_stack(columns), [*map(str, own.tolist())], names)
+        return _Numbers(np.column_stack(columns), [*map(str, units.tolist())], names)
 
-    return of(outputs.texts, groups, outputs.systems), of(
-        rated.texts, rated_groups, rated.systems
-    )
+    numbers = of(outputs.texts, groups, outputs.systems)
+    return numbers, of(rated.texts, rated_groups, rated.systems)
 
 
 def _again(texts: Sequence[str], groups: IntArray, names: Sequence[str]) -> FloatArray:
     """[n] share of the system's texts on other sources that are this text, in quarters."""
     rows = [*zip(names, texts, groups.tolist(), strict=True)]
-    same = Counter(row[:2] for row in rows)
-    same_here = Counter(rows)
+    copies = Counter(zip(names, texts, strict=True))
+    copies_in_group = Counter(rows)
     every = Counter(names)
-    here = Counter((name, group) for name, _, group in rows)
-    found = [
-        (same[row[:2]] - same_here[row]) / max(1, every[row[0]] - here[row[0], row[2]])
-        for row in rows
-    ]
-    return np.array([int(4 * share) / 4 for share in found])
+    every_in_group = Counter((name, group) for name, _, group in rows)
+    quarters = []
+    for name, text, group in rows:
+        again = copies[name, text] - copies_in_group[name, text, group]
+        remaining = every[name] - every_in_group[name, group]
+        quarters.append(int(4 * (again / max(1, remaining))) / 4)
+    return np.array(quarters)
 
 
 def _nearest(
@@ -243,16 +238,16 @@ def _nearest(
     return np.asarray(pool.cosine(texts, work).max(axis=1, initial=-1.0))
 
 
-Known = dict[tuple[str, ...], int]
+Vocabulary = dict[tuple[str, ...], int]
 
 
-def _known(texts: Sequence[str], groups: IntArray) -> Known:
+def _vocabulary(texts: Sequence[str], groups: IntArray) -> Vocabulary:
     """The group of each word and of each pair of words of the rated texts; -1 for several."""
-    found: Known = {}
+    vocabulary: Vocabulary = {}
     for text, group in zip(texts, groups.tolist(), strict=True):
         for run in _runs(text):
-            found[run] = group if found.get(run, group) == group else -1
-    return found
+            vocabulary[run] = group if vocabulary.get(run, group) == group else -1
+    return vocabulary
 
 
 def _runs(text: str) -> list[tuple[str, ...]]:
@@ -260,16 +255,17 @@ def _runs(text: str) -> list[tuple[str, ...]]:
     return [*((word,) for word in tokens), *pairwise(tokens)]
 
 
-def _order(texts: Sequence[str], groups: IntArray, known: Known) -> FloatArray:
+def _order(
+    texts: Sequence[str], groups: IntArray, vocabulary: Vocabulary
+) -> FloatArray:
     """[n] share of the pairs of known words that are known too, from texts of other groups."""
-    found = np.zeros(len(texts))
-    for i, (text, group) in enumerate(zip(texts, groups.tolist(), strict=True)):
-        pairs = [run for run in _runs(text) if len(run) == 2]
-        asked = [
-            pair
-            for pair in pairs
-            if all(known.get((word,), group) != group for word in pair)
-        ]
-        there = sum(known.get(pair, group) != group for pair in asked)
-        found[i] = there / len(asked) if asked else 0.0
-    return found
+    shares = []
+    for text, group in zip(texts, groups.tolist(), strict=True):
+        count = 0  # of pairs of known words
+        count_shared = 0
+        for pair in pairwise(words(text)):
+            if all(vocabulary.get((word,), group) != group for word in pair):
+                count += 1
+                count_shared += vocabulary.get(pair, group) != group
+        shares.append(count_shared / count if count else 0.0)
+    return np.array(shares)

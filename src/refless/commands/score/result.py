@@ -55,7 +55,7 @@ class ScoreResult(Result):
 
     @property
     def _warnings(self) -> tuple[str, ...]:
-        """What the guards say."""
+        """The sentences of the guards."""
         return said(self.guards, self.scored.overall, one_file=self.one_file)
 
     def _shown(self) -> Document:
@@ -77,28 +77,27 @@ class ScoreResult(Result):
         )
 
     def _document(self, room: int) -> Document:
-        """What both show, with room for so many characters of each text."""
+        """The document of terminal and page, with room for so many characters of each text."""
         scored = self.scored
         scale = self.estimator.rated.scale
         name = estimator_name(self.signature)
         mean = scored.overall
-        systems = {*self.estimator.rated.systems} - {""}
+        rated_systems = {*self.estimator.rated.systems} - {""}
+        population = about("output", these=scored.these)
+        design = f"{self.design} {self.rated_design}"
+        sections = [
+            *accepted_sections(scored, self.accepted),
+            *systems_sections(scored.systems, rated_systems),
+        ]
+        sections += [Section(lines=(line,), warning=True) for line in self._warnings]
+        sections += reasons_sections(scored.reasons, mean.n)
+        sections += items_sections(scored, self.estimator.residuals(), room)
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
             verdict=verdict(name, mean, scale),
-            notes=(
-                f"The answer is about {about('output', these=scored.these)}.",
-                f"{self.design} {self.rated_design}",
-                WHETHER,
-            ),
+            notes=(f"The answer is about {population}.", design, WHETHER),
             facts=facts(mean),
-            sections=(
-                *accepted_sections(scored, self.accepted),
-                *systems_sections(scored.systems, systems),
-                *(Section(lines=(line,), warning=True) for line in self._warnings),
-                *reasons_sections(scored.reasons, mean.n),
-                *items_sections(scored, self.estimator.residuals(), room),
-            ),
+            sections=tuple(sections),
         )
 
     def _json(self) -> Record:

@@ -153,16 +153,11 @@ def score(
     fit = fit if model else fitted(fit, texts.rated, texts.labels)
     errors = fit.residuals().on(scale)
     labels = units_of(texts.outputs, texts.groups, like=fit.rated)
+    values = estimated(fit, texts.outputs).on(scale)
     estimates = scored(
-        texts.outputs,
-        estimated(fit, texts.outputs).on(scale),
-        errors,
-        labels,
-        seed=seed,
-        these=these_items,
+        texts.outputs, values, errors, labels, seed=seed, these=these_items
     )
-    known = {*errors.sources}.issuperset(labels)
-    note_groups(fit, group, known=known)
+    note_groups(fit, group, known={*errors.sources}.issuperset(labels))
     note_systems({*texts.outputs.systems}, fit)
     alarms = guards(
         estimates,
@@ -179,6 +174,10 @@ def score(
         note(verdict.reason)
     rated_design = _rated_design(fit, group)
     design = Design.labelled(texts.outputs, rated_design.level, labels)
+    signature = _signature(Saved(fit, group), estimates, seed)
+    signature = signature.plus(**rated_design.signs)
+    if accept_above is not None:
+        signature = signature.plus(accept=accept_above, wrong=at_most_wrong)
     return ScoreResult(
         scored=estimates,
         guards=alarms,
@@ -188,26 +187,19 @@ def score(
         gate=verdict,
         design=design.said(noun="output"),
         rated_design=rated_design.said(fit.given[0].ratings, "rated text"),
-        signature=_signature(Saved(fit, group), estimates, seed).plus(
-            **rated_design.signs,
-            **(
-                {}
-                if accept_above is None
-                else {"accept": accept_above, "wrong": at_most_wrong}
-            ),
-        ),
+        signature=signature,
     )
 
 
 def _rated_design(fit: Estimator, group: str | None) -> Design:
-    """What belongs together among the rated texts, as errors were measured."""
+    """The design of the rated texts, as errors were measured."""
     pool, labels = fit.given
     level = group or ("group" if labels else Design.of(pool).level)
     return Design.labelled(pool, level, units_of(pool, labels))
 
 
 def _accepted(errors: Residuals, above: float | None, wrong: float) -> Accepting | None:
-    """Which estimates need no person, by the held-out ones; None if that is not asked."""
+    """The estimates that need no person, by the held-out ones; None if that is not asked."""
     if above is None:
         return None
     if not 0 < wrong < 1:
@@ -227,13 +219,11 @@ def _signature(saved: Saved, scored: Scored, seed: int) -> Signature:
 def _check_group(saved: Saved, group: str | None) -> None:
     """Raises UsageError for another group than the model was made with."""
     if group not in {None, saved.group}:
-        made = (
-            f"without {called('group')}"
-            if saved.group is None
-            else f"with {called('group')} {saved.group}"
-        )
+        origin = f"with {called('group')} {saved.group}"
+        if saved.group is None:
+            origin = f"without {called('group')}"
         raise UsageError(
-            f"the model was made {made}; leave {called('group')} out, or make another"
+            f"the model was made {origin}; leave {called('group')} out, or make another"
         )
 
 

@@ -1,4 +1,4 @@
-"""What a correlation is made of: systems, sources, lengths, or what is left within them.
+"""Parts of a correlation: systems, sources, lengths, or what is left within them.
 
 An estimator may agree with people because it tells one system from another, or long texts from
 short ones, and still say nothing of two texts of one system. All correlations are Spearman's within
@@ -36,7 +36,7 @@ Number = Callable[[FloatArray], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
-    """What is left of Spearman's correlation when something is held fixed.
+    """Spearman's correlation with a confounder held fixed.
 
     Attributes:
         value: the correlation that is left; interval: 95 %.
@@ -63,29 +63,27 @@ class Confounders:
 
 
 def confounders(pool: RatedPool, method: Replicates) -> Confounders:
-    """What the correlation of a method's held-out estimates of a pool is made of."""
+    """The parts of the correlation of a method's held-out estimates of a pool."""
     split = method.split
     whole = method.table(_within(split, split.blocks))
     within = {}
     for name, labels in (("system", pool.systems), (unit_name(pool), units_of(pool))):
         if 1 < len({*labels}) < len(pool):
             cell = cells(split, labels)
-            freedom = _freedom(cell[~np.isnan(method.at()[WITHOUT_BLOCK])])
+            defined = ~np.isnan(method.at()[WITHOUT_BLOCK])
+            freedom = _freedom(cell[defined])
             if freedom >= FEWEST:
                 values = method.table(_within(split, cell))
-                within[name] = _left(whole, values, 1 / math.sqrt(freedom))
+                within[name] = _part(whole, values, 1 / math.sqrt(freedom))
     lengths = lengths_of(pool)
     if len({*lengths.tolist()}) > 1:
         values = method.table(_partial(split, np.log1p(lengths)))
-        within["length"] = _left(whole, values)
+        within["length"] = _part(whole, values)
     value, ends = measured("spearman", method)
-    return Confounders(
-        whole=value,
-        whole_interval=ends,
-        within={
-            name: left for name, left in within.items() if not math.isnan(left.value)
-        },
-    )
+    defined = {
+        name: part for name, part in within.items() if not math.isnan(part.value)
+    }
+    return Confounders(whole=value, whole_interval=ends, within=defined)
 
 
 def cells(split: Split, labels: Sequence[str]) -> IntArray:
@@ -122,11 +120,10 @@ def _partial(split: Split, third: FloatArray) -> Number:
         xz = SPEARMAN(x, z, blocks)
         yz = SPEARMAN(values, z, blocks)
         below = (1 - xz * xz) * (1 - yz * yz)
-        return (
-            min(1.0, max(-1.0, (xy - xz * yz) / math.sqrt(below)))
-            if below > 0
-            else math.nan
-        )
+        if not below > 0:
+            return math.nan
+        partial = (xy - xz * yz) / math.sqrt(below)
+        return min(1.0, max(-1.0, partial))
 
     return rho
 
@@ -139,7 +136,7 @@ def _scored(split: Split, estimates: FloatArray) -> tuple[IntArray, FloatArray]:
     return rows, values[rows]
 
 
-def _left(whole: FloatArray, values: FloatArray, least: float = 0.0) -> Left:
+def _part(whole: FloatArray, values: FloatArray, least: float = 0.0) -> Left:
     return Left(
         value=float(values[0, 0]),
         interval=interval_of(values, RHO, least=least),

@@ -18,7 +18,7 @@ from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.report.charts import Dot, Line, Mark, chart, row_chart
 from refless.report.document import Figure, Key, Section, Stored, Table, TextStore
-from refless.report.plot import axis_over
+from refless.report.plot import Axis, axis_over
 from refless.report.wording import (
     MEASURES,
     estimator_name,
@@ -44,7 +44,8 @@ JUDGES = (
     " Judges alone are calibrated on the other folds: a straight line on one, or on the mean of "
     "all standardized; together, a ridge regression."
 )
-FEW, HEAVY = 0.05, 0.4  # of normal errors the worst 5 % make up 28 %
+FEW = 0.05
+HEAVY = 0.4  # of normal errors the worst 5 % make up 28 %
 ENOUGH = 40  # errors, to say so
 MISSES = 10
 FIXED = (
@@ -54,7 +55,7 @@ FIXED = (
 
 
 def left_out(group: str) -> str:
-    """What a text's estimate does not rest on."""
+    """The ratings that a text's estimate does not rest on, in words."""
     return "its own rating" if group == "id" else f"the ratings of its {group}"
 
 
@@ -93,12 +94,10 @@ def side_by_side_section(result: Validation) -> Section:
 
 def annotator_of(result: Validation) -> tuple[float, Interval]:
     """One average annotator's Spearman with the others' mean, NaN without a yardstick."""
-    beside = result.beside
-    return (
-        (math.nan, UNDEFINED)
-        if beside is None
-        else (beside.annotator, beside.annotator_interval)
-    )
+    versus = result.beside
+    if versus is None:
+        return math.nan, UNDEFINED
+    return versus.annotator, versus.annotator_interval
 
 
 def _picture(table: Leaderboard, annotator: float, interval: Interval) -> Figure:
@@ -187,7 +186,7 @@ def source_sections(study: SourceStudy | None) -> tuple[Section, ...]:
 
 
 def no_annotators(result: Validation) -> str:
-    """Why there is no comparison with single annotators; "" if there is one."""
+    """The reason why there is no comparison with single annotators; "" if there is one."""
     if result.beside is not None:
         return ""
     return NO_OTHERS if len(result.pool.ratings.annotators) > 1 else NO_NAMES
@@ -197,9 +196,8 @@ def _tail(result: Validation) -> tuple[str, ...]:
     """Whether so few texts make up the MSE that its interval may lie too low."""
     errors = np.square(result.pool.human - result.estimates.values)
     errors = np.sort(errors[~np.isnan(errors)])
-    share = errors[-max(1, round(FEW * len(errors))) :].sum() / max(
-        errors.sum(), 1e-300
-    )
+    count = max(1, round(FEW * len(errors)))
+    share = errors[-count:].sum() / max(errors.sum(), 1e-300)
     if len(errors) < ENOUGH or share <= HEAVY:
         return ()
     line = (
@@ -211,12 +209,13 @@ def _tail(result: Validation) -> tuple[str, ...]:
 
 
 def undefined_sections(agreement: Agreement) -> tuple[Section, ...]:
-    """Which measures are undefined, and why."""
+    """The measures that are undefined, by reason."""
     names: dict[str, list[str]] = {}
-    for name, why in agreement.undefined.items():
-        names.setdefault(why, []).append(title(name))
+    for name, reason in agreement.undefined.items():
+        names.setdefault(reason, []).append(title(name))
     lines = tuple(
-        f"Undefined, as {why}: {', '.join(which)}." for why, which in names.items()
+        f"Undefined, as {reason}: {', '.join(measures)}."
+        for reason, measures in names.items()
     )
     return (Section(lines=lines),) if lines else ()
 
@@ -226,19 +225,15 @@ def store_of(result: Validation, seed: int) -> tuple[TextStore, dict[int, int]]:
     pool = result.pool
     estimates = result.estimates
     rows = dict.fromkeys([*_points(pool, seed).tolist(), *_worst(pool, estimates)])
-    stored = tuple(
-        Stored(
-            id=pool.ids[row],
-            cells=(number(float(pool.human[row])), *estimate_cells(estimates, row)),
-            text=pool.texts[row],
-        )
-        for row in rows
-    )
-    heading = (
-        "The rated texts" if len(stored) == len(pool) else "Rated texts shown here"
-    )
+    stored = []
+    for row in rows:
+        human = number(float(pool.human[row]))
+        cells = (human, *estimate_cells(estimates, row))
+        stored.append(Stored(id=pool.ids[row], cells=cells, text=pool.texts[row]))
+    every = len(stored) == len(pool)
+    heading = "The rated texts" if every else "Rated texts shown here"
     places = {row: place for place, row in enumerate(rows)}
-    return TextStore(header=HEADER, texts=stored, title=heading), places
+    return TextStore(header=HEADER, texts=tuple(stored), title=heading), places
 
 
 def _points(pool: RatedPool, seed: int) -> IntArray:
@@ -277,19 +272,21 @@ def scatter_section(result: Validation, places: dict[int, int], seed: int) -> Se
         Key(name="a text", style="dot"),
         Key(name="estimate = rating", style="mark c2"),
     )
-    caption = f"Each text, estimated without {left_out(result.group)}."
-    if (x.low, x.high) != (y.low, y.high):
-        less = (
-            ": estimates spread less than ratings"
-            if x.high - x.low < y.high - y.low
-            else ""
-        )
-        caption += f" The axes have different ends{less}."
+    caption = f"Each text, estimated without {left_out(result.group)}.{_ends(x, y)}"
     if len(dots) < len(pool):
         caption += f" {len(dots):,} of {counted(len(pool), 'text')}, drawn at random."
     svg = chart(x, y, label, dots=dots, diagonal=True)
     figure = Figure(svg=svg, caption=caption, keys=keys, linked=True)
     return Section(title="Estimate against human rating", figures=(figure,))
+
+
+def _ends(x: Axis, y: Axis) -> str:
+    """A sentence if the axes of estimates and ratings differ; else nothing."""
+    if (x.low, x.high) == (y.low, y.high):
+        return ""
+    if x.high - x.low < y.high - y.low:
+        return " The axes have different ends: estimates spread less than ratings."
+    return " The axes have different ends."
 
 
 def worst_section(result: Validation, places: dict[int, int]) -> Section:

@@ -1,4 +1,4 @@
-"""What is shown of confounders, judges, raters and time, a sentence each."""
+"""Findings on confounders, judges, raters and time, a sentence each."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -40,19 +40,20 @@ FEWEST = 3  # raters: of two, one follows less because the other follows more
 
 
 def confounder_lines(result: Confounders) -> tuple[str, ...]:
-    """What is shown to be a part of the correlation, a sentence each."""
+    """The parts of the correlation that are shown, a sentence each."""
     if not result.whole_interval[0] > 0:
         return ()
-    return tuple(
-        f"A part of the correlation ({number(result.whole)}) is {NAMES[name]}: {FIXED[name]} it is "
-        f"{with_interval(part.value, part.interval)}."
-        for name, part in result.within.items()
-        if part.lost_interval[0] > 0 and part.value <= (1 - SMALL) * result.whole
-    )
+    lines = []
+    start = f"A part of the correlation ({number(result.whole)})"
+    for name, part in result.within.items():
+        if part.lost_interval[0] > 0 and part.value <= (1 - SMALL) * result.whole:
+            value = with_interval(part.value, part.interval)
+            lines.append(f"{start} is {NAMES[name]}: {FIXED[name]} it is {value}.")
+    return tuple(lines)
 
 
 def confounder_sections(result: Confounders) -> tuple[Section, ...]:
-    """What is left of the correlation in a line, and what is shown."""
+    """The correlation within confounders in a line, and the parts that are shown."""
     if not result.within:
         return ()
     within = [
@@ -60,22 +61,18 @@ def confounder_sections(result: Confounders) -> tuple[Section, ...]:
         for name, part in result.within.items()
     ]
     first = f"Spearman is {number(result.whole)} over all texts, {', '.join(within)}."
-    return (
-        Section(
-            title=CONFOUNDERS, lines=(first, *confounder_lines(result)), folded=True
-        ),
-    )
+    lines = (first, *confounder_lines(result))
+    return (Section(title=CONFOUNDERS, lines=lines, folded=True),)
 
 
 def judge_section(result: VersusJudges, table: Leaderboard) -> Section:
-    """What texts and scores add to each other."""
-    return Section(
-        title=f"Texts and {_scores(result)}", lines=judge_lines(result, table)
-    )
+    """The gains of texts and scores over each other."""
+    title = f"Texts and {_scores(result)}"
+    return Section(title=title, lines=judge_lines(result, table))
 
 
 def judge_lines(result: VersusJudges, table: Leaderboard) -> tuple[str, ...]:
-    """What the texts add to the scores, and what the scores add to the texts.
+    """The gain of the texts over the scores, and of the scores over the texts.
 
     "Better" and "less well" are said if the interval of the difference leaves out 0, else how large
     the difference may be, or why there is none.
@@ -88,9 +85,9 @@ def judge_lines(result: VersusJudges, table: Leaderboard) -> tuple[str, ...]:
     else:
         best = f"the best of the scores, {result.scores}"
     lines = {line.name: line for line in table.methods}
-    both, alone, texts = (
-        lines[name] for name in (result.both, result.scores, result.texts)
-    )
+    both = lines[result.both]
+    alone = lines[result.scores]
+    texts = lines[result.texts]
     add = "adds" if len(result.columns) == 1 else "add"
     together = f"Texts and {scores} together agree with people"
     return (
@@ -123,67 +120,74 @@ def _added(
     both, alone, gap = pair
     low, high = gap.interval
     if math.isnan(gap.value + low):
-        for line in (both, alone):
-            if math.isnan(line.spearman):
-                why = (
-                    "has no estimate"
-                    if line.n_scored == 0
-                    else "ranks no text above another"
-                )
-                return f"{undefined}: {line.name} {why}."
-        return f"{undefined}: too few texts have an estimate of both."
+        return f"{undefined}: {_why_undefined(both, alone)}."
     start = f"{unclear}, but may add up to {number(high)}"
     if low > 0 or high < 0:
         start = shown.format("better" if low > 0 else "less well")
-    on = (
-        ""
-        if min(both.coverage, alone.coverage) == 1
-        else " on the texts that both have"
-    )
+    complete = min(both.coverage, alone.coverage) == 1
+    difference = "difference" if complete else "difference on the texts that both have"
     numbers = f"Spearman {number(both.spearman)} against {number(alone.spearman)}"
-    return (
-        f"{start}: {numbers}, difference{on} {with_interval(gap.value, gap.interval)}."
-    )
+    interval = with_interval(gap.value, gap.interval)
+    return f"{start}: {numbers}, {difference} {interval}."
+
+
+def _why_undefined(first: MethodLine, second: MethodLine) -> str:
+    """The reason why two methods have no difference, or no interval of it."""
+    for line in (first, second):
+        if math.isnan(line.spearman) and line.n_scored == 0:
+            return f"{line.name} has no estimate"
+        if math.isnan(line.spearman):
+            return f"{line.name} ranks no text above another"
+    return "too few texts have an estimate of both"
 
 
 def drift_lines(result: Drift, scale: Scale | None) -> tuple[str, ...]:
-    """What is shown of raters and time, a sentence each."""
+    """The findings on raters and time, a sentence each."""
     raters = result.raters
     unit = 1.0 if scale is None else scale[1] - scale[0]
-    low = sorted(
-        (r for r in raters if r.follows_p < LEVEL), key=lambda rater: rater.follows_p
-    )
-    levels = sorted(
-        (r for r in raters if r.level_p < LEVEL), key=lambda rater: -abs(rater.level)
-    )
-    drifts = sorted(
-        (r for r in raters if r.drift_p < LEVEL), key=lambda rater: -abs(rater.drift)
-    )
     lines = (
-        _line(
-            low if len(raters) >= FEWEST else [],
-            lambda rater: "one number" if rater.same == 1 else number(rater.follows, 2),
-            "Raters who use less of the scale than the others to tell texts apart: {}, of "
-            f"{len(raters)} raters. In brackets: how much their ratings rise where the mean of a "
-            "text rises by 1. Look at them before you rely on the means.",
-        ),
-        _line(
-            levels,
-            lambda rater: _signed(unit * rater.level),
-            "Raters who rate higher or lower than the others on the same texts, in their units: "
-            f"{{}}, of {len(raters)} raters. Where not all rate the same texts, that is in the "
-            "texts' means too.",
-        ),
-        _line(
-            drifts,
-            lambda rater: _signed(unit * rater.drift),
-            "Raters who change over time beside the others, from first to last: {}, of "
-            f"{len(raters)} raters.",
-        ),
+        _following(raters) if len(raters) >= FEWEST else "",
+        _levels(raters, unit),
+        _drifting(raters, unit),
         _trend(result.over_time, unit, OVER_TIME),
         _trend(result.errors, unit, ERRORS),
     )
     return tuple(filter(None, lines))
+
+
+def _following(raters: Sequence[RaterDrift]) -> str:
+    """The raters who follow the others less, the surest first."""
+    low = [rater for rater in raters if rater.follows_p < LEVEL]
+    return _line(
+        sorted(low, key=lambda rater: rater.follows_p),
+        lambda rater: "one number" if rater.same == 1 else number(rater.follows, 2),
+        "Raters who use less of the scale than the others to tell texts apart: {}, of "
+        f"{len(raters)} raters. In brackets: how much their ratings rise where the mean of a "
+        "text rises by 1. Look at them before you rely on the means.",
+    )
+
+
+def _levels(raters: Sequence[RaterDrift], unit: float) -> str:
+    """The raters who rate higher or lower than the others, the farthest first."""
+    apart = [rater for rater in raters if rater.level_p < LEVEL]
+    return _line(
+        sorted(apart, key=lambda rater: -abs(rater.level)),
+        lambda rater: _signed(unit * rater.level),
+        "Raters who rate higher or lower than the others on the same texts, in their units: "
+        f"{{}}, of {len(raters)} raters. Where not all rate the same texts, that is in the "
+        "texts' means too.",
+    )
+
+
+def _drifting(raters: Sequence[RaterDrift], unit: float) -> str:
+    """The raters who change over time, the most first."""
+    drifts = [rater for rater in raters if rater.drift_p < LEVEL]
+    return _line(
+        sorted(drifts, key=lambda rater: -abs(rater.drift)),
+        lambda rater: _signed(unit * rater.drift),
+        "Raters who change over time beside the others, from first to last: {}, of "
+        f"{len(raters)} raters.",
+    )
 
 
 def _line(
@@ -212,8 +216,8 @@ def _signed(value: float) -> str:
 
 
 def drift_sections(result: Drift, scale: Scale | None) -> tuple[Section, ...]:
-    """What is shown of raters and time; nothing if nothing is."""
+    """The findings on raters and time; nothing if there are none."""
     lines = drift_lines(result, scale)
-    return (
-        (Section(title="Raters and time", lines=lines, folded=True),) if lines else ()
-    )
+    if not lines:
+        return ()
+    return (Section(title="Raters and time", lines=lines, folded=True),)

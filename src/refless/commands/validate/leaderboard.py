@@ -11,10 +11,8 @@ from refless.evaluation.differences import Difference
 from refless.evaluation.jackknife import WITHOUT_GROUP, Replicates, difference, measured
 from refless.stats.intervals import UNDEFINED, Interval
 
-MEASURED = ("spearman", "mse")
-ENOUGH = (
-    2 / 3
-)  # of the texts: an estimator that covers fewer is not preferred to one that does
+# of the texts: an estimator that covers fewer is not preferred to one that does
+ENOUGH = 2 / 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +79,10 @@ class Leaderboard:
     @property
     def constant(self) -> MethodLine | None:
         """The mean rating, if its mean squared error is smaller than the reference's."""
-        better = (
-            line for line in self.rivals if line.name == CONSTANT and line.saved > 0
-        )
-        return next(better, None)
+        for line in self.rivals:
+            if line.name == CONSTANT and line.saved > 0:
+                return line
+        return None
 
 
 def leaderboard(
@@ -101,7 +99,8 @@ def leaderboard(
     """
     table = against(estimators, judges, baselines, next(iter(estimators)))
     for _ in estimators:  # each one that takes the place has more to show for it
-        if (best := to_use(table, twins)) == table.reference:
+        best = to_use(table, twins)
+        if best == table.reference:
             break
         table = against(estimators, judges, baselines, best)
     return table
@@ -116,8 +115,9 @@ def against(
     """Agreement of each method, and what it gains over the estimator of that name."""
     methods = {**estimators, **judges, **baselines}
     base = methods[reference]
+    lines = [_line(name, method, base) for name, method in methods.items()]
     return Leaderboard(
-        methods=tuple(_line(name, method, base) for name, method in methods.items()),
+        methods=tuple(lines),
         reference=reference,
         baselines=(*judges, *baselines),
         scores=tuple(judges),
@@ -127,9 +127,8 @@ def against(
 
 def _line(name: str, method: Replicates, base: Replicates) -> MethodLine:
     scored = ~np.isnan(method.at()[WITHOUT_GROUP])
-    (rho, rho_ends), (mse, mse_ends) = (
-        measured(measure, method) for measure in MEASURED
-    )
+    rho, rho_ends = measured("spearman", method)
+    mse, mse_ends = measured("mse", method)
     gain = saved = Difference(measure="", value=0.0, interval=UNDEFINED)
     if method is not base:
         gain = difference("spearman", method, base)
@@ -166,9 +165,7 @@ def to_use(table: Leaderboard, twins: Mapping[str, str] | None = None) -> str:
     if better:
         return max(better, key=lambda line: line.gain).name
     twin = (twins or {}).get(table.reference)
-    same = [
-        line.name
-        for line in enough
-        if line.name == twin and line.gain_interval == (0.0, 0.0)
-    ]
-    return same[0] if same else table.reference
+    for line in enough:
+        if line.name == twin and line.gain_interval == (0.0, 0.0):
+            return line.name
+    return table.reference

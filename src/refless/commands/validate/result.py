@@ -104,12 +104,13 @@ def in_scale(agreement: Agreement, scale: Scale | None) -> ErrorsInScale | None:
     if scale is None:
         return None
     span = scale[1] - scale[0]
-    (mse_low, mse_high) = agreement.mse_interval
-    (low, high) = agreement.mae_interval
+    square = span**2
+    mse_low, mse_high = agreement.mse_interval
+    low, high = agreement.mae_interval
     return ErrorsInScale(
         scale=scale,
-        mse=agreement.mse * span**2,
-        mse_interval=(mse_low * span**2, mse_high * span**2),
+        mse=agreement.mse * square,
+        mse_interval=(mse_low * square, mse_high * square),
         mae=agreement.mae * span,
         mae_interval=(low * span, high * span),
     )
@@ -151,45 +152,49 @@ class ValidateResult(Result):
         result = self.validation
         seed = self.seed
         store, places = store_of(result, seed)
-        page = self._document(
-            (
-                scatter_section(result, places, seed),
-                *reasons_sections(result.estimator.reasons, result.estimator.n),
-                worst_section(result, places),
-                caveats(),
-            )
+        more = (
+            scatter_section(result, places, seed),
+            *reasons_sections(result.estimator.reasons, result.estimator.n),
+            worst_section(result, places),
+            caveats(),
         )
-        return replace(page, store=store)
+        return replace(self._document(more), store=store)
 
     def _document(self, more: tuple[Section, ...]) -> Document:
         """The sections of terminal and page, and more."""
         result = self.validation
-        table = self.side_by_side
-        versus = self.validation.beside_scores
-        name = sentence(table.reference.removeprefix("the "))
-        people = annotator_lines(result)
-        title = f"{sentence(estimator_name(self.signature))} on "
+        name = sentence(estimator_name(self.signature))
+        sections = [
+            side_by_side_section(result),
+            *self._versus(),
+            *source_sections(self.sources),
+            *agreement_sections(result, self.signature),
+            *confounder_sections(result.made_of),
+            *drift_sections(result.drift, result.pool.scale),
+            *undefined_sections(result.estimator),
+            *more,
+        ]
         return Document(
-            title=title + counted(len(result.pool), "rated text"),
-            verdict=verdict(table),
+            title=f"{name} on {counted(len(result.pool), 'rated text')}",
+            verdict=verdict(self.side_by_side),
             notes=(self.design, *self._then()),
             facts=facts(result),
-            sections=(
-                side_by_side_section(result),
-                *(() if versus is None else (judge_section(versus, table),)),
-                *(
-                    (Section(title=f"{name} and one annotator", lines=people),)
-                    if people
-                    else ()
-                ),
-                *source_sections(self.sources),
-                *agreement_sections(result, self.signature),
-                *confounder_sections(result.made_of),
-                *drift_sections(result.drift, result.pool.scale),
-                *undefined_sections(result.estimator),
-                *more,
-            ),
+            sections=tuple(sections),
         )
+
+    def _versus(self) -> list[Section]:
+        """The estimator beside judges' scores, and beside one annotator."""
+        table = self.side_by_side
+        sections = []
+        versus = self.validation.beside_scores
+        if versus is not None:
+            sections.append(judge_section(versus, table))
+        people = annotator_lines(self.validation)
+        if people:
+            name = sentence(table.reference.removeprefix("the "))
+            section = Section(title=f"{name} and one annotator", lines=people)
+            sections.append(section)
+        return sections
 
     def _then(self) -> tuple[str, ...]:
         """The next command, or what to try if the system's name is ahead and was not read."""
@@ -207,16 +212,14 @@ class ValidateResult(Result):
         table = self.side_by_side
         versus = self.validation.beside_scores
         scale = result.pool.scale
+        findings = confounder_lines(result.made_of) + drift_lines(result.drift, scale)
         return self._record(
             result,
             verdict=verdict(table),
             n=len(result.pool),
             sources=self.sources,
             annotators_reason=no_annotators(result),
-            findings=(
-                *confounder_lines(result.made_of),
-                *drift_lines(result.drift, scale),
-            ),
+            findings=findings,
             in_scale=in_scale(result.estimator, scale),
             texts_and_scores=() if versus is None else judge_lines(versus, table),
         )
@@ -224,12 +227,9 @@ class ValidateResult(Result):
     def _rows(self) -> Rows:
         pool = self.validation.pool
         estimates = self.validation.estimates
-        return [
-            {
-                "id": pool.ids[i],
-                "human": float(pool.human[i]),
-                **estimate_columns(estimates, i),
-                "text": pool.texts[i],
-            }
-            for i in range(len(pool))
-        ]
+        rows = []
+        for i, name in enumerate(pool.ids):
+            rated = {"id": name, "human": float(pool.human[i])}
+            estimate = estimate_columns(estimates, i)
+            rows.append({**rated, **estimate, "text": pool.texts[i]})
+        return rows

@@ -91,11 +91,8 @@ def validate(
         lower_is_better=lower_is_better,
         score_column=score_column,
     )
-    specs = (
-        [estimator]
-        if isinstance(estimator, str) or hasattr(estimator, "fit")
-        else estimator
-    )
+    is_single = isinstance(estimator, str) or hasattr(estimator, "fit")
+    specs = [estimator] if is_single else estimator
     candidates = [chosen(spec, threads, seed) for spec in specs or CANDIDATES]
     pool, column = rated_of(rated, rows, group)
     labels = group_names(pool, group, column)
@@ -156,7 +153,7 @@ def _result(
 
     def crossed(groups: IntArray, blocks: IntArray) -> CrossValidated:
         """Held-out estimates of the estimator to use; those that are there are taken."""
-        if _are_same(groups, parts.groups):
+        if _are_equal(groups, parts.groups):
             return methods[reference][1]
         return cross_validated(best, pool, groups, blocks)[1]
 
@@ -178,9 +175,10 @@ def _result(
     )
 
 
-def _are_same(groups: IntArray, others: IntArray) -> bool:
+def _are_equal(groups: IntArray, others: IntArray) -> bool:
     """Whether both put the same texts together, whatever the numbers."""
-    pairs = len(np.unique(np.stack([groups, others]), axis=1).T)
+    both = np.stack([groups, others])
+    pairs = len(np.unique(both, axis=1).T)
     return len(np.unique(groups)) == pairs == len(np.unique(others))
 
 
@@ -227,11 +225,8 @@ def _check_apart(blocks: IntArray, group: str) -> None:
 def _note_repeated(pool: RatedPool, group: str) -> None:
     """Says so where texts are estimated from their own copies."""
     if group == ALONE:
-        more = (
-            ""
-            if pool.named
-            else "; an id or an annotator column makes rows of one text one"
-        )
+        remedy = "; an id or an annotator column makes rows of one text one"
+        more = "" if pool.named else remedy
         note_repeated(
             pool.texts,
             "Each is estimated from its own copies too, so errors look smaller than they are. "

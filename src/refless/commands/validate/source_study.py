@@ -1,4 +1,4 @@
-"""How well estimates do for outputs on sources that are rated already, and for those on new ones.
+"""Agreement of estimates for outputs on sources that are rated already, and on new ones.
 
 A new version of a system mostly answers prompts that have rated texts, and then the other texts of
 a source tell more than those of other sources do. So both are measured: single texts that leave
@@ -26,9 +26,8 @@ from refless.evaluation.jackknife import (
 from refless.registry.arrays import IntArray, numbered
 from refless.stats.intervals import Interval
 
-CrossValidate = Callable[
-    [IntArray, IntArray], CrossValidated
-]  # groups, blocks -> estimates
+# groups, blocks -> estimates
+CrossValidate = Callable[[IntArray, IntArray], CrossValidated]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +97,13 @@ def _fit(method: Replicates) -> HeldOutFit:
     rho, rho_ends = measured("spearman", method)
     mse, (low, high) = measured("mse", method)
     human = np.sort(method.split.human[scored])
-    variance = float(human.var()) if len(human) and human[0] < human[-1] else np.nan
+    differ = len(human) > 0 and human[0] < human[-1]
+    variance = float(human.var()) if differ else np.nan
+    r2_interval = (1.0 - high / variance, 1.0 - low / variance)
     return HeldOutFit(
         n=int(scored.sum()),
         spearman=rho,
         spearman_interval=rho_ends,
         r2=1.0 - mse / variance,
-        r2_interval=(1.0 - high / variance, 1.0 - low / variance),
+        r2_interval=r2_interval,
     )

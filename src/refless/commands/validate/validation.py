@@ -12,12 +12,12 @@ from refless.evaluation.annotators import VersusAnnotators, versus_annotators
 from refless.evaluation.baselines import baselines
 from refless.evaluation.drift import Drift, drift
 from refless.evaluation.held_out import Agreement
-from refless.evaluation.jackknife import Split, agreement_of, replicates
+from refless.evaluation.jackknife import Replicates, Split, agreement_of, replicates
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Validation:
-    """How far estimators agree with people on this pool, and the one to use in detail.
+    """Agreement of estimators with people on this pool, and the one to use in detail.
 
     Attributes:
         pool: the rated texts; group: what was held out together.
@@ -50,7 +50,7 @@ def validation(
     twins: Mapping[str, str] | None = None,
     seed: int = 0,
 ) -> Validation:
-    """What held-out estimates are worth on new texts.
+    """The agreement of held-out estimates with people.
 
     Args:
         pool: the rated texts; split: its parts.
@@ -59,27 +59,29 @@ def validation(
         twins: estimators that read judges' scores, and each one's name if it does not.
         seed: of what is drawn.
     """
-    methods, judged, plain = (
-        {name: replicates(method, split) for name, method in kind.items()}
-        for kind in (
-            {name: method for name, (_, method) in estimators.items()},
-            judges(pool, split.blocks),
-            baselines(pool, split.groups, split.blocks),
-        )
-    )
+    validated = {name: method for name, (_, method) in estimators.items()}
+    methods = _replicates(validated, split)
+    judged = _replicates(judges(pool, split.blocks), split)
+    plain = _replicates(baselines(pool, split.groups, split.blocks), split)
     table = leaderboard(methods, judged, plain, twins)
     estimates = estimators[table.reference][0]
     method = methods[table.reference]
+    everything = methods | judged
     return Validation(
         pool=pool,
         group=group,
         side_by_side=table,
-        beside_scores=versus_judges(
-            table, methods | judged, twins or {}, pool.score_names
-        ),
+        beside_scores=versus_judges(table, everything, twins or {}, pool.score_names),
         estimates=estimates,
         estimator=agreement_of(method, estimates.reasons),
         beside=versus_annotators(pool, method, seed),
         made_of=confounders(pool, method),
         drift=drift(pool, estimates.values, split.groups),
     )
+
+
+def _replicates(
+    methods: Mapping[str, CrossValidated], split: Split
+) -> dict[str, Replicates]:
+    """Replicates of each method, by name."""
+    return {name: replicates(method, split) for name, method in methods.items()}

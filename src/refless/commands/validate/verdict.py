@@ -7,12 +7,14 @@ from refless.commands.validate.validation import Validation
 from refless.evaluation.jackknife import FEWEST
 from refless.report.wording import number, percent, sentence, with_interval
 
-FEWEST_DRAWN, ENOUGH_DRAWN = 20, 60  # texts or groups; see benchmarks/promises.py
+# texts or groups; see benchmarks/promises.py
+FEWEST_DRAWN = 20
+ENOUGH_DRAWN = 60
 NEARLY_ALL = 0.995  # of the texts: below this share the coverage is told
 
 
 def annotator_lines(result: Validation) -> tuple[str, ...]:
-    """How the estimator stands to one average annotator, on equal terms; nothing without one.
+    """The estimator beside one average annotator, on equal terms; nothing without one.
 
     A difference counts if its 95 % interval leaves out 0, and if the estimator is shown to agree
     with people at all.
@@ -31,10 +33,12 @@ def annotator_lines(result: Validation) -> tuple[str, ...]:
     )
     lines = [equal_terms]
     if agreement.spearman_interval[0] > 0 and not math.isnan(low):
-        unclear = f"No difference is shown; it may agree with people up to {number(-low)} less well"
-        better = "It agrees with people better than one average annotator does"
-        worse = "It agrees with people less well than one average annotator does"
-        lines.append(f"{better if low > 0 else worse if high < 0 else unclear}.")
+        finding = f"No difference is shown; it may agree with people up to {number(-low)} less well"
+        if low > 0:
+            finding = "It agrees with people better than one average annotator does"
+        elif high < 0:
+            finding = "It agrees with people less well than one average annotator does"
+        lines.append(f"{finding}.")
     return tuple(lines)
 
 
@@ -46,7 +50,7 @@ def worth_using(table: Leaderboard) -> bool:
 
 
 def verdict(table: Leaderboard) -> str:
-    """Which estimator to use, and whether it is worth using at all, in a sentence or two."""
+    """The estimator to use, and whether it is worth using at all, in a sentence or two."""
     return _verdict(table) + resting_on(table.n_drawn, "groups")
 
 
@@ -54,11 +58,9 @@ def resting_on(n: int, unit: str) -> str:
     """That intervals rest on few of what is drawn; "" if there are enough."""
     if n >= ENOUGH_DRAWN:
         return ""
-    few = (
-        "too few to rely on"
-        if n < FEWEST_DRAWN
-        else "which is few: they are wide, and rough"
-    )
+    few = "which is few: they are wide, and rough"
+    if n < FEWEST_DRAWN:
+        few = "too few to rely on"
     return f" Intervals rest on {n} {unit} only, {few}."
 
 
@@ -84,7 +86,8 @@ def _verdict(table: Leaderboard) -> str:
         return f"Use none: no agreement with people is shown ({why}){more}."
     if rival.gain_interval[0] > 0:
         better = f"{rival.name}, agrees with people better than {line.name}, by {lost}"
-        return f"Use none: a baseline, {better}{f', and {errs}' if errs else ''}."
+        more = f", and {errs}" if errs else ""
+        return f"Use none: a baseline, {better}{more}."
     if ranked:
         return f"No reason to use {line.name} is shown: {both}. {name} has {agreed}."
     if errs:
@@ -97,13 +100,16 @@ def _verdict(table: Leaderboard) -> str:
 
 
 def _ahead(table: Leaderboard) -> str:
-    """Which baselines have a higher correlation with people; "" if none has."""
+    """The baselines that have a higher correlation with people; "" if none has."""
     names = [line.name for line in table.rivals if line.gain > 0]
     if not names:
         return ""
     lost = with_interval(table.rival.gain, table.rival.gain_interval)
-    also = f" (so {'is' if len(names) == 2 else 'are'} {' and '.join(names[1:])})"
-    return f"{names[0]} is ahead of it in Spearman by {lost}{also if names[1:] else ''}"
+    ahead = f"{names[0]} is ahead of it in Spearman by {lost}"
+    if len(names) == 1:
+        return ahead
+    verb = "is" if len(names) == 2 else "are"
+    return f"{ahead} (so {verb} {' and '.join(names[1:])})"
 
 
 def _constant(table: Leaderboard) -> str:

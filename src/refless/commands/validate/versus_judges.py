@@ -27,7 +27,7 @@ Fit = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersusJudges:
-    """What texts add to judges' scores, and these to texts, for one estimator.
+    """Gains of texts over judges' scores, and of these over texts, for one estimator.
 
     Attributes:
         columns: the scores.

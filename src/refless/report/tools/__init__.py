@@ -1,4 +1,4 @@
-"""What other tools read."""
+"""Files that other tools read."""
 
 import re
 from os import PathLike, fspath
