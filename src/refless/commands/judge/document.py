@@ -253,7 +253,7 @@ def _slices(audit: Audit) -> tuple[Section, ...]:
         )
     )
     differs = "Nowhere is its error shown to differ."
-    if shown := [part.name for part in audit.slices if part.shown]:
+    if shown := [part.name for part in audit.slices if part.significant]:
         differs = f"Its error differs in: {', '.join(shown)}."
     legend = "Error: mean of score minus rating; gap: this minus that elsewhere; p after Holm."
     if len(audit.slices) > len(slices):

@@ -7,17 +7,10 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from refless.commands.judge import metrics_compared as study
-from refless.commands.judge.audits import (
-    Question,
-    audits_of,
-    drifts_in,
-    runs_in,
-    turned,
-    with_mix,
-    with_scores,
-)
+from refless.commands.judge.audits import audits_of, drifts_in, runs_in
 from refless.commands.judge.gates import gated, requirements
 from refless.commands.judge.metrics_compared import How
+from refless.commands.judge.question import Question, turned, with_mix, with_scores
 from refless.commands.judge.raters import RatersResult, agreeing, has_several_ratings
 from refless.commands.judge.result import JudgeResult
 from refless.commands.judged_by import labels_of, rubric_of
@@ -178,7 +171,7 @@ def judge(
             design,
             passing,
             by=names_in(by),
-            own=own,
+            family=own,
             seed=seed,
             lower=lower,
             mass=mass,
