@@ -42,9 +42,9 @@ def gated(
     audits: Sequence[Audit],
     required: Sequence[tuple[str, str, float]],
     drifts: Mapping[str, ScoreChange],
-    most: float | None,
+    max_drift: float | None,
 ) -> GateRecord:
-    """What became of the gates: the worst of them decides, and its reason is noted."""
+    """The verdict of the worst gate, whose reason is noted."""
     gates: list[tuple[Gated, str]] = []
     for judge in audits:
         for name, sign, bar in required:
@@ -54,9 +54,10 @@ def gated(
                 value = _size_of(value)
                 measure = f"size of the {name}"
             gates.append(_reached(f"{judge.name}: {measure}", value, sign, bar))
-    for name, drift in drifts.items() if most is not None else ():
-        moved = f"{name}: size of the change of the mean score"
-        gates.append(_reached(moved, _size_of(drift.change), "<=", most or 0.0))
+    if max_drift is not None:
+        for name, drift in drifts.items():
+            moved = f"{name}: size of the change of the mean score"
+            gates.append(_reached(moved, _size_of(drift.change), "<=", max_drift))
     worst_first: tuple[Gated, ...] = ("failed", "undecided", "passed")
     for verdict in worst_first:
         reasons = [reason for kind, reason in gates if kind == verdict]

@@ -1,11 +1,14 @@
 """The question asked of every judge: its rows, and how they are read."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from refless.commands.parameters import Rows
+from refless.commands.rows import note_missing
+from refless.commands.warnings import note
 from refless.data.design import Design
 from refless.data.human import unscaled
 from refless.data.records import Predictions, RatedPool
@@ -14,6 +17,7 @@ from refless.data.tables import Reading, ScoredRead, read_scored
 from refless.data.tables.roles import Kind
 from refless.evaluation.raters import Raters
 from refless.evaluation.scales import bars_of
+from refless.metrics.protocol import Metric, Scores, averaged
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
@@ -125,3 +129,46 @@ def with_mix(
 def with_scores(read: ScoredRead) -> RatedPool:
     """The rated texts with their scores."""
     return replace(read.pool, **by_name(read.scores))
+
+
+def scores_of(
+    read: ScoredRead, chosen: Mapping[str, Metric], lower: Sequence[str]
+) -> dict[str, Scores]:
+    """Every metric's scores by name: the columns', and those computed here."""
+    if chosen and not read.texts:
+        raise UsageError(f"{called('metrics')} needs a text column")
+    for name in read.scores.keys() & chosen.keys():
+        raise UsageError(
+            f"'{name}' is in {called('score_column')} and in {called('metrics')}: name it in one"
+        )
+    note_missing(with_scores(read))
+    scores = {}
+    for name, values in read.scores.items():
+        if np.isnan(values).all():
+            note(f"{name}: no rated text has a score of it, so it is not judged")
+        elif name in lower:
+            scores[name] = averaged(turned(read, name, values))
+        else:
+            scores[name] = averaged(values)
+    if read.scores and not scores:
+        names = ", ".join(sorted(read.scores))
+        raise UsageError(
+            f"no row has both a rating and a score of {names}: nothing to compare"
+        )
+    computed = {name: metric.score(read.outputs) for name, metric in chosen.items()}
+    return scores | computed
+
+
+def unjudged(read: ScoredRead, design: Design) -> Predictions:
+    """The texts with their human ratings, and without predictions."""
+    pool = read.pool
+    return Predictions(
+        id=pool.ids,
+        human=pool.human,
+        predicted=np.full(len(pool), np.nan),
+        reason=("",) * len(pool),
+        item=pool.items,
+        group=design.take(np.arange(len(pool))).apart(pool),
+        task=pool.tasks,
+        system=pool.systems,
+    )

@@ -17,7 +17,7 @@ from refless.stats.intervals import UNDEFINED, percentile_interval, student
 from refless.stats.measures import MEASURES
 from refless.stats.resampling import weights_of
 
-SHOWN = 0.05  # a p-value below this shows that two orders are opposite
+LEVEL = 0.05  # a p-value below this shows that two orders are opposite
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -50,7 +50,7 @@ class SystemTable:
 def system_table(
     human: Predictions, scores: Mapping[str, Scores], seed: int, resamples: int
 ) -> SystemTable:
-    """Mean ratings and scores of systems, with resamples of segments.
+    """The mean ratings and scores of systems, with resamples of segments.
 
     Segments of one group are drawn together, in all systems alike.
     """
@@ -141,11 +141,16 @@ def opposite(human: FloatArray, judge: FloatArray) -> float:
     """The share of pairs of systems that people and judge are shown to order in opposite ways."""
     from scipy.special import ndtr
 
-    z = []
-    for gaps in (_gaps(human), _gaps(judge)):
-        spread = np.ma.masked_invalid(gaps[1:]).std(axis=0).filled(0.0)
-        z.append(
-            np.divide(gaps[0], spread, out=np.zeros_like(spread), where=spread > 0)
-        )
-    p = 2 * ndtr(-np.minimum(np.abs(z[0]), np.abs(z[1])))
-    return float(((holm(p) < SHOWN) & (z[0] * z[1] < 0)).mean())
+    by_people = _z_of_gaps(human)
+    by_judge = _z_of_gaps(judge)
+    p = 2 * ndtr(-np.minimum(np.abs(by_people), np.abs(by_judge)))
+    significant = holm(p) < LEVEL
+    return float((significant & (by_people * by_judge < 0)).mean())
+
+
+def _z_of_gaps(means: FloatArray) -> FloatArray:
+    """[pairs] the gap of each pair of systems over its spread in resamples; 0 without a spread."""
+    gaps = _gaps(means)
+    spread = np.ma.masked_invalid(gaps[1:]).std(axis=0).filled(0.0)
+    none = np.zeros_like(spread)
+    return np.asarray(np.divide(gaps[0], spread, out=none, where=spread > 0))
