@@ -1,4 +1,4 @@
-"""What a gate does with nothing changed: answers with the labels of two systems dealt anew."""
+"""Answers with the labels of two systems dealt anew: a gate's verdicts with nothing changed."""
 
 from __future__ import annotations
 
@@ -34,9 +34,8 @@ def as_if_same(
     for _ in range(DRAWS):
         swapped = rng.integers(2, size=int(unit.max()) + 1) * 2 - 1
         sign = arm * swapped[unit]
-        yield {
-            name: contrast(
-                tables[name].sample(rows, sign), scale=field.scale, these=field.these
-            ).alone
-            for name, field in fields.items()
-        }
+        answers = {}
+        for name, field in fields.items():
+            sample = tables[name].sample(rows, sign)
+            answers[name] = contrast(sample, scale=field.scale, these=field.these).alone
+        yield answers

@@ -107,16 +107,17 @@ class ScoresResult(Result):
         }
 
     def _shown(self) -> Document:
+        holds = question(
+            "item", these=self.these_items, looks=self.looks, how="as scored"
+        )
         return Document(
             title="Are these runs different",
             verdict=verdict(self.metrics, self.margin),
             notes=(
                 NOT_PEOPLE.format(called("columns", {"rating": "NAME"})),
-                *_if_same(self.false_alarms),
+                *_false_alarm_note(self.false_alarms),
                 self.design,
-                question(
-                    "item", these=self.these_items, looks=self.looks, how="as scored"
-                ),
+                holds,
             ),
             sections=(
                 *map(self._differences, self.metrics),
@@ -162,9 +163,6 @@ class ScoresResult(Result):
         table = Table(header=header, rows=tuple(rows), numeric=numeric)
         return Section(title="Systems", table=table)
 
-    def _json(self) -> Record:
-        return self._record()
-
     def _rows(self) -> Rows:
         """One mapping a metric and pair of systems."""
         return [
@@ -181,8 +179,7 @@ class ScoresResult(Result):
                 "items": pair.items,
                 "both_scored": pair.both_rated,
             }
-            for name, comparison in self.metrics.items()
-            for pair in comparison.pairs
+            for name, pair in _all_pairs(self.metrics)
         ]
 
 
@@ -336,7 +333,7 @@ def _false_alarms(
     return sum(failing) / len(failing)
 
 
-def _if_same(false_alarms: float) -> tuple[str, ...]:
+def _false_alarm_note(false_alarms: float) -> tuple[str, ...]:
     if math.isnan(false_alarms):
         return ()
     share = percent(false_alarms)
@@ -361,34 +358,38 @@ def clearest_first(metrics: Mapping[str, Comparison]) -> list[tuple[str, Pair]]:
         pair = entry[1]
         return math.isnan(pair.p_holm), pair.p_holm, -abs(pair.difference.value)
 
-    pairs = [
-        (name, pair)
-        for name, comparison in metrics.items()
-        for pair in comparison.pairs
-    ]
-    return sorted(pairs, key=key)
+    return sorted(_all_pairs(metrics), key=key)
+
+
+def _all_pairs(metrics: Mapping[str, Comparison]) -> list[tuple[str, Pair]]:
+    """Each metric's pairs, with its name."""
+    pairs = []
+    for name, comparison in metrics.items():
+        pairs += [(name, pair) for pair in comparison.pairs]
+    return pairs
 
 
 def verdict(metrics: Mapping[str, Comparison], margin: float) -> str:
-    """Between which runs a difference is shown, and by whose scores."""
+    """The runs between which a difference is shown, and by whose scores."""
     ranked = clearest_first(metrics)
     if len(ranked) == 1:
         return _of_pair(*ranked[0], margin)
     if len(metrics) == 1:
         ((name, comparison),) = metrics.items()
         return f"By the scores in '{name}', not by people's: {of_ratings(comparison)}"
-    shown = [
-        (name, pair) for name, pair in ranked if state_of(pair, margin) == "different"
+    titles = [
+        _titled(name, pair)
+        for name, pair in ranked
+        if state_of(pair, margin) == "different"
     ]
     by = f"by {counted(len(metrics), 'metric')}, not by people's ratings"
     comparisons = counted(len(ranked), "comparison")
-    if not shown:
+    if not titles:
         return f"No difference is shown in any of {comparisons}, {by}."
-    titles = [_titled(name, pair) for name, pair in shown]
     sentence = ", ".join(titles[:MOST_NAMED])
     if len(titles) > MOST_NAMED:
         sentence += f" and {len(titles) - MOST_NAMED} more"
-    return f"A difference is shown in {len(shown)} of {comparisons} (Holm), {by}: {sentence}."
+    return f"A difference is shown in {len(titles)} of {comparisons} (Holm), {by}: {sentence}."
 
 
 def _titled(name: str, pair: Pair) -> str:
@@ -398,7 +399,7 @@ def _titled(name: str, pair: Pair) -> str:
 
 
 def _of_pair(name: str, pair: Pair, margin: float) -> str:
-    """What one metric says of two systems."""
+    """The answer of one metric on two systems."""
     short = labels([pair.first, pair.second], NAME)
     both = f"{short[pair.first]} and {short[pair.second]}"
     if math.isnan(pair.difference.p):
