@@ -13,8 +13,8 @@ from refless.stats.contrast import contrast
 DRAWS = 200
 
 
-def as_if_same(
-    fields: Mapping[str, Field], systems: Sequence[str], seed: int = 0
+def swapped_answers(
+    fields: Mapping[str, Field], systems: Sequence[str]
 ) -> Iterator[dict[str, Answer]]:
     """Differences of two systems by each score, whose labels are swapped at random within units.
 
@@ -23,9 +23,9 @@ def as_if_same(
 
     Args:
         fields: by name, outputs whose scores stand for human ratings.
-        systems: two, the old one first; seed: of what is drawn.
+        systems: two, the old one first.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     tables = {name: EntryTable.of(field) for name, field in fields.items()}
     first = next(iter(tables.values()))
     rows = np.flatnonzero(np.isin(first.system, np.array(systems, dtype=object)))

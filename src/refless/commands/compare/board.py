@@ -81,7 +81,8 @@ def votes_of(pool: RatedPool, systems: Sequence[str]) -> PairVotes:
 
 def board(pool: RatedPool, systems: Sequence[str]) -> Board | None:
     """The board of the systems; None if votes of two sources or more do not connect them."""
-    votes = votes_of(pool, sorted(systems))
+    names = sorted(systems)
+    votes = votes_of(pool, names)
     if not len(votes.won) or len(np.unique(votes.clusters[0])) < 2:
         return None
     result = strengths(votes)
@@ -89,7 +90,7 @@ def board(pool: RatedPool, systems: Sequence[str]) -> Board | None:
         return None
     voters = len(pool.ratings.annotators)
     return Board(
-        rows=_rows(result, votes, sorted(systems)),
+        rows=_rows(result, votes, names),
         voters=voters if voters < FEWEST_RATERS else 0,
         clusters=("source", "voter")[: len(votes.clusters)],
         made_up=result.made_up,

@@ -19,7 +19,7 @@ from refless.report.wording import (
     percent,
     with_interval,
 )
-from refless.stats.answers import Estimate
+from refless.stats.answers import Answer, Estimate
 from refless.stats.confidence_sequence import FEWEST
 from refless.stats.intervals import Interval
 
@@ -107,9 +107,10 @@ def judges_section(
         pair = pairs[k]
         better = turned(pair)
         title = f"{better.second} over {better.first}"
-        rows.append((title, "people", _difference(better)))
+        rows.append((title, "people", value_of(better.difference)))
         for judge, name in names.items():
-            rows.append(("", name, _difference(turned(judges[judge][k], pair))))
+            alone = turned(judges[judge][k], pair)
+            rows.append(("", name, value_of(alone.difference)))
     header = ("pair", "by", "difference [95 %]")
     numeric = (False, False, True)
     table = Table(header=header, rows=tuple(rows), numeric=numeric)
@@ -120,8 +121,14 @@ def judges_section(
     return (Section(title="Judges alone", table=table, lines=(line,)),)
 
 
-def _difference(pair: Pair) -> str:
-    return with_interval(pair.difference.value, pair.difference.interval)
+def value_of(answer: Answer | Estimate) -> str:
+    """`0.316 [0.181, 0.440]`, as of `with_interval`."""
+    return with_interval(answer.value, answer.interval)
+
+
+def line_of(name: str, answer: Answer | Estimate) -> Line:
+    """The line of an answer in a chart."""
+    return Line(name=name, value=answer.value, interval=answer.interval)
 
 
 def verdict(comparison: Comparison) -> str:
@@ -184,7 +191,7 @@ def of_pair(pair: Pair) -> str:
     better = turned(pair)
     higher = name[better.second]
     lower = name[better.first]
-    by = _difference(better)
+    by = value_of(better.difference)
     verb = "expected to be rated" if pair.method == "estimates" else "rated"
     if pair.shown:
         return f"{lead}{higher} is {verb} higher than {lower}, by {by}."
@@ -221,8 +228,10 @@ def _one_rating(pair: Pair) -> str:
     names = labels([pair.first, pair.second], NAME)
     both = zip((pair.first, pair.second), pair.independent, strict=True)
     few = [names[name] for name, count in both if count == 1]
-    each = "" if len(few) == 1 else " each"
-    return f"there is one independent rating{each} of {' and '.join(few)}: rate more"
+    rating = "one independent rating"
+    if len(few) > 1:
+        rating += " each"
+    return f"there is {rating} of {' and '.join(few)}: rate more"
 
 
 def rests_on(comparison: Comparison, estimator: str) -> list[str]:
@@ -329,9 +338,8 @@ def differences_section(comparison: Comparison) -> Section:
     entries = []
     for pair in map(turned, ranked[:MOST_PAIRS]):
         name = f"{names[pair.second]} over {names[pair.first]}"
-        answer = pair.difference
-        line = Line(name=name, value=answer.value, interval=answer.interval)
-        entries.append((line, (p_value(pair.p_holm), METHODS[pair.method])))
+        cells = (p_value(pair.p_holm), METHODS[pair.method])
+        entries.append((line_of(name, pair.difference), cells))
     return charted(
         "Differences",
         ("pair", "difference [95 %]", "p (Holm)", "made of"),
@@ -382,10 +390,9 @@ def _one_pair(pair: Pair) -> Section:
         answers["Ratings alone"] = pair.powered.alone
     entries = []
     for name, answer in answers.items():
-        line = Line(name=name, value=answer.value, interval=answer.interval)
         p = "-" if math.isnan(answer.p) else p_value(answer.p)
         above = "-" if math.isnan(answer.above) else percent(answer.above)
-        entries.append((line, (p, above)))
+        entries.append((line_of(name, answer), (p, above)))
     return charted(
         f"{second} minus {first}",
         ("made of", "difference [95 %]", "p", f"{second} is better"),

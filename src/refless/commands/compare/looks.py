@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-from refless.commands.compare.document import turned
+from refless.commands.compare.document import turned, value_of
 from refless.evaluation.comparing import Pair
 from refless.evaluation.planned_look import PlannedLook, ends_within
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
-from refless.report.wording import Looks, percent, with_interval
+from refless.report.wording import Looks, percent
 from refless.stats.group_sequential import LookPlan, Spending
 
 Planned = Literal["one", "any"] | int | Sequence[int]
@@ -24,7 +24,7 @@ MEANT = (
 
 
 def looks_of(
-    looks: Planned, of: int | None, *, these: bool
+    looks: Planned, of: int | None, *, these_items: bool
 ) -> tuple[Looks, LookPlan | None]:
     """The kind of looks, and the plan if there is one.
 
@@ -47,7 +47,7 @@ def looks_of(
         raise UsageError(
             f"{called('of')} must be given with planned looks: the items rated at the last one"
         )
-    return "planned", _plan(numbers, of, "pocock" if these else "obrien-fleming")
+    return "planned", _plan(numbers, of, "pocock" if these_items else "obrien-fleming")
 
 
 def _plan(numbers: Sequence[int], of: int, spending: Spending) -> LookPlan:
@@ -123,7 +123,7 @@ def _unbiased(look: PlannedLook) -> str:
     """The median-unbiased estimate after an early end, if there were looks before it."""
     if look.unbiased is None or look.upcoming is None or look.number == 1:
         return ""
-    value = with_interval(look.unbiased.value, look.unbiased.interval)
+    value = value_of(look.unbiased)
     return (
         f" An early end makes a difference look large; without that bias it is {value}."
     )

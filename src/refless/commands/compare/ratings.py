@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -67,10 +66,13 @@ def compared_ratings(
         **inputs.design.signs,
         crossed=folds_for(inputs.pool),
         seed=seed,
-        **_optional_signs(
-            systems if named else None, plan, looks, these_items=these_items
-        ),
     )
+    if named:
+        signature = signature.plus(systems=tuple(systems))
+    if these_items or looks != "one":
+        signature = signature.plus(these=these_items, looks=looks)
+    if plan is not None:
+        signature = signature.plus(at=plan.at, of=plan.planned, spending=plan.spending)
     if gated or margin:
         signature = signature.plus(margin=margin)
     return CompareResult(
@@ -89,32 +91,26 @@ def compared_ratings(
 
 
 def _note_selection(selection: Selection, inputs: Inputs, group: str | None) -> None:
-    """Says the consequences of the selection of the rated outputs."""
-    if not inputs.has_texts:
-        _note_textless(selection)
-    if selection == "random":
-        note_draw(inputs, group, _if_selected())
+    """Says the consequences of the selection of the rated outputs.
 
-
-def _note_textless(selection: Selection) -> None:
-    """Says that nothing is estimated; UsageError if nothing but estimates would answer."""
-    if selection == "unknown":
-        raise UsageError(
-            f"{called('selection', 'unknown')} needs texts: without them ratings teach no "
-            "estimates of the rest"
-        )
-    note(
-        "there are no texts, so people's ratings alone are compared, without estimates"
-    )
-
-
-def _if_selected() -> str:
-    """The remedy for ratings that were not drawn at random."""
+    Raises:
+        UsageError: nothing but estimates would answer, and there are no texts.
+    """
     unknown = called("selection", "unknown")
-    return (
-        f"Ratings then do not stand for the outputs without one: {unknown} lets them teach "
-        "estimates, and no more."
-    )
+    if not inputs.has_texts:
+        if selection == "unknown":
+            raise UsageError(
+                f"{unknown} needs texts: without them ratings teach no estimates of the rest"
+            )
+        note(
+            "there are no texts, so people's ratings alone are compared, without estimates"
+        )
+    if selection == "random":
+        remedy = (
+            f"Ratings then do not stand for the outputs without one: {unknown} lets them teach "
+            "estimates, and no more."
+        )
+        note_draw(inputs, group, remedy)
 
 
 def _gate_of(pair: Pair, margin: float) -> GateRecord:
@@ -172,21 +168,3 @@ def _signature(inputs: Inputs, estimator: Estimator) -> Signature:
         settings = [(key, value) for key, value in signed.settings if key in OF_RATINGS]
         signed = Signature("ratings", tuple(settings))
     return signed.plus(outputs=digest_of(columns))
-
-
-def _optional_signs(
-    systems: Sequence[str] | None,
-    plan: LookPlan | None,
-    looks: str,
-    *,
-    these_items: bool,
-) -> dict[str, Any]:
-    """The parts of the signature that only some questions have."""
-    parts: dict[str, Any] = {}
-    if systems is not None:
-        parts["systems"] = tuple(systems)
-    if these_items or looks != "one":
-        parts |= {"these": these_items, "looks": looks}
-    if plan is not None:
-        parts |= {"at": plan.at, "of": plan.planned, "spending": plan.spending}
-    return parts

@@ -106,7 +106,7 @@ def compare(
         lower_is_better=lower_is_better,
         score_column=score_column,
     )
-    kind, plan = looks_of(looks, of, these=these_items)
+    kind, plan = looks_of(looks, of, these_items=these_items)
     learner = chosen(estimator, threads, seed)
     inputs = read_inputs(outputs, rated, rows, group)
     systems = systems_of(inputs.systems, outputs, names_in(system))

@@ -7,13 +7,15 @@ from typing import Literal
 
 import numpy as np
 
-from refless.commands.compare.as_if_same import DRAWS, as_if_same
+from refless.commands.compare.as_if_same import DRAWS, swapped_answers
 from refless.commands.compare.document import (
     MOST_NAMED,
     MOST_PAIRS,
     NAME,
+    line_of,
     part_of,
     turned,
+    value_of,
     why_not,
 )
 from refless.commands.compare.document import verdict as of_ratings
@@ -28,7 +30,7 @@ from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
-from refless.report.charts import Line, charted
+from refless.report.charts import charted
 from refless.report.document import Document, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Record, Signed
@@ -39,7 +41,6 @@ from refless.report.wording import (
     p_value,
     percent,
     question,
-    with_interval,
 )
 from refless.stats.answers import Answer
 from refless.stats.corrections import holm
@@ -101,10 +102,11 @@ class ScoresResult(Result):
     @property
     def states(self) -> dict[str, tuple[State, ...]]:
         """By metric, the state of each pair."""
-        return {
-            name: tuple(state_of(pair, self.margin) for pair in comparison.pairs)
-            for name, comparison in self.metrics.items()
-        }
+        states = {}
+        for name, comparison in self.metrics.items():
+            pairs = comparison.pairs
+            states[name] = tuple(state_of(pair, self.margin) for pair in pairs)
+        return states
 
     def _shown(self) -> Document:
         holds = question(
@@ -133,10 +135,7 @@ class ScoresResult(Result):
         for _, pair in ranked[:MOST_PAIRS]:
             better = turned(pair)
             title = f"{better.second} over {better.first}"
-            difference = better.difference
-            line = Line(
-                name=title, value=difference.value, interval=difference.interval
-            )
+            line = line_of(title, better.difference)
             entries.append((line, (_p(pair), state_of(pair, self.margin))))
         return charted(
             f"Differences by {name}",
@@ -155,7 +154,7 @@ class ScoresResult(Result):
         rows = []
         for name, comparison in self.metrics.items():
             for place, standing in enumerate(comparison.standings):
-                mean = with_interval(standing.mean.value, standing.mean.interval)
+                mean = value_of(standing.mean)
                 first = name if place == 0 else ""
                 rows.append((first, standing.name, mean, f"{standing.rated:,}"))
         header = ("metric", "system", "mean [95 %]", "scores")
@@ -316,11 +315,7 @@ def _worse(answers: Mapping[str, Answer], margin: float) -> list[str]:
 
 def _listed(names: Sequence[str], answers: Mapping[str, Answer]) -> str:
     """The metrics with their differences."""
-    return ", ".join(f"{name} {_difference(answers[name])}" for name in names)
-
-
-def _difference(answer: Answer) -> str:
-    return with_interval(answer.value, answer.interval)
+    return ", ".join(f"{name} {value_of(answers[name])}" for name in names)
 
 
 def _false_alarms(
@@ -329,7 +324,8 @@ def _false_alarms(
     """The share of draws in which the gate would fail if both systems were the same."""
     if any(field.reach or not field.design.paired for field in fields.values()):
         return math.nan
-    failing = [bool(_worse(answers, margin)) for answers in as_if_same(fields, systems)]
+    draws = swapped_answers(fields, systems)
+    failing = [bool(_worse(answers, margin)) for answers in draws]
     return sum(failing) / len(failing)
 
 
@@ -405,7 +401,7 @@ def _of_pair(name: str, pair: Pair, margin: float) -> str:
     if math.isnan(pair.difference.p):
         return f"Nothing can be said of {both}: {why_not(pair)}."
     better = turned(pair)
-    by = _difference(better.difference)
+    by = value_of(better.difference)
     whose = f"by the scores in '{name}', which are not people's"
     higher = short[better.second]
     lower = short[better.first]

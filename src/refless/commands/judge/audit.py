@@ -24,13 +24,12 @@ from refless.evaluation.uses import (
     may_replace,
     refusals,
 )
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.answers import Estimate
+from refless.registry.arrays import BoolArray, FloatArray
+from refless.stats.answers import Answer, Estimate
 from refless.stats.contrast import VERDICTS, contrast
 from refless.stats.corrections import holm
-from refless.stats.intervals import Interval
 from refless.stats.raters import Severity
-from refless.stats.samples import NOBODY, Sample, Shares
+from refless.stats.samples import NOBODY, Sample
 from refless.stats.verdicts import Confusion
 
 FEWEST_IN_SLICE = 10
@@ -111,7 +110,7 @@ class Audit:
     refusals: tuple[str, ...]
 
 
-def audit(labels: Labels, ranked: Estimate, seed: int = 0) -> Audit:
+def audit(labels: Labels, ranked: Estimate, seed: int) -> Audit:
     """The whole audit of one judge.
 
     Args:
@@ -228,7 +227,10 @@ def _mean_score(judge: FloatArray, scored: BoolArray, mass: FloatArray | None) -
 def sliced(labels: Labels) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
     """The slices, those where the judge errs most clearly first, and slices with too few labels."""
     error = errors_of(labels)
-    gaps = _Gaps.of(labels, error)
+    raters = labels.raters
+    severity = None
+    if raters is not None:
+        severity = raters.severity(single_errors(labels, error))
     slices: list[Slice] = []
     p_values: list[float] = []
     few: list[str] = []
@@ -245,8 +247,9 @@ def sliced(labels: Labels) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
             elif value and len(error) - n >= FEWEST_IN_SLICE:
                 inside = codes == code
                 mean = float(error[inside].mean())
-                gap, p = gaps.at(inside)
-                p_values.append(p)
+                answer = _gap(labels, error, severity, inside)
+                gap = Estimate.of(answer, n)
+                p_values.append(answer.p)
                 slices.append(
                     Slice(column=column, value=value, n=n, error=mean, gap=gap)
                 )
@@ -256,40 +259,19 @@ def sliced(labels: Labels) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
     return tuple(slices), tuple(few)
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Gaps:
-    """Errors [n] of a judge, with units, scale and raters for their means."""
-
-    error: FloatArray
-    unit: IntArray
-    scale: Interval | None
-    shares: Shares
-    severity: Severity | None
-
-    @classmethod
-    def of(cls, labels: Labels, error: FloatArray) -> "_Gaps":
-        """The errors of a judge."""
-        raters = labels.raters
-        reach = labels.reach
-        if labels.passing is None and not labels.same_units:
-            reach = None
-        severity = None
-        if raters is not None:
-            severity = raters.severity(single_errors(labels, error))
-        return cls(
-            error=error,
-            unit=labels.unit,
-            scale=None if reach is None else (-reach, reach),
-            shares=NOBODY if raters is None else raters.shares,
-            severity=severity,
-        )
-
-    def at(self, inside: BoolArray) -> tuple[Estimate, float]:
-        """The mean error inside less that outside, and the p-value of none."""
-        arm = np.where(inside, 1, -1)
-        sample = Sample.of(self.error, self.unit, arm=arm, shares=self.shares)
-        answer = contrast(sample, scale=self.scale, severity=self.severity).alone
-        return Estimate.of(answer, int(inside.sum())), answer.p
+def _gap(
+    labels: Labels, error: FloatArray, severity: Severity | None, inside: BoolArray
+) -> Answer:
+    """The mean error inside less that outside."""
+    raters = labels.raters
+    shares = NOBODY if raters is None else raters.shares
+    arm = np.where(inside, 1, -1)
+    sample = Sample.of(error, labels.unit, arm=arm, shares=shares)
+    reach = labels.reach
+    scale = None
+    if reach is not None and (labels.same_units or labels.passing is not None):
+        scale = (-reach, reach)
+    return contrast(sample, scale=scale, severity=severity).alone
 
 
 def worst_of(labels: Labels) -> tuple[tuple[str, ...], tuple[float, ...]]:

@@ -104,7 +104,7 @@ def uses_section(audit: Audit) -> Section:
     for use in uses:
         purpose = PURPOSES[use.purpose].short
         needed = str(use.needed or "-")
-        cells = (purpose, ANSWERS[use.answer], _cell(use.estimate), _bar(use), needed)
+        cells = (purpose, ANSWERS[use.answer], cell(use.estimate), _bar(use), needed)
         rows.append(cells)
     header = (
         f"May {clipped(audit.name, 16)}",
@@ -164,9 +164,9 @@ def _numbers(audit: Audit) -> Section:
     rows = []
     for name, estimate in audit.measures.items():
         if not estimate.undefined:
-            cells = [NUMBERS[name].title, _cell(estimate), str(estimate.n)]
+            cells = [NUMBERS[name].title, cell(estimate), str(estimate.n)]
             if people:
-                cells.insert(2, _cell(people.get(name, NOTHING)))
+                cells.insert(2, cell(people.get(name, NOTHING)))
             rows.append(tuple(cells))
     table = Table(header=tuple(header), rows=tuple(rows))
     lines = (usual, *_undefined(audit.measures))
@@ -182,7 +182,8 @@ def _undefined(measures: Mapping[str, Estimate]) -> list[str]:
     return [f"{', '.join(of)}: undefined, {why}." for why, of in titles.items()]
 
 
-def _cell(estimate: Estimate) -> str:
+def cell(estimate: Estimate) -> str:
+    """`0.316 [0.181, 0.440]`, as of `with_interval`."""
     return with_interval(estimate.value, estimate.interval)
 
 
@@ -269,11 +270,11 @@ def _slice_table(slices: Sequence[Slice]) -> Table:
 def runs_lines(runs: Runs) -> tuple[str, str]:
     """Whether a judge says the same twice, and what its runs bring together."""
     return (
-        f"{runs.runs} runs over {counted(runs.n, 'row')}: not all the same on {_cell(runs.flips)} "
+        f"{runs.runs} runs over {counted(runs.n, 'row')}: not all the same on {cell(runs.flips)} "
         f"of them; standard deviation from run to run {number(runs.sd)}."
     ), (
-        f"{NUMBERS[runs.measure].title} with people: {_cell(runs.single)} by one run, "
-        f"{_cell(runs.together)} by all {runs.runs} together."
+        f"{NUMBERS[runs.measure].title} with people: {cell(runs.single)} by one run, "
+        f"{cell(runs.together)} by all {runs.runs} together."
     )
 
 
@@ -282,7 +283,7 @@ def drift_section(drifts: Mapping[str, ScoreChange]) -> tuple[Section, ...]:
     if not drifts:
         return ()
     rows = tuple(
-        (name, str(drift.n), _cell(drift.change), _cell(drift.flips))
+        (name, str(drift.n), cell(drift.change), cell(drift.flips))
         for name, drift in drifts.items()
     )
     header = ("judge", "texts", "change of the mean [95 %]", "changed [95 %]")
@@ -309,6 +310,9 @@ def worst_sections(
     human = dict(zip(pool.ids, ratings, strict=True))
     texts = dict(zip(pool.ids, pool.texts, strict=True))
     why = dict(zip(pool.ids, rationales, strict=False))  # there may be none
+    header = ["id", "people", "judge minus people", "text"]
+    if rationales:
+        header.insert(-1, "why")
     stored: dict[str, Stored] = {}
     sections = []
     for audit in audits:
@@ -317,36 +321,22 @@ def worst_sections(
             rating = number(human[name])
             stored[name] = Stored(id=name, cells=(rating,), text=texts[name])
             row = [name, rating, number(error)]
-            if why:
+            if rationales:
                 row.append(clipped(why[name], CLIPPED))
             cells.append(tuple(row))
+        line = "They agree on every row."
+        if cells:
+            line = "The rows on which judge and people are farthest apart."
         order = [*stored]
-        places = [order.index(name) for name in audit.worst]
-        sections.append(_worst(audit, places, cells, why=bool(why)))
+        section = Section(
+            title=f"Worst disagreements of {audit.name}",
+            lines=(line,),
+            texts=tuple(order.index(name) for name in audit.worst),
+            cells=tuple(cells),
+            header=tuple(header),
+        )
+        sections.append(section)
     store = TextStore(
         header=("people",), texts=tuple(stored.values()), title="The texts shown here"
     )
     return store, tuple(sections)
-
-
-def _worst(
-    audit: Audit,
-    places: Sequence[int],
-    cells: Sequence[tuple[str, ...]],
-    *,
-    why: bool,
-) -> Section:
-    """The texts on which one judge and people are farthest apart, with its reasons if `why`."""
-    line = "The rows on which judge and people are farthest apart."
-    if not cells:
-        line = "They agree on every row."
-    header = ["id", "people", "judge minus people", "text"]
-    if why:
-        header.insert(-1, "why")
-    return Section(
-        title=f"Worst disagreements of {audit.name}",
-        lines=(line,),
-        texts=tuple(places),
-        cells=tuple(cells),
-        header=tuple(header),
-    )

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from refless.commands.judge.audit import Audit
+from refless.commands.judge.document import cell
 from refless.commands.judge.numbers import NUMBERS
 from refless.commands.judge.repeated import ScoreChange
 from refless.commands.warnings import note
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.report.result import Gated, GateRecord, decided
-from refless.report.wording import with_interval
 from refless.stats.answers import Estimate
 
 
@@ -27,9 +27,8 @@ def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
             raise UsageError(
                 f"{called('require')} needs MEASURE>=NUMBER, got '{part}'; measures: {names}"
             )
-        name = match[1]
-        sign = match[2]
-        bar = float(match[3])
+        name, sign, value = match.groups()
+        bar = float(value)
         if NUMBERS[name].signed and (sign == ">=" or bar < 0):
             raise UsageError(
                 f"{called('require', part)}: the size of the {name} is what counts; {name}<=0.2"
@@ -92,5 +91,4 @@ def _reached(name: str, estimate: Estimate, sign: str, bar: float) -> tuple[Gate
             verdict,
             f"{name} has no interval ({estimate.undefined or 'too few rows'})",
         )
-    value = with_interval(estimate.value, estimate.interval)
-    return verdict, f"{name} {value}, wanted {sign} {bar:g}"
+    return verdict, f"{name} {cell(estimate)}, wanted {sign} {bar:g}"

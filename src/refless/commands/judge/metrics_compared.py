@@ -15,7 +15,7 @@ from refless.commands.judge.pairs import (
     pairwise_accuracy,
     tie_threshold,
 )
-from refless.commands.judge.systems import SystemTable, ranked_by, system_table
+from refless.commands.judge.systems import ranked_by, system_table
 from refless.data.records import Predictions
 from refless.evaluation.differences import difference
 from refless.evaluation.groups import codes
@@ -149,7 +149,7 @@ class How:
 def meta(
     human: Predictions,
     scores: Mapping[str, Scores],
-    how: How | None = None,
+    how: How,
     raters: Raters | None = None,
 ) -> Meta:
     """The agreement of metrics with people, at segment and at system level.
@@ -169,7 +169,6 @@ def meta(
     Raises:
         UsageError: no metric, or lengths that differ.
     """
-    how = how or How()
     sizes = {len(metric.segments) for metric in scores.values()}
     if sizes != {len(human)}:
         raise UsageError(
@@ -221,12 +220,13 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
     units = len({*(human.group or human.id)})
     metrics = {}
     for name, column in table.columns.items():
-        scored = ~np.isnan(column)
+        scored = ~np.isnan(column[0])
         n_scored = int(scored.sum())
-        people = table.human[scored]
-        estimates = {"accuracy": _in_order(table, name, len(human), units)}
+        people = table.human[0, scored]
+        judge = column[0, scored]
+        estimates = {"accuracy": ranked_by(table.human, column, len(human), units)}
         for measure in ("spearman", "pearson"):
-            value = COEFFICIENTS[measure].value(people, column[scored])
+            value = COEFFICIENTS[measure].value(people, judge)
             drawn = percentile_interval(table.drawn(name, measure))
             estimates[measure] = Estimate(value=value, interval=reflected(value, drawn))
         few = "it scored too few systems" if n_scored < FEWEST_SYSTEMS else ""
@@ -241,13 +241,6 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
         )
 
     return _level("system", n, metrics, (), units)
-
-
-def _in_order(table: SystemTable, name: str, n: int, units: int) -> Estimate:
-    """The share of pairs of systems that a metric has in people's order, a tie half a pair."""
-    people = np.vstack([table.human, table.human_drawn])
-    judge = np.vstack([table.columns[name], table.columns_drawn[name]])
-    return ranked_by(people, judge, n, units)
 
 
 def _values_of(estimates: Mapping[str, Estimate]) -> dict[str, Any]:

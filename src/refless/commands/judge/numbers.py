@@ -199,7 +199,7 @@ def _base_rate(labels: Labels, seed: int) -> Estimate:  # noqa: ARG001 - nothing
     return Estimate.of(share_of_passes(labels), len(labels))
 
 
-def of_annotators(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
+def of_annotators(labels: Labels, seed: int) -> dict[str, Estimate]:
     """The same numbers of one annotator: each one's ratings beside the mean of the others."""
     if not labels.people:
         return {}

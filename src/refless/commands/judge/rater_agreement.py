@@ -17,7 +17,7 @@ from refless.data.human import canonical_order, cells_of, human_ratings
 from refless.data.records import RatedPool
 from refless.evaluation.raters import PARTS
 from refless.loops.threads import single_threaded_blas
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
 from refless.stats.answers import NOTHING_MORE, Estimate, Extra
 from refless.stats.left_out import FEWEST, TOO_EVEN, around
 from refless.stats.raters import MOST_RATERS, Level, alpha, icc, of_mean
@@ -129,7 +129,7 @@ def _estimate(cells: _RatedCells, number: Number, n: int) -> Estimate:
         value = number(np.ones(len(cells.text), dtype=np.bool_))
         if math.isnan(value):
             return Estimate(value=value, n=n, undefined="all ratings are equal")
-        unit = _numbered(cells.unit)
+        unit = numbered(cells.unit.tolist(), len(cells.unit))
         if abs(value) >= 1 or unit.max() + 1 < FEWEST:
             return Estimate(value=value, n=n, undefined=TOO_EVEN)
         if unit.max() >= 2 * PARTS:
@@ -138,13 +138,6 @@ def _estimate(cells: _RatedCells, number: Number, n: int) -> Estimate:
         if np.isnan(deviations).any():
             return Estimate(value=value, n=n, undefined=TOO_EVEN)
         return around(value, deviations, _of_raters(cells, number), n)
-
-
-def _numbered(labels: IntArray) -> IntArray:
-    """[m] number of each label in the order of first appearance."""
-    _, first, number = np.unique(labels, return_index=True, return_inverse=True)
-    place = np.argsort(np.argsort(first))
-    return np.asarray(place[number])
 
 
 def _left_out(number: Number, part: IntArray) -> FloatArray:
@@ -160,7 +153,7 @@ def _of_raters(cells: _RatedCells, number: Number) -> Extra:
     count = len(np.unique(cells.rater))
     if count < FEWEST_RATERS:
         return NOTHING_MORE
-    rater = _numbered(cells.rater) % MOST_RATERS
+    rater = numbered(cells.rater.tolist(), len(cells.rater)) % MOST_RATERS
     part = np.arange(len(rater)) % min(PARTS, len(rater))
     added = _variance(_left_out(number, rater)) - _variance(_left_out(number, part))
     if not added > 0:

@@ -1,10 +1,11 @@
 """Do my raters agree? `refless judge` on ratings by several people, without a judge's scores."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from refless.commands.judge.document import cell
 from refless.commands.judge.rater_agreement import RaterAgreement, rater_agreement
 from refless.commands.judge.rater_profiles import (
     DisputedText,
@@ -28,14 +29,13 @@ from refless.report.document import Document, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import labels, number, percent, with_interval
+from refless.report.wording import labels, number, percent
 from refless.stats.answers import Estimate
 
 RELIABLE = 0.8  # Krippendorff's own bars (2004, page 241)
 TENTATIVE = 0.667
 FEW_RATERS = 4  # of fewer none stand for others
 NAME = 24  # columns of a terminal
-DISPUTED = "Disputed texts"
 IN_TERMINAL = 5  # disputed texts
 ON_PAGE = 50
 MEASURES = {
@@ -94,6 +94,13 @@ class RatersResult(Result):
         return len(self.pool)
 
     def _shown(self) -> Document:
+        return self._document(IN_TERMINAL)
+
+    def _whole(self) -> Document:
+        return self._document(ON_PAGE)
+
+    def _document(self, limit: int) -> Document:
+        """The report with so many disputed texts."""
         return Document(
             title="Do the raters agree",
             verdict=verdict(self.agreement),
@@ -101,16 +108,10 @@ class RatersResult(Result):
             sections=(
                 _measures(self.agreement),
                 *_raters(self.raters, self.findings),
-                *_disputed(self.disputes, IN_TERMINAL),
+                *_disputed(self.disputes, limit),
                 caveats(),
             ),
         )
-
-    def _whole(self) -> Document:
-        document = self._shown()
-        disputed = _disputed(self.disputes, ON_PAGE)
-        sections = [part for part in document.sections if part.title != DISPUTED]
-        return replace(document, sections=(*sections[:-1], *disputed, sections[-1]))
 
     def _notes(self) -> list[str]:
         agreement = self.agreement
@@ -182,7 +183,7 @@ def verdict(agreement: RaterAgreement) -> str:
     alpha = agreement.alpha_ordinal
     if not agreement.n or alpha.value != alpha.value:
         return f"Whether the raters agree cannot be told: {alpha.undefined}."
-    value = f"Krippendorff's alpha {with_interval(alpha.value, alpha.interval)}"
+    value = f"Krippendorff's alpha {cell(alpha)}"
     return f"{_answer(alpha)}: {value}{_of_means(agreement)}."
 
 
@@ -202,7 +203,7 @@ def _of_means(agreement: RaterAgreement) -> str:
     mean = agreement.icc_mean
     if mean.value != mean.value:
         return ""
-    reliability = with_interval(mean.value, mean.interval)
+    reliability = cell(mean)
     return f". The mean of {agreement.k:.2g} ratings has reliability {reliability}"
 
 
@@ -211,7 +212,7 @@ def _measures(agreement: RaterAgreement) -> Section:
     reasons = set()
     for name, title in MEASURES.items():
         estimate: Estimate = getattr(agreement, name)
-        rows.append((title, with_interval(estimate.value, estimate.interval)))
+        rows.append((title, cell(estimate)))
         if estimate.undefined:
             reasons.add(f"No number, or no interval: {estimate.undefined}.")
     texts = counted(agreement.n, "text")
@@ -230,7 +231,7 @@ def _raters(
         bias = profile.bias
         spearman = profile.spearman
         line = Line(name=profile.name, value=bias.value, interval=bias.interval)
-        agreeing_with = with_interval(spearman.value, spearman.interval)
+        agreeing_with = cell(spearman)
         entries.append((line, (agreeing_with, f"{profile.n:,}")))
     lines = findings or ("No rater is shown to differ from the others.",)
     section = charted(
@@ -268,7 +269,7 @@ def _disputed(result: Disputes, limit: int) -> tuple[Section, ...]:
     hidden = len(result.texts) - len(texts)
     if hidden:
         lines.append(f"{hidden:,} more: -o FILE.csv writes all.")
-    return (Section(title=DISPUTED, table=table, lines=tuple(lines)),)
+    return (Section(title="Disputed texts", table=table, lines=tuple(lines)),)
 
 
 def _listed(text: DisputedText) -> str:

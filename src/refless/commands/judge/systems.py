@@ -25,25 +25,24 @@ class SystemTable:
     """Scores of systems, and the same in resamples of their segments.
 
     Attributes:
-        human: [s] mean ratings, systems sorted by name; columns: [s] scores of each metric, NaN
-            where it has none.
-        human_drawn: [b, s] and columns_drawn: [b, s] the same in each resample.
+        human: [1 + b, s] mean ratings of all segments, then of each resample; systems are sorted
+            by name.
+        columns: [1 + b, s] the same of each metric's scores, NaN where it has none.
     """
 
     human: FloatArray
     columns: dict[str, FloatArray]
-    human_drawn: FloatArray
-    columns_drawn: dict[str, FloatArray]
 
     def drawn(self, metric: str, measure: str) -> FloatArray:
         """[b] the correlation over systems in each resample; NaN if a system is missing."""
-        scored = ~np.isnan(self.columns[metric])
-        human = self.human_drawn[:, scored]
-        columns = self.columns_drawn[metric][:, scored]
-        complete = ~np.isnan(human + columns).any(axis=1)
+        column = self.columns[metric]
+        scored = ~np.isnan(column[0])
+        human = self.human[1:, scored]
+        judge = column[1:, scored]
+        complete = ~np.isnan(human + judge).any(axis=1)
         values = np.full(len(human), math.nan)
         for i in np.flatnonzero(complete):
-            values[i] = MEASURES[measure].value(human[i], columns[i])
+            values[i] = MEASURES[measure].value(human[i], judge[i])
         return values
 
 
@@ -56,22 +55,16 @@ def system_table(
     """
     system = codes(human.system)
     clusters = codes(human.group) if human.group else None
-    weights = [np.ones((1, len(human)))]
+    n = len(human)
+    weights = [np.ones((1, n))]
     if clusters is None or clusters.max() > 0:
         rng = np.random.default_rng(seed)
-        weights += weights_of(
-            len(human), resamples=resamples, rng=rng, clusters=clusters
-        )
-    people = _of_systems(averaged(human.human), system, weights)
+        weights += weights_of(n, resamples=resamples, rng=rng, clusters=clusters)
     columns = {
         name: _of_systems(metric, system, weights) for name, metric in scores.items()
     }
-    return SystemTable(
-        human=people[0],
-        columns={name: column[0] for name, column in columns.items()},
-        human_drawn=people[1:],
-        columns_drawn={name: column[1:] for name, column in columns.items()},
-    )
+    ratings = _of_systems(averaged(human.human), system, weights)
+    return SystemTable(human=ratings, columns=columns)
 
 
 def _of_systems(

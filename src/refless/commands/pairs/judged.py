@@ -139,11 +139,7 @@ class JudgedResult(Result):
 
     def _json(self) -> Record:
         command = "judge" if self.estimator is None else "validate"
-        counts = {
-            name: getattr(self.pairwise, name)
-            for name in ("choices", "pairs", "groups")
-        }
-        return self._record(self.pairwise, command=command, use=self.use, **counts)
+        return self._record(self.pairwise, command=command)
 
     def _rows(self) -> Rows:
         """One mapping a pair."""
