@@ -18,9 +18,9 @@ from refless.stats.answers import Estimate
 
 def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
     """(measure, >= or <=, value) of each part; raises UsageError for what is none."""
-    parts = [part.strip() for part in (words or "").split(",") if part.strip()]
+    parts = map(str.strip, (words or "").split(","))
     result = []
-    for part in parts:
+    for part in filter(None, parts):
         match = re.fullmatch(r"(\w+)\s*(>=|<=)\s*(-?\d*\.?\d+)", part)
         if match is None or match[1] not in NUMBERS:
             names = ", ".join(NUMBERS)

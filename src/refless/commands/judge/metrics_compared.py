@@ -326,9 +326,11 @@ def _level(
     ends = UNDEFINED
     if defined:
         triple = (defined[0].spearman, *defined[0].spearman_interval)
-        value, low, high = np.arctanh(np.clip(triple, -PERFECT, PERFECT)).tolist()
-        low, high = np.tanh(of_best(value, (low, high), len(defined), units)).tolist()
-        ends = low, high
+        clipped = np.clip(triple, -PERFECT, PERFECT)
+        z, low, high = np.arctanh(clipped).tolist()
+        widened = of_best(z, (low, high), len(defined), units)
+        low, high = np.tanh(widened).tolist()
+        ends = (low, high)
     return Level(
         name=name,
         n=n,
@@ -341,7 +343,9 @@ def _level(
 
 
 def _place(metric: Agreeing) -> tuple[float, str]:
-    return (math.inf if math.isnan(metric.spearman) else -metric.spearman), metric.name
+    if math.isnan(metric.spearman):
+        return math.inf, metric.name
+    return -metric.spearman, metric.name
 
 
 def _comparisons(

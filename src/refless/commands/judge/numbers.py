@@ -84,7 +84,8 @@ def _rate(hits: Sequence[int], among: Sequence[int]) -> Computed:
 
     def share(shares: FloatArray) -> FloatArray:
         below = shares[list(among)].sum()
-        return np.asarray(shares[list(hits)].sum() / below if below > 0 else math.nan)
+        above = shares[list(hits)].sum()
+        return np.asarray(above / below if below > 0 else math.nan)
 
     def computed(labels: Labels, seed: int) -> Estimate:  # noqa: ARG001 - nothing is drawn
         bar = labels.passing or 0.0

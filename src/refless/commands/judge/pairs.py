@@ -50,11 +50,13 @@ def chance_accuracy(
     t_h t_p + (1 - t_h) (1 - t_p) / 2, of the shares of pairs that tie for people and by
     predictions; NaN without pairs.
     """
-    ties: tuple[Counter[int], Counter[int]] = (Counter(), Counter())
+    people: Counter[int] = Counter()
+    scores: Counter[int] = Counter()
     for size, h, p in _pairs(human, predicted, groups):
-        ties[0][size] += int((h == 0).sum())
-        ties[1][size] += int((np.abs(p) <= threshold).sum())
-    by_people, by_scores = (_mean(counts, groups, len(human)) for counts in ties)
+        people[size] += int((h == 0).sum())
+        scores[size] += int((np.abs(p) <= threshold).sum())
+    by_people = _mean(people, groups, len(human))
+    by_scores = _mean(scores, groups, len(human))
     return by_people * by_scores + (1 - by_people) * (1 - by_scores) / 2
 
 
@@ -68,7 +70,8 @@ def tie_threshold(
     little; NaN, NaN without pairs or beyond five million of them.
     """
     rows = _sizes(len(human), groups)
-    if not 0 < int((rows * (rows - 1) // 2).sum()) <= MOST_PAIRS:
+    total = int((rows * (rows - 1) // 2).sum())
+    if not 0 < total <= MOST_PAIRS:
         return float("nan"), float("nan")
     pairs = list(_pairs(human, predicted, groups))
     n_pairs = np.concatenate([np.full(len(h), size) for size, h, _ in pairs])
@@ -122,4 +125,6 @@ def _pairs(
 
 def _sizes(n: int, groups: IntArray | None) -> IntArray:
     """Rows of each group."""
-    return np.array([n]) if groups is None else np.unique(groups, return_counts=True)[1]
+    if groups is None:
+        return np.array([n])
+    return np.unique(groups, return_counts=True)[1]

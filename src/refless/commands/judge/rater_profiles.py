@@ -70,8 +70,10 @@ def rater_profiles(pool: RatedPool, design: Design) -> tuple[RaterProfile, ...]:
     order = canonical_order(pool)
     ordered = pool.take(order)
     unit = design.unit[order]
-    reach = math.inf if pool.scale is None else pool.scale[1] - pool.scale[0]
-    ends = None if pool.scale is None else (-reach, reach)
+    ends = None
+    if pool.scale is not None:
+        low, high = pool.scale
+        ends = (low - high, high - low)
     profiles = []
     for column in columns_of(ordered, leave_out=True):
         means = unscaled(column.human, pool.scale)
@@ -95,7 +97,8 @@ def disputes(pool: RatedPool, design: Design) -> Disputes:
     order = canonical_order(pool)
     ordered = pool.take(order)
     ratings = _ratings_of(ordered)
-    low, high = pool.scale or (pool.ratings.values.min(), pool.ratings.values.max())
+    values = pool.ratings.values
+    low, high = pool.scale or (values.min(), values.max())
     least = FAR * float(high - low)
     sizes = np.array([len(values) for values in ratings])
     several = np.flatnonzero(sizes > 1)

@@ -127,7 +127,8 @@ def ranked_by(human: FloatArray, judge: FloatArray, n: int, units: int) -> Estim
     tail = float(ndtr(-student(max(units - 1, 1))))
     low = percentile_interval(shares[1:], 1 - 2 * tail)[0]
     wrong = opposite(human, judge)
-    return Estimate(value=value, interval=(min(low, value), max(1 - wrong, value)), n=n)
+    interval = (min(low, value), max(1 - wrong, value))
+    return Estimate(value=value, interval=interval, n=n)
 
 
 def opposite(human: FloatArray, judge: FloatArray) -> float:
