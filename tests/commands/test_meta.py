@@ -188,7 +188,7 @@ def test_wrong_lengths() -> None:
     human = judged(40)
     for scores in ({}, {"a": averaged(np.ones(39))}):
         with pytest.raises(UsageError, match="one score for each of 40"):
-            meta(human, scores)
+            meta(human, scores, HOW)
 
 
 def test_novikova_columns() -> None:

@@ -1,4 +1,4 @@
-"""What a gate does with nothing changed: answers with the labels of two systems dealt anew."""
+"""Answers with the labels of two systems dealt anew: a gate's verdicts with nothing changed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from refless.stats.contrast import contrast
 DRAWS = 200
 
 
-def as_if_same(
-    fields: Mapping[str, Field], systems: Sequence[str], seed: int = 0
+def swapped_answers(
+    fields: Mapping[str, Field], systems: Sequence[str]
 ) -> Iterator[dict[str, Answer]]:
     """Differences of two systems by each score, whose labels are swapped at random within units.
 
@@ -23,9 +23,9 @@ def as_if_same(
 
     Args:
         fields: by name, outputs whose scores stand for human ratings.
-        systems: two, the old one first; seed: of what is drawn.
+        systems: two, the old one first.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     tables = {name: EntryTable.of(field) for name, field in fields.items()}
     first = next(iter(tables.values()))
     rows = np.flatnonzero(np.isin(first.system, np.array(systems, dtype=object)))
@@ -34,9 +34,8 @@ def as_if_same(
     for _ in range(DRAWS):
         swapped = rng.integers(2, size=int(unit.max()) + 1) * 2 - 1
         sign = arm * swapped[unit]
-        yield {
-            name: contrast(
-                tables[name].sample(rows, sign), scale=field.scale, these=field.these
-            ).alone
-            for name, field in fields.items()
-        }
+        answers = {}
+        for name, field in fields.items():
+            sample = tables[name].sample(rows, sign)
+            answers[name] = contrast(sample, scale=field.scale, these=field.these).alone
+        yield answers

@@ -63,16 +63,17 @@ def votes_of(pool: RatedPool, systems: Sequence[str]) -> PairVotes:
     rival[choices.first] = system[choices.second]
     source = np.zeros(len(pool), dtype=np.int64)
     source[choices.first] = choices.groups
-    text = pool.ratings.text
-    counted = (system[text] >= 0) & (rival[text] >= 0) & (system[text] != rival[text])
-    rows = np.flatnonzero(counted)
-    clusters = [source[text[rows]]]
-    if len(pool.ratings.annotators) >= FEWEST_RATERS:
-        clusters.append(pool.ratings.annotator[rows])
+    ratings = pool.ratings
+    between = (system >= 0) & (rival >= 0) & (system != rival)
+    rows = np.flatnonzero(between[ratings.text])
+    text = ratings.text[rows]
+    clusters = [source[text]]
+    if len(ratings.annotators) >= FEWEST_RATERS:
+        clusters.append(ratings.annotator[rows])
     return PairVotes(
-        first=system[text[rows]],
-        second=rival[text[rows]],
-        won=pool.ratings.values[rows],
+        first=system[text],
+        second=rival[text],
+        won=ratings.values[rows],
         clusters=clusters,
         systems=len(systems),
     )
@@ -80,7 +81,8 @@ def votes_of(pool: RatedPool, systems: Sequence[str]) -> PairVotes:
 
 def board(pool: RatedPool, systems: Sequence[str]) -> Board | None:
     """The board of the systems; None if votes of two sources or more do not connect them."""
-    votes = votes_of(pool, sorted(systems))
+    names = sorted(systems)
+    votes = votes_of(pool, names)
     if not len(votes.won) or len(np.unique(votes.clusters[0])) < 2:
         return None
     result = strengths(votes)
@@ -88,7 +90,7 @@ def board(pool: RatedPool, systems: Sequence[str]) -> Board | None:
         return None
     voters = len(pool.ratings.annotators)
     return Board(
-        rows=_rows(result, votes, sorted(systems)),
+        rows=_rows(result, votes, names),
         voters=voters if voters < FEWEST_RATERS else 0,
         clusters=("source", "voter")[: len(votes.clusters)],
         made_up=result.made_up,
@@ -99,39 +101,38 @@ def _rows(
     result: Strengths, votes: PairVotes, names: Sequence[str]
 ) -> tuple[BoardRow, ...]:
     """The systems, the strongest first; of equal ones by name."""
-    shown = _shown(result)
-    counts = np.bincount(
-        np.concatenate([votes.first, votes.second]), minlength=len(names)
-    )
+    preferences = _preferences(result)
+    sides = np.concatenate([votes.first, votes.second])
+    counts = np.bincount(sides, minlength=len(names)).tolist()
+    values = result.values.tolist()
     intervals = result.intervals()
-    order = sorted(range(len(names)), key=lambda i: (-result.values[i], names[i]))
+    order = sorted(range(len(names)), key=lambda i: (-values[i], names[i]))
     rows = []
     for place in order:
-        better = sum(winner == place for winner, _ in shown)
-        worse = sum(loser == place for _, loser in shown)
-        beaten = tuple(names[i] for i in order if (place, i) in shown)
+        beaten = [i for i in order if (place, i) in preferences]
+        worse = sum(loser == place for _, loser in preferences)
         low, high = intervals[place]
         rows.append(
             BoardRow(
                 name=names[place],
-                votes=int(counts[place]),
-                win_rate=_expit(float(result.values[place])),
+                votes=counts[place],
+                win_rate=_expit(values[place]),
                 interval=(_expit(low), _expit(high)),
-                ranks=(1 + worse, len(names) - better),
-                ahead_of=beaten,
+                ranks=(1 + worse, len(names) - len(beaten)),
+                ahead_of=tuple(names[i] for i in beaten),
             )
         )
     return tuple(rows)
 
 
-def _shown(result: Strengths) -> set[tuple[int, int]]:
+def _preferences(result: Strengths) -> set[tuple[int, int]]:
     """Pairs of systems of which the first is shown to be preferred to the second."""
-    shown = set()
+    preferences = set()
     for (first, second), p in result.pairs().items():
         if p < LEVEL:
             ahead = result.values[first] > result.values[second]
-            shown.add((first, second) if ahead else (second, first))
-    return shown
+            preferences.add((first, second) if ahead else (second, first))
+    return preferences
 
 
 def _expit(value: float) -> float:

@@ -19,16 +19,14 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.corrections import holm
 from refless.stats.intervals import LEVEL, Interval, student
 
-MADE_UP = (
-    0.5  # wins of either side that each pair gets if some system wins or loses all
-)
+MADE_UP = 0.5  # wins of either side in each pair if some system wins or loses all
 STEPS = 100  # of Newton's method at most
 ENOUGH = 1e-12  # a step smaller than this ends it
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PairVotes:
-    """PairVotes between two systems each.
+    """Votes between two systems each.
 
     Attributes:
         first, second: [n] numbers of systems, which differ.
@@ -83,12 +81,9 @@ class Strengths:
         """95 % intervals that hold for all systems together (Bonferroni)."""
         size = len(self.values)
         quantile = student(self.freedom, 1 - (1 - LEVEL) / size)
-        errors = [self.error(row - 1 / size) for row in np.eye(size)]
-        ends = zip(self.values.tolist(), errors, strict=True)
-        return [
-            (value - quantile * error, value + quantile * error)
-            for value, error in ends
-        ]
+        halves = [quantile * self.error(row - 1 / size) for row in np.eye(size)]
+        ends = zip(self.values.tolist(), halves, strict=True)
+        return [(value - half, value + half) for value, half in ends]
 
     def pairs(self) -> dict[tuple[int, int], float]:
         """The p-value of each pair of systems, corrected by Holm's method for all pairs."""
@@ -98,10 +93,12 @@ class Strengths:
         p_values = []
         for ahead, behind in pairs:
             value, error = self.difference(ahead, behind)
-            p_values.append(
-                2 * float(stdtr(self.freedom, -abs(value) / error)) if error else 1.0
-            )
-        return dict(zip(pairs, holm(np.array(p_values)).tolist(), strict=True))
+            p = 1.0
+            if error:
+                p = 2 * float(stdtr(self.freedom, -abs(value) / error))
+            p_values.append(p)
+        corrected = holm(np.array(p_values)).tolist()
+        return dict(zip(pairs, corrected, strict=True))
 
 
 def strengths(votes: PairVotes) -> Strengths | None:
@@ -122,12 +119,12 @@ def strengths(votes: PairVotes) -> Strengths | None:
     values = maximum_likelihood(table)
     inverse = np.linalg.pinv(_curvature(table, values))
     clusters = [np.unique(column, return_inverse=True)[1] for column in votes.clusters]
+    meats = _meats(votes, values, clusters)
+    fewest = min(float(column.max()) for column in clusters)
     return Strengths(
         values=values,
-        covariances=tuple(
-            inverse @ meat @ inverse for meat in _meats(votes, values, clusters)
-        ),
-        freedom=float(max(min(int(column.max()) for column in clusters), 1)),
+        covariances=tuple(inverse @ meat @ inverse for meat in meats),
+        freedom=max(fewest, 1.0),
         made_up=made_up,
     )
 
@@ -144,10 +141,9 @@ def maximum_likelihood(table: FloatArray) -> FloatArray:
     for _ in range(STEPS):
         slope = table.sum(axis=1) - (counts * _chances(values)).sum(axis=1)
         step = np.linalg.lstsq(_curvature(table, values), slope, rcond=None)[0]
-        values = values + step / max(
-            1.0, float(np.abs(step).max())
-        )  # far steps overshoot
-        if float(np.abs(step).max()) < ENOUGH:
+        size = float(np.abs(step).max())
+        values = values + step / max(1.0, size)  # far steps overshoot
+        if size < ENOUGH:
             break
     return np.asarray(values - values.mean())
 
@@ -186,8 +182,7 @@ def _meat(votes: PairVotes, values: FloatArray, cluster: IntArray) -> FloatArray
     off = votes.won - chances
     rows = np.concatenate([cluster, cluster])
     columns = np.concatenate([votes.first, votes.second])
+    slopes = np.concatenate([off, -off])
     count = int(cluster.max()) + 1
-    sums = csr_array(
-        (np.concatenate([off, -off]), (rows, columns)), shape=(count, votes.systems)
-    )
+    sums = csr_array((slopes, (rows, columns)), shape=(count, votes.systems))
     return np.asarray((sums.T @ sums).toarray() * (count / max(count - 1, 1)))

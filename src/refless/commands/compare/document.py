@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from refless.commands.compare.inputs import Selection
-from refless.evaluation.comparing import Comparison, Pair
+from refless.evaluation.comparing import Comparison, Pair, Standing
 from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.report.charts import Line, charted
@@ -19,7 +19,7 @@ from refless.report.wording import (
     percent,
     with_interval,
 )
-from refless.stats.answers import Estimate
+from refless.stats.answers import Answer, Estimate
 from refless.stats.confidence_sequence import FEWEST
 from refless.stats.intervals import Interval
 
@@ -38,7 +38,7 @@ MISJUDGED = (
 
 
 def assumed(selection: Selection | Literal["textless"]) -> str:
-    """What an answer assumes of how the rated outputs were chosen."""
+    """The assumption of an answer on the choice of the rated outputs."""
     match selection:
         case "random":
             remedy = called("selection", "unknown")
@@ -87,7 +87,7 @@ def facts(pair: Pair) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def stands_for_others(pair: Pair) -> bool:
+def speaks_for_unrated(pair: Pair) -> bool:
     """Whether ratings of some items speak for those that nobody rated."""
     return (
         pair.method in {"ratings", "ratings and estimates"}
@@ -98,7 +98,7 @@ def stands_for_others(pair: Pair) -> bool:
 def judges_section(
     pairs: Sequence[Pair], judges: Mapping[str, Sequence[Pair]]
 ) -> tuple[Section, ...]:
-    """What judges' scores alone say of the same outputs, beside the answer."""
+    """Differences by judges' scores alone, beside those by people."""
     if not judges:
         return ()
     names = labels([*judges], NAME)
@@ -106,14 +106,11 @@ def judges_section(
     for k in clearest(pairs)[:MOST_PAIRS]:
         pair = pairs[k]
         better = turned(pair)
-        title = f"{turned(pair).second} over {turned(pair).first}"
-        answers = {
-            "people": better,
-            **{names[by]: turned(judges[by][k], pair) for by in judges},
-        }
-        for i, (name, each) in enumerate(answers.items()):
-            value = with_interval(each.difference.value, each.difference.interval)
-            rows.append((title if i == 0 else "", name, value))
+        title = f"{better.second} over {better.first}"
+        rows.append((title, "people", value_of(better.difference)))
+        for judge, name in names.items():
+            alone = turned(judges[judge][k], pair)
+            rows.append(("", name, value_of(alone.difference)))
     header = ("pair", "by", "difference [95 %]")
     numeric = (False, False, True)
     table = Table(header=header, rows=tuple(rows), numeric=numeric)
@@ -122,6 +119,16 @@ def judges_section(
         "knows which texts were drawn, not how the judge errs. 'refless judge' shows that."
     )
     return (Section(title="Judges alone", table=table, lines=(line,)),)
+
+
+def value_of(answer: Answer | Estimate) -> str:
+    """`0.316 [0.181, 0.440]`, as of `with_interval`."""
+    return with_interval(answer.value, answer.interval)
+
+
+def line_of(name: str, answer: Answer | Estimate) -> Line:
+    """The line of an answer in a chart."""
+    return Line(name=name, value=answer.value, interval=answer.interval)
 
 
 def verdict(comparison: Comparison) -> str:
@@ -140,28 +147,30 @@ def verdict(comparison: Comparison) -> str:
 def _of_pairs(comparison: Comparison) -> str:
     standings = comparison.standings
     pairs = comparison.pairs
-    shown = sum(pair.shown for pair in pairs)
-    if not shown:
+    significant = [turned(pairs[k]) for k in clearest(pairs) if pairs[k].shown]
+    if not significant:
         return f"No difference is shown between any of {counted(len(standings), 'system')}."
-    best = [standing for standing in standings if standing.ranks[0] == 1]
     short = labels([standing.name for standing in standings], NAME)
-    names = ", ".join(short[standing.name] for standing in best[:5])
-    alone = {standing.method for standing in best} == {"estimates"}
-    verb = "is expected to be" if alone else "is"
-    lead = f"{names} {verb} the best"
-    if len(best) > 1:
-        lead = f"The best {verb} one of {len(best)}: {names}{', ...' if len(best) > 5 else ''}"
-    count = f"{shown} of {counted(len(pairs), 'pair')} (Holm)"
-    return f"{lead}. A difference is shown for {count}: {_shown_pairs(pairs, short)}."
-
-
-def _shown_pairs(pairs: Sequence[Pair], names: Mapping[str, str]) -> str:
-    """The pairs whose difference is shown; of many the clearest."""
-    differences = [turned(pairs[k]) for k in clearest(pairs) if pairs[k].shown]
-    titles = [f"{names[pair.second]} over {names[pair.first]}" for pair in differences]
+    titles = [f"{short[pair.second]} over {short[pair.first]}" for pair in significant]
+    clear = ", ".join(titles)
     if len(titles) > MOST_NAMED:
-        return f"the clearest is {titles[0]}"
-    return ", ".join(titles)
+        clear = f"the clearest is {titles[0]}"
+    count = f"{len(titles)} of {counted(len(pairs), 'pair')} (Holm)"
+    lead = _best_systems(standings, short)
+    return f"{lead}. A difference is shown for {count}: {clear}."
+
+
+def _best_systems(standings: Sequence[Standing], names: Mapping[str, str]) -> str:
+    """The best system, or those of which any may be the best."""
+    best = [standing for standing in standings if standing.ranks[0] == 1]
+    listed = ", ".join(names[standing.name] for standing in best[:5])
+    estimated = all(standing.method == "estimates" for standing in best)
+    verb = "is expected to be" if estimated else "is"
+    if len(best) == 1:
+        return f"{listed} {verb} the best"
+    if len(best) > 5:
+        listed += ", ..."
+    return f"The best {verb} one of {len(best)}: {listed}"
 
 
 def clearest(pairs: Sequence[Pair]) -> list[int]:
@@ -171,36 +180,34 @@ def clearest(pairs: Sequence[Pair]) -> list[int]:
 
 
 def of_pair(pair: Pair) -> str:
-    """Which of two systems is rated higher, and whether that is shown."""
+    """The system of two that is rated higher, and whether that is shown."""
     name = labels([pair.first, pair.second], NAME)
     both = f"{name[pair.first]} and {name[pair.second]}"
     if math.isnan(pair.difference.p):
         return f"Nothing can be said of {both}: {why_not(pair)}."
-    lead = (
-        f"Nobody rated both {both}, so the interval allows {ALLOWED} "
-        if pair.apart
-        else ""
-    )
+    lead = ""
+    if pair.apart:
+        lead = f"Nobody rated both {both}, so the interval allows {ALLOWED} "
     better = turned(pair)
-    higher = better.second
-    lower = better.first
-    by = with_interval(better.difference.value, better.difference.interval)
+    higher = name[better.second]
+    lower = name[better.first]
+    by = value_of(better.difference)
     verb = "expected to be rated" if pair.method == "estimates" else "rated"
     if pair.shown:
-        return f"{lead}{name[higher]} is {verb} higher than {name[lower]}, by {by}."
-    return f"{lead}No difference between {both} is shown: {name[higher]} is {verb} higher by {by}."
+        return f"{lead}{higher} is {verb} higher than {lower}, by {by}."
+    return f"{lead}No difference between {both} is shown: {higher} is {verb} higher by {by}."
 
 
 def why_not(pair: Pair) -> str:
-    """Why there is no interval."""
-    why = pair.difference.untold
-    if why == "raters are apart":
+    """The reason why there is no interval."""
+    reason = pair.difference.untold
+    if reason == "raters are apart":
         return (
             "nobody rated both, and these ratings do not tell how strict each rater is"
         )
-    if why == "one unit is rated":
+    if reason == "one unit is rated":
         return _one_rating(pair)
-    if why == "all are equal":
+    if reason == "all are equal":
         return (
             "all ratings are equal, and no scale says how far others may lie; "
             f"{called('scale')} says it"
@@ -215,25 +222,24 @@ def why_not(pair: Pair) -> str:
 
 
 def _one_rating(pair: Pair) -> str:
-    """Which system has one independent rating."""
+    """The systems with one independent rating."""
     if pair.paired and pair.items == 1:
         return "both answered one item: rate more of their items"
     names = labels([pair.first, pair.second], NAME)
     both = zip((pair.first, pair.second), pair.independent, strict=True)
     few = [names[name] for name, count in both if count == 1]
-    verb = (
-        "is one independent rating"
-        if len(few) == 1
-        else "is one independent rating each"
-    )
-    return f"there {verb} of {' and '.join(few)}: rate more"
+    rating = "one independent rating"
+    if len(few) > 1:
+        rating += " each"
+    return f"there is {rating} of {' and '.join(few)}: rate more"
 
 
 def rests_on(comparison: Comparison, estimator: str) -> list[str]:
-    """What the answer is made of; for several systems of which there is most."""
+    """The ratings and estimates behind the answer; of several systems the common limits."""
     pairs = comparison.pairs
     lines = _of_two(comparison, estimator) if len(pairs) == 1 else []
-    if few := max(pair.powered.raters for pair in pairs):
+    few = max(pair.powered.raters for pair in pairs)
+    if few:
         lines.append(FEW_RATERS.format(counted(few, "rater")))
     alone = [pair for pair in pairs if pair.method == "estimates"]
     if alone and len(pairs) > 1:
@@ -277,21 +283,19 @@ def _made_of(pair: Pair, estimator: str) -> str:
             return f"It rests on the ratings of {rated}."
         if not estimator:
             return f"It rests on ratings alone, of {rated}."
-        why = (
-            "estimates would not make it more exact"
-            if pair.powered.rated >= 10
-            else "too few"
-        )
+        why = "too few"
+        if pair.powered.rated >= 10:
+            why = "estimates would not make it more exact"
         return f"It rests on ratings alone, of {rated} ({why})."
     worth = math.floor(pair.powered.worth)
-    more = f"as exact as {worth:,} rated items without estimates"
+    gain = f"as exact as {worth:,} rated items without estimates"
     if worth <= pair.powered.rated:
-        more = "no more exact than the ratings alone"
-    return f"It rests on the ratings of {rated}, with estimates of all by {estimator}: {more}."
+        gain = "no more exact than the ratings alone"
+    return f"It rests on the ratings of {rated}, with estimates of all by {estimator}: {gain}."
 
 
 def _alone(pairs: Sequence[Pair]) -> str:
-    """How pairs without ratings that count are compared."""
+    """The way of comparing pairs without ratings that count."""
     rated = any(pair.rated for pair in pairs)
     pronoun = "it" if len(pairs) == 1 else "them"
     behind = "" if rated else f": no rating of these outputs is behind {pronoun}"
@@ -315,12 +319,10 @@ def _needed(pair: Pair, *, all_rated: bool) -> str:
     size = number(abs(pair.difference.value), among=pair.difference.interval)
     meant = f"The difference meant is the {size} seen so far, drawn towards 0 as most are smaller."
     if pair.needed is not None:
-        items = counted(pair.needed, "item")
-        asked = "both answers to " if pair.paired and pair.one_rated else ""
-        return (
-            f"Ratings of {asked}about {items} in all should show a difference four times out of "
-            f"five. {meant}"
-        )
+        items = f"about {counted(pair.needed, 'item')}"
+        if pair.paired and pair.one_rated:
+            items = f"both answers to {items}"
+        return f"Ratings of {items} in all should show a difference four times out of five. {meant}"
     return (
         f"Ratings of all {counted(pair.items, 'item')} should show a difference with a chance of "
         f"{percent(pair.chance)}; a higher chance takes more items. {meant}"
@@ -336,9 +338,8 @@ def differences_section(comparison: Comparison) -> Section:
     entries = []
     for pair in map(turned, ranked[:MOST_PAIRS]):
         name = f"{names[pair.second]} over {names[pair.first]}"
-        answer = pair.difference
-        line = Line(name=name, value=answer.value, interval=answer.interval)
-        entries.append((line, (p_value(pair.p_holm), MADE_OF[pair.method])))
+        cells = (p_value(pair.p_holm), METHODS[pair.method])
+        entries.append((line_of(name, pair.difference), cells))
     return charted(
         "Differences",
         ("pair", "difference [95 %]", "p (Holm)", "made of"),
@@ -348,13 +349,13 @@ def differences_section(comparison: Comparison) -> Section:
         label="Differences of systems",
         zero=True,
         numeric=(False, True, True, False),
-        lines=(MADE, *part_of(len(entries), len(ranked))),
+        lines=(METHOD_LEGEND, *part_of(len(entries), len(ranked))),
         width=42,
     )
 
 
 def part_of(rows: int, every: int) -> tuple[str, ...]:
-    """That a table has not all pairs, if it has not."""
+    """The note that a table does not have all pairs, if it does not."""
     if rows == every:
         return ()
     return (
@@ -362,8 +363,10 @@ def part_of(rows: int, every: int) -> tuple[str, ...]:
     )
 
 
-MADE = "Made of ratings, of estimates, or of both where these make it more exact."
-MADE_OF = {
+METHOD_LEGEND = (
+    "Made of ratings, of estimates, or of both where these make it more exact."
+)
+METHODS = {
     "ratings and estimates": "both",
     "ratings": "ratings",
     "estimates": "estimates",
@@ -373,6 +376,7 @@ CALLED = {
     "ratings and estimates": "With estimates",
     "ratings": "Ratings alone",
     "estimates": "Estimates alone",
+    "none": "Ratings alone",
 }
 
 
@@ -381,19 +385,14 @@ def _one_pair(pair: Pair) -> Section:
     names = labels([pair.first, pair.second], NAME)
     first = names[pair.first]
     second = names[pair.second]
-    answers = [(CALLED[pair.method], pair.difference)] if pair.method != "none" else []
-    if pair.method == "ratings and estimates" or not answers:
-        answers.append(("Ratings alone", pair.powered.alone))
-    entries = [
-        (
-            Line(name=name, value=answer.value, interval=answer.interval),
-            (
-                "-" if math.isnan(answer.p) else p_value(answer.p),
-                "-" if math.isnan(answer.above) else percent(answer.above),
-            ),
-        )
-        for name, answer in answers
-    ]
+    answers = {CALLED[pair.method]: pair.difference}
+    if pair.method in {"ratings and estimates", "none"}:
+        answers["Ratings alone"] = pair.powered.alone
+    entries = []
+    for name, answer in answers.items():
+        p = "-" if math.isnan(answer.p) else p_value(answer.p)
+        above = "-" if math.isnan(answer.above) else percent(answer.above)
+        entries.append((line_of(name, answer), (p, above)))
     return charted(
         f"{second} minus {first}",
         ("made of", "difference [95 %]", "p", f"{second} is better"),
@@ -407,41 +406,45 @@ def _one_pair(pair: Pair) -> Section:
 
 
 def _item_by_item(pair: Pair, second: str) -> tuple[str, ...]:
-    """On how many items the second system is rated higher, which a mean does not tell."""
+    """The shares of items on which the second system is rated higher, equal or lower."""
     wins = pair.item_wins
     if wins.items < 2:
         return ()
     items = counted(wins.items, "item")
     shares = {"higher": wins.higher, "equal": wins.equal, "lower": wins.lower}
-    parts = [f"{word} on {_share_said(share)}" for word, share in shares.items()]
+    parts = [f"{word} on {_percent(share)}" for word, share in shares.items()]
     return (
         f"Item by item: of {items} with ratings for both, {second} is {', '.join(parts)}.",
     )
 
 
-def _share_said(share: Estimate) -> str:
+def _percent(share: Estimate) -> str:
     """`30 % [18 %, 45 %]`, or the share alone if it has no interval."""
     low, high = share.interval
     ends = "" if math.isnan(low) else f" [{percent(low)}, {percent(high)}]"
     return f"{percent(share.value)}{ends}"
 
 
+def rank_range(ranks: tuple[int, int]) -> str:
+    """`1`, or `2 to 4` if the rank is not shown."""
+    best, worst = ranks
+    return str(best) if best == worst else f"{best} to {worst}"
+
+
 def systems_section(comparison: Comparison, scale: Interval | None) -> Section:
     """Each system's mean; the best first. No interval leaves the scale."""
     low, high = scale or (-math.inf, math.inf)
-    units = (
-        "in the raters' units"
-        if scale is None
-        else f"on a scale of {low:g} to {high:g}"
-    )
+    units = "in the raters' units"
+    if scale is not None:
+        units = f"on a scale of {low:g} to {high:g}"
     entries = []
     for standing in comparison.standings:
-        (best, worst) = standing.ranks
-        (least, most) = standing.mean.interval
-        ranks = str(best) if best == worst else f"{best} to {worst}"
-        ends = max(least, low), min(most, high)
-        line = Line(name=standing.name, value=standing.mean.value, interval=ends)
-        entries.append((line, (ranks, f"{standing.rated:,}", f"{standing.outputs:,}")))
+        mean = standing.mean
+        least, greatest = mean.interval
+        ends = (max(least, low), min(greatest, high))
+        line = Line(name=standing.name, value=mean.value, interval=ends)
+        counts = (f"{standing.rated:,}", f"{standing.outputs:,}")
+        entries.append((line, (rank_range(standing.ranks), *counts)))
     return charted(
         f"Systems, {units}",
         ("system", "mean [95 %]", "rank", "rated", "outputs"),

@@ -31,19 +31,22 @@ def field_of(
     raters = None if pool is None else Raters.of(pool)
     severity = None
     if pool is not None and raters is not None:
-        told = [severity_in(pool), severity_in(inputs.pool)]
-        severity = max(told, key=lambda each: each.freedom)
+        raters = raters.placed(outputs.place)
+        severities = (severity_in(pool), severity_in(inputs.pool))
+        severity = max(severities, key=lambda severity: severity.freedom)
+    probability = np.full(len(texts), np.nan)
+    if selection == "active":
+        probability = outputs.probability
+    estimates = _estimates(inputs, estimator, seed, drawn=drawn)
     return Field(
         outputs=texts,
         design=inputs.design,
         human=unscaled(outputs.human, scale),
-        estimates=unscaled(_estimates(inputs, estimator, seed, drawn=drawn), scale),
-        probability=outputs.probability
-        if selection == "active"
-        else np.full(len(texts), np.nan),
+        estimates=unscaled(estimates, scale),
+        probability=probability,
         scale=scale or _verdicts(inputs.pool),
         drawn=drawn,
-        raters=None if raters is None else raters.placed(outputs.place),
+        raters=raters,
         severity=severity,
     )
 
@@ -60,28 +63,26 @@ def _estimates(
     outputs = inputs.outputs
     labels = inputs.labels
     pool = inputs.pool
-    if not inputs.has_texts:
-        return np.full(len(labels), np.nan)
+    texts = outputs.texts
+    unknown = np.full(len(labels), np.nan)
+    every_output_rated = not np.isnan(outputs.human).any()
+    if not inputs.has_texts or (drawn and every_output_rated):
+        return unknown
     rated = {labels[i] for i in outputs.place.tolist()}
-    if drawn and not np.isnan(outputs.human).any():
-        return np.full(len(labels), np.nan)  # every output is rated
-    if not rated and {*outputs.texts.texts}.isdisjoint(pool.texts):
-        return estimated(
-            estimator, outputs.texts
-        ).values  # it was fitted for its errors
+    if not rated and {*texts.texts}.isdisjoint(pool.texts):
+        return estimated(estimator, texts).values  # it was fitted for its errors
     fewest = FEWEST if drawn else 2
     if len(pool) == len(outputs.place) and len(rated) < fewest:
         items = counted(len(rated), "item")
         note(f"{items} with ratings, fewer than {fewest}: estimates are not used")
-        return np.full(len(labels), np.nan)
+        return unknown
     with shown(estimator, "estimating each output without ratings of its item"):
-        return crossed(
-            estimator, pool, inputs.rated_labels, outputs.texts, labels, seed
-        ).values
+        held_out = crossed(estimator, pool, inputs.rated_labels, texts, labels, seed)
+    return held_out.values
 
 
 def errors_of(inputs: Inputs, estimator: Estimator, *, drawn: bool) -> Residuals:
-    """What estimates alone are judged by, if some system has to be; in the raters' units."""
+    """Held-out errors of estimates in the raters' units, empty if every system has ratings."""
     systems = inputs.outputs.texts.systems
     rated = Counter(systems[i] for i in inputs.outputs.place.tolist())
     if not inputs.has_texts or (drawn and all(rated[name] > 1 for name in {*systems})):

@@ -1,4 +1,4 @@
-"""What is compared: the outputs, their ratings, their systems, and how these were chosen."""
+"""Inputs of a comparison: the outputs, their ratings, their systems, and how they were chosen."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -95,17 +95,16 @@ def inputs_of(
     pool = outputs.pool
     if rated is not None:
         note_keys(rated.texts, outputs.texts)
-        outputs, pool, same = with_ratings(outputs, rated)
-        _note_same(outputs, pool, same)
+        outputs, pool, shared = with_ratings(outputs, rated)
+        _note_shared(outputs, pool, shared)
     if pool is None:
         remedy = f"rate some outputs, or give rated texts with {called('rated')}"
         raise InputError("no text has a rating", remedy=remedy)
-    others = outputs.texts.take(
-        np.setdiff1d(np.arange(len(outputs.texts)), outputs.place)
-    )
-    note_codes(pool, others)
-    if pool.score_names == others.score_names:
-        for shift in judge_shifts(others.scores, others.sources, pool):
+    texts = outputs.texts
+    unrated = texts.take(np.setdiff1d(np.arange(len(texts)), outputs.place))
+    note_codes(pool, unrated)
+    if pool.score_names == unrated.score_names:
+        for shift in judge_shifts(unrated.scores, unrated.sources, pool):
             if shift.outside:
                 note(judge_said(shift, one_file=rated is None))
     return _labelled(outputs, pool, group)
@@ -119,30 +118,31 @@ def note_draw(inputs: Inputs, group: str | None, then: str) -> None:
     outputs = inputs.outputs
     if not np.isnan(outputs.probability).all():
         return
+    texts = outputs.texts
     rated = np.sort(outputs.place)
-    others = np.setdiff1d(np.arange(len(outputs.texts)), rated)
+    unrated = np.setdiff1d(np.arange(len(texts)), rated)
     labels = inputs.labels if group is not None else ()
-    first_rows = outputs.first_rows
+    rows = outputs.first_rows
+    first_rows = (rows[rated], rows[unrated]) if len(rows) else None
     draw = random_draw(
-        outputs.texts.take(rated),
-        outputs.texts.take(others),
-        (first_rows[rated], first_rows[others]) if len(first_rows) else None,
+        texts.take(rated),
+        texts.take(unrated),
+        first_rows,
         by_system=True,
-        labels=(picked(labels, rated), picked(labels, others)),
+        labels=(picked(labels, rated), picked(labels, unrated)),
     )
     note(draw_remark(draw, then))
 
 
-def _note_same(outputs: PartlyRated, pool: RatedPool, same: int) -> None:
-    """Says which further rated texts are outputs, or only read like them."""
-    if same:
+def _note_shared(outputs: PartlyRated, pool: RatedPool, shared: int) -> None:
+    """Says that further rated texts are outputs, or only read like them."""
+    if shared:
         note(
-            f"{counted(same, 'rated text')} are outputs compared here: their ratings count"
+            f"{counted(shared, 'rated text')} are outputs compared here: their ratings count"
         )
-    alike = sum(map({*outputs.texts.texts}.__contains__, pool.texts)) - len(
-        outputs.place
-    )
-    if alike and not same:
+    texts = {*outputs.texts.texts}
+    alike = sum(text in texts for text in pool.texts) - len(outputs.place)
+    if alike and not shared:
         note(
             f"{counted(alike, 'rated text')} read like outputs compared here, but neither an id "
             "nor system and item say that they are: they only teach the estimates. If they are "
@@ -151,7 +151,7 @@ def _note_same(outputs: PartlyRated, pool: RatedPool, same: int) -> None:
 
 
 def _labelled(outputs: PartlyRated, pool: RatedPool, group: str | None) -> Inputs:
-    """With what is held out together; UsageError for a group that no column is about."""
+    """The inputs with what is held out together; UsageError for a group that no column is about."""
     texts = outputs.texts
     design = Design.of(texts, group, outputs.group)
     labels = design.labels or texts.texts  # ids may be numbers of rows
@@ -176,7 +176,7 @@ def _labelled(outputs: PartlyRated, pool: RatedPool, group: str | None) -> Input
 
 
 def _stems(outputs: Rows) -> list[str]:
-    """What the files are called, without their endings if that tells them apart."""
+    """The names of the files, without their endings if that tells them apart."""
     files = outputs if isinstance(outputs, list | tuple) else []
     paths = [fspath(file) for file in files if isinstance(file, str | PathLike)]
     stems = [PurePath(path).stem for path in paths]
@@ -189,11 +189,15 @@ def systems_of(
     """The systems as named, else in the files' order, or by name; UsageError for one, or a typo."""
     names = sorted({*systems})
     stems = _stems(outputs)
-    if wrong := [name for name in named if name not in names]:
-        raise UsageError(
-            f"{called('system', wrong[0])} is none of the systems: {', '.join(names)}"
-        )
-    names = [*dict.fromkeys(named)] or (stems if sorted(stems) == names else names)
+    for name in named:
+        if name not in names:
+            raise UsageError(
+                f"{called('system', name)} is none of the systems: {', '.join(names)}"
+            )
+    if named:
+        names = [*dict.fromkeys(named)]
+    elif sorted(stems) == names:
+        names = stems
     if len(names) < 2:
         raise UsageError(f"there is one system, '{names[0]}'; a comparison needs two")
     return names
@@ -216,14 +220,14 @@ def check_gate(systems: Sequence[str], outputs: Rows, named: Names) -> None:
 def selection_of(
     selection: Literal["random", "unknown"] | None, outputs: PartlyRated
 ) -> Selection:
-    """How the rated outputs were chosen, as far as is known."""
-    known = ~np.isnan(outputs.probability[outputs.place])
-    if selection is not None or not known.any():
+    """The selection of the rated outputs, as far as it is known."""
+    missing = np.isnan(outputs.probability[outputs.place])
+    if selection is not None or missing.all():
         return selection or "random"
-    if not known.all():
+    if missing.any():
         raise UsageError(
-            f"{counted(int((~known).sum()), 'rated output')} of {len(known)} have no "
-            "probability, the others do: were these drawn at random? Give all their chance, or "
-            f"say {called('selection', 'random')} or unknown"
+            f"{counted(int(missing.sum()), 'rated output')} of {len(missing)} have no probability, "
+            "the others do: were these drawn at random? Give all their chance, or say "
+            f"{called('selection', 'random')} or unknown"
         )
     return "active"

@@ -1,4 +1,4 @@
-"""Looks at ratings that arrive: how a user plans them, and what is said of one."""
+"""Looks at ratings that arrive: their plan, and sentences on each."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-from refless.commands.compare.document import turned
+from refless.commands.compare.document import turned, value_of
 from refless.evaluation.comparing import Pair
 from refless.evaluation.planned_look import PlannedLook, ends_within
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
-from refless.report.wording import Looks, percent, with_interval
+from refless.report.wording import Looks, percent
 from refless.stats.group_sequential import LookPlan, Spending
 
 Planned = Literal["one", "any"] | int | Sequence[int]
@@ -24,7 +24,7 @@ MEANT = (
 
 
 def looks_of(
-    looks: Planned, of: int | None, *, these: bool
+    looks: Planned, of: int | None, *, these_items: bool
 ) -> tuple[Looks, LookPlan | None]:
     """The kind of looks, and the plan if there is one.
 
@@ -47,7 +47,7 @@ def looks_of(
         raise UsageError(
             f"{called('of')} must be given with planned looks: the items rated at the last one"
         )
-    return "planned", _plan(numbers, of, "pocock" if these else "obrien-fleming")
+    return "planned", _plan(numbers, of, "pocock" if these_items else "obrien-fleming")
 
 
 def _plan(numbers: Sequence[int], of: int, spending: Spending) -> LookPlan:
@@ -59,10 +59,12 @@ def _plan(numbers: Sequence[int], of: int, spending: Spending) -> LookPlan:
                 f"{called('looks')} must lie between 2 and {called('of', of)}, got {count}"
             )
         return LookPlan.equal(count, of, spending)
-    if [*numbers] != sorted({*numbers}) or numbers[0] < 2 or numbers[-1] > of:
+    ascending = [*numbers] == sorted({*numbers})
+    if not ascending or numbers[0] < 2 or numbers[-1] > of:
+        looks = ",".join(map(str, numbers))
         raise UsageError(
-            f"{called('looks', ','.join(map(str, numbers)))}: items at each look must ascend from "
-            f"2 to at most {called('of', of)}"
+            f"{called('looks', looks)}: items at each look must ascend from 2 to at most "
+            f"{called('of', of)}"
         )
     return LookPlan(at=tuple(sorted({*numbers, of})), planned=of, spending=spending)
 
@@ -71,7 +73,8 @@ def _numbers(looks: Planned) -> list[int]:
     """The whole numbers that stand for planned looks; raises UsageError for anything else."""
     parts = looks.split(",") if isinstance(looks, str) else looks
     parts = [parts] if isinstance(parts, int) else [*parts]
-    if not parts or not all(str(part).strip().isdecimal() for part in parts):
+    decimal = [str(part).strip().isdecimal() for part in parts]
+    if not parts or not all(decimal):
         raise UsageError(f"{called('looks')} {MEANT}; got {looks}")
     return [int(part) for part in parts]
 
@@ -96,14 +99,15 @@ def _which_look(look: PlannedLook) -> str:
 
 def _whether_to_end(pair: Pair, look: PlannedLook, margin: float) -> str:
     """The cost of ending the study at this look, or the reason why it has ended."""
-    left = f"{counted(max(look.planned - look.items, 0), 'item')} need no rating"
+    unrated = max(look.planned - look.items, 0)
+    saving = f"{counted(unrated, 'item')} need no rating"
     if pair.shown:
-        return f"The difference is shown, so the study can end here: {left}.{_unbiased(look)}"
+        return f"The difference is shown, so the study can end here: {saving}.{_unbiased(look)}"
     if margin and ends_within(pair.difference, margin):
         small = (
             f"The difference is known to lie within ±{margin:g}, so it is small enough"
         )
-        return f"{small} and the study can end here: {left}."
+        return f"{small} and the study can end here: {saving}."
     if look.upcoming is None:
         return "This was the last look: no difference is shown."
     ahead = f"The next look is at {look.upcoming:,} items."
@@ -119,7 +123,7 @@ def _unbiased(look: PlannedLook) -> str:
     """The median-unbiased estimate after an early end, if there were looks before it."""
     if look.unbiased is None or look.upcoming is None or look.number == 1:
         return ""
-    value = with_interval(look.unbiased.value, look.unbiased.interval)
+    value = value_of(look.unbiased)
     return (
         f" An early end makes a difference look large; without that bias it is {value}."
     )

@@ -13,7 +13,7 @@ from refless.commands.compare.document import (
     facts,
     judges_section,
     rests_on,
-    stands_for_others,
+    speaks_for_unrated,
     systems_section,
     verdict,
 )
@@ -22,7 +22,7 @@ from refless.commands.compare.looks import look_lines
 from refless.data.records import Scale
 from refless.evaluation.comparing import Comparison, Pair, Standing
 from refless.report.document import Document, caveats
-from refless.report.export import Rows
+from refless.report.export import Cell, Rows
 from refless.report.record import Record, Signed
 from refless.report.result import GateRecord, Result
 from refless.report.wording import Looks, question
@@ -86,29 +86,28 @@ class CompareResult(Result):
     judges: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
 
     def _shown(self) -> Document:
-        scale = self.scale
-        pairs = self.comparison.pairs
+        comparison = self.comparison
+        pairs = comparison.pairs
         notes = [
             *look_lines(pairs, self.margin),
-            *rests_on(self.comparison, self.estimator),
+            *rests_on(comparison, self.estimator),
         ]
-        others = not self.comparison.all_rated and any(map(stands_for_others, pairs))
-        if self.selection == "unknown" or others:
+        generalises = not comparison.all_rated and any(map(speaks_for_unrated, pairs))
+        if self.selection == "unknown" or generalises:
             notes.append(assumed(self.selection if self.estimator else "textless"))
         notes.append(self.design)
         notes.append(question("item", these=self.these_items, looks=self.looks))
         sections = [
-            systems_section(self.comparison, scale),
-            differences_section(self.comparison),
+            systems_section(comparison, self.scale),
+            differences_section(comparison),
         ]
+        if len(pairs) == 1:
+            sections.reverse()
         return Document(
             title="Which system is better",
-            verdict=verdict(self.comparison),
+            verdict=verdict(comparison),
             notes=tuple(notes),
-            sections=(
-                *(sections[::-1] if len(pairs) == 1 else sections),
-                *judges_section(pairs, self.judges),
-            ),
+            sections=(*sections, *judges_section(pairs, self.judges)),
         )
 
     def _whole(self) -> Document:
@@ -122,26 +121,30 @@ class CompareResult(Result):
 
     def _rows(self) -> Rows:
         """One mapping a pair."""
-        return [
-            {
-                "first": pair.first,
-                "second": pair.second,
-                "difference": pair.difference.value,
-                "low": pair.difference.interval[0],
-                "high": pair.difference.interval[1],
-                "p": pair.difference.p,
-                "p_holm": pair.p_holm,
-                "p_second_better": pair.difference.above,
-                "method": pair.method,
-                "items": pair.items,
-                "both_rated": pair.both_rated,
-                "one_rated": pair.one_rated,
-                "higher": pair.item_wins.higher.value,
-                "equal": pair.item_wins.equal.value,
-                "lower": pair.item_wins.lower.value,
-                "worth": pair.powered.worth
-                if pair.method == "ratings and estimates"
-                else math.nan,
-            }
-            for pair in self.comparison.pairs
-        ]
+        return [_row(pair) for pair in self.comparison.pairs]
+
+
+def _row(pair: Pair) -> dict[str, Cell]:
+    difference = pair.difference
+    wins = pair.item_wins
+    worth = math.nan
+    if pair.method == "ratings and estimates":
+        worth = pair.powered.worth
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "difference": difference.value,
+        "low": difference.interval[0],
+        "high": difference.interval[1],
+        "p": difference.p,
+        "p_holm": pair.p_holm,
+        "p_second_better": difference.above,
+        "method": pair.method,
+        "items": pair.items,
+        "both_rated": pair.both_rated,
+        "one_rated": pair.one_rated,
+        "higher": wins.higher.value,
+        "equal": wins.equal.value,
+        "lower": wins.lower.value,
+        "worth": worth,
+    }

@@ -7,13 +7,15 @@ from typing import Literal
 
 import numpy as np
 
-from refless.commands.compare.as_if_same import DRAWS, as_if_same
+from refless.commands.compare.as_if_same import DRAWS, swapped_answers
 from refless.commands.compare.document import (
     MOST_NAMED,
     MOST_PAIRS,
     NAME,
+    line_of,
     part_of,
     turned,
+    value_of,
     why_not,
 )
 from refless.commands.compare.document import verdict as of_ratings
@@ -28,7 +30,7 @@ from refless.registry.dialect import called
 from refless.registry.plural import counted
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
-from refless.report.charts import Line, charted
+from refless.report.charts import charted
 from refless.report.document import Document, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Record, Signed
@@ -39,7 +41,6 @@ from refless.report.wording import (
     p_value,
     percent,
     question,
-    with_interval,
 )
 from refless.stats.answers import Answer
 from refless.stats.corrections import holm
@@ -101,22 +102,24 @@ class ScoresResult(Result):
     @property
     def states(self) -> dict[str, tuple[State, ...]]:
         """By metric, the state of each pair."""
-        return {
-            name: tuple(state_of(pair, self.margin) for pair in comparison.pairs)
-            for name, comparison in self.metrics.items()
-        }
+        states = {}
+        for name, comparison in self.metrics.items():
+            pairs = comparison.pairs
+            states[name] = tuple(state_of(pair, self.margin) for pair in pairs)
+        return states
 
     def _shown(self) -> Document:
+        holds = question(
+            "item", these=self.these_items, looks=self.looks, how="as scored"
+        )
         return Document(
             title="Are these runs different",
             verdict=verdict(self.metrics, self.margin),
             notes=(
                 NOT_PEOPLE.format(called("columns", {"rating": "NAME"})),
-                *_if_same(self.false_alarms),
+                *_false_alarm_note(self.false_alarms),
                 self.design,
-                question(
-                    "item", these=self.these_items, looks=self.looks, how="as scored"
-                ),
+                holds,
             ),
             sections=(
                 *map(self._differences, self.metrics),
@@ -132,10 +135,7 @@ class ScoresResult(Result):
         for _, pair in ranked[:MOST_PAIRS]:
             better = turned(pair)
             title = f"{better.second} over {better.first}"
-            difference = better.difference
-            line = Line(
-                name=title, value=difference.value, interval=difference.interval
-            )
+            line = line_of(title, better.difference)
             entries.append((line, (_p(pair), state_of(pair, self.margin))))
         return charted(
             f"Differences by {name}",
@@ -154,16 +154,13 @@ class ScoresResult(Result):
         rows = []
         for name, comparison in self.metrics.items():
             for place, standing in enumerate(comparison.standings):
-                mean = with_interval(standing.mean.value, standing.mean.interval)
+                mean = value_of(standing.mean)
                 first = name if place == 0 else ""
                 rows.append((first, standing.name, mean, f"{standing.rated:,}"))
         header = ("metric", "system", "mean [95 %]", "scores")
         numeric = (False, False, True, True)
         table = Table(header=header, rows=tuple(rows), numeric=numeric)
         return Section(title="Systems", table=table)
-
-    def _json(self) -> Record:
-        return self._record()
 
     def _rows(self) -> Rows:
         """One mapping a metric and pair of systems."""
@@ -181,8 +178,7 @@ class ScoresResult(Result):
                 "items": pair.items,
                 "both_scored": pair.both_rated,
             }
-            for name, comparison in self.metrics.items()
-            for pair in comparison.pairs
+            for name, pair in _all_pairs(self.metrics)
         ]
 
 
@@ -319,11 +315,7 @@ def _worse(answers: Mapping[str, Answer], margin: float) -> list[str]:
 
 def _listed(names: Sequence[str], answers: Mapping[str, Answer]) -> str:
     """The metrics with their differences."""
-    return ", ".join(f"{name} {_difference(answers[name])}" for name in names)
-
-
-def _difference(answer: Answer) -> str:
-    return with_interval(answer.value, answer.interval)
+    return ", ".join(f"{name} {value_of(answers[name])}" for name in names)
 
 
 def _false_alarms(
@@ -332,11 +324,12 @@ def _false_alarms(
     """The share of draws in which the gate would fail if both systems were the same."""
     if any(field.reach or not field.design.paired for field in fields.values()):
         return math.nan
-    failing = [bool(_worse(answers, margin)) for answers in as_if_same(fields, systems)]
+    draws = swapped_answers(fields, systems)
+    failing = [bool(_worse(answers, margin)) for answers in draws]
     return sum(failing) / len(failing)
 
 
-def _if_same(false_alarms: float) -> tuple[str, ...]:
+def _false_alarm_note(false_alarms: float) -> tuple[str, ...]:
     if math.isnan(false_alarms):
         return ()
     share = percent(false_alarms)
@@ -361,34 +354,38 @@ def clearest_first(metrics: Mapping[str, Comparison]) -> list[tuple[str, Pair]]:
         pair = entry[1]
         return math.isnan(pair.p_holm), pair.p_holm, -abs(pair.difference.value)
 
-    pairs = [
-        (name, pair)
-        for name, comparison in metrics.items()
-        for pair in comparison.pairs
-    ]
-    return sorted(pairs, key=key)
+    return sorted(_all_pairs(metrics), key=key)
+
+
+def _all_pairs(metrics: Mapping[str, Comparison]) -> list[tuple[str, Pair]]:
+    """Each metric's pairs, with its name."""
+    pairs = []
+    for name, comparison in metrics.items():
+        pairs += [(name, pair) for pair in comparison.pairs]
+    return pairs
 
 
 def verdict(metrics: Mapping[str, Comparison], margin: float) -> str:
-    """Between which runs a difference is shown, and by whose scores."""
+    """The runs between which a difference is shown, and by whose scores."""
     ranked = clearest_first(metrics)
     if len(ranked) == 1:
         return _of_pair(*ranked[0], margin)
     if len(metrics) == 1:
         ((name, comparison),) = metrics.items()
         return f"By the scores in '{name}', not by people's: {of_ratings(comparison)}"
-    shown = [
-        (name, pair) for name, pair in ranked if state_of(pair, margin) == "different"
+    titles = [
+        _titled(name, pair)
+        for name, pair in ranked
+        if state_of(pair, margin) == "different"
     ]
     by = f"by {counted(len(metrics), 'metric')}, not by people's ratings"
     comparisons = counted(len(ranked), "comparison")
-    if not shown:
+    if not titles:
         return f"No difference is shown in any of {comparisons}, {by}."
-    titles = [_titled(name, pair) for name, pair in shown]
     sentence = ", ".join(titles[:MOST_NAMED])
     if len(titles) > MOST_NAMED:
         sentence += f" and {len(titles) - MOST_NAMED} more"
-    return f"A difference is shown in {len(shown)} of {comparisons} (Holm), {by}: {sentence}."
+    return f"A difference is shown in {len(titles)} of {comparisons} (Holm), {by}: {sentence}."
 
 
 def _titled(name: str, pair: Pair) -> str:
@@ -398,13 +395,13 @@ def _titled(name: str, pair: Pair) -> str:
 
 
 def _of_pair(name: str, pair: Pair, margin: float) -> str:
-    """What one metric says of two systems."""
+    """The answer of one metric on two systems."""
     short = labels([pair.first, pair.second], NAME)
     both = f"{short[pair.first]} and {short[pair.second]}"
     if math.isnan(pair.difference.p):
         return f"Nothing can be said of {both}: {why_not(pair)}."
     better = turned(pair)
-    by = _difference(better.difference)
+    by = value_of(better.difference)
     whose = f"by the scores in '{name}', which are not people's"
     higher = short[better.second]
     lower = short[better.first]

@@ -1,8 +1,9 @@
-"""Which system wins how often, where people chose between the outputs of two."""
+"""Win rates of systems, if people chose between the outputs of two."""
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -36,7 +37,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wins:
-    """How often the second of two systems is preferred to the first.
+    """The win rate of the second of two systems over the first.
 
     Attributes:
         first, second: their names.
@@ -64,31 +65,32 @@ def wins(pool: RatedPool, systems: Sequence[str]) -> tuple[Wins, ...]:
     group[choices.first] = group[choices.second] = choices.groups
     rival = [""] * len(pool)
     for a, b in zip(choices.first.tolist(), choices.second.tolist(), strict=True):
-        rival[a], rival[b] = pool.systems[b], pool.systems[a]
-    sides = [
-        *zip(rival, pool.systems, strict=True)
-    ]  # of each text: who it is up against
+        rival[a] = pool.systems[b]
+        rival[b] = pool.systems[a]
+    sides = [*zip(rival, pool.systems, strict=True)]
     votes_of: dict[tuple[str, str], list[int]] = defaultdict(list)
     for vote, text in enumerate(pool.ratings.text.tolist()):
         votes_of[sides[text]].append(vote)
     pairs = []
-    for pair in combinations(systems, 2):
-        votes = np.array(votes_of[pair], dtype=np.int64)
+    for first, second in combinations(systems, 2):
+        votes = np.array(votes_of[first, second], dtype=np.int64)
         if len(votes):
             won = pool.ratings.values[votes]
-            items = group[pool.ratings.text[votes]]
-            pairs.append((pair, int((won == 0.5).sum()), rate(won, items)))
-    corrected = holm(np.array([by_item.p for *_, by_item in pairs])).tolist()
+            by_item = rate(won, group[pool.ratings.text[votes]])
+            ties = int((won == 0.5).sum())
+            pair = Wins(
+                first=first,
+                second=second,
+                by_item=by_item,
+                ties=ties,
+                p_holm=math.nan,
+                shown=False,
+            )
+            pairs.append(pair)
+    corrected = holm(np.array([pair.by_item.p for pair in pairs])).tolist()
     return tuple(
-        Wins(
-            first=first,
-            second=second,
-            by_item=by_item,
-            ties=ties,
-            p_holm=p,
-            shown=p < LEVEL,
-        )
-        for ((first, second), ties, by_item), p in zip(pairs, corrected, strict=True)
+        replace(pair, p_holm=p, shown=p < LEVEL)
+        for pair, p in zip(pairs, corrected, strict=True)
     )
 
 

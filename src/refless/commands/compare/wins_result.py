@@ -1,4 +1,4 @@
-"""Which system people preferred: `refless compare` on choices of people."""
+"""The result of `refless compare` on choices of people: the system that they preferred."""
 
 import math
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from refless.commands.compare.document import (
     MOST_NAMED,
     MOST_PAIRS,
     part_of,
+    rank_range,
 )
 from refless.commands.compare.wins import Wins
 from refless.registry.plural import counted
@@ -26,7 +27,7 @@ NAME = 32  # columns of a terminal
 
 @dataclass(frozen=True, kw_only=True)
 class WinsRecord(Record):
-    """How often one system is preferred to another, ties half.
+    """Win rates of systems over each other, ties half.
 
     Attributes:
         of: the kind of ratings.
@@ -47,7 +48,7 @@ class WinsRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WinsResult(Result):
-    """How often one system is preferred to another, ties half.
+    """Win rates of systems over each other, ties half.
 
     Attributes:
         wins: of every two systems that people chose between.
@@ -66,12 +67,12 @@ class WinsResult(Result):
         choices = f"{counted(self.choices, 'choice')} by people"
         if len(self.wins) > 1:
             choices += f", in all {len(self.wins)} pairs of systems,"
+        note = f"{choices} on {sources}, which are drawn as a whole. Ties count half."
+        verdict = lead(self.wins) if self.board is None else leader(self.board)
         return Document(
             title="Which system people preferred",
-            verdict=lead(self.wins) if self.board is None else leader(self.board),
-            notes=(
-                f"{choices} on {sources}, which are drawn as a whole. Ties count half.",
-            ),
+            verdict=verdict,
+            notes=(note,),
             sections=(*board_sections(self.board), self._table(), caveats()),
         )
 
@@ -81,10 +82,9 @@ class WinsResult(Result):
         for wins in ranked[:MOST_PAIRS]:
             name = f"{wins.second} over {wins.first}"
             result = wins.by_item
-            cells = f"{result.choices:,}", f"{wins.ties:,}", p_value(wins.p_holm)
-            entries.append(
-                (Line(name=name, value=result.rate, interval=result.interval), cells)
-            )
+            line = Line(name=name, value=result.rate, interval=result.interval)
+            cells = (f"{result.choices:,}", f"{wins.ties:,}", p_value(wins.p_holm))
+            entries.append((line, cells))
         return charted(
             "Win rates",
             ("", "win rate [95 %]", "choices", "ties", "p (Holm)"),
@@ -119,15 +119,14 @@ def board_sections(board: Board | None) -> tuple[Section, ...]:
         return ()
     entries = []
     for row in board.rows:
-        best, worst = row.ranks
-        ranks = str(best) if best == worst else f"{best} to {worst}"
         line = Line(name=row.name, value=row.win_rate, interval=row.interval)
-        entries.append((line, (ranks, str(len(row.ahead_of)), f"{row.votes:,}")))
-    whole = " and ".join(f"{name}s" for name in board.clusters)
+        ahead = str(len(row.ahead_of))
+        entries.append((line, (rank_range(row.ranks), ahead, f"{row.votes:,}")))
+    clusters = " and ".join(f"{name}s" for name in board.clusters)
     meaning = (
         "By Bradley and Terry's model: how often each wins against a system of average strength. "
-        f"Intervals are over whole {whole} and hold for all systems together. Ranks and 'ahead of' "
-        "are by Holm's method for all pairs."
+        f"Intervals are over whole {clusters} and hold for all systems together. Ranks and 'ahead "
+        "of' are by Holm's method for all pairs."
     )
     lines = [meaning]
     if board.made_up:
@@ -153,24 +152,25 @@ def leader(board: Board) -> str:
     """The sentence that says who leads, or who is tied for first."""
     rows = board.rows
     names = labels([row.name for row in rows], NAME)
-    first = rows[0]
-    leaders = [row for row in rows if row.ranks[0] == 1]
-    others = len(rows) - len(leaders)
-    if not others:
-        strongest = (
-            f"{names[first.name]} wins most, but no preference among them is shown"
-        )
+    leaders = [names[row.name] for row in rows if row.ranks[0] == 1]
+    behind = len(rows) - len(leaders)
+    if not behind:
+        strongest = f"{leaders[0]} wins most, but no preference among them is shown"
         return f"All {len(rows)} systems are tied for first: {strongest}."
     if len(leaders) == 1:
-        ahead = len(leaders[0].ahead_of)
-        count = "each" if ahead == others else str(ahead)
-        lead_name = names[leaders[0].name]
-        return f"{lead_name} leads: it is preferred to {count} of the other {others} systems."
-    listed = ", ".join(names[row.name] for row in leaders[:5])
-    more = ", ..." if len(leaders) > 5 else ""
+        (name,) = leaders
+        ahead = len(rows[0].ahead_of)
+        count = "each" if ahead == behind else str(ahead)
+        return (
+            f"{name} leads: it is preferred to {count} of the other {behind} systems."
+        )
+    listed = ", ".join(leaders[:5])
+    if len(leaders) > 5:
+        listed += ", ..."
+    verb = "is" if behind == 1 else "are"
     return (
-        f"{len(leaders)} systems are tied for first: {listed}{more}. "
-        f"{counted(others, 'system')} {'is' if others == 1 else 'are'} shown to be behind."
+        f"{len(leaders)} systems are tied for first: {listed}. {counted(behind, 'system')} {verb} "
+        "shown to be behind."
     )
 
 
@@ -195,7 +195,7 @@ def lead(wins: Sequence[Wins]) -> str:
 
 
 def verdict(wins: Wins) -> str:
-    """Which of two systems people prefer, in a sentence."""
+    """The system of two that people prefer, in a sentence."""
     first = wins.first
     second = wins.second
     result = wins.by_item

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from refless.commands.judge.numbers import measured, of_annotators
+from refless.data.records import picked
 from refless.evaluation.labels import (
     ALARM,
     Labels,
@@ -23,13 +24,12 @@ from refless.evaluation.uses import (
     may_replace,
     refusals,
 )
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.answers import Estimate
+from refless.registry.arrays import BoolArray, FloatArray
+from refless.stats.answers import Answer, Estimate
 from refless.stats.contrast import VERDICTS, contrast
 from refless.stats.corrections import holm
-from refless.stats.intervals import Interval
 from refless.stats.raters import Severity
-from refless.stats.samples import NOBODY, Sample, Shares
+from refless.stats.samples import NOBODY, Sample
 from refless.stats.verdicts import Confusion
 
 FEWEST_IN_SLICE = 10
@@ -61,12 +61,12 @@ class Slice:
 
     @property
     def name(self) -> str:
-        """As it is shown."""
+        """The column and its value."""
         return f"{self.column} {self.value}"
 
     @property
-    def shown(self) -> bool:
-        """Whether the gap is no chance."""
+    def significant(self) -> bool:
+        """Whether the gap is significant."""
         return self.p_holm < ALARM
 
 
@@ -110,7 +110,7 @@ class Audit:
     refusals: tuple[str, ...]
 
 
-def audit(labels: Labels, ranked: Estimate, seed: int = 0) -> Audit:
+def audit(labels: Labels, ranked: Estimate, seed: int) -> Audit:
     """The whole audit of one judge.
 
     Args:
@@ -120,13 +120,13 @@ def audit(labels: Labels, ranked: Estimate, seed: int = 0) -> Audit:
     """
     measures = measured(labels, seed)
     means = corrected_means(labels)
-    sound = [
-        name for name in FIRST if name in means and means[name].interval[0] > -math.inf
-    ]
-    scores = np.concatenate([labels.judge, labels.unlabelled])
-    values, counts = np.unique(scores, return_counts=True)
+    usual, usual_share = _usual(labels)
     slices, few = sliced(labels)
     worst, errors = worst_of(labels)
+    table = None
+    if labels.passing is not None:
+        human, judge, _ = verdicts(labels)
+        table = Confusion.of(human, judge)
     uses = (
         may_rank(ranked),
         may_estimate(labels, measures),
@@ -139,21 +139,41 @@ def audit(labels: Labels, ranked: Estimate, seed: int = 0) -> Audit:
         unlabelled=len(labels.unlabelled),
         rows=len(labels.every.human),
         passing=labels.passing,
-        table=None if labels.passing is None else Confusion.of(*verdicts(labels)[:2]),
+        table=table,
         same_units=labels.same_units,
         measures=measures,
         annotator=of_annotators(labels, seed),
-        usual=float(values[counts.argmax()]) if len(values) else math.nan,
-        usual_share=float(counts.max() / len(scores)) if len(values) else math.nan,
+        usual=usual,
+        usual_share=usual_share,
         uses=uses,
         means=means,
-        first=sound[0] if sound and not labels.selected else "",
+        first=_first(labels, means),
         slices=slices,
         few=few,
         worst=worst,
         errors=errors,
         refusals=refusals(labels, uses),
     )
+
+
+def _usual(labels: Labels) -> tuple[float, float]:
+    """The judge's most frequent score and its share; NaN without a score."""
+    scores = np.concatenate([labels.judge, labels.unlabelled])
+    if not len(scores):
+        return math.nan, math.nan
+    values, counts = np.unique(scores, return_counts=True)
+    usual = counts.argmax()
+    return float(values[usual]), float(counts[usual] / len(scores))
+
+
+def _first(labels: Labels, means: Mapping[str, Estimate]) -> str:
+    """The method whose mean is to be printed; "" for none."""
+    if labels.selected:
+        return ""
+    for name in FIRST:
+        if name in means and means[name].interval[0] > -math.inf:
+            return name
+    return ""
 
 
 def corrected_means(labels: Labels) -> dict[str, Estimate]:
@@ -165,13 +185,12 @@ def corrected_means(labels: Labels) -> dict[str, Estimate]:
     every = labels.every
     scored = ~np.isnan(every.judge)
     rated = ~np.isnan(every.human)
-    more = bool((~rated).any()) or not scored.all() or every.mass is not None
-    scores = every.judge[scored]
-    mass = None if every.mass is None else every.mass[scored]
+    complete = rated.all() and scored.all() and every.mass is None
     proxy = None
-    weighty = scored if every.mass is None else scored & (every.mass > 0)
-    if more and weighty.any() and not labels.shifted:
-        proxy = np.where(scored, every.judge, np.average(scores, weights=mass))
+    mean_score = _mean_score(every.judge, scored, every.mass)
+    usable = not math.isnan(mean_score) and not labels.shifted
+    if usable and not complete:
+        proxy = np.where(scored, every.judge, mean_score)
     raters = every.raters
     sample = Sample.of(
         every.human,
@@ -185,92 +204,79 @@ def corrected_means(labels: Labels) -> dict[str, Estimate]:
     answers = contrast(sample, scale=scale, severity=severity)
     n = int(rated.sum())
     means = {RATINGS: Estimate.of(answers.alone, n)}
-    if not more:
+    if complete:
         return means
     means[BOTH] = Estimate.of(answers.both, n)
     if labels.shifted:
         means[BOTH] = Estimate(value=math.nan, undefined=OUT_OF_RANGE)
-    if labels.same_units and not labels.shifted and weighty.any():
-        value = float(np.average(scores, weights=mass))
-        means[SCORES] = Estimate(value=value, n=len(scores), undefined=UNCORRECTED)
+    if usable and labels.same_units:
+        n = int(scored.sum())
+        means[SCORES] = Estimate(value=mean_score, n=n, undefined=UNCORRECTED)
     return means
 
 
+def _mean_score(judge: FloatArray, scored: BoolArray, mass: FloatArray | None) -> float:
+    """The mean score by the mass of rows; NaN if no row with a score has any."""
+    if mass is None:
+        return float(judge[scored].mean()) if scored.any() else math.nan
+    if not mass[scored].any():
+        return math.nan
+    return float(np.average(judge[scored], weights=mass[scored]))
+
+
 def sliced(labels: Labels) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
-    """Where the judge's error differs from elsewhere, and the slices with too few labels."""
+    """The slices, those where the judge errs most clearly first, and slices with too few labels."""
     error = errors_of(labels)
-    gaps = _Gaps.of(labels, error)
-    parts: list[tuple[Slice, float]] = []
+    raters = labels.raters
+    severity = None
+    if raters is not None:
+        severity = raters.severity(single_errors(labels, error))
+    slices: list[Slice] = []
+    p_values: list[float] = []
     few: list[str] = []
     for column, values in labels.slices.items():
-        names, codes = np.unique(
-            np.array(values, dtype=object).astype(str), return_inverse=True
+        strings = np.array(values, dtype=object).astype(str)
+        names, codes, counts = np.unique(
+            strings, return_inverse=True, return_counts=True
         )
-        counts = np.bincount(codes)
-        for number, value in enumerate(names.tolist()):
-            if not value:
-                continue
-            if counts[number] < FEWEST_IN_SLICE:
+        for code, (value, n) in enumerate(
+            zip(names.tolist(), counts.tolist(), strict=True)
+        ):
+            if value and n < FEWEST_IN_SLICE:
                 few.append(f"{column} {value}")
-            elif len(error) - counts[number] >= FEWEST_IN_SLICE:
-                inside = codes == number
+            elif value and len(error) - n >= FEWEST_IN_SLICE:
+                inside = codes == code
                 mean = float(error[inside].mean())
-                gap, p = gaps.at(inside)
-                n = int(counts[number])
-                parts.append(
-                    (Slice(column=column, value=value, n=n, error=mean, gap=gap), p)
+                answer = _gap(labels, error, severity, inside)
+                gap = Estimate.of(answer, n)
+                p_values.append(answer.p)
+                slices.append(
+                    Slice(column=column, value=value, n=n, error=mean, gap=gap)
                 )
-    corrected_p = holm(np.array([p for _, p in parts])).tolist()
-    slices = [
-        replace(part, p_holm=p) for (part, _), p in zip(parts, corrected_p, strict=True)
-    ]
-    return tuple(
-        sorted(slices, key=lambda part: (part.p_holm, part.column, part.value))
-    ), (*few,)
+    corrected = zip(slices, holm(np.array(p_values)).tolist(), strict=True)
+    slices = [replace(part, p_holm=p) for part, p in corrected]
+    slices.sort(key=lambda part: (part.p_holm, part.column, part.value))
+    return tuple(slices), tuple(few)
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Gaps:
-    """Errors [n], and what their means inside and outside a slice rest on."""
-
-    error: FloatArray
-    unit: IntArray
-    scale: Interval | None
-    shares: Shares
-    severity: Severity | None
-
-    @classmethod
-    def of(cls, labels: Labels, error: FloatArray) -> "_Gaps":
-        """The errors of a judge."""
-        raters = labels.raters
-        reach = labels.reach
-        if labels.passing is None and not labels.same_units:
-            reach = None
-        severity = None
-        if raters is not None:
-            severity = raters.severity(single_errors(labels, error))
-        return cls(
-            error=error,
-            unit=labels.unit,
-            scale=None if reach is None else (-reach, reach),
-            shares=NOBODY if raters is None else raters.shares,
-            severity=severity,
-        )
-
-    def at(self, inside: BoolArray) -> tuple[Estimate, float]:
-        """The mean error inside less that outside, and the p-value of none."""
-        arm = np.where(inside, 1, -1)
-        sample = Sample.of(self.error, self.unit, arm=arm, shares=self.shares)
-        answer = contrast(sample, scale=self.scale, severity=self.severity).alone
-        return Estimate.of(answer, int(inside.sum())), answer.p
+def _gap(
+    labels: Labels, error: FloatArray, severity: Severity | None, inside: BoolArray
+) -> Answer:
+    """The mean error inside less that outside."""
+    raters = labels.raters
+    shares = NOBODY if raters is None else raters.shares
+    arm = np.where(inside, 1, -1)
+    sample = Sample.of(error, labels.unit, arm=arm, shares=shares)
+    reach = labels.reach
+    scale = None
+    if reach is not None and (labels.same_units or labels.passing is not None):
+        scale = (-reach, reach)
+    return contrast(sample, scale=scale, severity=severity).alone
 
 
 def worst_of(labels: Labels) -> tuple[tuple[str, ...], tuple[float, ...]]:
     """Ids of the largest disagreements, and score less rating there; ties as the labels are."""
     error = errors_of(labels)
-    order = [
-        i
-        for i in np.argsort(-np.abs(error), kind="stable")[:WORST].tolist()
-        if error[i]
-    ]
-    return tuple(labels.ids[i] for i in order), tuple(error[order].tolist())
+    order = np.argsort(-np.abs(error), kind="stable")[:WORST]
+    order = order[error[order] != 0]
+    return picked(labels.ids, order), tuple(error[order].tolist())

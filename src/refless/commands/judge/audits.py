@@ -3,13 +3,14 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 import numpy as np
 
 from refless.commands.judge.audit import Audit, audit
 from refless.commands.judge.metrics_compared import Level
+from refless.commands.judge.question import Question, with_scores
 from refless.commands.judge.repeated import Runs, ScoreChange, drift_of, runs_of
 from refless.commands.judge_shift import judge_said
 from refless.commands.parameters import Rows, names_in
@@ -22,25 +23,23 @@ from refless.commands.rows import (
     outputs_of,
 )
 from refless.commands.warnings import note
-from refless.data.design import Design, joined
+from refless.data.design import joined
 from refless.data.human import unscaled
-from refless.data.records import Predictions, RatedPool, Texts
-from refless.data.records import scored as by_name
-from refless.data.tables import Reading, ScoredRead, read_scored
+from refless.data.records import Predictions, RatedPool, Texts, picked
+from refless.data.tables import ScoredRead
 from refless.data.tables.ratings import means_errors
-from refless.data.tables.roles import Kind
 from refless.evaluation.annotators import columns_of
 from refless.evaluation.groups import codes
 from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.labels import OTHER_UNITS, AllRows, Labels
 from refless.evaluation.random_draw import RandomDraw, random_draw
-from refless.evaluation.raters import Raters, votes_of
-from refless.evaluation.scales import bars_of
+from refless.evaluation.raters import votes_of
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.dialect import SCALE, Blank, called
 from refless.registry.errors import UsageError
+from refless.registry.plural import counted
 from refless.stats.answers import Estimate
 from refless.stats.contrast import VERDICTS
 
@@ -49,114 +48,6 @@ SELECTED = (
     "do not hold: rate rows that are drawn at random."
 )
 LENGTHS = ("short", "middling", "long")
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked of every judge.
-
-    Attributes:
-        read: the rows; human: the rated ones; design: what belongs together among the rated rows
-            and the others, one after the other.
-        passing: from where on is passed, as the user says; by: columns of slices; own: pattern of
-            the systems of the judge's own family; lower: score columns that are turned.
-        mass: how many outputs in use each rated row, and each other, stands for; None for alike.
-    """
-
-    read: ScoredRead
-    human: Predictions
-    design: Design
-    passing: float | None
-    by: tuple[str, ...]
-    own: str | None
-    seed: int
-    lower: tuple[str, ...] = ()
-    mass: tuple[FloatArray, FloatArray] | None = None
-
-    def unrated(self, name: str) -> FloatArray:
-        """[m] a judge's scores of the rows without a rating."""
-        return self.turned(name, _unrated(self.read, name))
-
-    def turned(self, name: str, scores: FloatArray) -> FloatArray:
-        """A judge's scores, higher ones being better."""
-        return turned(self.read, name, scores) if name in self.lower else scores
-
-    @property
-    def raters(self) -> Raters | None:
-        """Who rated which row; None if that is not known."""
-        return Raters.of(self.read.pool)
-
-    @property
-    def ratings(self) -> FloatArray:
-        """[n] ratings in the raters' units."""
-        return unscaled(self.human.human, self.read.pool.scale)
-
-    def bars(self, name: str) -> tuple[float, float] | None:
-        """From where on a rating, and a judge's score, is a pass: see `bars_of`."""
-        pool = self.read.pool
-        scores = self.read.scores[name]
-        column = np.concatenate([self.turned(name, scores), self.unrated(name)])
-        column = column[~np.isnan(column)]
-        return bars_of(
-            self.ratings, pool.ratings.values, column, pool.scale, self.passing
-        )
-
-    @property
-    def rated_unit(self) -> IntArray:
-        """[n] what each rated row was drawn with."""
-        return self.design.unit[: len(self.human)]
-
-
-def _unrated(read: ScoredRead, name: str) -> FloatArray:
-    return read.unrated.score(name) if len(read.unrated) else np.zeros(0)
-
-
-def turned(read: ScoredRead, name: str, scores: FloatArray) -> FloatArray:
-    """Scores of which lower ones are better the other way round, on the scale that they have."""
-    column = np.concatenate([read.scores[name], _unrated(read, name)])
-    values = {*column[~np.isnan(column)].tolist()}
-    low, high = (
-        (0.0, 1.0) if values <= {*VERDICTS} else read.pool.scale or (math.inf, math.inf)
-    )
-    return np.asarray(
-        (low + high if low <= min(values) <= max(values) <= high else 0.0) - scores
-    )
-
-
-def with_mix(
-    rated: Rows, reading: Reading, kind: Kind
-) -> tuple[ScoredRead, tuple[FloatArray, FloatArray] | None]:
-    """The rows, and what each rated one and each other counts if a column says so.
-
-    Raises:
-        UsageError: a row counts less than nothing, or nobody knows how much.
-    """
-    columns = reading.columns
-    mix = reading.columns.mix
-    if mix is None:
-        return read_scored(rated, reading, kind), None
-    both = replace(columns, score=tuple(sorted({*columns.score, mix})))
-    read = read_scored(rated, replace(reading, columns=both), kind)
-    mass = read.scores[mix], np.asarray(read.unrated.score(mix))
-    for ids, column in zip((read.pool.ids, read.unrated.ids), mass, strict=True):
-        for row in np.flatnonzero(~(column >= 0))[:1].tolist():
-            raise UsageError(
-                f"{called('columns', {'mix': mix})}: {column[row]:g} of id '{ids[row]}' is no "
-                "number from 0"
-            )
-    if not mass[0].any():
-        raise UsageError(
-            f"{called('columns', {'mix': mix})}: no rated row counts more than 0"
-        )
-    scores = {name: column for name, column in read.scores.items() if name != mix}
-    return replace(
-        read, scores=scores, unrated=read.unrated.with_scores(tuple(scores))
-    ), mass
-
-
-def with_scores(read: ScoredRead) -> RatedPool:
-    """The rated texts with their scores."""
-    return replace(read.pool, **by_name(read.scores))
 
 
 def audits_of(
@@ -170,16 +61,7 @@ def audits_of(
     note_ratings(rated)
     note_codes(rated, unrated)
     _note_unscored(question, rated)
-    split = int((question.ratings == 0.5).sum())
-    if (
-        split
-        and question.passing is None
-        and {*rated.ratings.values.tolist()} <= {*VERDICTS}
-    ):
-        note(
-            f"{split} texts, on which annotators are split evenly, pass; "
-            f"{called('passing', 0.51)} fails them"
-        )
+    _note_evenly_split(question)
     draw = _draw(question, rated)
     note(draw_remark(draw, SELECTED))
     audits = []
@@ -196,13 +78,25 @@ def audits_of(
         labels = labels_of(question, shift.name, column)
         labels = replace(labels, shifted=shift.outside, selected=draw.by_content)
         order = ranked.get(shift.name, _no_order(question.human))
-        audits.append(audit(labels, order, question.seed))
-        note(_upside_down(audits[-1], question.lower))
+        judged = audit(labels, order, question.seed)
+        note(_upside_down(judged, question.lower))
+        audits.append(judged)
     return tuple(audits)
 
 
+def _note_evenly_split(question: Question) -> None:
+    """Says that texts pass on whose verdicts annotators are split evenly."""
+    split = int((question.ratings == 0.5).sum())
+    single = {*question.read.pool.ratings.values.tolist()}
+    if split and question.passing is None and single <= {*VERDICTS}:
+        note(
+            f"{split} texts, on which annotators are split evenly, pass; "
+            f"{called('passing', 0.51)} fails them"
+        )
+
+
 def _upside_down(judged: Audit, lower: Sequence[str]) -> str:
-    """That a judge seems to mean by high what people mean by low; nothing where it does not."""
+    """The remedy if a judge seems to mean by high what people mean by low; "" if it does not."""
     name = judged.name
     remedy = f"{called('lower_is_better', name)} turns it"
     if name in lower:
@@ -213,12 +107,8 @@ def _upside_down(judged: Audit, lower: Sequence[str]) -> str:
     ):
         if measure in judged.measures and judged.measures[measure].interval[1] < 0:
             return f"{name} {how}: {remedy}"
-    spearman = judged.measures.get("spearman")
-    if (
-        name in lower
-        or not means_errors(name)
-        or (spearman and spearman.interval[0] > 0)
-    ):
+    spearman = judged.measures.get("spearman", Estimate(value=math.nan))
+    if name in lower or not means_errors(name) or spearman.interval[0] > 0:
         return ""
     return f"{name}: if lower is better, as the name says, {remedy}"
 
@@ -231,11 +121,11 @@ def _note_unscored(question: Question, rated: RatedPool) -> None:
     for name in rated.score_names:
         without = np.isnan(rated.score(name))
         if FEWEST <= without.sum() <= len(rated) - FEWEST:
-            theirs = question.ratings[without].mean()
-            others = question.ratings[~without].mean()
+            mean_without = question.ratings[without].mean()
+            mean_scored = question.ratings[~without].mean()
             note(
-                f"{name}: people's mean rating is {theirs:.4g} of texts without a score and "
-                f"{others:.4g} of those with one; agreement is of these alone"
+                f"{name}: people's mean rating is {mean_without:.4g} of texts without a score and "
+                f"{mean_scored:.4g} of those with one; agreement is of these alone"
             )
 
 
@@ -249,14 +139,16 @@ def _draw(question: Question, rated: RatedPool) -> RandomDraw:
 
 
 def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
-    """What the judge and people said of the same rows, and what is a pass where something is."""
+    """The judge's scores beside people's ratings, with verdicts if a bar makes any."""
     labels = _rows_of(question, name, column)
     bars = question.bars(name)
     if bars is None:
         if question.passing is not None:
-            note(f"{name}: {OTHER_UNITS}, so {called('passing', question.passing)} makes no "
-                "verdicts of "
-                 "them: give both on one scale, or the scores as 1 and 0")  # fmt: skip
+            passing = called("passing", question.passing)
+            note(
+                f"{name}: {OTHER_UNITS}, so {passing} makes no verdicts of them: give both on one "
+                "scale, or the scores as 1 and 0"
+            )
         elif not labels.same_units:
             note(_in_other_units(labels))
         return labels
@@ -270,99 +162,109 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
 
 
 def _in_other_units(labels: Labels) -> str:
-    """What is compared where scores are in other units than the ratings, and what may be done."""
-    columns = {"scores": labels.judge, "ratings": labels.human}
+    """The ranges of scores and ratings whose units differ, and the remedy."""
+    judge = labels.judge
+    human = labels.human
     low, high = labels.ends
-    ends = {name: (column.min(), column.max()) for name, column in columns.items()}
-    ends["ratings"] = (min(low, ends["ratings"][0]), max(high, ends["ratings"][1]))
-    said = " and ".join(
-        f"{name} go from {a:g} to {b:g}" for name, (a, b) in ends.items()
-    )
+    low = min(low, human.min())
+    high = max(high, human.max())
+    scores = f"scores go from {judge.min():g} to {judge.max():g}"
+    ratings = f"ratings go from {low:g} to {high:g}"
     remedy = f"if they are on one scale after all, {called('scale', SCALE)} says so"
     if labels.scale is not None:
         remedy = "give both on one scale to compare more"
-    if any({*column.tolist()} <= {*VERDICTS} for column in columns.values()):
+    if any({*column.tolist()} <= {*VERDICTS} for column in (judge, human)):
         passing = called("passing", Blank("X"))
         remedy = f"beside verdicts {passing} says from where on the others pass"
-    return f"{labels.name}: {said}, so in other units, and ranks alone are compared; {remedy}"
-
-
-def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
-    """What the judge and people said of the same rows, in an order of their own."""
-    read = question.read
-    rows = np.flatnonzero(~np.isnan(column))
-    names = (read.pool.texts, read.pool.items, read.pool.systems)
-    keys = [codes(column)[rows] for column in names if column]
-    rows = rows[np.lexsort((*keys, column[rows], question.ratings[rows]))]
-    about = {
-        "system": read.pool.systems,
-        "source": read.pool.sources or read.pool.items,
-    }
-    within = {name: values for name, values in about.items() if len({*values}) > 1}
-    return Labels(
-        name=name,
-        human=question.ratings[rows],
-        judge=column[rows],
-        unit=question.rated_unit[rows],
-        raters=question.raters and question.raters.among(rows, len(read.pool)),
-        votes=votes_of(read.pool, rows),
-        every=_every_row(question, name, column),
-        scale=read.pool.scale,
-        slices={
-            name: _picked(values, rows) for name, values in _slices(question).items()
-        },
-        ids=_picked(read.pool.ids, rows),
-        within={name: _picked(values, rows) for name, values in within.items()},
-        people=_people(read.pool, rows),
+    return (
+        f"{labels.name}: {scores} and {ratings}, so in other units, and ranks alone are compared; "
+        f"{remedy}"
     )
 
 
-def _every_row(question: Question, name: str, column: FloatArray) -> AllRows:
-    """All rows, rated or not, in an order of their own."""
+def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
+    """Scores and ratings of the same rows, in canonical order."""
     pool = question.read.pool
+    ratings = question.ratings
+    raters = question.raters
+    rows = np.flatnonzero(~np.isnan(column))
+    keys = [key[rows] for key in _text_keys(pool)]
+    rows = rows[np.lexsort((*keys, column[rows], ratings[rows]))]
+    within = {"system": pool.systems, "source": pool.sources or pool.items}
+    several = {key: names for key, names in within.items() if len({*names}) > 1}
+    return Labels(
+        name=name,
+        human=ratings[rows],
+        judge=column[rows],
+        unit=question.rated_unit[rows],
+        raters=raters and raters.among(rows, len(pool)),
+        votes=votes_of(pool, rows),
+        every=_every_row(question, name, column),
+        scale=pool.scale,
+        slices=_at(rows, _slices(question)),
+        ids=picked(pool.ids, rows),
+        within=_at(rows, several),
+        people=_people(pool, rows),
+    )
+
+
+def _text_keys(texts: Texts) -> list[IntArray]:
+    """[n] numbers of the texts, items and systems, as far as there are any."""
+    columns = (texts.texts, texts.items, texts.systems)
+    return [codes(labels) for labels in columns if labels]
+
+
+def _at(
+    rows: IntArray, columns: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[str, ...]]:
+    """The columns at these rows."""
+    return {name: picked(tuple(values), rows) for name, values in columns.items()}
+
+
+def _every_row(question: Question, name: str, column: FloatArray) -> AllRows:
+    """All rows, rated or not, in canonical order."""
+    pool = question.read.pool
+    unrated = question.read.unrated
     n = len(pool)
-    m = len(question.read.unrated)
-    human = np.concatenate([question.ratings, np.full(m, math.nan)])
+    human = np.concatenate([question.ratings, np.full(len(unrated), math.nan)])
     judge = np.concatenate([column, question.unrated(name)])
+    keys = _text_keys(joined(pool, unrated))
     mass = None if question.mass is None else np.concatenate(question.mass)
-    texts = joined(pool, question.read.unrated)
-    keys = [
-        codes(labels) for labels in (texts.texts, texts.items, texts.systems) if labels
-    ]
-    weights = np.zeros(n + m) if mass is None else mass
+    weights = np.zeros(len(human)) if mass is None else mass
     order = np.lexsort((*keys, weights, judge, human))
     rated = order[order < n]
     place = np.flatnonzero(order < n)
-    raters = question.raters and question.raters.among(rated, n)
+    raters = question.raters
     return AllRows(
         human=human[order],
         judge=judge[order],
         unit=question.design.unit[order],
         mass=None if mass is None else mass[order],
-        raters=None if raters is None else raters.placed(place),
+        raters=raters and raters.among(rated, n).placed(place),
         votes=votes_of(pool, rated).placed(place),
     )
 
 
-def _picked(values: Sequence[str], rows: IntArray) -> tuple[str, ...]:
-    return tuple(values[i] for i in rows.tolist())
+def _family(systems: Sequence[str], pattern: str) -> list[str]:
+    """[n] "own" if a system is of the judge's family, else ""; raises UsageError if none is."""
+    if not systems:
+        raise UsageError(f"{called('own')}: the rated texts have no system column")
+    family = ["own" if fnmatchcase(name, pattern) else "" for name in systems]
+    if not any(family):
+        names = ", ".join(sorted({*systems}))
+        raise UsageError(
+            f"{called('own', pattern)} matches none of the systems: {names}"
+        )
+    return family
 
 
 def _slices(question: Question) -> dict[str, Sequence[str]]:
     """[n] values by column: those that the user names, else systems, tasks and lengths."""
     read = question.read
-    pool = question.read.pool
+    pool = read.pool
     slices: dict[str, Sequence[str]] = {}
-    if question.own is not None:
-        if not pool.systems:
-            raise UsageError(f"{called('own')}: the rated texts have no system column")
-        own = [fnmatchcase(system, question.own) for system in pool.systems]
-        if not any(own):
-            systems = ", ".join(sorted({*pool.systems}))
-            raise UsageError(
-                f"{called('own', question.own)} matches none of the systems: {systems}"
-            )
-        slices["family"] = ["own" if mine else "" for mine in own]
+    if question.family is not None:
+        slices["family"] = _family(pool.systems, question.family)
     if question.by:
         return slices | dict(read.slices)
     if len({*pool.systems}) > 1:
@@ -372,7 +274,8 @@ def _slices(question: Question) -> dict[str, Sequence[str]]:
     lengths = np.array([len(text.split()) for text in pool.texts])
     if read.texts and len({*lengths.tolist()}) > 1:
         ends = np.quantile(lengths, [1 / 3, 2 / 3])
-        slices["length"] = [LENGTHS[i] for i in np.searchsorted(ends, lengths).tolist()]
+        places = np.searchsorted(ends, lengths)
+        slices["length"] = [LENGTHS[place] for place in places.tolist()]
     return slices
 
 
@@ -390,24 +293,27 @@ def _ranked(human: Predictions, systems: Level) -> dict[str, Estimate]:
 
 
 def _no_order(human: Predictions) -> Estimate:
-    """That there are too few systems to be in any order."""
+    """An undefined share: there are too few systems to be in any order."""
     n = len({*human.system})
-    why = f"there {'is' if n == 1 else 'are'} {n or 'no'} system{'' if n == 1 else 's'}"
-    return Estimate(value=math.nan, undefined=why)
+    verb = "is" if n == 1 else "are"
+    systems = counted(n, "system") if n else "no systems"
+    return Estimate(value=math.nan, undefined=f"there {verb} {systems}")
 
 
 def _people(
     pool: RatedPool, rows: IntArray
 ) -> list[tuple[IntArray, FloatArray, FloatArray]]:
     """Of each annotator the places among these rows, the others' mean and the own ratings."""
-    place = np.full(len(pool), -1)
-    place[rows] = np.arange(len(rows))
+    row_place = np.full(len(pool), -1)
+    row_place[rows] = np.arange(len(rows))
     people = []
-    for _, texts, others, mine in columns_of(pool, leave_out=True):
-        order = np.argsort(place[texts], kind="stable")
-        order = order[place[texts][order] >= 0]
-        theirs, own = (unscaled(column[order], pool.scale) for column in (others, mine))
-        people.append((place[texts][order], theirs, own))
+    for column in columns_of(pool, leave_out=True):
+        place = row_place[column.rows]
+        order = np.argsort(place, kind="stable")
+        order = order[place[order] >= 0]
+        means = unscaled(column.human[order], pool.scale)
+        ratings = unscaled(column.scores[order], pool.scale)
+        people.append((place[order], means, ratings))
     return people
 
 
@@ -416,9 +322,8 @@ def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:
     names = sorted(question.read.scores.keys() & scores.keys())
     if len(names) < 2:
         raise UsageError(
-            f"{called('runs')} needs a {called('score_column')} for each run, a pattern "
-            f"such as 'judge_*', or a column "
-            "run whose rows are runs of one id"
+            f"{called('runs')} needs a {called('score_column')} for each run, a pattern such as "
+            "'judge_*', or a column run whose rows are runs of one id"
         )
     columns = np.stack([scores[name].segments for name in names], axis=1)
     return runs_of(
@@ -438,19 +343,18 @@ def drifts_in(
         )
     drifts = {}
     for name, column in question.read.scores.items():
+        rated = question.turned(name, column)
+        now = np.concatenate([rated, question.unrated(name)])
         old = question.turned(name, older.score(name))
+        past = np.where(at < 0, math.nan, old[at])
         bars = question.bars(name)
-        drifts[name] = drift_of(
-            np.concatenate([question.turned(name, column), question.unrated(name)]),
-            np.where(at < 0, math.nan, old[at]),
-            question.design.unit,
-            None if bars is None else bars[1],
-        )
+        passing = None if bars is None else bars[1]
+        drifts[name] = drift_of(now, past, question.design.unit, passing)
     return drifts
 
 
 def _places(read: ScoredRead, older: Texts) -> IntArray:
-    """[n + m] where each text is among older ones, -1 for nowhere.
+    """[n + m] the place of each text among older ones, -1 for nowhere.
 
     The same system answers the same item in the same words, under the same id; or, if that finds
     more, under any id, as ids that no file has are numbers of rows, but then there only once.
@@ -458,20 +362,21 @@ def _places(read: ScoredRead, older: Texts) -> IntArray:
 
     def keys(texts: Texts, *, ids: bool) -> list[tuple[str, ...]]:
         blank = ("",) * len(texts)
-        named = (
-            texts.ids if ids else blank,
-            texts.systems or blank,
-            texts.items or blank,
-        )
-        return [*zip(*named, texts.texts, strict=True)]
+        names = texts.ids if ids else blank
+        systems = texts.systems or blank
+        items = texts.items or blank
+        return [*zip(names, systems, items, texts.texts, strict=True)]
 
     places = []
     for ids in (True, False):
         past = keys(older, ids=ids)
         now = keys(read.pool, ids=ids) + keys(read.unrated, ids=ids)
-        twice = {
-            key for column in (now, past) for key, n in Counter(column).items() if n > 1
-        }
+        twice = _repeated(now) | _repeated(past)
         place = {key: i for i, key in enumerate(past) if key not in twice}
         places.append(np.array([place.get(key, -1) for key in now], dtype=np.int64))
     return max(places, key=lambda at: int((at >= 0).sum()))
+
+
+def _repeated(keys: Sequence[tuple[str, ...]]) -> set[tuple[str, ...]]:
+    """The keys that occur more than once."""
+    return {key for key, count in Counter(keys).items() if count > 1}

@@ -1,10 +1,10 @@
-"""What a judge may be used for, its numbers, and where it is wrong: the parts of its report."""
+"""The parts of a judge's report: its uses, its numbers, and where it is wrong."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from refless.commands.judge.audit import RATINGS, Audit
+from refless.commands.judge.audit import RATINGS, Audit, Slice
 from refless.commands.judge.numbers import NUMBERS
 from refless.commands.judge.repeated import Runs, ScoreChange
 from refless.data.human import unscaled
@@ -34,21 +34,18 @@ ANSWERS = {
 LEGEND = "Yes and no need the whole interval on one side of the bar."
 NOTHING = Estimate(value=math.nan)
 CLIPPED = 200  # letters of a rationale in a table
-NAME, NAMED = 30, 20  # columns of a terminal for a name; slices that are named
+NAME = 30  # columns of a terminal
+NAMED = 20  # slices that are named
 MOST_SLICES = 28  # of more, the clearest are in the table
 
 
 def use_of(audit: Audit) -> str:
     """One sentence on what a judge may be used for, for what not, and what cannot be told."""
     ratings = counted(audit.n, "rating")
-    by = {
-        answer: [
-            use
-            for use in audit.uses
-            if use.answer == answer and not use.estimate.undefined
-        ]
-        for answer in ANSWERS
-    }
+    by: dict[str, list[Use]] = {answer: [] for answer in ANSWERS}
+    for use in audit.uses:
+        if not use.estimate.undefined:
+            by[use.answer].append(use)
     parts = []
     if by["yes"]:
         parts.append(f"use {audit.name} to {_listed(by['yes'])}")
@@ -85,34 +82,30 @@ def _too(bias: Estimate, audit: Audit) -> str:
 
 
 def matrix_section(audits: Sequence[Audit]) -> Section:
-    """What each of several judges may be used for."""
+    """The uses of each of several judges."""
     names = labels([audit.name for audit in audits], NAME)
-    rows = tuple(
-        (names[audit.name], *(ANSWERS[use.answer] for use in audit.uses))
-        for audit in audits
-    )
-    header = ("May it", *(PURPOSES[use.purpose].short for use in audits[0].uses))
-    table = Table(header=header, rows=rows, numeric=(False,) * len(header))
+    rows = []
+    for audit in audits:
+        answers = [ANSWERS[use.answer] for use in audit.uses]
+        rows.append((names[audit.name], *answers))
+    purposes = [PURPOSES[use.purpose].short for use in audits[0].uses]
+    header = ("May it", *purposes)
+    table = Table(header=header, rows=tuple(rows), numeric=(False,) * len(header))
     return Section(title="Uses", table=table, lines=(LEGEND,))
 
 
 def uses_section(audit: Audit) -> Section:
     """Each use of a judge, with the number that the answer rests on."""
     uses = [use for use in audit.uses if not use.estimate.undefined]
-    rows = tuple(
-        (
-            PURPOSES[use.purpose].short,
-            ANSWERS[use.answer],
-            _cell(use.estimate),
-            _bar(use),
-            str(use.needed or "-"),
-        )
-        for use in uses
-    )
-    if not rows:
-        return Section(
-            title="Uses", lines=("These ratings do not tell what it may be used for.",)
-        )
+    if not uses:
+        line = "These ratings do not tell what it may be used for."
+        return Section(title="Uses", lines=(line,))
+    rows = []
+    for use in uses:
+        purpose = PURPOSES[use.purpose].short
+        needed = str(use.needed or "-")
+        cells = (purpose, ANSWERS[use.answer], cell(use.estimate), _bar(use), needed)
+        rows.append(cells)
     header = (
         f"May {clipped(audit.name, 16)}",
         "answer",
@@ -120,63 +113,33 @@ def uses_section(audit: Audit) -> Section:
         "bar",
         "ratings",
     )
-    table = Table(header=header, rows=rows, numeric=(False, False, True, False, True))
+    numeric = (False, False, True, False, True)
+    table = Table(header=header, rows=tuple(rows), numeric=numeric)
     measures = "; ".join(
         f"{PURPOSES[use.purpose].short}: {_title(use)}" for use in uses
     )
-    more = "Ratings: about how many would tell, if these do not."
-    line = f"The numbers: {measures}. {LEGEND} {more}"
+    ratings = "Ratings: about how many would tell, if these do not."
+    line = f"The numbers: {measures}. {LEGEND} {ratings}"
     return Section(title="Uses", table=table, lines=(line,))
 
 
 def _bar(use: Use) -> str:
-    """What a number is held against: a distance, or a least value."""
+    """The bar of a number: a distance, or a least value."""
     if PURPOSES[use.purpose].within:
         return f"within {use.bar:.3g}"
     return f"at least {use.bar:g}"
 
 
 def _title(use: Use) -> str:
-    """What people call the number that a use rests on."""
+    """The title of the number that a use rests on."""
     number = NUMBERS.get(use.measure)
     return use.measure if number is None else number.title
 
 
 def audit_sections(audit: Audit) -> tuple[Section, ...]:
     """A judge's numbers, its corrected means, its slices, and what is not claimed."""
-    people = {
-        name: each for name, each in audit.annotator.items() if not each.undefined
-    }
-    rows = tuple(
-        (
-            NUMBERS[name].title,
-            _cell(each),
-            *((_cell(people.get(name, NOTHING)),) if people else ()),
-            str(each.n),
-        )
-        for name, each in audit.measures.items()
-        if not each.undefined
-    )
-    reasons: dict[str, list[str]] = {}
-    for name, each in audit.measures.items():
-        if each.undefined:
-            reasons.setdefault(each.undefined, []).append(NUMBERS[name].title)
-    undefined = [
-        f"{', '.join(names)}: undefined, {why}." for why, names in reasons.items()
-    ]
-    usual = (
-        f"Its most frequent score is {audit.usual:g}, in {percent(audit.usual_share)} of all "
-        f"{counted(audit.n + audit.unlabelled, 'row')}."
-    )
-    if people:
-        usual += " One annotator: each against the mean of the others."
-    header = ("", "value [95 %]", *(("one annotator",) if people else ()), "rows")
     return (
-        Section(
-            title=audit.name,
-            lines=(usual, *undefined),
-            table=Table(header=header, rows=rows),
-        ),
+        _numbers(audit),
         *_confusion(audit.table, several=bool(audit.annotator)),
         *_means(audit),
         *_slices(audit),
@@ -184,7 +147,43 @@ def audit_sections(audit: Audit) -> tuple[Section, ...]:
     )
 
 
-def _cell(estimate: Estimate) -> str:
+def _numbers(audit: Audit) -> Section:
+    """A judge's numbers, beside those of one annotator if there are any."""
+    people = {
+        name: estimate
+        for name, estimate in audit.annotator.items()
+        if not estimate.undefined
+    }
+    share = percent(audit.usual_share)
+    every = counted(audit.n + audit.unlabelled, "row")
+    usual = f"Its most frequent score is {audit.usual:g}, in {share} of all {every}."
+    header = ["", "value [95 %]", "rows"]
+    if people:
+        usual += " One annotator: each against the mean of the others."
+        header.insert(2, "one annotator")
+    rows = []
+    for name, estimate in audit.measures.items():
+        if not estimate.undefined:
+            cells = [NUMBERS[name].title, cell(estimate), str(estimate.n)]
+            if people:
+                cells.insert(2, cell(people.get(name, NOTHING)))
+            rows.append(tuple(cells))
+    table = Table(header=tuple(header), rows=tuple(rows))
+    lines = (usual, *_undefined(audit.measures))
+    return Section(title=audit.name, lines=lines, table=table)
+
+
+def _undefined(measures: Mapping[str, Estimate]) -> list[str]:
+    """The reasons why numbers are undefined, with the titles of these."""
+    titles: dict[str, list[str]] = {}
+    for name, estimate in measures.items():
+        if estimate.undefined:
+            titles.setdefault(estimate.undefined, []).append(NUMBERS[name].title)
+    return [f"{', '.join(of)}: undefined, {why}." for why, of in titles.items()]
+
+
+def cell(estimate: Estimate) -> str:
+    """`0.316 [0.181, 0.440]`, as of `with_interval`."""
     return with_interval(estimate.value, estimate.interval)
 
 
@@ -203,7 +202,7 @@ def _confusion(table: Confusion | None, *, several: bool) -> tuple[Section, ...]
 def _means(audit: Audit) -> tuple[Section, ...]:
     if len(audit.means) < 2:
         return ()
-    what = "Share of passes" if audit.passing is not None else "Mean rating"
+    mean_of = "Share of passes" if audit.passing is not None else "Mean rating"
     order = sorted(audit.means, key=lambda name: name != audit.first)
     means = [audit.means[name] for name in order]
     values = with_intervals(
@@ -220,68 +219,71 @@ def _means(audit: Audit) -> tuple[Section, ...]:
     if not audit.first:
         to_print = "none is the one to print: see what is not claimed"
     line = f"Of all {every}, {rated} of them rated; {to_print}."
-    return (
-        Section(
-            title=f"{what} of all rows by {audit.name}", table=table, lines=(line,)
-        ),
-    )
+    title = f"{mean_of} of all rows by {audit.name}"
+    return (Section(title=title, table=table, lines=(line,)),)
 
 
 def _slices(audit: Audit) -> tuple[Section, ...]:
-    lines = []
-    if audit.few:
-        more = f" and {len(audit.few) - NAMED} more" if len(audit.few) > NAMED else ""
-        named = ", ".join(audit.few[:NAMED])
-        lines.append(f"Fewer than 10 ratings, not tested: {named}{more}.")
+    title = f"Where {audit.name} errs"
+    untested = _untested(audit.few)
     if not audit.slices:
-        return (
-            (Section(title=f"Where {audit.name} errs", lines=(*lines,)),)
-            if lines
-            else ()
-        )
-    slices = audit.slices[:MOST_SLICES]
-    names = labels([part.name for part in slices], NAME)
-    gaps = [part.gap for part in slices]
-    rows = tuple(
-        zip(
-            [names[part.name] for part in slices],
-            [str(part.n) for part in slices],
-            numbers([part.error for part in slices]),
-            with_intervals([gap.value for gap in gaps], [gap.interval for gap in gaps]),
-            [p_value(part.p_holm) for part in slices],
-            strict=True,
-        )
-    )
+        return (Section(title=title, lines=untested),) if untested else ()
+    significant = [part.name for part in audit.slices if part.significant]
     differs = "Nowhere is its error shown to differ."
-    if shown := [part.name for part in audit.slices if part.shown]:
-        differs = f"Its error differs in: {', '.join(shown)}."
+    if significant:
+        differs = f"Its error differs in: {', '.join(significant)}."
     legend = "Error: mean of score minus rating; gap: this minus that elsewhere; p after Holm."
+    lines = [differs, legend, *untested]
+    slices = audit.slices[:MOST_SLICES]
     if len(audit.slices) > len(slices):
         lines.append(
             f"The {len(slices)} clearest of {len(audit.slices)} slices, smallest p first."
         )
-    lines = [differs, legend, *lines]
-    table = Table(header=("slice", "ratings", "error", "gap [95 %]", "p"), rows=rows)
-    return (Section(title=f"Where {audit.name} errs", table=table, lines=(*lines,)),)
+    table = _slice_table(slices)
+    return (Section(title=title, table=table, lines=tuple(lines)),)
+
+
+def _untested(names: Sequence[str]) -> tuple[str, ...]:
+    """The slices with too few labels, if there are any."""
+    if not names:
+        return ()
+    named = ", ".join(names[:NAMED])
+    if len(names) > NAMED:
+        named += f" and {len(names) - NAMED} more"
+    return (f"Fewer than 10 ratings, not tested: {named}.",)
+
+
+def _slice_table(slices: Sequence[Slice]) -> Table:
+    """Each slice with the judge's error there, and the gap to elsewhere."""
+    names = labels([part.name for part in slices], NAME)
+    errors = numbers([part.error for part in slices])
+    gaps = with_intervals(
+        [part.gap.value for part in slices], [part.gap.interval for part in slices]
+    )
+    rows = tuple(
+        (names[part.name], str(part.n), error, gap, p_value(part.p_holm))
+        for part, error, gap in zip(slices, errors, gaps, strict=True)
+    )
+    return Table(header=("slice", "ratings", "error", "gap [95 %]", "p"), rows=rows)
 
 
 def runs_lines(runs: Runs) -> tuple[str, str]:
     """Whether a judge says the same twice, and what its runs bring together."""
     return (
-        f"{runs.runs} runs over {counted(runs.n, 'row')}: not all the same on {_cell(runs.flips)} "
+        f"{runs.runs} runs over {counted(runs.n, 'row')}: not all the same on {cell(runs.flips)} "
         f"of them; standard deviation from run to run {number(runs.sd)}."
     ), (
-        f"{NUMBERS[runs.measure].title} with people: {_cell(runs.single)} by one run, "
-        f"{_cell(runs.together)} by all {runs.runs} together."
+        f"{NUMBERS[runs.measure].title} with people: {cell(runs.single)} by one run, "
+        f"{cell(runs.together)} by all {runs.runs} together."
     )
 
 
 def drift_section(drifts: Mapping[str, ScoreChange]) -> tuple[Section, ...]:
-    """What changed since before."""
+    """The change of each judge since the earlier scores."""
     if not drifts:
         return ()
     rows = tuple(
-        (name, str(drift.n), _cell(drift.change), _cell(drift.flips))
+        (name, str(drift.n), cell(drift.change), cell(drift.flips))
         for name, drift in drifts.items()
     )
     header = ("judge", "texts", "change of the mean [95 %]", "changed [95 %]")
@@ -291,57 +293,50 @@ def drift_section(drifts: Mapping[str, ScoreChange]) -> tuple[Section, ...]:
 
 def chapter(audit: Audit, worst: Section) -> tuple[Section, ...]:
     """One of several judges on a page: all of it under its name, folded away."""
-    first, *rest = uses_section(audit), *audit_sections(audit), worst
-    titles = ["" if part.title == audit.name else part.title for part in rest]
-    return (
-        replace(first, title=audit.name, folded=True),
-        *(
-            replace(
-                part, title="", lines=(*([f"{title}:"] if title else []), *part.lines)
-            )
-            for part, title in zip(rest, titles, strict=True)
-        ),
-    )
+    sections = [replace(uses_section(audit), title=audit.name, folded=True)]
+    for part in (*audit_sections(audit), worst):
+        lines = part.lines
+        if part.title not in {"", audit.name}:
+            lines = (f"{part.title}:", *lines)
+        sections.append(replace(part, title="", lines=lines))
+    return tuple(sections)
 
 
 def worst_sections(
     audits: Sequence[Audit], pool: RatedPool, rationales: Sequence[str]
 ) -> tuple[TextStore, tuple[Section, ...]]:
     """The texts on which judges and people are farthest apart, and where they are stored."""
-    human = unscaled(pool.human, pool.scale).tolist()
-    rows = {name: row for row, name in enumerate(pool.ids)}
-    every = dict.fromkeys(name for each in audits for name in each.worst)
-    places = {name: place for place, name in enumerate(every)}
-    stored = tuple(
-        Stored(id=name, cells=(number(human[rows[name]]),), text=pool.texts[rows[name]])
-        for name in places
-    )
-    store = TextStore(header=("people",), texts=stored, title="The texts shown here")
+    ratings = unscaled(pool.human, pool.scale).tolist()
+    human = dict(zip(pool.ids, ratings, strict=True))
+    texts = dict(zip(pool.ids, pool.texts, strict=True))
+    why = dict(zip(pool.ids, rationales, strict=False))  # there may be none
+    header = ["id", "people", "judge minus people", "text"]
+    if rationales:
+        header.insert(-1, "why")
+    stored: dict[str, Stored] = {}
     sections = []
     for audit in audits:
-        worst = [rows[name] for name in audit.worst]
-        why = [
-            (clipped(rationales[row], CLIPPED),) if rationales else () for row in worst
-        ]
-        cells = tuple(
-            (pool.ids[row], number(human[row]), number(error), *reason)
-            for row, error, reason in zip(worst, audit.errors, why, strict=True)
+        cells = []
+        for name, error in zip(audit.worst, audit.errors, strict=True):
+            rating = number(human[name])
+            stored[name] = Stored(id=name, cells=(rating,), text=texts[name])
+            row = [name, rating, number(error)]
+            if rationales:
+                row.append(clipped(why[name], CLIPPED))
+            cells.append(tuple(row))
+        line = "They agree on every row."
+        if cells:
+            line = "The rows on which judge and people are farthest apart."
+        order = [*stored]
+        section = Section(
+            title=f"Worst disagreements of {audit.name}",
+            lines=(line,),
+            texts=tuple(order.index(name) for name in audit.worst),
+            cells=tuple(cells),
+            header=tuple(header),
         )
-        header = (
-            "id",
-            "people",
-            "judge minus people",
-            *(["why"] if rationales else []),
-            "text",
-        )
-        line = "The rows on which judge and people are farthest apart."
-        sections.append(
-            Section(
-                title=f"Worst disagreements of {audit.name}",
-                lines=(line if cells else "They agree on every row.",),
-                texts=tuple(places[name] for name in audit.worst),
-                cells=cells,
-                header=header,
-            )
-        )
+        sections.append(section)
+    store = TextStore(
+        header=("people",), texts=tuple(stored.values()), title="The texts shown here"
+    )
     return store, tuple(sections)

@@ -6,30 +6,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from refless.commands.judge.audit import Audit
+from refless.commands.judge.document import cell
 from refless.commands.judge.numbers import NUMBERS
 from refless.commands.judge.repeated import ScoreChange
 from refless.commands.warnings import note
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.report.result import Gated, GateRecord, decided
-from refless.report.wording import with_interval
 from refless.stats.answers import Estimate
 
 
 def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
     """(measure, >= or <=, value) of each part; raises UsageError for what is none."""
-    parts = [part.strip() for part in (words or "").split(",") if part.strip()]
+    parts = map(str.strip, (words or "").split(","))
     result = []
-    for part in parts:
+    for part in filter(None, parts):
         match = re.fullmatch(r"(\w+)\s*(>=|<=)\s*(-?\d*\.?\d+)", part)
         if match is None or match[1] not in NUMBERS:
             names = ", ".join(NUMBERS)
             raise UsageError(
                 f"{called('require')} needs MEASURE>=NUMBER, got '{part}'; measures: {names}"
             )
-        name = match[1]
-        sign = match[2]
-        bar = float(match[3])
+        name, sign, value = match.groups()
+        bar = float(value)
         if NUMBERS[name].signed and (sign == ">=" or bar < 0):
             raise UsageError(
                 f"{called('require', part)}: the size of the {name} is what counts; {name}<=0.2"
@@ -42,9 +41,9 @@ def gated(
     audits: Sequence[Audit],
     required: Sequence[tuple[str, str, float]],
     drifts: Mapping[str, ScoreChange],
-    most: float | None,
+    max_drift: float | None,
 ) -> GateRecord:
-    """What became of the gates: the worst of them decides, and its reason is noted."""
+    """The verdict of the worst gate, whose reason is noted."""
     gates: list[tuple[Gated, str]] = []
     for judge in audits:
         for name, sign, bar in required:
@@ -54,9 +53,10 @@ def gated(
                 value = _size_of(value)
                 measure = f"size of the {name}"
             gates.append(_reached(f"{judge.name}: {measure}", value, sign, bar))
-    for name, drift in drifts.items() if most is not None else ():
-        moved = f"{name}: size of the change of the mean score"
-        gates.append(_reached(moved, _size_of(drift.change), "<=", most or 0.0))
+    if max_drift is not None:
+        for name, drift in drifts.items():
+            moved = f"{name}: size of the change of the mean score"
+            gates.append(_reached(moved, _size_of(drift.change), "<=", max_drift))
     worst_first: tuple[Gated, ...] = ("failed", "undecided", "passed")
     for verdict in worst_first:
         reasons = [reason for kind, reason in gates if kind == verdict]
@@ -91,5 +91,4 @@ def _reached(name: str, estimate: Estimate, sign: str, bar: float) -> tuple[Gate
             verdict,
             f"{name} has no interval ({estimate.undefined or 'too few rows'})",
         )
-    value = with_interval(estimate.value, estimate.interval)
-    return verdict, f"{name} {value}, wanted {sign} {bar:g}"
+    return verdict, f"{name} {cell(estimate)}, wanted {sign} {bar:g}"

@@ -15,7 +15,7 @@ from refless.commands.judge.pairs import (
     pairwise_accuracy,
     tie_threshold,
 )
-from refless.commands.judge.systems import SystemTable, ranked_by, system_table
+from refless.commands.judge.systems import ranked_by, system_table
 from refless.data.records import Predictions
 from refless.evaluation.differences import difference
 from refless.evaluation.groups import codes
@@ -149,10 +149,10 @@ class How:
 def meta(
     human: Predictions,
     scores: Mapping[str, Scores],
-    how: How | None = None,
+    how: How,
     raters: Raters | None = None,
 ) -> Meta:
-    """How far metrics agree with people, at segment and at system level.
+    """The agreement of metrics with people, at segment and at system level.
 
     A system's human score is the mean over its segments, a metric's what its statistics combine to.
     Segments of one group, or of one item, are resampled and permuted together, as they err together
@@ -169,10 +169,8 @@ def meta(
     Raises:
         UsageError: no metric, or lengths that differ.
     """
-    how = how or How()
-    if not scores or any(
-        len(metric.segments) != len(human) for metric in scores.values()
-    ):
+    sizes = {len(metric.segments) for metric in scores.values()}
+    if sizes != {len(human)}:
         raise UsageError(
             f"meta needs metrics with one score for each of {len(human)} segments"
         )
@@ -195,64 +193,58 @@ def _segments(
     metrics = {}
     for name, column in columns.items():
         rows = np.flatnonzero(~np.isnan(column))
-        judged = human.human[rows], column[rows]
-        drawn = None if clusters is None else clusters[rows]
-        known = None if raters is None else raters.among(rows, len(human))
+        people = human.human[rows]
+        judge = column[rows]
+        units = None if clusters is None else clusters[rows]
+        groups = None if items is None else items[rows]
+        row_raters = None if raters is None else raters.among(rows, len(human))
         estimates = {
-            measure: rated_coefficient(measure, *judged, drawn, known)
+            measure: rated_coefficient(measure, people, judge, units, row_raters)
             for measure in ("spearman", "pearson")
         }
-        groups = None if items is None else items[rows]
-        metrics[name] = _described(name, *judged, estimates, groups, drawn)
+        metrics[name] = _described(name, people, judge, estimates, groups, units)
 
-    units = len(human) if clusters is None else len(np.unique(clusters))
+    n_units = len(human) if clusters is None else len(np.unique(clusters))
     compared = _comparisons(human.human, columns, metrics, how, clusters)
-    return _level("segment", len(human), metrics, compared, units)
+    return _level("segment", len(human), metrics, compared, n_units)
 
 
 def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Level:
     n = len(set(human.system))
+    if not human.system:
+        return Level(name="system", undefined="there is no system column")
     if n < FEWEST_SYSTEMS:
         few = f"{n} systems are too few to correlate"
-        return Level(
-            name="system",
-            undefined=few if human.system else "there is no system column",
-        )
+        return Level(name="system", undefined=few)
     table = system_table(human, scores, how.seed, how.resamples)
     units = len({*(human.group or human.id)})
     metrics = {}
     for name, column in table.columns.items():
-        scored = ~np.isnan(column)
-        judged = table.human[scored], column[scored]
-        estimates = {"accuracy": _in_order(table, name, len(human), units)}
+        scored = ~np.isnan(column[0])
+        n_scored = int(scored.sum())
+        people = table.human[0, scored]
+        judge = column[0, scored]
+        estimates = {"accuracy": ranked_by(table.human, column, len(human), units)}
         for measure in ("spearman", "pearson"):
-            value = COEFFICIENTS[measure].value(*judged)
+            value = COEFFICIENTS[measure].value(people, judge)
             drawn = percentile_interval(table.drawn(name, measure))
             estimates[measure] = Estimate(value=value, interval=reflected(value, drawn))
+        few = "it scored too few systems" if n_scored < FEWEST_SYSTEMS else ""
         metrics[name] = Agreeing(
             name=name,
-            n_scored=int(scored.sum()),
+            n_scored=n_scored,
             **_values_of(estimates),
             tie_threshold=math.nan,
             tie_accuracy=math.nan,
             chance=COIN,
-            undefined=""
-            if scored.sum() >= FEWEST_SYSTEMS
-            else "it scored too few systems",
+            undefined=few,
         )
 
     return _level("system", n, metrics, (), units)
 
 
-def _in_order(table: SystemTable, name: str, n: int, units: int) -> Estimate:
-    """The share of pairs of systems that a metric has in people's order, a tie half a pair."""
-    people = np.vstack([table.human, table.human_drawn])
-    judge = np.vstack([table.columns[name], table.columns_drawn[name]])
-    return ranked_by(people, judge, n, units)
-
-
 def _values_of(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
-    """Numbers and their intervals as `Agreeing` names them."""
+    """Numbers and their intervals by their names in `Agreeing`."""
     values = {name: estimate.value for name, estimate in estimates.items()}
     ends = {
         f"{name}_interval": estimate.interval for name, estimate in estimates.items()
@@ -311,13 +303,13 @@ def _pairs_right(
     """
     value = pairwise_accuracy(human, column, groups=groups)
     tau = 2 * value - 1
-    error = 2 * influence_error(
-        accuracy_influence(human, column, groups=groups), clusters
-    )
+    influence = accuracy_influence(human, column, groups=groups)
+    error = 2 * influence_error(influence, clusters)
     if not error > 0 or not abs(tau) < 1:
         return Estimate(value=value, n=len(human))
     low, high = around(tau, error / (1 - tau * tau))
-    return Estimate(value=value, interval=((1 + low) / 2, (1 + high) / 2), n=len(human))
+    interval = ((1 + low) / 2, (1 + high) / 2)
+    return Estimate(value=value, interval=interval, n=len(human))
 
 
 def _level(
@@ -334,9 +326,11 @@ def _level(
     ends = UNDEFINED
     if defined:
         triple = (defined[0].spearman, *defined[0].spearman_interval)
-        value, low, high = np.arctanh(np.clip(triple, -PERFECT, PERFECT)).tolist()
-        low, high = np.tanh(of_best(value, (low, high), len(defined), units)).tolist()
-        ends = low, high
+        clipped = np.clip(triple, -PERFECT, PERFECT)
+        z, low, high = np.arctanh(clipped).tolist()
+        widened = of_best(z, (low, high), len(defined), units)
+        low, high = np.tanh(widened).tolist()
+        ends = (low, high)
     return Level(
         name=name,
         n=n,
@@ -349,7 +343,9 @@ def _level(
 
 
 def _place(metric: Agreeing) -> tuple[float, str]:
-    return (math.inf if math.isnan(metric.spearman) else -metric.spearman), metric.name
+    if math.isnan(metric.spearman):
+        return math.inf, metric.name
+    return -metric.spearman, metric.name
 
 
 def _comparisons(
@@ -360,38 +356,46 @@ def _comparisons(
     clusters: IntArray | None,
 ) -> tuple[MetricComparison, ...]:
     """Every pair of metrics, from the best on, with p-values corrected over the pairs."""
-
-    def compared(names: tuple[str, str]) -> MetricComparison:
-        """On their common rows; whichever has the larger correlation there is first."""
-        rows = np.flatnonzero(~np.isnan(columns[names[0]] + columns[names[1]]))
-        people = human[rows]
-        values = {name: spearman(people, columns[name][rows]) for name in names}
-        if values[names[1]] > values[names[0]]:
-            names = names[1], names[0]
-        judged = people, *(columns[name][rows] for name in names)
-        drawn = None if clusters is None else clusters[rows]
-        rng = np.random.default_rng(how.seed)
-        gap = difference(
-            "spearman", *judged, clusters=drawn, seed=how.seed, resamples=how.resamples
-        )
-        p = permutation_p(
-            *judged, rng=rng, permutations=how.permutations, clusters=drawn
-        )
-        return MetricComparison(
-            first=names[0],
-            second=names[1],
-            n=len(rows),
-            difference=values[names[0]] - values[names[1]],
-            difference_interval=gap.interval,
-            permutation_p=p,
-        )
-
     ranked = sorted(columns, key=lambda name: _place(metrics[name]))
-    pairs = [compared(pair) for pair in combinations(ranked, 2)]
+    pairs = [
+        _compared(human, columns, names, how, clusters)
+        for names in combinations(ranked, 2)
+    ]
     corrected = holm(np.array([pair.permutation_p for pair in pairs])).tolist()
     return tuple(
         replace(pair, permutation_p_holm=p, better=p < LEVEL and pair.difference > 0)
         for pair, p in zip(pairs, corrected, strict=True)
+    )
+
+
+def _compared(
+    human: FloatArray,
+    columns: Mapping[str, FloatArray],
+    names: tuple[str, str],
+    how: How,
+    clusters: IntArray | None,
+) -> MetricComparison:
+    """Two metrics on their common rows; the one with the larger correlation there is first."""
+    ahead, behind = names
+    rows = np.flatnonzero(~np.isnan(columns[ahead] + columns[behind]))
+    people = human[rows]
+    values = {name: spearman(people, columns[name][rows]) for name in names}
+    if values[behind] > values[ahead]:
+        behind, ahead = names
+    judged = (people, columns[ahead][rows], columns[behind][rows])
+    units = None if clusters is None else clusters[rows]
+    gap = difference(
+        "spearman", *judged, clusters=units, seed=how.seed, resamples=how.resamples
+    )
+    rng = np.random.default_rng(how.seed)
+    p = permutation_p(*judged, rng=rng, permutations=how.permutations, clusters=units)
+    return MetricComparison(
+        first=ahead,
+        second=behind,
+        n=len(rows),
+        difference=values[ahead] - values[behind],
+        difference_interval=gap.interval,
+        permutation_p=p,
     )
 
 
@@ -403,10 +407,9 @@ def _items(human: Predictions) -> IntArray | None:
 
 def _canonical(human: Predictions, scores: Mapping[str, Scores]) -> IntArray:
     """[n] rows in an order of their own; rows that tie are interchangeable."""
-    names = [
-        codes(column) for column in (human.item, human.system, human.group) if column
-    ]
+    names = (human.item, human.system, human.group)
+    numbers = [codes(column) for column in names if column]
     metrics = [metric for _, metric in sorted(scores.items())]
-    statistics = [column for metric in metrics for column in metric.statistics.T]
     columns = [metric.segments for metric in metrics]
-    return np.lexsort((*statistics, *columns, *names, human.human))
+    statistics = np.hstack([metric.statistics for metric in metrics]).T
+    return np.lexsort((*statistics, *columns, *numbers, human.human))

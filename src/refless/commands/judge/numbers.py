@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from refless.evaluation.groups import codes
 from refless.evaluation.labels import (
     OTHER_UNITS,
     Labels,
@@ -26,9 +27,7 @@ from refless.stats.correlation import ranks
 from refless.stats.left_out import correlated, root_mean_square
 from refless.stats.verdicts import ac1, alpha, cells_of, kappa, of_table
 
-Computed = Callable[
-    [Labels, int], Estimate | None
-]  # of a seed; None where it is not asked
+Computed = Callable[[Labels, int], Estimate | None]  # of a seed; None if undefined
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Number:
     Attributes:
         title: what people call it.
         asks: about verdicts, about errors in the raters' units, or about ranks alone.
-        computed: what it is.
+        computed: the function that gives it.
         signed: whether 0 is best, so that gates ask for its size.
     """
 
@@ -57,19 +56,18 @@ class Number:
 def measured(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
     """Agreement and errors by name; verdicts only where something passes or fails."""
     on_scale = labels.passing is None or len({*labels.human.tolist()}) > 2
-    asked = {
+    defined = {
         "verdicts": labels.passing is not None,
         "units": on_scale,
         "ranks": on_scale,
     }
-    answers = {
-        name: number.estimate(labels, seed)
-        for name, number in NUMBERS.items()
-        if asked[number.asks]
-    }
-    return {
-        name: estimate for name, estimate in answers.items() if estimate is not None
-    }
+    estimates = {}
+    for name, number in NUMBERS.items():
+        if defined[number.asks]:
+            estimate = number.estimate(labels, seed)
+            if estimate is not None:
+                estimates[name] = estimate
+    return estimates
 
 
 def _cells(labels: Labels) -> IntArray:
@@ -86,7 +84,8 @@ def _rate(hits: Sequence[int], among: Sequence[int]) -> Computed:
 
     def share(shares: FloatArray) -> FloatArray:
         below = shares[list(among)].sum()
-        return np.asarray(shares[list(hits)].sum() / below if below > 0 else math.nan)
+        above = shares[list(hits)].sum()
+        return np.asarray(above / below if below > 0 else math.nan)
 
     def computed(labels: Labels, seed: int) -> Estimate:  # noqa: ARG001 - nothing is drawn
         bar = labels.passing or 0.0
@@ -95,13 +94,11 @@ def _rate(hits: Sequence[int], among: Sequence[int]) -> Computed:
         values = np.isin(cells[rows], hits).astype(np.float64)
         unit = labels.unit[rows]
         if {*among} not in JUDGED or labels.raters is None:
-            answer = mean_answer(values, unit, VERDICTS).with_extra(
-                _extra(labels, share)
-            )
+            answer = mean_answer(values, unit, VERDICTS)
+            answer = answer.with_extra(_extra(labels, share))
             return Estimate.of(answer, len(rows))
-        raters = labels.raters.among(
-            rows, len(labels)
-        )  # whoever rates a row, it is in or out
+        # whoever rates a row, it is in or out
+        raters = labels.raters.among(rows, len(labels))
         judge = labels.judge[rows][raters.text]
         single = np.isin(cells_of(raters.rating >= bar, judge >= bar), hits)
         answer = mean_answer(values, unit, VERDICTS, raters, single.astype(np.float64))
@@ -124,7 +121,7 @@ def _beyond_chance(measure: Callable[[FloatArray, int], FloatArray]) -> Computed
 
 
 def _extra(labels: Labels, measure: Measure) -> Extra:
-    """What raters add to the variance of a measure of the table of verdicts."""
+    """The variance that raters add to a measure of the table of verdicts."""
     bar = labels.passing or 0.0
 
     def number(human: FloatArray, judge: FloatArray) -> float:
@@ -158,12 +155,11 @@ def _rmse(labels: Labels, seed: int) -> Estimate:  # noqa: ARG001 - nothing is d
     raters = labels.raters
     single = np.square(labels.judge[raters.text] - raters.rating)
     mean = mean_answer(squares, labels.unit, scale, raters, single)
-    added = max(mean.error**2 - plain.error**2, 0.0)
+    added = mean.error**2 - plain.error**2
     extra = NOTHING_MORE
     if added > 0:
-        extra = Extra(
-            variance=added, freedom=max(raters.severity(single).freedom - 0.5, 1.0)
-        )
+        freedom = max(raters.severity(single).freedom - 0.5, 1.0)
+        extra = Extra(variance=added, freedom=freedom)
     return root_mean_square(error, labels.unit, mean, extra)
 
 
@@ -185,20 +181,18 @@ def _within(column: str) -> Computed:
         values = labels.within.get(column, ())
         if not values or 2 * len({*values}) > len(labels):
             return None
-        group = np.unique(
-            np.array(values, dtype=object).astype(str), return_inverse=True
-        )[1]
-        size = np.bincount(group)
-
-        def left(numbers: FloatArray) -> FloatArray:
-            rank = ranks(numbers)
-            return np.asarray(rank - (np.bincount(group, rank) / size)[group])
-
-        return correlated(
-            "pearson", left(labels.human), left(labels.judge), labels.unit
-        )
+        group = codes(values)
+        human = _centred(ranks(labels.human), group)
+        judge = _centred(ranks(labels.judge), group)
+        return correlated("pearson", human, judge, labels.unit)
 
     return computed
+
+
+def _centred(numbers: FloatArray, group: IntArray) -> FloatArray:
+    """[n] numbers less the mean of their group."""
+    means = np.bincount(group, numbers) / np.bincount(group)
+    return np.asarray(numbers - means[group])
 
 
 def _base_rate(labels: Labels, seed: int) -> Estimate:  # noqa: ARG001 - nothing is drawn
@@ -206,23 +200,22 @@ def _base_rate(labels: Labels, seed: int) -> Estimate:  # noqa: ARG001 - nothing
     return Estimate.of(share_of_passes(labels), len(labels))
 
 
-def of_annotators(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
-    """The same numbers of one annotator: what each said beside the mean of the others."""
+def of_annotators(labels: Labels, seed: int) -> dict[str, Estimate]:
+    """The same numbers of one annotator: each one's ratings beside the mean of the others."""
     if not labels.people:
         return {}
-    rows, others, mine = (
-        np.concatenate(column) for column in zip(*labels.people, strict=True)
-    )
-    one = replace(
+    columns = zip(*labels.people, strict=True)
+    rows, means, ratings = (np.concatenate(column) for column in columns)
+    annotator = replace(
         labels,
-        human=others,
-        judge=mine,
+        human=means,
+        judge=ratings,
         unit=labels.unit[rows],
-        raters=raters_of_people(labels.people, rows, others),
-        passes=passed(others, labels.passing or 0.0),
+        raters=raters_of_people(labels.people, rows, means),
+        passes=passed(means, labels.passing or 0.0),
         within={},
     )
-    return measured(one, seed)
+    return measured(annotator, seed)
 
 
 EVERY_CELL = (0, 1, 2, 3)

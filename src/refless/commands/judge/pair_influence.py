@@ -24,15 +24,16 @@ def accuracy_influence(
     labels = np.zeros(len(human), dtype=np.int64) if groups is None else groups
     codes = np.unique(labels, return_inverse=True)[1]
     order = np.argsort(codes, kind="stable")
-    parts = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
-    parts = [rows for rows in parts if len(rows) > 1]
+    ends = np.flatnonzero(np.diff(codes[order])) + 1
+    parts = [rows for rows in np.split(order, ends) if len(rows) > 1]
     right = [
         _right_pairs(settled(human)[rows], settled(predicted)[rows]) for rows in parts
     ]
     shares = [float(counts.mean()) / (len(counts) - 1) for counts in right]
     for rows, counts, share in zip(parts, right, shares, strict=True):
         n = len(rows)
-        inside = 2 * (counts - share * (n - 1)) / (n * (n - 1))
+        n_pairs = n * (n - 1)
+        inside = 2 * (counts - share * (n - 1)) / n_pairs
         between = (share - float(np.mean(shares))) / n
         influences[rows] = (inside + between) / len(parts)
     return influences
@@ -42,6 +43,7 @@ def _right_pairs(human: FloatArray, predicted: FloatArray) -> FloatArray:
     """[n] of the pairs with all other rows, how many both columns order, or tie, alike."""
     counts = np.empty(len(human))
     for row in range(len(human)):
-        alike = np.sign(human[row] - human) == np.sign(predicted[row] - predicted)
-        counts[row] = alike.sum() - 1  # not with itself
+        by_people = np.sign(human[row] - human)
+        by_scores = np.sign(predicted[row] - predicted)
+        counts[row] = (by_people == by_scores).sum() - 1  # not with itself
     return counts

@@ -50,11 +50,13 @@ def chance_accuracy(
     t_h t_p + (1 - t_h) (1 - t_p) / 2, of the shares of pairs that tie for people and by
     predictions; NaN without pairs.
     """
-    ties: tuple[Counter[int], Counter[int]] = (Counter(), Counter())
+    people: Counter[int] = Counter()
+    scores: Counter[int] = Counter()
     for size, h, p in _pairs(human, predicted, groups):
-        ties[0][size] += int((h == 0).sum())
-        ties[1][size] += int((np.abs(p) <= threshold).sum())
-    by_people, by_scores = (_mean(counts, groups, len(human)) for counts in ties)
+        people[size] += int((h == 0).sum())
+        scores[size] += int((np.abs(p) <= threshold).sum())
+    by_people = _mean(people, groups, len(human))
+    by_scores = _mean(scores, groups, len(human))
     return by_people * by_scores + (1 - by_people) * (1 - by_scores) / 2
 
 
@@ -68,64 +70,61 @@ def tie_threshold(
     little; NaN, NaN without pairs or beyond five million of them.
     """
     rows = _sizes(len(human), groups)
-    if not 0 < int((rows * (rows - 1) // 2).sum()) <= MOST_PAIRS:
+    total = int((rows * (rows - 1) // 2).sum())
+    if not 0 < total <= MOST_PAIRS:
         return float("nan"), float("nan")
     pairs = list(_pairs(human, predicted, groups))
-    n_pairs = np.repeat([size for size, _, _ in pairs], [len(h) for _, h, _ in pairs])
-    h, p = (np.concatenate(column) for column in list(zip(*pairs, strict=True))[1:])
+    n_pairs = np.concatenate([np.full(len(h), size) for size, h, _ in pairs])
+    h = np.concatenate([gaps for _, gaps, _ in pairs])
+    p = np.concatenate([gaps for _, _, gaps in pairs])
     sizes, places = np.unique(np.abs(p), return_inverse=True)
     right = np.zeros(len(sizes) + 1)
-    known = np.unique(n_pairs)
-    for size in (
-        known.tolist()
-    ):  # up to a threshold of sizes[k], pairs of that size or less tie
-        inside = n_pairs == size
-        gained, lost = (
-            np.bincount(places[inside], weights=which[inside], minlength=len(sizes))
-            for which in (h == 0, np.sign(h) == np.sign(p))
-        )
-        right += (
-            np.concatenate([[0.0], np.cumsum(gained - lost)]) / size + lost.sum() / size
-        )
+    for n in np.unique(n_pairs).tolist():
+        inside = n_pairs == n
+        place = places[inside]
+        ties = h[inside] == 0
+        alike = np.sign(h[inside]) == np.sign(p[inside])
+        # up to a threshold of sizes[k], pairs of that size or less tie
+        gained = np.bincount(place, weights=ties, minlength=len(sizes))
+        lost = np.bincount(place, weights=alike, minlength=len(sizes))
+        change = np.concatenate([[0.0], np.cumsum(gained - lost)])
+        right += change / n + lost.sum() / n
     best = int(np.argmax(settled(right)))
     threshold = float(sizes[best - 1]) if best else 0.0
-    return threshold, pairwise_accuracy(
-        human, predicted, groups=groups, threshold=threshold
-    )
+    accuracy = pairwise_accuracy(human, predicted, groups=groups, threshold=threshold)
+    return threshold, accuracy
 
 
 def _mean(right: Counter[int], groups: IntArray | None, n: int) -> float:
     """Mean share of right pairs over groups, from their number by the pairs of a group; exact."""
-    several = int((_sizes(n, groups) > 1).sum())
+    n_groups = int((_sizes(n, groups) > 1).sum())
+    if not n_groups:
+        return float("nan")
     total = sum((Fraction(count, size) for size, count in right.items()), Fraction(0))
-    return float(total / several) if several else float("nan")
+    return float(total / n_groups)
 
 
 def _pairs(
     human: FloatArray, predicted: FloatArray, groups: IntArray | None
 ) -> Iterator[tuple[int, FloatArray, FloatArray]]:
     """Differences of all pairs, a row at a time, with the number of pairs in its group."""
-    order = (
-        np.arange(len(human)) if groups is None else np.argsort(groups, kind="stable")
-    )
+    labels = np.zeros(len(human), dtype=np.int64) if groups is None else groups
+    order = np.argsort(labels, kind="stable")
+    labels = labels[order]
     human = settled(human)[order]
     predicted = settled(predicted)[order]
-    begins = np.zeros(len(human), dtype=np.int64)
-    ends = np.full(len(human), len(human))
-    if groups is not None:
-        begins, ends = (
-            np.searchsorted(groups[order], groups[order], s) for s in ("left", "right")
-        )
-    for i, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
+    begins = np.searchsorted(labels, labels, "left").tolist()
+    ends = np.searchsorted(labels, labels, "right").tolist()
+    for i, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+        size = end - begin
+        below = slice(i + 1, end)
         if end > i + 1:
-            pairs = (end - begin) * (end - begin - 1) // 2
-            yield (
-                pairs,
-                human[i] - human[i + 1 : end],
-                predicted[i] - predicted[i + 1 : end],
-            )
+            n_pairs = size * (size - 1) // 2
+            yield n_pairs, human[i] - human[below], predicted[i] - predicted[below]
 
 
 def _sizes(n: int, groups: IntArray | None) -> IntArray:
     """Rows of each group."""
-    return np.array([n]) if groups is None else np.unique(groups, return_counts=True)[1]
+    if groups is None:
+        return np.array([n])
+    return np.unique(groups, return_counts=True)[1]

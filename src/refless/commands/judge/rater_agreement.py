@@ -1,4 +1,4 @@
-"""How far the annotators of a pool agree with each other: what any estimator can hope for.
+"""Agreement of a pool's annotators with each other: the most that any estimator can hope for.
 
 Numbers have intervals in which units are left out in turn, and raters beside them: both were drawn.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -16,10 +17,10 @@ from refless.data.human import canonical_order, cells_of, human_ratings
 from refless.data.records import RatedPool
 from refless.evaluation.raters import PARTS
 from refless.loops.threads import single_threaded_blas
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
 from refless.stats.answers import NOTHING_MORE, Estimate, Extra
 from refless.stats.left_out import FEWEST, TOO_EVEN, around
-from refless.stats.raters import MOST_RATERS, alpha, icc, of_mean
+from refless.stats.raters import MOST_RATERS, Level, alpha, icc, of_mean
 from refless.stats.samples import FEWEST_RATERS
 
 Number = Callable[[BoolArray], float]  # of the ratings that are kept
@@ -77,18 +78,14 @@ def rater_agreement(pool: RatedPool, design: Design | None = None) -> RaterAgree
     k = len(cells.text) / n if n else math.nan
     single = Estimate(value=math.nan, n=n, undefined="nobody says who rated")
     if pool.ratings.annotators:
-        single = _estimate(cells, lambda mask: icc(*_of(cells, mask)), n)
+        single = _estimate(cells, partial(_icc, cells), n)
     return RaterAgreement(
         n_annotators=len(pool.ratings.annotators),
         n=n,
         n_ratings=len(cells.text),
         k=k,
-        alpha_ordinal=_estimate(
-            cells, lambda mask: _alpha(cells, mask, ordinal=True), n
-        ),
-        alpha_interval=_estimate(
-            cells, lambda mask: _alpha(cells, mask, ordinal=False), n
-        ),
+        alpha_ordinal=_estimate(cells, partial(_alpha, cells, "ordinal"), n),
+        alpha_interval=_estimate(cells, partial(_alpha, cells, "interval"), n),
         icc=single,
         icc_mean=_of_mean(single, k),
     )
@@ -105,24 +102,23 @@ def _cells(pool: RatedPool, design: Design) -> _RatedCells:
     if ratings.annotators:
         cells, rater, text = cells_of(ratings, len(pool))
         values = human_ratings(cells, len(rater))
-    several = np.flatnonzero(np.bincount(text, minlength=len(pool))[text] > 1)
-    several = several[np.lexsort((rater[several], values[several], text[several]))]
+    counts = np.bincount(text, minlength=len(pool))
+    place = np.lexsort((rater, values, text))
+    place = place[counts[text[place]] > 1]
     return _RatedCells(
-        text=text[several],
-        rater=rater[several],
-        values=values[several],
-        unit=design.unit[order][text[several]],
+        text=text[place],
+        rater=rater[place],
+        values=values[place],
+        unit=design.unit[order][text[place]],
     )
 
 
-def _of(cells: _RatedCells, mask: BoolArray) -> tuple[IntArray, IntArray, FloatArray]:
-    return cells.text[mask], cells.rater[mask], cells.values[mask]
+def _icc(cells: _RatedCells, mask: BoolArray) -> float:
+    return icc(cells.text[mask], cells.rater[mask], cells.values[mask])
 
 
-def _alpha(cells: _RatedCells, mask: BoolArray, *, ordinal: bool) -> float:
-    return alpha(
-        cells.text[mask], cells.values[mask], "ordinal" if ordinal else "interval"
-    )
+def _alpha(cells: _RatedCells, level: Level, mask: BoolArray) -> float:
+    return alpha(cells.text[mask], cells.values[mask], level)
 
 
 def _estimate(cells: _RatedCells, number: Number, n: int) -> Estimate:
@@ -133,26 +129,19 @@ def _estimate(cells: _RatedCells, number: Number, n: int) -> Estimate:
         value = number(np.ones(len(cells.text), dtype=np.bool_))
         if math.isnan(value):
             return Estimate(value=value, n=n, undefined="all ratings are equal")
-        unit = _numbered(cells.unit)
+        unit = numbered(cells.unit.tolist(), len(cells.unit))
         if abs(value) >= 1 or unit.max() + 1 < FEWEST:
             return Estimate(value=value, n=n, undefined=TOO_EVEN)
-        deviations = _left_out(
-            number, unit % PARTS if unit.max() >= 2 * PARTS else unit
-        )
+        if unit.max() >= 2 * PARTS:
+            unit = unit % PARTS
+        deviations = _left_out(number, unit)
         if np.isnan(deviations).any():
             return Estimate(value=value, n=n, undefined=TOO_EVEN)
         return around(value, deviations, _of_raters(cells, number), n)
 
 
-def _numbered(labels: IntArray) -> IntArray:
-    """[m] number of each label in the order of first appearance."""
-    _, first, number = np.unique(labels, return_index=True, return_inverse=True)
-    place = np.argsort(np.argsort(first))
-    return np.asarray(place[number])
-
-
 def _left_out(number: Number, part: IntArray) -> FloatArray:
-    """[parts] what leaving out each part does, in Fisher's z; NaN if that is undefined."""
+    """[parts] the change if each part is left out, in Fisher's z; NaN if that is undefined."""
     values = np.array([number(part != left_out) for left_out in np.unique(part)])
     values[np.abs(values) >= 1] = math.nan
     moved = np.arctanh(values)
@@ -160,20 +149,20 @@ def _left_out(number: Number, part: IntArray) -> FloatArray:
 
 
 def _of_raters(cells: _RatedCells, number: Number) -> Extra:
-    """What raters add to the variance, beyond what as large a part of single ratings does."""
+    """The variance that raters add beyond that of as large a part of single ratings."""
     count = len(np.unique(cells.rater))
     if count < FEWEST_RATERS:
         return NOTHING_MORE
-    rater = _numbered(cells.rater) % MOST_RATERS
-    dealt = np.arange(len(rater)) % min(PARTS, len(rater))
-    added = _variance(_left_out(number, rater)) - _variance(_left_out(number, dealt))
+    rater = numbered(cells.rater.tolist(), len(cells.rater)) % MOST_RATERS
+    part = np.arange(len(rater)) % min(PARTS, len(rater))
+    added = _variance(_left_out(number, rater)) - _variance(_left_out(number, part))
     if not added > 0:
         return NOTHING_MORE
     return Extra(variance=added, freedom=max(count - 1.5, 1.0))
 
 
 def _variance(deviations: FloatArray) -> float:
-    """The jackknife's variance, from what leaving out each part does."""
+    """The jackknife's variance, from the changes if each part is left out."""
     return (len(deviations) - 1) * float(np.square(deviations).mean())
 
 

@@ -70,22 +70,23 @@ def rater_profiles(pool: RatedPool, design: Design) -> tuple[RaterProfile, ...]:
     order = canonical_order(pool)
     ordered = pool.take(order)
     unit = design.unit[order]
-    reach = math.inf if pool.scale is None else pool.scale[1] - pool.scale[0]
+    ends = None
+    if pool.scale is not None:
+        low, high = pool.scale
+        ends = (low - high, high - low)
     profiles = []
     for column in columns_of(ordered, leave_out=True):
-        others = unscaled(column.human, pool.scale)
-        own = unscaled(column.scores, pool.scale)
+        means = unscaled(column.human, pool.scale)
+        ratings = unscaled(column.scores, pool.scale)
         units = unit[column.rows]
-        ends = None if pool.scale is None else (-reach, reach)
-        n = len(own)
-        bias = Estimate.of(mean_of(own - others, units, scale=ends), n)
-        spearman = correlated("spearman", others, own, units)
+        n = len(ratings)
+        bias = Estimate.of(mean_of(ratings - means, units, scale=ends), n)
+        spearman = correlated("spearman", means, ratings, units)
         profiles.append(
             RaterProfile(name=column.name, n=n, bias=bias, spearman=spearman)
         )
-    return tuple(
-        sorted(profiles, key=lambda profile: (profile.bias.value, profile.name))
-    )
+    profiles.sort(key=lambda profile: (profile.bias.value, profile.name))
+    return tuple(profiles)
 
 
 def disputes(pool: RatedPool, design: Design) -> Disputes:
@@ -96,24 +97,24 @@ def disputes(pool: RatedPool, design: Design) -> Disputes:
     order = canonical_order(pool)
     ordered = pool.take(order)
     ratings = _ratings_of(ordered)
-    low, high = pool.scale or (pool.ratings.values.min(), pool.ratings.values.max())
+    values = pool.ratings.values
+    low, high = pool.scale or (values.min(), values.max())
     least = FAR * float(high - low)
-    several = np.array(
-        [row for row in range(len(pool)) if len(ratings[row]) > 1], dtype=np.int64
-    )
+    sizes = np.array([len(values) for values in ratings])
+    several = np.flatnonzero(sizes > 1)
     if not least or not len(several):
         return Disputes(least=math.nan, share=Estimate(value=math.nan), texts=())
     ranges = np.array([float(values[-1] - values[0]) for values in ratings])
     spread = np.array([float(values.var()) for values in ratings])
-    disputed = (ranges >= least).astype(np.float64)
-    answer = mean_of(disputed[several], design.unit[order][several], scale=VERDICTS)
-    farthest = several[np.lexsort((-spread[several], -ranges[several]))].tolist()
+    disputed = ranges[several] >= least
+    unit = design.unit[order][several]
+    answer = mean_of(disputed.astype(np.float64), unit, scale=VERDICTS)
+    rows = several[disputed]
+    farthest = rows[np.lexsort((-spread[rows], -ranges[rows]))].tolist()
     return Disputes(
         least=least,
         share=Estimate.of(answer, len(several)),
-        texts=tuple(
-            _disputed(ordered, row, ratings[row]) for row in farthest if disputed[row]
-        ),
+        texts=tuple(_disputed(ordered, row, ratings[row]) for row in farthest),
     )
 
 

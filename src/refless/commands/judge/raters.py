@@ -1,10 +1,11 @@
 """Do my raters agree? `refless judge` on ratings by several people, without a judge's scores."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from refless.commands.judge.document import cell
 from refless.commands.judge.rater_agreement import RaterAgreement, rater_agreement
 from refless.commands.judge.rater_profiles import (
     DisputedText,
@@ -28,14 +29,15 @@ from refless.report.document import Document, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
-from refless.report.wording import labels, number, percent, with_interval
+from refless.report.wording import labels, number, percent
 from refless.stats.answers import Estimate
 
-RELIABLE, TENTATIVE = 0.8, 0.667  # Krippendorff's own bars (2004, page 241)
+RELIABLE = 0.8  # Krippendorff's own bars (2004, page 241)
+TENTATIVE = 0.667
 FEW_RATERS = 4  # of fewer none stand for others
 NAME = 24  # columns of a terminal
-DISPUTED = "Disputed texts"
-SHOWN, MOST = 5, 50  # disputed texts in a terminal, and on a page
+IN_TERMINAL = 5  # disputed texts
+ON_PAGE = 50
 MEASURES = {
     "alpha_ordinal": "Krippendorff's alpha, ordinal",
     "alpha_interval": "Krippendorff's alpha, interval",
@@ -92,6 +94,13 @@ class RatersResult(Result):
         return len(self.pool)
 
     def _shown(self) -> Document:
+        return self._document(IN_TERMINAL)
+
+    def _whole(self) -> Document:
+        return self._document(ON_PAGE)
+
+    def _document(self, limit: int) -> Document:
+        """The report with so many disputed texts."""
         return Document(
             title="Do the raters agree",
             verdict=verdict(self.agreement),
@@ -99,35 +108,26 @@ class RatersResult(Result):
             sections=(
                 _measures(self.agreement),
                 *_raters(self.raters, self.findings),
-                *_disputed(self.disputes, SHOWN),
+                *_disputed(self.disputes, limit),
                 caveats(),
             ),
         )
-
-    def _whole(self) -> Document:
-        document = self._shown()
-        disputed = _disputed(self.disputes, MOST)
-        sections = [part for part in document.sections if part.title != DISPUTED]
-        return replace(document, sections=(*sections[:-1], *disputed, sections[-1]))
 
     def _notes(self) -> list[str]:
         agreement = self.agreement
         unique = self.n_texts - agreement.n
         notes = []
         if unique:
-            verb = (
+            verbs = (
                 "has one rating and says" if unique == 1 else "have one rating and say"
             )
-            notes.append(f"{counted(unique, 'text')} {verb} nothing of agreement.")
+            notes.append(f"{counted(unique, 'text')} {verbs} nothing of agreement.")
         if 0 < agreement.n_annotators < FEW_RATERS:
             raters = counted(agreement.n_annotators, "rater")
             notes.append(
                 f"This is how these {raters} agree: fewer than four stand for no others."
             )
         return notes
-
-    def _json(self) -> Record:
-        return self._record()
 
     def _rows(self) -> Rows:
         """One mapping a disputed text, those with ratings farthest apart first."""
@@ -138,7 +138,7 @@ class RatersResult(Result):
                 "item": text.item,
                 "lowest": text.ratings[0],
                 "highest": text.ratings[-1],
-                "ratings": " ".join(f"{rating:g}" for rating in text.ratings),
+                "ratings": _listed(text),
             }
             for text in self.disputes.texts
         ]
@@ -150,7 +150,7 @@ def has_several_ratings(pool: RatedPool) -> bool:
 
 
 def agreeing(pool: RatedPool, design: Design) -> RatersResult:
-    """How far a pool's raters agree, who differs from the others, and which texts they dispute.
+    """The agreement of a pool's raters, who differs from the others, and the disputed texts.
 
     Args:
         pool: texts of which some have two ratings or more; design: what belongs together.
@@ -183,7 +183,7 @@ def verdict(agreement: RaterAgreement) -> str:
     alpha = agreement.alpha_ordinal
     if not agreement.n or alpha.value != alpha.value:
         return f"Whether the raters agree cannot be told: {alpha.undefined}."
-    value = f"Krippendorff's alpha {with_interval(alpha.value, alpha.interval)}"
+    value = f"Krippendorff's alpha {cell(alpha)}"
     return f"{_answer(alpha)}: {value}{_of_means(agreement)}."
 
 
@@ -199,31 +199,26 @@ def _answer(alpha: Estimate) -> str:
 
 
 def _of_means(agreement: RaterAgreement) -> str:
-    """What the mean of a text's ratings is worth, if that is known."""
+    """The reliability of the mean of a text's ratings, if that is known."""
     mean = agreement.icc_mean
     if mean.value != mean.value:
         return ""
-    reliability = with_interval(mean.value, mean.interval)
+    reliability = cell(mean)
     return f". The mean of {agreement.k:.2g} ratings has reliability {reliability}"
 
 
 def _measures(agreement: RaterAgreement) -> Section:
-    estimates = {name: getattr(agreement, name) for name in MEASURES}
-    rows = tuple(
-        (title, with_interval(estimates[name].value, estimates[name].interval))
-        for name, title in MEASURES.items()
-    )
-    reasons = {
-        estimate.undefined for estimate in estimates.values() if estimate.undefined
-    }
+    rows = []
+    reasons = set()
+    for name, title in MEASURES.items():
+        estimate: Estimate = getattr(agreement, name)
+        rows.append((title, cell(estimate)))
+        if estimate.undefined:
+            reasons.add(f"No number, or no interval: {estimate.undefined}.")
     texts = counted(agreement.n, "text")
     line = f"Of {texts} with two ratings or more. 1 is agreement, 0 what chance gives."
-    table = Table(header=("", "value [95 %]"), rows=rows)
-    lines = (
-        line,
-        *(f"No number, or no interval: {reason}." for reason in sorted(reasons)),
-    )
-    return Section(title="Agreement", table=table, lines=lines)
+    table = Table(header=("", "value [95 %]"), rows=tuple(rows))
+    return Section(title="Agreement", table=table, lines=(line, *sorted(reasons)))
 
 
 def _raters(
@@ -236,7 +231,7 @@ def _raters(
         bias = profile.bias
         spearman = profile.spearman
         line = Line(name=profile.name, value=bias.value, interval=bias.interval)
-        agreeing_with = with_interval(spearman.value, spearman.interval)
+        agreeing_with = cell(spearman)
         entries.append((line, (agreeing_with, f"{profile.n:,}")))
     lines = findings or ("No rater is shown to differ from the others.",)
     section = charted(
@@ -253,7 +248,7 @@ def _raters(
     return (section,)
 
 
-def _disputed(result: Disputes, most: int) -> tuple[Section, ...]:
+def _disputed(result: Disputes, limit: int) -> tuple[Section, ...]:
     """The share of disputed texts, and the first of them."""
     if result.share.value != result.share.value:
         return ()
@@ -266,16 +261,20 @@ def _disputed(result: Disputes, most: int) -> tuple[Section, ...]:
         f"On {share} of {count} ratings lie {number(result.least)} or more apart, which is "
         "half the scale."
     )
-    texts = result.texts[:most]
+    texts = result.texts[:limit]
     names = labels([_name(text) for text in texts], 2 * NAME)
-    rows = tuple(
-        (names[_name(text)], " ".join(f"{rating:g}" for rating in text.ratings))
-        for text in texts
-    )
+    rows = tuple((names[_name(text)], _listed(text)) for text in texts)
     table = Table(header=("text", "ratings"), rows=rows) if rows else None
+    lines = [line]
     hidden = len(result.texts) - len(texts)
-    lines = (line, f"{hidden:,} more: -o FILE.csv writes all.") if hidden else (line,)
-    return (Section(title=DISPUTED, table=table, lines=lines),)
+    if hidden:
+        lines.append(f"{hidden:,} more: -o FILE.csv writes all.")
+    return (Section(title="Disputed texts", table=table, lines=tuple(lines)),)
+
+
+def _listed(text: DisputedText) -> str:
+    """The ratings of a text, from the lowest on."""
+    return " ".join(f"{rating:g}" for rating in text.ratings)
 
 
 def _name(text: DisputedText) -> str:

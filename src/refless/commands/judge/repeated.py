@@ -55,34 +55,35 @@ def runs_of(
     clusters: IntArray,
     bars: Interval | None,
 ) -> Runs:
-    """How far runs agree with each other, and what several together bring.
+    """The agreement of runs with each other, and of one and of all with people.
 
     Args:
         human: [n] ratings; scores: [n, k] of each run, NaN where there is none; clusters: [n].
         bars: from where on a rating, and a score, is a pass, or None.
     """
-    whole = ~np.isnan(scores).any(axis=1)
-    human = human[whole]
-    scores = scores[whole]
-    clusters = clusters[whole]
+    complete = ~np.isnan(scores).any(axis=1)
+    human = human[complete]
+    scores = scores[complete]
+    clusters = clusters[complete]
+    sd = math.nan
+    if len(human):
+        variances = scores.var(axis=1, ddof=1)
+        sd = math.sqrt(float(variances.mean()))
+    measure = coefficient = "spearman"
     judged = scores
+    majority = scores.mean(axis=1)
     if bars is not None:
+        measure = "kappa"
+        coefficient = "quadratic_kappa"  # of verdicts it is kappa
         human = (human >= bars[0]).astype(float)
         judged = (scores >= bars[1]).astype(float)
-    majority = judged.mean(axis=1)
-    if bars is not None:
-        majority = (majority > 0.5).astype(float)
-    coefficient = (
-        "spearman" if bars is None else "quadratic_kappa"
-    )  # of verdicts it is kappa
+        majority = (judged.mean(axis=1) > 0.5).astype(float)
     return Runs(
         runs=scores.shape[1],
         n=len(human),
         flips=proportion(np.ptp(judged, axis=1) > 0, clusters),
-        sd=math.sqrt(float(scores.var(axis=1, ddof=1).mean()))
-        if len(human)
-        else math.nan,
-        measure="spearman" if bars is None else "kappa",
+        sd=sd,
+        measure=measure,
         single=correlated(coefficient, human, judged, clusters),
         together=correlated(coefficient, human, majority, clusters),
     )
@@ -91,7 +92,7 @@ def runs_of(
 def drift_of(
     now: FloatArray, before: FloatArray, clusters: IntArray, passing: float | None
 ) -> ScoreChange:
-    """What changed on the texts that both score.
+    """The change of a judge's scores on the texts that both files score.
 
     Args:
         now, before: [n] scores, NaN where there is none; clusters: [n].
@@ -104,16 +105,18 @@ def drift_of(
     if not len(now):
         none = Estimate(value=math.nan, undefined="no text is scored in both files")
         return ScoreChange(n=0, change=none, flips=none)
-    changed = (
-        now != before if passing is None else (now >= passing) != (before >= passing)
-    )
+    changed = now != before
+    if passing is not None:
+        changed = (now >= passing) != (before >= passing)
     scores = np.concatenate([before, now])
-    scale = (float(scores.min()), float(scores.max()))
+    scale: Interval | None = None
+    if scores.min() < scores.max():
+        scale = (float(scores.min()), float(scores.max()))
     if passing is not None and {*scores.tolist()} <= {*VERDICTS}:
         scale = VERDICTS  # also if all pass
     return ScoreChange(
         n=len(now),
-        change=_change(scores, clusters, scale if scale[0] < scale[1] else None),
+        change=_change(scores, clusters, scale),
         flips=proportion(changed, clusters),
     )
 

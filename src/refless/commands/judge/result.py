@@ -16,7 +16,7 @@ from refless.commands.judge.document import (
     uses_section,
     worst_sections,
 )
-from refless.commands.judge.metrics_compared import Level, Meta
+from refless.commands.judge.metrics_compared import Agreeing, Level, Meta
 from refless.commands.judge.repeated import Runs, ScoreChange
 from refless.data.records import RatedPool
 from refless.evaluation.uses import FEWEST
@@ -26,14 +26,15 @@ from refless.registry.plural import counted, these
 from refless.registry.signature import Signature
 from refless.report.charts import Line, row_chart
 from refless.report.document import Document, Figure, Section, Table, caveats
-from refless.report.export import Rows
+from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord, Result
 from refless.report.wording import allowed, labels, number, p_value, with_interval
 
-SHOWN = 15  # pairs of metrics shown to people; JSON has all
+MOST_PAIRS = 15  # of metrics, for people; JSON has all
 NAMED = 3  # metrics in the verdict
-NAME, PAIR = 22, 14  # columns of a terminal for a name
+NAME = 22  # columns of a terminal
+NAME_IN_PAIR = 14
 ANNOTATOR = "one annotator"
 OF_TEXTS = (
     "Pairs right: of texts that the metric orders, or ties, as people do; with ties: if its scores "
@@ -96,52 +97,71 @@ class JudgeResult(Result):
     drifts: Mapping[str, ScoreChange] = field(default_factory=dict)
 
     def _shown(self) -> Document:
-        return self._described(self._details() if len(self.audits) == 1 else ())
+        return self._described(self._details())
 
     def _described(self, details: Sequence[Section]) -> Document:
-        """What each judge may be used for, then who agrees best."""
-        meta = self.meta
-        systems = len(set(self.pool.systems))
+        """The uses of each judge, then the agreement of metrics with people."""
         rated = counted(len(self.pool), "rated text")
-        by = f" of {systems} systems" if systems > 1 else ""
         metrics = counted(len(self.scores), "metric")
-        best = nearest_to_people(meta.segments)
-        several = len(self.scores) > 1
-        advice = [use_of(audit) for audit in self.audits]
-        order = [metric.name for metric in meta.segments.metrics]
-        best_first = sorted(self.audits, key=lambda audit: order.index(audit.name))
-        verdicts = bool(self.audits) and "spearman" not in self.audits[0].measures
-        runs = () if self.runs is None else runs_lines(self.runs)
         return Document(
             title=f"{metrics} on {rated}",
-            verdict=runs[0] if runs else advice[0] if len(advice) == 1 else best,
-            notes=(
-                f"{rated}{by}, {metrics}.",
-                *((best,) if runs or (len(advice) == 1 and not verdicts) else ()),
-                *allowed(len(self.scores), "metric"),
-                self.design,
-            ),
-            sections=(
-                *((matrix_section(best_first),) if len(advice) > 1 else ()),
-                *details,
-                *([Section(title="Runs of one judge", lines=runs)] if runs else []),
-                *drift_section(self.drifts),
-                *(self._agreeing() if several or not verdicts else ()),
-                caveats(),
-            ),
+            verdict=self._verdict(),
+            notes=tuple(self._notes(rated, metrics)),
+            sections=tuple(self._sections(details)),
             signatures=(*map(str, self.metrics.values()), str(self.signature)),
         )
 
+    def _verdict(self) -> str:
+        """The answer on the runs, or on the one judge, else the metrics that agree best."""
+        if self.runs is not None:
+            return runs_lines(self.runs)[0]
+        if len(self.audits) == 1:
+            return use_of(self.audits[0])
+        return nearest_to_people(self.meta.segments)
+
+    def _notes(self, rated: str, metrics: str) -> list[str]:
+        systems = len(set(self.pool.systems))
+        by = f" of {systems} systems" if systems > 1 else ""
+        notes = [f"{rated}{by}, {metrics}."]
+        alone = len(self.audits) == 1 and not self._of_verdicts
+        if alone or self.runs is not None:
+            notes.append(nearest_to_people(self.meta.segments))
+        notes += allowed(len(self.scores), "metric")
+        notes.append(self.design)
+        return notes
+
+    def _sections(self, details: Sequence[Section]) -> list[Section]:
+        sections = [*details]
+        if len(self.audits) > 1:
+            sections.insert(0, matrix_section(self._best_first()))
+        if self.runs is not None:
+            lines = runs_lines(self.runs)
+            sections.append(Section(title="Runs of one judge", lines=lines))
+        sections += drift_section(self.drifts)
+        if len(self.scores) > 1 or not self._of_verdicts:
+            sections += self._agreeing()
+        sections.append(caveats())
+        return sections
+
+    @property
+    def _of_verdicts(self) -> bool:
+        """Whether the judges gave verdicts, which have no ranks."""
+        return bool(self.audits) and "spearman" not in self.audits[0].measures
+
+    def _best_first(self) -> list[Audit]:
+        """The audits, from the judge that agrees best with people on."""
+        order = [metric.name for metric in self.meta.segments.metrics]
+        return sorted(self.audits, key=lambda audit: order.index(audit.name))
+
     def _details(self) -> tuple[Section, ...]:
         """The one judge's audit; the terminal has no room for several."""
-        return tuple(
-            part
-            for audit in self.audits
-            for part in (uses_section(audit), *audit_sections(audit))
-        )
+        if len(self.audits) != 1:
+            return ()
+        (audit,) = self.audits
+        return (uses_section(audit), *audit_sections(audit))
 
     def _agreeing(self) -> tuple[Section, ...]:
-        """Correlations with people, and which is better than which."""
+        """Correlations with people, and comparisons of metrics."""
         return (
             *_level_sections(self.meta.segments, "Segments"),
             *_level_sections(self.meta.systems, "Systems"),
@@ -151,22 +171,22 @@ class JudgeResult(Result):
     def _whole(self) -> Document:
         """The same with the texts on which judge and people are farthest apart."""
         segments = self.meta.segments
-        chart = _figure(segments, "single texts", _annotator(self.audits))
-        opening = (Section(figures=(chart,), opening=True),) if segments.metrics else ()
-        if not self.audits:
-            document = self._described(())
-            return replace(document, sections=(*opening, *document.sections))
-        order = [metric.name for metric in segments.metrics]
-        audits = sorted(self.audits, key=lambda audit: order.index(audit.name))
-        store, worst = worst_sections(audits, self.pool, self.rationales)
-        details = (*self._details(), *worst)
-        if len(audits) > 1:
-            pairs = zip(audits, worst, strict=True)
-            details = tuple(
-                part for audit, last in pairs for part in chapter(audit, last)
-            )
+        audits = self._best_first()
+        store = None
+        details = [*self._details()]
+        if audits:
+            store, worst = worst_sections(audits, self.pool, self.rationales)
+            if len(audits) == 1:
+                details += worst
+            else:
+                for audit, section in zip(audits, worst, strict=True):
+                    details += chapter(audit, section)
         document = self._described(details)
-        return replace(document, sections=(*opening, *document.sections), store=store)
+        sections = [*document.sections]
+        if segments.metrics:
+            chart = _figure(segments, "single texts", _annotator(self.audits))
+            sections.insert(0, Section(figures=(chart,), opening=True))
+        return replace(document, sections=tuple(sections), store=store)
 
     def _json(self) -> Record:
         signed = {name: str(signature) for name, signature in self.metrics.items()}
@@ -179,38 +199,29 @@ class JudgeResult(Result):
 
     def _rows(self) -> Rows:
         pool = self.pool
-        return [
-            {
-                "id": pool.ids[i],
-                **({"system": pool.systems[i]} if pool.systems else {}),
-                "human": float(pool.human[i]),
-                **{
-                    name: float(metric.segments[i])
-                    for name, metric in self.scores.items()
-                },
-                "text": pool.texts[i],
-            }
-            for i in range(len(pool))
-        ]
+        rows: list[dict[str, Cell]] = []
+        for i in range(len(pool)):
+            row: dict[str, Cell] = {"id": pool.ids[i]}
+            if pool.systems:
+                row["system"] = pool.systems[i]
+            row["human"] = float(pool.human[i])
+            for name, metric in self.scores.items():
+                row[name] = float(metric.segments[i])
+            row["text"] = pool.texts[i]
+            rows.append(row)
+        return rows
 
 
 def nearest_to_people(level: Level) -> str:
-    """One sentence on which metrics agree best with people, as far as tests can tell."""
+    """The metrics that agree best with people as far as tests can tell, in one sentence."""
     ranked = [metric for metric in level.metrics if not math.isnan(metric.spearman)]
-    if not ranked or max(metric.n_scored for metric in ranked) < FEWEST:
-        return f"On {these(level.n, 'text')} no metric can be compared with people."
-    first = ranked[0]
     texts = these(level.n, "text")
+    if not ranked or max(metric.n_scored for metric in ranked) < FEWEST:
+        return f"On {texts} no metric can be compared with people."
+    first = ranked[0]
     if len(ranked) == 1:
-        low, high = first.spearman_interval
-        shows = "shows no agreement with people that chance could not explain"
-        if low > 0:
-            shows = "agrees with people"
-        elif high < 0:
-            shows = (
-                f"is low where people rate high ({called('lower_is_better')} turns it)"
-            )
-        return f"On {texts} {first.name} {shows}: Spearman {_with(first, 'spearman')}."
+        spearman = _with(first, "spearman")
+        return f"On {texts} {first.name} {_agrees(first)}: Spearman {spearman}."
     value = with_interval(first.spearman, level.best_interval)
     if not level.best_interval[0] > 0:
         return (
@@ -223,21 +234,35 @@ def nearest_to_people(level: Level) -> str:
             f"On {texts} {first.name} agrees best with people, Spearman {value}, significantly "
             "better than every other."
         )
-    more = f" and {len(rivals) - NAMED} more" if len(rivals) > NAMED else ""
+    names = ", ".join(rivals[:NAMED])
+    if len(rivals) > NAMED:
+        names += f" and {len(rivals) - NAMED} more"
     return (
         f"On {texts} {first.name} agrees with people, Spearman {value}, but it cannot be told "
-        f"apart from {', '.join(rivals[:NAMED])}{more}."
+        f"apart from {names}."
     )
+
+
+def _agrees(metric: Agreeing) -> str:
+    """The agreement of one metric with people, as a predicate."""
+    low, high = metric.spearman_interval
+    if low > 0:
+        return "agrees with people"
+    if high < 0:
+        return f"is low where people rate high ({called('lower_is_better')} turns it)"
+    return "shows no agreement with people that chance could not explain"
 
 
 def _annotator(audits: Sequence[Audit]) -> tuple[Line, ...]:
-    """One annotator against the mean of the others."""
-    estimates = [people["spearman"] for people in (audit.annotator for audit in audits)
-                 if "spearman" in people]  # fmt: skip
-    return tuple(
-        Line(name=ANNOTATOR, value=each.value, interval=each.interval)
-        for each in estimates[:1]
-    )
+    """One annotator against the mean of the others, if ranks of any are known."""
+    for audit in audits:
+        spearman = audit.annotator.get("spearman")
+        if spearman is not None:
+            line = Line(
+                name=ANNOTATOR, value=spearman.value, interval=spearman.interval
+            )
+            return (line,)
+    return ()
 
 
 def _figure(level: Level, over: str, yardstick: Sequence[Line] = ()) -> Figure:
@@ -252,9 +277,8 @@ def _figure(level: Level, over: str, yardstick: Sequence[Line] = ()) -> Figure:
             " All metrics are compared on the same rows: the tests below tell apart what "
             "overlapping intervals do not."
         )
-    return Figure(
-        svg=row_chart([*yardstick, *metrics], label, label, zero=True), caption=caption
-    )
+    svg = row_chart([*yardstick, *metrics], label, label, zero=True)
+    return Figure(svg=svg, caption=caption)
 
 
 def _level_sections(level: Level, heading: str) -> tuple[Section, ...]:
@@ -268,14 +292,16 @@ def _level_sections(level: Level, heading: str) -> tuple[Section, ...]:
             for m in level.metrics
         ),
     )
-    second = _pairs_of_systems(level, names)
     if heading == "Segments":
+        figures: tuple[Figure, ...] = ()
         second = _pairs_of_texts(level, names)
-    charts = () if heading == "Segments" else (_figure(level, "systems"),)
+    else:
+        figures = (_figure(level, "systems"),)
+        second = _pairs_of_systems(level, names)
     reasons = sorted({metric.undefined for metric in level.metrics if metric.undefined})
     lines = tuple(f"Undefined where {reason}." for reason in reasons)
     return (
-        Section(title=heading, figures=charts, table=first, lines=lines),
+        Section(title=heading, figures=figures, table=first, lines=lines),
         second,
         *_comparisons(level, names),
     )
@@ -316,22 +342,22 @@ def _with(result: object, measure: str) -> str:
 def _comparisons(level: Level, names: Mapping[str, str]) -> tuple[Section, ...]:
     if not level.comparisons:
         return ()
-    short = labels([metric.name for metric in level.metrics], PAIR)
+    short = labels([metric.name for metric in level.metrics], NAME_IN_PAIR)
     ordered = sorted(level.comparisons, key=lambda pair: not pair.better)
-    rows = tuple(
-        (
-            f"{short[pair.first]} {'>' if pair.better else '?'} {short[pair.second]}",
-            _with(pair, "difference"),
-            p_value(pair.permutation_p_holm),
-        )
-        for pair in ordered[:SHOWN]
-    )
-    header = ("Spearman", "difference [95 %]", "p, Holm")
+    rows = []
+    for pair in ordered[:MOST_PAIRS]:
+        sign = ">" if pair.better else "?"
+        title = f"{short[pair.first]} {sign} {short[pair.second]}"
+        p = p_value(pair.permutation_p_holm)
+        rows.append((title, _with(pair, "difference"), p))
+    table = Table(header=("Spearman", "difference [95 %]", "p, Holm"), rows=tuple(rows))
+    best = ", ".join(names[name] for name in level.best)
     lines = [
         "> is significantly better (permutation test, p after Holm below 0.05); ? is undecided.",
-        f"No other is significantly better than: {', '.join(names[n] for n in level.best)}.",
+        f"No other is significantly better than: {best}.",
     ]
-    if hidden := len(ordered) - len(rows):
+    hidden = len(ordered) - len(rows)
+    if hidden:
         verb = "is" if hidden == 1 else "are"
         lines.append(f"{counted(hidden, 'more pair')} {verb} in the JSON.")
-    return Section(table=Table(header=header, rows=rows)), Section(lines=tuple(lines))
+    return Section(table=table), Section(lines=tuple(lines))

@@ -4,20 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-import numpy as np
-
 from refless.commands.judge import metrics_compared as study
-from refless.commands.judge.audits import (
-    Question,
-    audits_of,
-    drifts_in,
-    runs_in,
-    turned,
-    with_mix,
-    with_scores,
-)
+from refless.commands.judge.audits import audits_of, drifts_in, runs_in
 from refless.commands.judge.gates import gated, requirements
 from refless.commands.judge.metrics_compared import How
+from refless.commands.judge.question import Question, scores_of, unjudged, with_mix
 from refless.commands.judge.raters import RatersResult, agreeing, has_several_ratings
 from refless.commands.judge.result import JudgeResult
 from refless.commands.judged_by import labels_of, rubric_of
@@ -47,13 +38,12 @@ from refless.commands.parameters import (
     command,
     names_in,
 )
-from refless.commands.rows import ScoredRows, note_missing, tell
-from refless.commands.warnings import note, progress
+from refless.commands.rows import ScoredRows, tell
+from refless.commands.warnings import progress
 from refless.data.choices import are_choices
 from refless.data.design import Design, column_of, joined
-from refless.data.records import Predictions
 from refless.data.tables import ScoredRead
-from refless.metrics.protocol import Metric, Scores, averaged, metrics_of
+from refless.metrics.protocol import Scores, metrics_of
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
@@ -145,45 +135,37 @@ def judge(
     chosen = metrics_of(names_in(metrics))
     by_role = rows.to_reading(group=column_of(group), slice=names_in(by))
     read, mass = with_mix(rated, by_role, "runs" if runs else "judged")
-    if not judged and not names_in(metrics):
-        if has_several_ratings(read.pool) and not are_choices(read.pool):
-            tell(read)
-            asked = {"passing": passing, "by": by, "own": own, "runs": runs or None}
-            _check_unasked(asked, "of ratings without a judge's scores")
-            return agreeing(read.pool, Design.of(read.pool, group, read.group))
-        needed = (
-            f"two ratings of some text, or at least one {called('score_column')} or "
-            f"{called('metrics', 'METRIC')} is needed"
-        )
-        raise UsageError("; ".join([needed, *read.notes]))
+    of_scores = {"passing": passing, "by": by, "own": own, "runs": runs or None}
+    if not judged and not chosen:
+        _check_several_ratings(read)
+        tell(read)
+        _check_unanswered(of_scores, "of ratings without a judge's scores")
+        return agreeing(read.pool, Design.of(read.pool, group, read.group))
     tell(read)
     with progress("comparing scores with people's ratings") as show:
-        scores = _scores(read, chosen, {*lower})
+        scores = scores_of(read, chosen, lower)
         if show is not None:
             show(0.1)
         if are_choices(read.pool):
-            asked = {"passing": passing, "by": by, "own": own, "runs": runs or None,
-                     "before": before, "require": require}  # fmt: skip
-            _check_unasked(asked, "of choices between two texts")
+            of_ratings = {**of_scores, "before": before, "require": require}
+            _check_unanswered(of_ratings, "of choices between two texts")
             segments = {name: metric.segments for name, metric in scores.items()}
             return tested(read.pool, segments, group, seed, resamples)
-        design = Design.of(
-            joined(read.pool, read.unrated), group, (*read.group, *read.unrated_group)
-        )
-        human = _human(read, design)
-        how = How(seed=seed, resamples=resamples)
+        groups = (*read.group, *read.unrated_group)
+        design = Design.of(joined(read.pool, read.unrated), group, groups)
         question = Question(
-            read,
-            human,
-            design,
-            passing,
+            read=read,
+            human=unjudged(read, design),
+            design=design,
+            passing=passing,
             by=names_in(by),
-            own=own,
+            family=own,
             seed=seed,
             lower=lower,
             mass=mass,
         )
-        meta = study.meta(human, scores, how, question.raters)
+        how = How(seed=seed, resamples=resamples)
+        meta = study.meta(question.human, scores, how, question.raters)
         audits = audits_of(question, scores, meta.systems) if read.scores else ()
         drifts = drifts_in(question, before, rows) if before is not None else {}
         return JudgeResult(
@@ -201,67 +183,34 @@ def judge(
         )
 
 
-def _check_unasked(parameters: Mapping[str, object], what: str) -> None:
-    """Raises UsageError for what is asked although these rows do not answer it."""
-    if asked := [
-        called(name) for name, value in parameters.items() if value is not None
-    ]:
-        raise UsageError(f"{what} {', '.join(asked)} cannot be answered")
-
-
-def _scores(
-    read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]
-) -> dict[str, Scores]:
-    """Every metric's scores by name: the columns', and those computed here."""
-    if chosen and not read.texts:
-        raise UsageError(f"{called('metrics')} needs a text column")
-    for name in read.scores.keys() & chosen.keys():
-        raise UsageError(
-            f"'{name}' is in {called('score_column')} and in {called('metrics')}: name it in one"
+def _check_several_ratings(read: ScoredRead) -> None:
+    """Raises UsageError if there is neither a score to judge nor raters to compare."""
+    if not has_several_ratings(read.pool) or are_choices(read.pool):
+        needed = (
+            f"two ratings of some text, or at least one {called('score_column')} or "
+            f"{called('metrics', 'METRIC')} is needed"
         )
-    note_missing(with_scores(read))
-    scores = {}
-    for name, values in read.scores.items():
-        if np.isnan(values).all():
-            note(f"{name}: no rated text has a score of it, so it is not judged")
-        else:
-            scores[name] = averaged(
-                turned(read, name, values) if name in lower else values
-            )
-    if read.scores and not scores:
-        names = ", ".join(sorted(read.scores))
-        raise UsageError(
-            f"no row has both a rating and a score of {names}: nothing to compare"
-        )
-    return scores | {
-        name: metric.score(read.outputs) for name, metric in chosen.items()
-    }
+        raise UsageError("; ".join([needed, *read.notes]))
 
 
-def _human(read: ScoredRead, design: Design) -> Predictions:
-    """The texts with their human ratings, and without predictions."""
-    pool = read.pool
-    return Predictions(
-        id=pool.ids,
-        human=pool.human,
-        predicted=np.full(len(pool), np.nan),
-        reason=("",) * len(pool),
-        item=pool.items,
-        group=design.take(np.arange(len(pool))).apart(pool),
-        task=pool.tasks,
-        system=pool.systems,
-    )
+def _check_unanswered(parameters: Mapping[str, object], of_rows: str) -> None:
+    """Raises UsageError for parameters that these rows do not answer."""
+    names = [called(name) for name, value in parameters.items() if value is not None]
+    if names:
+        raise UsageError(f"{of_rows} {', '.join(names)} cannot be answered")
 
 
 def _signature(
     question: Question, scores: Mapping[str, Scores], how: How, rubric: str | None
 ) -> Signature:
     pool = question.read.pool
+    names = sorted(scores)
     columns: list[Sequence[object]] = [pool.texts, pool.human.tolist()]
-    columns += [metric.segments.tolist() for _, metric in sorted(scores.items())]
-    more = {"pass": question.passing, "rubric": rubric}
+    columns += [scores[name].segments.tolist() for name in names]
+    optional = {"pass": question.passing, "rubric": rubric}
+    used = {name: value for name, value in optional.items() if value is not None}
     return Signature("judge").plus(
-        metrics=tuple(sorted(scores)),
+        metrics=tuple(names),
         scores=digest_of(columns),
         **question.design.signs,
         permutations=PERMUTATIONS,
@@ -272,5 +221,5 @@ def _signature(
         pool=labels_of(pool),
         size=len(pool),
         v=__version__,
-        **{name: value for name, value in more.items() if value is not None},
+        **used,
     )

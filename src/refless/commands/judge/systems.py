@@ -17,7 +17,7 @@ from refless.stats.intervals import UNDEFINED, percentile_interval, student
 from refless.stats.measures import MEASURES
 from refless.stats.resampling import weights_of
 
-SHOWN = 0.05  # a p-value below this shows that two orders are opposite
+LEVEL = 0.05  # a p-value below this shows that two orders are opposite
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -25,53 +25,46 @@ class SystemTable:
     """Scores of systems, and the same in resamples of their segments.
 
     Attributes:
-        human: [s] mean ratings, systems sorted by name; columns: [s] scores of each metric, NaN
-            where it has none.
-        human_drawn: [b, s] and columns_drawn: [b, s] the same in each resample.
+        human: [1 + b, s] mean ratings of all segments, then of each resample; systems are sorted
+            by name.
+        columns: [1 + b, s] the same of each metric's scores, NaN where it has none.
     """
 
     human: FloatArray
     columns: dict[str, FloatArray]
-    human_drawn: FloatArray
-    columns_drawn: dict[str, FloatArray]
 
     def drawn(self, metric: str, measure: str) -> FloatArray:
         """[b] the correlation over systems in each resample; NaN if a system is missing."""
-        scored = ~np.isnan(self.columns[metric])
-        human = self.human_drawn[:, scored]
-        columns = self.columns_drawn[metric][:, scored]
-        complete = ~np.isnan(human + columns).any(axis=1)
+        column = self.columns[metric]
+        scored = ~np.isnan(column[0])
+        human = self.human[1:, scored]
+        judge = column[1:, scored]
+        complete = ~np.isnan(human + judge).any(axis=1)
         values = np.full(len(human), math.nan)
         for i in np.flatnonzero(complete):
-            values[i] = MEASURES[measure].value(human[i], columns[i])
+            values[i] = MEASURES[measure].value(human[i], judge[i])
         return values
 
 
 def system_table(
     human: Predictions, scores: Mapping[str, Scores], seed: int, resamples: int
 ) -> SystemTable:
-    """Mean ratings and scores of systems, with resamples of segments.
+    """The mean ratings and scores of systems, with resamples of segments.
 
     Segments of one group are drawn together, in all systems alike.
     """
     system = codes(human.system)
     clusters = codes(human.group) if human.group else None
-    weights = [np.ones((1, len(human)))]
+    n = len(human)
+    weights = [np.ones((1, n))]
     if clusters is None or clusters.max() > 0:
         rng = np.random.default_rng(seed)
-        weights += weights_of(
-            len(human), resamples=resamples, rng=rng, clusters=clusters
-        )
-    people = _of_systems(averaged(human.human), system, weights)
+        weights += weights_of(n, resamples=resamples, rng=rng, clusters=clusters)
     columns = {
         name: _of_systems(metric, system, weights) for name, metric in scores.items()
     }
-    return SystemTable(
-        human=people[0],
-        columns={name: column[0] for name, column in columns.items()},
-        human_drawn=people[1:],
-        columns_drawn={name: column[1:] for name, column in columns.items()},
-    )
+    ratings = _of_systems(averaged(human.human), system, weights)
+    return SystemTable(human=ratings, columns=columns)
 
 
 def _of_systems(
@@ -134,18 +127,24 @@ def ranked_by(human: FloatArray, judge: FloatArray, n: int, units: int) -> Estim
     tail = float(ndtr(-student(max(units - 1, 1))))
     low = percentile_interval(shares[1:], 1 - 2 * tail)[0]
     wrong = opposite(human, judge)
-    return Estimate(value=value, interval=(min(low, value), max(1 - wrong, value)), n=n)
+    interval = (min(low, value), max(1 - wrong, value))
+    return Estimate(value=value, interval=interval, n=n)
 
 
 def opposite(human: FloatArray, judge: FloatArray) -> float:
     """The share of pairs of systems that people and judge are shown to order in opposite ways."""
     from scipy.special import ndtr
 
-    z = []
-    for gaps in (_gaps(human), _gaps(judge)):
-        spread = np.ma.masked_invalid(gaps[1:]).std(axis=0).filled(0.0)
-        z.append(
-            np.divide(gaps[0], spread, out=np.zeros_like(spread), where=spread > 0)
-        )
-    p = 2 * ndtr(-np.minimum(np.abs(z[0]), np.abs(z[1])))
-    return float(((holm(p) < SHOWN) & (z[0] * z[1] < 0)).mean())
+    by_people = _z_of_gaps(human)
+    by_judge = _z_of_gaps(judge)
+    p = 2 * ndtr(-np.minimum(np.abs(by_people), np.abs(by_judge)))
+    significant = holm(p) < LEVEL
+    return float((significant & (by_people * by_judge < 0)).mean())
+
+
+def _z_of_gaps(means: FloatArray) -> FloatArray:
+    """[pairs] the gap of each pair of systems over its spread in resamples; 0 without a spread."""
+    gaps = _gaps(means)
+    spread = np.ma.masked_invalid(gaps[1:]).std(axis=0).filled(0.0)
+    none = np.zeros_like(spread)
+    return np.asarray(np.divide(gaps[0], spread, out=none, where=spread > 0))

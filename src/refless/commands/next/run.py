@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from refless.commands.compare.inputs import Inputs, inputs_of, note_draw
-from refless.commands.compare.run import pair_of
+from refless.commands.compare.ratings import pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.active_learning import GOALS, MOST, Choice, learn
 from refless.commands.next.best import USUAL as RACE_LOOKS

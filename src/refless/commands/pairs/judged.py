@@ -1,4 +1,4 @@
-"""Who picks the text that people preferred: `refless validate` and `refless judge` on choices."""
+"""The result of `refless validate` and `refless judge` on choices between two texts."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -77,68 +77,58 @@ class JudgedResult(Result):
     @property
     def use(self) -> bool | None:
         """Whether the estimator picks right more often than a coin and than every baseline."""
-        return (
-            None
-            if self.estimator is None
-            else worth_using(self.pairwise, self.baselines)
-        )
+        if self.estimator is None:
+            return None
+        return worth_using(self.pairwise, self.baselines)
 
     def _shown(self) -> Document:
         result = self.pairwise
-        verdict = nearest(result)
-        chosen = allowed(len(result.judges), "score")
-        if self.estimator is not None:
-            verdict = recommendation(result, self.baselines, self.scores)
-            chosen = ()
+        pairs = counted(result.pairs, "pair")
         choices = f"{counted(result.choices, 'choice')} by people between {result.texts:,} texts"
-        note = f"{choices}: {counted(result.pairs, 'pair')} of {counted(result.groups, 'source')}."
-        even = f"{counted(result.even, 'pair')} left even by people do not count."
+        notes = [f"{choices}: {pairs} of {counted(result.groups, 'source')}."]
+        if result.even:
+            even = counted(result.even, "pair")
+            notes.append(f"{even} left even by people do not count.")
+        if self.estimator is None:
+            verdict = nearest(result)
+            notes += allowed(len(result.judges), "score")
+        else:
+            verdict = recommendation(result, self.baselines, self.scores)
+        if self.use:
+            notes.insert(0, f"  {self.next_command}")
+        sections = [self._side_by_side(), caveats()]
+        if result.person:
+            sections.insert(1, _people(result, result.person))
         return Document(
-            title=f"{counted(result.pairs, 'preference pair')}",
+            title=counted(result.pairs, "preference pair"),
             verdict=verdict,
-            notes=(
-                *((f"  {self.next_command}",) if self.use else ()),
-                *((note, even) if result.even else (note,)),
-                *chosen,
-            ),
-            sections=(
-                self._beside(),
-                *([_people(result, result.person)] if result.person else []),
-                caveats(),
-            ),
+            notes=tuple(notes),
+            sections=tuple(sections),
         )
 
-    def _beside(self) -> Section:
-        result = self.pairwise
-        names = labels([line.name.removeprefix("the ") for line in result.judges], NAME)
-        rows = tuple(
-            (
-                names[line.name.removeprefix("the ")],
-                with_interval(line.accuracy, line.interval),
-                "-"
-                if line is result.judges[0]
-                else with_interval(line.gap, line.gap_interval),
-            )
-            for line in result.judges
-        )
-        table = Table(header=("", "right [95 %]", "behind by [95 %]"), rows=rows)
-        drawn = [
-            Line(
-                name=line.name.removeprefix("the "),
-                value=line.accuracy,
-                interval=line.interval,
-            )
-            for line in result.judges
-            if line.name != COIN
-        ]
+    def _side_by_side(self) -> Section:
+        judges = self.pairwise.judges
+        first = judges[0]
+        short = [judge.name.removeprefix("the ") for judge in judges]
+        names = labels(short, NAME)
+        rows = []
+        lines = []
+        for judge, name in zip(judges, short, strict=True):
+            right = with_interval(judge.accuracy, judge.interval)
+            behind = with_interval(judge.gap, judge.gap_interval)
+            rows.append((names[name], right, "-" if judge is first else behind))
+            if name != COIN:
+                lines.append(
+                    Line(name=name, value=judge.accuracy, interval=judge.interval)
+                )
+        header = ("", "right [95 %]", "behind by [95 %]")
+        table = Table(header=header, rows=tuple(rows))
         title = "Share of pairs in which the text that people preferred is picked"
-        chart = Figure(
-            svg=row_chart(drawn, "right", title), caption=f"{title}.", table=table
-        )
-        first = result.judges[0].name
+        svg = row_chart(lines, "right", title)
+        chart = Figure(svg=svg, caption=f"{title}.", table=table)
         legend = (
             f"Right: share of the pairs in which it {PICKS}; no opinion counts half. Behind by: "
-            f"how much more often {first} is right, on the same pairs. Intervals draw whole "
+            f"how much more often {first.name} is right, on the same pairs. Intervals draw whole "
             "sources."
         )
         if self.estimator is not None:
@@ -149,11 +139,7 @@ class JudgedResult(Result):
 
     def _json(self) -> Record:
         command = "judge" if self.estimator is None else "validate"
-        counts = {
-            name: getattr(self.pairwise, name)
-            for name in ("choices", "pairs", "groups")
-        }
-        return self._record(self.pairwise, command=command, use=self.use, **counts)
+        return self._record(self.pairwise, command=command)
 
     def _rows(self) -> Rows:
         """One mapping a pair."""
@@ -175,10 +161,10 @@ class JudgedResult(Result):
 
 def worth_using(result: Pairwise, baselines: tuple[str, ...]) -> bool:
     """Whether the first judge is shown to be better than a coin and than every baseline."""
-    rivals = [line for line in result.judges if line.name in baselines]
-    enough = result.pairs - result.even >= FEWEST
-    first = result.judges[0].interval[0] > 0.5
-    return enough and first and all(line.gap_interval[0] > 0 for line in rivals)
+    if result.pairs - result.even < FEWEST or not result.judges[0].interval[0] > 0.5:
+        return False
+    rivals = [judge for judge in result.judges if judge.name in baselines]
+    return all(judge.gap_interval[0] > 0 for judge in rivals)
 
 
 def recommendation(
@@ -196,40 +182,52 @@ def recommendation(
 def _recommended(
     result: Pairwise, baselines: tuple[str, ...], scores: tuple[str, ...]
 ) -> str:
-    line = result.judges[0]
-    name = sentence(line.name)
-    right = with_interval(line.accuracy, line.interval)
+    first = result.judges[0]
+    name = sentence(first.name)
+    right = with_interval(first.accuracy, first.interval)
     rivals = [
         judge
         for judge in result.judges
         if judge.name in baselines and judge.name != COIN
     ]
     rival = min(rivals, key=lambda judge: judge.gap)
-    gap = with_interval(rival.gap, rival.gap_interval)
-    lost = with_interval(-rival.gap, (-rival.gap_interval[1], -rival.gap_interval[0]))
-    ahead = f"{rival.name} {PICKS} more often than {line.name} does, by {lost}"
-    if also := [judge.name for judge in rivals if judge.gap < 0 and judge is not rival]:
-        ahead += f" (so {'do' if len(also) > 1 else 'does'} {' and '.join(also)})"
-    if rival.gap_interval[1] < 0 and rival.name in scores:
+    leading = [judge.name for judge in rivals if judge.gap < 0 and judge is not rival]
+    ahead = _ahead(rival, first, leading)
+    significant = rival.gap_interval[1] < 0
+    if significant and rival.name in scores:
         return f"Use {rival.name}: {ahead.replace(rival.name, 'it', 1)}."
-    if not line.interval[0] > 0.5:
+    if not first.interval[0] > 0.5:
+        disagrees = f"({first.name} {PICKS} in {right})"
+        if rival.gap < 0:
+            disagrees += f", and {ahead}"
         return (
-            f"Use none: on these pairs no agreement with people is shown ({line.name} {PICKS} in "
-            f"{right}){f', and {ahead}' if rival.gap < 0 else ''}."
+            f"Use none: on these pairs no agreement with people is shown {disagrees}."
         )
-    if rival.gap_interval[1] < 0:
+    if significant:
         return f"Use none: {ahead}."
     if rival.gap < 0:
-        return f"No reason to use {line.name} is shown: {ahead}. {name} is right in {right}."
+        return f"No reason to use {first.name} is shown: {ahead}. {name} is right in {right}."
     if worth_using(result, baselines):
+        gap = with_interval(rival.gap, rival.gap_interval)
         return (
-            f"Use {line.name}: it {PICKS} in {right} of the pairs, more often than the best "
+            f"Use {first.name}: it {PICKS} in {right} of the pairs, more often than the best "
             f"baseline, {rival.name}, by {gap}."
         )
     return (
         f"{name} {PICKS} in {right} of the pairs, but it is not shown to do better "
         f"than {_unbeaten(rivals)}."
     )
+
+
+def _ahead(rival: Judge, first: Judge, leading: list[str]) -> str:
+    """The lead of the best rival over the first judge, and the names of others that lead."""
+    low, high = rival.gap_interval
+    lead = with_interval(-rival.gap, (-high, -low))
+    ahead = f"{rival.name} {PICKS} more often than {first.name} does, by {lead}"
+    if leading:
+        verb = "do" if len(leading) > 1 else "does"
+        ahead += f" (so {verb} {' and '.join(leading)})"
+    return ahead
 
 
 def _unbeaten(rivals: list[Judge]) -> str:
@@ -243,7 +241,7 @@ def _unbeaten(rivals: list[Judge]) -> str:
 
 
 def nearest(result: Pairwise) -> str:
-    """Which score picks right most often, as far as can be told."""
+    """The score that picks right most often, as far as can be told."""
     top = result.judges[0]
     pairs = these(result.pairs - result.even, "pair")
     low, high = of_best(top.accuracy, top.interval, len(result.judges), result.groups)
@@ -259,9 +257,11 @@ def nearest(result: Pairwise) -> str:
     if level:
         alike = f"it cannot be told apart from {', '.join(level)}"
         return f"On {pairs} {top.name} {PICKS} in {right}, but {alike}."
-    most = " most often" if len(result.judges) > 1 else ""
-    more = ", more than every other" if most else ""
-    return f"On {pairs} {top.name} {PICKS}{most}, in {right}{more}."
+    if len(result.judges) == 1:
+        return f"On {pairs} {top.name} {PICKS}, in {right}."
+    return (
+        f"On {pairs} {top.name} {PICKS} most often, in {right}, more than every other."
+    )
 
 
 def _people(result: Pairwise, person: Person) -> Section:

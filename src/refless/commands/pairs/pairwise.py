@@ -1,4 +1,4 @@
-"""How often does an estimator, a score or a rule pick the text that people preferred?
+"""The share of pairs in which an estimator, a score or a rule picks the text people preferred.
 
 Every method gives each text a number, held out with its source. Of two texts it picks the one with
 the higher number.
@@ -40,7 +40,7 @@ class Judge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """How often one person's choice is that of most others who judged the same pair.
+    """The agreement of one person with most others who judged the same pair.
 
     Attributes:
         n: choices that others judged too, and not evenly.
@@ -113,14 +113,11 @@ def pairwise(
                 gap_interval=UNDEFINED if name == first else gap_interval,
             )
         )
-    texts = {
-        (pool.sources[i] if pool.sources else "", pool.texts[i])
-        for i in range(len(pool))
-    }
+    sources = pool.sources or ("",) * len(pool)
     return Pairwise(
         choices=int(choices.votes.sum()),
         pairs=len(choices),
-        texts=len(texts),
+        texts=len({*zip(sources, pool.texts, strict=True)}),
         groups=len(np.unique(choices.groups)),
         even=int((~decided).sum()),
         judges=tuple(judges),
@@ -149,9 +146,9 @@ def _mean(
 
 def _right(share: FloatArray, difference: FloatArray) -> FloatArray:
     """[k] 1 if the text that most people preferred is picked, 0.5 without a difference."""
-    return np.asarray(
-        0.5 + 0.5 * np.sign(np.nan_to_num(difference)) * np.sign(share - 0.5)
-    )
+    picked = np.sign(np.nan_to_num(difference))
+    preferred = np.sign(share - 0.5)
+    return np.asarray(0.5 + 0.5 * picked * preferred)
 
 
 def _person(
@@ -163,12 +160,14 @@ def _person(
     pair = place[pool.ratings.text]
     vote = pool.ratings.values[pair >= 0]
     pair = pair[pair >= 0]
-    others = choices.votes[pair] - 1
-    wins = choices.share[pair] * choices.votes[pair] - vote
-    used = (others > 0) & (np.abs(2.0 * wins - others) > 1e-9)
+    votes = choices.votes[pair]
+    peers = votes - 1
+    wins = choices.share[pair] * votes - vote
+    uneven = np.abs(2.0 * wins - peers) > 1e-9
+    used = (peers > 0) & uneven
     if not used.any():
         return None
-    share = np.where(used, wins / np.maximum(others, 1), 0.5)
+    share = np.where(used, wins / np.maximum(peers, 1), 0.5)
     agreed = _right(share, vote - 0.5)
     reference = _right(share, difference[pair])
     mean = partial(_mean, groups=choices.groups[pair], seed=seed, resamples=resamples)

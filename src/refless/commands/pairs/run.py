@@ -97,7 +97,7 @@ def tested(
     seed: int,
     resamples: int,
 ) -> JudgedResult:
-    """How often the higher of two scores is that of the text which people preferred.
+    """The share of pairs in which the higher score is that of the text which people preferred.
 
     Args:
         pool: the choices; scores: by name, [n]; group, seed, resamples: as of `judge`.
@@ -133,7 +133,7 @@ def tested(
 
 
 def _signs(study: Pairwise) -> dict[str, object]:
-    """What was drawn as a whole, as in other signatures."""
+    """The units that were drawn as a whole, as in other signatures."""
     return {"drawn": "source", "units": study.groups}
 
 

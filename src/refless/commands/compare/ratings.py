@@ -1,0 +1,170 @@
+"""People's ratings compared: the answer by ratings and estimates, its gate and its signature."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from refless.commands.compare.document import why_not
+from refless.commands.compare.field import errors_of, field_of
+from refless.commands.compare.gates import gate_on
+from refless.commands.compare.inputs import Inputs, Selection, note_draw
+from refless.commands.compare.result import CompareResult
+from refless.commands.warnings import note
+from refless.data.records import RatedPool, Residuals
+from refless.estimators import Estimator
+from refless.estimators.crossfit import folds_for
+from refless.evaluation.comparing import Pair, compared
+from refless.evaluation.entries import Field
+from refless.registry.arrays import FloatArray
+from refless.registry.dialect import called
+from refless.registry.errors import UsageError
+from refless.registry.signature import Signature, digest_of
+from refless.report.result import GateRecord
+from refless.report.wording import Looks
+from refless.stats.group_sequential import LookPlan
+
+OF_RATINGS = ("scale", "pool", "size", "v")  # in an estimator's signature
+
+
+def compared_ratings(
+    inputs: Inputs,
+    learner: Estimator,
+    systems: Sequence[str],
+    *,
+    named: bool,
+    selection: Selection,
+    group: str | None,
+    margin: float,
+    gated: bool,
+    these_items: bool,
+    looks: Looks,
+    plan: LookPlan | None,
+    seed: int,
+) -> CompareResult:
+    """Every pair of systems by ratings and estimates.
+
+    Args:
+        inputs: the outputs with their ratings; learner: the estimator.
+        systems: in order, the old one first; named: whether the user names them.
+        selection: of the rated outputs; gated: whether there is a gate.
+        plan: of the looks, if they are planned; group, margin, these_items, looks, seed: as of
+            `compare`.
+    """
+    _note_selection(selection, inputs, group)
+    errors = errors_of(inputs, learner, drawn=selection != "unknown")
+    field = replace(
+        field_of(inputs, learner, seed, selection),
+        these=these_items,
+        reach=_reach(inputs.pool) if looks == "any" else 0.0,
+        plan=plan,
+    )
+    comparison = compared(field, errors, systems)
+    scores = zip(field.outputs.score_names, field.outputs.scores.T, strict=True)
+    signature = _signature(inputs, learner).plus(
+        rated=selection,
+        **inputs.design.signs,
+        crossed=folds_for(inputs.pool),
+        seed=seed,
+    )
+    if named:
+        signature = signature.plus(systems=tuple(systems))
+    if these_items or looks != "one":
+        signature = signature.plus(these=these_items, looks=looks)
+    if plan is not None:
+        signature = signature.plus(at=plan.at, of=plan.planned, spending=plan.spending)
+    if gated or margin:
+        signature = signature.plus(margin=margin)
+    return CompareResult(
+        comparison=comparison,
+        scale=inputs.pool.scale,
+        design=inputs.design.said(inputs.pool.ratings, inputs.noun),
+        selection=selection,
+        estimator=learner.title if inputs.has_texts else "",
+        these_items=these_items,
+        looks=looks,
+        margin=margin,
+        judges={name: _judged(field, column, systems) for name, column in scores},
+        gate=_gate_of(comparison.pairs[0], margin) if gated else GateRecord(),
+        signature=signature,
+    )
+
+
+def _note_selection(selection: Selection, inputs: Inputs, group: str | None) -> None:
+    """Says the consequences of the selection of the rated outputs.
+
+    Raises:
+        UsageError: nothing but estimates would answer, and there are no texts.
+    """
+    unknown = called("selection", "unknown")
+    if not inputs.has_texts:
+        if selection == "unknown":
+            raise UsageError(
+                f"{unknown} needs texts: without them ratings teach no estimates of the rest"
+            )
+        note(
+            "there are no texts, so people's ratings alone are compared, without estimates"
+        )
+    if selection == "random":
+        remedy = (
+            f"Ratings then do not stand for the outputs without one: {unknown} lets them teach "
+            "estimates, and no more."
+        )
+        note_draw(inputs, group, remedy)
+
+
+def _gate_of(pair: Pair, margin: float) -> GateRecord:
+    """Whether the second system is worse than the first by more than the margin."""
+    worse = f"is worse by more than {margin:g}" if margin else "is worse at all"
+    ends = pair.difference.interval
+    return gate_on(pair.second, "difference", ends, 0.0 - margin, worse, why_not(pair))
+
+
+def _judged(
+    field: Field, scores: FloatArray, systems: Sequence[str]
+) -> tuple[Pair, ...]:
+    """The pairs by a judge's scores alone of the same outputs, in its own units."""
+    unknown = np.full(len(scores), np.nan)
+    alone = replace(
+        field,
+        human=scores,
+        estimates=unknown,
+        probability=unknown,
+        scale=None,
+        raters=None,
+        drawn=True,
+        reach=0.0,
+        plan=None,
+    )
+    no_errors = Residuals(values=np.zeros(0))
+    return compared(alone, no_errors, systems).pairs
+
+
+def _reach(pool: RatedPool) -> float:
+    """The largest distance of two ratings, as far as it is known."""
+    low, high = pool.scale or (pool.ratings.values.min(), pool.ratings.values.max())
+    return float(high - low)
+
+
+def pair_of(
+    inputs: Inputs,
+    estimator: Estimator,
+    systems: Sequence[str],
+    seed: int,
+    *,
+    these: bool = False,
+) -> Pair:
+    """Two systems as 'refless compare' has them, if rated outputs were drawn at random."""
+    errors = errors_of(inputs, estimator, drawn=True)
+    field = field_of(inputs, estimator, seed, "random")
+    return compared(replace(field, these=these), errors, systems).pairs[0]
+
+
+def _signature(inputs: Inputs, estimator: Estimator) -> Signature:
+    texts = inputs.outputs.texts
+    columns = [column for column in (texts.systems, texts.items, texts.texts) if column]
+    signed = estimator.signature(inputs.pool)
+    if not inputs.has_texts:
+        settings = [(key, value) for key, value in signed.settings if key in OF_RATINGS]
+        signed = Signature("ratings", tuple(settings))
+    return signed.plus(outputs=digest_of(columns))
