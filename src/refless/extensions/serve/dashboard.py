@@ -250,20 +250,16 @@ def commands_of(
 def agreements_of(task: Task, look: Look) -> list[str]:
     """The commands that give alpha, from the exported ratings before anybody decided."""
     file = "first.jsonl" if task.project.adjudicate else "ratings.jsonl"
-    code = (
-        "from refless.data.tables import Reading, read_pool; "
-        "from refless.commands.judge.rater_agreement import rater_agreement"
-    )
+    several = len(task.dimensions) > 1
     commands = []
-    for dimension in (
-        name for name, part in look.items() if part.get("alpha") is not None
-    ):
-        options: Look = {"scale": task.scale_of(dimension)}
-        options |= {"dimension": dimension} if len(task.dimensions) > 1 else {}
-        pool = f"read_pool({file!r}, Reading(**{options})).pool"
-        commands.append(
-            shlex.join(["python", "-c", f"{code}; print(rater_agreement({pool}))"])
-        )
+    for name, part in look.items():
+        if part.get("alpha") is None:
+            continue
+        ends = [f"{end:g}" for end in task.scale_of(name)]
+        words = ["refless", "judge", file, "--scale", *ends]
+        if several:
+            words += ["--dimension", name]
+        commands.append(shlex.join(words))
     return commands
 
 
