@@ -174,7 +174,7 @@ class Live:
             "looked": look["n"],
             "before": len(self.rated),
             "rated": assignment.rated,
-            "items": len(self.store.units),
+            "items": len(self.store.items),
             "drawn": assignment.audited,
             "disputed": len(assignment.disputed),
             "dimensions": look["dimensions"],

@@ -147,7 +147,7 @@ class Pages:
 
     def _outlook(self) -> Look:
         """What somebody is told before they begin: what it is, how much, and how long it takes."""
-        n = self.store.task.project.most_items or len(self.store.units)
+        n = self.store.task.project.most_items or len(self.store.items)
         seconds = [*chain(*self.store.seconds.values())]
         minutes = math.ceil(n * median(seconds) / 60) if seconds else None
         return {"task": self.store.task, "n": n, "minutes": minutes}
