@@ -34,7 +34,7 @@ _Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
 
 class _Tensor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the header of a file says of an array."""
+    """An array in the header of a file."""
 
     dtype: str
     shape: tuple[_Count, ...]

@@ -28,7 +28,7 @@ COCO_SMALL = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Smoothing:
-    """How precisions become a score.
+    """The smoothing with which precisions become a score.
 
     Attributes:
         name: one of SMOOTHINGS.
@@ -59,7 +59,7 @@ class Smoothing:
 
 
 def gram_counts(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
-    """How often each n-gram occurs."""
+    """The count of each n-gram."""
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
 

@@ -51,7 +51,7 @@ class Meteor:
         )  # one Java process answers
 
     def settings(self) -> dict[str, object]:
-        """Which METEOR."""
+        """The settings of METEOR."""
         return {**SETTINGS}
 
 

@@ -21,7 +21,7 @@ Combine = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Scores:
-    """What a metric says of outputs.
+    """A metric's scores of outputs.
 
     Attributes:
         segments: [n] score of each output by itself; NaN where undefined.
@@ -65,7 +65,7 @@ class Metric(Protocol):
 
     @classmethod
     def missing(cls) -> str:
-        """What has to be installed first; "" if nothing."""
+        """The software that has to be installed first; "" if none."""
         return ""
 
 

@@ -44,7 +44,7 @@ WORDS = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a parameter is for, which values it takes, and its flag on the command line.
+    """The purpose of a parameter, the values that it takes, and its flag on the command line.
 
     Attributes:
         help: one line for people; of a command without it, what the docstring says.

@@ -86,7 +86,7 @@ def _surface(text: str) -> tuple[float, ...]:
 
 
 class _Source:
-    """What texts are held beside: words, runs of words and letters, names, numbers of a source."""
+    """A source for comparison with texts: words, runs of words and letters, names, numbers."""
 
     def __init__(self, source: str) -> None:
         self.text = source
@@ -118,7 +118,7 @@ class _Source:
         )
 
     def _spelt(self, text: str) -> tuple[float, ...]:
-        """How far letters are the same: what a change of spelling, case or marks leaves of them."""
+        """The shares of letters that survive a change of spelling, case or marks."""
         threes, fives = (_letters(text, n) for n in self.letters)
         both = _both(threes, self.letters[3])
         size = self.letters[3].total()
@@ -137,7 +137,7 @@ def _letters(text: str, n: int) -> Counter[str]:
 
 
 def _both(first: Counter[str], second: Counter[str]) -> int:
-    """How many runs two texts have in common; faster than `(first & second).total()`."""
+    """The number of runs that two texts share; faster than `(first & second).total()`."""
     return sum(
         [min(count, second[run]) for run, count in first.items() if run in second]
     )

@@ -85,7 +85,7 @@ def _check_lists(
 
 
 def notes(outputs: Outputs) -> tuple[str, ...]:
-    """What looks wrong but may be right, as sentences: outputs that are among their references."""
+    """Sentences on data that may be wrong: outputs that are among their references."""
     pairs = (
         list(zip(outputs.texts, outputs.references, strict=True))
         if outputs.references

@@ -194,7 +194,7 @@ def _check_texts(
 
 
 def _key(path: Path) -> list[Candidate]:
-    """What went out to raters, with the origins that they did not see."""
+    """The candidates that raters were sent, with the origins that they did not see."""
     if not is_file(path):
         remedy = "name the folder of the first step"
         raise InputError("no such file", path=str(path), remedy=remedy)

@@ -22,7 +22,7 @@ class MineRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class MineResult(Result):
-    """What was mined, or what came back from raters.
+    """Mined candidates, or their ratings by people.
 
     Attributes:
         candidates: responses to rate, in the order in which raters see them; empty in the second

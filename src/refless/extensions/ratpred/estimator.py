@@ -44,7 +44,7 @@ KEPT = ("scale", "pool", "size")  # what a signature says of the rated texts
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Learned:
-    """What `fit` learns; `rated` are the texts in use, canonically, `model` None for too few."""
+    """The result of `fit`: the texts in use, canonically; `model` is None for too few."""
 
     rated: RatedPool
     model: Model | None
@@ -121,7 +121,7 @@ class RatPred(Estimator, TrainingPlan):
         return _Learned(self.drawn(pool), model, model.about)
 
     def _about(self, pool: RatedPool) -> dict[str, Any]:
-        """What a model trained on a pool says of itself."""
+        """The description of a model that is trained on a pool."""
         rated = self.drawn(pool)
         return {
             "pool": fingerprint(pool.take(canonical_order(pool))),
@@ -263,7 +263,7 @@ class RatPred(Estimator, TrainingPlan):
         return signed.plus(v=__version__)
 
     def _signed(self) -> Signature:
-        """What training depends on."""
+        """The signature of all that training depends on."""
         people = self.references
         texts = [text for _, text in people]
         sources = [source for source, _ in people]

@@ -20,7 +20,7 @@ from refless.registry.progress import Progress
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Material:
-    """What a model is made of.
+    """The data that a model is trained on.
 
     Attributes:
         pairs: [n] tokens of the rated texts, none without tokens; ratings: [n] their human rating.
@@ -117,7 +117,7 @@ def _data(
     span: Range,
     seed: int,
 ) -> TrainingData:
-    """What a network learns from: the same ratings, synthetic pairs of its own."""
+    """The training data of a network: the same ratings, synthetic pairs of its own."""
 
     def encoded(pairs: Sequence[SourceAndText], ratings: FloatArray) -> Encoded:
         return names.encoded(pairs, (ratings - span.offset) / span.unit)

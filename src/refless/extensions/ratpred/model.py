@@ -27,7 +27,7 @@ Natural = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """How predictions come back to the ratings: y = (rating - offset) / unit.
+    """The map from predictions to ratings: y = (rating - offset) / unit.
 
     Attributes:
         low, high: lowest and highest rating of the training data.
@@ -101,7 +101,7 @@ def _precision(ordered: FloatArray) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """How one network's training went.
+    """The course of one network's training.
 
     Attributes:
         epochs: how many there were; kept: which one was kept, from 1.
@@ -167,7 +167,7 @@ class Model:
 
 
 class PoolSummary(msgspec.Struct, frozen=True):
-    """What a model says of the rated texts that taught it."""
+    """A summary of the rated texts that taught a model."""
 
     pool: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{12}\Z")]
     size: Natural
@@ -177,7 +177,7 @@ class PoolSummary(msgspec.Struct, frozen=True):
 
 
 class ModelHeader(msgspec.Struct, frozen=True):
-    """What a file says of a model."""
+    """The description of a model in its file."""
 
     settings: Settings
     reader: Reader

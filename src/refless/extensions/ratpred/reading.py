@@ -35,7 +35,7 @@ class SourceAndText:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How pairs are read.
+    """A reader of pairs.
 
     Attributes:
         acts: whether sources are dialogue acts, else they are words.

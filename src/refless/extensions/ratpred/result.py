@@ -30,7 +30,7 @@ LATE = 0.1  # share of the epochs, the last ones, in which the best one suggests
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedNetwork(Course):
-    """How a network was trained, and which one it is, from 1."""
+    """The course of a network's training, with the network's number, from 1."""
 
     network: Count
 
@@ -74,7 +74,7 @@ class TrainResult(Result):
     seed: int
 
     def _shown(self) -> Document:
-        """How the model agrees with people on the validation split, and how it got there."""
+        """Agreement of the model with people on the validation split, and its training."""
         return Document(
             title=f"RatPred trained on {counted(self.n, 'rated text')}",
             verdict=self._verdict(),
@@ -172,7 +172,7 @@ class TrainResult(Result):
         )
 
     def _networks(self) -> Section:
-        """Which epoch of each network was kept, and whether more may do better."""
+        """The epoch of each network that was kept, and whether more may do better."""
         courses = self.model.courses
         most = self.model.settings.epochs
         late = sum(
@@ -199,14 +199,14 @@ class TrainResult(Result):
         )
 
     def _use(self) -> Section:
-        """Where the model is, and the command that uses it."""
+        """The path of the model, and the command that uses it."""
         command = f"refless score OUTPUTS --model {shlex.quote(self.path)}"
         lines = (f"The model is in {self.path}. To use it:", f"  {command}")
         return Section(title="To use the model", lines=lines)
 
 
 def kept_aside(model: Model, seed: int) -> Agreement:
-    """How a model agrees with people on the validation split, which chose its epochs."""
+    """Agreement of a model with people on the validation split, which chose its epochs."""
     human, values = model.validation
     judged = Predictions(
         id=numbered(len(human)),
@@ -218,7 +218,7 @@ def kept_aside(model: Model, seed: int) -> Agreement:
 
 
 def _optimistic() -> str:
-    """Why the numbers of a training are better than those of new texts."""
+    """The reason why the numbers of a training are better than those of new texts."""
     same = called("estimator")
     return (
         "These texts also chose the epoch to keep, so the numbers are optimistic. 'refless "

@@ -101,7 +101,7 @@ def with_errors(
 
 
 def _place(tokens: list[str], rng: np.random.Generator) -> int:
-    """Where an error happens: at a content word if there is one."""
+    """The place of an error: a content word if there is one."""
     content = [
         i
         for i, token in enumerate(tokens)

@@ -66,7 +66,7 @@ Rows = list[Row]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What one look at one dimension needs to know; rows are as exports have them.
+    """The input of one look at one dimension; rows are as exports have them.
 
     Attributes:
         ask, dimension: what raters are asked; dimension is "" if it is the only one.
@@ -102,7 +102,7 @@ class Job:
 
 
 def looked(job: Job) -> Look:
-    """What the ratings are worth now."""
+    """The results of all analyses of the ratings so far."""
     result: Look = {"n": len(job.ratings), "said": [], "systems": [], "active": []}
     parts = RATING if job.ask == "rating" else CHOICE
     for part in parts:
@@ -114,7 +114,7 @@ def looked(job: Job) -> Look:
 
 
 def _held_out(job: Job, result: Look) -> None:
-    """How far held-out estimates agree with people, and people do; older ratings only teach."""
+    """Agreement of held-out estimates with people, and of raters; older ratings only teach."""
     if len(job.ratings) < FEWEST:
         result["said"].append(f"Estimates are looked at from {FEWEST} ratings on.")
         return
@@ -157,7 +157,7 @@ def _pool(job: Job, rows: Rows) -> RatedPool:
 
 
 def _repeated(job: Job, result: Look) -> None:
-    """How far raters agree with themselves."""
+    """Agreement of raters with themselves."""
     pairs = job.repeats
     result["repeats"] = len(job.repeats)
     result["same"] = sum(a == b for a, b in pairs) / len(pairs) if pairs else math.nan
@@ -212,7 +212,7 @@ def _compared(job: Job, result: Look) -> None:
 
 
 def certificate_of(job: Job, values: Rows, signature: Signature) -> Row | None:
-    """What ends the round: intervals that hold together, however often one looked; or None.
+    """The certificate that ends a round: joint intervals for any number of looks; or None.
 
     At least two raters of so many ratings that careless ones would be named stand for it.
     """
@@ -268,7 +268,7 @@ def _careless(job: Job, result: Look) -> None:
 
 
 def _by_command(job: Job, **options: Any) -> Any:  # noqa: ANN401 - a result
-    """What the command on the owner's page says of the files on that page."""
+    """The result of the command on the owner's page, from the files on that page."""
     folder = Path(job.folder)
     choices = job.ask != "rating"
     if job.dimension:
@@ -323,7 +323,7 @@ def more_to_settle(
 
 
 def _chosen(job: Job, result: Look) -> None:
-    """Which items would teach the estimator most, and the fitted estimator."""
+    """The items that would teach the estimator most; writes the fitted estimator."""
     if len(job.ratings) < FEWEST:
         return
     rated = {row["id"] for row in job.ratings}
@@ -344,7 +344,7 @@ def _chosen(job: Job, result: Look) -> None:
 
 
 def _preferred(job: Job, result: Look) -> None:
-    """How often one system's texts were preferred to another's; a tie is half of both."""
+    """The shares of one system's texts that were preferred to another's; a tie is half of both."""
     systems = {
         row[name] for row in job.audit for name in ("chosen_system", "rejected_system")
     }
@@ -371,9 +371,10 @@ def _preferred(job: Job, result: Look) -> None:
 
 
 def preference(choices: Rows, first: str, second: str) -> tuple[Answer, int]:
-    """How often the second of two systems is preferred, with two made-up choices, and of n items.
+    """The share of items for which the second system is preferred, and their number n.
 
-    Without these, of one choice each way, few that agree would seem exact.
+    The share includes two made-up choices, one each way: without them, a few choices that agree
+    would seem exact.
     """
     items: dict[str, list[float]] = {}
     for row in choices:
@@ -393,7 +394,7 @@ CHOICE: tuple[Part, ...] = (_repeated, _preferred, _careless)
 
 
 def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
-    """What one look needs: what it was told, and the ratings of one dimension."""
+    """The job of one look, from its settings and the ratings of one dimension."""
 
     def rows_about(rows: Rows) -> Rows:
         return [row for row in rows if row.get("dimension", dimension) == dimension]

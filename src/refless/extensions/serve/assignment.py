@@ -1,4 +1,4 @@
-"""Who is asked what next: how often each item is rated, by whom, and out of which stream.
+"""The assignment of items to raters: ratings an item, and the stream that it is drawn from.
 
 All items stand in one random order, that of the audit. Its first ones are a random sample of all,
 whatever is chosen by the estimator besides, so ratings of these stand for the others; how likely an
@@ -28,7 +28,7 @@ SKIPPED = "skipped"
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """What a rater is asked.
+    """An item that a rater is asked to rate.
 
     Attributes:
         item: its place in the audit's order; round: 1 where it is the second time, 2 to decide.
@@ -46,7 +46,7 @@ class Pick:
 
 @dataclass(slots=True)
 class Assignment:
-    """What is known of every item, by its place in the audit's order. One thread changes it.
+    """The state of every item, by its place in the audit's order. One thread changes it.
 
     Attributes:
         sizes: [n] texts of each item.
@@ -156,7 +156,7 @@ class Assignment:
             self._reached += 1
 
     def pick(self, rater: int, now: float) -> Pick | None:
-        """What to ask this rater; None where there is nothing left.
+        """The next item of this rater; None if there is none left.
 
         The rater's own seeded numbers decide, so that orders differ and can be told again.
         """
@@ -186,11 +186,11 @@ class Assignment:
         return None
 
     def shown(self, rater: int) -> int:
-        """How often this rater was asked something."""
+        """The number of items that this rater was shown, repeats included."""
         return len(self._states_of.get(rater, {}))
 
     def states(self, rater: int) -> Counter[str]:
-        """How much of what they were shown is open, done or skipped."""
+        """The numbers of a rater's items that are open, done or skipped."""
         return self._states.get(rater, Counter())
 
     def left(self, rater: int) -> int:

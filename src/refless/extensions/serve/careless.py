@@ -162,7 +162,7 @@ def _random(rater: str, agreements: Mapping[str, tuple[float, int]]) -> list[str
 
 
 def _above(value: float, n: int) -> float:
-    """How likely noise gives such a rank correlation, or a higher one."""
+    """The probability that noise gives such a rank correlation, or a higher one."""
     return _tail(_z(value) * math.sqrt((n - 3) / FIELLER))
 
 

@@ -1,4 +1,4 @@
-"""What is known so far, for the owner's page; the estimator looks at the ratings in a process."""
+"""The results so far, for the owner's page; the estimator looks at the ratings in a process."""
 
 import asyncio
 import json
@@ -148,7 +148,7 @@ class Live:
             )
 
     def _job(self) -> bytes:
-        """What a look needs to know beside the database, as JSON."""
+        """The settings of a look, as JSON; it reads the rest from the database."""
         return msgspec.json.encode(
             {
                 "url": self.store.database.url,
@@ -163,7 +163,7 @@ class Live:
         )
 
     def state(self) -> Look:
-        """What the page shows, out of what is known without asking the database for ratings."""
+        """The content of the page, without reading ratings from the database."""
         assignment = self.store.assignment
         raters = [
             self._rater(rater) for rater in self.store.raters() if rater.role == RATER
@@ -186,7 +186,7 @@ class Live:
         }
 
     def _rater(self, rater: Rater) -> Look:
-        """How far a rater is, and how long an item takes them (median of the latest)."""
+        """The progress of a rater, and the seconds an item takes them (median of the latest)."""
         states = self.store.assignment.states(rater.id)
         seconds = self.store.seconds.get(rater.id)
         return {
@@ -264,7 +264,7 @@ def agreements_of(task: Task, look: Look) -> list[str]:
 
 
 def certificate(task: Task, results: Look) -> Look | None:
-    """What ended the round, for each dimension; None where some of them are not known so well."""
+    """The certificates that ended the round, of each dimension; None if one has none yet."""
     reached = {name: part.get("certificate") for name, part in results.items()}
     if not all(reached.values()):
         return None

@@ -35,7 +35,7 @@ COMPARED = "compared.jsonl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """What a database holds at one moment; any process can read it, also while it is served.
+    """The content of a database at one moment; any process can read it, also while it is served.
 
     Attributes:
         ask, scale, scales, dimensions, seed: how raters are asked.
@@ -87,7 +87,7 @@ class Snapshot:
 
 
 def snapshot(db: Connection) -> Snapshot:
-    """What there is now."""
+    """The content of a database now."""
     values = {row.name: row.value for row in db.execute(sa.select(settings))}
     gold = json.loads(values.get("gold", "[]"))
     rows = db.execute(sa.select(items).order_by(items.c.id)).all()
@@ -191,7 +191,7 @@ def _ratings(form: Callable[[list[Row]], str | bytes], **which: bool) -> Export:
 
 
 def _label_studio(db: Connection) -> str:
-    """As Label Studio's full JSON export: skips are cancelled, their reasons and flags comments."""
+    """Label Studio's full JSON export: skips are cancelled; reasons and flags are comments."""
     now = snapshot(db)
     tasks: dict[int, Row] = {}
     annotations: dict[int, Row] = {}
@@ -314,7 +314,7 @@ def _numbers(state: Snapshot, rated: list[Any], decided: list[Any]) -> Row:
 
 
 def _sentence(state: Snapshot, row: Any) -> str:  # noqa: ANN401 - a row
-    """Who gave which rating, chose which text, or skipped and flagged for which reason."""
+    """An act in words: the rater with the rating, the chosen text, or the reason."""
     who = row.rater_name
     content = row.reason
     if row.kind in {"rated", "changed"}:

@@ -62,7 +62,7 @@ class Pages:
     paces: Pace  # of raters
 
     def routes(self) -> list[Route]:
-        """Where each one is."""
+        """The routes of the pages."""
         rater = self._for(RATER)
         owner = self._for(OWNER)
         return [
@@ -121,7 +121,7 @@ class Pages:
         return self._entered(request, who)
 
     def _stranger(self, request: Request) -> HTTPException:
-        """What is said to whoever has no link that holds; less often, if they try and try."""
+        """The error for a caller without a valid link; after many tries, the one for too many."""
         tries = self.logins.takes(caller(request))
         return HTTPException(403, BAD_LINK) if tries else HTTPException(429, MANY_TRIES)
 
@@ -146,7 +146,7 @@ class Pages:
         return self._entered(request, who)
 
     def _outlook(self) -> Look:
-        """What somebody is told before they begin: what it is, how much, and how long it takes."""
+        """The facts for raters before they begin: the task, its items and the minutes it takes."""
         n = self.store.task.project.most_items or len(self.store.items)
         seconds = [*chain(*self.store.seconds.values())]
         minutes = math.ceil(n * median(seconds) / 60) if seconds else None
@@ -163,7 +163,7 @@ class Pages:
         return answer
 
     def _anybody(self, request: Request) -> Rater | None:
-        """Who is asking, in whichever role."""
+        """The rater or owner who asks."""
         of = self.access.by_session
         return of(request, RATER) or of(request, OWNER)
 
@@ -202,7 +202,7 @@ class Pages:
         )
 
     async def _answered(self, future: Future[Look]) -> Response:
-        """What the store answers; Markdown is rendered beside the loop that answers others."""
+        """The store's answer; Markdown is rendered beside the loop that answers others."""
         return await run_in_threadpool(self._dressed, await asyncio.wrap_future(future))
 
     def _dressed(self, answer: Look) -> Response:
@@ -236,11 +236,11 @@ class Pages:
         return JSONResponse({})
 
     async def next(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
-        """What to rate next."""
+        """The next item to rate."""
         return await self._answered(self.store.next_unit(who.id))
 
     async def at(self, request: Request, who: Rater) -> Response:
-        """What was shown before."""
+        """The item at an earlier position."""
         position = min(request.path_params["position"], 1 << 30)
         return await self._answered(self.store.unit_at(who.id, position))
 
@@ -256,14 +256,14 @@ class Pages:
         return answer
 
     async def items(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
-        """What became of each item: ratings, flags, skips."""
+        """The page of items, with their ratings, flags and skips."""
         rows = await run_in_threadpool(self.store.database.read, items_of)
         return HTMLResponse(
             rendered(HOME, "items.html", rows=rows[-MOST_ITEMS:], n=len(rows))
         )
 
     async def lived(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
-        """What is known so far, again whenever that changes, until the owner leaves."""
+        """The results so far, again whenever they change, until the owner leaves."""
 
         async def changes() -> AsyncIterator[str]:
             last = ""

@@ -1,4 +1,4 @@
-"""What raters are told of their task: a file of title, guidelines, consent, labels, gold items."""
+"""The task as raters see it: a file of title, guidelines, consent, labels, gold items."""
 
 import json
 import re
@@ -44,7 +44,7 @@ class Gold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a project file says; all of it may be left out.
+    """The content of a project file; all of it may be left out.
 
     Attributes:
         title: above the items; guidelines: Markdown, in a file the name of one that ends in .md.
@@ -125,7 +125,7 @@ def markdown(text: str) -> str:
 
 
 def turns_of(text: str) -> list[tuple[str, str]]:
-    """Who says what in a chat: JSON messages, or lines that begin with `User:`."""
+    """The speaker and the words of each turn: JSON messages, or lines that begin with `User:`."""
     try:
         messages = json.loads(text)
         return [(str(one["role"]), str(one["content"])) for one in messages]
@@ -156,7 +156,7 @@ def html_of(text: str, render: Render) -> str | None:
 
 
 def dressed(unit: dict[str, Any] | None, render: Render) -> dict[str, Any] | None:
-    """What a page shows of an item, with its texts as HTML."""
+    """An item for a page, with its texts as HTML."""
     if unit is None or render == "plain":
         return unit
     texts: Sequence[str] = unit["texts"]

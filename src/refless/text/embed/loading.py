@@ -35,7 +35,7 @@ def model_name(model: str) -> str:
 
 
 def folder_of(model: str) -> Path:
-    """Where a model lies on this machine.
+    """The folder of a model on this machine.
 
     Raises:
         MissingExtraError: the extra is not installed.

@@ -91,7 +91,7 @@ class DatasetsResult(Result):
         return tuple(map(str, self.files.get(dataset.name, ())))
 
     def _lines(self, dataset: Dataset) -> tuple[str, ...]:
-        """What a list says of a data set, or where it was written; how it is validated."""
+        """A data set in a list, or the place of its files; and the command that validates it."""
         paths = self.files.get(dataset.name, ())
         size = f"{dataset.size / 1e6:.1f} MB" if dataset.size else "to be got by hand"
         lines = (

@@ -115,7 +115,7 @@ def _members(place: Place) -> Iterator[tuple[Any, list[str]]]:
 
 
 def _zipfile() -> ModuleType:
-    """What reads zstd: an extra, and from Python 3.14 on the standard library."""
+    """The module that reads zstd: an extra, and from Python 3.14 on the standard library."""
     try:
         from backports.zstd import zipfile
     except ImportError:

@@ -163,7 +163,7 @@ def number_of_choice(choice: str, control: Control | None) -> object:
 
 
 def controls_of(about: ReaderRequest) -> Controls:
-    """What the labelling configuration lets people rate; says what follows for the scale.
+    """The controls of a labelling configuration; notes what follows for the scale.
 
     Raises:
         InputError: a configuration that is none, or that has no such name.
@@ -203,7 +203,7 @@ def controls_of(about: ReaderRequest) -> Controls:
 def page_in(
     path: str, names: Sequence[str]
 ) -> tuple[dict[str, Any], Scale, tuple[str, ...]]:
-    """What a configuration asks on a rating page: fields of a project, the scale, dimensions.
+    """The rating page of a configuration: fields of a project, the scale, dimensions.
 
     Args:
         path: of the configuration; names: of the controls that are asked; without any all are.

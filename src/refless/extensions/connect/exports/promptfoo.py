@@ -152,7 +152,7 @@ EVAL = Export(
 
 
 def _own_threshold(metric: str) -> str:
-    """Which scores pass where an assertion has a threshold of its own."""
+    """The scores that pass if an assertion has a threshold of its own."""
     passed = called("score_column", f"passes.{metric}")
     return (
         f"'{metric}' has a threshold of its own: {passed} reads what it passed; scores.{metric} "

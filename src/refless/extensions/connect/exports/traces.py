@@ -94,7 +94,7 @@ def by_trace(rows: Iterator[Numbered]) -> Iterator[Numbered]:
 
 
 def _langfuse_value(entry: Mapping[str, object]) -> object:
-    """What a score says: its number, or the label of a category, whose value is its place.
+    """The value of a score: its number, or the label of a category, whose value is its place.
 
     Raises:
         InputError: a category without its label.

@@ -60,7 +60,7 @@ class Judged:
         return f"estimated human rating {value}, from {self.support} rated texts"
 
     def details(self) -> dict[str, Any]:
-        """What goes beside the number; undefined numbers are None."""
+        """The details beside the number; undefined numbers are None."""
         low, high = (None if math.isnan(end) else end for end in (self.low, self.high))
         own = {
             "reason": self.reason,
@@ -71,7 +71,7 @@ class Judged:
 
 
 def judged(model: Folder, text: str, source: str | None = None) -> Judged:
-    """What the estimator in a file of `refless fit` says of one output.
+    """The estimate of one output, by the estimator in a file of `refless fit`.
 
     Args:
         model: the file; it is opened once, and again when it has changed.
@@ -124,7 +124,7 @@ def _opened(model: str, changed: float) -> Estimator:  # noqa: ARG001 - opened a
 
 
 def _changed(model: Folder) -> float:
-    """When the file was last written; 0 if there is none."""
+    """The time at which the file was last written; 0 if there is none."""
     path = Path(model)
     return path.stat().st_mtime if path.exists() else 0.0
 

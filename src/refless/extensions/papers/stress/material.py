@@ -1,4 +1,4 @@
-"""What is put to the test: items with their references, and each system's output for them."""
+"""The material of a test: items with their references, and each system's output for them."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -86,6 +86,6 @@ def _changed(row: Row, scores: Rounds, base: Rounds, plan: StressPlan) -> Row:
 
 
 def _weights(n: int, plan: StressPlan) -> Iterable[FloatArray]:
-    """How often each item is drawn, in blocks; none for a single item."""
+    """The number of times each item is drawn, in blocks; none for a single item."""
     rng = np.random.default_rng(plan.seed)
     return weights_of(n, resamples=plan.resamples, rng=rng) if n > 1 else ()

@@ -1,4 +1,4 @@
-"""What each probe found: the result of `refless stress`."""
+"""The result of `refless stress`: rows and verdicts of each probe."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class StressedRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class StressRecord(Record):
-    """What each probe found.
+    """The rows and verdicts of each probe.
 
     Attributes:
         n: items; systems: names of the outputs' systems.
@@ -61,7 +61,7 @@ class StressRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class StressResult(Result):
-    """What each probe found.
+    """The rows and verdicts of each probe.
 
     Attributes:
         stressed: one a metric, estimator or scorer, with a signature of its own; `signature` is
@@ -125,7 +125,7 @@ def _flat(label: str, probe: Probe, row: Row) -> dict[str, Cell]:
 
 
 def _verdict(one: Stressed) -> str:
-    """How many of the tests that came to a verdict fooled it."""
+    """The number of tests that fooled it, among those that came to a verdict."""
     decided = [probe.fooled for probe in one.probes if probe.fooled is not None]
     if not decided:
         return f"No test of {one.label} came to a verdict."

@@ -81,7 +81,7 @@ def stuffed(estimator: Estimator, pool: RatedPool, seed: int) -> str:
 def stuffing_probe(
     metric: Estimated, pool: RatedPool, outputs: Outputs, plan: StressPlan
 ) -> Probe:
-    """What a stuffed output gets, from the estimator and from parts of the pool.
+    """The scores of a stuffed output, by the estimator and by parts of the pool.
 
     Args:
         metric: an estimator with its parameters; it is fitted anew.

@@ -30,7 +30,7 @@ def words_of(text: str) -> list[str]:
 
 
 def counted(texts: Sequence[str]) -> Counter[str]:
-    """How often each word occurs."""
+    """The number of times each word occurs."""
     return Counter(word for text in texts for word in words_of(text))
 
 
