@@ -50,7 +50,8 @@ class Access:
 
     def person(self, query: Mapping[str, str]) -> str:
         """A keyed hash of who opens a link by Prolific, whose id is kept nowhere; else nothing."""
-        if not (person := query.get("PROLIFIC_PID", "")):
+        person = query.get("PROLIFIC_PID", "")
+        if not person:
             return ""
         return f"Prolific {self._keyed(f'person {person}')[:16]}"
 
@@ -73,12 +74,10 @@ class Access:
         """The rater who asks in that role; None without a valid session."""
         parts = self._parts("session", request.cookies.get(self.cookie(role), ""))
         rater = self._rater(parts, 3)
-        fresh = (
-            rater is not None
-            and rater.role == role
-            and abs(time.time() - parts[2]) < MONTH
-        )
-        return rater if fresh else None
+        if rater is None or rater.role != role:
+            return None
+        age = abs(time.time() - parts[2])
+        return rater if age < MONTH else None
 
     def csrf(self, request: HTTPConnection, role: str) -> str:
         """The token that a page must send with each change."""

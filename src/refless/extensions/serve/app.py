@@ -188,20 +188,18 @@ def run_rating(result: RateResult) -> None:
 def links(store: Store, result: RateResult) -> list[str]:
     """The owner's link, which is new each time, and those of raters."""
     access = Access(store)
-    known = store.raters()
-    owner = next((rater for rater in known if rater.role == OWNER), None)
+    raters = store.raters()
+    owner = next((rater for rater in raters if rater.role == OWNER), None)
     owner = store.add_rater("", OWNER) if owner is None else store.renew(owner)
-    invited = [rater for rater in known if rater.role != OWNER and rater.link > 0]
+    invited = [rater for rater in raters if rater.role != OWNER and rater.link > 0]
     while sum(rater.name != DECIDER for rater in invited) < result.raters:
         invited.append(store.add_rater(""))
     people = [("owner", owner), *((f"rater {rater.name}", rater) for rater in invited)]
     base = _address(result.where)
     lines = [f"{name}: {base}/join/{access.link(rater)}" for name, rater in people]
-    join = result.task.project.join
-    return [
-        *lines,
-        *([f"everybody: {base}/begin/{access.everybody()}"] if join else []),
-    ]
+    if result.task.project.join:
+        lines.append(f"everybody: {base}/begin/{access.everybody()}")
+    return lines
 
 
 def _address(where: Where) -> str:

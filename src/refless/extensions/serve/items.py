@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection, insert, select
 
-from refless.data.records import Outputs
+from refless.data.records import Outputs, picked
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import items, settings
 from refless.registry.dialect import called
@@ -42,7 +42,7 @@ class Items:
         order = [*range(len(units))]
         random.Random(seed).shuffle(order)  # noqa: S311 - a sample, no secret
         shuffled = [units[i] for i in order]
-        names = [" / ".join(outputs.ids[i] for i in unit) for unit in shuffled]
+        names = [" / ".join(picked(outputs.ids, unit)) for unit in shuffled]
         return cls(outputs, shuffled, names)
 
     def __len__(self) -> int:

@@ -128,22 +128,22 @@ def turns_of(text: str) -> list[tuple[str, str]]:
     """The speaker and the words of each turn: JSON messages, or lines that begin with `User:`."""
     try:
         messages = json.loads(text)
-        return [(str(one["role"]), str(one["content"])) for one in messages]
+        return [(str(turn["role"]), str(turn["content"])) for turn in messages]
     except (ValueError, TypeError, KeyError, RecursionError):
-        before, *rest = TURN.split(text)
+        before, *parts = TURN.split(text)
     turns = [("", before.strip())] if before.strip() else []
-    return turns + [
-        (who, said.strip()) for who, said in zip(rest[::2], rest[1::2], strict=True)
-    ]
+    for speaker, words in zip(parts[::2], parts[1::2], strict=True):
+        turns.append((speaker, words.strip()))
+    return turns
 
 
 def chat(text: str) -> str:
     """A chat as HTML, a turn a paragraph."""
-    return "".join(
-        f'<p class="turn" dir="auto">{f"<strong>{escaped(who)}</strong> " if who else ""}'
-        f"{escaped(said)}</p>"
-        for who, said in turns_of(text)
-    )
+    paragraphs = []
+    for speaker, words in turns_of(text):
+        name = f"<strong>{escaped(speaker)}</strong> " if speaker else ""
+        paragraphs.append(f'<p class="turn" dir="auto">{name}{escaped(words)}</p>')
+    return "".join(paragraphs)
 
 
 RENDERERS = {"markdown": markdown, "chat": chat}
@@ -162,6 +162,6 @@ def dressed(unit: dict[str, Any] | None, render: Render) -> dict[str, Any] | Non
     texts: Sequence[str] = unit["texts"]
     html = {
         "source": html_of(unit["source"], render),
-        "texts": [html_of(t, render) for t in texts],
+        "texts": [html_of(text, render) for text in texts],
     }
     return {**unit, "html": html}

@@ -219,14 +219,11 @@ class Store:
     def _assignment(self, db: Connection) -> Assignment:
         active = self.assignment.active if hasattr(self, "assignment") else ()
         gold = self.project.gold
-        assignment = Assignment(
-            self.task,
-            [len(unit) for unit in self.items.units],
-            active,
-            self.items.places(each.id for each in gold if each.practice),
-            self.items.places(each.id for each in gold if not each.practice),
-            self._decider(db),
-        )
+        practice = self.items.places(item.id for item in gold if item.practice)
+        hidden = self.items.places(item.id for item in gold if not item.practice)
+        sizes = [len(unit) for unit in self.items.units]
+        decider = self._decider(db)
+        assignment = Assignment(self.task, sizes, active, practice, hidden, decider)
         for row in db.execute(select(assigned).order_by(assigned.c.id)):
             place = row.item - 1
             assignment.note(
