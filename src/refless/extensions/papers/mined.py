@@ -41,11 +41,9 @@ class MineResult(Result):
 
     def _rows(self) -> Rows:
         """One mapping a response to rate, or an item."""
-        return [
-            {
-                name: value
-                for name, value in asdict(row).items()
-                if not isinstance(value, tuple)
-            }
-            for row in self.candidates or self.weighted
-        ]
+        rows = []
+        for row in self.candidates or self.weighted:
+            cells = asdict(row).items()
+            plain = {name: cell for name, cell in cells if not isinstance(cell, tuple)}
+            rows.append(plain)
+        return rows

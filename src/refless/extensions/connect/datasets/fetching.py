@@ -11,7 +11,8 @@ from refless.files.writing import make_folder, write_atomic
 from refless.registry.dialect import Blank, called
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 
-PIECE, PATIENCE = 1 << 16, 30.0  # bytes read at once; seconds without an answer
+PIECE = 1 << 16  # bytes read at once
+PATIENCE = 30.0  # seconds without an answer
 Progress = Callable[[int], None]  # takes the bytes that have come so far
 
 

@@ -150,7 +150,8 @@ def langfuse_trace(row: Row, left: Counter[str]) -> Entry | None:
         name for name, cell in row.items() if name != "tags" and _is_numbers(cell)
     ]
     left["scores without an author, in traces; export the scores"] += len(scores)
-    if (text := said_in(got)) is None:
+    text = said_in(got)
+    if text is None:
         left["traces without an output"] += 1
         return None
     unread = {*scores, "input", "output"}

@@ -84,15 +84,20 @@ def judged(model: Folder, text: str, source: str | None = None) -> Judged:
     with _ASKING:
         estimator = _opened(str(Path(model).absolute()), _changed(model))
         _check_scores(estimator)
-        given = {"text": [text], "system": [""]}  # which is known of none
-        given |= {} if source is None else {"source": [source]}
-        result = estimator.estimate(given)
+        output = {"text": [text], "system": [""]}  # its system is unknown
+        if source is not None:
+            output["source"] = [source]
+        estimates = estimator.estimate(output)
+        (value,) = estimates.values.tolist()
+        (low,) = estimates.low.tolist()
+        (high,) = estimates.high.tolist()
+        (support,) = estimates.support.tolist()
         return Judged(
-            value=float(result.values[0]),
-            low=float(result.low[0]),
-            high=float(result.high[0]),
-            reason=result.reasons[0],
-            support=int(result.support[0]),
+            value=value,
+            low=low,
+            high=high,
+            reason=estimates.reasons[0],
+            support=support,
             signature=str(estimator.signature()),
         )
 

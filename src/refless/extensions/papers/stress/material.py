@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from refless.data.records import Outputs, numbered
+from refless.data.records import Outputs, numbered, picked
 from refless.registry.errors import InputError
 
 ONLY = "outputs"  # the system's name where there is no system column
@@ -91,9 +91,8 @@ def material_of(outputs: Outputs) -> StressItems:
         references=answered.references,
         weights=answered.weights,
     )
-    systems = {
-        name: outputs.take([rows[key] for key in shared]).texts
-        for name, rows in sorted(places.items())
-    }
+    systems = {}
+    for name, rows in sorted(places.items()):
+        systems[name] = picked(outputs.texts, [rows[key] for key in shared])
     dropped = len(outputs) - len(shared) * len(systems)
     return StressItems(items=items, systems=systems, dropped=dropped)
