@@ -169,5 +169,6 @@ def check_sorted(name: str, column: Sequence[str]) -> None:
 
 def check_within(name: str, array: Array, end: int) -> None:
     """Raises ValueError for a number below 0, or for `end` or more."""
-    inside = len(array) == 0 or (array.min() >= 0 and int(array.max()) < end)
-    require(bool(inside), f"{name} has a number outside 0 to {end - 1}")
+    if len(array):
+        inside = array.min() >= 0 and int(array.max()) < end
+        require(bool(inside), f"{name} has a number outside 0 to {end - 1}")

@@ -60,7 +60,8 @@ class Smoothing:
 
 def gram_counts(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
     """The count of each n-gram."""
-    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+    starts = range(len(tokens) - n + 1)
+    return Counter(tuple(tokens[i : i + n]) for i in starts)
 
 
 def bleu_of_sums(

@@ -116,6 +116,7 @@ def metrics_of(specs: Sequence[str]) -> dict[str, Metric]:
         if spec in metrics:
             raise UsageError(f"-m {spec} is given twice")
         metrics[spec] = metric_of(spec)
-        if missing := metrics[spec].missing():
+        missing = metrics[spec].missing()
+        if missing:
             raise UsageError(f"-m {spec} cannot run here: {missing}")
     return metrics

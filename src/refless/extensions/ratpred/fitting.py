@@ -71,8 +71,10 @@ def modelled(
     made = [
         _made(material, inside, seed, errors=how.synthetic_errors) for seed in seeds
     ]
-    synthetic_pairs = [pair for pairs, _ in made for pair in pairs]
-    names = Dictionary.of([*(material.pairs[i] for i in inside), *synthetic_pairs])
+    pairs = [material.pairs[i] for i in inside]
+    for synthetic_pairs, _ in made:
+        pairs += synthetic_pairs
+    names = Dictionary.of(pairs)
     networks = []
     courses = []
     for i, seed in enumerate(seeds):

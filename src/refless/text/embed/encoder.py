@@ -269,7 +269,8 @@ def _hidden(
 
     longest = max(map(len, ids))
     tokens = torch.tensor([row + [pad] * (longest - len(row)) for row in ids])
-    mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in ids])
+    lengths = torch.tensor([len(row) for row in ids])
+    mask = (torch.arange(longest) < lengths[:, None]).long()
     try:
         with torch.inference_mode():
             states = network(
