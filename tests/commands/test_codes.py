@@ -37,11 +37,9 @@ def test_codes_among_ratings(codes: list[float], ends: str) -> None:
     for line, code in zip(named, codes, strict=True):
         count = f"1 of {40 + len(codes)} ratings is {code:g}, the others go from 1 to 5"
         assert line.startswith(count)
-        assert (
-            f"not rated, leave these cells blank or say --read rating-map={code:g}="
-            in line
-        )
-    assert f"--scale {ends} says so" in scale
+        blank = f"reading={{'rating-map': '{code:g}='}}"
+        assert f"not rated, leave these cells blank or say {blank}" in line
+    assert f"scale=({ends.replace(' ', ', ')}) says so" in scale
 
 
 def test_stars_of_zero() -> None:
@@ -50,7 +48,7 @@ def test_stars_of_zero() -> None:
         "12 of 52 ratings are 0, the others go from 1"
     )
     (scale,) = lines_of([*STARS, 0.0])
-    assert "--scale 0 5" in scale
+    assert "scale=(0, 5)" in scale
 
 
 @pytest.mark.parametrize(
@@ -78,7 +76,7 @@ def test_shares_of_the_scale() -> None:
         note_scale(pool_of(["a", "b", "c"], shares, scale=(0, 100)))
         note_scale(pool_of(["a", "b", "c"], [20.0, 80.0, 50.0], scale=(0, 100)))
     ends = "all ratings go from 0.2 to 0.8 on a scale from 0 to 100"
-    assert [*lines] == [f"{ends}: if they are shares of it, --scale 0 1"]
+    assert [*lines] == [f"{ends}: if they are shares of it, scale=(0, 1)"]
 
 
 def test_a_map_makes_blanks(tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str, str]] = [
         "at_most_wrong must be from 0 to 1, got 2",
         "--at-most-wrong must be from 0 to 1, got 2",
     ),
-    ("next", {"goal": "best"}, "--goal best", "goal is needed", "--goal is needed"),
+    ("next", {"goal": "worst"}, "--goal worst", "goal is needed", "--goal is needed"),
     (
         "next",
         {"goal": "mean", "n": 0},

@@ -302,7 +302,7 @@ def test_judge_with_scores_and_without_texts() -> None:
     alone: Any = refless.judge(without(rows, "text"), **more)
     assert alone.audits[0].measures == with_texts.audits[0].measures
     assert alone.audits[0].means == with_texts.audits[0].means
-    with pytest.raises(UsageError, match="metrics= needs a text column"):
+    with pytest.raises(UsageError, match=r"metrics needs a text column"):
         refless.judge(without(rows, "text"), metrics="bleu")
 
 

@@ -16,7 +16,7 @@ import pytest
 from benchmarks.simulate import simulate
 
 import refless
-from command_line import Ran, jsonl, output_rows, rated_rows, run
+from command_line import Ran, jsonl, output_rows, rated_rows, run, unnoted
 from refless import GaussianProcess
 from refless.data.records import as_outputs
 from refless.estimators import Estimator, estimator_of
@@ -113,7 +113,7 @@ def test_score_by_a_model_is_score_by_its_texts(
     by_texts = run("score", outputs, *given, "--format", "csv", "-o", other)
     assert by_model.code == by_texts.code == 0, by_model.err + by_texts.err
     assert by_model.out == by_texts.out
-    found, wanted = (json.loads(path.read_text()) for path in (one, other))
+    found, wanted = (unnoted(json.loads(path.read_text())) for path in (one, other))
     assert found == wanted
 
 

@@ -16,7 +16,7 @@ class Half(Estimator):
 """
 MISANNOTATED = """
 from dataclasses import dataclass
-from refless.metrics.references.bleu import BLEU
+from refless.extensions.metrics.bleu import BLEU
 @dataclass(frozen=True)
 class Wrong(BLEU):
     most: "Nowhere" = 1
@@ -166,7 +166,7 @@ def test_a_command_without_its_function(
 
 def test_a_fault_in_a_strangers_code_is_theirs(source: Path) -> None:
     """The last line names the package, and refless takes no blame."""
-    code = "from refless.metrics.references.bleu import BLEU\n"
+    code = "from refless.extensions.metrics.bleu import BLEU\n"
     code += "class IT(BLEU):\n    def score(self, outputs): return 1 / 0\n"
     offer(source, "metrics", "mine2 = stranger.it:IT", code)
     rows = [{"text": "a cat", "references": ["a cat"]}]

@@ -155,7 +155,7 @@ class Columns:
     )
     rating: tuple[str, ...] = role(
         "rating human human_rating human_score annotation label stars preference feedback",
-        hints="score quality *_score judge* gpt* llm*",  # or of a judge
+        hints="score scores quality *_score judge* gpt* llm*",  # or of a judge
         of="rating",
         files=RATED,
         cell=None,
