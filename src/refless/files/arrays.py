@@ -34,7 +34,7 @@ _Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
 
 class _Tensor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the header of a file says of an array."""
+    """An array in the header of a file."""
 
     dtype: str
     shape: tuple[_Count, ...]
@@ -169,5 +169,6 @@ def check_sorted(name: str, column: Sequence[str]) -> None:
 
 def check_within(name: str, array: Array, end: int) -> None:
     """Raises ValueError for a number below 0, or for `end` or more."""
-    inside = len(array) == 0 or (array.min() >= 0 and int(array.max()) < end)
-    require(bool(inside), f"{name} has a number outside 0 to {end - 1}")
+    if len(array):
+        inside = array.min() >= 0 and int(array.max()) < end
+        require(bool(inside), f"{name} has a number outside 0 to {end - 1}")

@@ -85,13 +85,13 @@ def check_foreign(fault: BaseException) -> None:
 
 
 def json_of(path: Path) -> Any:  # noqa: ANN401 - whatever the file says
-    """What a JSON file says; raises InputError if there is none in UTF-8."""
+    """The content of a JSON file; raises InputError if there is none in UTF-8."""
     with reading(path):
         return json.loads(path.read_bytes())
 
 
 def json_in(path: Path, kind: type[Any]) -> Any:  # noqa: ANN401 - whatever the file says
-    """What a JSON file says, a dict or a list as asked; an empty one if there is no such file."""
+    """The content of a JSON file, a dict or a list as asked; it is empty if there is no file."""
     said = json_of(path) if is_file(path) else kind()
     if not isinstance(said, kind):
         raise InputError(f"a JSON {kind.__name__} is needed here", path=str(path))

@@ -1,4 +1,4 @@
-"""How numba compiles a loop: cached on disk where that can be, decided once.
+"""Compilation of loops by numba: cached on disk if that is possible, decided once.
 
 Without a folder that can be written (beside the package, in the user's cache or `NUMBA_CACHE_DIR`),
 as in a container that is read-only, nothing is kept: each process compiles anew what it uses.

@@ -18,7 +18,7 @@ def _add(tree, code, amount):
 
 @loop(nogil=True)
 def _below(tree, code):
-    """What lies at codes smaller than `code`."""
+    """The sum at codes smaller than `code`."""
     total = 0.0
     place = code
     while place > 0:

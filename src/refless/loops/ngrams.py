@@ -11,7 +11,7 @@ from refless.loops.caching import loop
 
 @loop()
 def _slot(table, key):
-    """Where a key sits, or the free slot where it would (linear probing, Fibonacci hashing)."""
+    """The slot of a key, or the free one where it would be (linear probing, Fibonacci hashing)."""
     mask = np.uint64(len(table) - 1)
     slot = ((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & mask
     while table[slot] != -1 and table[slot] != key:

@@ -1,1 +1,1 @@
-"""How alike two texts are: similarities, kernels, the index of neighbours; what a metric offers."""
+"""Similarity of texts: similarities, kernels, the index of neighbours, the protocol of metrics."""

@@ -28,7 +28,7 @@ COCO_SMALL = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Smoothing:
-    """How precisions become a score.
+    """The smoothing with which precisions become a score.
 
     Attributes:
         name: one of SMOOTHINGS.
@@ -59,8 +59,9 @@ class Smoothing:
 
 
 def gram_counts(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
-    """How often each n-gram occurs."""
-    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+    """The count of each n-gram."""
+    starts = range(len(tokens) - n + 1)
+    return Counter(tuple(tokens[i : i + n]) for i in starts)
 
 
 def bleu_of_sums(

@@ -1,4 +1,4 @@
-"""How outputs are matched with rated texts: what each must not see, threads, progress."""
+"""Matching of outputs with rated texts: exclusions, threads, progress."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from refless.registry.progress import Progress
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exclusions:
-    """Which rated texts each output must not see."""
+    """The rated texts that each output must not see."""
 
     group: IntArray  # [outputs] the output's group, -1 for none
     starts: IntArray  # [groups + 1] group g holds `places[starts[g]:starts[g + 1]]`
@@ -36,7 +36,7 @@ class Exclusions:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Work:
-    """What a matching of outputs with rated texts heeds, whatever is matched.
+    """The conditions of a matching of outputs with rated texts, whatever is matched.
 
     Attributes:
         held: what each output must not see; None where it sees every rated text.

@@ -51,7 +51,7 @@ class Meteor:
         )  # one Java process answers
 
     def settings(self) -> dict[str, object]:
-        """Which METEOR."""
+        """The settings of METEOR."""
         return {**SETTINGS}
 
 
@@ -109,9 +109,8 @@ def meteor_score(statistics: FloatArray) -> FloatArray:
     stages = statistics[..., 4:20].reshape(*statistics.shape[:-1], 4, 4)
     content = stages[..., 0:2]
     function = stages[..., 2:4]
-    matched = (STAGES[:, None] * (DELTA * content + (1 - DELTA) * function)).sum(
-        axis=-2
-    )
+    by_stage = DELTA * content + (1 - DELTA) * function
+    matched = (STAGES[:, None] * by_stage).sum(axis=-2)
     of = DELTA * (words - functions) + (1 - DELTA) * functions
     with np.errstate(invalid="ignore", divide="ignore"):
         precision, recall = np.moveaxis(matched / of, -1, 0)

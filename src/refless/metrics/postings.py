@@ -109,7 +109,7 @@ class Postings:
         )
 
     def placed(self, held: Exclusions | None, outputs: int) -> Exclusions:
-        """What so many outputs must not see, by places among `rows`; None hides nothing."""
+        """The exclusions of so many outputs, by places among `rows`; None excludes nothing."""
         if held is None:
             none = np.zeros(0, dtype=np.int64)
             return Exclusions(np.full(outputs, -1), np.zeros(1, dtype=np.int64), none)
@@ -118,7 +118,7 @@ class Postings:
         return Exclusions(held.group, held.starts, place[held.places])
 
     def _arrays(self) -> tuple[object, ...]:
-        """What the loops read, in their order."""
+        """The arrays for the loops, in their order."""
         entries = self.entry_starts, self.entry_blocks, self.member_starts, self.members
         return (self.low, self.lengths, *entries, self.common, self.bits, self.words)
 
@@ -179,5 +179,5 @@ def _common(
 
 
 def _columns(outputs: Features) -> Columns:
-    """What the loops read of outputs, in their order."""
+    """The arrays of outputs for the loops, in their order."""
     return outputs.ids, outputs.weights, outputs.starts, outputs.lengths

@@ -21,7 +21,7 @@ Combine = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Scores:
-    """What a metric says of outputs.
+    """A metric's scores of outputs.
 
     Attributes:
         segments: [n] score of each output by itself; NaN where undefined.
@@ -65,7 +65,7 @@ class Metric(Protocol):
 
     @classmethod
     def missing(cls) -> str:
-        """What has to be installed first; "" if nothing."""
+        """The software that has to be installed first; "" if none."""
         return ""
 
 
@@ -116,6 +116,7 @@ def metrics_of(specs: Sequence[str]) -> dict[str, Metric]:
         if spec in metrics:
             raise UsageError(f"-m {spec} is given twice")
         metrics[spec] = metric_of(spec)
-        if missing := metrics[spec].missing():
+        missing = metrics[spec].missing()
+        if missing:
             raise UsageError(f"-m {spec} cannot run here: {missing}")
     return metrics

@@ -18,7 +18,7 @@ class UsageError(RefLessError, ValueError):
 
 
 class RefLessWarning(UserWarning):
-    """What a user should know where it happens; the command line says it as it says notes."""
+    """A warning for users; the command line shows it among the notes."""
 
 
 class InputError(RefLessError, ValueError):

@@ -1,4 +1,4 @@
-"""What packages offer by entry points: our own extensions, and those of strangers.
+"""Entry points of packages: our own extensions, and those of strangers.
 
 The groups are `refless.estimators`, `refless.metrics`, `refless.formats`, `refless.lists` and
 `refless.commands`.
@@ -120,7 +120,7 @@ class Registry(Mapping[str, T]):
         return iter(core + [name for name in offers if self._is_usable(name)])
 
     def __len__(self) -> int:
-        """How many names there are."""
+        """The number of names."""
         return sum(1 for _ in self)  # a list would ask for this length
 
     def _loaded(self, entry: EntryPoint) -> T:

@@ -13,10 +13,11 @@ def printable(text: str, keep: str = "") -> str:
         text: what is shown.
         keep: characters that stay, such as line ends.
     """
-    return _COMMANDS.sub(
-        lambda match: match[0] if match[0] in keep else _escape(match[0]), text
-    )
 
+    def escape(match: re.Match[str]) -> str:
+        character = match[0]
+        if character in keep:
+            return character
+        return character.encode("unicode_escape").decode()
 
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode()
+    return _COMMANDS.sub(escape, text)

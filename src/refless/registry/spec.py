@@ -44,7 +44,7 @@ WORDS = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a parameter is for, which values it takes, and its flag on the command line.
+    """The purpose of a parameter, the values that it takes, and its flag on the command line.
 
     Attributes:
         help: one line for people; of a command without it, what the docstring says.
@@ -73,13 +73,15 @@ class About:
 
     def holds(self, value: float) -> bool:
         """Whether a number lies in the range."""
-        return (
-            -LARGEST <= value <= LARGEST  # whole numbers may be larger than any float
-            and (self.at_least is None or value >= self.at_least)
-            and (self.above is None or value > self.above)
-            and (self.at_most is None or value <= self.at_most)
-            and (self.below is None or value < self.below)
-        )
+        if self.at_least is not None and not value >= self.at_least:
+            return False
+        if self.above is not None and not value > self.above:
+            return False
+        if self.at_most is not None and not value <= self.at_most:
+            return False
+        if self.below is not None and not value < self.below:
+            return False
+        return -LARGEST <= value <= LARGEST  # whole numbers may be larger than floats
 
     @property
     def range(self) -> str:
@@ -162,11 +164,13 @@ def parameters_in(kind: type[Any]) -> dict[str, Parameter]:
     """The declared parameters of a dataclass by name; fields without `About` are none."""
     if kind not in _KNOWN:
         hints = get_type_hints(kind, include_extras=True)
-        _KNOWN[kind] = {
-            field.name: declared(field.name, hints[field.name], field.default)
-            for field in fields(kind)
-            if any(isinstance(arg, About) for arg in get_args(hints[field.name])[1:])
-        }
+        declarations = {}
+        for field in fields(kind):
+            name = field.name
+            _, *metadata = get_args(hints[name]) or (None,)
+            if any(isinstance(part, About) for part in metadata):
+                declarations[name] = declared(name, hints[name], field.default)
+        _KNOWN[kind] = declarations
     return _KNOWN[kind]
 
 
@@ -342,23 +346,24 @@ def written(value: object) -> str:
         numbers = all(isinstance(entry, int) for entry in value)
         return ("-" if numbers else "+").join(map(str, value)) or "none"
     text = setting(value)
-    plain = not isinstance(value, str) or not (
-        set(text) & set(",:()") or text in ("none", "")
-    )
-    return text if plain else f"({text})"
+    marks = set(text) & set(",:()")
+    ambiguous = bool(marks) or text in ("none", "")
+    return f"({text})" if isinstance(value, str) and ambiguous else text
 
 
 def parameters(kind: type) -> tuple[Described, ...]:
     """The parameters of an estimator, a kernel or a metric, for people, as they are declared."""
-    return tuple(
-        Described(
-            name=entry.name,
-            takes=_type(entry),
-            default="" if entry.default is MISSING else written(entry.default),
-            help=entry.about.help,
-            range=entry.about.range,
-        )
-        for entry in parameters_in(kind).values()
+    return tuple(map(_described, parameters_in(kind).values()))
+
+
+def _described(parameter: Parameter) -> Described:
+    default = "" if parameter.default is MISSING else written(parameter.default)
+    return Described(
+        name=parameter.name,
+        takes=_type(parameter),
+        default=default,
+        help=parameter.about.help,
+        range=parameter.about.range,
     )
 
 

@@ -1,4 +1,4 @@
-"""What a text takes from its source, masked: what is left is how something is said."""
+"""Texts in which what comes from the source is masked: the manner of saying it is left."""
 
 from refless.text.words import words
 

@@ -27,7 +27,7 @@ HIGHEST_ORDER = 100  # every order takes room for every text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What is counted: the tokens, the orders from `low` to `high`, clipped or not."""
+    """The n-grams that are counted: of the tokens, orders from `low` to `high`, clipped or not."""
 
     tokenize: str = "char"
     low: int = 2
@@ -45,7 +45,7 @@ class Shape:
 
     @property
     def orders(self) -> int:
-        """How many orders there are."""
+        """The number of orders."""
         return self.high - self.low + 1
 
 

@@ -66,27 +66,27 @@ def _surface(text: str) -> tuple[float, ...]:
     counts = {token: count for token, count in tokens.items() if token[0].isalnum()}
     first = [*islice(_plain(text), READ)]
     n = sum(counts.values())
-    return (
-        size,
-        n,
-        _share(sum(len(word) * count for word, count in counts.items()), n),
-        len(_SENTENCE.findall(text)),
-        _share(len(counts), n),
-        _repeated(first, 2),
-        _repeated(first, 4),
-        max(counts.values(), default=0),
-        _share(tokens.total() - n, tokens.total()),
-        _share(sum(map(str.isupper, text)), size),
-        _share(sum(map(str.isdigit, text)), size),
-        text[:1].isupper(),
-        text.rstrip().endswith("."),
-        text.count("?"),
-        text.count(","),
+    n_tokens = tokens.total()
+    letters = sum(len(word) * count for word, count in counts.items())
+    capitals = sum(map(str.isupper, text))
+    digits = sum(map(str.isdigit, text))
+    sentences = _SENTENCE.findall(text)
+    most = max(counts.values(), default=0)
+    begins_large = text[:1].isupper()
+    ends_in_stop = text.rstrip().endswith(".")
+    words = (_share(letters, n), len(sentences), _share(len(counts), n))
+    repeated = (_repeated(first, 2), _repeated(first, 4), most)
+    characters = (
+        _share(n_tokens - n, n_tokens),
+        _share(capitals, size),
+        _share(digits, size),
     )
+    marks = (begins_large, ends_in_stop, text.count("?"), text.count(","))
+    return (size, n, *words, *repeated, *characters, *marks)
 
 
 class _Source:
-    """What texts are held beside: words, runs of words and letters, names, numbers of a source."""
+    """A source for comparison with texts: words, runs of words and letters, names, numbers."""
 
     def __init__(self, source: str) -> None:
         self.text = source
@@ -100,44 +100,56 @@ class _Source:
         self.size = len(source)
 
     def numbers_of(self, text: str) -> tuple[float, ...]:
-        mine = [*_plain(text)]
-        vocabulary = {*mine}
+        words = [*_plain(text)]
+        vocabulary = {*words}
         numbers = {*_NUMBER.findall(text)}
+        overlaps = [_overlap(words, n, self.grams[n]) for n in self.grams]
+        in_turn = sum(word in self.turn for word in words)
+        lacking = (
+            _missing_share(self.vocabulary, vocabulary),
+            _missing_share(self.names, vocabulary),
+            _missing_share(self.numbers, numbers),
+        )
+        new_names = len(_names(text) - self.vocabulary)
+        new_numbers = len(numbers - self.numbers)
+        growth = np.log1p(len(words)) - np.log1p(len(self.words))
+        edits = _edits(words[:READ], self.words[:READ])
         return (
-            *(_overlap(mine, n, self.grams[n]) for n in (1, 2, 4)),
-            _share(sum(word in self.turn for word in mine), len(mine)),
-            _share(len(self.vocabulary - vocabulary), len(self.vocabulary)),
-            _share(len(self.names - vocabulary), len(self.names)),
-            _share(len(self.numbers - numbers), len(self.numbers)),
-            len(_names(text) - self.vocabulary),
-            len(numbers - self.numbers),
-            np.log1p(len(mine)) - np.log1p(len(self.words)),
+            *overlaps,
+            _share(in_turn, len(words)),
+            *lacking,
+            new_names,
+            new_numbers,
+            growth,
             self.size,
             *self._spelt(text),
-            *_edits(mine[:READ], self.words[:READ]),
+            *edits,
         )
 
     def _spelt(self, text: str) -> tuple[float, ...]:
-        """How far letters are the same: what a change of spelling, case or marks leaves of them."""
+        """The shares of letters that survive a change of spelling, case or marks."""
         threes, fives = (_letters(text, n) for n in self.letters)
         both = _both(threes, self.letters[3])
         size = self.letters[3].total()
+        both_fives = _both(fives, self.letters[5])
+        unedited, _ = _edits(text[:READ], self.text[:READ])
         return (
             _share(both, threes.total()),
             _share(size - both, size),
-            _share(_both(fives, self.letters[5]), fives.total()),
-            _edits(text[:READ], self.text[:READ])[0],
+            _share(both_fives, fives.total()),
+            unedited,
         )
 
 
 def _letters(text: str, n: int) -> Counter[str]:
     """Runs of n letters, marks and single blanks."""
     text = " ".join(text.lower().split())
-    return Counter([text[i : i + n] for i in range(len(text) - n + 1)])
+    starts = range(len(text) - n + 1)
+    return Counter([text[i : i + n] for i in starts])
 
 
 def _both(first: Counter[str], second: Counter[str]) -> int:
-    """How many runs two texts have in common; faster than `(first & second).total()`."""
+    """The number of runs that two texts share; faster than `(first & second).total()`."""
     return sum(
         [min(count, second[run]) for run, count in first.items() if run in second]
     )
@@ -148,7 +160,8 @@ def _edits(text: Sequence[str], source: Sequence[str]) -> tuple[float, int]:
     from rapidfuzz.distance import Indel
 
     edited = Indel.distance(text, source)
-    return _share(len(text) + len(source) - edited, len(text) + len(source)), edited
+    size = len(text) + len(source)
+    return _share(size - edited, size), edited
 
 
 def _plain(text: str) -> Iterator[str]:
@@ -158,7 +171,7 @@ def _plain(text: str) -> Iterator[str]:
 def _names(text: str) -> set[str]:
     """Words with a capital that begin neither a sentence nor a turn, in lower case."""
     pattern = _NAME if text.isascii() else _name()
-    return {word for name in pattern.findall(text) for word in _plain(name)}
+    return set().union(*map(_plain, pattern.findall(text)))
 
 
 @cache
@@ -174,15 +187,19 @@ def _runs(tokens: Sequence[str], n: int) -> Iterable[tuple[str, ...]]:
 
 def _overlap(tokens: Sequence[str], n: int, source: set[tuple[str, ...]]) -> float:
     """Share of a text's runs of n words that its source has too."""
-    return _share(
-        sum(run in source for run in _runs(tokens, n)), len(tokens[:READ]) - n + 1
-    )
+    shared = sum(run in source for run in _runs(tokens, n))
+    return _share(shared, len(tokens[:READ]) - n + 1)
 
 
 def _repeated(tokens: Sequence[str], n: int) -> float:
     """Share of a text's runs of n words that stood in it before."""
     runs = max(0, len(tokens[:READ]) - n + 1)
     return _share(runs - len({*_runs(tokens, n)}), runs)
+
+
+def _missing_share(source: set[str], text: set[str]) -> float:
+    """Share of a source's words, names or numbers that a text lacks."""
+    return _share(len(source - text), len(source))
 
 
 def _share(part: float, total: float) -> float:

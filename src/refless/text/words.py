@@ -59,7 +59,7 @@ def plain_marks(text: str) -> str:
 
 @cache
 def _special() -> re.Pattern[str]:
-    """What `_PLAIN` may not know of; one large range is looked up faster than many small ones."""
+    """Characters beyond `_PLAIN`; one large range is looked up faster than many small ones."""
     marks = class_of("M", last=0xFFFF) + _JOINERS
     return re.compile(f"[{marks}{UNBROKEN}\U00010000-\U0010ffff]")
 

@@ -225,7 +225,7 @@ def test_known_answers_are_not_decided(sqlite: str) -> None:
             _rate(store, rater, value)
     query = sa.select(assigned.c.item, assigned.c.stream)
     streams = store.database.read(lambda db: db.execute(query).all())
-    known = {store.names.index(item.id) for item in gold}
+    known = {store.items.names.index(item.id) for item in gold}
     assert {stream for item, stream in streams if item - 1 in known} == {"gold"}
     assert len({item for item, _ in streams}) == 30
     assert len(store.assignment.disputed) == 28

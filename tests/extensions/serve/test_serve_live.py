@@ -431,13 +431,15 @@ def test_agreement_of_raters_can_be_had_from_the_export(
     state = live.state()
     looks = live.looks[-1]["dimensions"].values()
     for command, look in zip(state["agreements"], looks, strict=True):
-        words = [sys.executable, *shlex.split(command)[1:]]
+        program, *words = shlex.split(command)
         said = subprocess.run(
-            words, cwd=tmp_path, capture_output=True, text=True, check=True
-        ).stdout
+            [sys.executable, "-m", program, *words, "--format", "json"],
+            cwd=tmp_path, capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+        alpha = json.loads(said)["agreement"]["alpha_ordinal"]
         low, high = look["alpha_interval"]
-        assert f"alpha_ordinal={look['alpha']!r}," in said
-        assert f"alpha_ordinal_interval=({low!r}, {high!r})," in said
+        assert alpha["value"] == look["alpha"]
+        assert alpha["interval"] == [low, high]
         line = f"Krippendorff's alpha {look['alpha']:.2f} (ordinal), 95 % interval [{low:.2f}, "
         assert any(line in sentence for sentence in told(live, "said"))
     live.end()

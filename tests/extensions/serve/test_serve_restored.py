@@ -178,7 +178,7 @@ def test_a_backup_beside_a_foreign_log_is_not_served(tmp_path: Path) -> None:
     """What a plain copy leaves is refused at the start; `restore` puts it right, and keeps all."""
     path, copy = _killed(tmp_path)
     shutil.copy(copy, path)
-    with pytest.raises(InputError, match="--restore"):
+    with pytest.raises(InputError, match="restore='FILE'"):
         opened(f"sqlite:///{path}", PLAIN, outputs(200))
     restore(f"sqlite:///{path}", copy)
     store = opened(f"sqlite:///{path}", PLAIN, outputs(200))

@@ -61,19 +61,16 @@ class BERTScore(Metric):
         check_references(outputs)
         encoder = encoder_of(self.model, self.layer)
         references = list(chain.from_iterable(outputs.references))
-        texts = sorted(
-            {*outputs.texts, *references}
-        )  # one order, however the rows come
+        texts = sorted({*outputs.texts, *references})  # one order, however rows come
         place = {text: i for i, text in enumerate(texts)}
         embedded = encoder.embed(texts)
         rows = [place[text] for text in references]
-        known = Matched(embedded)
-        pairs = zip(outputs.texts, outputs.references, strict=True)
-        raw = [
-            _best(known, place[x], sorted({place[s] for s in many}))
-            for x, many in pairs
-        ]
-        base = 0.0 if self.baseline is None else random_baseline(known, rows)
+        matched = Matched(embedded)
+        raw = []
+        for text, several in zip(outputs.texts, outputs.references, strict=True):
+            places = sorted({place[reference] for reference in several})
+            raw.append(_best(matched, place[text], places))
+        base = 0.0 if self.baseline is None else random_baseline(matched, rows)
         return averaged((np.array(raw, dtype=np.float64) - base) / (1 - base))
 
     def signature(self) -> Signature:

@@ -109,7 +109,7 @@ def scores_of(counts: FloatArray, smoothing: Smoothing) -> Scores:
 
 
 def signature_of(name: str, counting: Counting, smoothing: Smoothing) -> Signature:
-    """What BLEU and its kin have in common."""
+    """The part of a signature that BLEU and its kin share."""
     return Signature(name).plus(
         order=counting.order,
         tok=counting.tokenize,

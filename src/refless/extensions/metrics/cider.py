@@ -63,13 +63,13 @@ class CIDErD(Metric):
         documents = _documents(outputs)
         lengths = np.maximum(texts.features.lengths - 1, 0)
         apart = texts.repeated(lengths[texts.outputs]) - lengths[texts.references]
-        pairs = _cosines(texts, documents) * np.exp(-(apart**2) / (2 * self.sigma**2))
-        segments = (
-            FACTOR * np.add.reduceat(pairs, texts.begins[:-1]) / np.diff(texts.begins)
-        )
-        return averaged(
-            segments if documents.max() > 0 else np.full(len(segments), np.nan)
-        )
+        damping = np.exp(-(apart**2) / (2 * self.sigma**2))
+        pairs = _cosines(texts, documents) * damping
+        sums = np.add.reduceat(pairs, texts.begins[:-1])
+        segments = FACTOR * sums / np.diff(texts.begins)
+        if documents.max() == 0:
+            segments = np.full(len(segments), np.nan)
+        return averaged(segments)
 
     def signature(self) -> Signature:
         """Everything that can change the scores."""

@@ -55,7 +55,7 @@ def counted(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counting:
-    """What is counted: orders 1 to `order` of the tokens.
+    """The n-grams that are counted: orders 1 to `order` of the tokens.
 
     Attributes:
         by_code: how an n-gram that repeats is weighed (see `refless.extensions.metrics.delta`).

@@ -47,7 +47,8 @@ class DeltaBLEU(BLEU):
         """
         check_weights(outputs)
         pairs = zip(outputs.ids, outputs.weights, strict=True)
-        if names := [name for name, weights in pairs if max(weights) <= 0]:
+        names = [name for name, weights in pairs if max(weights) <= 0]
+        if names:
             more = f" (nor have {len(names) - 1} others)" if len(names) > 1 else ""
             raise InputError(
                 f"output '{names[0]}' has no reference with a positive weight{more}",

@@ -70,9 +70,8 @@ def _check_lists(
 ) -> None:
     if len(lists) == len(outputs):
         return
-    if all(
-        not isinstance(entry, str) and len(entry) == len(outputs) for entry in lists
-    ):
+    lengths = {None if isinstance(row, str) else len(row) for row in lists}
+    if lengths <= {len(outputs)}:
         raise InputError(
             f"the {what} come stream by stream: {len(lists)} lists of {len(outputs)} entries "
             f"for {len(outputs)} outputs",
@@ -85,13 +84,9 @@ def _check_lists(
 
 
 def notes(outputs: Outputs) -> tuple[str, ...]:
-    """What looks wrong but may be right, as sentences: outputs that are among their references."""
-    pairs = (
-        list(zip(outputs.texts, outputs.references, strict=True))
-        if outputs.references
-        else []
-    )
-    n = len(pairs)
+    """Sentences on data that may be wrong: outputs that are among their references."""
+    n = len(outputs.references)
+    pairs = [*zip(outputs.texts[:n], outputs.references, strict=True)]
     copies = sum(text in references for text, references in pairs)
     first = sum(text == references[0] for text, references in pairs if references)
     if n and copies == n:

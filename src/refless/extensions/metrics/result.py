@@ -8,7 +8,7 @@ from refless.data.records import Outputs
 from refless.extensions.metrics.scoring import Corpus, Run
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table
-from refless.report.export import Rows
+from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.result import Result
 from refless.report.wording import clipped, labels, numbers, with_interval
@@ -71,46 +71,44 @@ class MetricResult(Result):
         runs = self.runs
         outputs = counted(len(self.outputs), "output")
         metrics = counted(len(runs), "metric")
+        sections = (
+            _overall(runs),
+            *_systems(runs),
+            _segments(runs, self.outputs),
+            Section(lines=(ADVICE,)),
+        )
         return Document(
             title=f"{metrics} on {outputs}",
             verdict=f"{outputs}, scored by {metrics}.",
-            sections=(
-                _overall(runs),
-                *_systems(runs),
-                _segments(runs, self.outputs),
-                Section(lines=(ADVICE,)),
-            ),
+            sections=sections,
             signatures=tuple(str(run.signature) for run in runs),
         )
 
     def _json(self) -> Record:
-        systems = self.outputs.systems or [None] * len(self.outputs)
-        return self._record(
-            n=len(self.outputs),
-            metrics=tuple(
-                record(MetricScores, run, run.overall, metric=run.signature.name)
-                for run in self.runs
-            ),
-            items=tuple(
-                OutputScores(id=name, system=system, scores=self._scores(i))
-                for i, (name, system) in enumerate(
-                    zip(self.outputs.ids, systems, strict=True)
-                )
-            ),
-        )
+        outputs = self.outputs
+        systems = outputs.systems or [None] * len(outputs)
+        metrics = [
+            record(MetricScores, run, run.overall, metric=run.signature.name)
+            for run in self.runs
+        ]
+        items = [
+            OutputScores(id=outputs.ids[i], system=system, scores=self._scores(i))
+            for i, system in enumerate(systems)
+        ]
+        return self._record(n=len(outputs), metrics=tuple(metrics), items=tuple(items))
 
     def _rows(self) -> Rows:
         """One mapping an output."""
         outputs = self.outputs
-        return [
-            {
-                "id": outputs.ids[i],
-                **({"system": outputs.systems[i]} if outputs.systems else {}),
-                **self._scores(i),
-                "text": outputs.texts[i],
-            }
-            for i in range(len(outputs))
-        ]
+        rows = []
+        for i, name in enumerate(outputs.ids):
+            row: dict[str, Cell] = {"id": name}
+            if outputs.systems:
+                row["system"] = outputs.systems[i]
+            row |= self._scores(i)
+            row["text"] = outputs.texts[i]
+            rows.append(row)
+        return rows
 
     def _scores(self, i: int) -> dict[str, float]:
         """The scores of one output, by the metrics' labels."""
@@ -126,11 +124,9 @@ def _overall(runs: Sequence[Run]) -> Section:
 
 
 def _cells(corpus: Corpus) -> tuple[str, str]:
-    n = (
-        str(corpus.n)
-        if corpus.n == corpus.n_scored
-        else f"{corpus.n_scored} of {corpus.n}"
-    )
+    n = str(corpus.n)
+    if corpus.n_scored < corpus.n:
+        n = f"{corpus.n_scored} of {corpus.n}"
     return with_interval(corpus.score, corpus.score_interval), n
 
 
@@ -138,31 +134,25 @@ def _systems(runs: Sequence[Run]) -> tuple[Section, ...]:
     if not runs or len(runs[0].systems) < 2:
         return ()
     names = labels([*runs[0].systems], 24)
-    rows = tuple(
-        (names[name], run.label, *_cells(run.systems[name]))
-        for name in runs[0].systems
-        for run in runs
-    )
+    rows = []
+    for name, short in names.items():
+        rows += [(short, run.label, *_cells(run.systems[name])) for run in runs]
     header = ("system", "metric", "score, 95 % interval", "outputs")
-    table = Table(header=header, rows=rows, numeric=(False, False, True, True))
+    numeric = (False, False, True, True)
+    table = Table(header=header, rows=tuple(rows), numeric=numeric)
     return (Section(title="Systems", table=table),)
 
 
 def _segments(runs: Sequence[Run], outputs: Outputs) -> Section:
     n = min(len(outputs), SHOWN)
-    rows = tuple(
-        zip(
-            [clipped(name, 12) for name in outputs.ids[:n]],
-            *(numbers(run.segments[:n].tolist()) for run in runs),
-            [clipped(text) for text in outputs.texts[:n]],
-            strict=True,
-        )
-    )
+    names = [clipped(name, 12) for name in outputs.ids[:n]]
+    scores = [numbers(run.segments[:n].tolist()) for run in runs]
+    texts = [clipped(text) for text in outputs.texts[:n]]
+    rows = tuple(zip(names, *scores, texts, strict=True))
     header = ("id", *(run.label for run in runs), "text")
     numeric = (False, *(True for _ in runs), False)
+    table = Table(header=header, rows=rows, numeric=numeric)
+    if n == len(outputs):
+        return Section(title="Outputs", table=table)
     hint = f"All {len(outputs):,} are in the CSV, JSON and JSONL."
-    return Section(
-        title="Outputs" if n == len(outputs) else f"The first {n} outputs",
-        table=Table(header=header, rows=rows, numeric=numeric),
-        lines=(hint,) if n < len(outputs) else (),
-    )
+    return Section(title=f"The first {n} outputs", table=table, lines=(hint,))

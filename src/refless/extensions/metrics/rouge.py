@@ -57,22 +57,20 @@ class RougeL(Metric):
                 tokens[text] = split(fold(text))
             return tokens[text]
 
-        segments = [
-            self._segment(
-                tokens_of(text), [tokens_of(reference) for reference in references]
-            )
-            for text, references in zip(outputs.texts, outputs.references, strict=True)
-        ]
+        segments = []
+        for text, references in zip(outputs.texts, outputs.references, strict=True):
+            rows = [tokens_of(reference) for reference in references]
+            segments.append(self._segment(tokens_of(text), rows))
         return averaged(np.array(segments, dtype=np.float64))
 
     def _segment(self, output: list[str], references: Sequence[list[str]]) -> float:
         from rapidfuzz.distance import LCSseq
 
-        shares = [
-            (length / len(output), length / len(reference))
-            for reference in references
-            if output and reference and (length := LCSseq.similarity(output, reference))
-        ]
+        shares = []
+        for reference in references:
+            length = LCSseq.similarity(output, reference)
+            if length:
+                shares.append((length / len(output), length / len(reference)))
         if not shares:
             return 0.0
         if self.variant == "f1":

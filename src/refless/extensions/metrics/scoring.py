@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.data.records import Outputs
+from refless.data.records import Outputs, picked
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.protocol import Metric, Scores
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
@@ -55,12 +55,10 @@ def run(
     Raises:
         InputError: what the metric's `score` raises.
     """
-    good = np.array(
-        [not bad for bad in outputs.bad] or [True] * len(outputs), dtype=bool
-    )
-    rows = np.flatnonzero(good)
-    kept = outputs if good.all() else outputs.take(rows)
-    scores = metric.score(kept)
+    bad = np.array(outputs.bad or [False] * len(outputs), dtype=bool)
+    rows = np.flatnonzero(~bad)
+    readable = outputs.take(rows) if bad.any() else outputs
+    scores = metric.score(readable)
     segments = np.full(len(outputs), np.nan)
     segments[rows] = scores.segments
 
@@ -69,27 +67,26 @@ def run(
         rows = np.flatnonzero(chosen & ~np.isnan(scores.segments))
         score = float("nan")
         interval = UNDEFINED
-        if len(rows) == len(kept):
+        if len(rows) == len(readable):
             score = scores.corpus
         elif len(rows):
-            score = float(
-                scores.combine(np.sort(scores.statistics[rows], axis=0).sum(axis=0))
-            )
+            ordered = np.sort(scores.statistics[rows], axis=0)
+            score = float(scores.combine(ordered.sum(axis=0)))
         if len(rows):
-            items = np.array(kept.items, dtype=object)[rows] if kept.items else None
+            items = picked(readable.items, rows) or None
             interval = interval_of(scores, rows, items, seed, resamples)
         return Corpus(score=score, score_interval=interval, n=n, n_scored=len(rows))
 
-    systems = np.array(kept.systems, dtype=object)
-    everywhere = Counter(outputs.systems)
+    names = np.array(readable.systems, dtype=object)
+    counts = Counter(outputs.systems)
+    systems = {name: corpus(names == name, counts[name]) for name in sorted(counts)}
+    everything = np.ones(len(readable), dtype=bool)
     return Run(
         label=label,
         signature=metric.signature().plus(ci=f"boot-{resamples}", seed=seed),
         segments=segments,
-        overall=corpus(np.ones(len(kept), dtype=bool), len(outputs)),
-        systems={
-            name: corpus(systems == name, n) for name, n in sorted(everywhere.items())
-        },
+        overall=corpus(everything, len(outputs)),
+        systems=systems,
     )
 
 
@@ -102,21 +99,20 @@ def interval_of(
         items: [rows] what is drawn together; None draws each row alone.
     """
     counts = scores.statistics[rows]
-    codes = (
-        np.unique(np.asarray(items, dtype=str), return_inverse=True)[1].astype(np.int64)
-        if items is not None
-        else np.zeros(len(rows), dtype=np.int64)
-    )
+    codes = np.zeros(len(rows), dtype=np.int64)
+    if items is not None:
+        names = np.asarray(items, dtype=str)
+        codes = np.unique(names, return_inverse=True)[1].astype(np.int64)
     order = np.lexsort((*counts.T, codes))
     counts = counts[order]
     codes = codes[order]
-    clusters = None if items is None or len(np.unique(codes)) == len(rows) else codes
-    units = len(rows) if clusters is None else len(np.unique(clusters))
+    alone = items is None or len(np.unique(codes)) == len(rows)
+    clusters = None if alone else codes
+    units = len(rows) if alone else len(np.unique(codes))
     if units < 2:
         return UNDEFINED
     rng = np.random.default_rng(seed)
     drawn = weights_of(len(rows), resamples=resamples, rng=rng, clusters=clusters)
     with single_threaded_blas():
-        return percentile_interval(
-            np.concatenate([scores.combine(w @ counts) for w in drawn])
-        )
+        values = [scores.combine(weights @ counts) for weights in drawn]
+        return percentile_interval(np.concatenate(values))

@@ -1,4 +1,4 @@
-"""What only the papers need: stress tests, HUSE, mined references."""
+"""Methods that only the papers need: stress tests, HUSE, mined references."""
 
 from refless.registry.offered import Command
 

@@ -142,11 +142,9 @@ def _seeds(
 def _out(
     candidates: Sequence[Candidate], n_seeds: int, folder: Path, signature: Signature
 ) -> MineResult:
-    _write(
-        folder / RATERS,
-        [{name: getattr(c, name) for name in SHOWN} for c in candidates],
-    )
-    _write(folder / KEY, [asdict(c) for c in candidates])
+    key = [asdict(candidate) for candidate in candidates]
+    _write(folder / RATERS, [_for_raters(row) for row in key])
+    _write(folder / KEY, key)
     kinds = Counter(c.kind for c in candidates)
     counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     return MineResult(
@@ -156,6 +154,10 @@ def _out(
     )
 
 
+def _for_raters(row: Mapping[str, object]) -> Mapping[str, object]:
+    return {name: row[name] for name in SHOWN}
+
+
 def _back(
     rows: Rows, folder: Path, scale: tuple[float, float], how: Reading
 ) -> MineResult:
@@ -163,19 +165,20 @@ def _back(
     key = _key(folder / KEY)
     columns = Columns(text="response", id="id")
     pool = read_pool(rows, replace(how, columns=columns)).pool
-    _check_texts(key, dict(zip(pool.ids, pool.texts, strict=True)), rows)
-    items = weighted(key, dict(zip(pool.ids, pool.human.tolist(), strict=True)), scale)
+    texts = dict(zip(pool.ids, pool.texts, strict=True))
+    _check_texts(key, texts, rows)
+    human = dict(zip(pool.ids, pool.human.tolist(), strict=True))
+    items = weighted(key, human, scale)
     _write(folder / REFERENCES, [asdict(item) for item in items])
+    n_references = sum(len(item.references) for item in items)
+    unrated = len(key) - len(pool.ids)
     without = sum(max(item.weights) <= 0 for item in items)
-    return MineResult(
-        weighted=tuple(items),
-        summary=(
-            f"{len(items)} items with {sum(len(item.references) for item in items)} weighted "
-            f"references; {len(key) - len(pool.ids)} responses were not rated; "
-            f"{without} items have no positive weight"
-        ),
-        signature=Signature("mine").plus(scale=scale),
+    summary = (
+        f"{len(items)} items with {n_references} weighted references; {unrated} responses "
+        f"were not rated; {without} items have no positive weight"
     )
+    signature = Signature("mine").plus(scale=scale)
+    return MineResult(weighted=tuple(items), summary=summary, signature=signature)
 
 
 def _check_texts(
@@ -194,7 +197,7 @@ def _check_texts(
 
 
 def _key(path: Path) -> list[Candidate]:
-    """What went out to raters, with the origins that they did not see."""
+    """The candidates that raters were sent, with the origins that they did not see."""
     if not is_file(path):
         remedy = "name the folder of the first step"
         raise InputError("no such file", path=str(path), remedy=remedy)

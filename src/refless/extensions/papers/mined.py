@@ -22,7 +22,7 @@ class MineRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class MineResult(Result):
-    """What was mined, or what came back from raters.
+    """Mined candidates, or their ratings by people.
 
     Attributes:
         candidates: responses to rate, in the order in which raters see them; empty in the second
@@ -41,11 +41,9 @@ class MineResult(Result):
 
     def _rows(self) -> Rows:
         """One mapping a response to rate, or an item."""
-        return [
-            {
-                name: value
-                for name, value in asdict(row).items()
-                if not isinstance(value, tuple)
-            }
-            for row in self.candidates or self.weighted
-        ]
+        rows = []
+        for row in self.candidates or self.weighted:
+            cells = asdict(row).items()
+            plain = {name: cell for name, cell in cells if not isinstance(cell, tuple)}
+            rows.append(plain)
+        return rows

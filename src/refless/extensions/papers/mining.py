@@ -18,8 +18,10 @@ from refless.registry.errors import InputError, UsageError
 from refless.text.tokenize import tokenizer
 
 N_MINED = 15
-ALPHA, EPSILON = 0.5, 0.1  # Sordoni et al. publish neither: these are ours
-K1, B = 1.5, 0.75  # of BM25
+ALPHA = 0.5  # Sordoni et al. publish neither this
+EPSILON = 0.1  # nor this: both are ours
+K1 = 1.5  # of BM25
+B = 0.75
 ORIGINAL = "original"
 MINED = "mined"
 PARROT = "parrot"
@@ -212,10 +214,8 @@ def weighted(
             by_item.setdefault(c.item, []).append(
                 (c.kind != ORIGINAL, -weight, c.response, c)
             )
-    return tuple(
-        _weighted(sorted(by_item[item], key=lambda row: row[:3]))
-        for item in sorted(by_item)
-    )
+    ordered = [by_item[item] for item in sorted(by_item)]
+    return tuple(_weighted(sorted(rows, key=lambda row: row[:3])) for rows in ordered)
 
 
 def _weighted(rows: Sequence[tuple[bool, float, str, Candidate]]) -> Weighted:

@@ -172,7 +172,7 @@ def _replaced(tokens: list[str], names: Mapping[str, str]) -> list[str]:
 def _longest_run(
     tokens: list[str], place: int, names: Mapping[str, str], longest: int
 ) -> tuple[int, str]:
-    """Where the longest name that starts here ends, and its placeholder; or "" for none."""
+    """The end of the longest name that starts here, and its placeholder; or "" for none."""
     best = place
     name = ""
     spelled = ""

@@ -39,7 +39,7 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TrainingData:
-    """What one network learns from.
+    """The training data of one network.
 
     Attributes:
         seed: of what is drawn.

@@ -44,7 +44,7 @@ KEPT = ("scale", "pool", "size")  # what a signature says of the rated texts
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Learned:
-    """What `fit` learns; `rated` are the texts in use, canonically, `model` None for too few."""
+    """The result of `fit`: the texts in use, canonically; `model` is None for too few."""
 
     rated: RatedPool
     model: Model | None
@@ -121,13 +121,15 @@ class RatPred(Estimator, TrainingPlan):
         return _Learned(self.drawn(pool), model, model.about)
 
     def _about(self, pool: RatedPool) -> dict[str, Any]:
-        """What a model trained on a pool says of itself."""
+        """The description of a model that is trained on a pool."""
         rated = self.drawn(pool)
+        ordered = pool.take(canonical_order(pool))
+        several = len(set(rated.sources)) > 1
         return {
-            "pool": fingerprint(pool.take(canonical_order(pool))),
+            "pool": fingerprint(ordered),
             "size": len(rated),
             "scale": pool.scale,
-            "sources": self.use_source and len(set(rated.sources)) > 1,
+            "sources": self.use_source and several,
             "signature": str(self._signed()),
         }
 
@@ -141,15 +143,19 @@ class RatPred(Estimator, TrainingPlan):
         if len(rows) < FEWEST:
             return None
         human = rated.human[rows]
-        scale = (0.0, 1.0) if rated.scale is not None else (human.min(), human.max())
-        people = [(s if sources else "", t) for s, t in self.references]
-        more = reader.pairs([s for s, _ in people], [t for _, t in people])
+        scale = (0.0, 1.0)
+        if rated.scale is None:
+            scale = (float(human.min()), float(human.max()))
+        texts = [text for _, text in self.references]
+        contexts = [source if sources else "" for source, _ in self.references]
+        references = [pair for pair in reader.pairs(contexts, texts) if pair.text]
+        names = [(sources[i] if sources else "", rated.texts[i]) for i in rows]
         material = Material(
             pairs=[read[i] for i in rows],
             ratings=human,
-            names=[(sources[i] if sources else "", rated.texts[i]) for i in rows],
-            references=[pair for pair in more if pair.text],
-            scale=(float(scale[0]), float(scale[1])),
+            names=names,
+            references=references,
+            scale=scale,
         )
         return modelled(
             material,
@@ -212,11 +218,12 @@ class RatPred(Estimator, TrainingPlan):
         values = np.where([reason == "" for reason in reasons], values, np.nan)
         radius = conformal_radius(self.residuals().values)
         ends = ends_of(state.rated.scale)
+        support = np.where(np.isnan(values), 0, state.about["size"])
         return Estimates(
             ids=outputs.ids,
             values=values,
             reasons=reasons,
-            support=np.where(np.isnan(values), 0, state.about["size"]).astype(np.int64),
+            support=support.astype(np.int64),
             low=np.clip(values - radius, *ends),
             high=np.clip(values + radius, *ends),
         )
@@ -239,8 +246,8 @@ class RatPred(Estimator, TrainingPlan):
         rated = self.rated
         if hide is not None and hide in rated.ids:
             return self._without(hide).explain(outputs)
-        found = self.estimate(outputs)
-        return Explanation.of(found, len(rated))
+        estimates = self.estimate(outputs)
+        return Explanation.of(estimates, len(rated))
 
     def signature(self, pool: RatedPool | None = None) -> Signature:
         """Parameters and, fitted or with a pool, the rated texts."""
@@ -263,7 +270,7 @@ class RatPred(Estimator, TrainingPlan):
         return signed.plus(v=__version__)
 
     def _signed(self) -> Signature:
-        """What training depends on."""
+        """The signature of all that training depends on."""
         people = self.references
         texts = [text for _, text in people]
         sources = [source for source, _ in people]

@@ -20,7 +20,7 @@ from refless.registry.progress import Progress
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Material:
-    """What a model is made of.
+    """The data that a model is trained on.
 
     Attributes:
         pairs: [n] tokens of the rated texts, none without tokens; ratings: [n] their human rating.
@@ -71,8 +71,10 @@ def modelled(
     made = [
         _made(material, inside, seed, errors=how.synthetic_errors) for seed in seeds
     ]
-    synthetic_pairs = [pair for pairs, _ in made for pair in pairs]
-    names = Dictionary.of([*(material.pairs[i] for i in inside), *synthetic_pairs])
+    pairs = [material.pairs[i] for i in inside]
+    for synthetic_pairs, _ in made:
+        pairs += synthetic_pairs
+    names = Dictionary.of(pairs)
     networks = []
     courses = []
     for i, seed in enumerate(seeds):
@@ -117,7 +119,7 @@ def _data(
     span: Range,
     seed: int,
 ) -> TrainingData:
-    """What a network learns from: the same ratings, synthetic pairs of its own."""
+    """The training data of a network: the same ratings, synthetic pairs of its own."""
 
     def encoded(pairs: Sequence[SourceAndText], ratings: FloatArray) -> Encoded:
         return names.encoded(pairs, (ratings - span.offset) / span.unit)

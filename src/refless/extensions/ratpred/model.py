@@ -27,7 +27,7 @@ Natural = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """How predictions come back to the ratings: y = (rating - offset) / unit.
+    """The map from predictions to ratings: y = (rating - offset) / unit.
 
     Attributes:
         low, high: lowest and highest rating of the training data.
@@ -47,9 +47,10 @@ class Range:
     def of(cls, ratings: FloatArray) -> Range:
         """The range and the precision found in ratings; at least one."""
         ordered = np.sort(ratings)
+        unit = 1.0 if is_constant(ordered) else float(ordered.std())
         return cls(
             offset=float(ordered.mean()),
-            unit=1.0 if is_constant(ordered) else float(ordered.std()),
+            unit=unit,
             low=float(ordered[0]),
             high=float(ordered[-1]),
             precision=_precision(ordered),
@@ -62,31 +63,29 @@ class Range:
         synthetic errors, most of whose ratings are low, estimates are too low. A line that falls
         becomes the mean; without two different predictions only the level is moved.
         """
-        wanted = (ratings - self.offset) / self.unit
         if len(y) == 0:
             return self
-        spread = float(np.square(y - y.mean()).sum())
+        target = (ratings - self.offset) / self.unit
+        mean = target.mean()
+        centred = y - y.mean()
+        spread = float(np.square(centred).sum())
         slope = 1.0
         if spread > 1e-12 * len(y):
-            slope = max(
-                0.0, float(((y - y.mean()) * (wanted - wanted.mean())).sum()) / spread
-            )
-        return replace(self, start=float(wanted.mean() - slope * y.mean()), slope=slope)
+            covariance = float((centred * (target - mean)).sum())
+            slope = max(0.0, covariance / spread)
+        return replace(self, start=float(mean - slope * y.mean()), slope=slope)
 
     def rating(
         self, y: FloatArray, *, calibrated: bool, clipped: bool, rounded: bool
     ) -> FloatArray:
         """Predictions in the units of the ratings; clipped and rounded is published (section 2)."""
-        values = self.offset + self.unit * (
-            self.start + self.slope * y if calibrated else y
-        )
+        standardised = self.start + self.slope * y if calibrated else y
+        values = self.offset + self.unit * standardised
         if clipped:
             values = np.clip(values, self.low, self.high)
         if rounded and self.precision is not None:
-            values = (
-                self.low
-                + np.rint((values - self.low) / self.precision) * self.precision
-            )
+            steps = np.rint((values - self.low) / self.precision)
+            values = self.low + steps * self.precision
         return values
 
 
@@ -101,7 +100,7 @@ def _precision(ordered: FloatArray) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """How one network's training went.
+    """The course of one network's training.
 
     Attributes:
         epochs: how many there were; kept: which one was kept, from 1.
@@ -138,20 +137,19 @@ class Model:
         """[n] mean standardised prediction of the networks, each different pair computed once."""
         from refless.extensions.ratpred.training import predictions
 
-        known = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
-        encoded = self.dictionary.encoded(list(known))
-        mean = np.mean(
-            [predictions(network, encoded) for network in self.networks], axis=0
-        )
-        return np.asarray(mean[[known[pair] for pair in pairs]])
+        places = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
+        encoded = self.dictionary.encoded(list(places))
+        values = [predictions(network, encoded) for network in self.networks]
+        mean = np.mean(values, axis=0)
+        return np.asarray(mean[[places[pair] for pair in pairs]])
 
     def weights(self) -> Arrays:
         """The networks' tables by number and name."""
-        return {
-            f"{i}.{name}": value.numpy()
-            for i, network in enumerate(self.networks)
-            for name, value in network.state_dict().items()
-        }
+        tables = {}
+        for i, network in enumerate(self.networks):
+            for name, value in network.state_dict().items():
+                tables[f"{i}.{name}"] = value.numpy()
+        return tables
 
     def described(self) -> dict[str, object]:
         """All besides, for JSON."""
@@ -167,7 +165,7 @@ class Model:
 
 
 class PoolSummary(msgspec.Struct, frozen=True):
-    """What a model says of the rated texts that taught it."""
+    """A summary of the rated texts that taught a model."""
 
     pool: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{12}\Z")]
     size: Natural
@@ -177,7 +175,7 @@ class PoolSummary(msgspec.Struct, frozen=True):
 
 
 class ModelHeader(msgspec.Struct, frozen=True):
-    """What a file says of a model."""
+    """The description of a model in its file."""
 
     settings: Settings
     reader: Reader

@@ -35,7 +35,7 @@ class SourceAndText:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How pairs are read.
+    """A reader of pairs.
 
     Attributes:
         acts: whether sources are dialogue acts, else they are words.
@@ -92,10 +92,9 @@ class Dictionary:
     @classmethod
     def of(cls, pairs: Sequence[SourceAndText]) -> Dictionary:
         """All tokens of the training data."""
-        return cls(
-            tuple(sorted({token for pair in pairs for token in pair.source})),
-            tuple(sorted({token for pair in pairs for token in pair.text})),
-        )
+        sources = set().union(*(pair.source for pair in pairs))
+        texts = set().union(*(pair.text for pair in pairs))
+        return cls(tuple(sorted(sources)), tuple(sorted(texts)))
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -108,11 +107,12 @@ class Dictionary:
         """Pairs as ids, with their standardised ratings (0 without)."""
         sides = []
         for name in ("source", "text"):
-            ids = {token: place + 2 for place, token in enumerate(getattr(self, name))}
-            rows = [
-                [ids.get(token, UNKNOWN) for token in getattr(pair, name)]
-                for pair in pairs
-            ]
+            tokens: Tokens = getattr(self, name)
+            ids = {token: number for number, token in enumerate(tokens, 2)}
+            rows = []
+            for pair in pairs:
+                row: Tokens = getattr(pair, name)
+                rows.append([ids.get(token, UNKNOWN) for token in row])
             sides.append(padded(rows))
         ratings = np.zeros(len(pairs)) if y is None else y
         return Encoded(source=sides[0], text=sides[1], y=ratings)

@@ -30,7 +30,7 @@ LATE = 0.1  # share of the epochs, the last ones, in which the best one suggests
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedNetwork(Course):
-    """How a network was trained, and which one it is, from 1."""
+    """The course of a network's training, with the network's number, from 1."""
 
     network: Count
 
@@ -74,13 +74,15 @@ class TrainResult(Result):
     seed: int
 
     def _shown(self) -> Document:
-        """How the model agrees with people on the validation split, and how it got there."""
+        """Agreement of the model with people on the validation split, and its training."""
+        rated = counted(self.n, "rated text")
+        sections = (self._agreement(), self._networks(), self._use(), caveats())
         return Document(
-            title=f"RatPred trained on {counted(self.n, 'rated text')}",
+            title=f"RatPred trained on {rated}",
             verdict=self._verdict(),
-            notes=(_optimistic(), *self._beside_a_constant()),
+            notes=(_optimistic(), *self._against_a_constant()),
             facts=self._facts(),
-            sections=(self._agreement(), self._networks(), self._use(), caveats()),
+            sections=sections,
         )
 
     def _json(self) -> Record:
@@ -94,93 +96,103 @@ class TrainResult(Result):
 
     def _rows(self) -> Rows:
         """One mapping a network."""
-        return [
-            {"network": i, **{name: getattr(course, name) for name in Course.__slots__}}
-            for i, course in enumerate(self.model.courses, 1)
-        ]
+        rows = []
+        for i, course in enumerate(self.model.courses, 1):
+            numbers = {name: getattr(course, name) for name in Course.__slots__}
+            rows.append({"network": i, **numbers})
+        return rows
 
     def _verdict(self) -> str:
         """One sentence on how the model agrees with people on the validation split."""
-        found = self.agreement
+        agreement = self.agreement
+        n = agreement.n
         networks = len(self.model.courses)
         name = "the network" if networks == 1 else f"the mean of {networks:,} networks"
-        if found.n < FEWEST:
+        if n < FEWEST:
+            verb = "is" if n == 1 else "are"
             return (
-                f"{counted(found.n, 'rated text')} in the validation split "
-                f"{'is' if found.n == 1 else 'are'} too few to tell how well {name} agrees with "
-                "people; 'refless validate' is the test."
+                f"{counted(n, 'rated text')} in the validation split {verb} too few to tell how "
+                f"well {name} agrees with people; 'refless validate' is the test."
             )
-        start = f"On the {found.n:,} rated texts of the validation split {name}"
-        low, high = found.spearman_interval
+        start = f"On the {n:,} rated texts of the validation split {name}"
+        low, high = agreement.spearman_interval
         if math.isnan(low):
-            why = found.undefined.get("spearman", "their agreement has no interval")
+            default = "their agreement has no interval"
+            why = agreement.undefined.get("spearman", default)
             return f"{start} cannot be compared with people: {why}."
         if high < 0:
-            said = "ranks texts against people's ratings"
+            finding = "ranks texts against people's ratings"
         elif low <= 0:
-            said = "shows no agreement with people that chance could not explain"
+            finding = "shows no agreement with people that chance could not explain"
         else:
-            said = "agrees with people"
+            finding = "agrees with people"
         return (
-            f"{start} {said}, Spearman {measure(found, 'spearman')}; this is optimistic, and "
-            "'refless validate' is the test."
+            f"{start} {finding}, Spearman {measure(agreement, 'spearman')}; this is optimistic, "
+            "and 'refless validate' is the test."
         )
 
-    def _beside_a_constant(self) -> tuple[str, ...]:
-        """That errors are not shown to be lower than a constant's, where they are not."""
+    def _against_a_constant(self) -> tuple[str, ...]:
+        """A sentence if errors are not shown to be lower than a constant's."""
         human, values = self.model.validation
         if not len(human):
             return ()
         constant = np.full(len(human), human.mean())
-        found = difference("mse", human, constant, values, seed=self.seed)
-        if found.interval[0] > 0 or math.isnan(found.value):
+        gain = difference("mse", human, constant, values, seed=self.seed)
+        if gain.interval[0] > 0 or math.isnan(gain.value):
             return ()
-        said = (
+        variance = number(float(np.var(human)), 4)
+        sentence = (
             f"Its mean squared error, {measure(self.agreement, 'mse')}, is not shown to be lower "
-            "than that of giving every text the mean rating, "
-            f"{number(float(np.var(human)), 4)} (difference "
-            f"{with_interval(found.value, found.interval, 4)}): it may rank texts, but its "
+            f"than that of giving every text the mean rating, {variance} (difference "
+            f"{with_interval(gain.value, gain.interval, 4)}): it may rank texts, but its "
             "estimates are no ratings to rely on."
         )
-        return (said,)
+        return (sentence,)
 
     def _facts(self) -> tuple[tuple[str, str, str], ...]:
-        found = self.agreement
-        (first, *others) = self.model.courses
-        kept = ("Kept epoch", str(first.kept), f"of {first.epochs:,}")
-        if others:
-            kept = ("Networks", str(1 + len(others)), "whose mean is the estimate")
+        agreement = self.agreement
+        courses = self.model.courses
+        first = courses[0]
+        networks = ("Kept epoch", str(first.kept), f"of {first.epochs:,}")
+        if len(courses) > 1:
+            networks = ("Networks", str(len(courses)), "whose mean is the estimate")
+        spearman = fact(agreement.spearman, agreement.spearman_interval)
+        pearson = fact(agreement.pearson, agreement.pearson_interval)
+        mse = fact(agreement.mse, agreement.mse_interval, 4)
         return (
-            ("Spearman", *fact(found.spearman, found.spearman_interval)),
-            ("Pearson", *fact(found.pearson, found.pearson_interval)),
-            ("Mean squared error", *fact(found.mse, found.mse_interval, 4)),
-            kept,
+            ("Spearman", *spearman),
+            ("Pearson", *pearson),
+            ("Mean squared error", *mse),
+            networks,
         )
 
     def _agreement(self) -> Section:
         """Errors and correlations on the validation split."""
-        found = self.agreement
-        names = [name for name in MEASURES if name != "auc"]
+        agreement = self.agreement
         rated = counted(self.n, "rated text")
+        line = f"Kept aside, and used to choose the epoch: {agreement.n} of {rated}."
+        names = [name for name in MEASURES if name != "auc"]
+        rows = tuple((title(name), measure(agreement, name)) for name in names)
         return Section(
             title="Agreement with people on the validation split",
-            lines=(f"Kept aside, and used to choose the epoch: {found.n} of {rated}.",),
-            table=Table(
-                header=("", "network [95 %]"),
-                rows=tuple((title(name), measure(found, name)) for name in names),
-            ),
+            lines=(line,),
+            table=Table(header=("", "network [95 %]"), rows=rows),
         )
 
     def _networks(self) -> Section:
-        """Which epoch of each network was kept, and whether more may do better."""
+        """The epoch of each network that was kept, and whether more may do better."""
         courses = self.model.courses
         most = self.model.settings.epochs
         late = sum(
             course.epochs >= most and course.kept > (1 - LATE) * course.epochs
             for course in courses
         )
-        where = "" if len(courses) == 1 else f" of {late} of {len(courses)} networks"
-        advice = f"The best epoch{where} is among the last: more epochs may do better."
+        lines = [CHOICE]
+        if late:
+            of = "" if len(courses) == 1 else f" of {late} of {len(courses)} networks"
+            lines.append(
+                f"The best epoch{of} is among the last: more epochs may do better."
+            )
         rows = tuple(
             (
                 str(i),
@@ -194,19 +206,19 @@ class TrainResult(Result):
         header = ("network", "epochs", "kept", "Pearson", "Spearman")
         return Section(
             title="The epoch that was kept",
-            lines=(CHOICE, *((advice,) if late else ())),
+            lines=tuple(lines),
             table=Table(header=header, rows=rows, numeric=(True,) * len(header)),
         )
 
     def _use(self) -> Section:
-        """Where the model is, and the command that uses it."""
+        """The path of the model, and the command that uses it."""
         command = f"refless score OUTPUTS --model {shlex.quote(self.path)}"
         lines = (f"The model is in {self.path}. To use it:", f"  {command}")
         return Section(title="To use the model", lines=lines)
 
 
 def kept_aside(model: Model, seed: int) -> Agreement:
-    """How a model agrees with people on the validation split, which chose its epochs."""
+    """Agreement of a model with people on the validation split, which chose its epochs."""
     human, values = model.validation
     judged = Predictions(
         id=numbered(len(human)),
@@ -218,7 +230,7 @@ def kept_aside(model: Model, seed: int) -> Agreement:
 
 
 def _optimistic() -> str:
-    """Why the numbers of a training are better than those of new texts."""
+    """The reason why the numbers of a training are better than those of new texts."""
     same = called("estimator")
     return (
         "These texts also chose the epoch to keep, so the numbers are optimistic. 'refless "

@@ -36,7 +36,7 @@ class Settings:
 
 @dataclass(kw_only=True)
 class TrainingPlan(Settings):
-    """What networks learn from, how many there are, and how their predictions are read."""
+    """The plan of training: the data, the number of networks, and the range of predictions."""
 
     synthetic_errors: Annotated[
         bool, About("learn from texts with errors made on purpose")

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -101,7 +102,7 @@ def with_errors(
 
 
 def _place(tokens: list[str], rng: np.random.Generator) -> int:
-    """Where an error happens: at a content word if there is one."""
+    """The place of an error: a content word if there is one."""
     content = [
         i
         for i, token in enumerate(tokens)
@@ -113,12 +114,11 @@ def _place(tokens: list[str], rng: np.random.Generator) -> int:
 
 def dictionary_of(texts: Sequence[Tokens]) -> _Words:
     """Words to add, by how often they occur in texts; no punctuation, no articles."""
-    counts = Counter(token for text in texts for token in text)
-    kept = sorted(word for word in counts if word[0].isalnum() and word not in SPARED)
-    kept = kept or sorted(counts)
-    return _Words(
-        tuple(kept), np.cumsum([counts[word] for word in kept], dtype=np.float64)
-    )
+    counts = Counter(chain.from_iterable(texts))
+    words = sorted(word for word in counts if word[0].isalnum() and word not in SPARED)
+    words = words or sorted(counts)
+    sums = np.cumsum([counts[word] for word in words], dtype=np.float64)
+    return _Words(tuple(words), sums)
 
 
 def synthetic(

@@ -24,7 +24,7 @@ ROWS = 64  # rows that are predicted at a time: more would not fit into fast mem
 
 @dataclass(slots=True)
 class State:
-    """How training stands: `number` epochs are done.
+    """The state of training: `number` epochs are done.
 
     `best` is the highest score of an epoch, `best_epoch` which one it was, from 0; `pearson` and
     `spearman` are its correlations on the validation split, NaN where undefined.

@@ -1,4 +1,4 @@
-"""What is served: the page on which people rate, and estimates over HTTP."""
+"""The services: the page on which people rate, and estimates over HTTP."""
 
 from refless.registry.offered import Command
 

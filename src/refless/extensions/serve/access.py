@@ -1,4 +1,4 @@
-"""Who may do what: signed links, sessions, the API's token, and how often one may ask."""
+"""Access of raters and callers: signed links, sessions, the API's token, limits of requests."""
 
 import asyncio
 import hashlib
@@ -50,19 +50,20 @@ class Access:
 
     def person(self, query: Mapping[str, str]) -> str:
         """A keyed hash of who opens a link by Prolific, whose id is kept nowhere; else nothing."""
-        if not (person := query.get("PROLIFIC_PID", "")):
+        person = query.get("PROLIFIC_PID", "")
+        if not person:
             return ""
         return f"Prolific {self._keyed(f'person {person}')[:16]}"
 
     def session(self, rater: Rater) -> str:
-        """What the cookie holds."""
+        """The content of a session's cookie."""
         return self._signed("session", [rater.id, rater.link, int(time.time())])
 
     def _signed(self, salt: str, parts: list[int]) -> str:
         return URLSafeSerializer(self.store.secret, salt=salt).dumps(parts)
 
     def by_link(self, token: str) -> Rater | None:
-        """Whose link this is; None for one that is forged or revoked."""
+        """The rater of a link; None if it is forged or revoked."""
         return self._rater(self._parts("link", token), 2)
 
     def cookie(self, role: str) -> str:
@@ -70,18 +71,16 @@ class Access:
         return f"refless-{role}-{self._keyed('cookie')[:12]}"
 
     def by_session(self, request: HTTPConnection, role: str) -> Rater | None:
-        """Who is asking in that role; None without a session that holds."""
+        """The rater who asks in that role; None without a valid session."""
         parts = self._parts("session", request.cookies.get(self.cookie(role), ""))
         rater = self._rater(parts, 3)
-        fresh = (
-            rater is not None
-            and rater.role == role
-            and abs(time.time() - parts[2]) < MONTH
-        )
-        return rater if fresh else None
+        if rater is None or rater.role != role:
+            return None
+        age = abs(time.time() - parts[2])
+        return rater if age < MONTH else None
 
     def csrf(self, request: HTTPConnection, role: str) -> str:
-        """What a page must send along with whatever it changes."""
+        """The token that a page must send with each change."""
         return self._keyed(f"csrf {request.cookies.get(self.cookie(role), '')}")
 
     def _keyed(self, text: str) -> str:
@@ -114,7 +113,7 @@ def signed(secret: str, salt: str, token: str) -> tuple[int, ...]:
 
 @dataclass(slots=True)
 class Pace:
-    """How often each caller may ask: so many at once, and so many a second after that.
+    """The limit of each caller's requests: so many at once, and so many a second after that.
 
     Attributes:
         burst, rate: of one caller; limit: callers that are remembered.
@@ -150,7 +149,7 @@ class Guarded:
         self.limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """As ASGI has it."""
+        """Answers a request of ASGI, within the limits."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

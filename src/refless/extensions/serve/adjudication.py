@@ -19,25 +19,24 @@ def decided(rows: Iterable[Any], apart: float) -> tuple[bool, tuple[Any, ...]]:
     for row in rows:
         if row.kind != "skipped" and row.round in turns:
             turns[row.round].setdefault(row.rater, {})[row.dimension] = row
-    names = {name for ratings in turns[0].values() for name in ratings}
-    first = {
-        rater: ratings for rater, ratings in turns[0].items() if ratings.keys() == names
-    }
-    if _agree([*first.values()], apart):
+    names = set().union(*turns[0].values())
+    complete = [ratings for ratings in turns[0].values() if ratings.keys() == names]
+    if not complete or all(_spread(name, complete) <= apart for name in names):
         return False, ()
     verdicts = [
         ratings
         for rater, ratings in turns[TURN].items()
         if ratings.keys() == names and rater not in turns[0]
     ]
-    if not verdicts:
-        return True, ()
-    latest = max(verdicts, key=lambda ratings: max(row.id for row in ratings.values()))
+    latest = max(verdicts, key=_last_act, default={})
     return True, tuple(latest.values())
 
 
-def _agree(ratings: list[Ratings], apart: float) -> bool:
-    by_dimension = (
-        [by[name].value for by in ratings] for name in next(iter(ratings), ())
-    )
-    return all(max(values) - min(values) <= apart for values in by_dimension)
+def _spread(name: str, raters: list[Ratings]) -> float:
+    """The largest difference between raters in a dimension."""
+    values = [ratings[name].value for ratings in raters]
+    return float(max(values) - min(values))
+
+
+def _last_act(ratings: Ratings) -> int:
+    return int(max(row.id for row in ratings.values()))

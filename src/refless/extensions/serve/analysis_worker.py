@@ -13,6 +13,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any, cast
@@ -28,6 +29,7 @@ from refless.commands.next.result import NextResult
 from refless.commands.next.run import next as choose
 from refless.data.records import RatedPool, picked
 from refless.data.tables import Reading, read_pool
+from refless.evaluation.comparing import Standing
 from refless.evaluation.groups import codes, drawn_rows
 from refless.evaluation.jackknife import measured, replicates, split
 from refless.evaluation.outlook import outlook
@@ -66,7 +68,7 @@ Rows = list[Row]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What one look at one dimension needs to know; rows are as exports have them.
+    """The input of one look at one dimension; rows are as exports have them.
 
     Attributes:
         ask, dimension: what raters are asked; dimension is "" if it is the only one.
@@ -102,7 +104,7 @@ class Job:
 
 
 def looked(job: Job) -> Look:
-    """What the ratings are worth now."""
+    """The results of all analyses of the ratings so far."""
     result: Look = {"n": len(job.ratings), "said": [], "systems": [], "active": []}
     parts = RATING if job.ask == "rating" else CHOICE
     for part in parts:
@@ -114,7 +116,7 @@ def looked(job: Job) -> Look:
 
 
 def _held_out(job: Job, result: Look) -> None:
-    """How far held-out estimates agree with people, and people do; older ratings only teach."""
+    """Agreement of held-out estimates with people, and of raters; older ratings only teach."""
     if len(job.ratings) < FEWEST:
         result["said"].append(f"Estimates are looked at from {FEWEST} ratings on.")
         return
@@ -157,7 +159,7 @@ def _pool(job: Job, rows: Rows) -> RatedPool:
 
 
 def _repeated(job: Job, result: Look) -> None:
-    """How far raters agree with themselves."""
+    """Agreement of raters with themselves."""
     pairs = job.repeats
     result["repeats"] = len(job.repeats)
     result["same"] = sum(a == b for a, b in pairs) / len(pairs) if pairs else math.nan
@@ -174,14 +176,11 @@ def _compared(job: Job, result: Look) -> None:
     values = []
     reach = job.scale[1] - job.scale[0]  # how far ratings can lie apart
     for couple in pairs:
-        n = couple.rated
         always = couple.difference
         complete = couple.method.startswith("ratings")
         answer = replace(always, wide=1.0)
         certain = answer if complete else UNKNOWN
-        ends = always_interval(
-            certain.value, certain.error, n, certain.freedom, len(pairs), reach
-        )
+        ends = _always(certain, couple.rated, len(pairs), reach)
         row = {
             "first": couple.first,
             "second": couple.second,
@@ -195,42 +194,42 @@ def _compared(job: Job, result: Look) -> None:
         missing = more_to_settle(answer.value, today, len(pairs), reach)
         result["said"].append(_settled(couple.first, couple.second, ends, missing, job))
     if job.until.startswith("every"):
-        means = [
-            (
-                system.name,
-                system.rated if system.method.startswith("ratings") else 0,
-                system.mean,
-            )
-            for system in standings
-        ]
-        values = [
-            {"system": name, "mean": mean.value, "always": always_interval(
-                mean.value, mean.error, n, mean.freedom, len(means), reach)}
-            for name, n, mean in means
-        ]  # fmt: skip
+        values = [_mean(system, len(standings), reach) for system in standings]
     result["certificate"] = certificate_of(job, values, compared.signature)
 
 
+def _mean(system: Standing, questions: int, reach: float) -> Row:
+    """A system's mean with its interval for any number of looks."""
+    n = system.rated if system.method.startswith("ratings") else 0
+    mean = system.mean
+    ends = _always(mean, n, questions, reach)
+    return {"system": system.name, "mean": mean.value, "always": ends}
+
+
+def _always(answer: Answer, n: int, questions: int, reach: float = 0.0) -> Interval:
+    return always_interval(
+        answer.value, answer.error, n, answer.freedom, questions, reach
+    )
+
+
 def certificate_of(job: Job, values: Rows, signature: Signature) -> Row | None:
-    """What ends the round: intervals that hold together, however often one looked; or None.
+    """The certificate that ends a round: joint intervals for any number of looks; or None.
 
     At least two raters of so many ratings that careless ones would be named stand for it.
     """
     goal = UNTIL.fullmatch(job.until)
-    ends = np.array([value["always"] for value in values], dtype=np.float64).reshape(
-        -1, 2
-    )
-    if (
-        goal is None
-        or not values
-        or not (ends[:, 1] - ends[:, 0] <= 2 * float(goal[2])).all()
-    ):
+    if goal is None or not values:
+        return None
+    low, high = np.array([value["always"] for value in values]).T
+    if not (high - low <= 2 * float(goal[2])).all():
         return None
     counts = Counter(row["annotator"] for row in job.audit)
     raters = sorted(name for name, count in counts.items() if count >= JUDGED)
     if len(raters) < 2:
         return None
-    rows = [{k: v for k, v in value.items() if k != "interval"} for value in values]
+    rows = [dict(value) for value in values]
+    for row in rows:
+        row.pop("interval", None)
     return {
         "ratings": len(job.audit),
         "raters": raters,
@@ -268,7 +267,7 @@ def _careless(job: Job, result: Look) -> None:
 
 
 def _by_command(job: Job, **options: Any) -> Any:  # noqa: ANN401 - a result
-    """What the command on the owner's page says of the files on that page."""
+    """The result of the command on the owner's page, from the files on that page."""
     folder = Path(job.folder)
     choices = job.ask != "rating"
     if job.dimension:
@@ -323,7 +322,7 @@ def more_to_settle(
 
 
 def _chosen(job: Job, result: Look) -> None:
-    """Which items would teach the estimator most, and the fitted estimator."""
+    """The items that would teach the estimator most; writes the fitted estimator."""
     if len(job.ratings) < FEWEST:
         return
     rated = {row["id"] for row in job.ratings}
@@ -344,18 +343,15 @@ def _chosen(job: Job, result: Look) -> None:
 
 
 def _preferred(job: Job, result: Look) -> None:
-    """How often one system's texts were preferred to another's; a tie is half of both."""
-    systems = {
-        row[name] for row in job.audit for name in ("chosen_system", "rejected_system")
-    }
+    """The shares of one system's texts that were preferred to another's; a tie is half of both."""
+    systems = {row["chosen_system"] for row in job.audit}
+    systems |= {row["rejected_system"] for row in job.audit}
     if len(systems) < 2:
         return
     compared = _by_command(job)
     for win in compared.wins:
         answer, n = preference(job.audit, win.first, win.second)
-        ends = always_interval(
-            answer.value, answer.error, n, answer.freedom, len(compared.wins)
-        )
+        ends = _always(answer, n, len(compared.wins))
         low, high = np.clip(ends, 0, 1).tolist()
         rate = win.by_item
         result["systems"].append({
@@ -371,20 +367,20 @@ def _preferred(job: Job, result: Look) -> None:
 
 
 def preference(choices: Rows, first: str, second: str) -> tuple[Answer, int]:
-    """How often the second of two systems is preferred, with two made-up choices, and of n items.
+    """The share of items for which the second system is preferred, and their number n.
 
-    Without these, of one choice each way, few that agree would seem exact.
+    The share includes two made-up choices, one each way: without them, a few choices that agree
+    would seem exact.
     """
     items: dict[str, list[float]] = {}
     for row in choices:
         if {row["chosen_system"], row["rejected_system"]} == {first, second}:
             share = 0.5 if row["tie"] else float(row["chosen_system"] == second)
             items.setdefault(row.get("item") or row["id"], []).append(share)
+    n = len(items)
     shares = [*map(fmean, items.values()), 1.0, 0.0]
     error = stdev(shares) / math.sqrt(len(shares))
-    return Answer(
-        value=fmean(shares), error=error, freedom=max(1, len(items) - 1)
-    ), len(items)
+    return Answer(value=fmean(shares), error=error, freedom=max(1, n - 1)), n
 
 
 Part = Callable[[Job, dict[str, Any]], None]
@@ -393,32 +389,34 @@ CHOICE: tuple[Part, ...] = (_repeated, _preferred, _careless)
 
 
 def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
-    """What one look needs: what it was told, and the ratings of one dimension."""
+    """The job of one look, from its settings and the ratings of one dimension."""
 
     def rows_about(rows: Rows) -> Rows:
         return [row for row in rows if row.get("dimension", dimension) == dimension]
 
-    low, high = now.scales.get(dimension, now.scale)
+    gold = {}
+    for item in settings["gold"]:
+        if item["id"] in now.names and item["dimension"] in ("", dimension):
+            number = now.names.index(item["id"]) + 1
+            gold[number] = item["answer"]
+    outputs = [*chain(*now.texts)] if now.ask == "rating" else []
+    ratings = rows_about(ratings_of(now))
+    first = rows_about(ratings_of(now, first=True))
+    audit = rows_about(ratings_of(now, audit=True))
     return Job(
         ask=now.ask,
         dimension=dimension if len(now.dimensions) > 1 else "",
         items=len(now.texts),
-        scale=(low, high),
+        scale=now.scales.get(dimension, now.scale),
         seed=now.seed,
         estimator=settings["estimator"],
-        ratings=rows_about(ratings_of(now)),
-        first=rows_about(ratings_of(now, first=True)),
-        audit=rows_about(ratings_of(now, audit=True)),
+        ratings=ratings,
+        first=first,
+        audit=audit,
         rated=rows_about(settings["rated"]),
-        outputs=[row for unit in now.texts for row in unit]
-        if now.ask == "rating"
-        else [],
+        outputs=outputs,
         answers=answers_of(now.current, dimension, now.ask),
-        gold={
-            now.names.index(gold["id"]) + 1: gold["answer"]
-            for gold in settings["gold"]
-            if gold["id"] in now.names and gold["dimension"] in ("", dimension)
-        },
+        gold=gold,
         repeats=repeats_of(now, dimension),
         revoked=settings["revoked"],
         until=settings["until"],

@@ -43,7 +43,7 @@ class Api:
     )
 
     def routes(self) -> list[Route]:
-        """Where each one is."""
+        """The routes of the API."""
         return [
             Route("/estimate", self._guarded(self.estimate), methods=["POST"]),
             Route("/compare", self._guarded(self.compare), methods=["POST"]),
@@ -82,7 +82,7 @@ class Api:
         return Response(msgspec.json.encode(answer), media_type="application/json")
 
     async def compare(self, request: Request) -> Response:
-        """Which system is better, as `refless compare --format json` says it."""
+        """The better system, as `refless compare --format json` reports it."""
         content = _decoded(await request.body())
         if not isinstance(content, dict) or not isinstance(
             content.get("outputs"), list

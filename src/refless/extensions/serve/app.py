@@ -188,24 +188,22 @@ def run_rating(result: RateResult) -> None:
 def links(store: Store, result: RateResult) -> list[str]:
     """The owner's link, which is new each time, and those of raters."""
     access = Access(store)
-    known = store.raters()
-    owner = next((rater for rater in known if rater.role == OWNER), None)
+    raters = store.raters()
+    owner = next((rater for rater in raters if rater.role == OWNER), None)
     owner = store.add_rater("", OWNER) if owner is None else store.renew(owner)
-    invited = [rater for rater in known if rater.role != OWNER and rater.link > 0]
+    invited = [rater for rater in raters if rater.role != OWNER and rater.link > 0]
     while sum(rater.name != DECIDER for rater in invited) < result.raters:
         invited.append(store.add_rater(""))
     people = [("owner", owner), *((f"rater {rater.name}", rater) for rater in invited)]
     base = _address(result.where)
     lines = [f"{name}: {base}/join/{access.link(rater)}" for name, rater in people]
-    join = result.task.project.join
-    return [
-        *lines,
-        *([f"everybody: {base}/begin/{access.everybody()}"] if join else []),
-    ]
+    if result.task.project.join:
+        lines.append(f"everybody: {base}/begin/{access.everybody()}")
+    return lines
 
 
 def _address(where: Where) -> str:
-    """Where a browser on this machine finds it."""
+    """The address for a browser on this machine."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(where.host, where.host)  # noqa: S104
     return f"http://{f'[{host}]' if ':' in host else host}:{where.port}"
 
@@ -214,7 +212,7 @@ class Server(uvicorn.Server):
     """Lets pages that wait for news go before it waits for requests to end."""
 
     async def shutdown(self, sockets: Any = None) -> None:  # noqa: ANN401 - as its base has it
-        """As its base."""
+        """Ends the pages that wait, then shuts down."""
         self.config.app.state.ended()  # type: ignore[union-attr]
         await super().shutdown(sockets)
 
@@ -230,22 +228,22 @@ class Impatient(H11Protocol):
     ] = {}  # in the order of their coming
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """As its base."""
+        """Limits the wait for the first request."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """As its base."""
+        """Limits the wait, unless the head of a request is complete."""
         super().data_received(data)
         self._wait()
 
     def on_response_complete(self) -> None:
-        """As its base."""
+        """Limits the wait for the next request."""
         super().on_response_complete()
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """As its base."""
+        """Ends the wait for a request."""
         self._arrived()
         super().connection_lost(exc)
 
@@ -265,7 +263,8 @@ class Impatient(H11Protocol):
                 next(iter(self._waiting)).give_up()
 
     def _arrived(self) -> None:
-        if (timer := self._waiting.pop(self, None)) is not None:
+        timer = self._waiting.pop(self, None)
+        if timer is not None:
             timer.cancel()
 
 
@@ -288,7 +287,7 @@ def _bound(where: Where) -> socket.socket:
 
 
 def configured(app: Starlette, where: Where) -> uvicorn.Config:
-    """How uvicorn runs an application."""
+    """The settings with which uvicorn runs an application."""
     return uvicorn.Config(
         app, host=where.host, port=where.port, log_level="warning", access_log=False,
         server_header=False, timeout_graceful_shutdown=10, limit_concurrency=2_000,

@@ -1,4 +1,4 @@
-"""Who is asked what next: how often each item is rated, by whom, and out of which stream.
+"""The assignment of items to raters: ratings an item, and the stream that it is drawn from.
 
 All items stand in one random order, that of the audit. Its first ones are a random sample of all,
 whatever is chosen by the estimator besides, so ratings of these stand for the others; how likely an
@@ -28,7 +28,7 @@ SKIPPED = "skipped"
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """What a rater is asked.
+    """An item that a rater is asked to rate.
 
     Attributes:
         item: its place in the audit's order; round: 1 where it is the second time, 2 to decide.
@@ -46,7 +46,7 @@ class Pick:
 
 @dataclass(slots=True)
 class Assignment:
-    """What is known of every item, by its place in the audit's order. One thread changes it.
+    """The state of every item, by its place in the audit's order. One thread changes it.
 
     Attributes:
         sizes: [n] texts of each item.
@@ -70,23 +70,19 @@ class Assignment:
     _missing: int = 0  # ratings that items which are not for everybody still lack
     _common: dict[int, int] = field(
         default_factory=dict
-    )  # items for everybody that each answered
+    )  # shared items answered, by rater
     _states: dict[int, Counter[str]] = field(
         default_factory=dict
-    )  # of what each rater was shown
+    )  # of items shown, by rater
     disputed: set[int] = field(default_factory=set)  # items on which raters differ
     standards: frozenset[int] = frozenset()  # practice and gold
     ratings: int = 0  # answers of all raters, second ones too
     rated: int = 0  # items with a rating
-    _reached: int = (
-        0  # items of the audit's order, from its beginning, that were rated or skipped
-    )
+    _reached: int = 0  # the first items of the audit's order that were rated or skipped
     _by_lot: set[int] = field(
         default_factory=set
     )  # items that the audit's stream showed
-    shared: int = (
-        0  # items that every rater is shown: the first ones, of all a random sample
-    )
+    shared: int = 0  # the first items, a random sample, which every rater is shown
 
     def __post_init__(self) -> None:
         self.shared = min(len(self.sizes), round(self.task.overlap * len(self.sizes)))
@@ -119,18 +115,19 @@ class Assignment:
         stream: str = AUDIT,
     ) -> None:
         """Takes in what was assigned, and what became of it."""
-        mine = self._states_of.setdefault(rater, {})
-        before = mine.get((item, turn), "")
-        mine[item, turn] = state
-        states = self._states.setdefault(rater, Counter())
-        states[before] -= 1
-        states[state] += 1
-        self.ratings += (state == DONE) - (before == DONE)
+        states = self._states_of.setdefault(rater, {})
+        before = states.get((item, turn), "")
+        states[item, turn] = state
+        counts = self._states.setdefault(rater, Counter())
+        counts[before] -= 1
+        counts[state] += 1
+        newly_done = (state == DONE) - (before == DONE)
+        self.ratings += newly_done
         if turn:
             return
         lacked = self._lacks(item)
         self.rated -= self.done[item] > 0
-        self.done[item] += (state == DONE) - (before == DONE)
+        self.done[item] += newly_done
         self.rated += self.done[item] > 0
         if item in self.standards:
             return
@@ -156,41 +153,44 @@ class Assignment:
             self._reached += 1
 
     def pick(self, rater: int, now: float) -> Pick | None:
-        """What to ask this rater; None where there is nothing left.
+        """The next item of this rater; None if there is none left.
 
         The rater's own seeded numbers decide, so that orders differ and can be told again.
         """
-        mine = self._states_of.get(rater, {})
+        states = self._states_of.get(rater, {})
+        count = len(states)
         if rater == self.decider:
-            undecided = [item for item in self.disputed if (item, TURN) not in mine]
+            undecided = [item for item in self.disputed if (item, TURN) not in states]
             return Pick(min(undecided), TURN, DECIDE, None, (0,)) if undecided else None
-        if 0 < self.task.project.most_items <= len(mine):
+        if 0 < self.task.project.most_items <= count:
             return None
-        rng = random.Random(f"{self.task.seed} {rater} {len(mine)}")  # noqa: S311 - an order
+        rng = random.Random(f"{self.task.seed} {rater} {count}")  # noqa: S311 - an order
         chance = rng.random()
         coin = rng.random()
-        if unseen := [place for place in self.practice if (place, 0) not in mine]:
+        unseen = [place for place in self.practice if (place, 0) not in states]
+        if unseen:
             return self._pick_of(unseen[0], 0, GOLD, rng)
-        unseen = [place for place in self.gold if (place, 0) not in mine]
+        unseen = [place for place in self.gold if (place, 0) not in states]
         if unseen and rng.random() < self.task.project.gold_share:
             return self._pick_of(rng.choice(unseen), 0, GOLD, rng)
-        if chance < self.task.repeat and (old := self._repeatable(mine)):
-            return self._pick_of(rng.choice(old), 1, REPEAT, rng)
+        repeatable = self._repeatable(states) if chance < self.task.repeat else []
+        if repeatable:
+            return self._pick_of(rng.choice(repeatable), 1, REPEAT, rng)
         streams = (AUDIT, ACTIVE) if coin < self.task.audit else (ACTIVE, AUDIT)
         for stream in streams:
             places = self._audit() if stream == AUDIT else self.active
-            free = [*self._free(places, mine, rater, now)]
+            free = [*self._free(places, states, rater, now)]
             if free:
                 item = rng.choice(free) if stream == AUDIT else free[0]
                 return self._pick_of(item, 0, stream, rng)
         return None
 
     def shown(self, rater: int) -> int:
-        """How often this rater was asked something."""
+        """The number of items that this rater was shown, repeats included."""
         return len(self._states_of.get(rater, {}))
 
     def states(self, rater: int) -> Counter[str]:
-        """How much of what they were shown is open, done or skipped."""
+        """The numbers of a rater's items that are open, done or skipped."""
         return self._states.get(rater, Counter())
 
     def left(self, rater: int) -> int:
@@ -205,11 +205,9 @@ class Assignment:
         return min(common + -(-self._missing // raters), unanswered)
 
     def _lacks(self, item: int) -> int:
-        return (
-            0
-            if item in self.standards
-            else max(0, self.task.per_item - self.done[item])
-        )
+        if item in self.standards:
+            return 0
+        return max(0, self.task.per_item - self.done[item])
 
     def _is_answered(self, item: int) -> bool:
         return self.done[item] > 0 or self._skipped[item] > 0
@@ -221,17 +219,18 @@ class Assignment:
         yield from range(self._closed, len(self.sizes))
 
     def _free(
-        self, places: Sequence[int] | Iterator[int], mine: States, rater: int,
+        self,
+        places: Sequence[int] | Iterator[int],
+        states: States,
+        rater: int,
         now: float,
-    ) -> Iterator[int]:  # fmt: skip
+    ) -> Iterator[int]:
         """The first places that this rater may be shown, as many as the window holds."""
         count = 0
         for item in places:
-            if (
-                (item, 0) in mine
-                or item in self.standards
-                or not self._is_open(item, rater, now)
-            ):
+            if (item, 0) in states or item in self.standards:
+                continue
+            if not self._is_open(item, rater, now):
                 continue
             yield item
             count += 1
@@ -243,31 +242,28 @@ class Assignment:
         if item < self.shared:
             return True
         lacks = self.task.per_item - self.done[item]
-        if lacks <= 0 or not (leases := self._leases.get(item)):
-            return lacks > 0
-        last = (
-            now + self.task.project.lease
-        )  # of a clock that was ahead nothing holds longer
-        return (
-            sum(now < until <= last for who, until in leases.items() if who != rater)
-            < lacks
-        )
+        if lacks <= 0:
+            return False
+        last = now + self.task.project.lease  # even if a clock was ahead
+        leases = self._leases.get(item, {})
+        ends = [until for name, until in leases.items() if name != rater]
+        return sum(now < until <= last for until in ends) < lacks
 
-    def _repeatable(self, mine: States) -> list[int]:
+    def _repeatable(self, states: States) -> list[int]:
         """Items that the rater rated long enough ago, and once."""
         rated = [
-            item for (item, turn), state in mine.items() if state == DONE and not turn
+            item for (item, turn), state in states.items() if state == DONE and not turn
         ]
         return [
             item
             for item in rated[:-APART]
-            if (item, 1) not in mine and item not in self.standards
+            if (item, 1) not in states and item not in self.standards
         ]
 
     def _pick_of(self, item: int, turn: int, stream: str, rng: random.Random) -> Pick:
         sides = [*range(self.sizes[item])]
         rng.shuffle(sides)
-        chance = self.unknown(item + 1) / self.unknown(len(self.sizes))
-        return Pick(
-            item, turn, stream, chance if stream == AUDIT else None, tuple(sides)
-        )
+        chance = None
+        if stream == AUDIT:
+            chance = self.unknown(item + 1) / self.unknown(len(self.sizes))
+        return Pick(item, turn, stream, chance, tuple(sides))

@@ -5,6 +5,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import fmean, median
 from typing import Any
 
@@ -13,13 +14,9 @@ import numpy as np
 from refless.registry.plural import counted
 from refless.stats.correlation import spearman
 
-FEWEST = (
-    10  # answers before anything is said of a rater, and items in common with others
-)
-SAME, USUAL = (
-    0.9,
-    0.6,
-)  # shares of one answer: of the rater at least, of the others at most
+FEWEST = 10  # answers before a rater is judged, and items in common with others
+SAME = 0.9  # share of one answer at the least, of a careless rater
+USUAL = 0.6  # and at the most, of the others
 HASTE = 4  # times as fast as the others
 BLINK = 0.7  # seconds in which nobody reads
 FIELLER = 1.06  # variance of Fisher's z of ranks, of 1 / (n - 3)
@@ -51,60 +48,62 @@ def careless(
         by_rater[answer.rater].append(answer)
     agreement = _agreements(by_rater)
     reasons = {}
-    for rater, mine in by_rater.items():
-        peers = [answer for answer in answers if answer.rater != rater]
+    for rater, ratings in by_rater.items():
+        peers = {name: rows for name, rows in by_rater.items() if name != rater}
         lines = [
-            *_constant(mine, peers),
-            *_hasty(mine, [by_rater[name] for name in by_rater if name != rater]),
-            *_failing(mine, gold, reach),
+            *_constant(ratings, [*chain(*peers.values())]),
+            *_hasty(ratings, peers.values()),
+            *_failing(ratings, gold, reach),
             *_random(rater, agreement),
         ]
-        if lines and len(mine) >= FEWEST:
+        if lines and len(ratings) >= FEWEST:
             reasons[rater] = lines
     return reasons
 
 
-def _constant(mine: Sequence[FirstAnswer], peers: Sequence[FirstAnswer]) -> list[str]:
+def _constant(
+    answers: Sequence[FirstAnswer], peers: Sequence[FirstAnswer]
+) -> list[str]:
     """The same answer nearly always, where the others give another one often enough."""
-    value, count = Counter(answer.shown for answer in mine).most_common(1)[0]
+    value, count = Counter(answer.shown for answer in answers).most_common(1)[0]
     usual = fmean(answer.shown == value for answer in peers) if peers else 0.0
-    share = count / len(mine)
-    return (
-        [f"gives the same answer {share:.0%} of the time"]
-        if share >= SAME > USUAL >= usual
-        else []
-    )
+    share = count / len(answers)
+    if share < SAME or usual > USUAL:
+        return []
+    return [f"gives the same answer {share:.0%} of the time"]
 
 
 def _hasty(
-    mine: Sequence[FirstAnswer], peers: Iterable[Sequence[FirstAnswer]]
+    answers: Sequence[FirstAnswer], peers: Iterable[Sequence[FirstAnswer]]
 ) -> list[str]:
     """Median seconds below what anybody needs, or a part of what the others need."""
-    pace = median(answer.seconds for answer in mine)
-    paces = [
-        median(answer.seconds for answer in rows)
-        for rows in peers
-        if len(rows) >= FEWEST
-    ]
+    pace = _pace(answers)
+    paces = [_pace(rows) for rows in peers if len(rows) >= FEWEST]
     hasty = pace < BLINK or (paces and pace < median(paces) / HASTE)
     beside = f", the others {median(paces):.1f}" if paces else ""
     return [f"needs {pace:.1f} seconds an item{beside}"] if hasty else []
 
 
+def _pace(answers: Iterable[FirstAnswer]) -> float:
+    return median(answer.seconds for answer in answers)
+
+
 def _failing(
-    mine: Sequence[FirstAnswer], gold: Mapping[int, float], reach: float
+    answers: Sequence[FirstAnswer], gold: Mapping[int, float], reach: float
 ) -> list[str]:
     """Fewer gold items passed than careful raters would: binomial, one-sided."""
-    errors = [
-        abs(answer.value - gold[answer.item]) for answer in mine if answer.item in gold
-    ]
+    tried = [answer for answer in answers if answer.item in gold]
+    errors = [abs(answer.value - gold[answer.item]) for answer in tried]
     passed = sum(error <= reach / 4 for error in errors)
     n = len(errors)
-    chance = sum(
-        math.comb(n, k) * PASSED**k * (1 - PASSED) ** (n - k) for k in range(passed + 1)
-    )
+    chance = sum(_binomial(k, n) for k in range(passed + 1))  # of passing no more
     failed = f"fails {n - passed} of {counted(n, 'gold item')}"
     return [failed] if n and chance < 2 * LEVEL else []
+
+
+def _binomial(k: int, n: int) -> float:
+    """The probability that a careful rater passes k of n gold items."""
+    return float(math.comb(n, k) * PASSED**k * (1 - PASSED) ** (n - k))
 
 
 def _agreements(
@@ -162,7 +161,7 @@ def _random(rater: str, agreements: Mapping[str, tuple[float, int]]) -> list[str
 
 
 def _above(value: float, n: int) -> float:
-    """How likely noise gives such a rank correlation, or a higher one."""
+    """The probability that noise gives such a rank correlation, or a higher one."""
     return _tail(_z(value) * math.sqrt((n - 3) / FIELLER))
 
 

@@ -1,4 +1,4 @@
-"""What is known so far, for the owner's page; the estimator looks at the ratings in a process."""
+"""The results so far, for the owner's page; the estimator looks at the ratings in a process."""
 
 import asyncio
 import json
@@ -61,7 +61,8 @@ class Live:
         self.files = written(store, rated, self.folder)
         self.commands: list[str] = []  # that give the systems' numbers, after a look
         self.acts = 0  # of raters, since the service began
-        self._count_then, self._acts_then = 0, 0  # ratings and acts at the last look
+        self._count_then = 0  # ratings at the last look
+        self._acts_then = 0
         self._certify(self.looks[-1].get("certificate") if self.looks else None)
 
     def touch(self, acts: int = 0) -> None:
@@ -136,19 +137,19 @@ class Live:
     def _certify(self, last: Look | None) -> None:
         """Ends the round where it reached what it was to end by; another goal is another round."""
         parts = [*last["dimensions"].values()] if last else []
-        raters = {name for part in parts for name in part.get("raters", ())}
+        raters = set().union(*(part.get("raters", ()) for part in parts))
         holds = last is not None and last["until"] == self.project.until
-        self.certificate = last if holds and not raters & {*self._revoked()} else None
+        revoked = raters & {*self._revoked()}
+        self.certificate = last if holds and not revoked else None
         self.store.ended = self.certificate is not None
         self.files.pop(CERTIFICATE, None)
         if self.certificate:
-            self.files[CERTIFICATE] = self.folder / CERTIFICATE
-            self.files[CERTIFICATE].write_text(
-                json.dumps(last, indent=1), encoding="utf-8"
-            )
+            file = self.folder / CERTIFICATE
+            file.write_text(json.dumps(last, indent=1), encoding="utf-8")
+            self.files[CERTIFICATE] = file
 
     def _job(self) -> bytes:
-        """What a look needs to know beside the database, as JSON."""
+        """The settings of a look, as JSON; it reads the rest from the database."""
         return msgspec.json.encode(
             {
                 "url": self.store.database.url,
@@ -163,30 +164,30 @@ class Live:
         )
 
     def state(self) -> Look:
-        """What the page shows, out of what is known without asking the database for ratings."""
+        """The content of the page, without reading ratings from the database."""
         assignment = self.store.assignment
-        raters = [
-            self._rater(rater) for rater in self.store.raters() if rater.role == RATER
-        ]
+        everybody = self.store.raters()
+        raters = [self._rater(rater) for rater in everybody if rater.role == RATER]
+        shows_files = self.commands or self.certificate
         look: Look = self.looks[-1] if self.looks else {"n": 0, "dimensions": {}}
         return {
             "count": self._count(),
             "looked": look["n"],
             "before": len(self.rated),
             "rated": assignment.rated,
-            "items": len(self.store.units),
+            "items": len(self.store.items),
             "drawn": assignment.audited,
             "disputed": len(assignment.disputed),
             "dimensions": look["dimensions"],
             "certificate": self.certificate,
             "commands": self.commands,
             "agreements": agreements_of(self.store.task, look["dimensions"]),
-            "files": [*self.files] if self.commands or self.certificate else [],
+            "files": [*self.files] if shows_files else [],
             "raters": raters,
         }
 
     def _rater(self, rater: Rater) -> Look:
-        """How far a rater is, and how long an item takes them (median of the latest)."""
+        """The progress of a rater, and the seconds an item takes them (median of the latest)."""
         states = self.store.assignment.states(rater.id)
         seconds = self.store.seconds.get(rater.id)
         return {
@@ -215,12 +216,13 @@ def written(store: Store, rated: Rows, folder: Path) -> dict[str, Path]:
     Texts have items in all of them or in none, where their source is their item.
     """
     files = {OUTPUTS: rows_of(store.outputs) if store.task.ask == "rating" else []}
-    if store.outputs.items:
-        files[BEFORE] = [
-            {"item": row.get("source") or row.get("id", ""), **row} for row in rated
-        ]
-    else:
-        files[BEFORE] = [{k: v for k, v in row.items() if k != "item"} for row in rated]
+    files[BEFORE] = []
+    for row in rated:
+        label = row.get("source") or row.get("id", "")
+        labelled = {"item": label, **row}
+        if not store.outputs.items:
+            del labelled["item"]
+        files[BEFORE].append(labelled)
     for name, content in files.items():
         (folder / name).write_text(as_jsonl(content), encoding="utf-8")
     return {name: folder / name for name, content in files.items() if content}
@@ -250,25 +252,21 @@ def commands_of(
 def agreements_of(task: Task, look: Look) -> list[str]:
     """The commands that give alpha, from the exported ratings before anybody decided."""
     file = "first.jsonl" if task.project.adjudicate else "ratings.jsonl"
-    code = (
-        "from refless.data.tables import Reading, read_pool; "
-        "from refless.commands.judge.rater_agreement import rater_agreement"
-    )
+    several = len(task.dimensions) > 1
     commands = []
-    for dimension in (
-        name for name, part in look.items() if part.get("alpha") is not None
-    ):
-        options: Look = {"scale": task.scale_of(dimension)}
-        options |= {"dimension": dimension} if len(task.dimensions) > 1 else {}
-        pool = f"read_pool({file!r}, Reading(**{options})).pool"
-        commands.append(
-            shlex.join(["python", "-c", f"{code}; print(rater_agreement({pool}))"])
-        )
+    for name, part in look.items():
+        if part.get("alpha") is None:
+            continue
+        ends = [f"{end:g}" for end in task.scale_of(name)]
+        words = ["refless", "judge", file, "--scale", *ends]
+        if several:
+            words += ["--dimension", name]
+        commands.append(shlex.join(words))
     return commands
 
 
 def certificate(task: Task, results: Look) -> Look | None:
-    """What ended the round, for each dimension; None where some of them are not known so well."""
+    """The certificates that ended the round, of each dimension; None if one has none yet."""
     reached = {name: part.get("certificate") for name, part in results.items()}
     if not all(reached.values()):
         return None

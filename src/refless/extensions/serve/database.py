@@ -76,14 +76,14 @@ class Database:
         self._thread.start()
 
     def write(self, job: Job[T]) -> Future[T]:
-        """What the job returns, once that is on disk; a job that raises leaves nothing behind."""
+        """The job's return value, once it is on disk; a job that raises leaves nothing behind."""
         future: Future[T] = Future()
         future.set_running_or_notify_cancel()  # a caller that is gone cancels nothing
         self._jobs.put((job, future))
         return future
 
     def read(self, job: Job[T]) -> T:
-        """What the job returns."""
+        """The job's return value."""
         with self.engine.connect() as connection:
             return job(connection)
 

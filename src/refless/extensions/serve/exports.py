@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from statistics import fmean
 from typing import Any
 
@@ -15,6 +16,7 @@ from refless.data.rows import NAMED
 from refless.extensions.serve import schema as sql
 from refless.extensions.serve.adjudication import TURN, decided
 from refless.extensions.serve.assignment import REPEAT
+from refless.extensions.serve.items import FIXED
 from refless.extensions.serve.result import Ask
 from refless.extensions.serve.schema import (
     TIE,
@@ -31,11 +33,12 @@ Export = Callable[[Connection], str | bytes]
 OUTPUTS = "outputs.jsonl"
 BEFORE = "before.jsonl"
 COMPARED = "compared.jsonl"
+SHOWN = ("round", "position", "sides", "stream", "probability")  # columns of an event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """What a database holds at one moment; any process can read it, also while it is served.
+    """The content of a database at one moment; any process can read it, also while it is served.
 
     Attributes:
         ask, scale, scales, dimensions, seed: how raters are asked.
@@ -61,11 +64,8 @@ class Snapshot:
     def probability(self) -> float | None:
         """The chance of an item without a known rating to have been drawn at random."""
         n = len(self.texts) - len(self.gold)
-        return (
-            (self.drawn - sum(item <= self.drawn for item in self.gold)) / n
-            if n
-            else None
-        )
+        gold_drawn = sum(item <= self.drawn for item in self.gold)
+        return (self.drawn - gold_drawn) / n if n else None
 
     def standing(self, *, first: bool = False) -> list[Any]:
         """Ratings that count: a decision replaces those of its item, unless first ones count."""
@@ -78,43 +78,48 @@ class Snapshot:
             for item, rows in by_item.items()
             if apart and item not in self.gold
         }
-        return [
-            row
-            for row in self.current
-            if row.kind != "skipped" and row.stream != REPEAT
-            and (row in verdict if (verdict := verdicts.get(row.item)) else row.round != TURN)
-        ]  # fmt: skip
+        rows = []
+        for row in self.current:
+            verdict = verdicts.get(row.item)
+            counts = row in verdict if verdict else row.round != TURN
+            if counts and row.kind != "skipped" and row.stream != REPEAT:
+                rows.append(row)
+        return rows
 
 
 def snapshot(db: Connection) -> Snapshot:
-    """What there is now."""
+    """The content of a database now."""
     values = {row.name: row.value for row in db.execute(sa.select(settings))}
     gold = json.loads(values.get("gold", "[]"))
+    settled = {name: json.loads(values[name]) for name in FIXED}
     rows = db.execute(sa.select(items).order_by(items.c.id)).all()
-    texts = [
-        [{"source": row.source, "item": row.item, "task": row.task, **text}
-         for text in json.loads(row.texts)]
-        for row in rows
-    ]  # fmt: skip
-    columns = [
-        name for name in NAMED if any(text.get(name) for unit in texts for text in unit)
-    ]
+    units = [_texts_of(row) for row in rows]
+    texts = [*chain(*units)]
+    columns = [name for name in NAMED if any(text.get(name) for text in texts)]
+    drawn = db.execute(sql.DRAWN, {"gold": gold}).scalar() or 0
     return Snapshot(
-        ask=json.loads(values["ask"]),
-        scale=tuple(json.loads(values["scale"])),
-        scales=json.loads(values["scales"]),
-        dimensions=tuple(json.loads(values["dimensions"])),
-        seed=json.loads(values["seed"]),
+        ask=settled["ask"],
+        scale=tuple(settled["scale"]),
+        scales=settled["scales"],
+        dimensions=tuple(settled["dimensions"]),
+        seed=settled["seed"],
         names=tuple(row.name for row in rows),
-        texts=tuple(
-            tuple({name: text[name] for name in columns} for text in unit)
-            for unit in texts
-        ),
-        drawn=db.execute(sql.DRAWN, {"gold": gold}).scalar() or 0,
+        texts=tuple(_in_columns(unit, columns) for unit in units),
+        drawn=drawn,
         gold=frozenset(gold),
         current=db.execute(sql.CURRENT_ROWS).all(),
         adjudicate=json.loads(values.get("adjudicate", "0")),
     )
+
+
+def _in_columns(texts: list[Row], columns: list[str]) -> tuple[Row, ...]:
+    return tuple({name: text[name] for name in columns} for text in texts)
+
+
+def _texts_of(item: Any) -> list[Row]:  # noqa: ANN401 - a row
+    """The rows of an item's texts, with what they share."""
+    shared = {name: getattr(item, name) for name in ("source", "item", "task")}
+    return [shared | text for text in json.loads(item.texts)]
 
 
 def ratings_of(
@@ -139,12 +144,12 @@ def ratings_of(
             "annotator": rating.rater_name,
             "timestamp": _time(rating.at),
             "stream": rating.stream,
-            **({"dimension": rating.dimension} if len(state.dimensions) > 1 else {}),
-            "probability": state.probability if by_lot else None,
         }
-        rows += [
-            {**row, **details} for row in _rated(state, rating.item - 1, rating.value)
-        ]
+        if len(state.dimensions) > 1:
+            details["dimension"] = rating.dimension
+        details["probability"] = state.probability if by_lot else None
+        rated = _rated(state, rating.item - 1, rating.value)
+        rows += [row | details for row in rated]
     return rows
 
 
@@ -172,26 +177,27 @@ def _rated(now: Snapshot, place: int, value: float) -> list[Row]:
     tie = value == TIE
     best = texts[0 if tie else int(value)]
     losers = [text for text in texts if text is not best]
-    return [
-        {
-            **about,
-            **({"id": f"{about['id']} {k}"} if len(losers) > 1 else {}),
+    rows = []
+    for k, loser in enumerate(losers, 1):
+        row = about | {
             "chosen": best["text"],
             "rejected": loser["text"],
             "chosen_system": best.get("system", ""),
             "rejected_system": loser.get("system", ""),
             "tie": tie,
         }
-        for k, loser in enumerate(losers, 1)
-    ]
+        if len(losers) > 1:
+            row["id"] = f"{about['id']} {k}"
+        rows.append(row)
+    return rows
 
 
-def _ratings(form: Callable[[list[Row]], str | bytes], **which: bool) -> Export:
-    return lambda db: form(ratings_of(snapshot(db), **which))
+def _ratings(form: Callable[[list[Row]], str | bytes], **options: bool) -> Export:
+    return lambda db: form(ratings_of(snapshot(db), **options))
 
 
 def _label_studio(db: Connection) -> str:
-    """As Label Studio's full JSON export: skips are cancelled, their reasons and flags comments."""
+    """Label Studio's full JSON export: skips are cancelled; reasons and flags are comments."""
     now = snapshot(db)
     tasks: dict[int, Row] = {}
     annotations: dict[int, Row] = {}
@@ -217,7 +223,7 @@ def _label_studio(db: Connection) -> str:
         value = {"text": [row.reason]}
         if row.kind not in {"skipped", "flagged"}:
             name = row.dimension
-            (kind, value) = _label_studio_value(now.ask, row.value, texts)
+            kind, value = _label_studio_value(now.ask, row.value, texts)
         annotation["was_cancelled"] |= row.kind == "skipped"
         annotation["result"].append(
             {
@@ -239,32 +245,26 @@ def _label_studio_value(
         return "number", {"number": value}
     if ask == "best":
         return "choices", {"choices": [texts[int(value)]["id"]]}
-    return "pairwise", {} if value == TIE else {
-        "selected": ("left", "right")[int(value)]
-    }
+    if value == TIE:
+        return "pairwise", {}
+    return "pairwise", {"selected": ("left", "right")[int(value)]}
 
 
 def _events(db: Connection) -> str:
     """Every event as it came, with what was shown."""
-    columns = [assigned.c[name] for name in ("round", "position", "sides", "stream",
-                                             "probability")]  # fmt: skip
-    query = (
-        sa.select(
-            events,
-            raters.c.name.label("annotator"),
-            items.c.name.label("item"),
-            *columns,
-        )
-        .join(assigned, assigned.c.id == events.c.assigned)
-        .join(raters, raters.c.id == assigned.c.rater)
-        .join(items, items.c.id == assigned.c.item)
-        .order_by(events.c.id)
-    )
+    annotator = raters.c.name.label("annotator")
+    item = items.c.name.label("item")
+    shown = [assigned.c[name] for name in SHOWN]
+    query = sa.select(events, annotator, item, *shown)
+    query = query.join(assigned, assigned.c.id == events.c.assigned)
+    query = query.join(raters, raters.c.id == assigned.c.rater)
+    query = query.join(items, items.c.id == assigned.c.item)
+    query = query.order_by(events.c.id)
     rows = [dict(row) for row in db.execute(query).mappings()]
     for row in rows:
-        row |= {"at": _time(row["at"])} | {
-            k: json.loads(row[k]) for k in ("sides", "shown")
-        }
+        row["at"] = _time(row["at"])
+        row["sides"] = json.loads(row["sides"])
+        row["shown"] = json.loads(row["shown"])
     return as_jsonl(rows)
 
 
@@ -272,12 +272,9 @@ def items_of(db: Connection) -> list[Row]:
     """A row for each item that somebody rated, skipped or flagged; how far raters differ."""
     state = snapshot(db)
     verdicts = {row.id for row in state.standing() if row.round == TURN}
-    names = [
-        "ratings",
-        "flagged",
-        "skipped",
-        *(["decided"] if state.adjudicate else []),
-    ]
+    names = ["ratings", "flagged", "skipped"]
+    if state.adjudicate:
+        names.append("decided")
     acts: dict[int, dict[str, list[Any]]] = {}
     for row in (*state.current, *db.execute(sql.FLAGGED)):
         rated = "decided" if row.id in verdicts else "ratings"
@@ -314,7 +311,7 @@ def _numbers(state: Snapshot, rated: list[Any], decided: list[Any]) -> Row:
 
 
 def _sentence(state: Snapshot, row: Any) -> str:  # noqa: ANN401 - a row
-    """Who gave which rating, chose which text, or skipped and flagged for which reason."""
+    """An act in words: the rater with the rating, the chosen text, or the reason."""
     who = row.rater_name
     content = row.reason
     if row.kind in {"rated", "changed"}:
@@ -327,19 +324,20 @@ def _sentence(state: Snapshot, row: Any) -> str:  # noqa: ANN401 - a row
     return f"{who}: {content}"
 
 
+def _items_csv(db: Connection) -> str:
+    return as_csv(items_of(db), safe=True)
+
+
+_ratings_csv = _ratings(partial(as_csv, safe=True))
+_audit = _ratings(as_jsonl, audit=True)
+_first = _ratings(as_jsonl, first=True)
 EXPORTS: dict[str, tuple[str, Export]] = {
     "ratings.jsonl": ("all ratings, a row each", _ratings(as_jsonl)),
-    "ratings.csv": (
-        "the same as CSV, for spreadsheets",
-        _ratings(partial(as_csv, safe=True)),
-    ),
+    "ratings.csv": ("the same as CSV, for spreadsheets", _ratings_csv),
     "ratings.parquet": ("the same as Parquet", _ratings(as_parquet)),
     "label-studio.json": ("the same for Label Studio", _label_studio),
-    "audit.jsonl": ("ratings of items drawn at random", _ratings(as_jsonl, audit=True)),
-    "first.jsonl": ("ratings before anybody decided", _ratings(as_jsonl, first=True)),
-    "items.csv": (
-        "an item a row: ratings, flags, reasons for skips",
-        lambda db: as_csv(items_of(db), safe=True),
-    ),
+    "audit.jsonl": ("ratings of items drawn at random", _audit),
+    "first.jsonl": ("ratings before anybody decided", _first),
+    "items.csv": ("an item a row: ratings, flags, reasons for skips", _items_csv),
     "events.jsonl": ("every act, what was undone too, and what was shown", _events),
 }

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from itertools import chain
 from statistics import median
@@ -62,9 +63,10 @@ class Pages:
     paces: Pace  # of raters
 
     def routes(self) -> list[Route]:
-        """Where each one is."""
+        """The routes of the pages."""
         rater = self._for(RATER)
         owner = self._for(OWNER)
+        post = partial(Route, methods=["POST"])
         return [
             Route("/", self.home),
             Route("/owner", owner(self.home)),
@@ -73,14 +75,12 @@ class Pages:
             Route("/static/{name}", static),
             Route("/rate/next", rater(self.next)),
             Route("/rate/at/{position:int}", rater(self.at)),
-            Route("/rate/consent", rater(self.agree), methods=["POST"]),
-            Route("/rate/events", rater(self.events), methods=["POST"]),
+            post("/rate/consent", rater(self.agree)),
+            post("/rate/events", rater(self.events)),
             Route("/owner/items", owner(self.items)),
             Route("/owner/live", owner(self.lived)),
-            Route("/owner/raters", owner(self.invite), methods=["POST"]),
-            Route(
-                "/owner/raters/{key:int}/{act}", owner(self.relink), methods=["POST"]
-            ),
+            post("/owner/raters", owner(self.invite)),
+            post("/owner/raters/{key:int}/{act}", owner(self.relink)),
             Route("/owner/export/{name}", owner(self.export)),
         ]
 
@@ -99,11 +99,8 @@ class Pages:
                     raise HTTPException(403, "Reload the page.")
                 if role == RATER and not self.paces.takes(str(who.id)):
                     raise HTTPException(429, TOO_FAST, {"retry-after": "1"})
-                if (
-                    role == RATER
-                    and request.url.path != "/rate/consent"
-                    and self._asks(who)
-                ):
+                agrees = request.url.path == "/rate/consent"
+                if role == RATER and not agrees and self._asks(who):
                     raise HTTPException(403, NO_CONSENT)
                 return await handler(request, who)
 
@@ -114,14 +111,12 @@ class Pages:
     async def join(self, request: Request) -> Response:
         """A personal link begins a session, and leaves the address bar."""
         who = await run_in_threadpool(self.access.by_link, request.path_params["token"])
-        if (
-            who is None
-        ):  # a whole office may share an address, so that good links are not counted
+        if who is None:  # good links do not count: a whole office may share an address
             raise self._stranger(request)
         return self._entered(request, who)
 
     def _stranger(self, request: Request) -> HTTPException:
-        """What is said to whoever has no link that holds; less often, if they try and try."""
+        """The error for a caller without a valid link; after many tries, the one for too many."""
         tries = self.logins.takes(caller(request))
         return HTTPException(403, BAD_LINK) if tries else HTTPException(429, MANY_TRIES)
 
@@ -133,9 +128,7 @@ class Pages:
             raise self._stranger(request)
         person = self.access.person(request.query_params)
         who = None if person else self.access.by_session(request, RATER)
-        if (
-            who is None and request.method != "POST"
-        ):  # such as a preview: a person presses a button
+        if who is None and request.method != "POST":  # a preview presses no button
             return HTMLResponse(rendered(HOME, "begin.html", **self._outlook()))
         if who is None:
             make = self.store.joined if person else self.store.add_rater
@@ -146,8 +139,8 @@ class Pages:
         return self._entered(request, who)
 
     def _outlook(self) -> Look:
-        """What somebody is told before they begin: what it is, how much, and how long it takes."""
-        n = self.store.task.project.most_items or len(self.store.units)
+        """The facts for raters before they begin: the task, its items and the minutes it takes."""
+        n = self.store.task.project.most_items or len(self.store.items)
         seconds = [*chain(*self.store.seconds.values())]
         minutes = math.ceil(n * median(seconds) / 60) if seconds else None
         return {"task": self.store.task, "n": n, "minutes": minutes}
@@ -163,7 +156,7 @@ class Pages:
         return answer
 
     def _anybody(self, request: Request) -> Rater | None:
-        """Who is asking, in whichever role."""
+        """The rater or owner who asks."""
         of = self.access.by_session
         return of(request, RATER) or of(request, OWNER)
 
@@ -174,6 +167,9 @@ class Pages:
             raise HTTPException(401, NO_LINK)
         task = self.store.task
         everybody = self.access.everybody() if task.project.join else ""
+        links = [self._link(who)]
+        if everybody:
+            links.append(f"/begin/{everybody}")
         setting = {
             "ask": task.ask,
             "dimensions": task.dimensions,
@@ -182,7 +178,7 @@ class Pages:
             "questions": task.project.questions,
             "asks": who.role == RATER and self._asks(who),
             "page": f"{self.access.cookie(who.role)} {who.id} ",
-            "links": [self._link(who), *([f"/begin/{everybody}"] if everybody else [])],
+            "links": links,
         }
         values = {"csrf": self.access.csrf(request, who.role), "task": task}
         if who.role == OWNER:
@@ -197,12 +193,11 @@ class Pages:
 
     def _asks(self, who: Rater) -> bool:
         """Whether the rater has yet to agree to the text of consent."""
-        return (
-            bool(self.store.task.project.consent) and who.id not in self.store.consents
-        )
+        consent = bool(self.store.task.project.consent)
+        return consent and who.id not in self.store.consents
 
     async def _answered(self, future: Future[Look]) -> Response:
-        """What the store answers; Markdown is rendered beside the loop that answers others."""
+        """The store's answer; Markdown is rendered beside the loop that answers others."""
         return await run_in_threadpool(self._dressed, await asyncio.wrap_future(future))
 
     def _dressed(self, answer: Look) -> Response:
@@ -215,9 +210,7 @@ class Pages:
         }
         progress = answer["progress"]
         over = None in units.values()
-        if (
-            over and progress["done"] > 2 * progress["skipped"]
-        ):  # nobody reads it before the end
+        if over and progress["done"] > 2 * progress["skipped"]:  # never before the end
             answer["thanks"] = {
                 "code": project.completion_code,
                 "url": project.return_url,
@@ -225,9 +218,8 @@ class Pages:
         elif over and (project.completion_code or project.return_url):
             answer["thanks"] = {"skipped": progress["skipped"]}
         if "ahead" in answer:
-            answer["ahead"] = [
-                dressed(unit, project.render) for unit in answer["ahead"]
-            ]
+            ahead = answer["ahead"]
+            answer["ahead"] = [dressed(unit, project.render) for unit in ahead]
         return JSONResponse({**answer, **units})
 
     async def agree(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
@@ -236,11 +228,11 @@ class Pages:
         return JSONResponse({})
 
     async def next(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
-        """What to rate next."""
+        """The next item to rate."""
         return await self._answered(self.store.next_unit(who.id))
 
     async def at(self, request: Request, who: Rater) -> Response:
-        """What was shown before."""
+        """The item at an earlier position."""
         position = min(request.path_params["position"], 1 << 30)
         return await self._answered(self.store.unit_at(who.id, position))
 
@@ -256,14 +248,14 @@ class Pages:
         return answer
 
     async def items(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
-        """What became of each item: ratings, flags, skips."""
+        """The page of items, with their ratings, flags and skips."""
         rows = await run_in_threadpool(self.store.database.read, items_of)
         return HTMLResponse(
             rendered(HOME, "items.html", rows=rows[-MOST_ITEMS:], n=len(rows))
         )
 
     async def lived(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
-        """What is known so far, again whenever that changes, until the owner leaves."""
+        """The results so far, again whenever they change, until the owner leaves."""
 
         async def changes() -> AsyncIterator[str]:
             last = ""
@@ -276,9 +268,8 @@ class Pages:
                     news = last
                 yield f"data: {news}\n\n" if news != last else ": \n\n"
                 last = news
-                await until(
-                    change, PULSE, max(BREATH, SHARE * (time.monotonic() - began))
-                )
+                seconds = time.monotonic() - began
+                await until(change, PULSE, max(BREATH, SHARE * seconds))
 
         return StreamingResponse(changes(), media_type="text/event-stream")
 
@@ -293,9 +284,8 @@ class Pages:
     async def invite(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """A link for one more rater."""
         note = (await request.body()).decode("utf-8", "replace")[:100]
-        rater = await run_in_threadpool(
-            self.store.add_rater, note.replace("\0", "").strip()
-        )
+        note = note.replace("\0", "").strip()
+        rater = await run_in_threadpool(self.store.add_rater, note)
         self.live.touch()
         return JSONResponse({"name": rater.name, "link": self._link(rater)})
 
@@ -322,13 +312,11 @@ class Pages:
         """All ratings as they are now, as a file."""
         name = request.path_params["name"]
         if name in self.live.files:
-            content: str | bytes = await run_in_threadpool(
-                self.live.files[name].read_bytes
-            )
+            file = self.live.files[name]
+            content: str | bytes = await run_in_threadpool(file.read_bytes)
         elif name in EXPORTS:
-            content = await run_in_threadpool(
-                self.store.database.read, EXPORTS[name][1]
-            )
+            _, export = EXPORTS[name]
+            content = await run_in_threadpool(self.store.database.read, export)
         else:
             raise HTTPException(404)
         headers = {"content-disposition": f'attachment; filename="{name}"'}

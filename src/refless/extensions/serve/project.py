@@ -1,4 +1,4 @@
-"""What raters are told of their task: a file of title, guidelines, consent, labels, gold items."""
+"""The task as raters see it: a file of title, guidelines, consent, labels, gold items."""
 
 import json
 import re
@@ -44,7 +44,7 @@ class Gold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a project file says; all of it may be left out.
+    """The content of a project file; all of it may be left out.
 
     Attributes:
         title: above the items; guidelines: Markdown, in a file the name of one that ends in .md.
@@ -125,25 +125,25 @@ def markdown(text: str) -> str:
 
 
 def turns_of(text: str) -> list[tuple[str, str]]:
-    """Who says what in a chat: JSON messages, or lines that begin with `User:`."""
+    """The speaker and the words of each turn: JSON messages, or lines that begin with `User:`."""
     try:
         messages = json.loads(text)
-        return [(str(one["role"]), str(one["content"])) for one in messages]
+        return [(str(turn["role"]), str(turn["content"])) for turn in messages]
     except (ValueError, TypeError, KeyError, RecursionError):
-        before, *rest = TURN.split(text)
+        before, *parts = TURN.split(text)
     turns = [("", before.strip())] if before.strip() else []
-    return turns + [
-        (who, said.strip()) for who, said in zip(rest[::2], rest[1::2], strict=True)
-    ]
+    for speaker, words in zip(parts[::2], parts[1::2], strict=True):
+        turns.append((speaker, words.strip()))
+    return turns
 
 
 def chat(text: str) -> str:
     """A chat as HTML, a turn a paragraph."""
-    return "".join(
-        f'<p class="turn" dir="auto">{f"<strong>{escaped(who)}</strong> " if who else ""}'
-        f"{escaped(said)}</p>"
-        for who, said in turns_of(text)
-    )
+    paragraphs = []
+    for speaker, words in turns_of(text):
+        name = f"<strong>{escaped(speaker)}</strong> " if speaker else ""
+        paragraphs.append(f'<p class="turn" dir="auto">{name}{escaped(words)}</p>')
+    return "".join(paragraphs)
 
 
 RENDERERS = {"markdown": markdown, "chat": chat}
@@ -156,12 +156,12 @@ def html_of(text: str, render: Render) -> str | None:
 
 
 def dressed(unit: dict[str, Any] | None, render: Render) -> dict[str, Any] | None:
-    """What a page shows of an item, with its texts as HTML."""
+    """An item for a page, with its texts as HTML."""
     if unit is None or render == "plain":
         return unit
     texts: Sequence[str] = unit["texts"]
     html = {
         "source": html_of(unit["source"], render),
-        "texts": [html_of(t, render) for t in texts],
+        "texts": [html_of(text, render) for text in texts],
     }
     return {**unit, "html": html}

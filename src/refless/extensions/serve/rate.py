@@ -205,38 +205,40 @@ def _check_project(task: Task, texts: Outputs, path: str) -> None:
     """Raises InputError for words about a dimension or a rating that nobody is asked for."""
     rated = task.dimensions if task.ask == "rating" else ()
     steps = [str(step) for step in dict.fromkeys(chain(*map(task.steps_of, rated)))]
-    points = [f"{name}={step}" for name in rated for step in task.steps_of(name)]
-    goal = task.project.until
-    if task.project.adjudicate and not steps:
-        raise InputError(
-            "adjudicate is about ratings",
-            path=path,
-            remedy=f"leave out {called('ask')}",
-        )
-    if goal and (
-        goal.startswith("win rate") is bool(steps) or len({*texts.systems}) < 2
-    ):
-        problem = (
-            f"until is {goal!r}, which these outputs and this question cannot tell"
-        )
-        remedy = "until compares systems: give outputs of several; choices tell a win rate alone"
-        raise InputError(problem, path=path, remedy=remedy)
+    points = []
+    for name in rated:
+        points += [f"{name}={step}" for step in task.steps_of(name)]
+    project = task.project
+    if project.adjudicate and not steps:
+        remedy = f"leave out {called('ask')}"
+        raise InputError("adjudicate is about ratings", path=path, remedy=remedy)
+    _check_until(project.until, texts, path, rated=bool(steps))
+    gold = project.gold
     checks: tuple[tuple[str, Iterable[str], Sequence[str]], ...] = (
-        ("labels", task.project.labels, [*steps, *points]),
-        ("questions", task.project.questions, task.dimensions),
-        ("gold", [gold.id for gold in task.project.gold], texts.ids if steps else []),
-        ("gold", [f"{gold.answer:g}" for gold in task.project.gold], steps),
-        (
-            "gold",
-            [gold.dimension for gold in task.project.gold],
-            ["", *task.dimensions],
-        ),
+        ("labels", project.labels, [*steps, *points]),
+        ("questions", project.questions, task.dimensions),
+        ("gold", [item.id for item in gold], texts.ids if steps else []),
+        ("gold", [f"{item.answer:g}" for item in gold], steps),
+        ("gold", [item.dimension for item in gold], ["", *task.dimensions]),
     )
     for name, words, offered in checks:
-        if unknown := [word for word in words if word not in offered]:
+        unknown = [word for word in words if word not in offered]
+        if unknown:
             problem = f"{name} has {unknown[0]!r}, which is not asked"
             names = ", ".join([*filter(None, offered)][:20]) or "none"
             raise InputError(problem, path=path, remedy=f"it may have {names}")
+
+
+def _check_until(goal: str, texts: Outputs, path: str, *, rated: bool) -> None:
+    """Raises InputError for a goal that these outputs, or ratings and choices, cannot reach."""
+    fits = goal.startswith("win rate") is not rated
+    if not goal or (fits and len({*texts.systems}) > 1):
+        return
+    problem = f"until is {goal!r}, which these outputs and this question cannot tell"
+    remedy = (
+        "until compares systems: give outputs of several; choices tell a win rate alone"
+    )
+    raise InputError(problem, path=path, remedy=remedy)
 
 
 def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:
@@ -255,17 +257,15 @@ def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:
         )
     if ask == "best":
         return tuple(map(tuple, several))
-    return tuple(pair for group in several for pair in combinations(group, 2))
+    pairs = [combinations(group, 2) for group in several]
+    return tuple(chain(*pairs))
 
 
 def _rated(rated: Rows, rows: OutputRows, task: Task) -> list[dict[str, Any]]:
     """Rows of rated texts, a rating each."""
     options = {field.name: getattr(rows, field.name) for field in fields(rows)}
-    return rating_rows(
-        told_pool(
-            rated, RatedRows(**options, scale=task.scale_of(task.dimensions[0]))
-        ).pool
-    )
+    scale = task.scale_of(task.dimensions[0])
+    return rating_rows(told_pool(rated, RatedRows(**options, scale=scale)).pool)
 
 
 def apart(
@@ -273,12 +273,12 @@ def apart(
 ) -> tuple[Mapping[str, Any], ...]:
     """Rows of rated texts, none with the id of an output that has another text."""
     texts = dict(zip(outputs.ids, outputs.texts, strict=True))
-    return tuple(
-        {**row, "id": f"rated {row['id']}"}
-        if texts.get(row["id"], row["text"]) != row["text"]
-        else row
-        for row in rated
-    )
+    rows: list[Mapping[str, Any]] = []
+    for row in rated:
+        text = row["text"]
+        differs = texts.get(row["id"], text) != text
+        rows.append({**row, "id": f"rated {row['id']}"} if differs else row)
+    return tuple(rows)
 
 
 def url_of(database: str) -> str:

@@ -1,4 +1,4 @@
-"""What is to be rated, and what is served: the results of `refless rate` and `refless serve`."""
+"""The results of `refless rate` and `refless serve`: items to be rated, a served estimator."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ Ask = Literal["rating", "pair", "best"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """How raters are asked.
+    """The questions that raters are asked, and of which items.
 
     Attributes:
         ask: for a number on the scale, for the better one of a pair, or for the best of several.
@@ -51,7 +51,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
-    """Where a service listens, and what it writes: `database` is SQLAlchemy's URL, if any.
+    """The address of a service, and its database: SQLAlchemy's URL, if any.
 
     Headers of a `proxy`, an address or a network, say whence a request came.
     """
@@ -70,7 +70,7 @@ class Where:
 
 @dataclass(frozen=True, kw_only=True)
 class RateRecord(Record):
-    """What is asked, of how many items, and where the ratings go."""
+    """The question, the number of items, and the place of the ratings."""
 
     command: Literal["rate"] = "rate"
     signature: Signed
@@ -84,7 +84,7 @@ class RateRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class RateResult(Result):
-    """What is to be rated; `app.run` serves it.
+    """The items to be rated; `app.run` serves them.
 
     Attributes:
         outputs: the texts; items: [n] which of them each item asks about.
@@ -109,7 +109,7 @@ class RateResult(Result):
     restore: str | None = None
 
     def _shown(self) -> Document:
-        """What the terminal shows before the links."""
+        """The text in the terminal before the links."""
         items = counted(len(self.items), "item")
         low, high = self.task.scale_of(self.task.dimensions[0])
         verdict = f"{items} to rate, from {low:g} to {high:g}."
@@ -130,7 +130,7 @@ class RateResult(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class ServeRecord(Record):
-    """How many rated texts the served estimator knows."""
+    """The number of rated texts behind the served estimator."""
 
     command: Literal["serve"] = "serve"
     signature: Signed
@@ -147,7 +147,7 @@ class ServeResult(Result):
     where: Where
 
     def _shown(self) -> Document:
-        """What the terminal shows before the address."""
+        """The text in the terminal before the address."""
         n = counted(len(self.estimator.rated), "rated text")
         verdict = f"Estimates by {self.estimator.title}, from {n}."
         return Document(title="refless serve", verdict=verdict)

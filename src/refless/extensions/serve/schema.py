@@ -113,18 +113,9 @@ NAMED = select(assigned).where(
 )
 SHOW = insert(assigned).returning(assigned)
 ACT = insert(events)
-SETTLE = (
-    update(assigned)
-    .where(assigned.c.id == bindparam("key"))
-    .values(state=bindparam("now"), until=bindparam("then"))
-    .returning(assigned)
-)
-TURNED = (
-    update(assigned)
-    .where(assigned.c.id == bindparam("key"))
-    .values(sides=bindparam("now"))
-    .returning(assigned)
-)
+CHANGE = update(assigned).where(assigned.c.id == bindparam("key")).returning(assigned)
+SETTLE = CHANGE.values(state=bindparam("now"), until=bindparam("then"))
+TURNED = CHANGE.values(sides=bindparam("now"))
 HOLDS = text(
     "SELECT kind, dimension, value FROM current_ratings WHERE assigned = :key ORDER BY id"
 ).columns(*(events.c[name] for name in ("kind", "dimension", "value")))
@@ -180,11 +171,6 @@ def latest_act(rater: int) -> Any:  # noqa: ANN401 - a query
     """The latest event of a rater that is neither an undoing nor undone."""
     later = events.alias()
     undone = exists().where(later.c.undoes == events.c.uuid)
-    return (
-        select(events.c.uuid, events.c.assigned)
-        .join(assigned)
-        .where((assigned.c.rater == rater) & (events.c.kind != "undone"))
-        .where(~undone)
-        .order_by(events.c.id.desc())
-        .limit(1)
-    )
+    query = select(events.c.uuid, events.c.assigned).join(assigned)
+    query = query.where(assigned.c.rater == rater, events.c.kind != "undone", ~undone)
+    return query.order_by(events.c.id.desc()).limit(1)

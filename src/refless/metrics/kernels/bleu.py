@@ -73,7 +73,7 @@ class BleuStar:
 
     @property
     def shape(self) -> Shape:
-        """What is counted."""
+        """The n-grams that are counted."""
         low, high = self.orders
         return Shape(tokenize=self.tokenize, low=low, high=high, clip=self.clip)
 
@@ -116,7 +116,7 @@ class PreparedBleu(Dense):
     def neighbor_sums(
         self, texts: Sequence[str], values: IntArray, tau: float, work: Work = PLAIN
     ) -> tuple[IntArray, IntArray]:
-        """As of every kernel, without a table of similarities: products of counts are compared."""
+        """A kernel's sums without a table of similarities: products of counts are compared."""
         n = len(texts)
         outputs = look_up(texts, self.vocabulary)
         hidden = self.postings.placed(work.held, n)

@@ -54,7 +54,7 @@ class Dense:
         return token_counts(texts, self.tokenize)
 
     def shared(self, text: str, rated: str) -> tuple[str, ...]:
-        """What an output and a rated text have in common, longest first."""
+        """The strings that an output and a rated text share, longest first."""
         return stretches(text, rated, self.tokenize, self.stretch)
 
     def similarities(self, texts: Sequence[str], work: Work = PLAIN) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What an estimator needs of a kernel."""
+"""The protocol of kernels for estimators."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Protocol
@@ -22,5 +22,5 @@ class Kernel(Protocol):
         ...
 
     def settings(self) -> dict[str, object]:
-        """What belongs in a signature."""
+        """The settings that belong in a signature."""
         ...

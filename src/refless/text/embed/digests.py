@@ -17,7 +17,7 @@ def file_digest(path: str) -> str:
 
 
 def stamp(path: Path) -> tuple[int, int]:
-    """What changes when a file or a folder does: digests are kept until then."""
+    """A stamp that changes when a file or a folder does: digests are kept until then."""
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     stats = [file.stat() for file in files]
     return sum(s.st_size for s in stats), max((s.st_mtime_ns for s in stats), default=0)

@@ -29,6 +29,6 @@ class Embedded:
     special: BoolArray
 
     def of(self, text: int) -> slice:
-        """Where the tokens of a text are."""
+        """The places of a text's tokens."""
         row = self.rows[text]
         return slice(int(self.starts[row]), int(self.starts[row + 1]))

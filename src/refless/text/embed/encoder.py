@@ -126,7 +126,7 @@ class Encoder:
         return network.config.hidden_size, means
 
     def pooling(self) -> str:
-        """How tokens' vectors become one: `mean`, or `cls`, the first one.
+        """The pooling of tokens' vectors: `mean`, or `cls`, the first one.
 
         Raises:
             UsageError: the model asks for another way.
@@ -170,13 +170,13 @@ class Encoder:
         return layer
 
     def settings(self) -> dict[str, object]:
-        """What belongs in a signature: name, content and layer."""
+        """The settings for a signature: name, content and layer."""
         sha = folder_digest(folder_of(self.model))
         layer = self.resolved_layer()
         return {"model": model_name(self.model), "sha": sha, "layer": layer}
 
     def sentence_settings(self) -> dict[str, object]:
-        """What belongs in a signature of `sentences`: also pooling, and most tokens of a text.
+        """The settings for a signature of `sentences`: also pooling, and most tokens of a text.
 
         Raises:
             UsageError: as of `sentences`.
@@ -269,7 +269,8 @@ def _hidden(
 
     longest = max(map(len, ids))
     tokens = torch.tensor([row + [pad] * (longest - len(row)) for row in ids])
-    mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in ids])
+    lengths = torch.tensor([len(row) for row in ids])
+    mask = (torch.arange(longest) < lengths[:, None]).long()
     try:
         with torch.inference_mode():
             states = network(

@@ -35,7 +35,7 @@ def model_name(model: str) -> str:
 
 
 def folder_of(model: str) -> Path:
-    """Where a model lies on this machine.
+    """The folder of a model on this machine.
 
     Raises:
         MissingExtraError: the extra is not installed.
@@ -144,6 +144,14 @@ def _settings(said: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
             yield from _settings(value)
 
 
+def _check_kernel(folder: str, name: str, key: str, value: object) -> None:
+    """Raises UsageError for a kernel that is not among those of the library."""
+    if value is not None and (not isinstance(value, str) or "/" in value):
+        raise UsageError(
+            f"{folder} asks for a kernel from elsewhere ({name}); remove '{key}'"
+        )
+
+
 def _check_setting(folder: str, name: str, key: str, value: object) -> None:
     """Raises UsageError for what leads to code or weights from elsewhere, or builds without end."""
     if key == "auto_map":
@@ -151,12 +159,8 @@ def _check_setting(folder: str, name: str, key: str, value: object) -> None:
             f"{folder} asks for code of its own to be run ('auto_map' in {name}), which "
             "refless never does; choose an encoder that transformers knows"
         )
-    if key.strip("_").removesuffix("_internal") in KERNELS and (
-        not isinstance(value, str | None) or "/" in (value or "")
-    ):
-        raise UsageError(
-            f"{folder} asks for a kernel from elsewhere ({name}); remove '{key}'"
-        )
+    if key.strip("_").removesuffix("_internal") in KERNELS:
+        _check_kernel(folder, name, key, value)
     if key == "transformers_weights":
         raise UsageError(
             f"{folder} names a file of weights itself ({name}); remove '{key}'"

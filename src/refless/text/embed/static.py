@@ -141,7 +141,7 @@ def _loaded(
 
 
 def _unreadable(folder: str, broken: BaseException) -> UsageError:
-    """What the libraries' error means, unless it is an interrupt or too little memory."""
+    """The error for one of the libraries', unless that is an interrupt or too little memory."""
     check_foreign(broken)
     why = " ".join(str(broken).split())[:300]
     return UsageError(f"'{folder}' holds no embeddings that can be read: {why}")

@@ -19,7 +19,7 @@ from refless.registry.version import __version__
 
 
 def datasets(get: Names, out_dir: Folder, mirror: Folder | None) -> DatasetsResult:
-    """What `refless list datasets` lists, or those that are fetched by name."""
+    """The data sets of `refless list datasets`, or those that are fetched by name."""
     chosen = tuple(map(dataset_of, names_in(get)))
     files = {entry.name: fetch(entry, Path(out_dir), mirror) for entry in chosen}
     return DatasetsResult(

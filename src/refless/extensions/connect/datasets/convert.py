@@ -14,9 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 Files = Mapping[str, bytes]
-Scores = Mapping[
-    tuple[str, str], Mapping[str, float | None]
-]  # system, dimension; article
+Scores = dict[tuple[str, str], dict[str, float | None]]  # system, dimension; article
 Converter = Callable[[Files], dict[str, bytes]]
 
 BUCKETS = (
@@ -46,12 +44,12 @@ def as_it_is(files: Files) -> dict[str, bytes]:
 def grade(files: Files) -> dict[str, bytes]:
     """GRADE: a row a rating. Slots are places in a list, not people."""
     (content,) = files.values()
-    rows = [
-        (row["ID"], row["Dataset"].removesuffix("_EVAL"), row["DialogModel"], row["Context"],
-         row["Response"], f"slot{slot}", rating)
-        for row in json.loads(content)
-        for slot, rating in enumerate(json.loads(row["HumanScores"]))
-    ]  # fmt: skip
+    rows = []
+    for row in json.loads(content):
+        task = row["Dataset"].removesuffix("_EVAL")
+        cells = (row["ID"], task, row["DialogModel"], row["Context"], row["Response"])
+        for slot, rating in enumerate(json.loads(row["HumanScores"])):
+            rows.append((*cells, f"slot{slot}", rating))
     header = ("id", "task", "system", "source", "text", "annotator", "rating")
     return {"judgements.tsv": _tsv(header, rows)}
 
@@ -119,25 +117,21 @@ def coco(files: Files) -> dict[str, bytes]:
 
 def summeval(files: Files) -> dict[str, bytes]:
     """SummEval: ratings of three experts on four dimensions, and GPT-4's scores (Shen et al.)."""
-    scores = {
-        (result[1], result[2]): {
-            row["id"]: _score(row["resp"]) for row in _rows(content)
-        }
-        for path, content in files.items()
-        if (result := re.search(r"eval_(M\d+)_generations/(\w+)_rts\.txt$", path))
-    }
-    rated = [
-        row
-        for path, content in files.items()
-        if path.startswith("model_output_annotations/")
-        for row in _rows(content)
-    ]
-    articles = {row["id"]: row["text"] for row in rated}
+    scores: Scores = {}
+    rated = []
+    for path, content in files.items():
+        judged = re.search(r"eval_(M\d+)_generations/(\w+)_rts\.txt$", path)
+        if judged:
+            by_article = {row["id"]: _score(row["resp"]) for row in _rows(content)}
+            scores[judged[1], judged[2]] = by_article
+        if path.startswith("model_output_annotations/"):
+            rated += _rows(content)
+    texts = {row["id"]: row["text"] for row in rated}
+    articles = [{"article": id_, "text": text} for id_, text in texts.items()]
+    summaries = [_summary(row, scores) for row in rated]
     return {
-        "summaries.jsonl": _jsonl(_summary(row, scores) for row in rated),
-        "articles.jsonl": _jsonl(
-            {"article": id_, "text": text} for id_, text in articles.items()
-        ),
+        "summaries.jsonl": _jsonl(summaries),
+        "articles.jsonl": _jsonl(articles),
     }
 
 
@@ -145,25 +139,29 @@ def _summary(row: Mapping[str, Any], scores: Scores) -> dict[str, Any]:
     """A summary with its ratings and scores by dimension."""
     system = row["model_id"]
     article = row["id"]
-    people = row["expert_annotations"]
+    experts = row["expert_annotations"]
+    ratings: dict[str, list[float]] = {}
+    judge: dict[str, float | None] = {}
+    for name in DIMENSIONS:
+        ratings[name] = [expert[name] for expert in experts]
+        judge[name] = scores[system, name][article]
     return {
         "id": f"{system}|{article[-8:]}",
         "system": system,
         "article": article,
         "text": row["decoded"],
-        "experts": {name: [entry[name] for entry in people] for name in DIMENSIONS},
-        "judges": {
-            "gpt4": {name: scores[system, name][article] for name in DIMENSIONS}
-        },
+        "experts": ratings,
+        "judges": {"gpt4": judge},
     }
 
 
 def _score(answer: str) -> float | None:
     """The score that a judge's answer names, as a digit or a word."""
     for pattern in SCORED:
-        if result := re.search(pattern, answer.lower(), re.DOTALL):
-            said = result[1]
-            return float(NUMBERS.index(said) + 1 if said in NUMBERS else said)
+        match = re.search(pattern, answer.lower(), re.DOTALL)
+        if match:
+            word = match[1]
+            return float(NUMBERS.index(word) + 1 if word in NUMBERS else word)
     return None
 
 
@@ -207,8 +205,8 @@ def _jsonl(rows: Iterable[Mapping[str, Any]]) -> bytes:
 
 def _tsv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     """Cells without quotes; what would end one becomes a space."""
-    lines = (
-        "\t".join(" ".join(re.split(r"[\t\r\n]+", str(cell))) for cell in row)
-        for row in (header, *rows)
-    )
-    return "".join(f"{line}\n" for line in lines).encode()
+    lines = []
+    for row in (header, *rows):
+        cells = [re.sub(r"[\t\r\n]+", " ", str(cell)) for cell in row]
+        lines.append("\t".join(cells) + "\n")
+    return "".join(lines).encode()

@@ -11,7 +11,8 @@ from refless.files.writing import make_folder, write_atomic
 from refless.registry.dialect import Blank, called
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 
-PIECE, PATIENCE = 1 << 16, 30.0  # bytes read at once; seconds without an answer
+PIECE = 1 << 16  # bytes read at once
+PATIENCE = 30.0  # seconds without an answer
 Progress = Callable[[int], None]  # takes the bytes that have come so far
 
 
@@ -100,7 +101,7 @@ def downloaded(url: str, source: PublishedFile) -> Path:
 
 
 def _why(fault: Any) -> str:  # noqa: ANN401 - whatever requests raises
-    """What went wrong on the way to a file, in a few words."""
+    """The reason in a few words why a file could not be fetched."""
     import requests
 
     if isinstance(fault, requests.HTTPError):
@@ -152,7 +153,7 @@ def _other(place: str) -> InputError:
 
 
 def _another_mirror() -> str:
-    """What to do about files that are not as they were published."""
+    """The remedy for files that are not as they were published."""
     version = "what was published is another version, or was cut off"
     return f"{version}; try again, or another {called('mirror')}"
 
@@ -191,7 +192,7 @@ def is_written(dataset: Dataset, folder: Path) -> bool:
 
 
 def terms_of(dataset: Dataset) -> str:
-    """What the file beside the data says: what it is, its terms, and where it is from."""
+    """The file beside the data: its title, its terms, and its origin."""
     lines = [
         f"{dataset.name}: {dataset.about}",
         f"Page: {dataset.home}",

@@ -79,19 +79,18 @@ class DatasetsResult(Result):
     def _rows(self) -> Rows:
         """One mapping a data set."""
         plain = ("name", "about", "good_for", "size", "licence", "citation", "home")
-        return [
-            {
-                **{key: getattr(dataset, key) for key in plain},
-                "validate": shlex.join(dataset.validate),
-            }
-            for dataset in self.listed
-        ]
+        rows = []
+        for dataset in self.listed:
+            row = {key: getattr(dataset, key) for key in plain}
+            row["validate"] = shlex.join(dataset.validate)
+            rows.append(row)
+        return rows
 
     def _files(self, dataset: Dataset) -> tuple[str, ...]:
         return tuple(map(str, self.files.get(dataset.name, ())))
 
     def _lines(self, dataset: Dataset) -> tuple[str, ...]:
-        """What a list says of a data set, or where it was written; how it is validated."""
+        """A data set in a list, or the place of its files; and the command that validates it."""
         paths = self.files.get(dataset.name, ())
         size = f"{dataset.size / 1e6:.1f} MB" if dataset.size else "to be got by hand"
         lines = (
@@ -100,10 +99,9 @@ class DatasetsResult(Result):
             f"{dataset.citation}. {dataset.home}",
         )
         if dataset.validate:
-            file = (
-                paths[0].parent if paths else Path(dataset.name)
-            ) / dataset.validate[0]
-            words = ["refless", "validate", str(file), *dataset.validate[1:]]
+            folder = paths[0].parent if paths else Path(dataset.name)
+            file, *options = dataset.validate
+            words = ["refless", "validate", str(folder / file), *options]
             next_step = f"  {shlex.join(words)}"
         else:
             next_step = "Nothing in it is rated: it is for metrics."

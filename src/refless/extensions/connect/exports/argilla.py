@@ -4,7 +4,7 @@ JSON does not say which responses are drafts or were discarded: that is said alo
 `.argilla/settings.json`, which `to_disk` writes beside the records.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import Path
 
@@ -70,39 +70,37 @@ def read_records(about: ReaderRequest) -> Reader:
 Response = tuple[str, object, object, object]  # question, value, user, status
 
 
-def _nested(row: Row) -> tuple[Row, Iterator[Response]]:
+def _nested(row: Row) -> tuple[Row, list[Response]]:
     record = _texts(fields_of(row.get("fields"))) | fields_of(row.get("metadata"))
-    suggested = fields_of(row.get("suggestions")).items()
-    record |= {
-        "suggestions": {
-            name: number_in(at(entry, "value")) for name, entry in suggested
-        }
+    suggestions = fields_of(row.get("suggestions")).items()
+    record["suggestions"] = {
+        name: number_in(at(entry, "value")) for name, entry in suggestions
     }
-    responses = fields_of(row.get("responses")).items()
-    return record, (
-        (name, at(entry, "value"), at(entry, "user_id"), None)
-        for name, answers in responses
-        for entry in items(answers)
-    )
+    responses: list[Response] = []
+    for name, answers in fields_of(row.get("responses")).items():
+        responses += [
+            (name, at(answer, "value"), at(answer, "user_id"), None)
+            for answer in items(answers)
+        ]
+    return record, responses
 
 
-def _flat(row: Row) -> tuple[Row, Iterator[Response]]:
+def _flat(row: Row) -> tuple[Row, list[Response]]:
     questions = [name.removesuffix(_USERS) for name in row if name.endswith(_USERS)]
-    mine = tuple(
-        f"{name}{part}" for name in questions for part in (_RESPONSES, _SUGGESTION)
-    )
-    record = _texts(
-        {name: entry for name, entry in row.items() if not name.startswith(mine)}
-    )
-    suggested = {name: number_in(row.get(f"{name}{_SUGGESTION}")) for name in questions}
-    columns = (
-        [items(row.get(f"{entry}{part}")) for part in _PARTS] for entry in questions
-    )
-    return record | {"suggestions": suggested}, (
-        (name, value, user, status)
-        for name, parts in zip(questions, columns, strict=True)
-        for value, user, status in zip_longest(*parts)
-    )
+    suggestions: dict[str, object] = {}
+    responses: list[Response] = []
+    columns: list[str] = []  # of questions; others are fields
+    for name in questions:
+        suggestions[name] = number_in(row.get(f"{name}{_SUGGESTION}"))
+        parts = [items(row.get(f"{name}{part}")) for part in _PARTS]
+        for value, user, status in zip_longest(*parts):
+            responses.append((name, value, user, status))
+        columns += [f"{name}{_RESPONSES}", f"{name}{_SUGGESTION}"]
+    of_questions = tuple(columns)
+    fields = {
+        name: entry for name, entry in row.items() if not name.startswith(of_questions)
+    }
+    return _texts(fields) | {"suggestions": suggestions}, responses
 
 
 def _texts(fields: Row) -> Row:

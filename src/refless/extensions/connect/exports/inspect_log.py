@@ -115,7 +115,7 @@ def _members(place: Place) -> Iterator[tuple[Any, list[str]]]:
 
 
 def _zipfile() -> ModuleType:
-    """What reads zstd: an extra, and from Python 3.14 on the standard library."""
+    """The module that reads zstd: an extra, and from Python 3.14 on the standard library."""
     try:
         from backports.zstd import zipfile
     except ImportError:
@@ -163,21 +163,18 @@ def read_samples(sample: Row, left_out: Counter[str]) -> Entry | None:
         parts = {part: _number(entry) for part, entry in fields_of(value).items()}
         numbers[scorer] = parts or _number(value)
     metadata = fields_of(sample.get("metadata"))
-    return Entry(
-        metadata
-        | {
-            "id": name_in(sample.get("uuid")) or f"{system} {name} {epoch}",
-            "item": name,
-            "text": text,
-            "source": text_in(sample.get("input")),
-            "system": system,
-            "reference": texts_in(sample.get("target")),
-            "scores": numbers,
-            "metadata": metadata,
-            "epoch": epoch,
-        },
-        ratings,
-    )
+    record = {
+        "id": name_in(sample.get("uuid")) or f"{system} {name} {epoch}",
+        "item": name,
+        "text": text,
+        "source": text_in(sample.get("input")),
+        "system": system,
+        "reference": texts_in(sample.get("target")),
+        "scores": numbers,
+        "metadata": metadata,
+        "epoch": epoch,
+    }
+    return Entry(metadata | record, ratings)
 
 
 def _answer(sample: Row) -> str | None:

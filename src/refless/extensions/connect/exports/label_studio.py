@@ -64,18 +64,14 @@ def tasks(about: ReaderRequest) -> Reader:
             usable = _ratings(items(at(entry, "result")), controls, words=words)
             left["annotations without a rating"] += not usable
             person = at(entry, "completed_by")
-            who = {
-                "annotator": name_in(person)
-                or at(person, "email")
-                or name_in(at(person, "id")),
-                "timestamp": at(entry, "created_at"),
-            }
+            name = name_in(person) or at(person, "email") or name_in(at(person, "id"))
+            who = {"annotator": name, "timestamp": at(entry, "created_at")}
             ratings += [rating | who for rating in usable]
-        scores = {
-            str(at(entry, "model_version")): score
-            for entry in items(task.get("predictions"))
-            if (score := number_in(at(entry, "score"))) is not None
-        }
+        scores = {}
+        for entry in items(task.get("predictions")):
+            score = number_in(at(entry, "score"))
+            if score is not None:
+                scores[str(at(entry, "model_version"))] = score
         number = {"id": name_in(task["id"])} if "id" in task else {}
         return Entry(data | {"data": data, "predictions": scores} | number, ratings)
 
@@ -117,9 +113,11 @@ def _values(cell: object) -> list[object] | None:
             cell = json.loads(cell)
         except (ValueError, RecursionError):
             return None
-    result = items(cell)
-    numbers = [number_in(at(entry, kind)) for entry in result for kind in VALUES[:2]]
-    return result if len(numbers) - numbers.count(None) == len(result) > 0 else None
+    entries = items(cell)
+    numbers = 0
+    for kind in VALUES[:2]:
+        numbers += sum(number_in(at(entry, kind)) is not None for entry in entries)
+    return entries if numbers == len(entries) > 0 else None
 
 
 def _ratings(
@@ -133,8 +131,9 @@ def _ratings(
         kind = next((kind for kind in VALUES if values.get(kind) is not None), None)
         rating = values.get(kind or "")
         if kind == "choices":
-            (rating,) = choices if len(choices := items(rating)) == 1 else (None,)
-            rating = rating if isinstance(rating, str) else None
+            choices = items(rating)
+            single = len(choices) == 1 and isinstance(choices[0], str)
+            rating = choices[0] if single else None
         if name is not None and rating is not None:
             if kind == "choices" and not words:
                 rating = number_of_choice(str(rating), controls.get(name))
@@ -155,7 +154,8 @@ Controls = dict[str, Control]
 
 def number_of_choice(choice: str, control: Control | None) -> object:
     """The number that a choice begins with, else its place among the choices, else its word."""
-    if (number := _NUMBERED.match(choice)) is not None:
+    number = _NUMBERED.match(choice)
+    if number is not None:
         return float(number[1])
     if control is not None and choice in control.choices:
         return float(control.choices.index(choice) + 1)
@@ -163,14 +163,14 @@ def number_of_choice(choice: str, control: Control | None) -> object:
 
 
 def controls_of(about: ReaderRequest) -> Controls:
-    """What the labelling configuration lets people rate; says what follows for the scale.
+    """The controls of a labelling configuration; notes what follows for the scale.
 
     Raises:
         InputError: a configuration that is none, or that has no such name.
         UsageError: no such file.
     """
     path = about.reading.label_config
-    result = about.reading.dimension
+    dimension = about.reading.dimension
     notes = about.notes
     if path is None:
         if about.reading.scale is None:
@@ -181,15 +181,16 @@ def controls_of(about: ReaderRequest) -> Controls:
             )
         return {}
     controls = _controls_in(path)
-    if result is None and len(controls) == 1:
-        result = next(iter(controls))
-    if (control := controls.get(result or "")) is None:
+    if dimension is None and len(controls) == 1:
+        dimension = next(iter(controls))
+    control = controls.get(dimension or "")
+    if control is None:
         return controls
     notes.scale = control.scale
     if control.scale is not None:
         low, high = control.scale
         notes.sentences.append(
-            f"'{result}' goes from {low:g} to {high:g}, as {path} says"
+            f"'{dimension}' goes from {low:g} to {high:g}, as {path} says"
         )
     if control.choices and not all(map(_NUMBERED.match, control.choices)):
         order = ", ".join(f"'{word}' {n}" for n, word in enumerate(control.choices, 1))
@@ -203,7 +204,7 @@ def controls_of(about: ReaderRequest) -> Controls:
 def page_in(
     path: str, names: Sequence[str]
 ) -> tuple[dict[str, Any], Scale, tuple[str, ...]]:
-    """What a configuration asks on a rating page: fields of a project, the scale, dimensions.
+    """The rating page of a configuration: fields of a project, the scale, dimensions.
 
     Args:
         path: of the configuration; names: of the controls that are asked; without any all are.
@@ -211,17 +212,15 @@ def page_in(
     Raises:
         InputError: no such controls, or some that are not alike.
     """
-    controls = {k: v for k, v in _controls_in(path).items() if k in names or not names}
-    control = (
-        controls[min(controls)] if len({*controls.values()}) == 1 else Control(None)
-    )
+    every = _controls_in(path)
+    controls = {name: every[name] for name in every if name in names or not names}
+    alike = {*controls.values()}
+    control = alike.pop() if len(alike) == 1 else Control(None)
     if control.scale is None:
         problem = (
             "its controls have no scale in common" if controls else "no such control"
         )
-        remedy = (
-            f"name one of {', '.join(_controls_in(path))} with {called('dimension')}"
-        )
+        remedy = f"name one of {', '.join(every)} with {called('dimension')}"
         raise InputError(problem, path=path, remedy=remedy)
     labels = {f"{number_of_choice(word, control):g}": word for word in control.choices}
     title = next((str(tag.get("value")) for tag in _tree_in(path).iter("Header")), "")
@@ -266,18 +265,17 @@ def _control(tag: ET.Element) -> Control:
             str(entry.get("alias") or entry.get("value"))
             for entry in tag.iter("Choice")
         )
-        numbers = [
-            float(result[1]) for word in words if (result := _NUMBERED.match(word))
-        ]
+        matches = [*filter(None, map(_NUMBERED.match, words))]
+        numbers = [float(match[1]) for match in matches]
         if numbers and len(numbers) == len(words):
             return Control(_scale(min(numbers), max(numbers)), words)
         return Control(_scale(1.0, float(len(words))), words)
     try:
         if tag.tag == "Rating":
             return Control(_scale(1.0, float(tag.get("maxRating") or 5)))
-        return Control(
-            _scale(float(tag.get("min") or "nan"), float(tag.get("max") or "nan"))
-        )
+        low = float(tag.get("min") or "nan")
+        high = float(tag.get("max") or "nan")
+        return Control(_scale(low, high))
     except ValueError:
         return Control(None)
 

@@ -47,19 +47,18 @@ def read_samples(about: ReaderRequest) -> Reader:
         listed = python_in(target)  # a list of references comes as Python writes it
         names = [entry for entry in items(row.get("metrics")) if isinstance(entry, str)]
         scores = {name: number_in(row.get(name)) for name in names}
-        return Entry(
-            {
-                "id": " ".join(entry for entry in (model, task, number) if entry),
-                "item": number,
-                "text": text,
-                "source": text_in(at(row, "arguments", "gen_args_0", "arg_0")),
-                "system": model,
-                "reference": texts_in(listed if isinstance(listed, list) else target),
-                "scores": scores,
-                "doc": fields_of(row.get("doc")),
-            },
-            [],
-        )
+        references = listed if isinstance(listed, list) else target
+        record: Row = {
+            "id": " ".join(filter(None, (model, task, number))),
+            "item": number,
+            "text": text,
+            "source": text_in(at(row, "arguments", "gen_args_0", "arg_0")),
+            "system": model,
+            "reference": texts_in(references),
+            "scores": scores,
+            "doc": fields_of(row.get("doc")),
+        }
+        return Entry(record, [])
 
     return read
 

@@ -73,31 +73,27 @@ def read_results(about: ReaderRequest) -> Reader:
                         metrics.add(metric)
                         notes.sentences.append(_own_threshold(metric))
         graded = result.get("gradingResult")
-        typed = (
-            number_in(at(graded, "score")) if at(graded, "reason") == _BY_HAND else None
-        )
-        if typed is not None and not ratings:
-            ratings.append({"rating": typed})
+        score = number_in(at(graded, "score"))
+        by_hand = at(graded, "reason") == _BY_HAND
+        if by_hand and score is not None and not ratings:
+            ratings.append({"rating": score})
         prompt = at(result, "prompt", "raw")
         variables = fields_of(result.get("vars"))
-        place = (name_in(result.get("promptIdx")), name_in(result.get("testIdx")))
-        return Entry(
-            variables
-            | {
-                "id": name_in(result.get("id"))
-                or "-".join(entry or "" for entry in place),
-                "item": place[1],
-                "text": text,
-                "source": None if prompt == _STRIPPED else text_in(prompt),
-                "system": _system(result),
-                "reference": _references(result),
-                "scores": scores,
-                "passes": passes,
-                "namedScores": fields_of(result.get("namedScores")),
-                "vars": variables,
-            },
-            ratings,
-        )
+        number = name_in(result.get("promptIdx")) or ""
+        test = name_in(result.get("testIdx"))
+        record = {
+            "id": name_in(result.get("id")) or f"{number}-{test or ''}",
+            "item": test,
+            "text": text,
+            "source": None if prompt == _STRIPPED else text_in(prompt),
+            "system": _system(result),
+            "reference": _references(result),
+            "scores": scores,
+            "passes": passes,
+            "namedScores": fields_of(result.get("namedScores")),
+            "vars": variables,
+        }
+        return Entry(variables | record, ratings)
 
     return read
 
@@ -122,13 +118,11 @@ def _system(result: Row) -> str | None:
 
 
 def _references(result: Row) -> list[str]:
-    checks = items(at(result, "testCase", "assert"))
-    values = [
-        at(entry, "value")
-        for entry in checks
-        if name_in(at(entry, "type")) in _REFERENCES
-    ]
-    return [text for entry in values for text in texts_in(entry)]
+    references = []
+    for check in items(at(result, "testCase", "assert")):
+        if name_in(at(check, "type")) in _REFERENCES:
+            references += texts_in(at(check, "value"))
+    return references
 
 
 EVAL = Export(
@@ -152,7 +146,7 @@ EVAL = Export(
 
 
 def _own_threshold(metric: str) -> str:
-    """Which scores pass where an assertion has a threshold of its own."""
+    """The scores that pass if an assertion has a threshold of its own."""
     passed = called("score_column", f"passes.{metric}")
     return (
         f"'{metric}' has a threshold of its own: {passed} reads what it passed; scores.{metric} "

@@ -94,7 +94,7 @@ def by_trace(rows: Iterator[Numbered]) -> Iterator[Numbered]:
 
 
 def _langfuse_value(entry: Mapping[str, object]) -> object:
-    """What a score says: its number, or the label of a category, whose value is its place.
+    """The value of a score: its number, or the label of a category, whose value is its place.
 
     Raises:
         InputError: a category without its label.
@@ -150,7 +150,8 @@ def langfuse_trace(row: Row, left: Counter[str]) -> Entry | None:
         name for name, cell in row.items() if name != "tags" and _is_numbers(cell)
     ]
     left["scores without an author, in traces; export the scores"] += len(scores)
-    if (text := said_in(got)) is None:
+    text = said_in(got)
+    if text is None:
         left["traces without an output"] += 1
         return None
     unread = {*scores, "input", "output"}

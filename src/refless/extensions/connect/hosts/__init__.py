@@ -60,7 +60,7 @@ class Judged:
         return f"estimated human rating {value}, from {self.support} rated texts"
 
     def details(self) -> dict[str, Any]:
-        """What goes beside the number; undefined numbers are None."""
+        """The details beside the number; undefined numbers are None."""
         low, high = (None if math.isnan(end) else end for end in (self.low, self.high))
         own = {
             "reason": self.reason,
@@ -71,7 +71,7 @@ class Judged:
 
 
 def judged(model: Folder, text: str, source: str | None = None) -> Judged:
-    """What the estimator in a file of `refless fit` says of one output.
+    """The estimate of one output, by the estimator in a file of `refless fit`.
 
     Args:
         model: the file; it is opened once, and again when it has changed.
@@ -84,15 +84,20 @@ def judged(model: Folder, text: str, source: str | None = None) -> Judged:
     with _ASKING:
         estimator = _opened(str(Path(model).absolute()), _changed(model))
         _check_scores(estimator)
-        given = {"text": [text], "system": [""]}  # which is known of none
-        given |= {} if source is None else {"source": [source]}
-        result = estimator.estimate(given)
+        output = {"text": [text], "system": [""]}  # its system is unknown
+        if source is not None:
+            output["source"] = [source]
+        estimates = estimator.estimate(output)
+        (value,) = estimates.values.tolist()
+        (low,) = estimates.low.tolist()
+        (high,) = estimates.high.tolist()
+        (support,) = estimates.support.tolist()
         return Judged(
-            value=float(result.values[0]),
-            low=float(result.low[0]),
-            high=float(result.high[0]),
-            reason=result.reasons[0],
-            support=int(result.support[0]),
+            value=value,
+            low=low,
+            high=high,
+            reason=estimates.reasons[0],
+            support=support,
             signature=str(estimator.signature()),
         )
 
@@ -124,7 +129,7 @@ def _opened(model: str, changed: float) -> Estimator:  # noqa: ARG001 - opened a
 
 
 def _changed(model: Folder) -> float:
-    """When the file was last written; 0 if there is none."""
+    """The time at which the file was last written; 0 if there is none."""
     path = Path(model)
     return path.stat().st_mtime if path.exists() else 0.0
 

@@ -45,7 +45,7 @@ class ReflessMetric(BaseMetric):
     async def a_measure(
         self, test_case: LLMTestCase, *_: object, **__: object
     ) -> float:
-        """As `measure`."""
+        """Returns the same as `measure`."""
         return self.measure(test_case)
 
     def is_successful(self) -> bool | None:

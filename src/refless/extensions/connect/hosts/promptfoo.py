@@ -45,7 +45,10 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
         }
     least = float(config.get("min", float("-inf")))
     passed = result.value >= least
-    side = "" if "min" not in config else f"; {'not ' if passed else ''}below {least:g}"
+    side = ""
+    if "min" in config:
+        negation = "not " if passed else ""
+        side = f"; {negation}below {least:g}"
     return {
         "pass": passed,
         "score": result.value,

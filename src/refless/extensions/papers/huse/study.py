@@ -84,40 +84,48 @@ def huse(
     """
     if neighbors < 1:
         raise UsageError(f"HUSE needs 1 neighbour or more, got {neighbors}")
-    known = ~np.isnan(ratings) & ~np.isnan(log_probabilities) & ~np.isnan(lengths)
-    if (lengths[known] <= 0).any():
+    missing = np.isnan([ratings, log_probabilities, lengths]).any(axis=0)
+    complete = ~missing
+    n = int(complete.sum())
+    if (lengths[complete] <= 0).any():
         raise InputError(
             "a length is not positive", remedy="give lengths in tokens, 1 or more"
         )
-    n_human = int(human[known].sum())
-    if min(n_human, int(known.sum()) - n_human) < FEWEST:
+    n_human = int(human[complete].sum())
+    if min(n_human, n - n_human) < FEWEST:
         raise InputError(
             f"HUSE compares people's texts with a model's; there are {n_human} and "
-            f"{int(known.sum()) - n_human} with all that is needed",
+            f"{n - n_human} with all that is needed",
             remedy=f"give two or more of each; see {called('human_label')}",
         )
-    columns = np.stack([ratings[known], log_probabilities[known] / lengths[known]])
-    order = np.lexsort((human[known], columns[1], columns[0]))
+    per_token = log_probabilities[complete] / lengths[complete]
+    columns = np.stack([ratings[complete], per_token])
+    order = np.lexsort((human[complete], per_token, columns[0]))
     # Contiguous, as the last digit of a sum depends on how it lies in memory.
     columns = np.ascontiguousarray(columns[:, order])
-    label = human[known][order]
+    label = human[complete][order]
     share = NEAR if exact_ties else 0.0
     values = _over_parts(columns, label, _parts(label, seed), neighbors, share)
-    (huse, ends), (quality, of_quality), (diversity, of_diversity) = map(
+    (huse, of_huse), (quality, of_quality), (diversity, of_diversity) = map(
         _measured, *values
     )
     return Huse(
         huse=huse,
-        huse_interval=(max(0.0, ends[0]), ends[1]),
+        huse_interval=_not_negative(of_huse),
         quality=quality,
-        quality_interval=(max(0.0, of_quality[0]), of_quality[1]),
+        quality_interval=_not_negative(of_quality),
         diversity=diversity,
         diversity_interval=of_diversity,
-        n=len(label),
+        n=n,
         n_human=n_human,
-        n_left_out=len(ratings) - len(label),
+        n_left_out=len(ratings) - n,
         neighbors=neighbors,
     )
+
+
+def _not_negative(interval: Interval) -> Interval:
+    low, high = interval
+    return max(0.0, low), high
 
 
 def _errors(columns: FloatArray, human: BoolArray, k: int, share: float) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What BLEU says of outputs that are the same for every item, from corpus statistics.
+"""BLEU of outputs that are the same for every item, from corpus statistics.
 
 The k-th occurrence of an n-gram is a feature of its own, so clipped matches are products of sparse
 matrices: which texts have which features, times in how many items' references these are. The latter

@@ -63,9 +63,8 @@ class Scorer(Metric):
             InputError: it crashed, wrote another number of lines than it was given, or something
                 that is no number.
         """
-        lines = self._run(
-            "".join(json.dumps(_line(outputs, i)) + "\n" for i in range(len(outputs)))
-        )
+        rows = [json.dumps(_line(outputs, i)) + "\n" for i in range(len(outputs))]
+        lines = self._run("".join(rows))
         if len(lines) != len(outputs):
             raise InputError(
                 f"the scorer '{self.command}' wrote {counted(len(lines), 'line')} for "

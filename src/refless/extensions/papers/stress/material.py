@@ -1,10 +1,10 @@
-"""What is put to the test: items with their references, and each system's output for them."""
+"""The material of a test: items with their references, and each system's output for them."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from refless.data.records import Outputs, numbered
+from refless.data.records import Outputs, numbered, picked
 from refless.registry.errors import InputError
 
 ONLY = "outputs"  # the system's name where there is no system column
@@ -91,9 +91,8 @@ def material_of(outputs: Outputs) -> StressItems:
         references=answered.references,
         weights=answered.weights,
     )
-    systems = {
-        name: outputs.take([rows[key] for key in shared]).texts
-        for name, rows in sorted(places.items())
-    }
+    systems = {}
+    for name, rows in sorted(places.items()):
+        systems[name] = picked(outputs.texts, [rows[key] for key in shared])
     dropped = len(outputs) - len(shared) * len(systems)
     return StressItems(items=items, systems=systems, dropped=dropped)

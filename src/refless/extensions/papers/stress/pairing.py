@@ -9,7 +9,7 @@ from refless.extensions.papers.stress.plan import StressPlan
 from refless.extensions.papers.stress.rows import NAN, Row
 from refless.metrics.protocol import Scores
 from refless.registry.arrays import BoolArray, FloatArray
-from refless.stats.intervals import UNDEFINED, percentile_interval
+from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
 from refless.stats.resampling import weights_of
 
 
@@ -59,16 +59,22 @@ def rows_of(
 def _filled(row: Row, scores: Rounds, plan: StressPlan) -> Row:
     corpora = scores.corpora
     defined = scores.defined
-    drawn = [scores.resampled(weights) for weights in _weights(len(defined), plan)]
+    blocks = _weights(len(defined), plan)
+    sd = float(corpora.std()) if len(corpora) > 1 else NAN
+    coverage = float(defined.mean()) if len(defined) else NAN
     return replace(
         row,
         score=float(corpora.mean()),
-        sd=float(corpora.std()) if len(corpora) > 1 else NAN,
-        score_interval=percentile_interval(np.concatenate(drawn))
-        if drawn
-        else UNDEFINED,
-        coverage=float(defined.mean()) if len(defined) else NAN,
+        sd=sd,
+        score_interval=_interval(map(scores.resampled, blocks)),
+        coverage=coverage,
     )
+
+
+def _interval(blocks: Iterable[FloatArray]) -> Interval:
+    """The percentile interval of draws, which come in blocks; NaN if there are none."""
+    draws = [*blocks]
+    return percentile_interval(np.concatenate(draws)) if draws else UNDEFINED
 
 
 def _changed(row: Row, scores: Rounds, base: Rounds, plan: StressPlan) -> Row:
@@ -77,15 +83,12 @@ def _changed(row: Row, scores: Rounds, base: Rounds, plan: StressPlan) -> Row:
     if not both.all():
         ones = both.astype(np.float64)[None, :]
         change = float(scores.resampled(ones)[0] - base.resampled(ones)[0])
-    drawn = [
-        scores.resampled(weights * both) - base.resampled(weights * both)
-        for weights in _weights(len(both), plan)
-    ]
-    interval = percentile_interval(np.concatenate(drawn)) if drawn else UNDEFINED
+    shared = (weights * both for weights in _weights(len(both), plan))
+    interval = _interval(scores.resampled(w) - base.resampled(w) for w in shared)
     return replace(_filled(row, scores, plan), change=change, change_interval=interval)
 
 
 def _weights(n: int, plan: StressPlan) -> Iterable[FloatArray]:
-    """How often each item is drawn, in blocks; none for a single item."""
+    """The number of times each item is drawn, in blocks; none for a single item."""
     rng = np.random.default_rng(plan.seed)
     return weights_of(n, resamples=plan.resamples, rng=rng) if n > 1 else ()

@@ -1,4 +1,4 @@
-"""Which probes are run, and how their intervals are drawn: everything here is in the signature."""
+"""The probes to run, and the draws of their intervals: everything here is in the signature."""
 
 import hashlib
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ PROBES = ("references", "frequent", "rare", "sentence", "useless", "stuffing")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StressPlan:
-    """Which probes are run, and how.
+    """The probes to run, with their settings.
 
     Attributes:
         probes: names of PROBES.

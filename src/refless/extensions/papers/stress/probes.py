@@ -1,6 +1,7 @@
 """The probes of Caglayan et al. (2020) for anything that scores outputs as a metric does."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from refless.data.records import Outputs
 from refless.extensions.papers.stress import words as w
@@ -26,17 +27,13 @@ def references_probe(metric: Metric, material: StressItems, plan: StressPlan) ->
     n = material.rounds
     if n < 2:
         raise UsageError("it leaves one reference out, so every item needs two or more")
-    people = rounds(
-        *(metric.score(material.references_as_outputs(out)) for out in range(n))
-    )
+    by_people = [material.references_as_outputs(out) for out in range(n)]
+    people = rounds(*map(metric.score, by_people))
     fewer = [material.without(out) for out in range(n)]
-    systems = [
-        (
-            Row(label=name),
-            rounds(*(metric.score(with_texts(items, texts)) for items in fewer)),
-        )
-        for name, texts in material.systems.items()
-    ]
+    systems = []
+    for name, texts in material.systems.items():
+        by_system = [with_texts(items, texts) for items in fewer]
+        systems.append((Row(label=name), rounds(*map(metric.score, by_system))))
     rows = rows_of((Row(label="references"), people), systems, plan)
     above = [row for row in rows[1:] if row.change_interval[0] > 0]
     if above:
@@ -154,19 +151,19 @@ def rare_probe(
     where = "training set"
     if train is None:
         where = "references" if outputs.references else "outputs"
-        known = [text for row in material.items.references for text in row]
-        train = w.counted(known or outputs.texts)
-    rest = []
+        references = [*chain(*material.items.references)]
+        train = w.counted(references or outputs.texts)
+    words = w.counted(outputs.texts)
+    replaced = []
     for threshold in thresholds:
-        rare = {
-            word for word in w.counted(outputs.texts) if train.get(word, 0) < threshold
-        }
+        rare = {word for word in words if train.get(word, 0) < threshold}
         new = w.replaced(outputs.texts, dict.fromkeys(rare, UNKNOWN))
-        rest.append(_after(metric, outputs, f"fewer than {threshold} times", new))
+        replaced.append(_after(metric, outputs, f"fewer than {threshold} times", new))
     for old, fresh in (swaps or {}).items():
         new = w.replaced(outputs.texts, {old: fresh})
-        rest.append(_after(metric, outputs, f"{old} -> {fresh}", new))
-    rows = rows_of((Row(label=label), rounds(metric.score(outputs))), rest, plan)
+        replaced.append(_after(metric, outputs, f"{old} -> {fresh}", new))
+    base = (Row(label=label), rounds(metric.score(outputs)))
+    rows = rows_of(base, replaced, plan)
     verdict, fooled = _rare_verdict(rows[: 1 + len(thresholds)])
     return Probe(
         name="rare",

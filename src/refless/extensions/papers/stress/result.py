@@ -1,4 +1,4 @@
-"""What each probe found: the result of `refless stress`."""
+"""The result of `refless stress`: rows and verdicts of each probe."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class StressedRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class StressRecord(Record):
-    """What each probe found.
+    """The rows and verdicts of each probe.
 
     Attributes:
         n: items; systems: names of the outputs' systems.
@@ -61,7 +61,7 @@ class StressRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class StressResult(Result):
-    """What each probe found.
+    """The rows and verdicts of each probe.
 
     Attributes:
         stressed: one a metric, estimator or scorer, with a signature of its own; `signature` is
@@ -75,37 +75,38 @@ class StressResult(Result):
 
     def _shown(self) -> Document:
         items = counted(len(self.material.items), "item")
+        scorers = counted(len(self.stressed), "scorer")
+        sections: list[Section] = []
+        for stressed in self.stressed:
+            sections += _sections(stressed)
+        sections.append(Section(lines=(ADVICE,)))
         return Document(
-            title=f"{counted(len(self.stressed), 'scorer')} under stress on {items}",
+            title=f"{scorers} under stress on {items}",
             verdict=" ".join(map(_verdict, self.stressed)),
-            sections=(
-                *(section for one in self.stressed for section in _sections(one)),
-                Section(lines=(ADVICE,)),
-            ),
-            signatures=tuple(str(one.signature) for one in self.stressed),
+            sections=tuple(sections),
+            signatures=tuple(str(stressed.signature) for stressed in self.stressed),
         )
 
     def _json(self) -> Record:
         return self._record(
             n=len(self.material.items),
             systems=tuple(self.material.systems),
-            results=tuple(record(StressedRecord, one) for one in self.stressed),
+            results=tuple(record(StressedRecord, part) for part in self.stressed),
             advice=ADVICE,
         )
 
     def _rows(self) -> Rows:
         """One mapping a row of a probe."""
-        return [
-            _flat(one.label, probe, row)
-            for one in self.stressed
-            for probe in one.probes
-            for row in probe.rows
-        ]
+        rows = []
+        for stressed in self.stressed:
+            for probe in stressed.probes:
+                rows += [_flat(stressed.label, probe, row) for row in probe.rows]
+        return rows
 
 
 def _flat(label: str, probe: Probe, row: Row) -> dict[str, Cell]:
-    (low, high) = row.score_interval
-    (change_low, change_high) = row.change_interval
+    low, high = row.score_interval
+    change_low, change_high = row.change_interval
     return {
         "metric": label,
         "probe": probe.name,
@@ -124,79 +125,67 @@ def _flat(label: str, probe: Probe, row: Row) -> dict[str, Cell]:
     }
 
 
-def _verdict(one: Stressed) -> str:
-    """How many of the tests that came to a verdict fooled it."""
-    decided = [probe.fooled for probe in one.probes if probe.fooled is not None]
+def _verdict(stressed: Stressed) -> str:
+    """The number of tests that fooled a scorer, among those that came to a verdict."""
+    decided = [probe.fooled for probe in stressed.probes if probe.fooled is not None]
     if not decided:
-        return f"No test of {one.label} came to a verdict."
-    return (
-        f"{one.label} is fooled by {sum(decided)} of {counted(len(decided), 'test')}."
-    )
+        return f"No test of {stressed.label} came to a verdict."
+    tests = counted(len(decided), "test")
+    return f"{stressed.label} is fooled by {sum(decided)} of {tests}."
 
 
-def _sections(one: Stressed) -> list[Section]:
+def _sections(stressed: Stressed) -> list[Section]:
     marks = {True: "FOOLED", False: "holds", None: "-"}
     lines = tuple(
-        f"{marks[probe.fooled]} ({probe.name}): {probe.verdict}" for probe in one.probes
+        f"{marks[probe.fooled]} ({probe.name}): {probe.verdict}"
+        for probe in stressed.probes
     )
     skipped = tuple(
         f"Not run: {name}. {sentence(reason.rstrip('.'))}."
-        for name, reason in one.skipped.items()
+        for name, reason in stressed.skipped.items()
     )
-    return [
-        Section(title=one.label, lines=lines),
-        *map(_section, one.probes),
-        *([Section(lines=skipped)] if skipped else []),
-    ]
+    sections = [Section(title=stressed.label, lines=lines)]
+    sections += map(_section, stressed.probes)
+    if skipped:
+        sections.append(Section(lines=skipped))
+    return sections
 
 
 def _section(probe: Probe) -> Section:
     base = probe.rows[0]
     shares = any(row.share == row.share for row in probe.rows)
     names = labels([row.label for row in probe.rows], 34)
-    header = (
-        "",
-        *(("words",) if shares else ()),
-        "score, 95 % interval",
-        "change",
-        "in %",
-    )
     scores = with_intervals(
         [row.score for row in probe.rows], [row.score_interval for row in probe.rows]
     )
     changes = numbers([row.change for row in probe.rows])
-    rows = tuple(
-        (
-            names[row.label],
-            *(
-                (percent_of(row.share) if row.share == row.share else "",)
-                if shares
-                else ()
-            ),
-            score,
-            change if row.change == row.change else "",
-            _percent(relative(row, base)),
-        )
-        for row, score, change in zip(probe.rows, scores, changes, strict=True)
-    )
-    numeric = (False, *((True,) if shares else ()), True, True, True)
-    return Section(
-        title=TITLES[probe.name],
-        lines=(probe.about, *_texts(probe)),
-        table=Table(header=header, rows=rows, numeric=numeric),
-    )
+    header = ["", "score, 95 % interval", "change", "in %"]
+    if shares:
+        header.insert(1, "words")
+    rows = []
+    for row, score, change in zip(probe.rows, scores, changes, strict=True):
+        cells = [names[row.label], score, change, _percent(relative(row, base))]
+        if row.change != row.change:
+            cells[2] = ""
+        if shares:
+            cells.insert(1, percent_of(row.share) if row.share == row.share else "")
+        rows.append(tuple(cells))
+    numeric = (False, *[True] * (len(header) - 1))
+    table = Table(header=tuple(header), rows=tuple(rows), numeric=numeric)
+    lines = (probe.about, *_texts(probe))
+    return Section(title=TITLES[probe.name], lines=lines, table=table)
 
 
 def _texts(probe: Probe) -> tuple[str, ...]:
     """The sentences behind the rows."""
-    shown = []
+    lines = []
     for row in probe.rows:
         if row.text:
             where = ""
             if row.in_references is not None:
                 where = f" (in the references of {counted(row.in_references, 'item')})"
-            shown.append(f"{row.label}: {clipped(row.text, 200)}{where}")
-    return tuple(shown)
+            lines.append(f"{row.label}: {clipped(row.text, 200)}{where}")
+    return tuple(lines)
 
 
 def _percent(value: float) -> str:

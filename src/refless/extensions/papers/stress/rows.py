@@ -1,4 +1,4 @@
-"""What a probe says: rows of scores and changes, and a sentence."""
+"""The result of a probe: rows of scores and changes, and a sentence."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

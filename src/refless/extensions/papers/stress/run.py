@@ -53,9 +53,7 @@ def stress(
         "useless": lambda: useless_probe(metric, material, plan, pool),
         "stuffing": lambda: _stuffing(metric, material, plan, pool),
     }
-    metric.score(
-        material.outputs()
-    )  # what is wrong with the outputs themselves is an error
+    metric.score(material.outputs())  # raises errors of the outputs themselves
     probes: list[Probe] = []
     skipped: dict[str, str] = {}
     for name in plan.probes:
@@ -82,7 +80,9 @@ def _stuffing(
 def _unless_alike(probe: Probe) -> Probe:
     """The probe; where everything has one score it says nothing of what was changed."""
     scores = [row.score for row in probe.rows if row.score == row.score]
-    if probe.fooled is None or len(scores) < 2 or max(scores) - min(scores) > ALIKE:
+    if probe.fooled is None or len(scores) < 2:
+        return probe
+    if max(scores) - min(scores) > ALIKE:
         return probe
     return replace(
         probe,

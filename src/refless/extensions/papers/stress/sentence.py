@@ -1,6 +1,5 @@
 """One sentence as the output for every item: which one scores highest (Table 5)."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -77,18 +76,16 @@ def search(
     scores = _by_bleu(_bleu_of(metric), references, scored)
     if type(metric) is not BLEU:
         scored = [scored[i] for i in _highest(scores)[:SHORTLIST]]
-        scores = np.array(
-            [score_of(metric, text, references, weights) for text in scored]
-        )
+        values = [score_of(metric, text, references, weights) for text in scored]
+        scores = np.array(values)
     order = _highest(scores)
     best = order[0] if order else 0
-    holders = Counter(
-        text for row in references for text in {_plain(known) for known in row}
-    )
+    text = scored[best]
+    holders = [row for row in references if _plain(text) in map(_plain, row)]
     return Search(
-        text=scored[best],
+        text=text,
         score=float(scores[best]),
-        in_references=holders[_plain(scored[best])],
+        in_references=len(holders),
         n_candidates=n_candidates,
         n_scored=len(scored),
     )
@@ -132,11 +129,10 @@ def sentence_probe(metric: Metric, material: StressItems, plan: StressPlan) -> P
         raise UsageError("it needs references")
     best = search(metric, items.references, plan.train, items.weights)
     row = Row(label="one sentence", text=best.text, in_references=best.in_references)
-    rows = rows_of(
-        (Row(label=material.first), rounds(metric.score(material.outputs()))),
-        [(row, rounds(metric.score(with_texts(items, [best.text] * len(items)))))],
-        plan,
-    )
+    honest = metric.score(material.outputs())
+    repeats = metric.score(with_texts(items, [best.text] * len(items)))
+    base = (Row(label=material.first), rounds(honest))
+    rows = rows_of(base, [(row, rounds(repeats))], plan)
     verdict, fooled = _verdict(rows[0], rows[1], len(items))
     every = best.n_scored == best.n_candidates
     how = "all scored" if every else f"the {best.n_scored} highest by BLEU scored"

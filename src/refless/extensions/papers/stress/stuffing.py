@@ -21,11 +21,10 @@ from refless.stats.intervals import UNDEFINED, Interval, quantile
 
 TOP = 0.1  # share of the rated texts that count as highly rated
 LONGEST = 5  # words of a fragment
-FRAGMENTS, STEPS = (
-    150,
-    6,
-)  # pieces that are tried at each step, and strung together at most
-SUBSAMPLE, DRAWS = 0.5, 10  # share of the pool that judges the result, drawn so often
+FRAGMENTS = 150  # pieces that are tried at each step
+STEPS = 6  # pieces that are strung together at most
+SUBSAMPLE = 0.5  # share of the pool that judges the result
+DRAWS = 10  # such parts of the pool
 FEWEST = 20  # rated texts that an attack needs
 SETTINGS = {  # for signatures
     "fragments": FRAGMENTS, "steps": STEPS, "top": TOP, "draws": DRAWS, "drawn": SUBSAMPLE,
@@ -40,7 +39,8 @@ def fragments_of(pool: RatedPool, seed: int) -> list[str]:
     for i in order[:size]:
         words = pool.texts[i].split()
         for n in range(2, LONGEST + 1):
-            pieces.update(" ".join(words[k : k + n]) for k in range(len(words) - n + 1))
+            starts = range(len(words) - n + 1)
+            pieces.update(" ".join(words[k : k + n]) for k in starts)
     fragments = sorted(pieces) or sorted({pool.texts[i] for i in order[:size]})
     if len(fragments) > FRAGMENTS:
         rng = np.random.default_rng(seed)
@@ -81,7 +81,7 @@ def stuffed(estimator: Estimator, pool: RatedPool, seed: int) -> str:
 def stuffing_probe(
     metric: Estimated, pool: RatedPool, outputs: Outputs, plan: StressPlan
 ) -> Probe:
-    """What a stuffed output gets, from the estimator and from parts of the pool.
+    """The scores of a stuffed output, by the estimator and by parts of the pool.
 
     Args:
         metric: an estimator with its parameters; it is fitted anew.
@@ -119,10 +119,8 @@ def stuffing_probe(
 def _without_sources(estimator: Estimator) -> Estimator:
     """The estimator, which reads no sources and systems: a stuffed output has none."""
     parameters = estimator.get_params()
-    unread = {
-        name: False for name in ("use_source", "use_system") if name in parameters
-    }
-    return estimator.clone().set_params(**unread)
+    unread = {"use_source", "use_system"} & parameters.keys()
+    return estimator.clone().set_params(**dict.fromkeys(unread, False))
 
 
 def _highest(estimator: Estimator, pool: RatedPool) -> str:
@@ -141,36 +139,40 @@ def _part(pool: RatedPool, seed: int) -> RatedPool:
     """Some of the different texts of a pool in canonical order, with all their copies."""
     copies = copies_in_order(pool)
     n = int(copies.max(initial=-1)) + 1
-    drawn = np.random.default_rng(seed).choice(
-        n, max(1, round(SUBSAMPLE * n)), replace=False
-    )
+    size = max(1, round(SUBSAMPLE * n))
+    drawn = np.random.default_rng(seed).choice(n, size, replace=False)
     return pool.take(np.flatnonzero(np.isin(copies, drawn)))
 
 
 def _mean(label: str, values: FloatArray, base: Row | None = None) -> Row:
-    known = values[~np.isnan(values)]
-    mean = float(known.mean()) if len(known) else NAN
-    sd = float(known.std(ddof=1)) if len(known) > 1 else NAN
-    half = quantile(0.95) * sd / math.sqrt(max(1, len(known)))
+    defined = values[~np.isnan(values)]
+    n = len(defined)
+    mean = float(defined.mean()) if n else NAN
+    sd = float(defined.std(ddof=1)) if n > 1 else NAN
+    half = quantile(0.95) * sd / math.sqrt(max(1, n))
     interval: Interval = (mean - half, mean + half) if half == half else UNDEFINED
+    coverage = n / len(values) if len(values) else NAN
     return Row(
         label=label,
         score=mean,
         score_interval=interval,
         sd=sd,
         change=NAN if base is None else mean - base.score,
-        coverage=len(known) / len(values) if len(values) else NAN,
+        coverage=coverage,
     )
 
 
 def _single(label: str, estimator: Estimator, text: str, base: Row) -> Row:
     """A text's estimate, with an interval for people's rating of it."""
     answer = estimator.estimate([text])
+    (value,) = answer.values.tolist()
+    (low,) = answer.low.tolist()
+    (high,) = answer.high.tolist()
     return Row(
         label=label,
-        score=float(answer.values[0]),
-        score_interval=(float(answer.low[0]), float(answer.high[0])),
-        change=float(answer.values[0]) - base.score,
+        score=value,
+        score_interval=(low, high),
+        change=value - base.score,
         coverage=float(answer.defined[0]),
         text=text,
     )

@@ -11,7 +11,7 @@ import numpy as np
 from refless.commands.score.copies import copies
 from refless.commands.score.guards import more
 from refless.commands.score.novelty import unlike
-from refless.data.records import Outputs, RatedPool
+from refless.data.records import Outputs, RatedPool, picked
 from refless.extensions.papers.stress.material import StressItems, with_texts
 from refless.extensions.papers.stress.pairing import rounds, rows_of
 from refless.extensions.papers.stress.plan import StressPlan
@@ -37,36 +37,23 @@ def useless_probe(
     outputs = material.outputs()
     kinds = useless(outputs, plan.seed)
     scored = {name: with_texts(outputs, texts) for name, texts in kinds.items()}
-    rows = rows_of(
-        (Row(label=material.first), rounds(metric.score(outputs))),
-        [
-            (Row(label=name), rounds(metric.score(changed)))
-            for name, changed in scored.items()
-        ],
-        plan,
-    )
-    warned = (
-        [] if pool is None else [name for name in scored if warns(scored[name], pool)]
-    )
-    passed = [  # what has no score at all, NaN, passes no gate
-        row.label
-        for row in rows[1:]
-        if row.label not in warned
-        and row.score == row.score
-        and not row.change_interval[1] < 0
-    ]
-    verdict, fooled = _verdict(
-        passed, pool is not None and warns(outputs, pool), pool is not None
-    )
+    base = (Row(label=material.first), rounds(metric.score(outputs)))
+    changed = []
+    for name, texts in scored.items():
+        changed.append((Row(label=name), rounds(metric.score(texts))))
+    rows = [*rows_of(base, changed, plan)]
+    passed = []
+    for i, row in enumerate(rows[1:], 1):
+        if pool is not None and warns(scored[row.label], pool):
+            rows[i] = replace(row, label=f"{row.label} (a guard warns)")
+        elif row.score == row.score and not row.change_interval[1] < 0:
+            passed.append(row.label)  # without a score, NaN, nothing passes a gate
+    odd = pool is not None and warns(outputs, pool)
+    verdict, fooled = _verdict(passed, odd, pool is not None)
     return Probe(
         name="useless",
         about=f"Outputs of no use in the place of those of {material.first}.",
-        rows=tuple(
-            replace(row, label=f"{row.label} (a guard warns)")
-            if row.label in warned
-            else row
-            for row in rows
-        ),
+        rows=tuple(rows),
         verdict=verdict,
         fooled=fooled,
     )
@@ -90,17 +77,20 @@ def useless(outputs: Outputs, seed: int) -> dict[str, tuple[str, ...]]:
     texts = outputs.texts
     n = len(outputs)
     order = np.random.default_rng(seed).permutation(n)
-    other = dict(zip(order.tolist(), np.roll(order, 1).tolist(), strict=True))
+    source = np.empty(n, dtype=np.int64)  # of the answer that each item gets
+    source[order] = np.roll(order, 1)
     rng = np.random.default_rng(seed)
+    shuffled = []
+    for text in texts:
+        words = rng.permutation(text.split()).tolist()
+        shuffled.append(" ".join(words))
     return {
         "refusal": (REFUSAL,) * n,
         "empty": ("",) * n,
         "truncated": tuple(map(_half, texts)),
-        "shuffled": tuple(
-            " ".join(rng.permutation(text.split()).tolist()) for text in texts
-        ),
+        "shuffled": tuple(shuffled),
         "repeated": (texts[int(order[0])],) * n,
-        "another item's answer": tuple(texts[other[i]] for i in range(n)),
+        "another item's answer": picked(texts, source),
     }
 
 

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -26,12 +27,12 @@ class Changed:
 
 def words_of(text: str) -> list[str]:
     """The text's words in lower case: runs without white space and without most punctuation."""
-    return [found.group().lower() for found in WORD.finditer(text)]
+    return [match.group().lower() for match in WORD.finditer(text)]
 
 
 def counted(texts: Sequence[str]) -> Counter[str]:
-    """How often each word occurs."""
-    return Counter(word for text in texts for word in words_of(text))
+    """The number of times each word occurs."""
+    return Counter(chain.from_iterable(map(words_of, texts)))
 
 
 def stop_words() -> frozenset[str]:
@@ -62,7 +63,7 @@ def control(
         stop: words that are no content words.
         seed: of the draw; which words are drawn depends on the order of the texts.
     """
-    words = [word for text in texts for word in words_of(text)]
+    words = [*chain.from_iterable(map(words_of, texts))]
     content = np.flatnonzero(np.array([word not in stop for word in words], dtype=bool))
     size = min(round(share * len(words)), len(content))
     drawn = np.random.default_rng(seed).permutation(content)[:size]

@@ -1,0 +1,121 @@
+"""The items of a round: texts that are shown together, and how the database keeps them."""
+
+import json
+import random
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Connection, insert, select
+
+from refless.data.records import Outputs, picked
+from refless.extensions.serve.result import Task
+from refless.extensions.serve.schema import items, settings
+from refless.registry.dialect import called
+from refless.registry.errors import UsageError
+from refless.registry.signature import digest_of
+
+FIXED = ("ask", "scale", "scales", "dimensions", "seed")  # which no later run changes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """Items in the audit's order, which is random.
+
+    Attributes:
+        outputs: the texts of all items.
+        units: [n] rows of an item's texts: one, two of a pair, or several to choose from.
+        names: [n] the ids of these texts.
+    """
+
+    outputs: Outputs
+    units: Sequence[tuple[int, ...]]
+    names: Sequence[str]
+
+    @classmethod
+    def shuffled(
+        cls, outputs: Outputs, units: Sequence[tuple[int, ...]], seed: int
+    ) -> "Items":
+        """Items in an order that the seed determines."""
+        order = [*range(len(units))]
+        random.Random(seed).shuffle(order)  # noqa: S311 - a sample, no secret
+        shuffled = [units[i] for i in order]
+        names = [" / ".join(picked(outputs.ids, unit)) for unit in shuffled]
+        return cls(outputs, shuffled, names)
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def row(self, place: int) -> dict[str, Any]:
+        """The row of an item in the database."""
+        unit = self.units[place]
+        first = unit[0]
+        texts = [self._text(i) for i in unit]
+        row = {
+            "id": place + 1,
+            "name": self.names[place],
+            "texts": json.dumps(texts),
+        }
+        for name in ("source", "item", "task"):
+            values = getattr(self.outputs, f"{name}s")
+            row[name] = values[first] if values else None
+        return row
+
+    def _text(self, i: int) -> dict[str, str]:
+        systems = self.outputs.systems
+        return {
+            "id": self.outputs.ids[i],
+            "system": systems[i] if systems else "",
+            "text": self.outputs.texts[i],
+        }
+
+    def places(self, names: Iterable[str]) -> tuple[int, ...]:
+        """The places of items that are among these, in the order of their names."""
+        return tuple(self.names.index(name) for name in names if name in self.names)
+
+
+def settle(db: Connection, asked: Items, task: Task) -> str:
+    """The secret of links; writes the items and how raters are asked, or checks them.
+
+    Raises:
+        UsageError: the database is about other outputs, or was made with other settings.
+    """
+    rows = [asked.row(place) for place in range(len(asked))]
+    contents = [json.dumps(row) for row in rows]
+    settled = {name: json.dumps(getattr(task, name)) for name in FIXED}
+    settled["items"] = digest_of([range(len(rows)), contents])
+    stored = {row.name: row.value for row in db.execute(select(settings))}
+    if "items" not in stored:
+        stored = settled | {"secret": secrets.token_hex(32)}
+        db.execute(insert(items), rows)
+        for name, value in stored.items():
+            _write(db, name, value)
+    _check_same(settled, stored)
+    places = asked.places(gold.id for gold in task.project.gold)
+    gold = sorted({place + 1 for place in places})
+    chosen = {"adjudicate": task.project.adjudicate, "gold": gold}
+    for name, choice in chosen.items():
+        db.execute(
+            sa.delete(settings).where(settings.c.name == name)
+        )  # a run may change it
+        _write(db, name, json.dumps(choice))
+    return str(stored["secret"])
+
+
+def _write(db: Connection, name: str, value: str) -> None:
+    db.execute(insert(settings), {"name": name, "value": value})
+
+
+def _check_same(settled: Mapping[str, str], stored: Mapping[str, str]) -> None:
+    """Raises UsageError if a database was made for other outputs, or with other settings."""
+    remedy = f"name another with {called('database')}, or give what it was made with"
+    if settled["items"] != stored["items"]:
+        raise UsageError(f"this database is about other outputs; {remedy}")
+    for name in FIXED:
+        if settled[name] != stored[name]:
+            raise UsageError(
+                f"this database was made with {name} {stored[name]}, now it is "
+                f"{settled[name]}; {remedy}"
+            )
