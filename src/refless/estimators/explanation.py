@@ -12,7 +12,7 @@ from refless.registry.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one thing that an estimator looks at adds to an estimate."""
+    """The part of an estimate that one property of texts adds."""
 
     name: str  # for people
     addition: float  # in units of the estimate

@@ -1,4 +1,4 @@
-"""Which rated texts go together: groups, folds of whole groups, drawn parts; copies stay whole."""
+"""Groups of rated texts, folds of whole groups, drawn parts; copies stay together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What estimators are given: pools, outputs, texts, or anything with a column `text`."""
+"""Inputs of estimators: pools, outputs, texts, or anything with a column `text`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

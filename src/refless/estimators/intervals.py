@@ -1,4 +1,4 @@
-"""How far ratings lie from estimates: held-out errors, and the intervals made of them."""
+"""Held-out errors of estimates, and the intervals made of them."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ FEWEST_SOURCES = 20  # rated sources that tell well how far estimates for others
 
 
 def held_out_ways(rated: RatedPool, labels: Sequence[str]) -> dict[str, IntArray]:
-    """What is left out together to measure errors, by the name that `Residuals` has for it.
+    """The groups left out together to measure errors, by the name that `Residuals` has for each.
 
     Outputs on new sources err as texts that are left out with their source (or what `labels` say).
     Outputs on sources that are rated already err as texts that are left out alone. Outputs of other

@@ -30,7 +30,7 @@ ROUNDING = 1e-9  # b |S| is real-valued: 0.57 * 100 admits 57
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Who is a neighbour, and how many are enough and not too many.
+    """The rule for neighbours: their likeness, the fewest and the most.
 
     Attributes:
         tau: least similarity; least, most: a and b.

@@ -86,7 +86,7 @@ class BLEUNeighbors(Estimator):
         return kernel_of(self.kernel)
 
     def rule(self) -> Rule:
-        """Who is a neighbour, by the parameters."""
+        """The rule for neighbours, by the parameters."""
         return Rule(
             tau=self.threshold,
             least=self.min_neighbors,
@@ -206,7 +206,7 @@ class BLEUNeighbors(Estimator):
     def cross_validated(
         self, pool: RatedPool, groups: IntArray, blocks: IntArray
     ) -> tuple[Estimates, CrossValidated]:
-        """As of every scorer, out of one table of similarities."""
+        """The cross-validation of every scorer, out of one table of similarities."""
         estimates = self.held_out(pool, groups)
         order = canonical_order(pool, groups)
         within = self.within(pool.take(order))

@@ -53,7 +53,7 @@ class PointEstimator(Estimator):
 
     @abstractmethod
     def _model(self, rated: RatedPool) -> Any:  # noqa: ANN401 - the subclass's own
-        """What is needed of rated texts."""
+        """The model of rated texts."""
 
     @abstractmethod
     def _values(self, model: Any, outputs: Outputs) -> FloatArray:  # noqa: ANN401 - as above
@@ -145,7 +145,7 @@ class Regressor(PointEstimator):
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """The name for people."""
         return self.label
 
     def _model(self, rated: RatedPool) -> Any:  # noqa: ANN401 - a copy

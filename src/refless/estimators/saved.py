@@ -32,7 +32,7 @@ GROUPS = f"{PREFIX}groups"
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file says of its estimator, in JSON."""
+    """The facts that a file has of its estimator, in JSON."""
 
     estimator: str
     signature: str

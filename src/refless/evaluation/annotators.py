@@ -53,7 +53,7 @@ class Annotators:
 
     @property
     def n(self) -> int:
-        """How many annotators."""
+        """The number of annotators."""
         return len(self.names)
 
 

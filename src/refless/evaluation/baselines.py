@@ -1,4 +1,4 @@
-"""What estimators have to beat: a constant, a line on length, the system's name, a ridge on TF-IDF.
+"""Rivals of estimators: a constant, a line on length, the system's name, a ridge on TF-IDF.
 
 Each text is predicted from the ratings of the other groups alone.
 """

@@ -1,4 +1,4 @@
-"""Which system is better: ratings of few outputs, and estimates of all of them."""
+"""Comparisons of systems by ratings of few outputs, and estimates of all of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SURE = 0.05  # a p-value below this shows a difference
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """How much higher one system is rated than another.
+    """The difference of the mean ratings of two systems.
 
     Attributes:
         first, second: the systems; the difference is that of the second less that of the first.
@@ -368,7 +368,7 @@ def _expected(
 
 
 def _outside(errors: Residuals) -> Unseen:
-    """How far systems are misjudged that no rated text is of."""
+    """The error to expect of systems that no rated text is of."""
     result = unseen(errors.afar, errors.values, errors.systems)
     if result.groups:
         return result
@@ -378,7 +378,7 @@ def _outside(errors: Residuals) -> Unseen:
 def _outlook(
     pair: Pair, errors: Residuals, field: Field, rated: int, items: int
 ) -> Outlook:
-    """What more ratings should show; by ratings if they tell the difference, else by errors.
+    """The outlook for more ratings; by ratings if they tell the difference, else by errors.
 
     Args:
         pair, errors, field: what is compared.

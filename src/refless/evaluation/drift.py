@@ -95,7 +95,7 @@ class _Slots:
 
 
 def drift(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Drift:
-    """Who differs, and what changes over time.
+    """Differences of raters, and changes over time.
 
     Args:
         pool: the rated texts; estimates: [n] of each without its group, NaN where there is none.

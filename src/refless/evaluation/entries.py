@@ -116,7 +116,7 @@ class EntryTable:
 
 
 def _shares(field: Field, at: IntArray, rated: IntArray) -> Shares:
-    """Who rated each entry, in an order of their own."""
+    """The raters of each entry, in an order of their own."""
     raters = field.raters
     if raters is None:
         return NOBODY

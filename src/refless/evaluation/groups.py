@@ -1,4 +1,4 @@
-"""What belongs together: the groups by which rated texts and outputs are held out and drawn."""
+"""The groups by which rated texts and outputs are held out and drawn."""
 
 from collections.abc import Sequence
 

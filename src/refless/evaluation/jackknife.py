@@ -1,4 +1,4 @@
-"""What held-out estimates are worth on new texts: one rule for every number and its interval.
+"""Held-out estimates on new texts: one rule for every number and its interval.
 
 Each number is computed again without each twentieth of the pool, groups whole, and how far it then
 scatters is its error (the delete-a-group jackknife). That is done twice: once the twentieth only
@@ -64,7 +64,7 @@ Transform = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Split:
-    """How a pool is split.
+    """The split of a pool.
 
     Attributes:
         human: [n] human ratings; groups: [n] what is held out together.
@@ -134,7 +134,7 @@ class Replicates:
 
     @property
     def method(self) -> str:
-        """How intervals are made, for signatures.
+        """The method of the intervals, for signatures.
 
         fixed: what was learned stays as it was; tuned: they allow for other tuning; raters: those
         of errors for other raters.
@@ -148,7 +148,7 @@ class Replicates:
 
     @property
     def tunings(self) -> FloatArray:
-        """As `tuned`; the estimates of the whole pool, once, if nothing is tuned."""
+        """`tuned`; the estimates of the whole pool, once, if nothing is tuned."""
         return self.tuned if len(self.tuned) else self.estimates[:1]
 
     @property
@@ -297,7 +297,7 @@ def least_error(measure: str, method: Replicates) -> float:
 
 
 def difference(measure: str, first: Replicates, second: Replicates) -> Difference:
-    """How far a measure of one method lies above another's, on the texts that both estimate.
+    """A measure of one method less that of another, on the texts that both estimate.
 
     Both lose the same parts. The difference of correlations of fewer than `FEWEST` texts is
     undefined: such intervals hold too seldom.

@@ -55,7 +55,7 @@ class AllRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Labels:
-    """What one judge and people said of the same rows, and of all others.
+    """The scores of one judge and the ratings of people, of the same rows and of all others.
 
     Attributes:
         name: of the judge.
@@ -132,7 +132,7 @@ class Labels:
 
     @property
     def span(self) -> float:
-        """How far two ratings can lie apart, as far as is known."""
+        """The largest difference of two ratings, as far as is known."""
         return self.ends[1] - self.ends[0]
 
     @property
@@ -162,7 +162,7 @@ def passing_raters(raters: Raters | None, bar: float) -> Raters | None:
 
 
 def verdicts(labels: Labels) -> tuple[BoolArray, BoolArray, BoolArray]:
-    """What people passed, what the judge passed among that, and among the rows without a label."""
+    """Passes by people, by the judge among the same rows, and among the rows without a label."""
     at = math.inf if labels.passing is None else labels.passing
     return labels.human >= at, labels.judge >= at, labels.unlabelled >= at
 

@@ -1,4 +1,4 @@
-"""What ratings of more items should show of a difference of two systems."""
+"""The outlook for a difference of two systems by ratings of more items."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from refless.stats.forecast import Forecast, Prospect, Today
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """What more ratings should show.
+    """The outlook for more ratings.
 
     Attributes:
         needed: units that are rated by then, both answers of paired ones; None if all of them
@@ -30,7 +30,7 @@ def outlook(
     half_width: Callable[[Forecast], float] | None = None,
     most: float = math.inf,
 ) -> Outlook:
-    """What more ratings should show, on top of those that there are.
+    """The outlook for more ratings, on top of those that there are.
 
     Args:
         value: the difference as it looks.
@@ -58,7 +58,7 @@ def outlook(
 def outlook_anew(
     value: float, error: float, of_unit: float, units: int, *, these: bool
 ) -> Outlook:
-    """What ratings of items should show if none is behind the difference, but estimates alone.
+    """The outlook for ratings of items if estimates alone are behind the difference.
 
     Args:
         value: the difference; error: its standard error.

@@ -135,7 +135,7 @@ def _columns(rated: Texts, unrated: Texts) -> dict[str, FloatArray]:
 
 
 def _differing(rows: DrawnRows, name: str, p: float) -> Differing:
-    """What is said of a column whose p-value is small."""
+    """The description of a column whose p-value is small."""
     if name == PLACE:
         mine, theirs = _means(rows, rows.place.astype(np.float64))
         return Differing(name="order", by="order", rated=mine, unrated=theirs, p=p)

@@ -1,4 +1,4 @@
-"""Who rated what, and how strict each is: raters as a sample of people."""
+"""Raters as a sample of people: their texts, and how strict each is."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Raters:
         return Shares.equal(self.text, self.rater)
 
     def severity(self, values: FloatArray, blocks: IntArray | None = None) -> Severity:
-        """How much higher one rater's values are than another's.
+        """The variance of raters' severities.
 
         By texts that raters share, or by larger blocks if these link more of the raters. The latter
         takes the texts of a block as dealt to its raters at random.
@@ -83,7 +83,7 @@ def extra_of(
     judge: FloatArray,
     number: Callable[[FloatArray, FloatArray], float],
 ) -> Extra:
-    """What raters add to the variance of a number that is no mean, beyond what units know.
+    """The variance that raters add to a number that is no mean, beyond what units know.
 
     The number is computed again without each rater (the jackknife); what it scatters then, beyond
     what as large a part of single ratings does that are left out whoever gave them, is the raters'.
@@ -191,7 +191,7 @@ def votes_of(pool: RatedPool, rows: IntArray) -> Votes:
 
 
 def severity_in(pool: RatedPool) -> Severity:
-    """How strict a pool's raters are, by texts that they share or by the texts of a system."""
+    """The severity of a pool's raters, by texts that they share or by the texts of a system."""
     raters = Raters.of(pool)
     if raters is None:
         return Severity()

@@ -142,7 +142,7 @@ def scored(
     resamples: int = 1_000,
     these: bool = False,
 ) -> Scored:
-    """What the estimates add up to; the order of outputs does not matter.
+    """The sums of the estimates; the order of outputs does not matter.
 
     Intervals know that outputs for one source err together, as rated texts of one source do, that
     few rated sources tell little of others, and that an estimator judges whole systems too high or

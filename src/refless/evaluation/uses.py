@@ -1,4 +1,4 @@
-"""What a judge's scores may be used for, and what is not claimed of it."""
+"""The uses that a judge's scores are fit for, and what is not claimed of it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ NOT_DRAWN = "the ratings do not look drawn at random"
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """What a judge may be used for, declared once.
+    """A use of a judge, declared once.
 
     Attributes:
         short: a word or two for tables.
@@ -182,7 +182,7 @@ def _forecast(use: Use, labels: Labels, distance: float | None = None) -> Use:
 
 
 def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
-    """What these data do not show, a sentence each."""
+    """The limits of these data, a sentence each."""
     sentences = [
         (
             "That the judge does as well on other texts, with another prompt, rubric or model: ask "
@@ -230,7 +230,7 @@ def _of_few_raters(labels: Labels) -> tuple[str, ...]:
 
 
 def as_annotator(labels: Labels) -> Estimate:
-    """How much nearer the judge is to the others' mean rating than an annotator is.
+    """The judge's gain over an annotator in nearness to the others' mean rating.
 
     The mean over annotators of the mean absolute error of each, less that of the judge on the same
     rows. It judges a text, and is weighed, as often as the text was rated.
@@ -273,7 +273,7 @@ def _ratings_of(labels: Labels) -> FloatArray:
 
 
 def _extra_of_annotators(ratings: FloatArray, judge: FloatArray) -> Extra:
-    """What the draw of annotators adds to the variance of the gain: the jackknife over them.
+    """The variance of the gain by the draw of annotators: the jackknife over them.
 
     Args:
         ratings: [n, annotators], NaN where there is none; judge: [n].
@@ -294,7 +294,7 @@ def _extra_of_annotators(ratings: FloatArray, judge: FloatArray) -> Extra:
 
 
 def _gains(ratings: FloatArray, judge: FloatArray) -> tuple[float, int]:
-    """How much nearer the judge is to the others' mean than annotators are, summed; how many."""
+    """The judge's gains over annotators in nearness to the others' mean, summed; how many."""
     given = ~np.isnan(ratings)
     counts = given.sum(axis=1, keepdims=True)
     total = np.where(given, ratings, 0.0).sum(axis=1, keepdims=True)

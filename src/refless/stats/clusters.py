@@ -20,7 +20,7 @@ MOST_FREEDOM = (
 
 
 def intraclass(values: FloatArray, labels: Sequence[str]) -> float:
-    """How much of the variance lies between groups, in [0, 1]: one-way ANOVA (Donner 1986).
+    """The share of the variance between groups, in [0, 1]: one-way ANOVA (Donner 1986).
 
     Args:
         values: [n], finite; labels: [n] group of each, blank for a group of its own, or ().
@@ -52,13 +52,13 @@ def design_effect(labels: Sequence[str], n: int, correlation: float) -> float:
 
 
 def independent(values: FloatArray, labels: Sequence[str]) -> float:
-    """How many independent numbers these are worth, where those of one label go together (Kish)."""
+    """The number of independent values worth these n, of which labels form groups (Kish)."""
     n = len(values)
     return n / design_effect(labels, n, intraclass(values, labels))
 
 
 def width(values: FloatArray, labels: Sequence[str]) -> float:
-    """How much wider an interval of one more row, of a group of its own, is than of these rows.
+    """The width of an interval of one more row, of a group of its own, in that of these rows.
 
     By Student's t, as the variance between groups is known from few, and by the error of their
     mean; 1 where nothing lies between groups, or no two rows share one.
@@ -77,7 +77,7 @@ def width(values: FloatArray, labels: Sequence[str]) -> float:
 def effective_size(
     influence: FloatArray, clusters: IntArray, mass: FloatArray | None = None
 ) -> float:
-    """As how many independent rows of one mass n clustered ones count for a mean of influences.
+    """The independent rows of one mass that n clustered ones are worth for a mean of influences.
 
     By the ratio of variances, never above n, and by the quantiles of Student's t, as few clusters
     tell a variance badly; the more so where few of them make it up (the kurtosis of their sums).
@@ -111,7 +111,7 @@ def freedom_of(squares: FloatArray) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """How far a group's mean lies from the mean of all groups.
+    """The deviation of a group's mean from the mean of all groups.
 
     Attributes:
         shift: best guess, drawn towards 0; error: its standard error.
@@ -165,7 +165,7 @@ def group_effects(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unseen:
-    """How far the mean error of a group that is not among the known ones lies from 0.
+    """The mean error to expect of a group that is not among the known ones.
 
     Attributes:
         spread: its standard deviation; groups: how many are known, 0 where none is named.
@@ -183,7 +183,7 @@ class Unseen:
 
 
 def unseen(afar: FloatArray, values: FloatArray, labels: Sequence[str]) -> Unseen:
-    """What an unknown group may do, from the mean errors of known ones that were held out.
+    """The expected error of an unseen group, from held-out groups.
 
     A variance from few groups says little: where it is low, two more count that vary by
     `PRIOR_SPREAD` of the standard deviation of all errors. With one group they are all there is.
@@ -219,7 +219,7 @@ def _groups(values: FloatArray, labels: Sequence[str]) -> dict[str, FloatArray]:
 
 
 def widened(freedom: float) -> float:
-    """How much wider a 95 % interval is by Student's t than by the normal distribution."""
+    """The width of a 95 % interval by Student's t, in that by the normal distribution."""
     from scipy.special import ndtri
 
     return student(freedom) / float(ndtri((1 + LEVEL) / 2))

@@ -110,7 +110,7 @@ def _without_interval(value: float, why: Untold, rated: int, fewest: int) -> Pow
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Influences:
-    """What each unit adds to the number.
+    """The influence of each unit on the number.
 
     Attributes:
         by_arm: [2, units + 4] influence, the last four of made-up units.
@@ -225,7 +225,7 @@ def _influences(
 def _made_up(
     arm: Arm, scale: Interval | None, *, verdicts: bool, alone: bool
 ) -> tuple[float, float]:
-    """How many successes, and failures, an arm is given, and for how many rows a unit counts.
+    """The successes, and failures, that an arm is given, and the rows that a unit counts for.
 
     One if there are two arms (Agresti and Caffo), 1.92 if there is one (Agresti and Coull), each
     for as many rows as the design effect says; of ratings on a scale fewer, as they vary less than
@@ -326,12 +326,12 @@ def _drawn_up(
 
 
 def equal_units(unit_weight: FloatArray) -> float:
-    """As how many units of one weight these count: (sum)² / sum of squares; 0 without weight."""
+    """The units of one weight worth these: (sum)² / sum of squares; 0 without weight."""
     return float(unit_weight.sum() ** 2 / max(float(unit_weight @ unit_weight), 1e-300))
 
 
 def _of_equal(off: FloatArray, least: float) -> float:
-    """What equal deviations hide: the square of a usual one, by the share that are equal.
+    """Variance that equal deviations hide: the square of a usual one, by the share that are equal.
 
     Args:
         off: [n] deviations; least: the usual one if none differs from the commonest.

@@ -109,7 +109,7 @@ def ranks(column: FloatArray) -> FloatArray:
 
 
 def untied(column: FloatArray) -> float:
-    """How many ordered pairs of rows differ."""
+    """The number of ordered pairs of rows that differ."""
     counts = np.unique(settled(column), return_counts=True)[1]
     return float(len(column) ** 2 - np.square(counts).sum())
 

@@ -14,7 +14,7 @@ from refless.stats.corrections import holm
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marks:
-    """Which of n rows are marked.
+    """Marks on some of n rows.
 
     Attributes:
         on: [n] the marks; groups: [n] number of what goes together.
@@ -41,7 +41,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """How many of n rows are marked.
+    """The share of n rows that are marked.
 
     Attributes:
         n, count: rows, and those that are marked.
@@ -62,7 +62,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """Where the distributions of some numbers and of others are farthest apart.
+    """The widest gap between the distributions of some numbers and of others.
 
     Attributes:
         distance: of the two, Kolmogorov-Smirnov's D; at: the number; below: whether more of the

@@ -1,4 +1,4 @@
-"""How wide an interval will be once more is rated, how sure that is, and what it should show.
+"""Forecasts of an interval once more is rated: its width, and how sure that is.
 
 One formula tells the variance of a mean, or of a difference of two arms, by how much of each arm is
 rated (`variance_by`). What is rated today says how large it is per rating (`Today`); before the
@@ -34,7 +34,7 @@ RANGE = 0.9  # of widths lie in the range of a forecast
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How much is rated of one arm, or of two.
+    """The part of one arm, or of two, that is rated.
 
     Attributes:
         rated: units with a rating, of each arm; every: units that there are.
@@ -84,7 +84,7 @@ class Progress:
 
 
 def progress_of(units: Sequence[IntArray], ratings: Sequence[FloatArray]) -> Progress:
-    """How much is rated.
+    """The part that is rated.
 
     Args:
         units: [n] of each arm, what was drawn as a whole for each entry; the same numbers in all.
@@ -192,7 +192,7 @@ def variance_by(progress: Progress, residual: float, total: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """What an interval should be like.
+    """The interval to expect.
 
     Attributes:
         error: expected standard error; freedom: degrees of freedom behind it.

@@ -141,7 +141,7 @@ class Looks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookPlan:
-    """When a study looks at its ratings, and when it ends at the latest.
+    """The looks that a study plans at its ratings, and its latest end.
 
     Attributes:
         at: [k] units that are rated at each look, ascending.

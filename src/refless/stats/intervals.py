@@ -48,7 +48,7 @@ def fisher_interval(r: float, n: int, *, ranked: bool = False) -> Interval:
 
 
 def quantile(level: float) -> float:
-    """How many standard errors an interval of this level reaches to each side: 1.96 at 0.95."""
+    """Standard errors that an interval of this level reaches to each side: 1.96 at 0.95."""
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
@@ -86,7 +86,7 @@ def around(r: float, error: float) -> Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clustering:
-    """What rows that belong together do to a mean of n outputs; by default nothing.
+    """The effect of rows that belong together on a mean of n outputs; by default none.
 
     Attributes:
         estimates, residuals, held_out: design effects: variance of the mean of the n estimates, of

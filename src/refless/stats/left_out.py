@@ -128,7 +128,7 @@ def _deviations(
 
 
 def _uneven(column: FloatArray, unit: IntArray) -> int:
-    """How many units have a value that is not the commonest one."""
+    """The number of units with a value that is not the commonest one."""
     values, counts = np.unique(column, return_counts=True)
     return len(np.unique(unit[column != values[counts.argmax()]]))
 

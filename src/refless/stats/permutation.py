@@ -1,4 +1,4 @@
-"""What changes places where nothing differs: the test of two correlations, and that of a mean."""
+"""Permutation tests: of two correlations, and of a mean."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What estimates of all outputs, and items rated for one system alone, add to ratings."""
+"""The gain of ratings from estimates of all outputs, and from items rated for one system."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USUAL = 0.3  # of how far ratings lie apart: a usual deviation if there is none
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
-    """What something adds to the answer by ratings.
+    """The gain of the answer by ratings from further data.
 
     Attributes:
         slope: by which it is used, 0 for not at all.
@@ -34,7 +34,7 @@ class Gain:
 
 
 def kept_of(r2: float, n: int) -> tuple[float, float]:
-    """How much of a slope from n units is kept, and by what the variance after it is too small.
+    """The share of a slope from n units that is kept, and by what the variance is too small then.
 
     Positive-part James and Stein: an estimate that knows nothing does next to no harm.
     """

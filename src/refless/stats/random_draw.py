@@ -178,7 +178,7 @@ def distance(values: FloatArray, strata: IntArray) -> Statistic:
 
 
 def few_runs(place: IntArray, strata: IntArray) -> Statistic:
-    """How rarely drawn rows and others alternate in a stratum: minus the number of changes.
+    """Minus the number of times that drawn rows and others alternate in a stratum.
 
     Regular draws, such as each fifth row, change often, and are not what is looked for.
     """
@@ -194,7 +194,7 @@ def few_runs(place: IntArray, strata: IntArray) -> Statistic:
 
 
 def uneven(kinds: IntArray, strata: IntArray) -> Statistic:
-    """How unlike the shares of kinds are: the root of their squared surpluses, each over its rows.
+    """The distance of the shares of kinds: the root of squared surpluses, each over its rows.
 
     As the root of Pearson's chi squared it has no long tail, which would outweigh other columns.
     """

@@ -1,4 +1,4 @@
-"""How far raters agree with each other: Krippendorff's alpha, severity.
+"""Agreement of raters with each other: Krippendorff's alpha, severity.
 
 Ratings are [raters, texts] with NaN where a rater did not rate a text, unless they are listed.
 """
@@ -90,7 +90,7 @@ def of_mean(single: float, k: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Severity:
-    """How much higher one rater rates than another; NaN where nothing tells it.
+    """The variance of raters' severities; NaN where nothing tells it.
 
     Attributes:
         variance: of raters' severities, at least 0; square: the same with what chance adds.

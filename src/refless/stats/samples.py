@@ -16,7 +16,7 @@ FEWEST_RATERS = 4  # from which on raters are a sample of people
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Shares:
-    """Who rated what: the part of each rater in the mean rating of each entry.
+    """The part of each rater in the mean rating of each entry.
 
     Attributes:
         entry, rater: [k] numbers; share: [k] which sum to 1 over the raters of an entry.
@@ -123,7 +123,7 @@ class Sample:
 
     @property
     def units(self) -> int:
-        """How many units there are, rated or not."""
+        """The number of units, rated or not."""
         return int(self.unit.max(initial=-1)) + 1
 
 
@@ -195,7 +195,7 @@ def _arm_of(sample: Sample, sign: int, *, these: bool) -> Arm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strangers:
-    """What raters do to a number, beyond what changes from unit to unit.
+    """The effect of raters on a number, beyond what changes from unit to unit.
 
     Attributes:
         strange: what severity counts for, in units of its variance; 0 if raters cancel out.
@@ -214,7 +214,7 @@ class Strangers:
 
 
 def strangers(sample: Sample, arms: Sequence[Arm]) -> Strangers:
-    """How much raters' severity counts.
+    """The weight of raters' severity.
 
     A rater's severity is in an arm by this rater's share of it. Differences of shares add the sum
     of their squares times the variance of severities, less what changes from unit to unit, which

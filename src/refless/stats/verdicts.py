@@ -27,7 +27,7 @@ Shares = FloatArray  # [..., 4] of true positives, false positives, false negati
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confusion:
-    """How many rows have which verdicts; people's verdict is the truth.
+    """Counts of rows by their verdicts; people's verdict is the truth.
 
     Attributes:
         tp, fp, fn, tn: true and false positives (the judge passes), false and true negatives.

@@ -97,7 +97,7 @@ def _read_texts(
     encoder: Encoder | None,
     progress: Progress | None,
 ) -> KernelInputs:
-    """What the kernels of these names read of texts; `rated` says what belongs together."""
+    """The inputs of the kernels of these names; `rated` says which texts belong together."""
     names = {*names}
     return inputs_of(
         texts.texts,
@@ -135,13 +135,13 @@ class Data:
         return replace(self, y=y, offset=offset, unit=unit, noise=noise)
 
     def at(self, rows: IntArray) -> dict[str, Points]:
-        """Where rated texts lie, by the kernel's name."""
+        """The points of rated texts, by the kernel's name."""
         return {name: points[rows] for name, points in self.points.items()}
 
     def inputs_of(
         self, outputs: Outputs, progress: Progress | None = None
     ) -> KernelInputs:
-        """What the kernels read of outputs, as they read the rated texts; see `check_outputs`."""
+        """The kernels' inputs of outputs, as of the rated texts; see `check_outputs`."""
         check_outputs(self, outputs)
         encoder = encoder_of(self.parameters)
         inputs = _read_texts(

@@ -121,7 +121,7 @@ class GaussianProcess(Parameters, Estimator):
         return restored(pool, self._labels(rated), self._parameters(), arrays)
 
     def drawn(self, pool: RatedPool) -> RatedPool:
-        """What `rated` would be if fitted to this pool."""
+        """The texts that would be `rated` if fitted to this pool."""
         return drawn(pool.take(canonical_order(pool)), self.max_rated)
 
     def _parameters(self) -> Parameters:
@@ -177,7 +177,7 @@ class GaussianProcess(Parameters, Estimator):
     def cross_validated(
         self, pool: RatedPool, groups: IntArray, blocks: IntArray
     ) -> tuple[Estimates, CrossValidated]:
-        """As of every scorer, in closed form; amplitudes are chosen in folds of whole blocks."""
+        """The cross-validation in closed form; amplitudes are chosen in folds of whole blocks."""
         estimates, models, apart = self._held_out(
             pool, (groups, blocks), blocks % self.folds
         )
@@ -260,7 +260,7 @@ class GaussianProcess(Parameters, Estimator):
         return self._state().errors  # type: ignore[no-any-return]
 
     def together(self, outputs: Outputs, doubt: int = 0) -> ErrorCovariance | None:
-        """What outputs share, out of the posterior covariance; None without a model.
+        """The errors that outputs share, by the posterior covariance; None without a model.
 
         If some outputs are of rated sources and some are not, all count as of new ones.
         """
@@ -278,7 +278,7 @@ class GaussianProcess(Parameters, Estimator):
     def explain(
         self, output: str | Outputs, *, hide: str | None = None, most: int | None = None
     ) -> Explanation:
-        """What each kind of kernel adds to one estimate, and each rated text's share in it."""
+        """The part of each kind of kernel in one estimate, and the share of each rated text."""
         outputs = one_output(output)
         if hide is not None:
             return self._without(hide).explain(outputs, most=most)

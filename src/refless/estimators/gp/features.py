@@ -1,4 +1,4 @@
-"""What kernels read of texts: their numbers, vectors and terms, and the terms' TF-IDF."""
+"""Features that kernels read of texts: their numbers, vectors and terms, and the terms' TF-IDF."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def inputs_of(
     score_names: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> KernelInputs:
-    """What the kernels read of [n] texts, their sources, systems, and [n, k] scores of judges.
+    """The kernels' inputs of [n] texts, their sources, systems, and [n, k] scores of judges.
 
     Args:
         texts, sources, systems, encoder, scores, score_names: what is read.

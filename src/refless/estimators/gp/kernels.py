@@ -325,7 +325,7 @@ class Covariance:
         )
 
     def points(self, inputs: KernelInputs) -> dict[str, Points]:
-        """Where texts lie."""
+        """The points of texts."""
         return {name: kernel.points(inputs) for name, kernel in self.kernels.items()}
 
     def between(self, points: Mapping[str, Points], n: int) -> FloatArray:

@@ -36,7 +36,7 @@ STEPS, ENOUGH = 60, 1e-6  # of the search, and the relative gain that ends it
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Amplitudes:
-    """How much of the ratings' variance each kernel explains, in units of that variance."""
+    """The share of the ratings' variance that each kernel explains."""
 
     weights: FloatArray  # [kernels] at least 0
     nugget: float  # what belongs to single texts, greater than 0
@@ -101,7 +101,7 @@ def shrunk_amplitudes(
 def believed(
     kernels: Sequence[FloatArray], beliefs: Sequence[tuple[BoolArray, float]]
 ) -> Amplitudes:
-    """What is believed before any rating: kernels of a kind are worth the same.
+    """The prior before any rating: kernels of a kind are worth the same.
 
     Args:
         kernels: [texts, texts] each; one that is one number throughout is worth nothing.

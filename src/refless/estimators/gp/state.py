@@ -1,4 +1,4 @@
-"""What the Gaussian process has learned; as arrays of a saved file, and back."""
+"""The learned state of the Gaussian process; as arrays of a saved file, and back."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ UNIT = 1e-4  # by which single precision may miss the length 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """What `fit` learns."""
+    """The state that `fit` learns."""
 
     data: Data
     model: Posterior | None  # none of fewer than five rated texts
@@ -91,7 +91,7 @@ def is_own(data: Data, labels: tuple[str, ...]) -> bool:
 
 
 def weight_ways(data: Data, labels: tuple[str, ...]) -> list[IntArray]:
-    """What is left out together to choose amplitudes: for outputs of new units, and of rated ones.
+    """The groups left out together to choose amplitudes: of outputs of new units, of rated ones.
 
     The second, single texts, is only there if it is another, and outputs' units are known.
     """
@@ -132,7 +132,7 @@ def _has_remaining(units: IntArray, groups: IntArray) -> BoolArray:
 
 
 def stored(state: Learned) -> Arrays:
-    """What takes long to learn: amplitudes and vectors; nothing without a model."""
+    """The arrays that take long to learn: amplitudes and vectors; nothing without a model."""
     if state.model is None:
         return {}
     models = dict.fromkeys((state.model, state.near or state.model))
@@ -149,7 +149,7 @@ def restored(
     parameters: Parameters,
     arrays: Mapping[str, Array],
 ) -> Learned:
-    """What `stored` was given, from rated texts that are enough for a model.
+    """The state that `stored` was given, from rated texts that are enough for a model.
 
     Raises:
         ValueError: arrays that `stored` cannot have given.
