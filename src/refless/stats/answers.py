@@ -152,8 +152,8 @@ class Powered:
         if not self.both.error > 0:
             return math.nan
         share = (self.both.error / self.alone.error) ** 2
-        rest = 1 / self.asked if self.asked else 0.0
-        return 1 / (share * (1 / self.rated - rest) + rest)
+        floor = 1 / self.asked if self.asked else 0.0
+        return 1 / (share * (1 / self.rated - floor) + floor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
