@@ -106,10 +106,9 @@ def _canonical(judged: Predictions) -> tuple[FloatArray, FloatArray, IntArray | 
 
 def counted_reasons(predicted: FloatArray, reasons: Sequence[str]) -> dict[str, int]:
     """The number of missing predictions for each reason."""
-    missing = np.flatnonzero(np.isnan(predicted))
-    return dict(
-        sorted(Counter(reasons[i] or "undefined" for i in missing.tolist()).items())
-    )
+    missing = np.flatnonzero(np.isnan(predicted)).tolist()
+    counts = Counter(reasons[i] or "undefined" for i in missing)
+    return dict(sorted(counts.items()))
 
 
 def why_undefined(

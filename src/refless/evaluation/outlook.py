@@ -28,7 +28,7 @@ def outlook(
     value: float,
     today: Today,
     half_width: Callable[[Forecast], float] | None = None,
-    most: float = math.inf,
+    limit: float = math.inf,
 ) -> Outlook:
     """The outlook for more ratings, on top of those that there are.
 
@@ -36,23 +36,27 @@ def outlook(
         value: the difference as it looks.
         today: how exactly it is told, and how much is rated.
         half_width: of an interval by its forecast; None for one look.
-        most: units that are rated at most.
+        limit: units that are rated at most.
     """
     progress = today.progress
-    missing = math.ceil(min(progress.missing, most))
+    missing = math.ceil(min(progress.missing, limit))
     if not today.error > 0:
         return Outlook()  # all there is to ask is rated
+
+    def after(units: int) -> Forecast:
+        return today.after(min(units / progress.missing, 1.0) if missing else 0.0)
+
     needed, chance = fewest_shown(
         value,
         today.error,
         range(missing + 1),
-        lambda more: today.after(min(more / progress.missing, 1.0) if missing else 0.0),
+        after,
         half_width or (lambda forecast: forecast.half_width),
         USUAL**2 * today.of_unit,
     )
-    return Outlook(
-        needed=None if needed is None else progress.done + needed, chance=chance
-    )
+    if needed is None:
+        return Outlook(chance=chance)
+    return Outlook(needed=progress.done + needed, chance=chance)
 
 
 def outlook_anew(
