@@ -64,16 +64,13 @@ def crossed(
     folds = folds_for(pool)
     rated = {*labels}.intersection(rated_labels)
     fold = dict[str, int]()
-    for groups in (
-        sorted(rated),
-        sorted({*labels} - rated),
-    ):  # whatever the order of rows
+    unrated = {*labels} - rated
+    for groups in (sorted(rated), sorted(unrated)):  # whatever the order of rows
         numbers = rng.permutation(len(groups)) % folds
         fold |= dict(zip(groups, numbers.tolist(), strict=True))
     judged = np.array([fold[label] for label in labels], dtype=np.int64)
-    rated_folds = np.array(
-        [fold.get(label, -1) for label in rated_labels], dtype=np.int64
-    )
+    of_rated = [fold.get(label, -1) for label in rated_labels]
+    rated_folds = np.array(of_rated, dtype=np.int64)
     return _crossed(estimator, pool, rated_folds, outputs, judged)
 
 

@@ -112,9 +112,10 @@ class PointEstimator(Estimator):
         learned: LearnedTexts = self._state()
         if not learned.errors:
             rated = learned.rated
-            ways = held_out_ways(rated, labels := self._labels(rated))
+            labels = self._labels(rated)
             errors = {
-                way: rated.human - self._crossed(rated, ways[way]) for way in ways
+                way: rated.human - self._crossed(rated, groups)
+                for way, groups in held_out_ways(rated, labels).items()
             }
             learned.errors.append(residuals_in(rated, labels, **errors))
         return learned.errors[0]

@@ -147,9 +147,9 @@ class Data:
         inputs = _read_texts(
             outputs, self.kernels, self.rated, self.parameters, encoder, progress
         )
-        columns = self.inputs.columns
         name = MEANING[0]
-        if name in columns and inputs.columns[name].shape[1] != columns[name].shape[1]:
+        rated = self.inputs.columns.get(name)
+        if rated is not None and rated.shape[1] != inputs.columns[name].shape[1]:
             raise UsageError(
                 "the encoder gives other vectors than those of the rated texts"
             )
@@ -188,14 +188,17 @@ def read(
     names = kernel_names(rated, parameters) if len(rated) else ()
     encoder = encoder or encoder_of(parameters)
     inputs = _read_texts(rated, names, rated, parameters, encoder, progress)
-    pairs = {name: learned(name, inputs, parameters.threads) for name in names}
+    kernels: dict[str, LearnedKernel] = {}
+    points: dict[str, Points] = {}
+    for name in names:
+        kernels[name], points[name] = learned(name, inputs, parameters.threads)
     offset, unit = _units(rated.human)
     return Data(
         pool=pool,
         rated=rated,
         inputs=inputs,
-        kernels={name: kernel for name, (kernel, _) in pairs.items()},
-        points={name: points for name, (_, points) in pairs.items()},
+        kernels=kernels,
+        points=points,
         y=(rated.human - offset) / unit,
         offset=offset,
         unit=unit,

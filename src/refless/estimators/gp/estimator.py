@@ -42,7 +42,7 @@ from refless.estimators.gp.model import (
 from refless.estimators.gp.nested_cv import Nested, nested
 from refless.estimators.gp.state import Learned, is_own, restored, stored, weight_ways
 from refless.estimators.inputs import outputs_in
-from refless.estimators.intervals import estimates_of, half_widths, reasons_of
+from refless.estimators.intervals import bad_rows, estimates_of, half_widths, reasons_of
 from refless.estimators.protocol import ErrorCovariance, Estimator, one_output
 from refless.files.arrays import Array, Arrays, require
 from refless.loops.threads import single_threaded_blas
@@ -178,17 +178,15 @@ class GaussianProcess(Parameters, Estimator):
         self, pool: RatedPool, groups: IntArray, blocks: IntArray
     ) -> tuple[Estimates, CrossValidated]:
         """The cross-validation in closed form; amplitudes are chosen in folds of whole blocks."""
-        estimates, models, apart = self._held_out(
-            pool, (groups, blocks), blocks % self.folds
-        )
+        folds = blocks % self.folds
+        estimates, models, apart = self._held_out(pool, (groups, blocks), folds)
         ends = ends_of(pool.scale)
         defined = ~np.isnan(estimates.values)
         every = np.arange(len(pool))
 
         def cut(values: FloatArray, rows: IntArray) -> FloatArray:
-            return np.where(
-                defined[rows], np.clip(values, *ends), np.nan
-            )  # abstains as it does
+            # abstains as the estimator does
+            return np.where(defined[rows], np.clip(values, *ends), np.nan)
 
         def among(rows: IntArray) -> Callable[[IntArray], FloatArray]:
             with single_threaded_blas():
@@ -196,15 +194,17 @@ class GaussianProcess(Parameters, Estimator):
             return lambda labels: cut(part.held_out(labels)[0], rows)
 
         if not models.exact:
-            return estimates, CrossValidated(
-                np.stack([estimates.values, cut(apart, every)])
-            )
-        pairs = zip(models.tuned(groups), models.tuned(blocks), strict=True)
-        tuned = np.array([[cut(values, every) for values in pair] for pair in pairs])
-        cross_validated = CrossValidated.of(among, groups, blocks)
-        return estimates, replace(
-            cross_validated, tuned=tuned.reshape(-1, 2, len(pool))
+            columns = np.stack([estimates.values, cut(apart, every)])
+            return estimates, CrossValidated(columns)
+        without_group = np.array(
+            [cut(column, every) for column in models.tuned(groups)]
         )
+        without_block = np.array(
+            [cut(column, every) for column in models.tuned(blocks)]
+        )
+        tuned = np.stack([without_group, without_block], axis=1)
+        cross_validated = CrossValidated.of(among, groups, blocks)
+        return estimates, replace(cross_validated, tuned=tuned)
 
     def _held_out(
         self, pool: RatedPool, labels: tuple[IntArray, ...], fold: IntArray
@@ -218,9 +218,8 @@ class GaussianProcess(Parameters, Estimator):
         values, sd = columns[0]
         errors = (pool.human - values) / sd
         size = int(groups.max(initial=0)) + 1
-        hidden = np.bincount(groups[rows_in(data.pool, data.rated)], minlength=size)[
-            groups
-        ]
+        rated_groups = groups[rows_in(data.pool, data.rated)]
+        hidden = np.bincount(rated_groups, minlength=size)[groups]
         widths = conformal_radius(errors[~np.isnan(errors)]) * sd
         support = len(data.rated) - hidden
         answer = self._answer(data, as_outputs(pool), values, sd, widths, support)
@@ -236,24 +235,19 @@ class GaussianProcess(Parameters, Estimator):
         support: IntArray | int,
     ) -> Estimates:
         """The estimates with the reasons why there are none."""
+        empty = np.array([not text.strip() for text in outputs.texts], dtype=np.bool_)
+        max_sd = np.inf if self.max_sd is None else self.max_sd
         cases: tuple[tuple[Reason, BoolArray], ...] = (
-            (
-                "bad-row",
-                np.array(outputs.bad or [False] * len(outputs), dtype=np.bool_),
-            ),
-            (
-                "empty",
-                np.array([not text.strip() for text in outputs.texts], dtype=np.bool_),
-            ),
+            ("bad-row", bad_rows(outputs)),
+            ("empty", empty),
             ("too-few", np.isnan(values)),
-            ("too-uncertain", sd > (np.inf if self.max_sd is None else self.max_sd)),
+            ("too-uncertain", sd > max_sd),
         )
-        values = np.clip(values, *ends_of(data.rated.scale))
+        scale = data.rated.scale
+        values = np.clip(values, *ends_of(scale))
         reasons = reasons_of(cases)
         support = np.where([reason == "" for reason in reasons], support, 0)
-        return estimates_of(
-            outputs, values, data.rated.scale, reasons, support, widths, sd
-        )
+        return estimates_of(outputs, values, scale, reasons, support, widths, sd)
 
     def residuals(self) -> Residuals:
         """Human rating minus estimate of the rated texts, each held out with its source."""
@@ -323,9 +317,8 @@ class GaussianProcess(Parameters, Estimator):
             signed = self._with_pool(signed.plus(k=names), pool)
         elif self._fitted is not None:
             data: Data = self._fitted.learned.data
-            signed = self._with_pool(
-                signed.plus(k=tuple(data.kernels)), data.pool, data.fingerprint
-            )
+            signed = signed.plus(k=tuple(data.kernels))
+            signed = self._with_pool(signed, data.pool, data.fingerprint)
             labels = self._labels(data.rated)
             if not is_own(data, labels):
                 signed = signed.plus(groups=_digest(labels))
@@ -334,6 +327,5 @@ class GaussianProcess(Parameters, Estimator):
 
 def _digest(labels: Sequence[str]) -> str:
     """Twelve hexadecimal digits of what belongs together, whatever it is called."""
-    return sha256(numbered(labels, len(labels)).astype("<i8").tobytes()).hexdigest()[
-        :12
-    ]
+    numbers = numbered(labels, len(labels)).astype("<i8")
+    return sha256(numbers.tobytes()).hexdigest()[:12]

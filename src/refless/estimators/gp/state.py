@@ -22,7 +22,7 @@ from refless.estimators.gp.model import Posterior, conditioned
 from refless.estimators.intervals import held_out_ways, residuals_in
 from refless.files.arrays import Array, Arrays, array_of, require
 from refless.loops.threads import single_threaded_blas
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of, numbered
 from refless.registry.progress import Progress
 from refless.text.embed import Encoder, VectorArray
 
@@ -108,7 +108,7 @@ def _errors(
 
     A text with others of its unit left is estimated as an output of a rated unit is.
     """
-    units = np.unique(data.inputs.units, return_inverse=True)[1]
+    units = codes_of(data.inputs.units)
     precision = model.posterior.precision()
     near_precision = (
         None if near is None or near is model else near.posterior.precision()
@@ -128,7 +128,7 @@ def _errors(
 def _has_remaining(units: IntArray, groups: IntArray) -> BoolArray:
     """[n] whether a text of the same unit is left where each text's group is left out."""
     pairs = np.unique(np.stack([units, groups]), axis=1, return_inverse=True)[1].ravel()
-    return np.asarray(np.bincount(units)[units] > np.bincount(pairs)[pairs])
+    return np.bincount(units)[units] > np.bincount(pairs)[pairs]
 
 
 def stored(state: Learned) -> Arrays:
