@@ -11,7 +11,7 @@ from refless.registry.arrays import IntArray
 
 FOLDS = 10
 FEWER_FOLDS = 5
-MANY = 300  # rated texts, from which on fewer folds will do
+MANY_TEXTS = 300  # rated texts, from which on fewer folds will do
 
 
 def grouped_refits(
@@ -35,7 +35,7 @@ def grouped_refits(
 
 def folds_for(pool: RatedPool) -> int:
     """Into how many folds groups are drawn."""
-    return FOLDS if len(pool) < MANY else FEWER_FOLDS
+    return FOLDS if len(pool) < MANY_TEXTS else FEWER_FOLDS
 
 
 def crossed(

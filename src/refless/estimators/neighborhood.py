@@ -74,12 +74,12 @@ class Neighborhood:
         self,
         texts: Sequence[str],
         rule: Rule,
-        held: Exclusions | None,
+        exclusions: Exclusions | None,
         progress: Progress | None = None,
     ) -> tuple[FloatArray, IntArray]:
         """[texts] mean human rating of the neighbours, and how many there are."""
         human = self.human
-        work = Work(held=held, threads=rule.threads, progress=progress)
+        work = Work(held=exclusions, threads=rule.threads, progress=progress)
         counts, sums = self.prepared.neighbor_sums(
             texts, human.numerators, rule.tau, work
         )

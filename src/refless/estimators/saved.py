@@ -133,10 +133,10 @@ def _restored(facts: Facts, arrays: Arrays, threads: int | None) -> Saved:
     return Saved(estimator, facts.group)
 
 
-def _check_signature(made: str, now: str) -> None:
+def _check_signature(saved: str, current: str) -> None:
     """Raises ValueError if the same parameters mean something else by now."""
-    version = Signature.parse(made).get("v")
+    version = Signature.parse(saved).get("v")
     require(
         version == __version__, f"refless {version} made it, and this is {__version__}"
     )
-    require(made == now, f"it was made as {made}, and would now be {now}")
+    require(saved == current, f"it was made as {saved}, and would now be {current}")

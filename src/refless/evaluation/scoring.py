@@ -169,9 +169,10 @@ def scored(
     def mean_of(rows: IntArray) -> Mean:
         defined = rows[~np.isnan(estimates.values[rows])]
         values = estimates.values[defined]
-        sources = [labels[i] for i in defined] if labels else []
-        counts = Counter(names[i] for i in defined) if names else Counter()
-        shares = {name: n / len(defined) for name, n in counts.items()}
+        n = len(defined)
+        sources = picked(labels, defined)
+        counts = Counter(picked(names, defined))
+        shares = {name: count / n for name, count in counts.items()}
         new = [shares[name] for name in shares if name and name not in errors.systems]
         known_sources = bool(sources) and rated.issuperset(sources)
         held_out = near if known_sources and len(near.values) else apart
@@ -179,7 +180,6 @@ def scored(
         together = replace(together, estimates=0.0) if these else together
         rng = np.random.default_rng(seed)
         ends = mean_interval(values, held_out.values, rng, resamples, together=together)
-        n = len(values)
         mean = float(np.sort(values).mean()) + together.shift if n else math.nan
         mean, low, high = np.clip((mean, *ends), *errors.ends).tolist()
         return Mean(mean=mean, mean_interval=(low, high), n=len(rows), n_scored=n)

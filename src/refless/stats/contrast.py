@@ -50,16 +50,14 @@ def mean_of(
     unit: IntArray,
     *,
     scale: Interval | None = None,
-    mass: FloatArray | None = None,
 ) -> Answer:
     """The mean of values [n], NaN among them left out, with its 95 % interval.
 
     Args:
         values: [n]; unit: [n] what was drawn as a whole.
         scale: lowest and highest value that there can be, if it is known.
-        mass: [n] what each counts; None for alike.
     """
-    return contrast(Sample.of(values, unit, mass=mass), scale=scale).alone
+    return contrast(Sample.of(values, unit), scale=scale).alone
 
 
 def contrast(

@@ -53,9 +53,7 @@ def permutation_p(
     return (1 + reached) / (1 + permutations)
 
 
-def exchange_p(
-    turns: FloatArray, counts: IntArray, clusters: IntArray, seed: int = 0
-) -> float:
+def exchange_p(turns: FloatArray, counts: IntArray, clusters: IntArray) -> float:
     """Two-sided p-value of a sum over rows, if all turns of a row were as likely as what was seen.
 
     Turns are what would have been seen if another had had the place: each annotator's gain beside a
@@ -64,12 +62,12 @@ def exchange_p(
 
     Args:
         turns: [n, k] of each row, the last one seen; counts: [n] turns of it, which come last.
-        clusters: [n] labels of rows that belong together; seed: of the draws.
+        clusters: [n] labels of rows that belong together.
     """
     codes = codes_of(clusters)
     groups = int(codes.max(initial=-1)) + 1
     last = turns.shape[1] * np.arange(1, len(turns) + 1) - 1
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     block = max(1, CELLS // max(len(turns), 1))
     observed = float(turns[:, -1].sum())
     slack = TIE * float(np.abs(turns).sum())

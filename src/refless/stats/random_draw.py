@@ -66,7 +66,7 @@ class DrawnRows:
         )
 
 
-def draw_p(rows: DrawnRows, seed: int = 0) -> dict[str, float]:
+def draw_p(rows: DrawnRows) -> dict[str, float]:
     """The p-value of each column, by name, corrected for their number.
 
     By the largest of all standardised statistics (Westfall & Young 1993), so the smallest of these
@@ -75,10 +75,9 @@ def draw_p(rows: DrawnRows, seed: int = 0) -> dict[str, float]:
 
     Args:
         rows: in any order; columns in any order; levels with any numbers.
-        seed: of the draws.
     """
     rows = _canonical(rows)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     if len(rows.drawn) > MOST_ROWS:
         rows = _thinned(rows, rng)
     observed = rows.drawn[None, :].astype(np.float64)

@@ -17,12 +17,6 @@ MOST_RATERS = 200  # by whom severity is told
 LINKED = 1e-9  # of the largest root of the design: less is rounding
 
 
-def krippendorff(ratings: FloatArray, level: Level = "interval") -> float:
-    """Krippendorff's alpha of a table of ratings: see `alpha`."""
-    text, rater = np.nonzero(~np.isnan(ratings.T))
-    return alpha(text, ratings[rater, text], level)
-
-
 def alpha(text: IntArray, values: FloatArray, level: Level = "interval") -> float:
     """Krippendorff's alpha: 1 is agreement, 0 what chance gives (Krippendorff 2011).
 

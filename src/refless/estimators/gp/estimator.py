@@ -196,13 +196,9 @@ class GaussianProcess(Parameters, Estimator):
         if not models.exact:
             columns = np.stack([estimates.values, cut(apart, every)])
             return estimates, CrossValidated(columns)
-        without_group = np.array(
-            [cut(column, every) for column in models.tuned(groups)]
-        )
-        without_block = np.array(
-            [cut(column, every) for column in models.tuned(blocks)]
-        )
-        tuned = np.stack([without_group, without_block], axis=1)
+        without_group = [*models.tuned(groups)]
+        without_block = [*models.tuned(blocks)]
+        tuned = cut(np.stack([without_group, without_block], axis=1), every)
         cross_validated = CrossValidated.of(among, groups, blocks)
         return estimates, replace(cross_validated, tuned=tuned)
 

@@ -104,7 +104,7 @@ class _Dense:
         return np.ones(len(points))
 
 
-class _Same(_Dense):
+class _Equality(_Dense):
     """1 for texts of one system, 0 for others: what a system adds to all of its texts."""
 
     def between(self, points: Points, anchors: Points) -> FloatArray:
@@ -271,7 +271,7 @@ def learned(
 def _dense(name: str, inputs: KernelInputs) -> LearnedKernel:
     """The kernel of a column of `inputs`."""
     if name == "system":
-        return _Same(name)
+        return _Equality(name)
     if name in {"meaning", "source_meaning"}:
         return _Vectors.of(name, inputs)
     numbers = inputs.columns[name]

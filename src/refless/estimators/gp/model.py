@@ -88,10 +88,9 @@ def conditioned(data: Data, amplitudes: Amplitudes) -> Posterior:
     """The process given all ratings."""
     n = len(data.y)
     covariance = Covariance.of(data.kernels, amplitudes.weights, data.points, n)
-    among = covariance.between(data.points, n)
-    return Posterior(
-        amplitudes, covariance, exact(among, data.noise + amplitudes.nugget, data.y)
-    )
+    kernel = covariance.between(data.points, n)
+    noise = data.noise + amplitudes.nugget
+    return Posterior(amplitudes, covariance, exact(kernel, noise, data.y))
 
 
 def _bytes_of_rows(column: FloatArray | IntArray) -> list[bytes]:
