@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from refless.stats.raters import Severity, icc, krippendorff, of_mean, severity
+from refless.stats.raters import Severity, alpha, icc, of_mean, severity
 
 NAN = np.nan
 FOUR_OBSERVERS = (
@@ -31,6 +31,12 @@ SHROUT_FLEISS = np.array(  # Shrout and Fleiss (1979), table 2: 6 targets by 4 j
         [6, 2, 4, 7],
     ]
 ).T.astype(float)
+
+
+def krippendorff(ratings, level="interval"):
+    """Krippendorff's alpha of [raters, texts], NaN where there is no rating."""
+    text, rater = np.nonzero(~np.isnan(ratings.T))
+    return alpha(text, ratings[rater, text], level)
 
 
 @pytest.mark.parametrize(

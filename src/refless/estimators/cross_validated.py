@@ -45,13 +45,14 @@ class CrossValidated:
             order: [n] that order, so that no sum depends on the rows'; by default as it is.
         """
         n = len(groups)
-        taken = np.arange(n) if order is None else order
-        place = np.argsort(taken)
+        if order is None:
+            order = np.arange(n)
+        place = np.argsort(order)
 
         def without(rows: IntArray) -> FloatArray:
             inside = np.sort(place[rows])
             estimates_by = within(inside)
-            back = taken[inside]
+            back = order[inside]
             estimates = np.full((2, n), np.nan)
             for column, labels in zip(estimates, (groups, blocks), strict=True):
                 column[back] = estimates_by(labels[back])

@@ -11,7 +11,7 @@ from refless.registry.arrays import IntArray
 
 FOLDS = 10
 FEWER_FOLDS = 5
-MANY = 300  # rated texts, from which on fewer folds will do
+MANY_TEXTS = 300  # rated texts, from which on fewer folds will do
 
 
 def grouped_refits(
@@ -35,7 +35,7 @@ def grouped_refits(
 
 def folds_for(pool: RatedPool) -> int:
     """Into how many folds groups are drawn."""
-    return FOLDS if len(pool) < MANY else FEWER_FOLDS
+    return FOLDS if len(pool) < MANY_TEXTS else FEWER_FOLDS
 
 
 def crossed(
@@ -64,16 +64,13 @@ def crossed(
     folds = folds_for(pool)
     rated = {*labels}.intersection(rated_labels)
     fold = dict[str, int]()
-    for groups in (
-        sorted(rated),
-        sorted({*labels} - rated),
-    ):  # whatever the order of rows
+    unrated = {*labels} - rated
+    for groups in (sorted(rated), sorted(unrated)):  # whatever the order of rows
         numbers = rng.permutation(len(groups)) % folds
         fold |= dict(zip(groups, numbers.tolist(), strict=True))
     judged = np.array([fold[label] for label in labels], dtype=np.int64)
-    rated_folds = np.array(
-        [fold.get(label, -1) for label in rated_labels], dtype=np.int64
-    )
+    of_rated = [fold.get(label, -1) for label in rated_labels]
+    rated_folds = np.array(of_rated, dtype=np.int64)
     return _crossed(estimator, pool, rated_folds, outputs, judged)
 
 

@@ -12,7 +12,7 @@ from refless.registry.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one thing that an estimator looks at adds to an estimate."""
+    """The part of an estimate that one property of texts adds."""
 
     name: str  # for people
     addition: float  # in units of the estimate
@@ -61,14 +61,16 @@ class Explanation:
         """The same in the raters' units; unchanged without a scale."""
         low, high = scale or (0.0, 1.0)
         size = high - low
-        names = ("estimate", "low", "high", "mean")
+        parts = [Part(part.name, part.addition * size) for part in self.parts]
+        neighbors = [replace(n, rating=n.rating * size + low) for n in self.neighbors]
         return replace(
             self,
-            **{name: getattr(self, name) * size + low for name in names},
-            parts=tuple(Part(part.name, part.addition * size) for part in self.parts),
-            neighbors=tuple(
-                replace(n, rating=n.rating * size + low) for n in self.neighbors
-            ),
+            estimate=self.estimate * size + low,
+            low=self.low * size + low,
+            high=self.high * size + low,
+            mean=self.mean * size + low,
+            parts=tuple(parts),
+            neighbors=tuple(neighbors),
         )
 
 
@@ -87,15 +89,18 @@ def evidence(
         shared: what a rated text has in common with the output.
     """
     counts = np.bincount(rated.ratings.text, minlength=len(rated))
-    return tuple(
-        Neighbor(
-            id=rated.ids[i],
-            text=rated.texts[i],
-            rating=float(rated.human[i]),
-            similarity=float(similarity),
-            share=float(share),
-            shared=shared(rated.texts[i]),
-            n_ratings=int(counts[i]),
+    neighbors = []
+    for i, similarity, share in zip(rows, similarities, shares, strict=True):
+        text = rated.texts[i]
+        neighbors.append(
+            Neighbor(
+                id=rated.ids[i],
+                text=text,
+                rating=float(rated.human[i]),
+                similarity=float(similarity),
+                share=float(share),
+                shared=shared(text),
+                n_ratings=int(counts[i]),
+            )
         )
-        for i, similarity, share in zip(rows, similarities, shares, strict=True)
-    )
+    return tuple(neighbors)

@@ -1,4 +1,4 @@
-"""Which rated texts go together: groups, folds of whole groups, drawn parts; copies stay whole."""
+"""Groups of rated texts, folds of whole groups, drawn parts; copies stay together."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def folds_of(groups: IntArray, folds: int) -> IntArray:
     """[n] fold of each row; groups stay whole and are drawn in the order of rows, not of labels."""
     _, first, codes = np.unique(groups, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))
-    return np.asarray(_drawn_folds(len(first), folds)[rank[codes]])
+    return _drawn_folds(len(first), folds)[rank[codes]]
 
 
 def _drawn_folds(n: int, folds: int, seed: int | tuple[int, ...] = 2) -> IntArray:
     """[n] fold of each group."""
-    return np.asarray(np.random.default_rng(seed).permutation(n) % folds)
+    return np.random.default_rng(seed).permutation(n) % folds
 
 
 def whole(copies: IntArray, size: int, rng: np.random.Generator) -> IntArray:
@@ -69,9 +69,8 @@ def whole(copies: IntArray, size: int, rng: np.random.Generator) -> IntArray:
     chosen = np.zeros(len(sizes), dtype=np.bool_)
     room = size
     first = rng.choice(len(sizes), min(size, len(sizes)), replace=False)
-    later = rng.permutation(
-        np.setdiff1d(np.arange(len(sizes)), first)
-    )  # if copies leave room
+    # if copies leave room
+    later = rng.permutation(np.setdiff1d(np.arange(len(sizes)), first))
     for text in (*first.tolist(), *later.tolist()):
         if sizes[text] <= room:
             room = room - int(sizes[text])

@@ -1,4 +1,4 @@
-"""What estimators are given: pools, outputs, texts, or anything with a column `text`."""
+"""Inputs of estimators: pools, outputs, texts, or anything with a column `text`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -67,7 +67,7 @@ def columns_in(rows: Given) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str
     return _strings(rows["text"], "text"), sources, systems
 
 
-def _strings(column: Any, what: str, missing: str | None = None) -> tuple[str, ...]:  # noqa: ANN401 - of any library
+def _strings(column: Any, role: str, missing: str | None = None) -> tuple[str, ...]:  # noqa: ANN401 - of any library
     entries = tuple(column.to_pylist() if hasattr(column, "to_pylist") else column)
     if missing is not None:
         entries = tuple(
@@ -75,5 +75,5 @@ def _strings(column: Any, what: str, missing: str | None = None) -> tuple[str, .
         )
     for number, entry in enumerate(entries, 1):
         if not isinstance(entry, str):
-            raise UsageError(f"{what} {number} is not a string: {entry!r}")
+            raise UsageError(f"{role} {number} is not a string: {entry!r}")
     return entries

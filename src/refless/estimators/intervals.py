@@ -1,4 +1,4 @@
-"""How far ratings lie from estimates: held-out errors, and the intervals made of them."""
+"""Held-out errors of estimates, and the intervals made of them."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ FEWEST_SOURCES = 20  # rated sources that tell well how far estimates for others
 
 
 def held_out_ways(rated: RatedPool, labels: Sequence[str]) -> dict[str, IntArray]:
-    """What is left out together to measure errors, by the name that `Residuals` has for it.
+    """The groups left out together to measure errors, by the name that `Residuals` has for each.
 
     Outputs on new sources err as texts that are left out with their source (or what `labels` say).
     Outputs on sources that are rated already err as texts that are left out alone. Outputs of other
@@ -58,9 +58,8 @@ def half_widths(
     scores = standardized or errors
     radius = np.full(len(outputs), np.nan)
     if len(scores):
-        radius[:] = conformal_radius(scores.values) * width(
-            scores.values, scores.sources
-        )
+        wide = width(scores.values, scores.sources)
+        radius[:] = conformal_radius(scores.values) * wide
     if len(scores.alone):
         rated = {*scores.sources} - {""}
         alone = scores.alone[~np.isnan(scores.alone)]
@@ -88,11 +87,15 @@ def residuals_in(
     )
 
 
+def bad_rows(outputs: Outputs) -> BoolArray:
+    """[n] whether a row could not be read."""
+    return np.array(outputs.bad or [False] * len(outputs), dtype=np.bool_)
+
+
 def reasons_of(cases: Sequence[tuple[Reason, BoolArray]]) -> tuple[Reason, ...]:
     """[n] the first reason that holds for each output, "" if none does."""
-    first = np.select(
-        [holds for _, holds in cases], range(len(cases)), default=len(cases)
-    )
+    masks = [mask for _, mask in cases]
+    first = np.select(masks, range(len(cases)), default=len(cases))
     names: tuple[Reason, ...] = (*(name for name, _ in cases), "")
     return tuple(names[i] for i in first)
 
@@ -116,18 +119,14 @@ def estimates_of(
         sd: [n] standard deviations.
     """
     ends = ends_of(scale)
-    reasons = reasons or tuple(
-        "too-few" if missing else "" for missing in np.isnan(values)
-    )
+    reasons = reasons or reasons_of([("too-few", np.isnan(values))])
     undefined = np.array([reason != "" for reason in reasons], dtype=np.bool_)
     values = np.where(undefined, np.nan, values)
     return Estimates(
         ids=texts.ids,
         values=values,
         reasons=reasons,
-        support=np.broadcast_to(
-            np.asarray(support, dtype=np.int64), len(values)
-        ).copy(),
+        support=np.zeros(len(values), dtype=np.int64) + support,
         low=np.clip(values - widths, *ends),
         high=np.clip(values + widths, *ends),
         sd=np.zeros(0) if sd is None else np.where(undefined, np.nan, sd),

@@ -16,7 +16,7 @@ from refless.data.human import ExactRatings, exact_ratings, scaled
 from refless.data.records import Neighbor, Outputs, RatedPool, Reason, Residuals
 from refless.estimators.cross_validated import Within
 from refless.estimators.explanation import evidence
-from refless.estimators.intervals import reasons_of
+from refless.estimators.intervals import bad_rows, reasons_of
 from refless.loops import Loops
 from refless.metrics.kernels.dense import Dense
 from refless.metrics.matching import Exclusions, Work
@@ -30,7 +30,7 @@ ROUNDING = 1e-9  # b |S| is real-valued: 0.57 * 100 admits 57
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Who is a neighbour, and how many are enough and not too many.
+    """The rule for neighbours: their likeness, the fewest and the most.
 
     Attributes:
         tau: least similarity; least, most: a and b.
@@ -45,7 +45,7 @@ class Rule:
     def admits(self, support: IntArray, sizes: IntArray) -> BoolArray:
         """[n] whether so many neighbours out of so many rated texts give an estimate."""
         enough = support >= max(1, self.least)
-        return np.asarray(enough & (support <= self.most * sizes + ROUNDING))
+        return enough & (support <= self.most * sizes + ROUNDING)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,12 +74,12 @@ class Neighborhood:
         self,
         texts: Sequence[str],
         rule: Rule,
-        held: Exclusions | None,
+        exclusions: Exclusions | None,
         progress: Progress | None = None,
     ) -> tuple[FloatArray, IntArray]:
         """[texts] mean human rating of the neighbours, and how many there are."""
         human = self.human
-        work = Work(held=held, threads=rule.threads, progress=progress)
+        work = Work(held=exclusions, threads=rule.threads, progress=progress)
         counts, sums = self.prepared.neighbor_sums(
             texts, human.numerators, rule.tau, work
         )
@@ -91,10 +91,7 @@ class Neighborhood:
         """[n] why there is no estimate out of so many neighbours among so many rated texts."""
         lengths = self.prepared.lengths(outputs.texts)
         rules: tuple[tuple[Reason, BoolArray], ...] = (
-            (
-                "bad-row",
-                np.array(outputs.bad or [False] * len(outputs), dtype=np.bool_),
-            ),
+            ("bad-row", bad_rows(outputs)),
             ("empty", lengths == 0),
             ("too-short", lengths < self.prepared.least),
             ("too-few", support < max(1, rule.least)),
@@ -109,15 +106,10 @@ class Neighborhood:
         rated = self.rated
         inside = np.flatnonzero(row >= max(rule.tau - loops.SLACK, 0.0))
         ids = np.array([rated.ids[i] for i in inside], dtype=object)
-        best = (
-            inside[np.lexsort((ids.astype(str), -row[inside]))]
-            if len(inside)
-            else inside
-        )
+        rows = inside[np.lexsort((ids.astype(str), -row[inside]))][:most]
         shared = partial(self.prepared.shared, text)
-        kept = best[:most]
-        share = np.full(len(kept), 1.0 / max(1, len(best)))
-        return evidence(rated, kept, row[kept], share, shared)
+        share = np.full(len(rows), 1.0 / max(1, len(inside)))
+        return evidence(rated, rows, row[rows], share, shared)
 
     def among_themselves(self, rule: Rule) -> Within:
         """Rows of the rated texts -> held-out estimates, out of one table of similarities."""
@@ -133,12 +125,15 @@ class Neighborhood:
             ratings = exact.numerators[rows].astype(np.float64)
 
             def predict(groups: IntArray) -> FloatArray:
-                others = close & (groups[:, None] != groups)
-                support = others.sum(axis=1)
-                of_group = np.unique(groups, return_inverse=True, return_counts=True)
-                sizes = len(rows) - of_group[2][of_group[1]]
+                outside = close & (groups[:, None] != groups)
+                support = outside.sum(axis=1)
+                _, codes, counts = np.unique(
+                    groups, return_inverse=True, return_counts=True
+                )
+                sizes = len(rows) - counts[codes]
+                denominators = support * float(exact.denominator)
                 with np.errstate(invalid="ignore", divide="ignore"):
-                    means = others @ ratings / (support * float(exact.denominator))
+                    means = outside @ ratings / denominators
                 admitted = rule.admits(support, sizes)
                 return np.where(admitted, scaled(means, self.rated.scale), np.nan)
 

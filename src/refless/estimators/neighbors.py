@@ -86,7 +86,7 @@ class BLEUNeighbors(Estimator):
         return kernel_of(self.kernel)
 
     def rule(self) -> Rule:
-        """Who is a neighbour, by the parameters."""
+        """The rule for neighbours, by the parameters."""
         return Rule(
             tau=self.threshold,
             least=self.min_neighbors,
@@ -157,7 +157,8 @@ class BLEUNeighbors(Estimator):
         rule = self.rule()
         sizes = np.full(len(outputs), len(state.rated))
         means, counts = state.means(outputs.texts, rule, hidden, self.progress)
-        sizes = sizes if hidden is None else sizes - hidden.sizes()
+        if hidden is not None:
+            sizes -= hidden.sizes()
         reasons = state.reasons(outputs, rule, counts, sizes)
         defined = [reason == "" for reason in reasons]
         return np.where(defined, means, np.nan), counts, reasons
@@ -171,17 +172,15 @@ class BLEUNeighbors(Estimator):
         state: Neighborhood = self._state()
         if key not in state.residuals:
             rated = state.rated
-            labels = self._labels(state.rated)
-            rows = whole(
-                copies_in_order(rated), CALIBRATION_TEXTS, np.random.default_rng(0)
-            )
+            labels = self._labels(rated)
+            rng = np.random.default_rng(0)
+            rows = whole(copies_in_order(rated), CALIBRATION_TEXTS, rng)
             texts = rated.take(rows)
             errors = {}
             for way, groups in held_out_ways(rated, labels).items():
                 hidden = hold_out(groups[rows], groups)
-                errors[way] = (
-                    texts.human - self._matched(state, as_outputs(texts), hidden)[0]
-                )
+                values, _, _ = self._matched(state, as_outputs(texts), hidden)
+                errors[way] = texts.human - values
             state.residuals[key] = residuals_in(texts, picked(labels, rows), **errors)
         return state.residuals[key]
 
@@ -206,7 +205,7 @@ class BLEUNeighbors(Estimator):
     def cross_validated(
         self, pool: RatedPool, groups: IntArray, blocks: IntArray
     ) -> tuple[Estimates, CrossValidated]:
-        """As of every scorer, out of one table of similarities."""
+        """The cross-validation of every scorer, out of one table of similarities."""
         estimates = self.held_out(pool, groups)
         order = canonical_order(pool, groups)
         within = self.within(pool.take(order))
@@ -238,8 +237,6 @@ class BLEUNeighbors(Estimator):
         if pool is not None:
             signed = self._with_pool(signed, pool)
         elif self._fitted is not None:
-            neighborhood: Neighborhood = self._fitted.learned
-            signed = self._with_pool(
-                signed, neighborhood.rated, neighborhood.fingerprint
-            )
+            state: Neighborhood = self._fitted.learned
+            signed = self._with_pool(signed, state.rated, state.fingerprint)
         return signed.plus(v=__version__)

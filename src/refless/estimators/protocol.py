@@ -1,4 +1,4 @@
-"""What every estimator offers, in the way of scikit-learn."""
+"""The contract of every estimator, in the way of scikit-learn."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ FOLDS = About("folds of held-out evaluation", at_least=2)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fitted:
-    """What was learned, the parameters that went into it, and the rated texts as given."""
+    """A fitted state, the parameters that went into it, and the rated texts as given."""
 
     learned: Any  # one frozen object
     parameters: object
@@ -39,7 +39,7 @@ class _Fitted:
 
 
 class ErrorCovariance(NamedTuple):
-    """How far the errors of estimates go together, in squared units of the human rating.
+    """The covariance of errors of estimates, in squared units of the human rating.
 
     Attributes:
         covariance: [n, n] of what the outputs' ratings have in common with others'.
@@ -104,7 +104,7 @@ class Estimator(ABC):
         return self
 
     def learned(self) -> tuple[dict[str, object], Arrays]:
-        """What a saved file contains beside the rated texts: facts for JSON, arrays.
+        """The content of a saved file beside the rated texts: facts for JSON, arrays.
 
         Nothing if it is quickly learned anew, as here.
 
@@ -121,7 +121,7 @@ class Estimator(ABC):
         facts: Mapping[str, Any],
         arrays: Mapping[str, Array],
     ) -> Self:
-        """As `fit`, by what `learned` gave of these rated texts.
+        """Restores a fitted estimator from what `learned` gave of these rated texts.
 
         Args:
             pool: in canonical order; labels: [n] as the groups of `fit`, or ().
@@ -141,7 +141,7 @@ class Estimator(ABC):
         facts: Mapping[str, Any],
         arrays: Mapping[str, Array],
     ) -> object:
-        """What `_learn` gives."""
+        """The state that `_learn` gives."""
         require(not facts and not arrays, "it contains more than there is to learn")
         return self._learn(pool)
 
@@ -171,7 +171,7 @@ class Estimator(ABC):
 
     @abstractmethod
     def _learn(self, pool: RatedPool) -> object:
-        """What is learned from rated texts, with the texts in use as `rated`."""
+        """The state learned from rated texts, with the texts in use as `rated`."""
 
     @property
     def rated(self) -> RatedPool:
@@ -180,13 +180,13 @@ class Estimator(ABC):
         return pool
 
     def drawn(self, pool: RatedPool) -> RatedPool:
-        """What `rated` would be if fitted to this pool."""
+        """The texts that would be `rated` if fitted to this pool."""
         return pool.take(canonical_order(pool))
 
     @property
     @abstractmethod
     def title(self) -> str:
-        """What people call it."""
+        """The name for people."""
 
     @abstractmethod
     def estimate(self, X: Outputs | Given) -> Estimates:  # noqa: N803 - scikit-learn's name
@@ -251,7 +251,7 @@ class Estimator(ABC):
         outputs: Outputs,  # noqa: ARG002 - of those that know
         doubt: int = 0,  # noqa: ARG002
     ) -> ErrorCovariance | None:
-        """How far the errors of estimates for these outputs go together; None where unknown.
+        """The covariance of errors of estimates for these outputs; None where unknown.
 
         Args:
             outputs: the texts.
@@ -305,7 +305,7 @@ class Estimator(ABC):
         return spearman(human[defined], values[defined])
 
     def _state(self) -> Any:  # noqa: ANN401 - what `_learn` of the same class gave
-        """What was learned; UsageError before `fit`, or after a parameter of it was changed."""
+        """The learned state; UsageError before `fit`, or after a parameter of it was changed."""
         if self._fitted is None:
             raise UsageError("fit a rated pool first")
         if self._fitted.parameters != self._learned_with():

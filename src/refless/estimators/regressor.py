@@ -53,7 +53,7 @@ class PointEstimator(Estimator):
 
     @abstractmethod
     def _model(self, rated: RatedPool) -> Any:  # noqa: ANN401 - the subclass's own
-        """What is needed of rated texts."""
+        """The model of rated texts."""
 
     @abstractmethod
     def _values(self, model: Any, outputs: Outputs) -> FloatArray:  # noqa: ANN401 - as above
@@ -112,9 +112,10 @@ class PointEstimator(Estimator):
         learned: LearnedTexts = self._state()
         if not learned.errors:
             rated = learned.rated
-            ways = held_out_ways(rated, labels := self._labels(rated))
+            labels = self._labels(rated)
             errors = {
-                way: rated.human - self._crossed(rated, ways[way]) for way in ways
+                way: rated.human - self._crossed(rated, groups)
+                for way, groups in held_out_ways(rated, labels).items()
             }
             learned.errors.append(residuals_in(rated, labels, **errors))
         return learned.errors[0]
@@ -145,7 +146,7 @@ class Regressor(PointEstimator):
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """The name for people."""
         return self.label
 
     def _model(self, rated: RatedPool) -> Any:  # noqa: ANN401 - a copy

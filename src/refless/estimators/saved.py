@@ -32,7 +32,7 @@ GROUPS = f"{PREFIX}groups"
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file says of its estimator, in JSON."""
+    """The facts that a file has of its estimator, in JSON."""
 
     estimator: str
     signature: str
@@ -133,10 +133,10 @@ def _restored(facts: Facts, arrays: Arrays, threads: int | None) -> Saved:
     return Saved(estimator, facts.group)
 
 
-def _check_signature(made: str, now: str) -> None:
+def _check_signature(saved: str, current: str) -> None:
     """Raises ValueError if the same parameters mean something else by now."""
-    version = Signature.parse(made).get("v")
+    version = Signature.parse(saved).get("v")
     require(
         version == __version__, f"refless {version} made it, and this is {__version__}"
     )
-    require(made == now, f"it was made as {made}, and would now be {now}")
+    require(saved == current, f"it was made as {saved}, and would now be {current}")

@@ -53,7 +53,7 @@ class Annotators:
 
     @property
     def n(self) -> int:
-        """How many annotators."""
+        """The number of annotators."""
         return len(self.names)
 
 
@@ -74,18 +74,18 @@ def annotators(pool: RatedPool, *, leave_out: bool = False) -> Annotators | None
         return None
     columns = _enough(everyone)
     values = {name: _values(columns, name) for name in (*ERRORS, *CORRELATIONS)}
-    defined = {name: column[~np.isnan(column)] for name, column in values.items()}
-    best = {name: np.min if name in ERRORS else np.max for name in values}
+    average: dict[str, float] = {}
+    best: dict[str, float] = {}
+    for name, column in values.items():
+        defined = column[~np.isnan(column)]
+        extreme = defined.min if name in ERRORS else defined.max
+        average[name] = float(defined.mean()) if len(defined) else math.nan
+        best[name] = float(extreme()) if len(defined) else math.nan
     return Annotators(
         names=tuple(column.name for column in columns),
         values=values,
-        average={
-            name: float(c.mean()) if len(c) else math.nan for name, c in defined.items()
-        },
-        best={
-            name: best[name](c).item() if len(c) else math.nan
-            for name, c in defined.items()
-        },
+        average=average,
+        best=best,
         n_few=len(everyone) - len(columns),
     )
 
@@ -122,10 +122,10 @@ def _without_own(pool: RatedPool, who: IntArray, text: IntArray) -> FloatArray:
     order = np.argsort(ratings.text, kind="stable")
     counts = np.bincount(ratings.text, minlength=len(pool))
     starts = np.cumsum(counts) - counts
-    cell = np.repeat(np.arange(len(who)), counts[text])
-    place = np.arange(len(cell)) - np.repeat(
-        np.cumsum(counts[text]) - counts[text], counts[text]
-    )
+    repeats = counts[text]
+    cell = np.repeat(np.arange(len(who)), repeats)
+    firsts = np.cumsum(repeats) - repeats
+    place = np.arange(len(cell)) - np.repeat(firsts, repeats)
     rating = order[starts[text[cell]] + place]
     foreign = ratings.annotator[rating] != who[cell]
     rated, number = np.unique(cell[foreign], return_inverse=True)
@@ -157,9 +157,8 @@ def over_annotators(values: FloatArray, seed: int = 0) -> Interval:
     values = np.sort(values[~np.isnan(values)])
     if len(values) < 2:
         return UNDEFINED
-    drawn = np.random.default_rng(seed).integers(
-        len(values), size=(RESAMPLES, len(values))
-    )
+    n = len(values)
+    drawn = np.random.default_rng(seed).integers(n, size=(RESAMPLES, n))
     return percentile_interval(values[drawn].mean(axis=1))
 
 
@@ -208,11 +207,12 @@ def versus_annotators(
     spearman = table[0, 0]
     both = spearman[~np.isnan(spearman).any(axis=1)]
     average = both.mean(axis=0) if len(both) else np.full(2, np.nan)
+    annotator_interval = UNDEFINED
+    if len(both) > 2:
+        annotator_interval = over_annotators(both[:, 0], seed)
     return VersusAnnotators(
         annotator=float(average[0]),
-        annotator_interval=over_annotators(both[:, 0], seed)
-        if len(both) > 2
-        else UNDEFINED,
+        annotator_interval=annotator_interval,
         estimator=float(average[1]),
         difference_interval=_gap_interval(table[..., 1] - table[..., 0]),
     )
@@ -220,13 +220,12 @@ def versus_annotators(
 
 def _estimated(columns: list[Column], scored: BoolArray) -> list[Column]:
     """The columns of annotators with enough texts that have an estimate."""
-    kept = [(column, scored[column.rows]) for column in columns]
-    several = [
-        Column(name, rows[mask], human[mask], scores[mask])
-        for (name, rows, human, scores), mask in kept
-        if mask.sum() >= 2
-    ]
-    return _enough(several)
+    estimated = []
+    for name, rows, human, scores in columns:
+        mask = scored[rows]
+        if mask.sum() >= 2:
+            estimated.append(Column(name, rows[mask], human[mask], scores[mask]))
+    return _enough(estimated)
 
 
 def _ranked(column: FloatArray, blocks: IntArray) -> tuple[FloatArray, float]:
@@ -235,10 +234,10 @@ def _ranked(column: FloatArray, blocks: IntArray) -> tuple[FloatArray, float]:
     A place among m is nearer to chance than one among all: it correlates with that by the root of
     (m - 1) / (m + 1).
     """
-    known = ~np.isnan(column)
+    rows = np.flatnonzero(~np.isnan(column))
     places = np.full(len(column), np.nan)
-    places[known] = positions(column[known], blocks[known])
-    m = known.sum() / max(len(np.unique(blocks[known])), 1)
+    places[rows] = positions(column[rows], blocks[rows])
+    m = len(rows) / max(len(np.unique(blocks[rows])), 1)
     return places, math.sqrt((m + 1) / (m - 1)) if m > 1 else math.nan
 
 
@@ -257,14 +256,13 @@ def _gap_interval(gaps: FloatArray) -> Interval:
     n = gaps.shape[2]
     if not n:
         return UNDEFINED
-    known = ~np.isnan(gaps)
-    means = np.where(known, gaps, 0.0).sum(axis=2) / np.maximum(known.sum(axis=2), 1)
+    defined = ~np.isnan(gaps)
+    sums = np.where(defined, gaps, 0.0).sum(axis=2)
+    means = sums / np.maximum(defined.sum(axis=2), 1)
     errors = np.array([error_of(gaps[..., i]) for i in range(n)])
-    drawn = (
-        float(np.square(errors[~np.isnan(errors)]).sum()) / n
-    )  # of texts, in `between`
-    between = float(gaps[0, 0].var(ddof=1)) - drawn if n > 1 else 0.0
-    half = student(gaps.shape[1] - 2) * math.sqrt(
-        error_of(means) ** 2 + max(between, 0.0) / n
-    )
-    return max(float(means[0, 0]) - half, -2.0), min(float(means[0, 0]) + half, 2.0)
+    of_texts = float(np.square(errors[~np.isnan(errors)]).sum()) / n
+    between = float(gaps[0, 0].var(ddof=1)) - of_texts if n > 1 else 0.0
+    variance = error_of(means) ** 2 + max(between, 0.0) / n
+    half = student(gaps.shape[1] - 2) * math.sqrt(variance)
+    mean = float(means[0, 0])
+    return max(mean - half, -2.0), min(mean + half, 2.0)

@@ -1,4 +1,4 @@
-"""What estimators have to beat: a constant, a line on length, the system's name, a ridge on TF-IDF.
+"""Rivals of estimators: a constant, a line on length, the system's name, a ridge on TF-IDF.
 
 Each text is predicted from the ratings of the other groups alone.
 """
@@ -50,10 +50,8 @@ def baselines(
         CONSTANT: lambda rows: partial(mean_of_others, human[rows]),
     }
     codes = numbered(pool.systems, len(pool))
-    if (
-        len({*pool.systems}) > 1
-        and not np.isnan(label_means(human, codes, groups)).all()
-    ):
+    means = label_means(human, codes, groups)
+    if len({*pool.systems}) > 1 and not np.isnan(means).all():
         plain = {SYSTEM: partial(_label_only, codes, human), **plain}
     return methods | {
         name: CrossValidated.of(by, groups, blocks) for name, by in plain.items()
@@ -119,14 +117,14 @@ def tfidf_ridge(
     """
     order = canonical_order(pool)
     human = pool.human[order]
+    columns = [[pool.texts[i] for i in order]]
+    if sources:
+        columns.append([sources[i] for i in order])
     with single_threaded_blas():
-        rows = features(
-            *([column[i] for i in order] for column in (pool.texts, sources) if column)
-        )
-        whole = exact(
-            (rows @ rows.T).toarray(), np.ones(rows.shape[0]), human
-        ).precision()
-    return CrossValidated.of(partial(_among, whole), groups, blocks, order)
+        rows = features(*columns)
+        kernel = (rows @ rows.T).toarray()
+        precision = exact(kernel, np.ones(len(human)), human).precision()
+    return CrossValidated.of(partial(_among, precision), groups, blocks, order)
 
 
 def _among(precision: Precision, rows: IntArray) -> Callable[[IntArray], FloatArray]:
@@ -153,7 +151,8 @@ def tfidf(texts: Sequence[str]) -> scipy.sparse.csr_matrix:
             place.setdefault(word, len(place)) for word in WORDS.findall(text.lower())
         )
         words = np.fromiter(numbers, dtype=np.int64)
-        keys.append(np.concatenate([words, (words[:-1] + 1 << 32) + words[1:]]))
+        pairs = (words[:-1] + 1 << 32) + words[1:]
+        keys.append(np.concatenate([words, pairs]))
     names, columns = np.unique(np.concatenate(keys), return_inverse=True)
     starts = np.cumsum([*map(len, keys)])
     shape = (len(texts), len(names))
@@ -161,7 +160,8 @@ def tfidf(texts: Sequence[str]) -> scipy.sparse.csr_matrix:
         (np.ones(len(columns)), columns, starts), shape=shape
     )
     counts.sum_duplicates()
-    seen = np.bincount(counts.indices, minlength=shape[1])
-    counts.data *= (np.log((1 + len(texts)) / (1 + seen)) + 1)[counts.indices]
+    documents = np.bincount(counts.indices, minlength=shape[1])
+    rarity = np.log((1 + len(texts)) / (1 + documents)) + 1
+    counts.data *= rarity[counts.indices]
     lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
     return scipy.sparse.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ counts

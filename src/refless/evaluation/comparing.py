@@ -1,4 +1,4 @@
-"""Which system is better: ratings of few outputs, and estimates of all of them."""
+"""Comparisons of systems by ratings of few outputs, and estimates of all of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
+from operator import mul
 from typing import Literal
 
 import numpy as np
@@ -29,7 +30,7 @@ SURE = 0.05  # a p-value below this shows a difference
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """How much higher one system is rated than another.
+    """The difference of the mean ratings of two systems.
 
     Attributes:
         first, second: the systems; the difference is that of the second less that of the first.
@@ -196,11 +197,11 @@ def _ranked(
 ) -> Comparison:
     """The pairs with the systems, the best first."""
     standings = [_standing(table, field, errors, name, pairs) for name in order]
+    estimated = int((~np.isnan(field.estimates)).sum())
     return Comparison(
         standings=tuple(sorted(standings, key=_by_mean)),
         pairs=pairs,
-        coverage=float((~np.isnan(field.estimates)).sum())
-        / max(len(field.estimates), 1),
+        coverage=estimated / max(len(field.estimates), 1),
     )
 
 
@@ -228,10 +229,9 @@ def _pair(
     fewest = len(common) if paired else min(len(first), len(second))
     looks = _looks(field, fewest_rated, fewest)
     result, method, answer = _answered(table, field, errors, rows, names, looks)
-    units = [len(np.unique(table.unit[arm])) for arm in marked]
-    progress = progress_of(
-        [table.unit[arm] for arm in rows], [table.human[arm] for arm in rows]
-    )
+    independent = [len(np.unique(table.unit[arm])) for arm in marked]
+    units = [table.unit[arm] for arm in rows]
+    ratings = [table.human[arm] for arm in rows]
     pair = Pair(
         first=names[0],
         second=names[1],
@@ -240,12 +240,12 @@ def _pair(
         left_out=len(every) - len(common) if paired else 0,
         both_rated=both_rated,
         one_rated=len(rated[0] ^ rated[1]),
-        independent=(units[0], units[1]),
+        independent=(independent[0], independent[1]),
         powered=result,
         method=method,
         difference=answer,
         p_holm=answer.p,
-        progress=progress,
+        progress=progress_of(units, ratings),
         needed=None,
         chance=math.nan,
         item_wins=_item_wins(table, field, rows, looks),
@@ -253,14 +253,23 @@ def _pair(
     if result.apart:
         return pair
     prospects = _outlook(pair, errors, field, fewest_rated, fewest)
-    drawn = progress.common if progress.paired else sum(progress.every)
+    return _with_outlook(pair, prospects, field, looks, fewest_rated)
+
+
+def _with_outlook(
+    pair: Pair, prospects: Outlook, field: Field, looks: Looks | None, rated: int
+) -> Pair:
+    """The pair with the outlook for more ratings in items, and with the look it came at."""
+    progress = pair.progress
+    units = progress.common if progress.paired else sum(progress.every)
     needed = prospects.needed
     if needed is not None:
-        needed = math.ceil(needed * pair.items / drawn)
+        needed = math.ceil(needed * pair.items / units)
+    chance = prospects.chance
     look = None
     if field.plan is not None and looks is not None:
-        look = planned_look(answer, field.plan, looks, fewest_rated, prospects.chance)
-    return replace(pair, needed=needed, chance=prospects.chance, look=look)
+        look = planned_look(pair.difference, field.plan, looks, rated, chance)
+    return replace(pair, needed=needed, chance=chance, look=look)
 
 
 def _looks(field: Field, rated: int, items: int) -> Looks | None:
@@ -279,10 +288,10 @@ def _item_wins(
     table: EntryTable, field: Field, rows: Sequence[IntArray], looks: Looks | None
 ) -> ItemWins:
     """On how many items that both answered each of the two arms is rated higher."""
-    first, second = ({table.item[row]: row for row in arm.tolist()} for arm in rows)
-    common = sorted(first.keys() & second.keys())
-    before = np.array([first[item] for item in common], dtype=np.int64)
-    after = np.array([second[item] for item in common], dtype=np.int64)
+    items = [table.item[arm] for arm in rows]
+    _, first, second = np.intersect1d(items[0], items[1], return_indices=True)
+    before = rows[0][first]
+    after = rows[1][second]
     return item_wins(
         table.human[before],
         table.human[after],
@@ -349,26 +358,24 @@ def _expected(
     outside = _outside(errors)
     effects = group_effects(errors.values, errors.systems, outside.spread)
     shift = 0.0
-    known = 0.0
+    variance = 0.0
     unknown = []
     for sign, name in zip(signs, names, strict=True):
         if name in effects:
-            shift = shift + sign * effects[name].shift
-            known = known + effects[name].error ** 2
+            shift += sign * effects[name].shift
+            variance += effects[name].error ** 2
         else:
             unknown.append(sign)
     noise = float(np.var(errors.values)) * sum(1 / len(arm) for arm in rows)
     spread = sum(float(np.var(table.proxy[arm])) / len(arm) for arm in rows)
     spread = 0.0 if these else spread
-    error = math.sqrt(known + outside.error(unknown) ** 2 + noise + spread)
-    value = (
-        math.fsum(sign * mean for sign, mean in zip(signs, means, strict=True)) + shift
-    )
-    return Answer(value=value, error=error, freedom=NORMAL)
+    error = math.sqrt(variance + outside.error(unknown) ** 2 + noise + spread)
+    value = math.fsum(map(mul, signs, means))
+    return Answer(value=value + shift, error=error, freedom=NORMAL)
 
 
 def _outside(errors: Residuals) -> Unseen:
-    """How far systems are misjudged that no rated text is of."""
+    """The error to expect of systems that no rated text is of."""
     result = unseen(errors.afar, errors.values, errors.systems)
     if result.groups:
         return result
@@ -378,7 +385,7 @@ def _outside(errors: Residuals) -> Unseen:
 def _outlook(
     pair: Pair, errors: Residuals, field: Field, rated: int, items: int
 ) -> Outlook:
-    """What more ratings should show; by ratings if they tell the difference, else by errors.
+    """The outlook for more ratings; by ratings if they tell the difference, else by errors.
 
     Args:
         pair, errors, field: what is compared.
@@ -388,10 +395,8 @@ def _outlook(
     these = field.these
     today = pair.today(these=these)
     if today is not None and field.plan is not None:
-        to_the_end = field.plan.looks_to_the_end(
-            max(rated, 1), _population(field, rated, items)
-        )
-        last = to_the_end.last
+        population = _population(field, rated, items)
+        last = field.plan.looks_to_the_end(max(rated, 1), population).last
         progress = today.progress
         units = progress.done + progress.missing
         ahead = max(field.plan.planned - rated, 0) / items * units
@@ -420,12 +425,13 @@ def _standing(
     rated_items = len(np.unique(table.item[rows[~np.isnan(table.human[rows])]]))
     looks = _looks(field, rated_items, len(np.unique(table.item[rows])))
     _, method, answer = _answered(table, field, errors, [rows], [name], looks)
-    mine = [(pair, 1 if pair.second == name else -1) for pair in pairs if pair.shown]
-    mine = [(pair, sign) for pair, sign in mine if name in (pair.first, pair.second)]
-    below = sum(sign * pair.difference.value < 0 for pair, sign in mine)
-    above = len(mine) - below
+    significant = [pair for pair in pairs if pair.shown]
+    gaps = [pair.difference.value for pair in significant if pair.second == name]
+    gaps += [-pair.difference.value for pair in significant if pair.first == name]
+    below = sum(gap < 0 for gap in gaps)
+    above = len(gaps) - below
     members = [system == name for system in field.outputs.systems]
-    systems = len({system for pair in pairs for system in (pair.first, pair.second)})
+    systems = len({pair.first for pair in pairs} | {pair.second for pair in pairs})
     return Standing(
         name=name,
         outputs=sum(members),

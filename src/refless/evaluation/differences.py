@@ -35,7 +35,7 @@ def difference(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Difference:
-    """How far a measure of `first` lies above that of `second`, on the texts that both predict.
+    """A measure of `first` less that of `second`, on the texts that both predict.
 
     From a paired bootstrap. The order of rows does not matter.
 

@@ -13,7 +13,7 @@ import numpy as np
 from refless.data.human import canonical_order
 from refless.data.records import RatedPool
 from refless.evaluation.annotators import FEWEST
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes_of
 from refless.stats.corrections import holm
 from refless.stats.correlation import correlation_p, pearson, ranks
 
@@ -81,8 +81,8 @@ class _Slots:
     """Ratings of texts that have several.
 
     Attributes:
-        rating, text, who, time: [m]; mean, others, variance: [m] of the text's ratings, of those
-        but this one, and their variance.
+        rating, text, who, time: [m]; mean, variance: [m] of the text's ratings.
+        others_mean: [m] mean of the text's ratings but this one.
     """
 
     rating: FloatArray
@@ -90,12 +90,12 @@ class _Slots:
     who: IntArray
     time: FloatArray
     mean: FloatArray
-    others: FloatArray
+    others_mean: FloatArray
     variance: FloatArray
 
 
 def drift(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Drift:
-    """Who differs, and what changes over time.
+    """Differences of raters, and changes over time.
 
     Args:
         pool: the rated texts; estimates: [n] of each without its group, NaN where there is none.
@@ -129,15 +129,16 @@ def _slots(pool: RatedPool) -> _Slots:
     k = counts[text].astype(np.float64)
     mean = np.bincount(text, values, n)[text] / k
     variance = np.bincount(text, np.square(values - mean), n)[text] / k
+    times = np.full(len(order), np.nan)
+    if len(ratings.times):
+        times = ratings.times[order]
     return _Slots(
         rating=values,
         text=text,
         who=ratings.annotator[order],
-        time=ratings.times[order]
-        if len(ratings.times)
-        else np.full(len(order), np.nan),
+        time=times,
         mean=mean,
-        others=(k * mean - values) / (k - 1),
+        others_mean=(k * mean - values) / (k - 1),
         variance=variance,
     )
 
@@ -151,12 +152,11 @@ def _raters(pool: RatedPool, slots: _Slots) -> tuple[RaterDrift, ...]:
             raters.append(_rater(name, slots, rows, when[rows]))
     if len(raters) < 2:
         return ()
-    corrected = {
-        name: holm(np.array([getattr(rater, name) for rater in raters])).tolist()
-        for name in ("level_p", "follows_p", "drift_p")
-    }
+    level = holm(np.array([rater.level_p for rater in raters])).tolist()
+    follows = holm(np.array([rater.follows_p for rater in raters])).tolist()
+    drift = holm(np.array([rater.drift_p for rater in raters])).tolist()
     return tuple(
-        replace(rater, **{name: column[i] for name, column in corrected.items()})
+        replace(rater, level_p=level[i], follows_p=follows[i], drift_p=drift[i])
         for i, rater in enumerate(raters)
     )
 
@@ -165,28 +165,33 @@ def _rater(name: str, slots: _Slots, i: IntArray, when: FloatArray) -> RaterDrif
     """One rater's numbers, p-values uncorrected."""
     ratings = slots.rating[i]
     mean = slots.mean[i]
-    others = slots.others[i]
+    others_mean = slots.others_mean[i]
     off = ratings - mean
     variance = slots.variance[i]
     centred = mean - mean.mean()
     texts = float(np.square(centred).sum())
-    known = ~np.isnan(when)
-    place = when[known] - when[known].mean() if known.sum() >= FEWEST else np.zeros(0)
-    moved = off[known] if len(place) else place
-    below = float(np.square(place).sum())
-    varied = float((variance[known][: len(place)] * np.square(place)).sum())
+    follows = float((off * centred).sum())
+    follows_variance = float((variance * np.square(centred)).sum())
+    timed = np.flatnonzero(~np.isnan(when))
+    if len(timed) < FEWEST:
+        timed = timed[:0]
+    place = when[timed] - when[timed].mean() if len(timed) else when[timed]
+    change = float((off[timed] * place).sum())
+    change_variance = float((variance[timed] * np.square(place)).sum())
+    times = float(np.square(place).sum())
+    counts = np.unique(ratings, return_counts=True)[1]
     return RaterDrift(
         name=name,
         n=len(i),
-        level=float((ratings - others).mean()),
-        level_p=_two_sided(off.sum(), variance.sum()),
-        agreement=pearson(others, ratings),
-        follows=1 + float((off * centred).sum() / texts) if texts > 0 else math.nan,
-        follows_p=_below((off * centred).sum(), (variance * np.square(centred)).sum()),
+        level=float((ratings - others_mean).mean()),
+        level_p=_two_sided(float(off.sum()), float(variance.sum())),
+        agreement=pearson(others_mean, ratings),
+        follows=1 + follows / texts if texts > 0 else math.nan,
+        follows_p=_below(follows, follows_variance),
         spread=float(ratings.std(ddof=1)),
-        same=float(np.unique(ratings, return_counts=True)[1].max()) / len(i),
-        drift=float((moved * place).sum()) / below if below > 0 else math.nan,
-        drift_p=_two_sided((moved * place).sum(), varied),
+        same=float(counts.max()) / len(i),
+        drift=change / times if times > 0 else math.nan,
+        drift_p=_two_sided(change, change_variance),
     )
 
 
@@ -214,22 +219,22 @@ def _over_time(slots: _Slots) -> Trend | None:
     spread = slots.variance[rows] * np.where(k > 1, k / np.maximum(k - 1, 1), 1.0)
     top = float((off * place).sum())
     below = float((place * apart).sum())
-    p = _two_sided(
-        top, float((spread * np.square(np.where(k > 1, apart, place))).sum())
-    )
+    moves = np.where(k > 1, apart, place)
+    p = _two_sided(top, float((spread * np.square(moves)).sum()))
     return Trend(n=len(rows), change=top / below if below > 0 else math.nan, p=p)
 
 
 def _errors(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Trend | None:
     """Ratings less estimates against time, a group at a time."""
     ratings = pool.ratings
-    known = ~np.isnan(ratings.times)
-    counts = np.bincount(ratings.text[known], minlength=len(pool))
-    sums = np.bincount(ratings.text[known], ratings.times[known], len(pool))
+    timed = ~np.isnan(ratings.times)
+    text = ratings.text[timed]
+    counts = np.bincount(text, minlength=len(pool))
+    sums = np.bincount(text, ratings.times[timed], len(pool))
     rows = np.flatnonzero((counts > 0) & ~np.isnan(estimates))
     if len(rows) < EARLIEST:
         return None
-    codes = np.unique(groups[rows], return_inverse=True)[1]
+    codes = codes_of(groups[rows])
     errors = _means((pool.human - estimates)[rows], codes)
     when = _places(_means(sums[rows] / counts[rows], codes))
     order = np.lexsort((errors, when))  # sums do not depend on what groups are called
@@ -240,22 +245,22 @@ def _errors(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Trend |
     if math.isnan(r):
         return None
     change = r * float(errors.std()) / float(when.std())
-    return Trend(
-        n=len(rows), change=change, p=correlation_p(r, n) if n >= EARLIEST else math.nan
-    )
+    p = correlation_p(r, n) if n >= EARLIEST else math.nan
+    return Trend(n=len(rows), change=change, p=p)
 
 
 def _means(values: FloatArray, codes: IntArray) -> FloatArray:
     """[codes] mean of the values of each; summed in an order of their own."""
     order = np.lexsort((values, codes))
-    return np.asarray(
-        np.bincount(codes[order], values[order]) / np.maximum(np.bincount(codes), 1)
-    )
+    counts = np.maximum(np.bincount(codes), 1)
+    return np.bincount(codes[order], values[order]) / counts
 
 
 def _below(total: float, variance: float) -> float:
     """Chance of a sum as low, NaN where nothing varies."""
-    return math.erfc(-total / math.sqrt(2 * variance)) / 2 if variance > 0 else math.nan
+    if not variance > 0:
+        return math.nan
+    return math.erfc(-total / math.sqrt(2 * variance)) / 2
 
 
 def _two_sided(total: float, variance: float) -> float:

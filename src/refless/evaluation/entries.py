@@ -75,17 +75,16 @@ class EntryTable:
         """The outputs of one system for one item as one entry."""
         outputs = field.outputs
         items = outputs.items if field.design.paired else _apart(field)
-        known = field.estimates[~np.isnan(field.estimates)]
-        middle = float(np.sort(known).mean()) if len(known) else 0.0
+        defined = field.estimates[~np.isnan(field.estimates)]
+        middle = float(np.sort(defined).mean()) if len(defined) else 0.0
         estimates = np.where(np.isnan(field.estimates), middle, field.estimates)
         pairs = [*zip(outputs.systems, items, strict=True)]
         names = sorted({*pairs})
         place = {name: i for i, name in enumerate(names)}
         at = np.array([place[pair] for pair in pairs], dtype=np.int64)
         labels = codes(field.design.labels or outputs.ids)
-        order = np.lexsort(
-            (labels, at)
-        )  # an entry that groups share belongs to the first by name
+        # an entry that groups share belongs to the first by name
+        order = np.lexsort((labels, at))
         first = order[np.unique(at[order], return_index=True)[1]]
         rated = np.flatnonzero(~np.isnan(field.human))
         return cls(
@@ -95,7 +94,7 @@ class EntryTable:
             human=_averaged(field.human, at, rated, len(names)),
             proxy_labelled=_averaged(estimates, at, rated, len(names)),
             proxy=_averaged(estimates, at, np.arange(len(outputs)), len(names)),
-            has_proxy=len(known) > 0,
+            has_proxy=len(defined) > 0,
             probability=_averaged(field.probability, at, rated, len(names)),
             shares=_shares(field, at, rated),
         )
@@ -116,7 +115,7 @@ class EntryTable:
 
 
 def _shares(field: Field, at: IntArray, rated: IntArray) -> Shares:
-    """Who rated each entry, in an order of their own."""
+    """The raters of each entry, in an order of their own."""
     raters = field.raters
     if raters is None:
         return NOBODY
@@ -130,15 +129,13 @@ def _shares(field: Field, at: IntArray, rated: IntArray) -> Shares:
 def _apart(field: Field) -> tuple[str, ...]:
     """[n] a number for each output, the same in whatever order they are given."""
     outputs = field.outputs
-    numbers = np.nan_to_num(
-        np.stack([field.human, field.estimates], axis=1), nan=-np.inf
-    )
+    columns = np.stack([field.human, field.estimates], axis=1)
+    numbers = np.nan_to_num(columns, nan=-np.inf)
     keys = [*zip(outputs.systems, outputs.texts, numbers.tolist(), strict=True)]
-    labels = np.empty(len(keys), dtype=object)
-    labels[sorted(range(len(keys)), key=keys.__getitem__)] = [
-        *map("{:09d}".format, range(len(keys)))
-    ]
-    return tuple(labels.tolist())
+    labels = [""] * len(keys)
+    for place, row in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
+        labels[row] = f"{place:09d}"
+    return tuple(labels)
 
 
 def _averaged(values: FloatArray, at: IntArray, rows: IntArray, n: int) -> FloatArray:
@@ -146,4 +143,4 @@ def _averaged(values: FloatArray, at: IntArray, rows: IntArray, n: int) -> Float
     rows = rows[np.lexsort((values[rows], at[rows]))]
     counts = np.bincount(at[rows], minlength=n)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.bincount(at[rows], values[rows], minlength=n) / counts)
+        return np.bincount(at[rows], values[rows], minlength=n) / counts

@@ -1,4 +1,4 @@
-"""What belongs together: the groups by which rated texts and outputs are held out and drawn."""
+"""The groups by which rated texts and outputs are held out and drawn."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ import numpy as np
 from refless.data.human import canonical_order, copies_in_order
 from refless.data.records import Outputs, RatedPool, sortable
 from refless.estimators.folds import whole
-from refless.registry.arrays import FloatArray, IntArray, numbered
+from refless.registry.arrays import FloatArray, IntArray, codes_of, numbered
 
 FEWEST_WHOLE = 20  # groups
 
@@ -60,7 +60,7 @@ def sum_of_others(column: FloatArray, key: FloatArray, groups: IntArray) -> Floa
     Summed in the order of (key, column), so neither the order of rows nor the labels matter.
     """
     order = np.lexsort((column, key))
-    codes = np.unique(groups, return_inverse=True)[1]
+    codes = codes_of(groups)
     sums = np.bincount(codes[order], weights=column[order])
     return np.asarray(column[order].sum() - sums[codes], dtype=np.float64)
 

@@ -1,4 +1,4 @@
-"""How far predictions agree with people: errors and correlations with intervals, and coverage."""
+"""Agreement of predictions with people: errors and correlations with intervals, coverage."""
 
 import math
 from collections import Counter
@@ -21,7 +21,7 @@ FEW = 15  # texts, of which five folds hold three each
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Agreement:
-    """How far predictions agree with people; a measure that is undefined is NaN.
+    """Agreement of predictions with people; a measure that is undefined is NaN.
 
     Attributes:
         n, n_scored: number of texts, and of those with a prediction: all measures are over them.
@@ -105,11 +105,10 @@ def _canonical(judged: Predictions) -> tuple[FloatArray, FloatArray, IntArray | 
 
 
 def counted_reasons(predicted: FloatArray, reasons: Sequence[str]) -> dict[str, int]:
-    """How often each reason stands where there is no prediction."""
-    missing = np.flatnonzero(np.isnan(predicted))
-    return dict(
-        sorted(Counter(reasons[i] or "undefined" for i in missing.tolist()).items())
-    )
+    """The number of missing predictions for each reason."""
+    missing = np.flatnonzero(np.isnan(predicted)).tolist()
+    counts = Counter(reasons[i] or "undefined" for i in missing)
+    return dict(sorted(counts.items()))
 
 
 def why_undefined(
@@ -118,7 +117,7 @@ def why_undefined(
     predicted: FloatArray,
     everyone: FloatArray,
 ) -> dict[str, str]:
-    """Why each NaN is one; an AUC is not missed where the ratings are not of two values.
+    """The reason of each NaN; an AUC is not missed where the ratings are not of two values.
 
     Args:
         values: of the measures, by name; human, predicted: of the texts with a prediction.

@@ -1,4 +1,4 @@
-"""What held-out estimates are worth on new texts: one rule for every number and its interval.
+"""Held-out estimates on new texts: one rule for every number and its interval.
 
 Each number is computed again without each twentieth of the pool, groups whole, and how far it then
 scatters is its error (the delete-a-group jackknife). That is done twice: once the twentieth only
@@ -32,7 +32,7 @@ from refless.estimators.cross_validated import CrossValidated
 from refless.estimators.folds import folds_in
 from refless.evaluation.differences import Difference
 from refless.evaluation.held_out import Agreement, counted_reasons, why_undefined
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of
 from refless.stats.intervals import UNDEFINED, Interval, student
 from refless.stats.measures import ERRORS, MEASURES, Measure
 from refless.stats.raters import severity
@@ -42,17 +42,15 @@ PARTS = 20  # of the pool, each left out once
 FOLDS = 5  # and multiples of it, which estimators' folds are made of
 BLOCK = 12  # groups in a block, at least, if there are more than five blocks
 MOST_BLOCKS = 20
-MOST_REFITTED = (
-    1_500  # texts; of more, what was learned moves less than the texts that test it
-)
-WITHOUT_GROUP, WITHOUT_BLOCK = 0, 1  # rows of estimates
+# texts; of more, what was learned moves less than the texts that test it
+MOST_REFITTED = 1_500
+WITHOUT_GROUP = 0  # rows of estimates
+WITHOUT_BLOCK = 1
 
 UNEXPLAINED = {"pearson": 1.0, "spearman": 1.0, "kendall": 4 / 9}  # variance times rows
 POWERS = {"mse": 2, "mae": 1}  # of a single error
-NORMAL = {
-    "mse": 2.0,
-    "mae": math.pi / 2 - 1,
-}  # the same, of the logarithm of normal errors
+# the same, of the logarithm of normal errors
+NORMAL = {"mse": 2.0, "mae": math.pi / 2 - 1}
 
 FEWEST = 20  # texts that tell two correlations apart
 FEWEST_RATERS = 3  # two say nothing of how far a third may lie from them
@@ -64,7 +62,7 @@ Transform = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Split:
-    """How a pool is split.
+    """The split of a pool.
 
     Attributes:
         human: [n] human ratings; groups: [n] what is held out together.
@@ -85,7 +83,7 @@ class Split:
 def split(pool: RatedPool, groups: IntArray, seed: int = 0) -> Split:
     """Blocks and parts of a pool, by its content: the order of rows changes nothing."""
     times = min(MOST_BLOCKS, len(np.unique(groups)) // BLOCK) // FOLDS
-    part = np.unique(folds_in(pool, groups, PARTS, (3, seed)), return_inverse=True)[1]
+    part = codes_of(folds_in(pool, groups, PARTS, (3, seed)))
     return Split(
         human=pool.human,
         groups=groups,
@@ -134,7 +132,7 @@ class Replicates:
 
     @property
     def method(self) -> str:
-        """How intervals are made, for signatures.
+        """The method of the intervals, for signatures.
 
         fixed: what was learned stays as it was; tuned: they allow for other tuning; raters: those
         of errors for other raters.
@@ -148,7 +146,7 @@ class Replicates:
 
     @property
     def tunings(self) -> FloatArray:
-        """As `tuned`; the estimates of the whole pool, once, if nothing is tuned."""
+        """`tuned`; the estimates of the whole pool, once, if nothing is tuned."""
         return self.tuned if len(self.tuned) else self.estimates[:1]
 
     @property
@@ -169,11 +167,9 @@ class Replicates:
             part: its number; refitted: whether the method did not learn from it either.
         """
         estimates = self.estimates[part if refitted and len(self.estimates) > 1 else 0]
-        return (
-            estimates
-            if part == 0
-            else np.where(self.split.part == part, np.nan, estimates)
-        )
+        if not part:
+            return np.asarray(estimates)
+        return np.where(self.split.part == part, np.nan, estimates)
 
     def on(self, rows: BoolArray) -> Replicates:
         """The same on these texts alone, [n] or for each part."""
@@ -193,20 +189,20 @@ class Replicates:
         fixed = [number(self.at(part)) for part in parts]
         if len(self.estimates) == 1:
             return np.array([fixed, fixed])
-        return np.array(
-            [fixed, [number(self.at(part, refitted=True)) for part in parts]]
-        )
+        refitted = [number(self.at(part, refitted=True)) for part in parts]
+        return np.array([fixed, refitted])
 
 
 def replicates(method: CrossValidated, split: Split) -> Replicates:
     """A method that learns without each part, if it can and the pool is small enough."""
     estimates = [method.estimates]
     if method.without is not None and len(split.human) <= MOST_REFITTED:
-        kept = (np.flatnonzero(split.part != part + 1) for part in range(split.parts))
-        estimates += map(method.without, kept)
-    tuned = (
-        method.tuned if len(method.tuned) else np.zeros((0, *method.estimates.shape))
-    )
+        for part in range(split.parts):
+            rows = np.flatnonzero(split.part != part + 1)
+            estimates.append(method.without(rows))
+    tuned = method.tuned
+    if not len(tuned):
+        tuned = np.zeros((0, *method.estimates.shape))
     return Replicates(split, np.stack(estimates), tuned)
 
 
@@ -218,12 +214,12 @@ def value_of(measure: str, split: Split, estimates: FloatArray) -> float:
     """
     column = estimates[WITHOUT_BLOCK if measure in WITHIN else WITHOUT_GROUP]
     rows = np.flatnonzero(~np.isnan(column))
-    rows = rows[
-        np.lexsort((column[rows], split.human[rows]))
-    ]  # sums do not depend on their order
+    # sums do not depend on their order
+    rows = rows[np.lexsort((column[rows], split.human[rows]))]
+    human = split.human[rows]
     if measure in WITHIN:
-        return WITHIN[measure](split.human[rows], column[rows], split.blocks[rows])
-    return MEASURES[measure].value(split.human[rows], column[rows])
+        return WITHIN[measure](human, column[rows], split.blocks[rows])
+    return MEASURES[measure].value(human, column[rows])
 
 
 @lru_cache(maxsize=64)
@@ -235,9 +231,8 @@ def values_of(measure: str, method: Replicates) -> FloatArray:
 @lru_cache(maxsize=64)
 def tuned_of(measure: str, method: Replicates) -> FloatArray:
     """[tunings] a measure by what was tuned without each fold; equal estimates count as 0."""
-    values = np.array(
-        [value_of(measure, method.split, tuning) for tuning in method.tunings]
-    )
+    split = method.split
+    values = np.array([value_of(measure, split, tuning) for tuning in method.tunings])
     return np.nan_to_num(values) if measure in WITHIN else values
 
 
@@ -272,9 +267,8 @@ def _for_other_raters(
         added = math.hypot(value, math.sqrt(2 / math.pi * severity)) - value
     if value == 0:
         return math.hypot(high, added)
-    return value * math.exp(
-        math.hypot(math.log(high / value), math.log1p(added / value))
-    )
+    raised = math.hypot(math.log(high / value), math.log1p(added / value))
+    return value * math.exp(raised)
 
 
 def least_error(measure: str, method: Replicates) -> float:
@@ -297,7 +291,7 @@ def least_error(measure: str, method: Replicates) -> float:
 
 
 def difference(measure: str, first: Replicates, second: Replicates) -> Difference:
-    """How far a measure of one method lies above another's, on the texts that both estimate.
+    """A measure of one method less that of another, on the texts that both estimate.
 
     Both lose the same parts. The difference of correlations of fewer than `FEWEST` texts is
     undefined: such intervals hold too seldom.
@@ -337,18 +331,19 @@ def error_of(
     if math.isnan(fixed):
         return math.nan
     learned = max(0.0, np.nan_to_num(refitted) - fixed)
+    if not larger:
+        learned /= 2
     folds = np.nan_to_num(_variance(np.append(0.0, tuned))) if len(tuned) > 1 else 0.0
-    return math.sqrt(
-        max(least**2, fixed) + (learned if larger else learned / 2) + folds
-    )
+    return math.sqrt(max(least**2, fixed) + learned + folds)
 
 
 def _variance(values: FloatArray) -> float:
-    replicates = values[1:][~np.isnan(values[1:])]
-    n = len(replicates)
-    if math.isnan(values[0]) or n < 2 or 2 * n < len(values) - 1:
+    replicates = values[1:]
+    defined = replicates[~np.isnan(replicates)]
+    n = len(defined)
+    if math.isnan(values[0]) or n < 2 or 2 * n < len(replicates):
         return math.nan
-    return (n - 1) / n * float(np.square(replicates - replicates.mean()).sum())
+    return (n - 1) / n * float(np.square(defined - defined.mean()).sum())
 
 
 def interval_of(
@@ -377,9 +372,10 @@ def interval_of(
     centre = scaled(values[0, :1])
     low = back(centre - half)
     high = back(centre + half)
-    if scaled is np.log:
-        return float(low[0]), float(values[0, 0]) / (1 - half) if half < 1 else math.inf
-    return float(low[0]), float(high[0])
+    if scaled is not np.log:
+        return float(low[0]), float(high[0])
+    reciprocal = float(values[0, 0]) / (1 - half) if half < 1 else math.inf
+    return float(low[0]), reciprocal
 
 
 def _scale(values: FloatArray, measure: Measure | None) -> tuple[Transform, Transform]:

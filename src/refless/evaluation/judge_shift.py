@@ -5,6 +5,7 @@ that failed, or another model under the same name moves every estimate. Scores o
 source go together, so they count as fewer independent ones (Kish).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,10 +19,8 @@ from refless.stats.fisher import at_most, gap
 from refless.stats.intervals import Interval
 
 SURE = 0.001  # a p-value below this shows that scores differ
-LIKELY, MANY = (
-    0.01,
-    0.1,
-)  # the same, where so large a share lies outside the rated range
+LIKELY = 0.01  # the same, if the share outside the rated range is large
+LARGE_SHARE = 0.1
 LEAST = 0.01  # of the outputs: a smaller share outside changes no mean
 FEWEST = 10  # texts that show that scores are all equal, or the ratings themselves
 
@@ -63,7 +62,8 @@ class JudgeShift:
     def outside(self) -> bool:
         """Whether more scores lie outside the rated range than chance puts there."""
         share = self.n_outside / max(self.n, 1)
-        return share >= LEAST and self.p_outside < (LIKELY if share >= MANY else SURE)
+        level = LIKELY if share >= LARGE_SHARE else SURE
+        return share >= LEAST and self.p_outside < level
 
 
 def judge_shifts(
@@ -85,39 +85,48 @@ def judge_shifts(
 def _shift(
     name: str, column: FloatArray, labels: Sequence[str], rated: RatedPool
 ) -> JudgeShift:
-    theirs = rated.score(name)
-    (mine, m) = _counted(column, labels)
-    (known, n) = _counted(theirs, units_of(rated))
-    equal = float(mine[0]) if len(mine) >= FEWEST and mine[0] == mine[-1] else np.nan
-    ends = (float(known[0]), float(known[-1])) if len(known) else (np.nan, np.nan)
-    outside = (mine < ends[0], mine > ends[1])
-    shares = [float(mask.mean()) if len(mine) else 0.0 for mask in outside]
-    other = float((known != equal).mean()) if len(known) else 0.0
+    scores = rated.score(name)
+    rated_scores, n = _counted(scores, units_of(rated))
+    new_scores, m = _counted(column, labels)
+    equal = math.nan
+    if len(new_scores) >= FEWEST and new_scores[0] == new_scores[-1]:
+        equal = float(new_scores[0])
+    ends = (math.nan, math.nan)
+    unequal = 0.0
+    if len(rated_scores):
+        ends = (float(rated_scores[0]), float(rated_scores[-1]))
+        unequal = float((rated_scores != equal).mean())
+    below = int((new_scores < ends[0]).sum())
+    above = int((new_scores > ends[1]).sum())
+    shares = [count / max(len(new_scores), 1) for count in (below, above)]
+    p_outside = min(at_most(0, share * m, n, m) for share in shares)
+    p = math.nan
+    if len(rated_scores) and len(new_scores):
+        p = gap(rated_scores, new_scores).p(n, m)
     return JudgeShift(
         name=name,
-        n=len(mine),
-        n_outside=int(sum(mask.sum() for mask in outside)),
+        n=len(new_scores),
+        n_outside=below + above,
         rated_range=ends,
-        medians=(_median(known), _median(mine)),
+        medians=(_median(rated_scores), _median(new_scores)),
         equal=equal,
-        p=gap(known, mine).p(n, m) if len(known) and len(mine) else np.nan,
-        p_outside=min(1.0, 2 * min(at_most(0, share * m, n, m) for share in shares)),
-        p_equal=np.nan if np.isnan(equal) else at_most(0, other * n, m, n),
-        leaks=leaks(theirs, rated.human),
+        p=p,
+        p_outside=min(1.0, 2 * p_outside),
+        p_equal=math.nan if math.isnan(equal) else at_most(0, unequal * n, m, n),
+        leaks=leaks(scores, rated.human),
     )
 
 
 def leaks(scores: FloatArray, human: FloatArray) -> bool:
     """Whether scores order the rated texts, either way, just as their ratings do."""
-    there = ~np.isnan(scores)
-    mine = scores[there]
-    ratings = human[there]
-    if len(mine) < FEWEST or np.ptp(mine) == 0:
+    rows = np.flatnonzero(~np.isnan(scores))
+    scores = scores[rows]
+    if len(scores) < FEWEST or np.ptp(scores) == 0:
         return False
-    ranks, *both = (
-        np.unique(column, return_inverse=True)[1] for column in (ratings, mine, -mine)
-    )
-    return any(np.array_equal(ranks, column) for column in both)
+    _, places = np.unique(human[rows], return_inverse=True)
+    _, rising = np.unique(scores, return_inverse=True)
+    _, falling = np.unique(-scores, return_inverse=True)
+    return np.array_equal(places, rising) or np.array_equal(places, falling)
 
 
 def _counted(column: FloatArray, labels: Sequence[str]) -> tuple[FloatArray, float]:

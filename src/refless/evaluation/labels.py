@@ -55,7 +55,7 @@ class AllRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Labels:
-    """What one judge and people said of the same rows, and of all others.
+    """The scores of one judge and the ratings of people, of the same rows and of all others.
 
     Attributes:
         name: of the judge.
@@ -132,7 +132,7 @@ class Labels:
 
     @property
     def span(self) -> float:
-        """How far two ratings can lie apart, as far as is known."""
+        """The largest difference of two ratings, as far as is known."""
         return self.ends[1] - self.ends[0]
 
     @property
@@ -140,8 +140,8 @@ class Labels:
         """The largest error that there can be; None if no scale is known and all are equal."""
         if self.scale is not None:
             return self.span
-        seen = float(np.abs(self.judge - self.human).max(initial=0.0))
-        return max(self.span, seen) or None
+        largest = float(np.abs(self.judge - self.human).max(initial=0.0))
+        return max(self.span, largest) or None
 
     @property
     def same_units(self) -> bool:
@@ -162,7 +162,7 @@ def passing_raters(raters: Raters | None, bar: float) -> Raters | None:
 
 
 def verdicts(labels: Labels) -> tuple[BoolArray, BoolArray, BoolArray]:
-    """What people passed, what the judge passed among that, and among the rows without a label."""
+    """Passes by people, by the judge among the same rows, and among the rows without a label."""
     at = math.inf if labels.passing is None else labels.passing
     return labels.human >= at, labels.judge >= at, labels.unlabelled >= at
 
@@ -235,11 +235,11 @@ def mean_answer(
     """
     if not len(values):
         return Answer(value=math.nan, untold="nothing is rated")
-    known = raters is not None and single is not None
-    shares = raters.shares if raters is not None and known else NOBODY
-    severity = (
-        raters.severity(single) if raters is not None and single is not None else None
-    )
+    shares = NOBODY
+    severity = None
+    if raters is not None and single is not None:
+        shares = raters.shares
+        severity = raters.severity(single)
     sample = Sample.of(values, unit, shares=shares)
     return contrast(sample, scale=scale, severity=severity).alone
 
@@ -254,9 +254,9 @@ def single_errors(labels: Labels, errors: FloatArray) -> FloatArray:
     if raters is None:
         return np.zeros(0)
     if labels.passing is None:
-        return np.asarray((errors + labels.human)[raters.text] - raters.rating)
+        return (errors + labels.human)[raters.text] - raters.rating
     judge = passed(labels.judge, labels.passing)
-    return np.asarray(judge[raters.text] - passed(raters.rating, labels.passing))
+    return judge[raters.text] - passed(raters.rating, labels.passing)
 
 
 def errors_of(labels: Labels) -> FloatArray:
@@ -270,10 +270,7 @@ def errors_of(labels: Labels) -> FloatArray:
         return passed(judge, labels.passing) - labels.passes
     if not labels.same_units:
         spread = float(np.var(judge))
-        slope = (
-            float(np.mean((judge - judge.mean()) * human)) / spread
-            if spread > 0
-            else 0.0
-        )
-        judge = human.mean() + slope * (judge - judge.mean())
-    return np.asarray(judge - human)
+        centred = judge - judge.mean()
+        slope = float(np.mean(centred * human)) / spread if spread > 0 else 0.0
+        judge = human.mean() + slope * centred
+    return judge - human

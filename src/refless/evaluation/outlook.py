@@ -1,4 +1,4 @@
-"""What ratings of more items should show of a difference of two systems."""
+"""The outlook for a difference of two systems by ratings of more items."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from refless.stats.forecast import Forecast, Prospect, Today
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """What more ratings should show.
+    """The outlook for more ratings.
 
     Attributes:
         needed: units that are rated by then, both answers of paired ones; None if all of them
@@ -28,37 +28,41 @@ def outlook(
     value: float,
     today: Today,
     half_width: Callable[[Forecast], float] | None = None,
-    most: float = math.inf,
+    limit: float = math.inf,
 ) -> Outlook:
-    """What more ratings should show, on top of those that there are.
+    """The outlook for more ratings, on top of those that there are.
 
     Args:
         value: the difference as it looks.
         today: how exactly it is told, and how much is rated.
         half_width: of an interval by its forecast; None for one look.
-        most: units that are rated at most.
+        limit: units that are rated at most.
     """
     progress = today.progress
-    missing = math.ceil(min(progress.missing, most))
+    missing = math.ceil(min(progress.missing, limit))
     if not today.error > 0:
         return Outlook()  # all there is to ask is rated
+
+    def after(units: int) -> Forecast:
+        return today.after(min(units / progress.missing, 1.0) if missing else 0.0)
+
     needed, chance = fewest_shown(
         value,
         today.error,
         range(missing + 1),
-        lambda more: today.after(min(more / progress.missing, 1.0) if missing else 0.0),
+        after,
         half_width or (lambda forecast: forecast.half_width),
         USUAL**2 * today.of_unit,
     )
-    return Outlook(
-        needed=None if needed is None else progress.done + needed, chance=chance
-    )
+    if needed is None:
+        return Outlook(chance=chance)
+    return Outlook(needed=progress.done + needed, chance=chance)
 
 
 def outlook_anew(
     value: float, error: float, of_unit: float, units: int, *, these: bool
 ) -> Outlook:
-    """What ratings of items should show if none is behind the difference, but estimates alone.
+    """The outlook for ratings of items if estimates alone are behind the difference.
 
     Args:
         value: the difference; error: its standard error.

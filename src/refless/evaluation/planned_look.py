@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from refless.stats.answers import Answer, Estimate
 from refless.stats.group_sequential import (
     LookPlan,
@@ -85,13 +87,9 @@ def _unbiased(answer: Answer, looks: Looks, items: int) -> Estimate | None:
     z = normal_value(answer.centre / answer.error, answer.freedom)
     stopped = after_stopping(looks, z)
     error = answer.error * student(answer.freedom) / quantile(LEVEL)
-    low, median, high = (
-        min(
-            max(answer.centre + (errors - z) * error, answer.bounds[0]),
-            answer.bounds[1],
-        )
-        for errors in (stopped.interval[0], stopped.median, stopped.interval[1])
-    )
+    errors = np.array([stopped.median, *stopped.interval])
+    values = answer.centre + (errors - z) * error
+    median, low, high = np.clip(values, *answer.bounds).tolist()
     return Estimate(value=median, interval=(low, high), n=items)
 
 

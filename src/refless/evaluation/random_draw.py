@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from refless.data.records import Texts
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of, numbered
 from refless.stats.random_draw import KIND, LEVEL, PLACE, DrawnRows, draw_p
 from refless.text.words import words
 
@@ -85,37 +85,30 @@ def random_draw(
     place = np.zeros(0, dtype=np.int64)
     if first_rows is not None and all(map(len, first_rows)):
         place = np.concatenate(first_rows)
+    levels = [_branches(mine, theirs) for mine, theirs in together if mine and theirs]
     rows = DrawnRows(
         drawn=drawn,
-        strata=systems if by_system else np.zeros(n, dtype=np.int64),
-        levels=[
-            _branches(mine, theirs) for mine, theirs in together if mine and theirs
-        ],
+        strata=systems if by_system else np.zeros_like(systems),
+        levels=levels,
         numbers=_columns(rated, unrated),
         place=place,
-        kinds=np.zeros(0, dtype=np.int64) if by_system else systems,
+        kinds=systems[:0] if by_system else systems,
     )
     small = {name: p for name, p in draw_p(rows).items() if p <= LEVEL}
     differing = [_differing(rows, name, p) for name, p in small.items() if name != KIND]
     if KIND in small:
         differing.append(_of_systems(rated, unrated, small[KIND]))
-    return RandomDraw(
-        n=n,
-        n_rated=len(rated),
-        differing=tuple(
-            sorted(differing, key=lambda column: (column.p, column.by, column.name))
-        ),
-        end=_end(drawn, place),
-    )
+    differing.sort(key=lambda column: (column.p, column.by, column.name))
+    end = _end(drawn, place)
+    return RandomDraw(n=n, n_rated=len(rated), differing=tuple(differing), end=end)
 
 
 def _numbers(mine: Sequence[str], theirs: Sequence[str], n: int) -> IntArray:
     """[n] number of each row's name, all 0 if one side has none."""
     if not (mine and theirs):
         return np.zeros(n, dtype=np.int64)
-    return np.unique(
-        np.array([*mine, *theirs], dtype=object).astype(str), return_inverse=True
-    )[1]
+    names = np.array([*mine, *theirs], dtype=object).astype(str)
+    return codes_of(names)
 
 
 def _branches(mine: Sequence[str], theirs: Sequence[str]) -> IntArray:
@@ -135,7 +128,7 @@ def _columns(rated: Texts, unrated: Texts) -> dict[str, FloatArray]:
 
 
 def _differing(rows: DrawnRows, name: str, p: float) -> Differing:
-    """What is said of a column whose p-value is small."""
+    """The description of a column whose p-value is small."""
     if name == PLACE:
         mine, theirs = _means(rows, rows.place.astype(np.float64))
         return Differing(name="order", by="order", rated=mine, unrated=theirs, p=p)
@@ -148,15 +141,16 @@ def _differing(rows: DrawnRows, name: str, p: float) -> Differing:
 
 def _means(rows: DrawnRows, values: FloatArray) -> tuple[float, float]:
     """Means of drawn rows and of the others, over strata that have both, as drawn rows share."""
-    there = ~np.isnan(values)
+    defined = ~np.isnan(values)
     sums = np.zeros(3)
     for stratum in np.unique(rows.strata).tolist():
-        inside = there & (rows.strata == stratum)
+        inside = defined & (rows.strata == stratum)
         mine = np.sort(values[inside & rows.drawn])
         theirs = np.sort(values[inside & ~rows.drawn])
         if len(mine) and len(theirs):
             sums += len(mine) * np.array([1.0, mine.mean(), theirs.mean()])
-    return float(sums[1] / sums[0]), float(sums[2] / sums[0])
+    drawn, undrawn = (sums[1:] / sums[0]).tolist()
+    return drawn, undrawn
 
 
 def _of_systems(rated: Texts, unrated: Texts, p: float) -> Differing:
@@ -164,15 +158,15 @@ def _of_systems(rated: Texts, unrated: Texts, p: float) -> Differing:
     counts = Counter(rated.systems)
     all_counts = counts + Counter(unrated.systems)
     shares = {name: counts[name] / all_counts[name] for name in sorted(all_counts)}
-    most = max(shares, key=shares.__getitem__)
-    least = min(shares, key=shares.__getitem__)
+    highest = max(shares, key=shares.__getitem__)
+    lowest = min(shares, key=shares.__getitem__)
     return Differing(
         name="system",
         by="system",
-        rated=shares[most],
-        unrated=shares[least],
+        rated=shares[highest],
+        unrated=shares[lowest],
         p=p,
-        systems=(most, least),
+        systems=(highest, lowest),
     )
 
 
@@ -180,8 +174,8 @@ def _end(drawn: BoolArray, place: IntArray) -> Literal["", "first", "last"]:
     """Whether the drawn rows are the first ones of the file, or the last."""
     if not len(place):
         return ""
-    if place[drawn].max(initial=-1) < place[~drawn].min(initial=np.iinfo(np.int64).max):
+    rated = place[drawn]
+    unrated = place[~drawn]
+    if rated.max() < unrated.min():
         return "first"
-    if place[drawn].min(initial=np.iinfo(np.int64).max) > place[~drawn].max(initial=-1):
-        return "last"
-    return ""
+    return "last" if rated.min() > unrated.max() else ""

@@ -1,4 +1,4 @@
-"""Who rated what, and how strict each is: raters as a sample of people."""
+"""Raters as a sample of people: their texts, and how strict each is."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class Raters:
         place = np.full(n, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))
         at = place[self.text]
-        kept = np.flatnonzero(at >= 0)
-        order = kept[np.lexsort((self.rating[kept], self.rater[kept], at[kept]))]
+        order = np.lexsort((self.rating, self.rater, at))
+        order = order[at[order] >= 0]
         return Raters(
             text=at[order], rater=self.rater[order], rating=self.rating[order]
         )
@@ -62,7 +62,7 @@ class Raters:
         return Shares.equal(self.text, self.rater)
 
     def severity(self, values: FloatArray, blocks: IntArray | None = None) -> Severity:
-        """How much higher one rater's values are than another's.
+        """The variance of raters' severities.
 
         By texts that raters share, or by larger blocks if these link more of the raters. The latter
         takes the texts of a block as dealt to its raters at random.
@@ -72,10 +72,9 @@ class Raters:
         """
         larger = np.zeros(len(values), dtype=np.int64) if blocks is None else blocks
         with single_threaded_blas():
-            found = [
-                severity(block, self.rater, values) for block in (self.text, larger)
-            ]
-        return max(found, key=lambda each: each.freedom)
+            by_text = severity(self.text, self.rater, values)
+            by_block = severity(larger, self.rater, values)
+        return by_block if by_block.freedom > by_text.freedom else by_text
 
 
 def extra_of(
@@ -83,7 +82,7 @@ def extra_of(
     judge: FloatArray,
     number: Callable[[FloatArray, FloatArray], float],
 ) -> Extra:
-    """What raters add to the variance of a number that is no mean, beyond what units know.
+    """The variance that raters add to a number that is no mean, beyond what units know.
 
     The number is computed again without each rater (the jackknife); what it scatters then, beyond
     what as large a part of single ratings does that are left out whoever gave them, is the raters'.
@@ -100,11 +99,10 @@ def extra_of(
     if count < FEWEST_RATERS or np.bincount(raters.rater).max() < 2:
         return NOTHING_MORE
     order = np.lexsort((raters.rating, judge[raters.text]))  # whoever rated
-    dealt = np.empty(len(rater), dtype=np.int64)
-    dealt[order] = np.arange(len(rater)) % min(PARTS, len(rater))
-    variance = _left_out(raters, judge, number, rater) - _left_out(
-        raters, judge, number, dealt
-    )
+    part = np.empty(len(rater), dtype=np.int64)
+    part[order] = np.arange(len(rater)) % min(PARTS, len(rater))
+    variance = _left_out(raters, judge, number, rater)
+    variance -= _left_out(raters, judge, number, part)
     if not variance > 0:
         return NOTHING_MORE
     return Extra(variance=variance, freedom=max(count - 1.5, 1.0))
@@ -117,7 +115,7 @@ def _by_content(raters: Raters) -> IntArray:
     sums = np.bincount(rater[order], raters.rating[order])
     place = np.empty(len(sums), dtype=np.int64)
     place[np.lexsort((sums, np.bincount(rater)))] = np.arange(len(sums))
-    return np.asarray(place[rater])
+    return place[rater]
 
 
 def rated_coefficient(
@@ -152,9 +150,10 @@ def _left_out(
     n = len(judge)
     values = []
     for left_out in np.unique(part):
-        kept = part != left_out
-        counts = np.bincount(raters.text[kept], minlength=n)
-        sums = np.bincount(raters.text[kept], raters.rating[kept], n)
+        inside = part != left_out
+        text = raters.text[inside]
+        counts = np.bincount(text, minlength=n)
+        sums = np.bincount(text, raters.rating[inside], n)
         rows = np.flatnonzero(counts)
         values.append(number(sums[rows] / counts[rows], judge[rows]))
     scatter = np.array(values)
@@ -181,7 +180,7 @@ class Votes:
         counts = np.bincount(self.text, minlength=n)
         passed = np.bincount(self.text, self.rating >= bar, n)
         with np.errstate(invalid="ignore"):
-            return np.asarray(passed / counts)
+            return passed / counts
 
 
 def votes_of(pool: RatedPool, rows: IntArray) -> Votes:
@@ -191,7 +190,7 @@ def votes_of(pool: RatedPool, rows: IntArray) -> Votes:
 
 
 def severity_in(pool: RatedPool) -> Severity:
-    """How strict a pool's raters are, by texts that they share or by the texts of a system."""
+    """The severity of a pool's raters, by texts that they share or by the texts of a system."""
     raters = Raters.of(pool)
     if raters is None:
         return Severity()

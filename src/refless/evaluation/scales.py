@@ -23,9 +23,9 @@ def are_ratings(human: FloatArray, scores: FloatArray, scale: Interval | None) -
     """Whether scores could be ratings: neither column, nor the scale, speaks of another scale."""
     low, high = ends_of(human, scale)
     beyond = 0.0 if scale else (high - low) / 2
-    inside = (
-        low - beyond <= float(scores.min()) and float(scores.max()) <= high + beyond
-    )
+    above_low = low - beyond <= float(scores.min())
+    below_high = float(scores.max()) <= high + beyond
+    inside = above_low and below_high
     wider = scale is None and _on_narrower_scale(scores, human, None)
     return inside and not wider and not _on_narrower_scale(human, scores, scale)
 
@@ -49,9 +49,8 @@ def _on_narrower_scale(
         return False
     room = (1.0 if scale else 0.5) * (largest - smallest)
     fills = enough and (smallest, largest) in LIKELY_SCALES
-    return (smallest >= 0 and SMALL_PART * high >= largest) or (
-        fills and largest + room <= high
-    )
+    small = smallest >= 0 and SMALL_PART * high >= largest
+    return small or (fills and largest + room <= high)
 
 
 def bars_of(

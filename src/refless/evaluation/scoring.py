@@ -105,7 +105,7 @@ class _HeldOut:
 
     def together(
         self,
-        found: FloatArray,
+        estimates: FloatArray,
         sources: Sequence[str],
         shares: Mapping[str, float],
         new: float,
@@ -113,21 +113,21 @@ class _HeldOut:
         """Design effects of shared sources and systems on a mean.
 
         Args:
-            found: [n] estimates; sources: [n] of the outputs, or empty.
+            estimates: [n]; sources: [n] of the outputs, or empty.
             shares: of systems; new: error of those that nobody rated.
         """
-        effects = [
-            (self.systems[name], shares[name])
-            for name in shares
-            if name in self.systems
-        ]
-        known = math.fsum((share * effect.error) ** 2 for effect, share in effects)
+        n = len(estimates)
+        alike = intraclass(estimates, sources)
+        rated = [name for name in shares if name in self.systems]
+        shifts = [shares[name] * self.systems[name].shift for name in rated]
+        errors = [shares[name] * self.systems[name].error for name in rated]
+        square = math.fsum(error**2 for error in errors)
         return Clustering(
-            estimates=design_effect(sources, len(found), intraclass(found, sources)),
-            residuals=design_effect(sources, len(found), self.alike),
+            estimates=design_effect(sources, n, alike),
+            residuals=design_effect(sources, n, self.alike),
             held_out=self.design,
-            shift=math.fsum(share * effect.shift for effect, share in effects),
-            error=math.hypot(math.sqrt(known), new),
+            shift=math.fsum(shifts),
+            error=math.hypot(math.sqrt(square), new),
             wide=self.wide,
         )
 
@@ -142,7 +142,7 @@ def scored(
     resamples: int = 1_000,
     these: bool = False,
 ) -> Scored:
-    """What the estimates add up to; the order of outputs does not matter.
+    """The sums of the estimates; the order of outputs does not matter.
 
     Intervals know that outputs for one source err together, as rated texts of one source do, that
     few rated sources tell little of others, and that an estimator judges whole systems too high or
@@ -169,34 +169,29 @@ def scored(
     def mean_of(rows: IntArray) -> Mean:
         defined = rows[~np.isnan(estimates.values[rows])]
         values = estimates.values[defined]
-        sources = [labels[i] for i in defined] if labels else []
-        counts = Counter(names[i] for i in defined) if names else Counter()
-        shares = {name: n / len(defined) for name, n in counts.items()}
+        n = len(defined)
+        sources = picked(labels, defined)
+        counts = Counter(picked(names, defined))
+        shares = {name: count / n for name, count in counts.items()}
         new = [shares[name] for name in shares if name and name not in errors.systems]
-        known = bool(sources) and rated.issuperset(sources)
-        held_out = near if known and len(near.values) else apart
+        known_sources = bool(sources) and rated.issuperset(sources)
+        held_out = near if known_sources and len(near.values) else apart
         together = held_out.together(values, sources, shares, outside.error(new))
         together = replace(together, estimates=0.0) if these else together
         rng = np.random.default_rng(seed)
         ends = mean_interval(values, held_out.values, rng, resamples, together=together)
-        mean = (
-            float(np.sort(values).mean()) + together.shift if len(values) else math.nan
-        )
+        mean = float(np.sort(values).mean()) + together.shift if n else math.nan
         mean, low, high = np.clip((mean, *ends), *errors.ends).tolist()
-        return Mean(
-            mean=mean, mean_interval=(low, high), n=len(rows), n_scored=len(values)
-        )
+        return Mean(mean=mean, mean_interval=(low, high), n=len(rows), n_scored=n)
 
     systems = np.array(names, dtype=object)
+    rows_of = {name: np.flatnonzero(systems == name) for name in sorted({*names})}
+    reasons = Counter(filter(None, estimates.reasons))
     return Scored(
         outputs=outputs,
         estimates=estimates,
         overall=mean_of(np.arange(len(outputs))),
-        systems={
-            name: mean_of(np.flatnonzero(systems == name)) for name in sorted({*names})
-        },
-        reasons=dict(
-            sorted(Counter(reason for reason in estimates.reasons if reason).items())
-        ),
+        systems={name: mean_of(rows) for name, rows in rows_of.items()},
+        reasons=dict(sorted(reasons.items())),
         these=these,
     )

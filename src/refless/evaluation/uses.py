@@ -1,4 +1,4 @@
-"""What a judge's scores may be used for, and what is not claimed of it."""
+"""The uses that a judge's scores are fit for, and what is not claimed of it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ NOT_DRAWN = "the ratings do not look drawn at random"
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """What a judge may be used for, declared once.
+    """A use of a judge, declared once.
 
     Attributes:
         short: a word or two for tables.
@@ -132,14 +132,16 @@ def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
     low, high = estimate.interval
     inside = -bar <= low and high <= bar
     off = low > 0 or high < 0
-    answer = "yes" if inside else "correct" if off else "unknown"
-    if answer == "yes" and _is_constant(labels):
-        answer = "unknown"
+    answer = "unknown"
+    if inside and _is_constant(labels):
         estimate = replace(estimate, undefined="it says the same of every row")
+    elif inside:
+        answer = "yes"
+    elif off:
+        answer = "correct"
     use = Use(purpose=purpose, answer=answer, measure=name, estimate=estimate, bar=bar)
-    return _forecast(
-        use, labels, distance=max(bar - abs(estimate.value), abs(estimate.value))
-    )
+    size = abs(estimate.value)
+    return _forecast(use, labels, distance=max(bar - size, size))
 
 
 def _is_constant(labels: Labels) -> bool:
@@ -155,9 +157,12 @@ def _is_constant(labels: Labels) -> bool:
 def _held_against(purpose: str, measure: str, estimate: Estimate, bar: float) -> Use:
     """Yes where the whole interval reaches the bar, no where none of it does."""
     low, high = estimate.interval
-    answer: Answered = "yes" if low >= bar else "no" if high < bar else "unknown"
-    if estimate.n < FEWEST and not estimate.undefined:
-        answer = "unknown"
+    answer: Answered = "unknown"
+    if estimate.n >= FEWEST or estimate.undefined:
+        if low >= bar:
+            answer = "yes"
+        elif high < bar:
+            answer = "no"
     return Use(
         purpose=purpose, answer=answer, measure=measure, estimate=estimate, bar=bar
     )
@@ -182,7 +187,7 @@ def _forecast(use: Use, labels: Labels, distance: float | None = None) -> Use:
 
 
 def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
-    """What these data do not show, a sentence each."""
+    """The limits of these data, a sentence each."""
     sentences = [
         (
             "That the judge does as well on other texts, with another prompt, rubric or model: ask "
@@ -230,29 +235,20 @@ def _of_few_raters(labels: Labels) -> tuple[str, ...]:
 
 
 def as_annotator(labels: Labels) -> Estimate:
-    """How much nearer the judge is to the others' mean rating than an annotator is.
+    """The judge's gain over an annotator in nearness to the others' mean rating.
 
     The mean over annotators of the mean absolute error of each, less that of the judge on the same
     rows. It judges a text, and is weighed, as often as the text was rated.
     """
     if not labels.same_units:
         return Estimate(value=math.nan, undefined=OTHER_UNITS)
-    parts = [
-        (rows, others, mine)
-        for rows, others, mine in labels.people
-        if len(rows) >= FEWEST
-    ]
+    parts = [part for part in labels.people if len(part[0]) >= FEWEST]
     if len(parts) < 2:
         why = f"no two annotators rated {FEWEST} texts that others rated too"
         return Estimate(value=math.nan, undefined=why)
     judge = labels.judge
-    gains = np.concatenate(
-        [
-            np.abs(mine - others) - np.abs(judge[rows] - others)
-            for rows, others, mine in parts
-        ]
-    )
-    rows = np.concatenate([rows for rows, _, _ in parts])
+    rows, means, ratings = map(np.concatenate, zip(*parts, strict=True))
+    gains = np.abs(ratings - means) - np.abs(judge[rows] - means)
     scale = (-labels.span, labels.span)
     answer = mean_answer(gains, labels.unit[rows], scale)
     answer = answer.with_extra(_extra_of_annotators(_ratings_of(labels), judge))
@@ -265,15 +261,15 @@ def as_annotator(labels: Labels) -> Estimate:
 
 def _ratings_of(labels: Labels) -> FloatArray:
     """[n, annotators] ratings by those who rated enough, NaN where there is none."""
-    parts = [(rows, own) for rows, _, own in labels.people if len(rows) >= FEWEST]
+    parts = [part for part in labels.people if len(part[0]) >= FEWEST]
     ratings = np.full((len(labels), len(parts)), math.nan)
-    for place, (rows, own) in enumerate(parts):
-        ratings[rows, place] = own
+    for place, (rows, _, marks) in enumerate(parts):
+        ratings[rows, place] = marks
     return ratings
 
 
 def _extra_of_annotators(ratings: FloatArray, judge: FloatArray) -> Extra:
-    """What the draw of annotators adds to the variance of the gain: the jackknife over them.
+    """The variance of the gain by the draw of annotators: the jackknife over them.
 
     Args:
         ratings: [n, annotators], NaN where there is none; judge: [n].
@@ -287,20 +283,20 @@ def _extra_of_annotators(ratings: FloatArray, judge: FloatArray) -> Extra:
         rows = np.flatnonzero(~np.isnan(ratings[:, place]))  # no other row changes
         with_all = _gains(ratings[rows], judge[rows])
         without = _gains(np.delete(ratings[rows], place, axis=1), judge[rows])
-        left = pairs - with_all[1] + without[1]
-        if left:
-            means.append((total - with_all[0] + without[0]) / left)
+        remaining = pairs - with_all[1] + without[1]
+        if remaining:
+            means.append((total - with_all[0] + without[0]) / remaining)
     return Extra(variance=(count - 1) * float(np.var(means)), freedom=count - 1.5)
 
 
 def _gains(ratings: FloatArray, judge: FloatArray) -> tuple[float, int]:
-    """How much nearer the judge is to the others' mean than annotators are, summed; how many."""
-    given = ~np.isnan(ratings)
-    counts = given.sum(axis=1, keepdims=True)
-    total = np.where(given, ratings, 0.0).sum(axis=1, keepdims=True)
-    others = (total - ratings) / np.maximum(counts - 1, 1)
-    gains = np.abs(ratings - others) - np.abs(judge[:, None] - others)
-    usable = given & (counts > 1)
+    """The judge's gains over annotators in nearness to the others' mean, summed; how many."""
+    rated = ~np.isnan(ratings)
+    counts = rated.sum(axis=1, keepdims=True)
+    total = np.where(rated, ratings, 0.0).sum(axis=1, keepdims=True)
+    means = (total - ratings) / np.maximum(counts - 1, 1)
+    gains = np.abs(ratings - means) - np.abs(judge[:, None] - means)
+    usable = rated & (counts > 1)
     return float(gains[usable].sum()), int(usable.sum())
 
 

@@ -26,3 +26,8 @@ def numbered(labels: Sequence[Hashable], n: int) -> IntArray:
     return np.array(
         [place.setdefault(name, len(place)) for name in names], dtype=np.int64
     )
+
+
+def codes_of(column: npt.ArrayLike) -> IntArray:
+    """[n] the place of each value among the different ones, sorted, from 0."""
+    return np.unique(column, return_inverse=True)[1]

@@ -1,4 +1,4 @@
-"""What is known of a mean, or of a difference of two means."""
+"""Answers: a mean, or a difference of two means, with its interval."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ UNKNOWN = Answer(value=math.nan, untold="nothing is rated")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Powered:
-    """What ratings say alone, and what they say with estimates.
+    """The answers by ratings alone, and by ratings with estimates.
 
     Attributes:
         alone: by ratings only; both: with estimates, the same if these are not used.
@@ -152,13 +152,13 @@ class Powered:
         if not self.both.error > 0:
             return math.nan
         share = (self.both.error / self.alone.error) ** 2
-        rest = 1 / self.asked if self.asked else 0.0
-        return 1 / (share * (1 / self.rated - rest) + rest)
+        floor = 1 / self.asked if self.asked else 0.0
+        return 1 / (share * (1 / self.rated - floor) + floor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extra:
-    """What raters add to a variance, beyond what units know; nothing by default.
+    """The variance that raters add, beyond what units know; nothing by default.
 
     Attributes:
         variance: that is added; freedom: degrees of freedom by which it is known.

@@ -1,4 +1,4 @@
-"""What more ratings should show: the predictive power of a study that goes on (assurance).
+"""Assurance: the predictive power of a study that goes on, by more ratings.
 
 A difference as it looks is no difference as it is: what few ratings showed is drawn towards 0 by
 what differences usually are (Spiegelhalter, Freedman & Blackburn 1986; O'Hagan, Stevens & Campbell

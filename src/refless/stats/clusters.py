@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray, IntArray, numbered
+from refless.registry.arrays import FloatArray, IntArray, codes_of, numbered
 from refless.stats.intervals import LEVEL, student
 
-PRIOR_GROUPS, PRIOR_SPREAD = 2, 0.4  # docs/estimating.md tells how they were chosen
+PRIOR_GROUPS = 2  # docs/estimating.md tells how these two were chosen
+PRIOR_SPREAD = 0.4
 LEAST_WITHIN = 1e-12  # share of the variance that lies within groups, at least
 FEWEST_CLUSTERS = 2
 MOST_FREEDOM = (
@@ -20,7 +21,7 @@ MOST_FREEDOM = (
 
 
 def intraclass(values: FloatArray, labels: Sequence[str]) -> float:
-    """How much of the variance lies between groups, in [0, 1]: one-way ANOVA (Donner 1986).
+    """The share of the variance between groups, in [0, 1]: one-way ANOVA (Donner 1986).
 
     Args:
         values: [n], finite; labels: [n] group of each, blank for a group of its own, or ().
@@ -48,17 +49,18 @@ def intraclass(values: FloatArray, labels: Sequence[str]) -> float:
 def design_effect(labels: Sequence[str], n: int, correlation: float) -> float:
     """Kish's design effect of n grouped rows."""
     sizes = np.bincount(numbered(labels, n)).astype(np.float64)
-    return 1.0 + (float(np.square(sizes).sum()) / max(n, 1) - 1.0) * correlation
+    usual = float(np.square(sizes).sum()) / max(n, 1)  # size of a row's group
+    return 1.0 + (usual - 1.0) * correlation
 
 
 def independent(values: FloatArray, labels: Sequence[str]) -> float:
-    """How many independent numbers these are worth, where those of one label go together (Kish)."""
+    """The number of independent values worth these n, of which labels form groups (Kish)."""
     n = len(values)
     return n / design_effect(labels, n, intraclass(values, labels))
 
 
 def width(values: FloatArray, labels: Sequence[str]) -> float:
-    """How much wider an interval of one more row, of a group of its own, is than of these rows.
+    """The width of an interval of one more row, of a group of its own, in that of these rows.
 
     By Student's t, as the variance between groups is known from few, and by the error of their
     mean; 1 where nothing lies between groups, or no two rows share one.
@@ -68,23 +70,23 @@ def width(values: FloatArray, labels: Sequence[str]) -> float:
     groups = len(set(numbered(labels, n).tolist()))
     if not 1 < groups < n:
         return 1.0
-    freedom = 1.0 / (
-        rho**2 / (groups - 1) + (1.0 - rho**2) / (n - 1)
-    )  # after Satterthwaite
+    between = rho**2 / (groups - 1)
+    within = (1.0 - rho**2) / (n - 1)
+    freedom = 1.0 / (between + within)  # after Satterthwaite
     return widened(freedom) * math.sqrt(1.0 + rho / groups)
 
 
 def effective_size(
     influence: FloatArray, clusters: IntArray, mass: FloatArray | None = None
 ) -> float:
-    """As how many independent rows of one mass n clustered ones count for a mean of influences.
+    """The independent rows of one mass that n clustered ones are worth for a mean of influences.
 
     By the ratio of variances, never above n, and by the quantiles of Student's t, as few clusters
     tell a variance badly; the more so where few of them make it up (the kurtosis of their sums).
     Where nothing varies, the clusters are counted.
     """
     n = len(influence)
-    codes = np.unique(clusters, return_inverse=True)[1]
+    codes = codes_of(clusters)
     groups = int(codes.max()) + 1
     if groups == n and mass is None:
         return float(n)
@@ -105,13 +107,14 @@ def freedom_of(squares: FloatArray) -> float:
     One fewer than the clusters; of squares more unequal than normal ones have, one fewer than as
     many as make it up (by their kurtosis).
     """
-    weighty = 3 * float(squares.sum()) ** 2 / max(float(squares @ squares), 1e-300)
+    fourth = max(float(squares @ squares), 1e-300)
+    weighty = 3 * float(squares.sum()) ** 2 / fourth
     return max(min(weighty, len(squares)) - 1, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """How far a group's mean lies from the mean of all groups.
+    """The deviation of a group's mean from the mean of all groups.
 
     Attributes:
         shift: best guess, drawn towards 0; error: its standard error.
@@ -141,31 +144,29 @@ def group_effects(
     spread = float(np.var(np.sort(np.concatenate([*groups.values()]))))
     if not spread > 0:
         return {name: Effect(shift=0.0, error=0.0) for name in groups}
+    sizes = np.array([len(rows) for rows in groups.values()])
     means = np.array([float(np.mean(rows)) for rows in groups.values()])
-    freedom = sum(map(len, groups.values())) - len(groups)
-    pooled = sum(float(np.var(rows)) * len(rows) for rows in groups.values()) / freedom
-    errors = np.array(
-        [max(pooled, LEAST_WITHIN * spread) / len(rows) for rows in groups.values()]
-    )
-    weights = 1.0 / errors
-    centre = float(weights @ means / weights.sum())
+    within = sum(float(np.var(rows)) * len(rows) for rows in groups.values())
+    pooled = within / (int(sizes.sum()) - len(groups))
+    variances = max(pooled, LEAST_WITHIN * spread) / sizes
+    weights = 1.0 / variances
+    total = float(weights.sum())
+    centre = float(weights @ means) / total
     excess = float(weights @ np.square(means - centre)) - (len(means) - 1)
-    tau = max(
-        least**2,
-        excess / float(weights.sum() - np.square(weights).sum() / weights.sum()),
-    )
-    drawn = tau / (tau + errors)
+    unshared = total - float(np.square(weights).sum()) / total
+    tau = max(least**2, excess / unshared)
+    drawn = tau / (tau + variances)
+    shifts = (drawn * (means - centre)).tolist()
+    errors = np.sqrt(drawn * variances).tolist()
     return {
-        name: Effect(
-            shift=float(share * (mean - centre)), error=math.sqrt(share * error)
-        )
-        for name, share, mean, error in zip(groups, drawn, means, errors, strict=True)
+        name: Effect(shift=shift, error=error)
+        for name, shift, error in zip(groups, shifts, errors, strict=True)
     }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unseen:
-    """How far the mean error of a group that is not among the known ones lies from 0.
+    """The mean error to expect of a group that is not among the known ones.
 
     Attributes:
         spread: its standard deviation; groups: how many are known, 0 where none is named.
@@ -178,12 +179,12 @@ class Unseen:
         """Standard error of a mean of which unknown groups have these shares, for 1.96 of it."""
         freedom = min(self.groups - 1 + PRIOR_GROUPS, MOST_FREEDOM)
         mixed = math.fsum(share**2 for share in shares)
-        known = math.fsum(shares) ** 2 / max(self.groups, 1)
-        return self.spread * widened(freedom) * math.sqrt(mixed + known)
+        of_mean = math.fsum(shares) ** 2 / max(self.groups, 1)
+        return self.spread * widened(freedom) * math.sqrt(mixed + of_mean)
 
 
 def unseen(afar: FloatArray, values: FloatArray, labels: Sequence[str]) -> Unseen:
-    """What an unknown group may do, from the mean errors of known ones that were held out.
+    """The expected error of an unseen group, from held-out groups.
 
     A variance from few groups says little: where it is low, two more count that vary by
     `PRIOR_SPREAD` of the standard deviation of all errors. With one group they are all there is.
@@ -195,14 +196,14 @@ def unseen(afar: FloatArray, values: FloatArray, labels: Sequence[str]) -> Unsee
     count = len({*labels} - {""})
     if not count:
         return Unseen(spread=0.0, groups=0)
-    known = np.flatnonzero(~np.isnan(afar)).tolist()
-    groups = _groups(afar[known], [labels[i] for i in known]) if len(known) else {}
+    rows = np.flatnonzero(~np.isnan(afar)).tolist()
+    groups = _groups(afar[rows], [labels[i] for i in rows]) if rows else {}
     means = np.array([float(np.mean(rows)) for rows in groups.values()])
     freedom = max(len(means) - 1, 0)
     prior = PRIOR_SPREAD**2 * float(np.var(np.sort(values)))
-    own = float(np.var(means, ddof=1)) if freedom else 0.0
-    mixed = (PRIOR_GROUPS * prior + freedom * own) / (PRIOR_GROUPS + freedom)
-    return Unseen(spread=math.sqrt(max(own, mixed)), groups=freedom + 1)
+    between = float(np.var(means, ddof=1)) if freedom else 0.0
+    mixed = (PRIOR_GROUPS * prior + freedom * between) / (PRIOR_GROUPS + freedom)
+    return Unseen(spread=math.sqrt(max(between, mixed)), groups=freedom + 1)
 
 
 def _groups(values: FloatArray, labels: Sequence[str]) -> dict[str, FloatArray]:
@@ -219,7 +220,7 @@ def _groups(values: FloatArray, labels: Sequence[str]) -> dict[str, FloatArray]:
 
 
 def widened(freedom: float) -> float:
-    """How much wider a 95 % interval is by Student's t than by the normal distribution."""
+    """The width of a 95 % interval by Student's t, in that by the normal distribution."""
     from scipy.special import ndtri
 
     return student(freedom) / float(ndtri((1 + LEVEL) / 2))

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of
 from refless.stats.answers import ANYWHERE, Answer, Powered, Untold
 from refless.stats.intervals import LEVEL, Interval, quantile
 from refless.stats.proxies import Gain, by_estimates, by_pairs
@@ -50,16 +50,14 @@ def mean_of(
     unit: IntArray,
     *,
     scale: Interval | None = None,
-    mass: FloatArray | None = None,
 ) -> Answer:
     """The mean of values [n], NaN among them left out, with its 95 % interval.
 
     Args:
         values: [n]; unit: [n] what was drawn as a whole.
         scale: lowest and highest value that there can be, if it is known.
-        mass: [n] what each counts; None for alike.
     """
-    return contrast(Sample.of(values, unit, mass=mass), scale=scale).alone
+    return contrast(Sample.of(values, unit), scale=scale).alone
 
 
 def contrast(
@@ -110,7 +108,7 @@ def _without_interval(value: float, why: Untold, rated: int, fewest: int) -> Pow
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Influences:
-    """What each unit adds to the number.
+    """The influence of each unit on the number.
 
     Attributes:
         by_arm: [2, units + 4] influence, the last four of made-up units.
@@ -146,11 +144,10 @@ def _plain_answer(
     verdicts = _are_verdicts(ratings, scale)
     scale = VERDICTS if verdicts else scale
     reach = scale[1] - scale[0] if scale else float(np.ptp(ratings))
-    asked = max(1 - arm.known for arm in arms)
+    unknown = max(1 - arm.known for arm in arms)
+    usual = USUAL * reach * math.sqrt(unknown)
     influences = _influences(sample, arms, scale, verdicts=verdicts)
-    variances, freedoms = _by_kind(
-        influences, USUAL * reach * math.sqrt(asked), verdicts=verdicts
-    )
+    variances, freedoms = _by_kind(influences, usual, verdicts=verdicts)
     variance = float(variances.sum())
     if not variance > 0:
         return None
@@ -205,14 +202,12 @@ def _influences(
             middle = (arm.mean * arm.size + mass * sum(scale)) / (arm.size + 2 * mass)
             shift += arm.sign * (middle - arm.mean) * (1 - arm.known)
             first = units if paired else units + 2 * place
+            rows = slice(first, first + 2)
             ends = np.array(scale) - middle
-            opposed = (
-                ends if arm.sign > 0 else ends[::-1]
-            )  # made-up pairs differ all they can
-            by_arm[place, first : first + 2] = (
-                math.sqrt(mass * wide) * opposed / arm.size
-            )
-            kind[first : first + 2] |= 1 << place
+            if arm.sign < 0:  # made-up pairs differ all they can
+                ends = ends[::-1]
+            by_arm[place, rows] = math.sqrt(mass * wide) * ends / arm.size
+            kind[rows] |= 1 << place
         # a unit draws the mean to itself
         lost = 1.0 if verdicts else np.sqrt(1 - unit_weight[place])
         off = arm.weight * arm.open * (arm.rating - middle)
@@ -225,7 +220,7 @@ def _influences(
 def _made_up(
     arm: Arm, scale: Interval | None, *, verdicts: bool, alone: bool
 ) -> tuple[float, float]:
-    """How many successes, and failures, an arm is given, and for how many rows a unit counts.
+    """The successes, and failures, that an arm is given, and the rows that a unit counts for.
 
     One if there are two arms (Agresti and Caffo), 1.92 if there is one (Agresti and Coull), each
     for as many rows as the design effect says; of ratings on a scale fewer, as they vary less than
@@ -233,25 +228,28 @@ def _made_up(
     """
     if scale is None or not (verdicts or alone):
         return 0.0, 1.0
-    low, high = scale
-    counts = arm.weight * arm.size
-    off = counts * (arm.rating - arm.mean)
-    sums = np.bincount(np.unique(arm.unit, return_inverse=True)[1], off)
+    off = arm.weight * arm.size * (arm.rating - arm.mean)
+    sums = np.bincount(codes_of(arm.unit), off)
     single = float(off @ off)
-    most_wide = max(arm.size / len(sums), 1.0)
-    wide = 1 + ALIKE * (
-        most_wide - 1
-    )  # equal values do not tell how far rows go together
+    widest = max(arm.size / len(sums), 1.0)
+    wide = 1 + ALIKE * (widest - 1)  # equal values do not tell how far rows go together
     if single > 0:
-        wide = min(max(float(sums @ sums) / single, 1.0), most_wide)
-    spread = 1.0
-    if not verdicts:
-        middle = (arm.mean * arm.size + (low + high) / 2) / (arm.size + 1)
-        most = arm.size * (middle - low) * (high - middle)
-        equal = _of_equal(arm.rating - arm.mean, USUAL * (high - low))
-        squares = float(counts @ np.square(arm.rating - arm.mean))
-        spread = min((squares + equal) / most, 1.0) if most > 0 else 1.0
+        wide = min(max(float(sums @ sums) / single, 1.0), widest)
+    spread = 1.0 if verdicts else _spread(arm, scale)
     return wide * spread * (MADE_UP if alone else 1.0), wide
+
+
+def _spread(arm: Arm, scale: Interval) -> float:
+    """The variance of an arm's ratings, in that of verdicts at the ends of the scale; at most 1."""
+    low, high = scale
+    middle = (arm.mean * arm.size + (low + high) / 2) / (arm.size + 1)
+    largest = arm.size * (middle - low) * (high - middle)
+    if not largest > 0:
+        return 1.0
+    off = arm.rating - arm.mean
+    counts = arm.weight * arm.size
+    squares = float(counts @ np.square(off))
+    return min((squares + _of_equal(off, USUAL * (high - low))) / largest, 1.0)
 
 
 def _by_kind(
@@ -264,18 +262,13 @@ def _by_kind(
         verdicts: whether ratings are 0 and 1, whose made-up units do what else is added here.
     """
     masks = [influences.kind == kind for kind in KINDS]
-    arm_variances = np.array(
-        [np.square(influences.by_arm[:, mask]).sum(axis=1) for mask in masks]
-    )
+    arm_variances = _squares(influences.by_arm, masks)
     products = influences.by_arm[0] * influences.by_arm[1]
     cross = np.array([2 * float(products[mask].sum()) for mask in masks])
-    parts = np.array(
-        [np.square(influences.unit_weight[:, mask]).sum(axis=1) for mask in masks]
-    )
+    parts = _squares(influences.unit_weight, masks)
     weight = np.maximum(parts.sum(axis=0), 1e-300)
-    borrowed = np.minimum(
-        PRIOR_UNITS, [masks[1].sum(), masks[0].sum()]
-    )  # of the other arm alone
+    units_apart = [masks[1].sum(), masks[0].sum()]  # of the other arm alone
+    borrowed = np.minimum(PRIOR_UNITS, units_apart)
     if borrowed.any() and not verdicts:
         unit_variances = arm_variances.sum(axis=0) / weight
         added = _drawn_up(unit_variances, 1 / weight - 1, borrowed)
@@ -287,13 +280,16 @@ def _by_kind(
     freedoms += (variances > 0) * _lent(arm_variances, borrowed)
     if not verdicts:
         total = influences.by_arm.sum(axis=0)
-        least = usual * np.array([weight[0], weight[1], weight.max()])
-        equal = [
-            _of_equal(total[mask], low) for mask, low in zip(masks, least, strict=True)
-        ]
-        variances = variances + np.array(equal)
+        deviations = [total[mask] for mask in masks]
+        least = usual * np.array([*weight, weight.max()])
+        variances = variances + np.array([*map(_of_equal, deviations, least)])
     present = np.array([bool(mask.any()) for mask in masks])
     return variances[present], np.maximum(freedoms[present], 1.0)
+
+
+def _squares(of_units: FloatArray, masks: Sequence[BoolArray]) -> FloatArray:
+    """[kinds, 2] sum of squares of [2, units], over the units of each mask."""
+    return np.array([np.square(of_units[:, mask]).sum(axis=1) for mask in masks])
 
 
 def _lent(arm_variances: FloatArray, borrowed: FloatArray) -> FloatArray:
@@ -302,9 +298,8 @@ def _lent(arm_variances: FloatArray, borrowed: FloatArray) -> FloatArray:
     Args:
         arm_variances: [kinds, 2] variance; borrowed: [2] units of the other arm alone.
     """
-    varies_most = arm_variances >= arm_variances.max(axis=1, keepdims=True) * (
-        1 - ROUNDING
-    )
+    largest = arm_variances.max(axis=1, keepdims=True)
+    varies_most = arm_variances >= largest * (1 - ROUNDING)
     lent = np.minimum(borrowed, PRIOR_FREEDOM)
     return np.asarray(np.where(varies_most, lent, PRIOR_FREEDOM).min(axis=1))
 
@@ -319,19 +314,19 @@ def _drawn_up(
         borrowed: [2] units of both arms that count for this one.
     """
     pooled = float(unit_variances @ spare) / max(float(spare.sum()), 1e-300)
-    drawn = (unit_variances * spare + borrowed * pooled) / np.maximum(
-        spare + borrowed, 1e-300
-    )
-    return np.asarray(np.maximum(drawn - unit_variances, 0.0))
+    freedom = np.maximum(spare + borrowed, 1e-300)
+    drawn = (unit_variances * spare + borrowed * pooled) / freedom
+    return np.maximum(drawn - unit_variances, 0.0)
 
 
 def equal_units(unit_weight: FloatArray) -> float:
-    """As how many units of one weight these count: (sum)² / sum of squares; 0 without weight."""
-    return float(unit_weight.sum() ** 2 / max(float(unit_weight @ unit_weight), 1e-300))
+    """The units of one weight worth these: (sum)² / sum of squares; 0 without weight."""
+    squares = max(float(unit_weight @ unit_weight), 1e-300)
+    return float(unit_weight.sum() ** 2 / squares)
 
 
 def _of_equal(off: FloatArray, least: float) -> float:
-    """What equal deviations hide: the square of a usual one, by the share that are equal.
+    """Variance that equal deviations hide: the square of a usual one, by the share that are equal.
 
     Args:
         off: [n] deviations; least: the usual one if none differs from the commonest.
@@ -339,12 +334,11 @@ def _of_equal(off: FloatArray, least: float) -> float:
     if len(off) < 2:
         return 0.0
     values, counts = np.unique(np.round(off, DECIMALS), return_counts=True)
-    commonest = values[counts == counts.max()]
-    nearest = commonest[
-        np.abs(commonest).argmin()
-    ]  # also if the difference is turned round
-    others = off[np.abs(off - nearest) > 10.0 ** (1 - DECIMALS)]
-    square = float(np.square(others).mean()) if len(others) else least**2
+    most_common = values[counts == counts.max()]
+    # the same if the difference is turned round
+    nearest = most_common[np.abs(most_common).argmin()]
+    unequal = off[np.abs(off - nearest) > 10.0 ** (1 - DECIMALS)]
+    square = float(np.square(unequal).mean()) if len(unequal) else least**2
     return float(counts.max() - 1) / (len(off) - 1) * square
 
 
@@ -380,14 +374,12 @@ def _with_proxies(
 
 def _gained(answer: Answer, gain: Gain, pairs: Gain) -> Answer:
     """The answer with what estimates, and items that are rated in part, add to it."""
+    value = answer.value - gain.moved - pairs.moved
+    centre = answer.centre - gain.moved - pairs.moved
+    error = answer.error * math.sqrt(gain.ratio * pairs.ratio)
     spare = answer.freedom - (gain.ratio != 1) - (pairs.ratio != 1)
-    return replace(
-        answer,
-        value=answer.value - gain.moved - pairs.moved,
-        centre=answer.centre - gain.moved - pairs.moved,
-        error=answer.error * math.sqrt(gain.ratio * pairs.ratio),
-        freedom=max(spare, 1.0),
-    )
+    freedom = max(spare, 1.0)
+    return replace(answer, value=value, centre=centre, error=error, freedom=freedom)
 
 
 def _with_raters(
@@ -405,7 +397,6 @@ def _with_raters(
     least = FEWEST_APART if crossed.apart else 1
     if severity.freedom < least:
         return replace(answer, error=math.nan, untold="raters are apart")
-    error, freedom = with_severity(
-        answer.error, answer.freedom, crossed.strange, severity
-    )
+    strange = crossed.strange
+    error, freedom = with_severity(answer.error, answer.freedom, strange, severity)
     return replace(answer, error=error, freedom=freedom)

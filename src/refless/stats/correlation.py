@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from refless.loops import Loops
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import BoolArray, FloatArray, codes_of
 
 loops = Loops("concordance")
 
@@ -46,11 +46,10 @@ def settled(column: FloatArray) -> FloatArray:
 
 def is_constant(column: FloatArray) -> bool:
     """Whether a column has no two different values, up to rounding."""
-    if len(column):
-        low = float(column.min())
-        high = float(column.max())
-        if high - low > CLEAR * max(abs(low), abs(high)):
-            return False
+    low = float(column.min(initial=math.inf))
+    high = float(column.max(initial=-math.inf))
+    if high - low > CLEAR * max(abs(low), abs(high)):
+        return False
     return len(np.unique(settled(column))) < 2
 
 
@@ -72,7 +71,8 @@ def concordance(x: FloatArray, y: FloatArray) -> float:
 
     NaN if both columns are one and the same number throughout.
     """
-    by_chance = float(np.var(x) + np.var(y) + (x.mean() - y.mean()) ** 2)
+    gap = x.mean() - y.mean()
+    by_chance = float(np.var(x) + np.var(y) + gap**2)
     error = float(np.mean(np.square(x - y)))
     return 1 - error / by_chance if by_chance > 0 else NAN
 
@@ -92,11 +92,15 @@ def auc(human: FloatArray, predicted: FloatArray) -> float:
     """
     if len(np.unique(human)) != 2:
         return NAN
-    above = human == human.max()
-    n_above = int(above.sum())
-    n_below = len(human) - n_above
-    wins = float(ranks(predicted)[above].sum()) - n_above * (n_above + 1) / 2
-    return wins / (n_above * n_below)
+    wins, pairs = wins_of(human == human.max(), predicted)
+    return wins / pairs
+
+
+def wins_of(above: BoolArray, predicted: FloatArray) -> tuple[float, int]:
+    """Pairs with a row of `above` predicted above one of the others, ties one half; all pairs."""
+    n = int(above.sum())
+    wins = float(ranks(predicted)[above].sum()) - n * (n + 1) / 2
+    return wins, n * (len(above) - n)
 
 
 def ranks(column: FloatArray) -> FloatArray:
@@ -109,7 +113,7 @@ def ranks(column: FloatArray) -> FloatArray:
 
 
 def untied(column: FloatArray) -> float:
-    """How many ordered pairs of rows differ."""
+    """The number of ordered pairs of rows that differ."""
     counts = np.unique(settled(column), return_counts=True)[1]
     return float(len(column) ** 2 - np.square(counts).sum())
 
@@ -124,8 +128,8 @@ def balances(x: FloatArray, y: FloatArray) -> Callable[[FloatArray], FloatArray]
     x = settled(x)
     y = settled(y)
     order = np.argsort(x, kind="stable")
-    codes = np.unique(y, return_inverse=True)[1]
-    columns = np.unique(x, return_inverse=True)[1][order], codes[order]
+    codes = codes_of(y)
+    columns = codes_of(x)[order], codes[order]
     size = int(codes.max(initial=-1)) + 1
     return lambda weights: loops.balances(
         np.ascontiguousarray(weights[:, order]), *columns, size

@@ -14,7 +14,7 @@ from refless.stats.corrections import holm
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marks:
-    """Which of n rows are marked.
+    """Marks on some of n rows.
 
     Attributes:
         on: [n] the marks; groups: [n] number of what goes together.
@@ -41,7 +41,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """How many of n rows are marked.
+    """The share of n rows that are marked.
 
     Attributes:
         n, count: rows, and those that are marked.
@@ -62,7 +62,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """Where the distributions of some numbers and of others are farthest apart.
+    """The widest gap between the distributions of some numbers and of others.
 
     Attributes:
         distance: of the two, Kolmogorov-Smirnov's D; at: the number; below: whether more of the
@@ -142,7 +142,7 @@ def by_name(
 def one_each(groups: IntArray, rng: np.random.Generator) -> IntArray:
     """A row of each group, drawn at random."""
     order = rng.permutation(len(groups))
-    return np.asarray(order[np.unique(groups[order], return_index=True)[1]])
+    return order[np.unique(groups[order], return_index=True)[1]]
 
 
 def at_most(k: int, marked_in_all: float, n: float, m: float) -> float:
@@ -156,11 +156,9 @@ def at_most(k: int, marked_in_all: float, n: float, m: float) -> float:
         return math.nan
     i = np.arange(max(0, marked_in_all - m), k + 1)
 
-    def ways(total: float, some: FloatArray | float) -> FloatArray:
-        chosen = np.asarray(some)
-        return np.asarray(
-            gammaln(total + 1) - gammaln(chosen + 1) - gammaln(total - chosen + 1)
-        )
+    def ways(total: float, chosen: FloatArray | float) -> FloatArray:
+        ordered = gammaln(total + 1) - gammaln(chosen + 1)
+        return np.asarray(ordered - gammaln(total - chosen + 1))
 
     logs = ways(n, i) + ways(m, marked_in_all - i) - ways(n + m, marked_in_all)
     return min(1.0, float(np.exp(logs).sum()))

@@ -1,4 +1,4 @@
-"""How wide an interval will be once more is rated, how sure that is, and what it should show.
+"""Forecasts of an interval once more is rated: its width, and how sure that is.
 
 One formula tells the variance of a mean, or of a difference of two arms, by how much of each arm is
 rated (`variance_by`). What is rated today says how large it is per rating (`Today`); before the
@@ -23,9 +23,7 @@ from refless.stats.intervals import quantile, student
 
 USUAL_ALIKE = 0.1  # correlation of the ratings of two answers to one item
 SPREAD_ALIKE = 0.2  # standard deviation of its Fisher's z from one question to another
-STEADY = (
-    10.0  # a correlation is drawn to the usual by 1 + STEADY / items squared t-values
-)
+STEADY = 10.0  # a correlation is drawn to the usual by 1 + STEADY / items squared t
 LOST = 3.0  # items with both ratings that Fisher's z takes
 MOST_ALIKE = 0.95  # so much at most, as a forecast may not be 0
 LEAST_TAILS = 0.5  # of a distribution that is flat or has two values
@@ -34,7 +32,7 @@ RANGE = 0.9  # of widths lie in the range of a forecast
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How much is rated of one arm, or of two.
+    """The part of one arm, or of two, that is rated.
 
     Attributes:
         rated: units with a rating, of each arm; every: units that there are.
@@ -76,15 +74,13 @@ class Progress:
     def after(self, part: float) -> Progress:
         """The same once a part of what is missing is rated, at random."""
         pairs = zip(self.rated, self.every, strict=True)
-        return replace(
-            self,
-            rated=tuple(rated + part * (every - rated) for rated, every in pairs),
-            both=self.both + part * (self.common - self.both),
-        )
+        rated = tuple(rated + part * (every - rated) for rated, every in pairs)
+        both = self.both + part * (self.common - self.both)
+        return replace(self, rated=rated, both=both)
 
 
 def progress_of(units: Sequence[IntArray], ratings: Sequence[FloatArray]) -> Progress:
-    """How much is rated.
+    """The part that is rated.
 
     Args:
         units: [n] of each arm, what was drawn as a whole for each entry; the same numbers in all.
@@ -97,26 +93,36 @@ def progress_of(units: Sequence[IntArray], ratings: Sequence[FloatArray]) -> Pro
     if len(means) == 1:
         return Progress(rated=rated, every=every, tails=tails)
     both = sorted(means[0].keys() & means[1].keys())
-    first, second = (np.array([arm[unit] for unit in both]) for arm in means)
-    middles = [
-        float(np.mean(np.sort([*arm.values()]))) if arm else 0.0 for arm in means
-    ]
-    spreads = [float(np.std(np.sort([*arm.values()]))) if arm else 0.0 for arm in means]
+    first = np.array([means[0][unit] for unit in both])
+    second = np.array([means[1][unit] for unit in both])
+    first_mean, first_spread = _moments(means[0])
+    second_mean, second_spread = _moments(means[1])
+    unit = first_spread * second_spread
     return Progress(
         rated=rated,
         every=every,
         both=float(len(both)),
         common=float(len(np.intersect1d(units[0], units[1]))),
-        alike=_correlation(first - first.mean(), second - second.mean())
-        if both
-        else 0.0,
-        shared=_covariance(first - middles[0], second - middles[1], math.prod(spreads)),
+        alike=_correlation(first, second),
+        shared=_covariance(first - first_mean, second - second_mean, unit),
         tails=tails,
     )
 
 
+def _moments(arm: dict[int, float]) -> tuple[float, float]:
+    """Mean and standard deviation of an arm's ratings; 0 without any."""
+    if not arm:
+        return 0.0, 0.0
+    ratings = np.sort([*arm.values()])
+    return float(ratings.mean()), float(ratings.std())
+
+
 def _correlation(first: FloatArray, second: FloatArray) -> float:
-    """That of deviations; 0 if one of them does not vary."""
+    """The correlation of two columns; 0 if one of them does not vary, or is empty."""
+    if not len(first):
+        return 0.0
+    first = first - first.mean()
+    second = second - second.mean()
     squares = float(first @ first) * float(second @ second)
     return _covariance(first, second, math.sqrt(squares) / len(first))
 
@@ -132,9 +138,8 @@ def _covariance(first: FloatArray, second: FloatArray, unit: float) -> float:
 def _by_unit(units: IntArray, ratings: FloatArray) -> dict[int, float]:
     """The mean rating of each unit that has one."""
     rows = np.flatnonzero(~np.isnan(ratings))
-    rows = rows[
-        np.lexsort((ratings[rows], units[rows]))
-    ]  # a sum does not depend on their order
+    # a sum does not depend on their order
+    rows = rows[np.lexsort((ratings[rows], units[rows]))]
     names, place = np.unique(units[rows], return_inverse=True)
     means = np.bincount(place, ratings[rows]) / np.maximum(np.bincount(place), 1)
     return dict(zip(names.tolist(), means.tolist(), strict=True))
@@ -182,17 +187,18 @@ def variance_by(progress: Progress, residual: float, total: float) -> float:
     for rated, every in zip(progress.rated, progress.every, strict=True):
         share = min(rated / every, 1.0)
         parts.append(math.sqrt(((1 - share) * residual + share * total) / rated))
-    own = math.fsum(part**2 for part in parts)
+    apart = math.fsum(part**2 for part in parts)
     if len(parts) == 1 or not progress.both:
-        return own
+        return apart
     first, second = progress.rated
     weight = progress.both / math.sqrt(first * second)
-    return max(own - 2 * progress.shared * weight * parts[0] * parts[1], 0.0)
+    common = 2 * progress.shared * weight * parts[0] * parts[1]
+    return max(apart - common, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """What an interval should be like.
+    """The interval to expect.
 
     Attributes:
         error: expected standard error; freedom: degrees of freedom behind it.
@@ -264,7 +270,8 @@ class Today:
     @property
     def of_rating(self) -> float:
         """Variance of one rating."""
-        now = variance_by(self.progress, self.residual, 0.0 if self.these else 1.0)
+        total = 0.0 if self.these else 1.0
+        now = variance_by(self.progress, self.residual, total)
         return self.error**2 / now if now > 0 else 0.0
 
     @property
@@ -273,9 +280,9 @@ class Today:
         progress = self.progress
         if len(progress.rated) == 1:
             return self.of_rating
-        alike = (
-            drawn_alike(progress.alike, progress.both)[0] if progress.paired else 0.0
-        )
+        alike = 0.0
+        if progress.paired:
+            alike, _ = drawn_alike(progress.alike, progress.both)
         return 2 * self.of_rating * (1 - alike)
 
     def after(self, part: float) -> Forecast:
@@ -288,21 +295,16 @@ class Today:
         if later.both:
             shared = (progress.both * progress.shared + new * alike) / later.both
             later = replace(later, shared=shared)
-        last = (
-            progress.done
-            + progress.missing
-            - (1 if progress.paired else len(progress.every))
-        )
+        arms = 1 if progress.paired else len(progress.every)
+        last = progress.done + progress.missing - arms
         freedom = self.freedom + part * max(last - self.freedom, 0.0)
         variance = self.of_rating * variance_by(later, self.residual, total)
         doubt = 0.5 * progress.tails * max(1 / self.freedom - 1 / freedom, 0.0)
         if new and variance > 0:
-            other = replace(
-                later, shared=later.shared - new / later.both
-            )  # alike less 1
-            steep = (
-                self.of_rating * variance_by(other, self.residual, total) / variance - 1
-            )
+            shared = later.shared - new / later.both  # alike less 1
+            less_alike = replace(later, shared=shared)
+            widest = self.of_rating * variance_by(less_alike, self.residual, total)
+            steep = widest / variance - 1
             doubt += (steep / 2 * unsure) ** 2
         return Forecast(
             error=min(math.sqrt(variance), self.error),  # further ratings tell no less
@@ -332,9 +334,8 @@ class Prospect:
     def after(self, rated: float) -> Forecast:
         """Once so many units are rated, two or more."""
         progress = Progress(rated=(rated,), every=(self.every,))
-        variance = variance_by(
-            progress, self.residual, 0.0 if self.these else self.total
-        )
+        total = 0.0 if self.these else self.total
+        variance = variance_by(progress, self.residual, total)
         doubt = 0.5 * (1 / self.freedom + 1 / (rated - 1))
         return Forecast(
             error=math.sqrt(variance),

@@ -27,10 +27,8 @@ from refless.stats.intervals import LEVEL, Interval
 Spending = Literal["pocock", "obrien-fleming"]
 
 ALPHA = 1 - LEVEL  # error of both sides, of all looks together
-P_VALUES = (
-    *range(-60, -12, 4),
-    *np.linspace(-12, 0, 49).tolist(),
-)  # logarithms, in a table
+# logarithms, in a table
+P_VALUES = (*range(-60, -12, 4), *np.linspace(-12, 0, 49).tolist())
 FARTHEST = 38.0  # a z-value beyond which a normal tail is 0 in double precision
 TAIL = 9.0  # standard deviations beyond which a normal density counts as 0
 PANEL = (
@@ -141,7 +139,7 @@ class Looks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookPlan:
-    """When a study looks at its ratings, and when it ends at the latest.
+    """The looks that a study plans at its ratings, and its latest end.
 
     Attributes:
         at: [k] units that are rated at each look, ascending.
@@ -176,8 +174,10 @@ class LookPlan:
     def looks_to_the_end(self, units: int, population: float = math.inf) -> Looks:
         """The looks by now, and those to come; none at which all of a population is rated."""
         number = self.number(units)
-        ahead = {n for n in (*self.at[number:], self.planned) if units < n < population}
-        return self._looks((*self.at[: number - 1], units, *sorted(ahead)), population)
+        earlier = self.at[: number - 1]
+        due = {*self.at[number:], self.planned}
+        later = sorted(n for n in due if units < n < population)
+        return self._looks((*earlier, units, *later), population)
 
     def _looks(self, units: tuple[float, ...], population: float) -> Looks:
         planned = min(self.planned, population)
@@ -221,7 +221,8 @@ class _Walk:
         high = min(z * spread, drift * information + TAIL * spread)
         place, weight = _quadrature(low, high, PANEL * finest)
         off = (place[:, None] - self.place - drift * step) / math.sqrt(step)
-        density = np.exp(-np.square(off) / 2) / math.sqrt(2 * math.pi * step)
+        density = np.exp(-np.square(off) / 2)
+        density /= math.sqrt(2 * math.pi * step)
         return _Walk(information, place, weight * (density @ self.chance))
 
 
@@ -346,7 +347,7 @@ def ended_by(looks: Looks, errors: float) -> FloatArray:
         crossing_chances(looks.information, looks.boundaries, sign * drift)
         for sign in (1.0, -1.0)
     ]
-    return np.asarray(np.cumsum(sides[0] + sides[1]))
+    return np.cumsum(sides[0] + sides[1])
 
 
 def critical_value(boundary: float, freedom: float) -> float:
@@ -394,20 +395,21 @@ def after_stopping(looks: Looks, z: float) -> StoppedEstimate:
     spread = math.sqrt(looks.information[-1])
     boundaries = (*looks.boundaries[:-1], size)
 
+    farthest = size + TAIL
+
     def as_large(errors: float) -> float:
-        return float(
-            crossing_chances(looks.information, boundaries, errors / spread).sum()
-        )
+        drift = errors / spread
+        return float(crossing_chances(looks.information, boundaries, drift).sum())
+
+    def excess(errors: float, chance: float) -> float:
+        return as_large(errors) - chance
 
     def solved(chance: float) -> float:
-        farthest = size + TAIL
-        return float(
-            brentq(lambda errors: as_large(errors) - chance, -farthest, farthest)
-        )
+        return float(brentq(excess, -farthest, farthest, args=(chance,)))
 
-    low, median, high = (
-        solved(chance) for chance in ((1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2)
-    )
+    low = solved((1 - LEVEL) / 2)
+    median = solved(0.5)
+    high = solved((1 + LEVEL) / 2)
     interval = (low, high) if z >= 0 else (-high, -low)
     p = min(2 * as_large(0.0), 1.0)
     return StoppedEstimate(median=math.copysign(median, z), interval=interval, p=p)

@@ -14,8 +14,10 @@ def pearson(human: FloatArray, predicted: FloatArray) -> FloatArray:
     """[n] influences on Pearson's r."""
     x = standard(human)
     y = standard(predicted)
-    r = float((x * y).mean())
-    return np.asarray((x * y - r / 2 * (x * x + y * y)) / len(x))
+    products = x * y
+    squares = x * x + y * y
+    r = float(products.mean())
+    return (products - r / 2 * squares) / len(x)
 
 
 def spearman(human: FloatArray, predicted: FloatArray) -> FloatArray:
@@ -25,10 +27,9 @@ def spearman(human: FloatArray, predicted: FloatArray) -> FloatArray:
     x = standard(x_ranks)
     y = standard(y_ranks)
     rho = float((x * y).mean())
-    by_x = (y - rho * x) / (
-        len(x) * x_ranks.std()
-    )  # how rho moves with each row's rank
-    by_y = (x - rho * y) / (len(x) * y_ranks.std())
+    n = len(x)
+    by_x = (y - rho * x) / (n * x_ranks.std())  # how rho moves with each row's rank
+    by_y = (x - rho * y) / (n * y_ranks.std())
     return pearson(x_ranks, y_ranks) + _raised(human, by_x) + _raised(predicted, by_y)
 
 

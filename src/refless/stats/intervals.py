@@ -14,9 +14,7 @@ from refless.registry.arrays import FloatArray
 Interval = tuple[float, float]
 LEVEL = 0.95
 CELLS = 2**20  # numbers held at once while resampling: 8 MB a matrix
-DRAWN_ROWS = (
-    50_000  # beyond this a mean's distribution is normal to any digit that is shown
-)
+DRAWN_ROWS = 50_000  # beyond this a mean is normal to any digit that is shown
 UNDEFINED: Interval = (float("nan"), float("nan"))
 
 
@@ -48,7 +46,7 @@ def fisher_interval(r: float, n: int, *, ranked: bool = False) -> Interval:
 
 
 def quantile(level: float) -> float:
-    """How many standard errors an interval of this level reaches to each side: 1.96 at 0.95."""
+    """Standard errors that an interval of this level reaches to each side: 1.96 at 0.95."""
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
@@ -73,7 +71,9 @@ def of_best(value: float, ends: Interval, count: int, units: int) -> Interval:
     if count < 2 or units < 2:
         return ends
     wider = student(units - 1, LEVEL ** (1 / count)) / quantile(LEVEL)
-    return value + wider * (ends[0] - value), value + wider * (ends[1] - value)
+    low = value + wider * (ends[0] - value)
+    high = value + wider * (ends[1] - value)
+    return low, high
 
 
 def around(r: float, error: float) -> Interval:
@@ -81,12 +81,13 @@ def around(r: float, error: float) -> Interval:
     if abs(r) >= 1:
         return r, r
     half = quantile(LEVEL) * error
-    return math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
+    z = math.atanh(r)
+    return math.tanh(z - half), math.tanh(z + half)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clustering:
-    """What rows that belong together do to a mean of n outputs; by default nothing.
+    """The effect of rows that belong together on a mean of n outputs; by default none.
 
     Attributes:
         estimates, residuals, held_out: design effects: variance of the mean of the n estimates, of
@@ -137,16 +138,7 @@ def mean_interval(
     bias = float(ordered.mean())
     residuals = ordered - bias
     if max(n, m) > DRAWN_ROWS:
-        noise = float(residuals.var()) * (
-            together.residuals / n + together.held_out / m
-        )
-        variance = together.estimates * float(estimates.var()) / n + noise
-        half = quantile(LEVEL) * math.hypot(
-            together.wide * math.sqrt(variance), together.error
-        )
-        centre = float(estimates.mean()) + together.shift
-        low = centre - half
-        high = centre + half
+        low, high = _normal_interval(estimates, residuals, together)
     else:
         block = max(1, CELLS // max(n, m))
         sizes = [min(block, resamples - done) for done in range(0, resamples, block)]
@@ -156,6 +148,20 @@ def mean_interval(
             means = means + together.error * rng.standard_normal(len(means))
         low, high = percentile_interval(means + together.shift)
     return low + min(bias, 0.0), high + max(bias, 0.0)
+
+
+def _normal_interval(
+    estimates: FloatArray, residuals: FloatArray, together: Clustering
+) -> Interval:
+    """The interval of a mean with the variance of `mean_interval`, before the bias."""
+    n = len(estimates)
+    noise = together.residuals / n + together.held_out / len(residuals)
+    noise *= float(residuals.var())
+    variance = together.estimates * float(estimates.var()) / n + noise
+    error = math.hypot(together.wide * math.sqrt(variance), together.error)
+    half = quantile(LEVEL) * error
+    centre = float(estimates.mean()) + together.shift
+    return centre - half, centre + half
 
 
 def conformal_radius(residuals: FloatArray, level: float = LEVEL) -> float:
@@ -184,12 +190,10 @@ def _drawn(
     drawn = estimates[rng.integers(n, size=(size, n))].mean(axis=1) - centre
     held_out = residuals[rng.integers(m, size=(size, m))]
     means = held_out.mean(axis=1)
-    added = np.take_along_axis(held_out, rng.integers(m, size=(size, n)), axis=1).mean(
-        axis=1
-    )
-    deviations = (
-        math.sqrt(together.estimates) * drawn
-        + math.sqrt(together.held_out) * means
-        + math.sqrt(together.residuals) * (added - means)
-    )
+    places = rng.integers(m, size=(size, n))
+    added = np.take_along_axis(held_out, places, axis=1).mean(axis=1)
+    of_estimates = math.sqrt(together.estimates) * drawn
+    of_held_out = math.sqrt(together.held_out) * means
+    of_residuals = math.sqrt(together.residuals) * (added - means)
+    deviations = of_estimates + of_held_out + of_residuals
     return np.asarray(centre + together.wide * deviations)

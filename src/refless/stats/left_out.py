@@ -111,24 +111,24 @@ def _deviations(
     value: float,
 ) -> FloatArray | None:
     """[units] what leaving out each unit does in Fisher's z; None where that is undefined."""
-    units = int(unit.max()) + 1
-    if units * len(human) > MOST_WEIGHTS:
+    if (int(unit.max()) + 1) * len(human) > MOST_WEIGHTS:
         slopes = [coefficient.influence(human, column) for column in columns]
-        return np.asarray(
-            np.bincount(unit, np.mean(slopes, axis=0), units) / (1 - value**2)
-        )
+        sums = np.bincount(unit, np.mean(slopes, axis=0))
+        return sums / (1 - value**2)
     prepared = [coefficient.weighted(human, column) for column in columns]
-    left = without_each(
-        lambda weights: np.mean([of(weights) for of in prepared], axis=0), unit
-    )
-    if np.isnan(left).any() or (np.abs(left) >= 1).any():
+
+    def mean_of_columns(weights: FloatArray) -> FloatArray:
+        return np.asarray(np.mean([of(weights) for of in prepared], axis=0))
+
+    values = without_each(mean_of_columns, unit)
+    if np.isnan(values).any() or (np.abs(values) >= 1).any():
         return None
-    moved = np.arctanh(left)
+    moved = np.arctanh(values)
     return np.asarray(moved - moved.mean())
 
 
 def _uneven(column: FloatArray, unit: IntArray) -> int:
-    """How many units have a value that is not the commonest one."""
+    """The number of units with a value that is not the commonest one."""
     values, counts = np.unique(column, return_counts=True)
     return len(np.unique(unit[column != values[counts.argmax()]]))
 
@@ -189,10 +189,11 @@ def _low_end(squares: FloatArray, unit: IntArray, extra: Extra) -> float | None:
     """The low end of the root of a mean of squares; None if too few units are there to tell."""
     units = int(unit.max()) + 1
     sums = np.bincount(unit, squares, units)
-    left = (sums.sum() - sums) / np.maximum(len(squares) - np.bincount(unit), 1)
-    if units < FEWEST or left.min() <= 0:
+    counts = np.maximum(len(squares) - np.bincount(unit), 1)
+    means = (sums.sum() - sums) / counts
+    if units < FEWEST or means.min() <= 0:
         return None
-    powers = -(left ** (-1 / 3))
+    powers = -(means ** (-1 / 3))
     square = float(squares.mean())
     slope = square ** (-4 / 3) / 3
     half = _half_width(powers - powers.mean(), extra.times(slope))

@@ -1,16 +1,14 @@
-"""What changes places where nothing differs: the test of two correlations, and that of a mean."""
+"""Permutation tests: of two correlations, and of a mean."""
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes_of
 from refless.stats.correlation import is_constant, ranks
 from refless.stats.intervals import CELLS
 
 PERMUTATIONS = 1_000
 EXCHANGES = 999
-TIE = (
-    1e-12  # a permuted difference within this of the observed one counts as reaching it
-)
+TIE = 1e-12  # a difference that is less by no more counts as reaching the observed
 
 
 def permutation_p(
@@ -42,7 +40,7 @@ def permutation_p(
     observed = abs(_with(human, first[None]) - _with(human, second[None]))[0]
     codes = np.arange(len(human))
     if clusters is not None:
-        codes = np.unique(clusters, return_inverse=True)[1]
+        codes = codes_of(clusters)
     block = max(1, CELLS // len(human))
     reached = 0
     for done in range(0, permutations, block):
@@ -50,15 +48,12 @@ def permutation_p(
         exchanged = (rng.random((size, int(codes.max()) + 1)) < 0.5)[:, codes]
         ours = np.where(exchanged, second, first)
         theirs = np.where(exchanged, first, second)
-        reached += int(
-            (np.abs(_with(human, ours) - _with(human, theirs)) >= observed - TIE).sum()
-        )
+        gaps = np.abs(_with(human, ours) - _with(human, theirs))
+        reached += int((gaps >= observed - TIE).sum())
     return (1 + reached) / (1 + permutations)
 
 
-def exchange_p(
-    turns: FloatArray, counts: IntArray, clusters: IntArray, seed: int = 0
-) -> float:
+def exchange_p(turns: FloatArray, counts: IntArray, clusters: IntArray) -> float:
     """Two-sided p-value of a sum over rows, if all turns of a row were as likely as what was seen.
 
     Turns are what would have been seen if another had had the place: each annotator's gain beside a
@@ -67,21 +62,21 @@ def exchange_p(
 
     Args:
         turns: [n, k] of each row, the last one seen; counts: [n] turns of it, which come last.
-        clusters: [n] labels of rows that belong together; seed: of the draws.
+        clusters: [n] labels of rows that belong together.
     """
-    codes = np.unique(clusters, return_inverse=True)[1]
+    codes = codes_of(clusters)
     groups = int(codes.max(initial=-1)) + 1
     last = turns.shape[1] * np.arange(1, len(turns) + 1) - 1
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     block = max(1, CELLS // max(len(turns), 1))
-    seen = float(turns[:, -1].sum())
+    observed = float(turns[:, -1].sum())
     slack = TIE * float(np.abs(turns).sum())
     above = below = 1
     for done in range(0, EXCHANGES, block):
         drawn = rng.random((min(block, EXCHANGES - done), groups))[:, codes]
         sums = turns.ravel()[last - (drawn * counts).astype(np.int64)].sum(axis=1)
-        above += int((sums >= seen - slack).sum())
-        below += int((sums <= seen + slack).sum())
+        above += int((sums >= observed - slack).sum())
+        below += int((sums <= observed + slack).sum())
     return min(1.0, 2 * min(above, below) / (1 + EXCHANGES))
 
 

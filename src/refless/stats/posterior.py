@@ -53,7 +53,7 @@ class Exact:
         return np.asarray(solved + np.outer(lack / self.ones.sum(), self.ones))
 
     def precision(self) -> Precision:
-        """What leaves ratings out in closed form."""
+        """The precision, which leaves ratings out in closed form."""
         q = inverse(self.factor)
         q -= np.outer(self.ones, self.ones / self.ones.sum())
         return Precision(self.y, q)

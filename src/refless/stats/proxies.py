@@ -1,4 +1,4 @@
-"""What estimates of all outputs, and items rated for one system alone, add to ratings."""
+"""The gain of ratings from estimates of all outputs, and from items rated for one system."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USUAL = 0.3  # of how far ratings lie apart: a usual deviation if there is none
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
-    """What something adds to the answer by ratings.
+    """The gain of the answer by ratings from further data.
 
     Attributes:
         slope: by which it is used, 0 for not at all.
@@ -34,7 +34,7 @@ class Gain:
 
 
 def kept_of(r2: float, n: int) -> tuple[float, float]:
-    """How much of a slope from n units is kept, and by what the variance after it is too small.
+    """The share of a slope from n units that is kept, and by what the variance is too small then.
 
     Positive-part James and Stein: an estimate that knows nothing does next to no harm.
     """
@@ -110,9 +110,9 @@ def by_pairs(sample: Sample, arms: Sequence[Arm], slope: float) -> Gain:
     if len(np.unique(sample.item)) == len(sample.item):
         return Gain()
     residuals = sample.rating - slope * sample.proxy_labelled
-    first, second = (sample.item[arm.rows] for arm in arms)
-    pairs = np.intersect1d(first, second)
-    twice = [np.isin(sample.item[arm.rows], pairs) for arm in arms]
+    items = [sample.item[arm.rows] for arm in arms]
+    pairs = np.intersect1d(items[0], items[1])
+    twice = [np.isin(column, pairs) for column in items]
     unpaired = np.array([int((~both).sum()) for both in twice])
     n = len(pairs)
     if n < FEWEST or not unpaired.any():
@@ -123,7 +123,8 @@ def by_pairs(sample: Sample, arms: Sequence[Arm], slope: float) -> Gain:
     if not np.ptp(paired[0]) * np.ptp(paired[1]):
         return Gain()
     spread = np.array([float(np.var(column, ddof=1)) for column in ratings])
-    r = _correlation(paired, spread, USUAL * float(np.ptp(np.concatenate(ratings))))
+    usual = USUAL * float(np.ptp(np.concatenate(ratings)))
+    r = _correlation(paired, spread, usual)
     factor, lost = kept_of(r * r, n)
     shared = factor * r * math.sqrt(float(spread.prod())) / n
     if not shared:
@@ -131,14 +132,12 @@ def by_pairs(sample: Sample, arms: Sequence[Arm], slope: float) -> Gain:
     inner = spread / n
     outer = spread / np.maximum(unpaired, 1e-6)
     plain = n / (n + unpaired)
-    best = np.linalg.solve(
-        np.diag(inner + outer) - shared * np.array([[0, 1], [1, 0]]), outer
-    )
-    gaps = np.array(
-        [_gap(column, both) for column, both in zip(ratings, twice, strict=True)]
-    )
+    covariance = np.diag(inner + outer) - shared * np.array([[0, 1], [1, 0]])
+    best = np.linalg.solve(covariance, outer)
+    gaps = np.array([*map(_gap, ratings, twice)])
     signs = np.array([arm.sign for arm in arms])
-    new, old = (_variance(share, inner, outer, shared) for share in (best, plain))
+    new = _variance(best, inner, outer, shared)
+    old = _variance(plain, inner, outer, shared)
     moved = float((plain - best) * gaps @ signs)
     return Gain(slope=shared, ratio=new / old * lost, moved=moved)
 
@@ -148,7 +147,7 @@ def _in_order(
 ) -> FloatArray:
     """[pairs] what is left of an arm's ratings of the items that both have, by item."""
     rows = arm.rows[both]
-    return np.asarray(residuals[rows[np.argsort(sample.item[rows], kind="stable")]])
+    return residuals[rows[np.argsort(sample.item[rows], kind="stable")]]
 
 
 def _correlation(
@@ -156,16 +155,17 @@ def _correlation(
 ) -> float:
     """The correlation of pairs, two opposed ones among them."""
     deviation = np.sqrt(np.maximum(spread, usual**2))
-    first = np.append(paired[0], paired[0].mean() + deviation[0] * np.array([1, -1]))
-    second = np.append(paired[1], paired[1].mean() - deviation[1] * np.array([1, -1]))
+    signs = np.array([1, -1])
+    first = np.append(paired[0], paired[0].mean() + deviation[0] * signs)
+    second = np.append(paired[1], paired[1].mean() - deviation[1] * signs)
     return float(np.corrcoef(first, second)[0, 1])
 
 
 def _gap(ratings: FloatArray, both: BoolArray) -> float:
     """The mean of ratings of paired items less that of the others; 0 without others."""
-    return (
-        float(ratings[both].mean() - ratings[~both].mean()) if not both.all() else 0.0
-    )
+    if both.all():
+        return 0.0
+    return float(ratings[both].mean() - ratings[~both].mean())
 
 
 def _variance(

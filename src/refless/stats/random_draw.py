@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of, numbered
 
 LEVEL = 0.001
 DRAWS = 1_999  # so that LEVEL is two of the draws with the observed one
@@ -51,18 +52,21 @@ class DrawnRows:
 
     def take(self, rows: IntArray) -> DrawnRows:
         """These rows, in this order."""
-        return replace(
-            self,
+        levels = [level[rows] for level in self.levels]
+        numbers = {name: column[rows] for name, column in self.numbers.items()}
+        place = self.place[rows] if len(self.place) else self.place
+        kinds = self.kinds[rows] if len(self.kinds) else self.kinds
+        return DrawnRows(
             drawn=self.drawn[rows],
             strata=self.strata[rows],
-            levels=[level[rows] for level in self.levels],
-            numbers={name: column[rows] for name, column in self.numbers.items()},
-            place=self.place[rows] if len(self.place) else self.place,
-            kinds=self.kinds[rows] if len(self.kinds) else self.kinds,
+            levels=levels,
+            numbers=numbers,
+            place=place,
+            kinds=kinds,
         )
 
 
-def draw_p(rows: DrawnRows, seed: int = 0) -> dict[str, float]:
+def draw_p(rows: DrawnRows) -> dict[str, float]:
     """The p-value of each column, by name, corrected for their number.
 
     By the largest of all standardised statistics (Westfall & Young 1993), so the smallest of these
@@ -71,10 +75,9 @@ def draw_p(rows: DrawnRows, seed: int = 0) -> dict[str, float]:
 
     Args:
         rows: in any order; columns in any order; levels with any numbers.
-        seed: of the draws.
     """
     rows = _canonical(rows)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     if len(rows.drawn) > MOST_ROWS:
         rows = _thinned(rows, rng)
     observed = rows.drawn[None, :].astype(np.float64)
@@ -89,14 +92,9 @@ def draw_p(rows: DrawnRows, seed: int = 0) -> dict[str, float]:
         return {}
     centre = usual.mean(axis=0)[telling]
     spread = spread[telling]
-    names = [
-        name for (name, _), tells in zip(statistics, telling, strict=True) if tells
-    ]
-    statistics = [
-        entry for entry, tells in zip(statistics, telling, strict=True) if tells
-    ]
+    statistics = [*compress(statistics, telling)]
     extremes = (_values(statistics, observed)[0] - centre) / spread
-    reached = np.zeros(len(names), dtype=np.int64)
+    reached = np.zeros(len(extremes), dtype=np.int64)
     draws = 0
     while draws < DRAWS and reached[extremes.argmax()] < ENOUGH:
         size = min(BLOCK, DRAWS - draws)
@@ -106,7 +104,7 @@ def draw_p(rows: DrawnRows, seed: int = 0) -> dict[str, float]:
         draws += size
     p_values = (reached + 1) / (draws + 1)
     result: dict[str, float] = {}
-    for name, p in zip(names, p_values.tolist(), strict=True):
+    for (name, _), p in zip(statistics, p_values.tolist(), strict=True):
         result[name] = min(p, result.get(name, 1.0))
     return result
 
@@ -119,19 +117,15 @@ class _Exchange:
     """
 
     def __init__(self, rows: DrawnRows) -> None:
-        leaves = (
-            2 * _codes(rows.strata) + rows.drawn
-        )  # branches alike in both are alike
+        # branches alike in both are alike
+        leaves = 2 * codes_of(rows.strata) + rows.drawn
         rows = rows.take(_tree_order(rows.levels, rows.strata, leaves))
         self.drawn = rows.drawn.astype(np.float64)
-        self.strata = _codes(rows.strata)
+        self.strata = codes_of(rows.strata)
         self.nodes: list[IntArray] = []  # [n] branch of each row, by level
-        self.shapes: list[
-            IntArray
-        ] = []  # [branches] code of each branch's shape, by level
-        for level, shape in zip(
-            rows.levels, _branch_codes(rows.levels, self.strata), strict=True
-        ):
+        self.shapes: list[IntArray] = []  # [branches] code of each shape, by level
+        shapes = _branch_codes(rows.levels, self.strata)
+        for level, shape in zip(rows.levels, shapes, strict=True):
             _, first = np.unique(level, return_index=True)
             first.sort()
             self.nodes.append(numbered(level.tolist(), len(level)))
@@ -144,10 +138,9 @@ class _Exchange:
             keys = shape + rng.random((size, len(shape)))
             ranks = keys.argsort(axis=1).argsort(axis=1)
             place = place * len(shape) + ranks[:, node]
-        place = (
-            place * (int(self.strata.max()) + 1) + self.strata + rng.random(place.shape)
-        )
-        return np.asarray(self.drawn[place.argsort(axis=1)])
+        strata = int(self.strata.max()) + 1
+        place = place * strata + self.strata + rng.random(place.shape)
+        return self.drawn[place.argsort(axis=1)]
 
 
 def distance(values: FloatArray, strata: IntArray) -> Statistic:
@@ -158,7 +151,7 @@ def distance(values: FloatArray, strata: IntArray) -> Statistic:
     of them drawn, that is m (n - m) / n times D.
     """
     rows = np.flatnonzero(~np.isnan(values))
-    codes = np.unique(strata[rows], return_inverse=True)[1]
+    codes = codes_of(strata[rows])
     up_to = np.zeros(len(rows))
     for code in range(int(codes.max(initial=-1)) + 1):
         inside = codes == code
@@ -178,7 +171,7 @@ def distance(values: FloatArray, strata: IntArray) -> Statistic:
 
 
 def few_runs(place: IntArray, strata: IntArray) -> Statistic:
-    """How rarely drawn rows and others alternate in a stratum: minus the number of changes.
+    """Minus the number of times that drawn rows and others alternate in a stratum.
 
     Regular draws, such as each fifth row, change often, and are not what is looked for.
     """
@@ -194,11 +187,11 @@ def few_runs(place: IntArray, strata: IntArray) -> Statistic:
 
 
 def uneven(kinds: IntArray, strata: IntArray) -> Statistic:
-    """How unlike the shares of kinds are: the root of their squared surpluses, each over its rows.
+    """The distance of the shares of kinds: the root of squared surpluses, each over its rows.
 
     As the root of Pearson's chi squared it has no long tail, which would outweigh other columns.
     """
-    codes = np.unique(kinds, return_inverse=True)[1]
+    codes = codes_of(kinds)
     of_kind = np.eye(int(codes.max()) + 1)[codes]
     sizes = of_kind.sum(axis=0)
 
@@ -211,7 +204,7 @@ def uneven(kinds: IntArray, strata: IntArray) -> Statistic:
 
 def _less_share(masks: FloatArray, strata: IntArray) -> FloatArray:
     """[b, n] masks less the share that each draws in a row's stratum."""
-    codes = np.unique(strata, return_inverse=True)[1]
+    codes = codes_of(strata)
     inside = np.eye(int(codes.max(initial=-1)) + 1)[codes]
     shares = masks @ inside / inside.sum(axis=0)
     return np.asarray(masks - shares[:, codes])
@@ -245,20 +238,19 @@ def _branch_codes(levels: Sequence[IntArray], leaves: IntArray) -> list[IntArray
     """
     codes: list[IntArray] = []
     parts = leaves
-    whole = np.arange(len(leaves))
+    below = np.arange(len(leaves))
     for level in reversed(levels):
         children: dict[int, dict[int, int]] = {}
-        rows = zip(level.tolist(), whole.tolist(), parts.tolist(), strict=True)
+        rows = zip(level.tolist(), below.tolist(), parts.tolist(), strict=True)
         for branch, child, code in rows:
             children.setdefault(branch, {})[child] = code
         shapes = {
-            branch: tuple(sorted(mine.values())) for branch, mine in children.items()
+            branch: tuple(sorted(inner.values())) for branch, inner in children.items()
         }
         numbers = {shape: code for code, shape in enumerate(sorted({*shapes.values()}))}
-        parts = np.array(
-            [numbers[shapes[branch]] for branch in level.tolist()], dtype=np.int64
-        )
-        whole = level
+        of_rows = [numbers[shapes[branch]] for branch in level.tolist()]
+        parts = np.array(of_rows, dtype=np.int64)
+        below = level
         codes.insert(0, parts)
     return codes
 
@@ -269,7 +261,7 @@ def _canonical(rows: DrawnRows) -> DrawnRows:
     columns: list[Column] = [rows.strata]
     columns += [rows.numbers[name] for name in sorted(rows.numbers)]
     columns += [column for column in (rows.place, rows.kinds) if len(column)]
-    table = np.stack([_codes(column) for column in columns], axis=1)
+    table = np.stack([codes_of(column) for column in columns], axis=1)
     leaves = np.unique(table, axis=0, return_inverse=True)[1].reshape(-1)
     return replace(rows, levels=nested).take(_tree_order(nested, rows.strata, leaves))
 
@@ -283,8 +275,8 @@ def _tree_order(
     are.
     """
     keys: list[IntArray] = []
-    shapes = _branch_codes(levels, _codes(strata))
-    contents = _branch_codes(levels, _codes(leaves))
+    shapes = _branch_codes(levels, codes_of(strata))
+    contents = _branch_codes(levels, codes_of(leaves))
     for level, shape, content in zip(levels, shapes, contents, strict=True):
         keys += [shape, content, level]
     return np.lexsort([leaves, strata, *reversed(keys)])
@@ -301,11 +293,6 @@ def _nested(levels: Sequence[IntArray]) -> list[IntArray]:
         if branches < len(level) and branches > len(np.unique(above)):
             nested.append(inner)
     return nested
-
-
-def _codes(column: Column) -> IntArray:
-    """[n] the place of each value among the different ones; NaN is one of them."""
-    return np.unique(column, return_inverse=True)[1].astype(np.int64).reshape(-1)
 
 
 def _thinned(rows: DrawnRows, rng: np.random.Generator) -> DrawnRows:

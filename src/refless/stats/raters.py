@@ -1,4 +1,4 @@
-"""How far raters agree with each other: Krippendorff's alpha, severity.
+"""Agreement of raters with each other: Krippendorff's alpha, severity.
 
 Ratings are [raters, texts] with NaN where a rater did not rate a text, unless they are listed.
 """
@@ -9,18 +9,12 @@ from typing import Literal
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes_of
 
 NAN = float("nan")
 Level = Literal["ordinal", "interval"]
 MOST_RATERS = 200  # by whom severity is told
 LINKED = 1e-9  # of the largest root of the design: less is rounding
-
-
-def krippendorff(ratings: FloatArray, level: Level = "interval") -> float:
-    """Krippendorff's alpha of a table of ratings: see `alpha`."""
-    text, rater = np.nonzero(~np.isnan(ratings.T))
-    return alpha(text, ratings[rater, text], level)
 
 
 def alpha(text: IntArray, values: FloatArray, level: Level = "interval") -> float:
@@ -34,17 +28,17 @@ def alpha(text: IntArray, values: FloatArray, level: Level = "interval") -> floa
         text: [m] number of the text of each rating; values: [m] ratings.
     """
     several = np.bincount(text)[text] > 1
-    text = np.unique(text[several], return_inverse=True)[1]
+    text = codes_of(text[several])
     values = values[several]
     different, code, totals = np.unique(values, return_inverse=True, return_counts=True)
     if len(different) < 2:
         return NAN
     # ordinal: the mean ranks, whose differences are that level's distance
     places = different if level == "interval" else np.cumsum(totals) - totals / 2
-    given = places[code]
+    place = places[code]
     sizes = np.bincount(text)
-    means = np.bincount(text, given) / sizes
-    within = np.bincount(text, np.square(given - means[text]))
+    means = np.bincount(text, place) / sizes
+    within = np.bincount(text, np.square(place - means[text]))
     observed = 2 * float((sizes * within / (sizes - 1)).sum())
     n = len(values)
     middle = float((totals * places).sum()) / n
@@ -63,7 +57,7 @@ def icc(text: IntArray, rater: IntArray, values: FloatArray) -> float:
         text, rater: [m] numbers; values: [m] ratings, each pair of text and rater once.
     """
     several = np.bincount(text)[text] > 1
-    text = np.unique(text[several], return_inverse=True)[1]
+    text = codes_of(text[several])
     rater = rater[several]
     values = values[several]
     between = severity(text, rater, values)
@@ -76,10 +70,10 @@ def icc(text: IntArray, rater: IntArray, values: FloatArray) -> float:
     squares = float((sizes * np.square(means - middle)).sum())
     n = len(sizes)
     shared = float(np.square(np.bincount(rater)).sum()) / m
-    squares -= between.variance * (n - shared) + between.rest * (n - 1)
+    squares -= between.variance * (n - shared) + between.residual * (n - 1)
     counts = m - float(np.square(sizes).sum()) / m
     of_texts = squares / counts if counts > 0 else NAN
-    total = of_texts + between.variance + between.rest
+    total = of_texts + between.variance + between.residual
     return of_texts / total if total > 0 else NAN
 
 
@@ -90,17 +84,17 @@ def of_mean(single: float, k: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Severity:
-    """How much higher one rater rates than another; NaN where nothing tells it.
+    """The variance of raters' severities; NaN where nothing tells it.
 
     Attributes:
         variance: of raters' severities, at least 0; square: the same with what chance adds.
-        rest: variance of single ratings that neither texts nor raters explain.
+        residual: variance of single ratings that neither texts nor raters explain.
         freedom: raters whose severities could be told apart, less one for each part of the design.
     """
 
     variance: float = NAN
     square: float = NAN
-    rest: float = NAN
+    residual: float = NAN
     freedom: int = 0
 
 
@@ -117,17 +111,15 @@ def severity(block: IntArray, rater: IntArray, values: FloatArray) -> Severity:
     """
     busy = np.lexsort((_sums(values, rater), -np.bincount(rater)))[:MOST_RATERS]
     usable = np.isin(rater, busy) & (np.bincount(block)[block] > 1)
-    block, rater = (
-        np.unique(labels[usable], return_inverse=True)[1] for labels in (block, rater)
-    )
+    block = codes_of(block[usable])
+    rater = codes_of(rater[usable])
     values = values[usable]
     if not len(values):
         return Severity()
     table = np.zeros((int(block.max()) + 1, int(rater.max()) + 1))
     np.add.at(table, (block, rater), 1)
-    rows, often = np.unique(
-        table, axis=0, return_counts=True
-    )  # sums in an order of their own
+    # sums in an order of their own
+    rows, often = np.unique(table, axis=0, return_counts=True)
     shared = (rows * (often / rows.sum(axis=1))[:, None]).T @ rows
     sizes, vectors = np.linalg.eigh(np.diag(table.sum(axis=0)) - shared)
     linked = sizes > LINKED * max(1.0, float(sizes.max()))
@@ -138,13 +130,13 @@ def severity(block: IntArray, rater: IntArray, values: FloatArray) -> Severity:
     freedom = int(linked.sum())
     excess = float(np.sort(np.square(off)).sum() - explained.sum())
     spare = len(values) - len(table)
-    rest = excess / (spare - freedom) if spare > freedom else 0.0
+    residual = excess / (spare - freedom) if spare > freedom else 0.0
     square = float(explained.sum())
     counts = float(sizes[linked].sum())
     return Severity(
-        variance=max(0.0, square - freedom * rest) / counts,
+        variance=max(0.0, square - freedom * residual) / counts,
         square=square / counts,
-        rest=rest,
+        residual=residual,
         freedom=freedom,
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes_of
 from refless.stats.intervals import (
     CELLS,
     UNDEFINED,
@@ -66,7 +66,7 @@ def weights_of(
 
     As many clusters (or single rows) are drawn with replacement as there are.
     """
-    codes = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    codes = None if clusters is None else codes_of(clusters)
     n_units = n if codes is None else int(codes.max()) + 1
     block = max(1, CELLS // n)
     for done in range(0, resamples, block):
@@ -82,9 +82,10 @@ def influence_error(influences: FloatArray, clusters: IntArray | None = None) ->
     """Standard error of a number from [n] influences; NaN with fewer than two rows or clusters."""
     codes = np.arange(len(influences))
     if clusters is not None:
-        codes = np.unique(clusters, return_inverse=True)[1]
+        codes = codes_of(clusters)
     n = int(codes.max(initial=-1)) + 1
     of_units = np.bincount(codes, weights=influences)
-    return (
-        math.sqrt(float(np.square(of_units).sum()) * n / (n - 1)) if n > 1 else math.nan
-    )
+    if n < 2:
+        return math.nan
+    squares = float(np.square(of_units).sum())
+    return math.sqrt(squares * n / (n - 1))

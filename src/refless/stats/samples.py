@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -16,7 +17,7 @@ FEWEST_RATERS = 4  # from which on raters are a sample of people
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Shares:
-    """Who rated what: the part of each rater in the mean rating of each entry.
+    """The part of each rater in the mean rating of each entry.
 
     Attributes:
         entry, rater: [k] numbers; share: [k] which sum to 1 over the raters of an entry.
@@ -98,22 +99,30 @@ class Sample:
         Without `item` no entries are pairs; without `proxy_labelled` all of an entry was rated.
         """
         n = len(rating)
-        known = proxy if proxy_labelled is None else proxy_labelled
-        weighted = mass is not None or (
-            chance is not None and not np.isnan(chance).all()
-        )
+        has_proxy = proxy is not None
+        has_mass = mass is not None
+        if arm is None:
+            arm = np.ones(n, dtype=np.int64)
+        if proxy is None:
+            proxy = np.zeros(n)
+        if proxy_labelled is None:
+            proxy_labelled = proxy
+        if chance is None:
+            chance = np.full(n, math.nan)
+        if mass is None:
+            mass = np.ones(n)
         return cls(
             rating=rating,
             unit=numbers_of(unit),
-            arm=np.ones(n, dtype=np.int64) if arm is None else arm,
+            arm=arm,
             item=np.arange(n) if item is None else numbers_of(item),
-            proxy=np.zeros(n) if proxy is None else proxy,
-            proxy_labelled=np.zeros(n) if known is None else np.nan_to_num(known),
-            chance=np.full(n, math.nan) if chance is None else chance,
-            mass=np.ones(n) if mass is None else mass,
+            proxy=proxy,
+            proxy_labelled=np.nan_to_num(proxy_labelled),
+            chance=chance,
+            mass=mass,
             shares=shares,
-            has_proxy=proxy is not None,
-            weighted=weighted,
+            has_proxy=has_proxy,
+            weighted=has_mass or not np.isnan(chance).all(),
         )
 
     @property
@@ -123,7 +132,7 @@ class Sample:
 
     @property
     def units(self) -> int:
-        """How many units there are, rated or not."""
+        """The number of units, rated or not."""
         return int(self.unit.max(initial=-1)) + 1
 
 
@@ -163,39 +172,44 @@ def arms_of(sample: Sample, *, these: bool) -> tuple[Arm, ...]:
 def _arm_of(sample: Sample, sign: int, *, these: bool) -> Arm:
     every = np.flatnonzero(sample.arm == sign)
     rows = every[sample.rated[every]]
-    given = sample.chance[rows]
-    unknown = np.isnan(given)
-    chance = np.where(unknown, len(rows) / len(every), given)
+    unit = sample.unit[rows]
+    rating = sample.rating[rows]
+    n = len(rows)
+    chance = sample.chance[rows]
+    unknown = np.isnan(chance)
+    chance = np.where(unknown, n / len(every), chance)
     counts = sample.mass[rows] / (1.0 if unknown.all() else chance)
     total = float(counts.sum())
-    weight = counts / total if total > 0 else np.zeros(len(rows))
-    known = np.minimum(chance, 1.0) if these else np.zeros(len(rows))
-    if (
-        these and len(rows) < len(every) and known.min(initial=1.0) >= 1
-    ):  # not all that is asked
-        known = np.full(len(rows), len(rows) / len(every))
+    weight = np.zeros(n)
+    mean = math.nan
+    if total > 0:
+        weight = counts / total
+        least = float(rating.min())
+        # equal ratings are their mean, to the last bit
+        mean = least + float(counts @ (rating - least)) / total
+    known = np.minimum(chance, 1.0) if these else np.zeros(n)
+    if these and n < len(every) and known.min(initial=1.0) >= 1:
+        known = np.full(n, n / len(every))  # not all that is asked
     squares = float(weight @ weight)
-    least = float(sample.rating[rows].min(initial=math.inf))
-    off = sample.rating[rows] - least  # equal ratings are their mean, to the last bit
     return Arm(
         sign=float(sign),
         every=every,
         rows=rows,
-        unit=sample.unit[rows],
-        rating=sample.rating[rows],
+        unit=unit,
+        rating=rating,
         weight=weight,
-        mean=least + float(counts @ off) / total if total > 0 else math.nan,
+        mean=mean,
         open=np.sqrt(1 - known),
         known=min(float(weight @ known), 1.0),
         size=1 / squares if squares > 0 else 0.0,
-        units=len(np.unique(sample.unit[rows[weight > 0]])),
-        whole=len(rows) == len(every),
+        units=len(np.unique(unit[weight > 0])),
+        whole=n == len(every),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strangers:
-    """What raters do to a number, beyond what changes from unit to unit.
+    """The effect of raters on a number, beyond what changes from unit to unit.
 
     Attributes:
         strange: what severity counts for, in units of its variance; 0 if raters cancel out.
@@ -214,7 +228,7 @@ class Strangers:
 
 
 def strangers(sample: Sample, arms: Sequence[Arm]) -> Strangers:
-    """How much raters' severity counts.
+    """The weight of raters' severity.
 
     A rater's severity is in an arm by this rater's share of it. Differences of shares add the sum
     of their squares times the variance of severities, less what changes from unit to unit, which
@@ -231,12 +245,12 @@ def strangers(sample: Sample, arms: Sequence[Arm]) -> Strangers:
     inside = _inside(sample, sides, rater)
     strange = float(net @ net) - inside
     present = np.array([side.usual > 0 for side in sides])
+    in_every_arm = bool(present.any(axis=1).all())
+    shared = bool(present.all(axis=0).any())
     return Strangers(
         strange=strange if strange > ALIKE else 0.0,
         raters=int(present.any(axis=0).sum()),
-        apart=len(arms) > 1
-        and bool(present.any(axis=1).all())
-        and not present.all(axis=0).any(),
+        apart=len(arms) > 1 and in_every_arm and not shared,
     )
 
 
@@ -258,9 +272,10 @@ class _Side:
 def _side(sample: Sample, arm: Arm, rater: IntArray) -> _Side:
     weight = np.zeros(len(sample.rating))
     weight[arm.rows] = arm.weight
-    held = np.bincount(arm.unit, arm.weight, sample.units)
+    parts = np.bincount(arm.unit, arm.weight, sample.units)
+    lost = np.sqrt(1 - parts[arm.unit])
     moves = np.zeros(len(sample.rating))
-    moves[arm.rows] = arm.sign * arm.weight * arm.open / np.sqrt(1 - held[arm.unit])
+    moves[arm.rows] = arm.sign * arm.weight * arm.open / lost
     entry = sample.shares.entry
     usual = np.bincount(rater, weight[entry] * sample.shares.share)
     return _Side(
@@ -284,12 +299,11 @@ def _inside(sample: Sample, sides: Sequence[_Side], rater: IntArray) -> float:
     for side in sides:
         real += np.bincount(place, side.signed, len(pair))
         usual += side.units[pair // raters] * side.usual[pair % raters]
-    square = math.fsum(
-        float(first.units @ second.units) * float(first.usual @ second.usual)
-        for first in sides
-        for second in sides
-    )
-    return float(real @ real) - 2 * float(real @ usual) + square
+    squares = []
+    for first, second in product(sides, repeat=2):
+        of_units = float(first.units @ second.units)
+        squares.append(of_units * float(first.usual @ second.usual))
+    return float(real @ real) - 2 * float(real @ usual) + math.fsum(squares)
 
 
 def numbers_of(labels: IntArray) -> IntArray:
@@ -297,4 +311,4 @@ def numbers_of(labels: IntArray) -> IntArray:
     _, first, number = np.unique(labels, return_index=True, return_inverse=True)
     place = np.empty(len(first), dtype=np.int64)
     place[np.argsort(first)] = np.arange(len(first))
-    return np.asarray(place[number])
+    return place[number]

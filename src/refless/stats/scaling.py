@@ -92,7 +92,7 @@ class Standardized:
             scaled = np.clip(
                 (values / self.sizes - self.means) / scale, -FARTHEST, FARTHEST
             )
-        return np.asarray(np.nan_to_num(scaled))
+        return np.nan_to_num(scaled)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

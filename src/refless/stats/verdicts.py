@@ -18,16 +18,14 @@ from refless.stats.contrast import VERDICTS, mean_of
 from refless.stats.intervals import LEVEL, quantile, student
 
 DRAWS = 4_000
-CELL_PRIORS = (
-    0.5,
-    0.2,
-)  # for each of the four cells: Jeffreys', and one that believes in rare cells
+# for each of the four cells: Jeffreys', and one that believes in rare cells
+CELL_PRIORS = (0.5, 0.2)
 Shares = FloatArray  # [..., 4] of true positives, false positives, false negatives, true negatives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confusion:
-    """How many rows have which verdicts; people's verdict is the truth.
+    """Counts of rows by their verdicts; people's verdict is the truth.
 
     Attributes:
         tp, fp, fn, tn: true and false positives (the judge passes), false and true negatives.
@@ -47,9 +45,8 @@ class Confusion:
 
 def cells_of(human: BoolArray, judge: BoolArray) -> IntArray:
     """[n] which cell of the table each row is in."""
-    return np.where(human, np.where(judge, 0, 2), np.where(judge, 1, 3)).astype(
-        np.int64
-    )
+    cells = np.where(human, np.where(judge, 0, 2), np.where(judge, 1, 3))
+    return cells.astype(np.int64)
 
 
 def kappa(shares: Shares) -> FloatArray:
@@ -76,16 +73,17 @@ def alpha(shares: Shares, n: float) -> FloatArray:
     """
     tp, fp, fn, _ = np.moveaxis(shares, -1, 0)
     passed = tp + (fp + fn) / 2
-    expected = 2 * passed * (1 - passed) * 2 * n / (2 * n - 1)
+    chance = 2 * passed * (1 - passed)
+    expected = chance * 2 * n / (2 * n - 1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(expected > 0, 1 - (fp + fn) / expected, math.nan))
+        agreement = 1 - (fp + fn) / expected
+    return np.where(expected > 0, agreement, math.nan)
 
 
 def _beyond(agreement: FloatArray, chance: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(
-            np.where(chance < 1, (agreement - chance) / (1 - chance), math.nan)
-        )
+        beyond = (agreement - chance) / (1 - chance)
+    return np.where(chance < 1, beyond, math.nan)
 
 
 def proportion(outcome: BoolArray, unit: IntArray) -> Estimate:
@@ -141,6 +139,6 @@ def of_table(
 def _slope(measure: Callable[[Shares], FloatArray], shares: FloatArray) -> FloatArray:
     """[4] how a measure changes with each cell's share, which takes from all others alike."""
     step = 1e-6
-    more = (shares + step * np.eye(4)) / (1 + step)
-    slope = (measure(more) - float(measure(shares))) / step
+    raised = (shares + step * np.eye(4)) / (1 + step)
+    slope = (measure(raised) - float(measure(shares))) / step
     return np.nan_to_num(slope)

@@ -28,7 +28,7 @@ class _Ties:
 
     def counts(self, weights: FloatArray) -> FloatArray:
         """[b, k] weight of each of the k different values."""
-        return np.asarray(np.add.reduceat(weights[:, self.order], self.starts, axis=1))
+        return np.add.reduceat(weights[:, self.order], self.starts, axis=1)
 
     def ranks(self, weights: FloatArray) -> FloatArray:
         """[b, n] mid-rank of each row."""
@@ -137,7 +137,7 @@ def _correlation(weights: FloatArray, x: FloatArray, y: FloatArray) -> FloatArra
 def _centred(weights: FloatArray, column: FloatArray) -> FloatArray:
     # Row sums, not a matrix product: how a product is summed depends on threads and block sizes.
     means = _ratio((weights * column).sum(axis=1), weights.sum(axis=1))
-    return np.asarray(column - means[:, None])
+    return column - means[:, None]
 
 
 def _varied(column: FloatArray, weights: FloatArray) -> BoolArray:

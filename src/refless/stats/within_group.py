@@ -15,7 +15,14 @@ from itertools import pairwise
 import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.correlation import balance, is_constant, ranks, settled, untied
+from refless.stats.correlation import (
+    balance,
+    is_constant,
+    ranks,
+    settled,
+    untied,
+    wins_of,
+)
 
 DENSE = 100  # rows of a block up to which all pairs are quicker than sorting
 
@@ -33,17 +40,22 @@ def pearson(human: FloatArray, predicted: FloatArray, blocks: IntArray) -> float
     """
     total = 0.0
     weight = 0.0
-    known = False
+    ranked = False
     for y, p in _blocks(human, predicted, blocks, least=3):
-        weight += len(y) - 1
+        spare = len(y) - 1
+        weight += spare
         if not is_constant(p):
-            y = y - y.mean()
-            p = p - p.mean()
-            known = True
-            below = math.sqrt(float((y * y).sum()) * float((p * p).sum()))
-            r = float((y * p).sum()) / below if below > 0 else 0.0
-            total += (len(y) - 1) * r * (1 + (1 - r * r) / (2 * (len(y) - 1)))
-    return _bounded(total / weight) if known else math.nan
+            ranked = True
+            r = _correlation(y - y.mean(), p - p.mean())
+            enlarged = 1 + (1 - r * r) / (2 * spare)
+            total += spare * r * enlarged
+    return _bounded(total / weight) if ranked else math.nan
+
+
+def _correlation(y: FloatArray, p: FloatArray) -> float:
+    """The correlation of two centred columns; 0 if the product of their squares is too small."""
+    below = math.sqrt(float((y * y).sum()) * float((p * p).sum()))
+    return float((y * p).sum()) / below if below > 0 else 0.0
 
 
 def spearman(human: FloatArray, predicted: FloatArray, blocks: IntArray) -> float:
@@ -64,12 +76,12 @@ def auc(human: FloatArray, predicted: FloatArray, blocks: IntArray) -> float:
     """Chance that a row of the higher rating is predicted above one of the lower of its block."""
     if len(np.unique(human)) != 2:
         return math.nan
-    wins = pairs = 0.0
+    wins = 0.0
+    pairs = 0
     for y, p in _blocks(human, predicted, blocks, least=2):
-        above = y == y.max()
-        n = int(above.sum())
-        wins += float(ranks(p)[above].sum()) - n * (n + 1) / 2
-        pairs += n * (len(y) - n)
+        wins_of_block, pairs_of_block = wins_of(y == y.max(), p)
+        wins += wins_of_block
+        pairs += pairs_of_block
     return wins / pairs if pairs else math.nan
 
 
@@ -85,7 +97,8 @@ def positions(predicted: FloatArray, blocks: IntArray) -> FloatArray:
     """[n] place of each prediction among those of its block, from -1 to 1: one scale for all."""
     places = np.empty(len(predicted))
     for rows in _rows(blocks):
-        places[rows] = (2 * ranks(predicted[rows]) - 1) / len(rows) - 1
+        middles = 2 * ranks(predicted[rows]) - 1
+        places[rows] = middles / len(rows) - 1
     return places
 
 
@@ -98,13 +111,13 @@ def _pooled(
         ranked = not is_constant(p)
         products = _products(y, p, triples) if ranked else (0.0, 0.0, 0.0)
         parts.append((len(y) - 1.0, ranked, *products))
-    weights, known, both, ours, theirs = (
+    weights, ranked_blocks, both, ours, theirs = (
         np.array(parts, dtype=np.float64).reshape(-1, 5).T
     )
     below = float((weights * ours).sum() * (weights * theirs).sum())
     if not below > 0:
         return math.nan
-    share = float((weights * known).sum() / weights.sum())
+    share = float((weights * ranked_blocks).sum() / weights.sum())
     return _bounded(float((weights * both).sum()) / math.sqrt(below) * share)
 
 
@@ -127,9 +140,10 @@ def _products(
         a = u.sum(axis=1)
         b = v.sum(axis=1)
     if triples:
-        whole = [float(np.vdot(c, d)) for c, d in ((a, b), (a, a), (b, b))]
-        pairs = [(w - p) / (m - 2) for w, p in zip(whole, pairs, strict=True)]
-    return pairs[0] / (m * (m - 1)), pairs[1] / (m * (m - 1)), pairs[2] / (m * (m - 1))
+        sums = [float(np.vdot(c, d)) for c, d in ((a, b), (a, a), (b, b))]
+        pairs = [(total - p) / (m - 2) for total, p in zip(sums, pairs, strict=True)]
+    count = m * (m - 1)
+    return pairs[0] / count, pairs[1] / count, pairs[2] / count
 
 
 def _blocks(
@@ -152,11 +166,9 @@ def _blocks(
 def _rows(blocks: IntArray) -> list[IntArray]:
     """The rows of each block, by label."""
     order = np.argsort(blocks, kind="stable")
-    return (
-        np.split(order, np.flatnonzero(np.diff(blocks[order])) + 1)
-        if len(order)
-        else []
-    )
+    if not len(order):
+        return []
+    return np.split(order, np.flatnonzero(np.diff(blocks[order])) + 1)
 
 
 def _bounded(r: float) -> float:

@@ -97,7 +97,7 @@ def _read_texts(
     encoder: Encoder | None,
     progress: Progress | None,
 ) -> KernelInputs:
-    """What the kernels of these names read of texts; `rated` says what belongs together."""
+    """The inputs of the kernels of these names; `rated` says which texts belong together."""
     names = {*names}
     return inputs_of(
         texts.texts,
@@ -135,21 +135,21 @@ class Data:
         return replace(self, y=y, offset=offset, unit=unit, noise=noise)
 
     def at(self, rows: IntArray) -> dict[str, Points]:
-        """Where rated texts lie, by the kernel's name."""
+        """The points of rated texts, by the kernel's name."""
         return {name: points[rows] for name, points in self.points.items()}
 
     def inputs_of(
         self, outputs: Outputs, progress: Progress | None = None
     ) -> KernelInputs:
-        """What the kernels read of outputs, as they read the rated texts; see `check_outputs`."""
+        """The kernels' inputs of outputs, as of the rated texts; see `check_outputs`."""
         check_outputs(self, outputs)
         encoder = encoder_of(self.parameters)
         inputs = _read_texts(
             outputs, self.kernels, self.rated, self.parameters, encoder, progress
         )
-        columns = self.inputs.columns
         name = MEANING[0]
-        if name in columns and inputs.columns[name].shape[1] != columns[name].shape[1]:
+        rated = self.inputs.columns.get(name)
+        if rated is not None and rated.shape[1] != inputs.columns[name].shape[1]:
             raise UsageError(
                 "the encoder gives other vectors than those of the rated texts"
             )
@@ -188,14 +188,17 @@ def read(
     names = kernel_names(rated, parameters) if len(rated) else ()
     encoder = encoder or encoder_of(parameters)
     inputs = _read_texts(rated, names, rated, parameters, encoder, progress)
-    pairs = {name: learned(name, inputs, parameters.threads) for name in names}
+    kernels: dict[str, LearnedKernel] = {}
+    points: dict[str, Points] = {}
+    for name in names:
+        kernels[name], points[name] = learned(name, inputs, parameters.threads)
     offset, unit = _units(rated.human)
     return Data(
         pool=pool,
         rated=rated,
         inputs=inputs,
-        kernels={name: kernel for name, (kernel, _) in pairs.items()},
-        points={name: points for name, (_, points) in pairs.items()},
+        kernels=kernels,
+        points=points,
         y=(rated.human - offset) / unit,
         offset=offset,
         unit=unit,

@@ -42,7 +42,7 @@ from refless.estimators.gp.model import (
 from refless.estimators.gp.nested_cv import Nested, nested
 from refless.estimators.gp.state import Learned, is_own, restored, stored, weight_ways
 from refless.estimators.inputs import outputs_in
-from refless.estimators.intervals import estimates_of, half_widths, reasons_of
+from refless.estimators.intervals import bad_rows, estimates_of, half_widths, reasons_of
 from refless.estimators.protocol import ErrorCovariance, Estimator, one_output
 from refless.files.arrays import Array, Arrays, require
 from refless.loops.threads import single_threaded_blas
@@ -121,7 +121,7 @@ class GaussianProcess(Parameters, Estimator):
         return restored(pool, self._labels(rated), self._parameters(), arrays)
 
     def drawn(self, pool: RatedPool) -> RatedPool:
-        """What `rated` would be if fitted to this pool."""
+        """The texts that would be `rated` if fitted to this pool."""
         return drawn(pool.take(canonical_order(pool)), self.max_rated)
 
     def _parameters(self) -> Parameters:
@@ -177,18 +177,16 @@ class GaussianProcess(Parameters, Estimator):
     def cross_validated(
         self, pool: RatedPool, groups: IntArray, blocks: IntArray
     ) -> tuple[Estimates, CrossValidated]:
-        """As of every scorer, in closed form; amplitudes are chosen in folds of whole blocks."""
-        estimates, models, apart = self._held_out(
-            pool, (groups, blocks), blocks % self.folds
-        )
+        """The cross-validation in closed form; amplitudes are chosen in folds of whole blocks."""
+        folds = blocks % self.folds
+        estimates, models, apart = self._held_out(pool, (groups, blocks), folds)
         ends = ends_of(pool.scale)
         defined = ~np.isnan(estimates.values)
         every = np.arange(len(pool))
 
         def cut(values: FloatArray, rows: IntArray) -> FloatArray:
-            return np.where(
-                defined[rows], np.clip(values, *ends), np.nan
-            )  # abstains as it does
+            # abstains as the estimator does
+            return np.where(defined[rows], np.clip(values, *ends), np.nan)
 
         def among(rows: IntArray) -> Callable[[IntArray], FloatArray]:
             with single_threaded_blas():
@@ -196,15 +194,13 @@ class GaussianProcess(Parameters, Estimator):
             return lambda labels: cut(part.held_out(labels)[0], rows)
 
         if not models.exact:
-            return estimates, CrossValidated(
-                np.stack([estimates.values, cut(apart, every)])
-            )
-        pairs = zip(models.tuned(groups), models.tuned(blocks), strict=True)
-        tuned = np.array([[cut(values, every) for values in pair] for pair in pairs])
+            columns = np.stack([estimates.values, cut(apart, every)])
+            return estimates, CrossValidated(columns)
+        without_group = [*models.tuned(groups)]
+        without_block = [*models.tuned(blocks)]
+        tuned = cut(np.stack([without_group, without_block], axis=1), every)
         cross_validated = CrossValidated.of(among, groups, blocks)
-        return estimates, replace(
-            cross_validated, tuned=tuned.reshape(-1, 2, len(pool))
-        )
+        return estimates, replace(cross_validated, tuned=tuned)
 
     def _held_out(
         self, pool: RatedPool, labels: tuple[IntArray, ...], fold: IntArray
@@ -218,9 +214,8 @@ class GaussianProcess(Parameters, Estimator):
         values, sd = columns[0]
         errors = (pool.human - values) / sd
         size = int(groups.max(initial=0)) + 1
-        hidden = np.bincount(groups[rows_in(data.pool, data.rated)], minlength=size)[
-            groups
-        ]
+        rated_groups = groups[rows_in(data.pool, data.rated)]
+        hidden = np.bincount(rated_groups, minlength=size)[groups]
         widths = conformal_radius(errors[~np.isnan(errors)]) * sd
         support = len(data.rated) - hidden
         answer = self._answer(data, as_outputs(pool), values, sd, widths, support)
@@ -236,31 +231,26 @@ class GaussianProcess(Parameters, Estimator):
         support: IntArray | int,
     ) -> Estimates:
         """The estimates with the reasons why there are none."""
+        empty = np.array([not text.strip() for text in outputs.texts], dtype=np.bool_)
+        max_sd = np.inf if self.max_sd is None else self.max_sd
         cases: tuple[tuple[Reason, BoolArray], ...] = (
-            (
-                "bad-row",
-                np.array(outputs.bad or [False] * len(outputs), dtype=np.bool_),
-            ),
-            (
-                "empty",
-                np.array([not text.strip() for text in outputs.texts], dtype=np.bool_),
-            ),
+            ("bad-row", bad_rows(outputs)),
+            ("empty", empty),
             ("too-few", np.isnan(values)),
-            ("too-uncertain", sd > (np.inf if self.max_sd is None else self.max_sd)),
+            ("too-uncertain", sd > max_sd),
         )
-        values = np.clip(values, *ends_of(data.rated.scale))
+        scale = data.rated.scale
+        values = np.clip(values, *ends_of(scale))
         reasons = reasons_of(cases)
         support = np.where([reason == "" for reason in reasons], support, 0)
-        return estimates_of(
-            outputs, values, data.rated.scale, reasons, support, widths, sd
-        )
+        return estimates_of(outputs, values, scale, reasons, support, widths, sd)
 
     def residuals(self) -> Residuals:
         """Human rating minus estimate of the rated texts, each held out with its source."""
         return self._state().errors  # type: ignore[no-any-return]
 
     def together(self, outputs: Outputs, doubt: int = 0) -> ErrorCovariance | None:
-        """What outputs share, out of the posterior covariance; None without a model.
+        """The errors that outputs share, by the posterior covariance; None without a model.
 
         If some outputs are of rated sources and some are not, all count as of new ones.
         """
@@ -278,7 +268,7 @@ class GaussianProcess(Parameters, Estimator):
     def explain(
         self, output: str | Outputs, *, hide: str | None = None, most: int | None = None
     ) -> Explanation:
-        """What each kind of kernel adds to one estimate, and each rated text's share in it."""
+        """The part of each kind of kernel in one estimate, and the share of each rated text."""
         outputs = one_output(output)
         if hide is not None:
             return self._without(hide).explain(outputs, most=most)
@@ -323,9 +313,8 @@ class GaussianProcess(Parameters, Estimator):
             signed = self._with_pool(signed.plus(k=names), pool)
         elif self._fitted is not None:
             data: Data = self._fitted.learned.data
-            signed = self._with_pool(
-                signed.plus(k=tuple(data.kernels)), data.pool, data.fingerprint
-            )
+            signed = signed.plus(k=tuple(data.kernels))
+            signed = self._with_pool(signed, data.pool, data.fingerprint)
             labels = self._labels(data.rated)
             if not is_own(data, labels):
                 signed = signed.plus(groups=_digest(labels))
@@ -334,6 +323,5 @@ class GaussianProcess(Parameters, Estimator):
 
 def _digest(labels: Sequence[str]) -> str:
     """Twelve hexadecimal digits of what belongs together, whatever it is called."""
-    return sha256(numbered(labels, len(labels)).astype("<i8").tobytes()).hexdigest()[
-        :12
-    ]
+    numbers = numbered(labels, len(labels)).astype("<i8")
+    return sha256(numbers.tobytes()).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""What kernels read of texts: their numbers, vectors and terms, and the terms' TF-IDF."""
+"""Features that kernels read of texts: their numbers, vectors and terms, and the terms' TF-IDF."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refless.data.records import NO_SCORES
+from refless.data.records import NO_SCORES, picked
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.progress import Progress
 from refless.text.embed import Encoder
@@ -35,9 +35,8 @@ class KernelInputs:
     texts: tuple[str, ...]
     sources: tuple[str, ...]  # () if they are not read
     units: tuple[str, ...]  # labels of what belongs together
-    columns: Mapping[
-        str, Any
-    ]  # [n, ...] numbers or vectors, by the kernel that compares them
+    # [n, ...] numbers or vectors, by the kernel that compares them
+    columns: Mapping[str, Any]
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -45,11 +44,12 @@ class KernelInputs:
     def take(self, rows: IntArray | Sequence[int]) -> KernelInputs:
         """These rows."""
         index = np.asarray(rows, dtype=np.int64)
+        columns = {name: column[index] for name, column in self.columns.items()}
         return KernelInputs(
-            tuple(self.texts[i] for i in index),
-            tuple(self.sources[i] for i in index) if self.sources else (),
-            tuple(self.units[i] for i in index),
-            {name: column[index] for name, column in self.columns.items()},
+            picked(self.texts, index),
+            picked(self.sources, index),
+            picked(self.units, index),
+            columns,
         )
 
 
@@ -64,7 +64,7 @@ def inputs_of(
     score_names: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> KernelInputs:
-    """What the kernels read of [n] texts, their sources, systems, and [n, k] scores of judges.
+    """The kernels' inputs of [n] texts, their sources, systems, and [n, k] scores of judges.
 
     Args:
         texts, sources, systems, encoder, scores, score_names: what is read.
@@ -91,9 +91,8 @@ def inputs_of(
     columns |= {f"score {name}": scores[:, [i]] for i, name in enumerate(score_names)}
     if score_names:
         columns |= dict.fromkeys(("scores", "judges"), scores)
-    return KernelInputs(
-        tuple(texts), tuple(sources), tuple(units or sources or texts), columns
-    )
+    labels = tuple(units or sources or texts)
+    return KernelInputs(tuple(texts), tuple(sources), labels, columns)
 
 
 def _digest(name: str) -> int:
@@ -119,7 +118,10 @@ def _runs(word: str) -> tuple[str, ...]:
     low, high = RUNS
     marked = f" {word} "
     lengths = range(low, min(high, len(marked)) + 1)
-    return tuple(marked[i : i + n] for n in lengths for i in range(len(marked) - n + 1))
+    runs: list[str] = []
+    for n in lengths:
+        runs += [marked[i : i + n] for i in range(len(marked) - n + 1)]
+    return tuple(runs)
 
 
 _cached_runs = lru_cache(maxsize=20_000)(_runs)
@@ -156,9 +158,8 @@ class Tfidf:
     def points(self, inputs: KernelInputs) -> csr_array:
         """[texts, terms] vectors; each is of its text alone, to the last digit."""
         size = len(self.terms)
-        return self._vectors(
-            *_counts(self.name, inputs, lambda term: self.terms.get(term, size))
-        )
+        counts = _counts(self.name, inputs, lambda term: self.terms.get(term, size))
+        return self._vectors(*counts)
 
     def _vectors(
         self, index: IntArray, counts: IntArray, starts: IntArray

@@ -42,10 +42,8 @@ LABELS = {
     **dict.fromkeys(JUDGES, "scores together"),
     "system": "the system",
 }  # what people call kernels; those of one score are called as it is
-WIDTH, NEAR = (
-    2.0,
-    1.0,
-)  # of bells over numbers, in their standard deviations: smooth, not wiggly
+WIDTH = 2.0  # of bells over numbers, in their standard deviations: smooth, not wiggly
+NEAR = 1.0  # of narrower bells
 COMPONENTS = 50  # of the words
 MOST_ROWS = 1_000  # texts whose words have components
 LEAST_SIZE = 1e-6  # of a component
@@ -106,7 +104,7 @@ class _Dense:
         return np.ones(len(points))
 
 
-class _Same(_Dense):
+class _Equality(_Dense):
     """1 for texts of one system, 0 for others: what a system adds to all of its texts."""
 
     def between(self, points: Points, anchors: Points) -> FloatArray:
@@ -228,7 +226,7 @@ class _Line(_Scaled):
     """Mean product of the numbers of two texts: what rises and falls with each of them."""
 
     def between(self, points: FloatArray, anchors: FloatArray) -> FloatArray:
-        return np.asarray(points @ anchors.T)
+        return points @ anchors.T
 
     def diagonal(self, points: FloatArray) -> FloatArray:
         return np.asarray(np.square(points).sum(axis=1))
@@ -254,9 +252,8 @@ class _Vectors(_Dense):
         return self._bell(np.einsum("ij,ij->i", points, points, dtype=np.float64))
 
     def _bell(self, cosines: FloatArray) -> FloatArray:
-        return np.asarray(
-            np.exp(-0.5 / self.square * np.maximum(2.0 - 2.0 * cosines, 0.0))
-        )
+        squares = np.maximum(2.0 - 2.0 * cosines, 0.0)
+        return np.exp(-0.5 / self.square * squares)
 
 
 def learned(
@@ -274,7 +271,7 @@ def learned(
 def _dense(name: str, inputs: KernelInputs) -> LearnedKernel:
     """The kernel of a column of `inputs`."""
     if name == "system":
-        return _Same(name)
+        return _Equality(name)
     if name in {"meaning", "source_meaning"}:
         return _Vectors.of(name, inputs)
     numbers = inputs.columns[name]
@@ -314,9 +311,8 @@ class Covariance:
         size: int,
     ) -> Covariance:
         """The sum of all kernels with these weights, prepared for so many anchors."""
-        positive = {
-            name: float(w) for name, w in zip(kernels, weights, strict=True) if w > 0
-        }
+        pairs = zip(kernels, weights.tolist(), strict=True)
+        positive = {name: weight for name, weight in pairs if weight > 0}
         return cls(
             {name: kernels[name] for name in positive},
             positive,
@@ -325,7 +321,7 @@ class Covariance:
         )
 
     def points(self, inputs: KernelInputs) -> dict[str, Points]:
-        """Where texts lie."""
+        """The points of texts."""
         return {name: kernel.points(inputs) for name, kernel in self.kernels.items()}
 
     def between(self, points: Mapping[str, Points], n: int) -> FloatArray:
@@ -342,11 +338,11 @@ class Covariance:
         self, points: Mapping[str, Points], counted: FloatArray
     ) -> dict[str, FloatArray]:
         """[texts] what each kernel adds to `between` @ `counted`, by its name."""
-        return {
-            name: self.weights[name]
-            * (kernel.between(points[name], self.anchors[name]) @ counted)
-            for name, kernel in self.kernels.items()
-        }
+        parts = {}
+        for name, kernel in self.kernels.items():
+            values = kernel.between(points[name], self.anchors[name])
+            parts[name] = self.weights[name] * (values @ counted)
+        return parts
 
     def diagonal(self, points: Mapping[str, Points], n: int) -> FloatArray:
         """[n] prior variances."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor
@@ -22,31 +23,29 @@ from refless.stats.posterior import inverse
 
 RATE = 5.0  # of the exponential prior on a weight: what the ratings do not ask for is 0
 SHRINKAGE = 100  # ratings that outweigh what is believed before any
-SINGLE = (
-    1 / 3
-)  # share of the ratings' variance that is believed to belong to single texts
-TRUST = (
-    1 / 3
-)  # share of the rest that is believed to be what judges say, where there are some
+# shares that are believed: of the ratings' variance that belongs to single texts, and of
+# what judges say, where there are some, in what remains
+SINGLE = 1 / 3
+TRUST = 1 / 3
 LEAST_NUGGET = 1e-3
 FEWEST_GROUPS = 3  # that tell how another group is rated
-MOST = 1e3
-STEPS, ENOUGH = 60, 1e-6  # of the search, and the relative gain that ends it
+LARGEST = 1e3  # weight
+STEPS = 60  # of the search
+ENOUGH = 1e-6  # relative gain that ends it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Amplitudes:
-    """How much of the ratings' variance each kernel explains, in units of that variance."""
+    """The share of the ratings' variance that each kernel explains."""
 
     weights: FloatArray  # [kernels] at least 0
     nugget: float  # what belongs to single texts, greater than 0
 
     def mixed(self, prior: Amplitudes, trust: float) -> Amplitudes:
         """These with the share `trust`, others with what remains of 1."""
-        return Amplitudes(
-            trust * self.weights + (1.0 - trust) * prior.weights,
-            trust * self.nugget + (1.0 - trust) * prior.nugget,
-        )
+        weights = trust * self.weights + (1.0 - trust) * prior.weights
+        nugget = trust * self.nugget + (1.0 - trust) * prior.nugget
+        return Amplitudes(weights, nugget)
 
 
 def shrunk_amplitudes(
@@ -75,9 +74,7 @@ def shrunk_amplitudes(
     """
 
     def answer(columns: BoolArray, blocks: Sequence[IntArray]) -> Amplitudes:
-        compared = [
-            kernel for kernel, reads in zip(kernels, columns, strict=True) if reads
-        ]
+        compared = [*compress(kernels, columns)]
         fitted = fitted_amplitudes(compared, y, noise, blocks)
         weights = np.zeros(len(kernels))
         weights[columns] = fitted.weights
@@ -88,12 +85,13 @@ def shrunk_amplitudes(
     nothing = answer(~every, blocks)
     if likely is None:
         likely = answer(every, ())
-    misfits = [
-        loss_of(np.append(fitted.weights, fitted.nugget), kernels, y, noise, blocks)[0]
-        - RATE * float(fitted.weights.sum())
-        for fitted in (likely, nothing)
-    ]
-    if misfits[0] <= misfits[1]:
+
+    def misfit(fitted: Amplitudes) -> float:
+        parameters = np.append(fitted.weights, fitted.nugget)
+        loss, _ = loss_of(parameters, kernels, y, noise, blocks)
+        return loss - RATE * float(fitted.weights.sum())
+
+    if misfit(likely) <= misfit(nothing):
         full = likely.mixed(full, 1 / 3)
     return full.mixed(believed(kernels, beliefs), len(y) / (len(y) + SHRINKAGE))
 
@@ -101,7 +99,7 @@ def shrunk_amplitudes(
 def believed(
     kernels: Sequence[FloatArray], beliefs: Sequence[tuple[BoolArray, float]]
 ) -> Amplitudes:
-    """What is believed before any rating: kernels of a kind are worth the same.
+    """The prior before any rating: kernels of a kind are worth the same.
 
     Args:
         kernels: [texts, texts] each; one that is one number throughout is worth nothing.
@@ -136,7 +134,7 @@ def fitted_amplitudes(
     varied = _varied(kernels)
     terms = [kernel for kernel, varies in zip(kernels, varied, strict=True) if varies]
     size = len(terms) + 1
-    bounds = [(0.0, MOST)] * len(terms) + [(LEAST_NUGGET, MOST)]
+    bounds = [(0.0, LARGEST)] * len(terms) + [(LEAST_NUGGET, LARGEST)]
     optimum = minimize(
         loss_of,
         np.full(size, 1.0 / size),
@@ -229,10 +227,10 @@ def left_out_loss(
         with np.errstate(invalid="ignore"):
             loss += 0.5 * float((np.log(variances) + errors * scaled).sum())
         pull = np.einsum("gij,gj->gi", inner, scaled)
-        middle = (
-            inner * (0.5 * (1.0 - errors * scaled) / variances)[:, None, :]
-        ) @ inner
+        factors = 0.5 * (1.0 - errors * scaled) / variances
+        middle = (inner * factors[:, None, :]) @ inner
         crossed = errors[:, :, None] * pull[:, None, :]
         middle += 0.5 * (crossed + crossed.transpose(0, 2, 1))
-        pulls[rows], product[rows] = pull, middle @ q[rows]
+        pulls[rows] = pull
+        product[rows] = middle @ q[rows]
     return loss, q @ product - np.outer(q @ pulls, alpha)

@@ -23,7 +23,7 @@ from refless.estimators.gp.likelihood import (
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes_of
 from refless.registry.progress import Progress
 from refless.stats.posterior import Exact, exact
 from refless.text.ngrams import Shape
@@ -77,7 +77,7 @@ def _drawn(data: Data, rows: IntArray) -> IntArray:
     Neither ratings nor the labels of users' groups decide.
     """
     limit = data.parameters.tune_on
-    units = np.unique(data.inputs.units, return_inverse=True)[1][rows]
+    units = codes_of(data.inputs.units)[rows]
     drawn = whole(units, limit, np.random.default_rng(0))
     if len(np.unique(units[drawn])) >= FEWEST_WHOLE:
         return drawn
@@ -88,10 +88,13 @@ def conditioned(data: Data, amplitudes: Amplitudes) -> Posterior:
     """The process given all ratings."""
     n = len(data.y)
     covariance = Covariance.of(data.kernels, amplitudes.weights, data.points, n)
-    among = covariance.between(data.points, n)
-    return Posterior(
-        amplitudes, covariance, exact(among, data.noise + amplitudes.nugget, data.y)
-    )
+    kernel = covariance.between(data.points, n)
+    noise = data.noise + amplitudes.nugget
+    return Posterior(amplitudes, covariance, exact(kernel, noise, data.y))
+
+
+def _bytes_of_rows(column: FloatArray | IntArray) -> list[bytes]:
+    return [row.tobytes() for row in column]
 
 
 def estimated(
@@ -103,10 +106,9 @@ def estimated(
     its first text): how a product is summed depends on the shapes of its factors. So a text's
     estimate does not depend on the others, but for rounding by its place among them.
     """
-    columns = [
-        inputs.columns[name] for name in ("system", "scores") if name in inputs.columns
-    ]
-    rows = ([row.tobytes() for row in column] for column in columns)
+    names = [name for name in ("system", "scores") if name in inputs.columns]
+    columns = [inputs.columns[name] for name in names]
+    rows = [_bytes_of_rows(column) for column in columns]
     sources = inputs.sources or inputs.texts
     keys = list(zip(inputs.texts, sources, inputs.units, *rows, strict=True))
     place = {key: i for i, key in enumerate(sorted(set(keys)))}

@@ -128,9 +128,8 @@ def nested(
     jobs = [partial(judge, number) for number in range(count)]
     threads = min(data.parameters.threads or cores(), AT_ONCE)
     Work(threads=threads, progress=progress).run([jobs], count)
-    return Nested(n, rated, tuple(folds[number] for number in sorted(folds))), tuple(
-        columns
-    )
+    models = tuple(folds[number] for number in sorted(folds))
+    return Nested(n, rated, models), tuple(columns)
 
 
 def _fold(

@@ -1,4 +1,4 @@
-"""What the Gaussian process has learned; as arrays of a saved file, and back."""
+"""The learned state of the Gaussian process; as arrays of a saved file, and back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from refless.estimators.gp.model import Posterior, conditioned
 from refless.estimators.intervals import held_out_ways, residuals_in
 from refless.files.arrays import Array, Arrays, array_of, require
 from refless.loops.threads import single_threaded_blas
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes_of, numbered
 from refless.registry.progress import Progress
 from refless.text.embed import Encoder, VectorArray
 
@@ -32,7 +32,7 @@ UNIT = 1e-4  # by which single precision may miss the length 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """What `fit` learns."""
+    """The state that `fit` learns."""
 
     data: Data
     model: Posterior | None  # none of fewer than five rated texts
@@ -91,7 +91,7 @@ def is_own(data: Data, labels: tuple[str, ...]) -> bool:
 
 
 def weight_ways(data: Data, labels: tuple[str, ...]) -> list[IntArray]:
-    """What is left out together to choose amplitudes: for outputs of new units, and of rated ones.
+    """The groups left out together to choose amplitudes: of outputs of new units, of rated ones.
 
     The second, single texts, is only there if it is another, and outputs' units are known.
     """
@@ -108,7 +108,7 @@ def _errors(
 
     A text with others of its unit left is estimated as an output of a rated unit is.
     """
-    units = np.unique(data.inputs.units, return_inverse=True)[1]
+    units = codes_of(data.inputs.units)
     precision = model.posterior.precision()
     near_precision = (
         None if near is None or near is model else near.posterior.precision()
@@ -128,11 +128,11 @@ def _errors(
 def _has_remaining(units: IntArray, groups: IntArray) -> BoolArray:
     """[n] whether a text of the same unit is left where each text's group is left out."""
     pairs = np.unique(np.stack([units, groups]), axis=1, return_inverse=True)[1].ravel()
-    return np.asarray(np.bincount(units)[units] > np.bincount(pairs)[pairs])
+    return np.bincount(units)[units] > np.bincount(pairs)[pairs]
 
 
 def stored(state: Learned) -> Arrays:
-    """What takes long to learn: amplitudes and vectors; nothing without a model."""
+    """The arrays that take long to learn: amplitudes and vectors; nothing without a model."""
     if state.model is None:
         return {}
     models = dict.fromkeys((state.model, state.near or state.model))
@@ -149,7 +149,7 @@ def restored(
     parameters: Parameters,
     arrays: Mapping[str, Array],
 ) -> Learned:
-    """What `stored` was given, from rated texts that are enough for a model.
+    """The state that `stored` was given, from rated texts that are enough for a model.
 
     Raises:
         ValueError: arrays that `stored` cannot have given.
