@@ -2,30 +2,23 @@
 
 import difflib
 import inspect
-import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import partial, wraps
+from functools import wraps
 from os import PathLike, fspath
 from typing import Any, ParamSpec, TypeVar, get_type_hints
 
 from refless.commands.declared import explained, parameters_of
 from refless.commands.warnings import collecting
 from refless.estimators import ESTIMATORS, estimator_of
-from refless.registry.dialect import called, on_command_line
-from refless.registry.errors import InputError, UsageError
+from refless.registry.dialect import called
 from refless.registry.spec import Parameter, spec_of
 from refless.report.result import Result
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=Result)
-WORDS = {
-    "group": ("source", "system", "item", "task"),
-    "goal": ("learn", "mean", "compare"),
-    "looks": ("one", "any"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,48 +40,6 @@ class Call:
         for parameter in self.parameters:
             words += _words(parameter, values.get(parameter.name, parameter.default))
         return shlex.join(["refless", self.name, *words])
-
-    def worded(self, message: str) -> str:
-        """A message as its reader calls parameters: `--score-column`, or `score_column=`."""
-        if on_command_line():
-            return message
-        for each in sorted(
-            self.parameters, key=lambda parameter: -len(parameter.longest)
-        ):
-            flags = () if each.about.argument else each.flags
-            for flag in (flag for flag in flags if flag in message):
-                pattern = rf"(?<![\w-]){flag}(?![\w-])"
-                if each.kind == dict[str, Any]:
-                    pair = rf"{flag} (?:'[\w-]+=[^']*'|[\w-]+=[^\s;)']*[^\s;,.)'])"
-                    pairs = rf"(?<![\w-]){pair}(?: {pair})*"
-                    message = re.sub(pairs, partial(_as_dict, each.name), message)
-                    message = re.sub(pattern, each.name, message)
-                message = re.sub(
-                    rf"{pattern} (-?[\d.]+) (-?[\d.]+)",
-                    rf"{each.name}=(\1, \2)",
-                    message,
-                )
-                for choice in each.about.choices or WORDS.get(each.name, ()):
-                    message = message.replace(
-                        f"{flag} {choice}", f"{each.name}='{choice}'"
-                    )
-                message = re.sub(rf"{pattern}(?=:| must| goes)", each.name, message)
-                message = re.sub(
-                    rf"{pattern}( (?=[A-Z0-9']))?", f"{each.name}=", message
-                )
-        return re.sub(r" \(in Python Columns\([^)]*\)\)", "", message)
-
-
-def _as_dict(name: str, flags: re.Match[str]) -> str:
-    """Flags of pairs, `--column role=NAME`, as the dict that Python takes."""
-    values: dict[str, list[str]] = {}
-    for word in shlex.split(flags[0])[1::2]:
-        role, _, value = word.partition("=")
-        values.setdefault(role, []).append(value)
-    pairs = {
-        role: names if len(names) > 1 else names[0] for role, names in values.items()
-    }
-    return f"{name}={pairs}"
 
 
 def _words(parameter: Parameter, value: Any) -> list[str]:
@@ -165,16 +116,11 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
                 for parameter in call.parameters:
                     parameter.check(call.values[parameter.name], called(parameter.name))
                 result = function(*args, **values)
-            except (UsageError, InputError) as fault:
-                fault.args = (call.worded(str(fault)),)
-                raise
             finally:
                 _call.reset(token)
         if where := tuple(words_of(call.values.get("where"))):
             result = replace(result, signature=result.signature.plus(where=where))
-        return replace(
-            result, notes=tuple(map(call.worded, notes)), command=call.line()
-        )
+        return replace(result, notes=tuple(notes), command=call.line())
 
     run.__doc__ = explained(function)
     run.__annotations__ = get_type_hints(function)

@@ -9,6 +9,7 @@ from refless.data.tables.cells import each_once, shown
 from refless.data.tables.columns import listed
 from refless.data.tables.ratings import spelled
 from refless.data.tables.spellings import folded
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 
@@ -99,7 +100,7 @@ def conditions_in(texts: Sequence[str]) -> tuple[Condition, ...]:
         equal = not column.endswith("!")
         if not equals or not column.removesuffix("!").strip():
             raise UsageError(
-                f"--where needs COLUMN=VALUE or COLUMN!=VALUE, got '{text}'"
+                f"{called('where')} needs COLUMN=VALUE or COLUMN!=VALUE, got '{text}'"
             )
         conditions.append(
             Condition(column.removesuffix("!").strip(), value.strip(), equal)
@@ -138,12 +139,14 @@ def marked_note(name: str, cells: Sequence[object]) -> str:
     """What was left out because of a tool's column, and how it is kept."""
     counts = Counter(str(cell) for cell in cells)
     values = ", ".join(f"{n} '{value}'" for value, n in counts.most_common())
-    return f"left out: rows whose {name} is {values} (--where '{name}=*' keeps them)"
+    every_row = called("where", f"{name}=*")
+    return f"left out: rows whose {name} is {values} ({every_row} keeps them)"
 
 
 def condition_note(condition: Condition, n: int, of: int) -> str:
     """How many rows a condition leaves out."""
-    return f"left out: {n} of {counted(of, 'row')} by --where '{condition}'"
+    by = called("where", str(condition))
+    return f"left out: {n} of {counted(of, 'row')} by {by}"
 
 
 def values_seen(cells: Sequence[object]) -> str:

@@ -15,6 +15,7 @@ from refless.data.tables.columns import (
     is_dimension,
     listed,
     matches,
+    naming,
     roles_of,
 )
 from refless.data.tables.load_columns import Gathered
@@ -22,6 +23,7 @@ from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES, Columns, are_texts, n_within
 from refless.data.tables.spellings import folded
 from refless.registry.arrays import Names
+from refless.registry.dialect import Blank, called
 from refless.registry.errors import InputError, UsageError
 
 MOST_CRITERIA = 30
@@ -37,7 +39,8 @@ class SeveralDimensionsError(InputError):
 
     def __init__(self, found: str, names: Names, path: str | None = None) -> None:
         self.names = tuple(names)
-        super().__init__(found, path=path, remedy="choose one with --dimension NAME")
+        remedy = f"choose one with {called('dimension', Blank('NAME'))}"
+        super().__init__(found, path=path, remedy=remedy)
 
 
 def dimension_of(given: str) -> tuple[str, Scale | None]:
@@ -125,7 +128,8 @@ def _column(
             filled.append(name)
     if len(filled) > 1:
         problem = f"ratings of several dimensions would be pooled: by {listed(filled)}"
-        remedy = f"choose a value of all but one, such as --where '{filled[1]}=VALUE'"
+        where = called("where", f"{filled[1]}=VALUE")
+        remedy = f"choose a value of all but one, such as {where}"
         raise InputError(problem, path=rows.name, remedy=remedy)
     return next(iter(filled), None)
 
@@ -142,7 +146,7 @@ def _counts(rows: Gathered, column: str | None, ratings: Names) -> Counter[str]:
         elif is_rated:
             bare.append(row)
     if bare and counts:
-        remedy = "fill the column, or name another one with --column dimension=NAME"
+        remedy = f"fill the column, or name another one with {naming('dimension')}"
         raise rows.fault(bare[0], "a rating without a dimension", remedy, column)
     return counts
 
@@ -186,8 +190,8 @@ def _none(dimension: str, dimensions: Names, rows: Gathered) -> InputError:
     remedy = f"the dimensions are {listed(dimensions)}"
     if not dimensions:
         columns = listed([*rows.header])
-        remedy = "leave --dimension out: none has a name, and no column has this one; the columns "
-        remedy += f"are {columns}"
+        remedy = f"leave {called('dimension')} out: none has a name, and no column has this one; "
+        remedy += f"the columns are {columns}"
     return InputError(
         f"no ratings of a dimension '{dimension}'", path=rows.name, remedy=remedy
     )
@@ -197,7 +201,7 @@ def one_of(words: Names) -> tuple[str | None, Scale | None]:
     """The one dimension that is asked for and its scale; None for none, an error for several."""
     named = dict(map(dimension_of, words))
     if len(named) != len(words):
-        raise UsageError(f"--dimension names one twice: {', '.join(words)}")
+        raise UsageError(f"{called('dimension')} names one twice: {', '.join(words)}")
     if len(words) > 1:
         raise SeveralDimensionsError(
             f"several dimensions are asked for: {listed([*named])}", words

@@ -15,7 +15,7 @@ from itertools import islice, repeat
 from typing import Any
 
 from refless.data.tables.cells import Unreadable, cell_of
-from refless.data.tables.columns import Keep, listed
+from refless.data.tables.columns import Keep, listed, naming
 from refless.data.tables.reading import NumberedRows, Reading, Source
 from refless.data.tables.roles import ROLES
 from refless.data.tables.spellings import folded
@@ -168,7 +168,9 @@ def _chosen(book: Any, place: Place, keep: Keep) -> str:  # noqa: ANN401
         file = place.path
         problem = f"sheets {listed(alike)} have the same columns: which are to be read?"
         remedy = f"'{file}#{alike[0]}' is one of them, '{file}#*' all; then 'sheet' is a column, "
-        remedy += "and --column annotator=sheet says that each sheet is a person's"
+        remedy += (
+            f"and {naming('annotator', 'sheet')} says that each sheet is a person's"
+        )
         raise InputError(problem, path=file, remedy=remedy)
     return next(iter(tables), str(book.worksheets[0].title))
 

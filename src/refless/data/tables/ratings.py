@@ -15,6 +15,7 @@ from refless.data.choices import SCALE
 from refless.data.records import Scale
 from refless.data.tables.cells import each_once, json_in_cell, shown
 from refless.registry.arrays import FloatArray, Names, Strings
+from refless.registry.dialect import Blank, called
 from refless.registry.errors import InputError, UsageError
 
 PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
@@ -41,6 +42,7 @@ _OF_ERRORS = re.compile(  # names, as words, of what there should be little of
 )
 _NEGATED = frozenset({"no", "non", "not", "free", "without", "avoidance", "absence"})
 _WORDS_SHOWN = 10
+_ANY_WORDS = ["WORD=NUMBER", "..."]
 _LONGEST_WORD = 40  # what is longer is text
 MOST_RATINGS = 100  # in one cell
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,(\d{1,2}|\d{4,})\s*")
@@ -67,16 +69,17 @@ def parse_word_map(text: str, option: str = "rating-map") -> dict[str, float]:
     """The words and numbers of a map such as `up=1,down=0,99=`; what is nothing is NaN, a blank.
 
     Raises:
-        UsageError: another text, given with `--read OPTION`.
+        UsageError: another text, given with this option of `reading`.
     """
     words: dict[str, float] = {}
+    reading = called("reading")
     for part in text.split(","):
         word, equals, number = part.rpartition("=")
         value = _number(number) if number.strip() else math.nan
         if not equals or not word.strip() or value is None or math.isinf(value):
-            raise UsageError(f"--read {option} needs WORD=NUMBER,..., got '{part}'")
+            raise UsageError(f"{reading} {option} needs WORD=NUMBER,..., got '{part}'")
         if folded(word) in words:
-            raise UsageError(f"--read {option} has '{word.strip()}' twice")
+            raise UsageError(f"{reading} {option} has '{word.strip()}' twice")
         words[folded(word)] = value
     return words
 
@@ -249,9 +252,10 @@ def words_fault(words: Names, every: Collection[str]) -> tuple[str, str]:
     """
     more = f" and {len(words) - _WORDS_SHOWN} more" if len(words) > _WORDS_SHOWN else ""
     listed = ", ".join(map(repr, words[:_WORDS_SHOWN]))
-    remedy = f"say what all rating words mean: --read {map_of(every, 'rating-map')}"
+    remedy = f"say what all rating words mean: {map_of(every, 'rating-map')}"
     if any(word.startswith(("{", "[{")) for word in words):
-        remedy = "the cells hold JSON: --column rating=COLUMN.NAME reads what is inside"
+        inner = called("columns", {"rating": Blank("COLUMN.NAME")})
+        remedy = f"the cells hold JSON: {inner} reads what is inside"
     if any(map(_DATE.fullmatch, words)):
         remedy = "a spreadsheet has made dates of ratings such as 4/5: type them as text again"
     if any(map(_THREE_DIGITS.fullmatch, words)):
@@ -262,10 +266,10 @@ def words_fault(words: Names, every: Collection[str]) -> tuple[str, str]:
 
 
 def map_of(words: Collection[str], option: str) -> str:
-    """An option that lacks nothing but the numbers of these words, or of any if there are many."""
-    shown_words = sorted(words) if len(words) <= _WORDS_SHOWN else ["WORD"]
-    parts = ",".join(f"{word}=NUMBER" for word in shown_words)
-    return f"{option}={parts}{'' if len(words) <= _WORDS_SHOWN else ',...'}"
+    """The option that maps these words, or any if they are none or many, to NUMBER."""
+    are_shown = 0 < len(words) <= _WORDS_SHOWN
+    numbers = [f"{word}=NUMBER" for word in sorted(words)] if are_shown else _ANY_WORDS
+    return called("reading", {option: ",".join(numbers)})
 
 
 def score_words(column: Collection[Spelled], score_map: WordMap) -> tuple[Words, str]:
@@ -283,9 +287,7 @@ def score_words(column: Collection[Spelled], score_map: WordMap) -> tuple[Words,
     words = {value for value in column if isinstance(value, str)}
     remedy = "scores are finite numbers; leave the cell blank where there is none"
     if len(words) <= _WORDS_SHOWN and max(map(len, words), default=0) <= _LONGEST_WORD:
-        remedy = (
-            f"say what its words mean: --read {map_of(words, 'score-map')}; {remedy}"
-        )
+        remedy = f"say what its words mean: {map_of(words, 'score-map')}; {remedy}"
     return {**verdicts, **meanings}, remedy
 
 
@@ -293,7 +295,7 @@ def rating_of(value: float | str, words: Words, scale: Scale | None) -> float:
     """A spelled rating as a finite number on the scale; raises InputError for any other."""
     value = words.get(value, value)
     if isinstance(value, str):
-        remedy = "say what it means with --read rating-map=WORD=NUMBER,..."
+        remedy = f"say what it means with {map_of((), 'rating-map')}"
         raise InputError(f"rating {value!r} is not a number", remedy=remedy)
     if not math.isfinite(value):
         raise InputError(f"rating {value} is not finite", remedy="correct or drop it")

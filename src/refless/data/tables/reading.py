@@ -12,6 +12,7 @@ from refless.data.records import Scale
 from refless.data.tables.roles import Columns
 from refless.files.untrusted import MOST_BYTES
 from refless.registry.arrays import Strings
+from refless.registry.dialect import Blank, called
 from refless.registry.errors import InputError, UsageError
 
 GLIMPSE = 10_000  # first rows of a column that is not wanted
@@ -61,7 +62,7 @@ class Reading:
     def __post_init__(self) -> None:
         if self.max_bytes < 1:
             raise UsageError(
-                f"--read max-bytes must be 1 or more, got {self.max_bytes}"
+                f"{called('reading')} max-bytes must be 1 or more, got {self.max_bytes}"
             )
 
 
@@ -100,7 +101,8 @@ class ImportNotes:
 
     def lines(self, path: str) -> Iterator[str]:
         """All of it in sentences."""
-        yield f"{path}: read as {self.tool} (--read format=NAME names another format)"
+        other_format = called("reading", {"format": Blank("NAME")})
+        yield f"{path}: read as {self.tool} ({other_format} names another format)"
         yield from (f"{path}: {note}" for note in (*self.sentences, *self.omissions()))
 
     def omissions(self) -> Iterator[str]:

@@ -79,7 +79,7 @@ class Role:
             row does (`alike`).
         fits: whether what a column contains may be it, beside systems, items and sources;
             weak_fits: the same of columns with a weak name.
-        flag: the flag that names its column, `--column NAME` by default.
+        parameter: what names its column, if `columns` does not.
         note: what `--help` adds.
     """
 
@@ -93,7 +93,7 @@ class Role:
     filled: Literal["always", "alike", ""] = ""
     fits: Fit = lambda *_: True
     weak_fits: Fit = lambda *_: True
-    flag: str = ""
+    parameter: str = ""
     note: str = ""
 
     @property
@@ -146,12 +146,12 @@ class Columns:
         "system model", weak="version", filled="alike", fits=are_names
     )
     task: str | None = role("task", fits=are_names)
-    group: str | None = role(of="any", flag="--group")
+    group: str | None = role(of="any", parameter="group")
     slice: tuple[str, ...] = role(
-        of="any", files=(*JUDGED, "scored"), cell=None, several=True, flag="--by"
+        of="any", files=(*JUDGED, "scored"), cell=None, several=True, parameter="by"
     )
     score: tuple[str, ...] = role(
-        of="number", cell=None, several=True, flag="--score-column"
+        of="number", cell=None, several=True, parameter="score_column"
     )
     rating: tuple[str, ...] = role(
         "rating human human_rating human_score annotation label stars preference feedback",

@@ -16,11 +16,11 @@ from refless.data.tables.columns import (
     Roles,
     check_columns,
     check_header,
-    flag_of,
     flagged_names,
     keeping,
     listed,
     named_here,
+    naming,
     roles_of,
 )
 from refless.data.tables.conditions import (
@@ -46,6 +46,7 @@ from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES, Columns, Kind, roles_in
 from refless.data.tables.unread import unread_note
 from refless.registry.arrays import IntArray, Names, Strings
+from refless.registry.dialect import Blank, called
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
 
@@ -265,11 +266,11 @@ def _leave_out(
         InputError: a condition on a column that is not there, or that leaves nothing.
     """
     for condition in conditions:
-        check_header([condition.column], "--where", [*rows.header], rows.name)
+        check_header([condition.column], called("where"), [*rows.header], rows.name)
         cells = rows.columns[condition.column]
         dropped = {row for row, cell in enumerate(cells) if not condition.keeps(cell)}
         if len(dropped) == len(rows):
-            problem = f"no row is left by --where '{condition}'"
+            problem = f"no row is left by {called('where', str(condition))}"
             seen = f"the values of '{condition.column}' are {values_seen(cells)}"
             raise InputError(problem, path=rows.name, remedy=seen)
         rows.conditional.add(condition.column)
@@ -362,10 +363,10 @@ def _check_gaps(table: RowTable) -> None:
             for row in [row for row, value in enumerate(values) if not value]:
                 if record.filled == "always" or column in rows.part(row).columns:
                     has_task = role == "source" and "instruction" in rows.header
-                    name = "instruction" if has_task else "NAME"
+                    name = "instruction" if has_task else Blank("NAME")
                     remedy = f"give every row its {role} (merged cells leave all but the first "
                     remedy += (
-                        f"blank), or name another column with {flag_of(role)}={name}"
+                        f"blank), or name another column with {naming(role, name)}"
                     )
                     rows.refuse(row, f"no {role}", remedy, column)
 
@@ -377,8 +378,9 @@ def _check_people(names: set[str], table: RowTable) -> None:
             f"the annotators are models by their names: {listed(sorted(names), 3)}"
         )
         column = table.roles.column("annotator") or "annotator"
-        remedy = "give ratings by people; a judge's scores are read with --score-column. If these "
-        remedy += f"are people, say so: --column annotator={column}"
+        remedy = "give ratings by people; a judge's scores are read with "
+        remedy += f"{called('score_column')}. If these are people, say so: "
+        remedy += naming("annotator", column)
         raise InputError(problem, path=table.rows.name, remedy=remedy)
 
 
@@ -417,7 +419,7 @@ def numbers_of(
             inner = json_in_cell(cells[row])
             if isinstance(inner, dict) and inner:
                 name = f"{column}.{next(iter(inner))}"
-                remedy = f"name what is inside, as in --score-column {name}"
+                remedy = f"name what is inside, as in {called('score_column', name)}"
             rows.refuse(row, f"score {cells[row]!r} is not a number", remedy, column)
         numbers.append(number)
     return numbers

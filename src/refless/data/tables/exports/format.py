@@ -12,6 +12,7 @@ from refless.data.tables.columns import Keep, is_dimension
 from refless.data.tables.reading import ImportNotes, NumberedRows, Reading, Row, Source
 from refless.data.tables.streams import Place
 from refless.registry.arrays import Strings
+from refless.registry.dialect import dialect
 from refless.registry.errors import InputError
 
 _MOST = 1 << 16  # characters of a value that is read as Python writes it
@@ -47,10 +48,10 @@ def each(
 
 
 def refusing(problem: str, remedy: str) -> Callable[[ReaderRequest], Reader]:
-    """What starts no reader but raises InputError."""
+    """Refuses the format with this message, which has parameters in backticks."""
 
     def start(about: ReaderRequest) -> Reader:
-        raise InputError(problem, path=about.path, remedy=remedy)
+        raise InputError(problem, path=about.path, remedy=dialect(remedy))
 
     return start
 

@@ -28,6 +28,7 @@ from refless.data.tables.exports.format import (
 from refless.data.tables.reading import Row
 from refless.data.tables.roles import ROLES, Columns
 from refless.data.tables.spellings import folded
+from refless.registry.dialect import called
 from refless.registry.errors import InputError
 
 TITLE = "preference pairs"
@@ -113,7 +114,8 @@ def read_pairs(about: ReaderRequest) -> Reader:
     """
     if not about.rated:
         problem = "preference pairs are rated texts: they say which of two is better"
-        remedy = "give them with --rated, or --read format=jsonl to read plain rows as outputs"
+        as_rows = called("reading", {"format": "jsonl"})
+        remedy = f"give them with {called('rated')}, or {as_rows} to read plain rows as outputs"
         raise InputError(problem, path=about.path, remedy=remedy)
     about.notes.scale = SCALE
     places = map(f"{about.path}:{{}}".format, count(1))
