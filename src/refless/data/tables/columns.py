@@ -17,7 +17,7 @@ from refless.data.tables.spellings import (
     says_who,
 )
 from refless.registry.arrays import Names, Strings
-from refless.registry.dialect import Blank, called
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 SUMMARIES = frozenset(
@@ -350,7 +350,7 @@ def flag_of(role: str) -> str:
     return called(parameter) if parameter else f"{called('columns')} {role}"
 
 
-def naming(role: str, name: str = Blank("NAME")) -> str:
+def naming(role: str, name: str = "NAME") -> str:
     """The parameter with the name of a role's column, as its reader writes both."""
     parameter = ROLES[role].parameter
     return called(parameter, name) if parameter else called("columns", {role: name})

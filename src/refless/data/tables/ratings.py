@@ -15,7 +15,7 @@ from refless.data.choices import SCALE
 from refless.data.records import Scale
 from refless.data.tables.cells import each_once, json_in_cell, shown
 from refless.registry.arrays import FloatArray, Names, Strings
-from refless.registry.dialect import Blank, called
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
@@ -254,7 +254,7 @@ def words_fault(words: Names, every: Collection[str]) -> tuple[str, str]:
     listed = ", ".join(map(repr, words[:_WORDS_SHOWN]))
     remedy = f"say what all rating words mean: {map_of(every, 'rating-map')}"
     if any(word.startswith(("{", "[{")) for word in words):
-        inner = called("columns", {"rating": Blank("COLUMN.NAME")})
+        inner = called("columns", {"rating": "COLUMN.NAME"})
         remedy = f"the cells hold JSON: {inner} reads what is inside"
     if any(map(_DATE.fullmatch, words)):
         remedy = "a spreadsheet has made dates of ratings such as 4/5: type them as text again"

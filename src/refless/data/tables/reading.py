@@ -12,7 +12,7 @@ from refless.data.records import Scale
 from refless.data.tables.roles import Columns
 from refless.files.untrusted import MOST_BYTES
 from refless.registry.arrays import Strings
-from refless.registry.dialect import Blank, called
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 GLIMPSE = 10_000  # first rows of a column that is not wanted
@@ -101,7 +101,7 @@ class ImportNotes:
 
     def lines(self, path: str) -> Iterator[str]:
         """All of it in sentences."""
-        other_format = called("reading", {"format": Blank("NAME")})
+        other_format = called("reading", {"format": "NAME"})
         yield f"{path}: read as {self.tool} ({other_format} names another format)"
         yield from (f"{path}: {note}" for note in (*self.sentences, *self.omissions()))
 

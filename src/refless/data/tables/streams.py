@@ -26,7 +26,7 @@ from refless.files.untrusted import (
     ours,
     too_large,
 )
-from refless.registry.dialect import Blank, called, dialect
+from refless.registry.dialect import called, dialect
 from refless.registry.errors import InputError, UsageError
 
 STDIN = "-"
@@ -299,7 +299,7 @@ def _located(place: Place, fault: UnicodeError) -> InputError:
     """The error for undecodable bytes: line and byte offset if lines can be told as bytes."""
     path = place.path
     name = codecs.lookup(place.reading.encoding).name
-    remedy = f"check {_encoding(Blank('NAME'))}; without it UTF-8 is read"
+    remedy = f"check {_encoding('NAME')}; without it UTF-8 is read"
     if name.startswith(("utf-16", "utf-32")):
         return InputError(f"this is not {name} ({fault})", path=path, remedy=remedy)
     with opened(place) as stream:

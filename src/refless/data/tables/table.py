@@ -46,7 +46,7 @@ from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES, Columns, Kind, roles_in
 from refless.data.tables.unread import unread_note
 from refless.registry.arrays import IntArray, Names, Strings
-from refless.registry.dialect import Blank, called
+from refless.registry.dialect import called
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
 
@@ -363,7 +363,7 @@ def _check_gaps(table: RowTable) -> None:
             for row in [row for row, value in enumerate(values) if not value]:
                 if record.filled == "always" or column in rows.part(row).columns:
                     has_task = role == "source" and "instruction" in rows.header
-                    name = "instruction" if has_task else Blank("NAME")
+                    name = "instruction" if has_task else "NAME"
                     remedy = f"give every row its {role} (merged cells leave all but the first "
                     remedy += (
                         f"blank), or name another column with {naming(role, name)}"

@@ -27,7 +27,8 @@ MADE_OF_SCORES = Export(
     looks_like=lambda first: "chosen" in first and not OF_CHOSEN.isdisjoint(first),
     start=refusing(
         "pairs made of scores (score_chosen), which are GPT-4's in the sets of this form",
-        "give choices by people; where yours are, `reading={'format': 'preference-pairs'}` reads them",
+        "give choices by people; where yours are, `reading={'format': 'preference-pairs'}` reads "
+        "them",
     ),
 )
 CORE: dict[str, Export] = {
