@@ -336,7 +336,7 @@ UNREADABLE: list[tuple[list[dict[str, Any]], str, str]] = [
     ),
     (
         [{"text": "t", "rating": 1, "rating.1": 2}],
-        "columns={'rating': ['rating', 'rating.1']}; or one alone with columns={'rating': 'rating'}",
+        "{'rating': ['rating', 'rating.1']}; or one alone with columns={'rating': 'rating'}",
         "rating=rating --column rating=rating.1; or one alone with --column rating=rating",
     ),
     (

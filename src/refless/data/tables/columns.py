@@ -36,6 +36,7 @@ SUMMARIES = frozenset(
         )
     }
 )
+LONGEST = 60  # characters of a name in a message
 _IN_LIST = re.compile(r"(.+?)\.\d+(\..+)?")
 Keep = Callable[[str], bool]
 Fits = Callable[[str, str, Mapping[str, Names]], bool]
@@ -408,6 +409,10 @@ def check_header(names: Iterable[str], flag: str, header: Names, path: str) -> N
 
 
 def listed(names: Names, limit: int = 40) -> str:
-    """Names in quotes, cut after so many."""
+    """Names in quotes, cut after so many, each after `LONGEST` characters."""
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(f"'{name}'" for name in names[:limit]) + more
+    quoted = [
+        f"'{name}'" if len(name) <= LONGEST else f"'{name[:LONGEST]}...'"
+        for name in names[:limit]
+    ]
+    return ", ".join(quoted) + more

@@ -135,11 +135,16 @@ def marked(name: str, cells: Sequence[object]) -> list[int]:
     return rows if len(rows) < most else []
 
 
-def marked_note(name: str, cells: Sequence[object]) -> str:
-    """What was left out because of a tool's column, and how it is kept."""
+def marked_note(name: str, cells: Sequence[object], column: str = "") -> str:
+    """The sentence on what was left out because of a tool's column, and how it is kept.
+
+    Args:
+        name: of the column, `*` standing for places in a list; cells: those of rows left out.
+        column: one of several at these places.
+    """
     counts = Counter(str(cell) for cell in cells)
     values = ", ".join(f"{n} '{value}'" for value, n in counts.most_common())
-    every_row = called("where", f"{name}=*")
+    every_row = called("where", f"{column or name}=*")
     return f"left out: rows whose {name} is {values} ({every_row} keeps them)"
 
 

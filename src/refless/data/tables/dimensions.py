@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 
 from refless.data.human import check_scale
 from refless.data.records import Scale
@@ -21,12 +22,23 @@ from refless.data.tables.columns import (
 from refless.data.tables.load_columns import Gathered
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES, Columns, are_texts, n_within
-from refless.data.tables.spellings import folded
+from refless.data.tables.spellings import folded, stem
 from refless.registry.arrays import Names
 from refless.registry.dialect import Blank, called
 from refless.registry.errors import InputError, UsageError
 
 MOST_CRITERIA = 30
+OCCASIONS = {  # names of columns that say when a text was rated again
+    "session",
+    "round",
+    "occasion",
+    "wave",
+    "batch",
+    "day",
+    "date",
+    "time",
+    "repetition",
+}
 _WITH_SCALE = re.compile(r"(.+)=([^=]+)\.\.([^=]+)")
 
 
@@ -126,12 +138,40 @@ def _column(
         places = roles_of(columns, roles, header, rows.name, (), rows.known, rows.fits)
         if _tells_apart(rows, places, name, filled):
             filled.append(name)
+    if ratings and not filled and not rows.notes:
+        _check_melted(rows, columns, roles)
     if len(filled) > 1:
         problem = f"ratings of several dimensions would be pooled: by {listed(filled)}"
         where = called("where", f"{filled[1]}=VALUE")
         remedy = f"choose a value of all but one, such as {where}"
         raise InputError(problem, path=rows.name, remedy=remedy)
     return next(iter(filled), None)
+
+
+def _check_melted(rows: Gathered, columns: Columns, roles: Names) -> None:
+    """Raises InputError if one unlisted column tells ratings of a text by one rater apart."""
+    header = [*rows.header]
+    try:
+        chosen = roles_of(columns, roles, header, rows.name, (), rows.known, rows.fits)
+    except InputError:  # which is raised again with all that there is to say
+        return
+    if not chosen.all("annotator"):
+        return
+    used = {*flagged_names(columns), *chain(*chosen.columns.values())}
+    unlisted = [
+        name for name in header if name not in used and stem(name) not in OCCASIONS
+    ]
+    telling = [name for name in unlisted if _tells_apart(rows, chosen, name, ())]
+    if len(telling) != 1:
+        return
+    name = telling[0]
+    values = [*dict.fromkeys(str(cell) for cell in rows.seen(name))]
+    one = called("dimension", values[0])
+    problem = (
+        f"one annotator has several ratings of a text: '{name}' is {listed(values, 5)}"
+    )
+    remedy = f"choose with {naming('dimension', name)} {one}"
+    raise InputError(problem, path=rows.name, remedy=remedy)
 
 
 def _counts(rows: Gathered, column: str | None, ratings: Names) -> Counter[str]:
@@ -177,8 +217,9 @@ def _outermost(names: Names) -> list[str]:
 
 def _several(counts: Mapping[str, int], path: str, column: str | None) -> InputError:
     """The error for more than one dimension; it names a column that was not called so."""
+    quoted = {listed([name]): n for name, n in counts.items()}
     counts_text = ", ".join(
-        f"'{name}' ({n})" if n else f"'{name}'" for name, n in counts.items()
+        f"{name} ({n})" if n else name for name, n in quoted.items()
     )
     place = "" if column in (None, *ROLES["dimension"].words) else f" in '{column}'"
     found = f"ratings of several dimensions{place}: {counts_text}"

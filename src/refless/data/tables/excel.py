@@ -35,7 +35,6 @@ from refless.registry.plural import counted
 SHEET = "sheet"  # the column of its name that a named sheet has
 _MOST_ROWS = 1 << 20  # of a sheet, as Excel has it
 _CHUNK = 1 << 20
-_PERCENTS = 100  # the end of a scale in percent
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]+)(\d+):[A-Z]+(\d+)"')
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 _LITERAL = re.compile(r'"[^"]*"|\\.|_.')  # what a number format shows as it stands
@@ -291,10 +290,9 @@ def _filled(
 
 def _in_percent(names: Names, place: Place, keep: Keep) -> set[str]:
     """The columns whose shares are percents, as the scale is: all that are read, but chances."""
-    scale = place.reading.scale
-    chances = {place.reading.columns.probability, *_SHARES}
-    if scale is None or scale[1] != _PERCENTS:
+    if not place.reading.in_percent:
         return set()
+    chances = {place.reading.columns.probability, *_SHARES}
     return {
         name
         for name in names

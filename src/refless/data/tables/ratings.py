@@ -46,6 +46,7 @@ _ANY_WORDS = ["WORD=NUMBER", "..."]
 _LONGEST_WORD = 40  # what is longer is text
 MOST_RATINGS = 100  # in one cell
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,(\d{1,2}|\d{4,})\s*")
+_PERCENT = re.compile(r"\s*([+-]?\d+(?:[.,]\d+)?)\s*%\s*")
 _MARKS = re.compile(r"\s*(\d+)\s*,\s*(\d{1,3})\s*")
 _FEWEST_MARKS = 5  # cells that tell whether commas are those of decimals
 _RARE = 0.01  # chance of decimals that all look like ratings
@@ -149,7 +150,7 @@ def comma_note(cells: Iterable[object]) -> Strings:
     """What a first rating with a decimal comma was taken for; nothing where there is none."""
     for cell in cells:
         if isinstance(cell, str) and "," in cell and _DECIMAL_COMMA.fullmatch(cell):
-            return (f"ratings with decimal commas: '{cell}' is {_number(cell):g}",)
+            return (f"ratings with decimal commas: {shown(cell)} is {_number(cell):g}",)
     return ()
 
 
@@ -213,6 +214,28 @@ def _number(text: str) -> float | None:
     return None if "_" in text or number != number else number
 
 
+def percents_read(
+    cells: Sequence[object], *, in_percent: bool
+) -> tuple[list[object], str]:
+    """[n] the cells with a number for each percent, and the first with its number, "" for none.
+
+    Args:
+        cells: of a column of ratings or scores; in_percent: whether `80%` is 80, and not 0.8.
+    """
+    percents = {
+        row: match
+        for row, cell in enumerate(cells)
+        if isinstance(cell, str) and "%" in cell and (match := _PERCENT.fullmatch(cell))
+    }
+    numbers = [*cells]
+    for row, match in percents.items():
+        number = float(match[1].replace(",", "."))
+        numbers[row] = number if in_percent else round(number / 100, 12)
+    first = next(iter(percents), None)
+    example = "" if first is None else f"{shown(cells[first])} is {numbers[first]:g}"
+    return numbers, example
+
+
 def turned(values: FloatArray, scale: Scale | None) -> FloatArray:
     """Ratings of which lower ones are better the other way round: on the scale, else below 0."""
     verdicts = {*values[~np.isnan(values)].tolist()} <= {*SCALE}
@@ -251,7 +274,7 @@ def words_fault(words: Names, every: Collection[str]) -> tuple[str, str]:
         words: those that are not known; every: all words of the columns.
     """
     more = f" and {len(words) - _WORDS_SHOWN} more" if len(words) > _WORDS_SHOWN else ""
-    listed = ", ".join(map(repr, words[:_WORDS_SHOWN]))
+    listed = ", ".join(map(shown, words[:_WORDS_SHOWN]))
     remedy = f"say what all rating words mean: {map_of(every, 'rating-map')}"
     if any(word.startswith(("{", "[{")) for word in words):
         inner = called("columns", {"rating": "COLUMN.NAME"})
@@ -267,7 +290,8 @@ def words_fault(words: Names, every: Collection[str]) -> tuple[str, str]:
 
 def map_of(words: Collection[str], option: str) -> str:
     """The option that maps these words, or any if they are none or many, to NUMBER."""
-    are_shown = 0 < len(words) <= _WORDS_SHOWN
+    are_short = max(map(len, words), default=0) <= _LONGEST_WORD
+    are_shown = are_short and 0 < len(words) <= _WORDS_SHOWN
     numbers = [f"{word}=NUMBER" for word in sorted(words)] if are_shown else _ANY_WORDS
     return called("reading", {option: ",".join(numbers)})
 
@@ -296,7 +320,7 @@ def rating_of(value: float | str, words: Words, scale: Scale | None) -> float:
     value = words.get(value, value)
     if isinstance(value, str):
         remedy = f"say what it means with {map_of((), 'rating-map')}"
-        raise InputError(f"rating {value!r} is not a number", remedy=remedy)
+        raise InputError(f"rating {shown(value)} is not a number", remedy=remedy)
     if not math.isfinite(value):
         raise InputError(f"rating {value} is not finite", remedy="correct or drop it")
     if scale is not None and not scale[0] <= value <= scale[1]:

@@ -59,6 +59,11 @@ class Reading:
     beside_rated: bool = False
     max_bytes: int = MOST_BYTES
 
+    @property
+    def in_percent(self) -> bool:
+        """Whether the scale ends at 100, so that 80% is 80 and not 0.8."""
+        return self.scale is not None and self.scale[1] == 100
+
     def __post_init__(self) -> None:
         if self.max_bytes < 1:
             raise UsageError(

@@ -24,6 +24,7 @@ RATED: tuple[Kind, ...] = (
 )
 METRIC: tuple[Kind, ...] = ("outputs", "both", "judged", "runs")
 JUDGED: tuple[Kind, ...] = ("judged", "runs")
+GRADES = 10  # different words for ratings, at most
 WORDS = 3  # of a text, on average more
 LETTERS = 60  # of a text that is no name of a system or task, on average more
 
@@ -34,6 +35,11 @@ def are_texts(cells: Cells, *_: object) -> bool:
     texts = [cell for cell in filled if isinstance(cell, str)]
     n_words = sum(len(text.split()) for text in texts)
     return 0 < len(texts) == len(filled) and n_words > WORDS * len(texts)
+
+
+def are_written(cells: Cells) -> bool:
+    """Whether the cells are texts, and more different ones than there are words for ratings."""
+    return are_texts(cells) and len({*cells}) > GRADES
 
 
 def are_names(cells: Cells, *_: object) -> bool:
@@ -160,11 +166,12 @@ class Columns:
         files=RATED,
         cell=None,
         several=True,
+        fits=lambda cells, _: not are_written(cells),
         note="several, or a pattern 'rater*': one annotator a column",
     )
     annotator: str | None = role(
         "annotator rater worker",
-        weak="user",
+        weak="user worker_id workerid",
         hints="labeler evaluator judge reviewer coder",  # if each rating has one
         of="rating",
         files=RATED,

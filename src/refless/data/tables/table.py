@@ -5,13 +5,14 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from operator import methodcaller
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from refless.data.records import COLUMNS, numbered, scored
-from refless.data.tables.cells import each_once, json_in_cell, name_of_cell
+from refless.data.tables.cells import each_once, json_in_cell, name_of_cell, shown
 from refless.data.tables.columns import (
     Roles,
     check_columns,
@@ -39,12 +40,14 @@ from refless.data.tables.ratings import (
     WordMap,
     blanks_of,
     marks_fault,
+    percents_read,
     score_words,
     spelled,
 )
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES, Columns, Kind, roles_in
-from refless.data.tables.unread import unread_note
+from refless.data.tables.spellings import at_any_place
+from refless.data.tables.unread import check_one_hot, unread_note
 from refless.registry.arrays import IntArray, Names, Strings
 from refless.registry.dialect import called
 from refless.registry.errors import InputError
@@ -159,11 +162,8 @@ class RowTable:
         for role, column in columns.items():
             for row, first in zip(groups.rows, firsts, strict=True):
                 if column[row] != column[first]:
-                    who = (
-                        f"id '{self.names['id'][row]}'"
-                        if "id" in self.names
-                        else "one text"
-                    )
+                    ids = self.names.get("id")
+                    who = "one text" if ids is None else f"id {listed([ids[row]])}"
                     roles = role if role.endswith("s") else f"{role}s"
                     place = self.rows.place(first, beside=row)
                     problem = f"{who} has two {roles}: here and on {place}"
@@ -249,12 +249,27 @@ def read_table(
     gathered = gather(rows, lambda name: keep(name) or is_mark(name), reading, names)
     _leave_out(gathered, conditions, reading.columns)
     chosen = _roles(gathered, reading, roles, needed)
+    notes = _read_percents(gathered, chosen, reading)
+    chosen = replace(chosen, notes=(*chosen.notes, *notes))
     table = _checked(gathered, chosen, reading.score_map)
     if reading.columns.annotator is None and table.roles.all("rating"):
         _check_people(
             {*chain(table.names.get("annotator", ()), *table.raters.values())}, table
         )
     return table
+
+
+def _read_percents(rows: Gathered, roles: Roles, reading: Reading) -> list[str]:
+    """Numbers for percents in columns of ratings and scores, with a note on each column."""
+    notes = []
+    for name in (*roles.all("rating"), *roles.all("score")):
+        numbers, example = percents_read(
+            rows.columns[name], in_percent=reading.in_percent
+        )
+        if example:
+            rows.columns[name] = numbers
+            notes.append(f"{rows.name}: column '{name}': {example}")
+    return notes
 
 
 def _leave_out(
@@ -279,12 +294,36 @@ def _leave_out(
         )
         rows.without(dropped)
     told = rows.conditional.union(flagged_names(columns))
-    for name in [name for name in rows.columns if is_mark(name) and name not in told]:
+    told |= {at_any_place(name) for name in told}
+    marks = [name for name in rows.columns if is_mark(name)]
+    marks = [name for name in marks if told.isdisjoint({name, at_any_place(name)})]
+    in_lists = [name for name in marks if at_any_place(name) != name]
+    _blank_marked(rows, in_lists)
+    for name in [name for name in marks if name not in in_lists]:
         if invalid := marked(name, rows.columns[name]):
             cells = [rows.columns[name][row] for row in invalid]
             rows.conditional.add(name)
             rows.sentences.append((rows.name, marked_note(name, cells)))
             rows.without({*invalid})
+
+
+def _blank_marked(rows: Gathered, marks: Names) -> None:
+    """Blanks the objects in lists that their own tool marks as invalid: `ratings.0.status`."""
+    lists: dict[str, list[str]] = {}
+    for name in marks:
+        lists.setdefault(at_any_place(name), []).append(name)
+    for pattern, names in lists.items():
+        cells = [(name, row) for name in names for row in range(len(rows))]
+        invalid = marked(pattern, [rows.columns[name][row] for name, row in cells])
+        places = [cells[i] for i in invalid]
+        words = [rows.columns[name][row] for name, row in places]
+        for name, row in places:
+            within = f"{name.rpartition('.')[0]}."
+            for column in filter(methodcaller("startswith", within), rows.columns):
+                rows.columns[column][row] = None
+        if words:
+            rows.conditional.update(names)
+            rows.sentences.append((rows.name, marked_note(pattern, words, names[0])))
 
 
 def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) -> Roles:
@@ -294,6 +333,7 @@ def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) ->
     if reading.beside_rated:
         columns, roles = named_here(columns, roles, header)
     if "rating" in roles:
+        check_one_hot(gathered)
         columns = of_one_dimension(gathered, replace(reading, columns=columns), roles)
     try:
         chosen = roles_of(
@@ -420,6 +460,7 @@ def numbers_of(
             if isinstance(inner, dict) and inner:
                 name = f"{column}.{next(iter(inner))}"
                 remedy = f"name what is inside, as in {called('score_column', name)}"
-            rows.refuse(row, f"score {cells[row]!r} is not a number", remedy, column)
+            problem = f"score {shown(cells[row])} is not a number"
+            rows.refuse(row, problem, remedy, column)
         numbers.append(number)
     return numbers

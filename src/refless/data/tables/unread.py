@@ -94,6 +94,20 @@ def _unread(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:
     return [name for name in names if name not in opened]
 
 
+def check_one_hot(rows: Gathered) -> None:
+    """Raises InputError for one rating in several columns of 0 and 1, such as `rating_1`."""
+    names = numbered([*rows.header], ROLES["rating"].words)
+    grades = [[spelled(cell) for cell in rows.seen(name)] for name in names]
+    counts = {cells.count(1.0) for cells in zip(*grades, strict=False)}
+    values = {cell for cells in grades for cell in cells}
+    if len(names) > 2 and counts == {1} and values == {0.0, 1.0}:
+        problem = (
+            f"one rating in several columns: of {listed(names)} one is 1 in each row"
+        )
+        remedy = "write a column 'rating' that says which"
+        raise InputError(problem, path=rows.name, remedy=remedy)
+
+
 def _check_ratings(rows: Gathered, roles: Roles, unread: Names) -> None:
     """Raises InputError for numbered columns of further ratings, or where only such are there."""
     chosen = roles.all("rating")

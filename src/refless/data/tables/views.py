@@ -8,7 +8,13 @@ import numpy as np
 
 from refless.data.records import Outputs, RatedPool, Texts, as_outputs
 from refless.data.tables.cells import name_of_cell, references_of_cells, weights_of_cell
-from refless.data.tables.columns import flagged, missing, naming, scores_among
+from refless.data.tables.columns import (
+    flagged,
+    listed,
+    missing,
+    naming,
+    scores_among,
+)
 from refless.data.tables.memory import Rows
 from refless.data.tables.rated import Keys, PoolRead, keys_of, keys_of_unrated, rated_of
 from refless.data.tables.reading import PLAIN, Reading
@@ -236,7 +242,8 @@ def runs_apart(table: RowTable) -> RowTable:
         by_run: dict[tuple[str, str], float | None] = {}
         for row, score in enumerate(column):
             if by_run.setdefault((ids[row], runs[row]), score) != score:
-                problem = f"id '{ids[row]}' has two {name} scores in run '{runs[row]}'"
+                text, run = listed([ids[row]]), listed([runs[row]])
+                problem = f"id {text} has two {name} scores in run {run}"
                 raise table.rows.fault(row, problem, "give each run of a text one row")
         for run in sorted({*runs}):
             scores[f"{name} {run}"] = [by_run.get((key, run)) for key in ids]

@@ -25,6 +25,7 @@ from refless.data.tables.exports.format import (
     python_in,
     text_in,
 )
+from refless.data.tables.ratings import spelled
 from refless.data.tables.reading import Row
 from refless.data.tables.roles import ROLES, Columns
 from refless.data.tables.spellings import folded
@@ -45,7 +46,10 @@ TEXTS = (
 ENDS = (("_a", "_b"), ("_1", "_2"))
 STRENGTH = "preference_strength"
 NEITHER = -100
+ALPACA_EVAL = ("preference", ("_1", "_2"))  # from 1, the first, to 2
 WINNERS = ("winner", "preferred", "preference", STRENGTH)
+ONE_HOT = {"winner_model_a", "winner_model_b"}  # columns of 0 and 1
+OUTCOMES = {*ONE_HOT, "winner_tie"}
 FIRST = {"a", "1", "first", "left", "model_a", "model_1", "output_a", "output_1"}
 SECOND = {"b", "2", "second", "right", "model_b", "model_2", "output_b", "output_2"}
 TIES = {
@@ -102,8 +106,17 @@ def is_pairs(row: Mapping[str, object]) -> bool:
 
 
 def _with_folded(row: Mapping[str, object]) -> Row:
-    """A row that has its cells under folded names, too: `Response A` is `response_a`."""
-    return {**{folded(name): cell for name, cell in row.items()}, **row}
+    """A row that has its cells under folded names, too: `Response A` is `response_a`.
+
+    Of columns such as `winner_model_a` and `winner_tie` the one that is 1 says who won.
+    """
+    cells = {folded(name): cell for name, cell in row.items()}
+    if cells.keys() >= ONE_HOT:
+        ones = [
+            name for name in cells if name in OUTCOMES and spelled(cells[name]) == 1
+        ]
+        cells["winner"] = ones[0].removeprefix("winner_") if len(ones) == 1 else None
+    return {**cells, **row}
 
 
 def read_pairs(about: ReaderRequest) -> Reader:
@@ -124,11 +137,10 @@ def read_pairs(about: ReaderRequest) -> Reader:
 
 def _of_both(row: Row, columns: Columns, source: str | None) -> Row:
     """The cells that both texts of a choice share."""
+    who = _of_role(row, columns, "annotator", "user", "judge")
     usual = {
         _name(columns, "source"): source or None,
-        _name(columns, "annotator"): _of_role(
-            row, columns, "annotator", "user", "judge"
-        ),
+        _name(columns, "annotator"): ", ".join(map(str, items(who))) or who,
     }
     names = {name for role in AS_THEY_ARE for name in flagged(columns, role)}
     shared: Row = {name: value for name, value in usual.items() if value is not None}
@@ -315,6 +327,9 @@ def _winner(word: object, sides: Sides, systems: list[object]) -> object:
     if sides.winner == STRENGTH and isinstance(word, int | float) and word == word:
         return NEITHER if word == NEITHER else 0.5 if word == 0 else float(word < 0)
     number = int(word) if isinstance(word, float) and word.is_integer() else word
+    read = spelled(word)
+    if sides[2:4] == ALPACA_EVAL and isinstance(read, float) and 1 < read < 2:
+        return 2 - read
     name = (name_in(number) or "").strip().casefold()
     side_name = folded(name)
     if name in {"1", "2"} and sides.ends != ("_1", "_2"):
