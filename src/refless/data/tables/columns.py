@@ -1,4 +1,4 @@
-"""Which column plays which role: the user's flags first, then the usual names."""
+"""Columns by role: the user's flags first, then the usual names."""
 
 import difflib
 import re
@@ -128,7 +128,7 @@ def keeping(columns: Columns, roles: Names, more_names: Names = ()) -> Keep:
 
 
 def reading_all(names: Names) -> str:
-    """What reads all of some columns of ratings, and what one."""
+    """The parameters that read all of some columns of ratings, or one."""
     every = called("columns", {"rating": [*names]})
     alone = naming("rating", names[0])
     return f"read all, an annotator a column, with {every}; or one alone with {alone}"
@@ -264,7 +264,7 @@ def _of_role(name: str, header: Names, chosen: Mapping[str, Strings]) -> Strings
 
 
 def _places_note(ratings: Names, header: Names, path: str) -> list[str]:
-    """What is said of ratings in lists of objects that name nobody."""
+    """A note on ratings in lists of objects that name nobody."""
     lists = [match[1] for match in map(_IN_LIST.fullmatch, ratings) if match]
     places = [name for name in lists if name in header]
     return (

@@ -1,4 +1,4 @@
-"""Which rows count: the user's conditions, and rows that their tool marks as invalid."""
+"""Rows that count: the user's conditions, and rows that their tool marks as invalid."""
 
 import re
 from collections import Counter
@@ -149,7 +149,7 @@ def marked_note(name: str, cells: Sequence[object], column: str = "") -> str:
 
 
 def condition_note(condition: Condition, n: int, of: int) -> str:
-    """How many rows a condition leaves out."""
+    """The sentence on the number of rows that a condition leaves out."""
     by = called("where", str(condition))
     return f"left out: {n} of {counted(of, 'row')} by {by}"
 

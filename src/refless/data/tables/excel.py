@@ -106,7 +106,7 @@ def sheets_of(path: str, reading: Reading, keep: Keep) -> list[str]:
 
 @contextmanager
 def _workbook(place: Place) -> Iterator[Any]:
-    """What loads a workbook: with the values of its formulas, or with the formulas."""
+    """A loader of a workbook: with the values of its formulas, or with the formulas."""
     try:
         from openpyxl import load_workbook
     except ImportError as fault:
@@ -190,7 +190,7 @@ def _readable(book: Any, keep: Keep) -> dict[str, set[str]]:  # noqa: ANN401
 
 
 def _unread(book: Any, title: str) -> Iterator[str]:  # noqa: ANN401
-    """What says which other sheets have cells, if any do."""
+    """A sentence on other sheets that have cells, if any do."""
     sheets = (sheet for sheet in book.worksheets if sheet.title != title)
     titles = [sheet.title for sheet in sheets if any(_rows(sheet, sheet.title))]
     if titles:
@@ -267,7 +267,7 @@ def _rows(
 
 
 def _value(cell: Any) -> object:  # noqa: ANN401
-    """What a cell holds; a number that it shows as percent is marked as one."""
+    """The value of a cell; a number that it shows as percent is marked as one."""
     value = cell_of(cell.value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return (

@@ -317,7 +317,7 @@ def long_cells() -> Iterator[None]:
 
 
 def delimiter_of(head: str) -> str:
-    """What stands between the cells of a CSV file: a comma, a semicolon or a tab.
+    """The separator of cells in a CSV file: a comma, a semicolon or a tab.
 
     Excel writes semicolons where decimals have commas. The one that the header has most of counts,
     first of those that the next line has as often; a comma where none is there. A first line

@@ -305,7 +305,7 @@ def _check_any(table: RowTable, rated: Sequence[bool], *, both: bool) -> None:
 
 
 def keys_of(table: RowTable, *, several: bool) -> Keys:
-    """What makes rows one text: the id, else with several raters task, system, source and text.
+    """The keys of texts: the id, else with several raters task, system, source and text.
 
     If there are no texts, the item stands for the text.
     """
@@ -326,7 +326,7 @@ def keys_of(table: RowTable, *, several: bool) -> Keys:
 
 
 def keys_of_unrated(table: RowTable) -> Keys:
-    """What makes rows that nobody rated one output: the same, but each without annotator is one."""
+    """The keys of outputs that nobody rated: the same, but each row without annotator is one."""
     keys = keys_of(table, several="annotator" in table.names)
     if keys is None or "id" in table.names:
         return keys

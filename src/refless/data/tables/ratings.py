@@ -147,7 +147,7 @@ def _ratings_in(cell: object) -> list[object]:
 
 
 def comma_note(cells: Iterable[object]) -> Strings:
-    """What a first rating with a decimal comma was taken for; nothing where there is none."""
+    """A note on the first rating with a decimal comma, if there is one."""
     for cell in cells:
         if isinstance(cell, str) and "," in cell and _DECIMAL_COMMA.fullmatch(cell):
             return (f"ratings with decimal commas: {shown(cell)} is {_number(cell):g}",)
@@ -252,7 +252,7 @@ def means_errors(name: str) -> bool:
 def words_of(
     spellings: Collection[Spelled], rating_map: WordMap
 ) -> tuple[Words, Strings]:
-    """What the words of all rating columns together mean, and a note if nobody said so.
+    """Numbers for the words of all rating columns together, and a note if nobody gave them.
 
     Without a map of the user's, a pair that speaks for itself is looked for.
     """
@@ -268,7 +268,7 @@ def words_of(
 
 
 def words_fault(words: Names, every: Collection[str]) -> tuple[str, str]:
-    """What to say of ratings that are neither numbers nor known words, and the remedy.
+    """The problem of ratings that are neither numbers nor known words, and the remedy.
 
     Args:
         words: those that are not known; every: all words of the columns.
@@ -297,7 +297,7 @@ def map_of(words: Collection[str], option: str) -> str:
 
 
 def score_words(column: Collection[Spelled], score_map: WordMap) -> tuple[Words, str]:
-    """What the words of a column of scores mean, and the remedy for those that mean nothing.
+    """Numbers for the words of a column of scores, and the remedy for words without one.
 
     Verdicts, such as pass and fail, are 1 and 0 in a column without numbers; a map goes before.
 

@@ -1,4 +1,4 @@
-"""How rows are read: the settings, and the rows as they are asked for."""
+"""Settings of readers, and the rows that they return."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NumberedRows = Iterator[Numbered]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How to read rows; the same settings serve rated pools and outputs.
+    """Settings of a reader; the same serve rated pools and outputs.
 
     Attributes:
         columns: the user's column flags.
@@ -88,7 +88,7 @@ def scale_of(given: Any) -> Scale:  # noqa: ANN401 - what callers in Python may 
 
 @dataclass(slots=True, kw_only=True)
 class ImportNotes:
-    """What an export of a tool says in addition to its rows; complete when all rows are read.
+    """Notes on an export of a tool; complete when all rows are read.
 
     Attributes:
         tool: what the file is, for messages.
@@ -111,7 +111,7 @@ class ImportNotes:
         yield from (f"{path}: {note}" for note in (*self.sentences, *self.omissions()))
 
     def omissions(self) -> Iterator[str]:
-        """What was left out, if anything was."""
+        """A sentence on rows that were left out, if any were."""
         if counts := ", ".join(
             f"{n} {reason}" for reason, n in self.left_out.items() if n
         ):

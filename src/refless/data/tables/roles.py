@@ -1,4 +1,4 @@
-"""What a column can be: one record a role, which lookups, checks, flags and messages ask."""
+"""Roles of columns: one record each, which lookups, checks, flags and messages ask."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
@@ -69,7 +69,7 @@ def n_within(groups: Cells, cells: Cells) -> list[int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """What a column can be.
+    """A role of columns.
 
     Attributes:
         words: names that people give it, as `folded` writes them; the first is for messages.

@@ -119,7 +119,7 @@ def _no_json(fault: Exception, text: str, path: str) -> InputError:
 
 
 def raw_of(path: str, most: int) -> bytes | Path:
-    """What a path names: a file, or the bytes of what cannot be read twice (`-`, a pipe).
+    """The file of a path, or the bytes of a stream that cannot be read twice (`-`, a pipe).
 
     Raises:
         InputError: no such file, a directory, a device, an empty file, more than `most` bytes.

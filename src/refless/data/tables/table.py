@@ -60,7 +60,7 @@ Values = Mapping[str, Sequence[object]]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Read:
-    """What there is to say about how rows were read.
+    """Notes on the reading of rows.
 
     Attributes:
         notes: sentences for standard error.
@@ -82,7 +82,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Merged:
-    """Which rows make which text.
+    """Rows grouped into texts.
 
     Attributes:
         rows: [m] numbers of the usable rows, in file order.
@@ -197,7 +197,7 @@ class RowTable:
     def summary(
         self, groups: Merged, notes: Names, bad: Sequence[int], fate: str
     ) -> dict[str, Any]:
-        """What a `Read` has to say: the notes, how rows were merged, what became of bad rows."""
+        """The fields of a `Read`: the notes, the rows that were merged, the fate of bad rows."""
         faults = [self.rows.bad[row] for row in bad]
         kinds = Counter(fault.found for fault in faults).most_common()
         counts = [f"{n} {result}" for result, n in kinds[:KINDS_SHOWN]]
@@ -224,7 +224,7 @@ class RowTable:
         return np.array(groups.first, dtype=np.int64)
 
     def merged_note(self, groups: Merged) -> Strings:
-        """How many rows are how many texts, if some were merged."""
+        """A note on the number of rows that are one text, if some were merged."""
         n = len(groups.first)
         m = len(groups.rows)
         last = "text" if self.roles.column("text") else "item"
@@ -327,7 +327,7 @@ def _blank_marked(rows: Gathered, marks: Names) -> None:
 
 
 def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) -> Roles:
-    """Which column is what; raises InputError if a needed one is not there."""
+    """The columns by role; raises InputError if a needed one is not there."""
     columns = reading.columns
     header = tuple(gathered.header)
     if reading.beside_rated:

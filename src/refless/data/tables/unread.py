@@ -72,7 +72,7 @@ def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]
 
 
 def _remedy(role: str, name: str) -> str:
-    """What has a column read in a role that its values do not fit."""
+    """The remedy that has a column read in a role that its values do not fit."""
     if role == "probability":  # compare alone looks for it
         return f"'{ROLES[role].words[0]}' would be read, whatever it holds"
     return f"{naming(role, name)} reads it so"

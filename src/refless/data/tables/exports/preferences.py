@@ -72,7 +72,7 @@ AS_THEY_ARE = (
 
 
 class Sides(NamedTuple):
-    """Which columns are what: the two texts, who won, and the ends of names of the two sides.
+    """Columns of pairs: the two texts, who won, and the ends of names of the two sides.
 
     Votes on systems alone have no texts: `has_texts` is false, and both systems have columns.
     """
@@ -217,7 +217,7 @@ def _entry_of(
 def _fault(
     pair: list[Row], columns: Columns, roles: Sequence[str]
 ) -> InputError | None:
-    """What is wrong with the text or the system of either side."""
+    """The fault of the text or the system of either side, if there is one."""
     checks = {"text": text_of_cell, "system": name_of_cell}
     for role in roles:
         for side in pair:
@@ -274,7 +274,7 @@ def _side(row: Row, end: str, text: object, columns: Columns) -> Row:
 def _texts(
     row: Row, sides: Sides, *, sourced: bool
 ) -> tuple[str | None, object, object]:
-    """What both texts begin with, None for nothing, and the two texts."""
+    """The prompt with which both texts begin, None for no prompt, and the two texts."""
     a, b = (_turns(row.get(name)) for name in sides[:2])
     if isinstance(a, list) and isinstance(b, list):
         count = _shared(a, b, max(0, min(len(a), len(b)) - 1))  # each keeps one turn
@@ -303,7 +303,7 @@ def _shared(a: Sequence[object], b: Sequence[object], limit: int) -> int:
 
 
 def _cut(a: str, b: str) -> tuple[int, int]:
-    """Where the shared prompt ends, with a line or before the assistant, and the texts begin."""
+    """The end of the shared prompt, with a line or before the assistant, and the texts' start."""
     count = _shared(a, b, min(len(a), len(b)))
     cut = a.rfind(ASKED, 0, count)
     if cut >= 0:
@@ -313,7 +313,7 @@ def _cut(a: str, b: str) -> tuple[int, int]:
 
 
 def _votes(row: Row, sides: Sides) -> Iterator[object]:
-    """What each person said; of HelpSteer 2 one by one if that is there."""
+    """The vote of each person; of HelpSteer 2 one by one if they are there."""
     if sides.winner is None:
         yield "tie" if str(row.get("tie")).strip().casefold() == "true" else "a"
         return
