@@ -168,7 +168,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str, str]] = [
         "validate",
         {"group": "topic"},
         "--group topic",
-        "no column 'topic' (group=)",
+        "no column 'topic' (group)",
         "no column 'topic' (--group)",
     ),
     (
@@ -249,6 +249,41 @@ REFUSED: list[tuple[str, dict[str, Any], str, str, str]] = [
         "out_dir is needed",
         "--out-dir is needed",
     ),
+    (
+        "compare",
+        {"columns": {"text": "txt"}},
+        "--column text=txt",
+        "no column 'txt' (columns text)",
+        "no column 'txt' (--column text)",
+    ),
+    (
+        "compare",
+        {"where": "status"},
+        "--where status",
+        "where needs COLUMN=VALUE or COLUMN!=VALUE, got 'status'",
+        "--where needs COLUMN=VALUE or COLUMN!=VALUE, got 'status'",
+    ),
+    (
+        "compare",
+        {"where": "system=C"},
+        "--where system=C",
+        "no row is left by where='system=C'",
+        "no row is left by --where system=C",
+    ),
+    (
+        "compare",
+        {"dimension": "truth"},
+        "--dimension truth",
+        "leave dimension out: none has a name",
+        "leave --dimension out: none has a name",
+    ),
+    (
+        "validate",
+        {"lower_is_better": "errors"},
+        "--lower-is-better errors",
+        "lower_is_better='errors': it is no score_column and",
+        "--lower-is-better errors: it is no --score-column and",
+    ),
 ]
 
 
@@ -288,3 +323,59 @@ def test_results_speak_to_their_reader(tmp_path: Path) -> None:
     assert "--scale MIN MAX says so" in ran.err
     assert "after each change, with before." in judged.content("html")
     assert "after each change, with --before." in ran.out
+
+
+RATED_TWICE = [
+    {"id": i // 2, "text": f"t {i // 2}", "rating": 1 + i % 5} for i in range(8)
+]
+UNREADABLE: list[tuple[list[dict[str, Any]], str, str]] = [
+    (
+        [{"text": "t", "ratings": 1}],
+        "name it with columns={'rating': 'NAME'}; repeat it",
+        "name it with --column rating=NAME; repeat it",
+    ),
+    (
+        [{"text": "t", "rating": 1, "rating.1": 2}],
+        "{'rating': ['rating', 'rating.1']}; or one alone with columns={'rating': 'rating'}",
+        "rating=rating --column rating=rating.1; or one alone with --column rating=rating",
+    ),
+    (
+        [
+            {**row, "criterion": ("fluency", "truth")[i % 2]}
+            for i, row in enumerate(RATED_TWICE)
+        ],
+        "choose one with dimension=NAME",
+        "choose one with --dimension NAME",
+    ),
+    (
+        [{"text": "t", "rating": "fine"}],
+        "reading={'rating-map': 'fine=NUMBER'}",
+        "--read rating-map=fine=NUMBER",
+    ),
+    (
+        [{"text": "t", "rating": 1, "annotator": "gpt-4o"}],
+        "say so: columns={'annotator': 'annotator'}",
+        "say so: --column annotator=annotator",
+    ),
+    (
+        [{"instruction": "i", "completions": [{"annotations": {}}]}],
+        "`reading={'format': 'jsonl'}`, to read",
+        "--read format=jsonl, to read",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("rows", "in_python", "as_flags"), UNREADABLE, ids=[case[1] for case in UNREADABLE]
+)
+def test_rows_that_cannot_be_read(
+    rows: list[dict[str, Any]], in_python: str, as_flags: str, tmp_path: Path
+) -> None:
+    """What is wrong with rows, of which all functions say the same."""
+    path = jsonl(tmp_path / "rows.jsonl", rows)
+    with pytest.raises(RefLessError) as caught:
+        refless.validate(path)
+    assert in_python in str(caught.value)
+    assert "--" not in str(caught.value)
+    ran = run("validate", path)
+    assert as_flags in ran.err

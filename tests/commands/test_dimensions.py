@@ -28,7 +28,7 @@ def test_a_column_is_a_dimension(name: str) -> None:
     rows = [{**row, **row["ratings"]} for row in WIDE]
     assert read_pool(rows, Reading(dimension=name)).pool.human.tolist() == [4.5, 1]
     with pytest.raises(
-        InputError, match=r"leave --dimension out.*the columns are 'text'"
+        InputError, match=r"leave dimension out.*the columns are 'text'"
     ):
         read_pool(rows, Reading(dimension="grammar"))
     with pytest.raises(
@@ -139,7 +139,7 @@ def test_the_column_of_dimensions(tmp_path: Path) -> None:
     columns = Columns(dimension="aspect")
     with pytest.raises(InputError, match="several dimensions"):
         read_pool(rows, Reading(columns=columns))
-    with pytest.raises(InputError, match=r"no column 'nope' \(--column dimension\)"):
+    with pytest.raises(InputError, match=r"no column 'nope' \(columns dimension\)"):
         read_pool(rows, Reading(columns=Columns(dimension="nope")))
     pandas = pytest.importorskip("pandas")
     _ = pytest.importorskip("pyarrow")

@@ -44,7 +44,7 @@ def test_ratings_are_turned(
     table = [{"text": f"t{i}", "hallucination": cell} for i, cell in enumerate(cells)]
     columns = Columns(rating=("hallucination",))
     plain = read_pool(table, Reading(columns=columns, scale=scale))
-    hint = "if lower is better, as the name says, --lower-is-better hallucination"
+    hint = "if lower is better, as the name says, lower_is_better='hallucination'"
     assert any(hint in line for line in plain.notes)
     read = read_pool(
         table, Reading(columns=columns, scale=scale, lower=("hallucination",))
@@ -115,8 +115,8 @@ def test_what_is_no_such_column() -> None:
     """A name of neither ratings nor scores; rated texts that are read already."""
     table = [{"text": "a", "rating": 1}]
     with pytest.raises(
-        UsageError, match="'errors': it is no --score-column and no column of rat"
+        UsageError, match="'errors': it is no score_column and no column of rat"
     ):
         read_pool(table, Reading(lower=("errors",)))
-    with pytest.raises(UsageError, match="make it with --lower-is-better"):
+    with pytest.raises(UsageError, match="make it with lower_is_better"):
         read_pool(pool_of(["a"], [1.0]), Reading(lower=("rating",)))

@@ -209,5 +209,5 @@ def test_controls_of_several_scales(
 
 def test_no_configuration() -> None:
     """A file that is not there."""
-    with pytest.raises(UsageError, match=r"nowhere\.xml'}: no such file"):
+    with pytest.raises(UsageError, match=r"nowhere\.xml: no such file"):
         read("tasks.json", "fluency", "nowhere.xml")

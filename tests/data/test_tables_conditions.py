@@ -101,7 +101,7 @@ def test_conditions(tmp_path: Path) -> None:
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     read = read_pool([path], Reading(where=("of.batch=1",)))
     assert read.pool.texts == ("t0", "t1")
-    assert f"{path}: left out: 2 of 4 rows by --where 'of.batch=1'" in read.notes
+    assert f"{path}: left out: 2 of 4 rows by --where of.batch=1" in read.notes
     assert read_pool(rows, Reading(where=("lang=de", "of.batch!=2"))).pool.texts == (
         "t0",
         "t3",

@@ -406,3 +406,10 @@ def test_votes_without_texts() -> None:
     assert refless.compare(named).groups == 2
     with pytest.raises(InputError, match="no column for the text"):
         read_pool(rows)
+
+
+@pytest.mark.parametrize(("preference", "first"), [(1, 1), (1.25, 0.75), (1.5, 0.5)])
+def test_preferences_between_texts(preference: float, first: float) -> None:
+    """AlpacaEval's go from 1, the first text, to 2: its README, `preference` of annotations."""
+    row = {"output_1": "a", "output_2": "b", "preference": preference}
+    assert read([row]).pool.human.tolist() == [first, 1 - first]

@@ -299,3 +299,26 @@ def test_decimal_commas(tmp_path: Path) -> None:
     path.write_text(rows + '{"text": "c", "rating": "4,125"}\n')
     with pytest.raises(InputError, match=r"'4,125'.*write decimals with a point"):
         read_pool([str(path)])
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"),
+    [((0, 100), [80, 62.5]), ((0, 1), [0.8, 0.625]), (None, [0.8, 0.625])],
+)
+def test_percents(
+    tmp_path: Path, scale: tuple[int, int] | None, expected: list[float]
+) -> None:
+    """Shares, but of a scale that ends at 100, as of cells in percent in a workbook."""
+    read = rated(tmp_path, "80%", "62,5 %", scale=scale)
+    assert read.pool.ratings.values.tolist() == pytest.approx(expected)
+    assert any(f"'80%' is {expected[0]:g}" in note for note in read.notes)
+
+
+@pytest.mark.parametrize(
+    "row", [{"rating": "x" * 10_000}, {"rating": 1, "text": ["x" * 10_000]}]
+)
+def test_long_cells_are_not_quoted(row: dict[str, Any]) -> None:
+    """A message has at most some 60 characters of a cell."""
+    with pytest.raises(InputError, match="xxxxx") as raised:
+        read_pool([{"text": "a", **row}])
+    assert "x" * 61 not in str(raised.value)

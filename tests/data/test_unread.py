@@ -128,9 +128,9 @@ def test_further_ratings_beside_the_ratings(names: tuple[str, ...]) -> None:
 
 
 def test_further_ratings_in_compare() -> None:
-    """The words of the library are those of its own call."""
-    every = "columns={'rating': ['rating', 'rating.1']}"
-    said = re.escape(f"with {every}; or one alone with columns={{'rating': 'rating'}}")
+    """Both ways to read them, with the words that do it."""
+    every = "--column rating=rating --column rating=rating.1"
+    said = re.escape(f"with {every}; or one alone with --column rating=rating")
     with pytest.raises(InputError, match=said):
         refless.compare(raters("rating", "rating.1"))
 
@@ -350,7 +350,7 @@ def test_criteria_within_a_dimension() -> None:
         InputError, match="would be pooled: by 'turn', 'aspect'"
     ) as raised:
         read_pool(rows, Reading(dimension="2"))
-    assert raised.value.remedy.endswith("such as --where 'aspect=VALUE'")
+    assert raised.value.remedy.endswith("such as --where aspect=VALUE")
     reading = Reading(dimension="2", where=("aspect=truth",))
     assert len(read_pool(rows, reading).pool.ratings.values) == 32
 
@@ -373,13 +373,6 @@ def test_criteria_without_texts() -> None:
     rows = [{"rating": i % 2, "judge": 1, "category": "ab"[i % 2]} for i in range(8)]
     reading = Reading(columns=Columns(score=("judge",)))
     assert read_scored(rows, reading).pool.human.tolist() == [0, 1] * 4
-
-
-def test_criteria_in_python() -> None:
-    """The remedy is that of the call."""
-    said = "choose one with dimension=NAME"
-    with pytest.raises(InputError, match=re.escape(said)):
-        refless.compare(rated_twice("criterion", "fluency", "truth"))
 
 
 def test_turns_of_conversations_are_texts() -> None:
@@ -720,7 +713,7 @@ def test_two_files_of_the_same_models(tmp_path: Path) -> None:
     assert {pair.first, pair.second} == {"before", "after"}
     assert abs(pair.difference.value) == pytest.approx(1)
     said = "the files are compared: each has answers of 'm0', 'm1' to the same items"
-    told = f"{said}; columns={{'system': 'model'}} compares these instead"
+    told = f"{said}; --column system=model compares these instead"
     assert told in found.notes
     by_model: Any = refless.compare(files, scale=(1, 5), columns={"system": "model"})
     assert {

@@ -383,7 +383,7 @@ def test_messages_speak_the_language_of_the_caller(folder: Path) -> None:
     outputs = str(folder / "outputs.jsonl")
     with pytest.raises(UsageError, match=r"^columns: no role 'txt'"):
         refless.score(outputs, rated, columns={"txt": "a"})
-    with pytest.raises(InputError, match=r"no column 'gpt4' \(score_column=\)"):
+    with pytest.raises(InputError, match=r"no column 'gpt4' \(score_column\)"):
         refless.validate(rated, score_column="gpt4")
     ran = run("validate", rated, "--score-column", "gpt4")
     assert "no column 'gpt4' (--score-column)" in ran.err
@@ -392,7 +392,7 @@ def test_messages_speak_the_language_of_the_caller(folder: Path) -> None:
     ):
         refless.validate([{"txt": "a", "rating": 1}])
     with pytest.raises(
-        InputError, match=r"\(in Python Columns\(text=NAME\)\), one text a row"
+        InputError, match=r"name it with columns=\{'text': 'NAME'\}, one text"
     ):
         refless.read_pool([{"txt": "a", "rating": 1}])
     assert "Of each `score_column`: " in (inspect.getdoc(refless.judge) or "")

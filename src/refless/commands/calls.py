@@ -2,30 +2,23 @@
 
 import difflib
 import inspect
-import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import partial, wraps
+from functools import wraps
 from os import PathLike, fspath
 from typing import Any, ParamSpec, TypeVar, get_type_hints
 
 from refless.commands.declared import explained, parameters_of
 from refless.commands.warnings import collecting
 from refless.estimators import ESTIMATORS, estimator_of
-from refless.registry.dialect import called, on_command_line
-from refless.registry.errors import InputError, UsageError
+from refless.registry.dialect import called
 from refless.registry.spec import Parameter, spec_of
 from refless.report.result import Result
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=Result)
-WORDS = {
-    "group": ("source", "system", "item", "task"),
-    "goal": ("learn", "mean", "compare"),
-    "looks": ("one", "any"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,51 +40,6 @@ class Call:
         for parameter in self.parameters:
             words += _words(parameter, values.get(parameter.name, parameter.default))
         return shlex.join(["refless", self.name, *words])
-
-    def worded(self, message: str) -> str:
-        """A message as its reader calls parameters: `--score-column`, or `score_column=`."""
-        if on_command_line():
-            return message
-        for parameter in sorted(self.parameters, key=_flag_length):
-            flags = () if parameter.about.argument else parameter.flags
-            for flag in flags:
-                if flag in message:
-                    message = _in_python(parameter, flag, message)
-        return re.sub(r" \(in Python Columns\([^)]*\)\)", "", message)
-
-
-def _flag_length(parameter: Parameter) -> int:
-    """The key that sorts the longest flags first."""
-    return -len(parameter.longest)
-
-
-def _in_python(parameter: Parameter, flag: str, message: str) -> str:
-    """The message with the parameter in place of its flag."""
-    name = parameter.name
-    pattern = rf"(?<![\w-]){flag}(?![\w-])"
-    if parameter.kind == dict[str, Any]:
-        pair = rf"{flag} (?:'[\w-]+=[^']*'|[\w-]+=[^\s;)']*[^\s;,.)'])"
-        pairs = rf"(?<![\w-]){pair}(?: {pair})*"
-        message = re.sub(pairs, partial(_as_dict, name), message)
-        message = re.sub(pattern, name, message)
-    two_numbers = rf"{pattern} (-?[\d.]+) (-?[\d.]+)"
-    message = re.sub(two_numbers, rf"{name}=(\1, \2)", message)
-    for choice in parameter.about.choices or WORDS.get(name, ()):
-        message = message.replace(f"{flag} {choice}", f"{name}='{choice}'")
-    message = re.sub(rf"{pattern}(?=:| must| goes)", name, message)
-    return re.sub(rf"{pattern}( (?=[A-Z0-9']))?", f"{name}=", message)
-
-
-def _as_dict(name: str, flags: re.Match[str]) -> str:
-    """Flags of pairs, `--column role=NAME`, as the dict that Python takes."""
-    values: dict[str, list[str]] = {}
-    for word in shlex.split(flags[0])[1::2]:
-        role, _, value = word.partition("=")
-        values.setdefault(role, []).append(value)
-    pairs = {
-        role: names if len(names) > 1 else names[0] for role, names in values.items()
-    }
-    return f"{name}={pairs}"
 
 
 def _words(parameter: Parameter, value: Any) -> list[str]:
@@ -178,16 +126,12 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
                 for parameter in call.parameters:
                     parameter.check(call.values[parameter.name], called(parameter.name))
                 result = function(*args, **values)
-            except (UsageError, InputError) as fault:
-                fault.args = (call.worded(str(fault)),)
-                raise
             finally:
                 _call.reset(token)
         where = tuple(words_of(call.values.get("where")))
         if where:
             result = replace(result, signature=result.signature.plus(where=where))
-        sentences = tuple(map(call.worded, notes))
-        return replace(result, notes=sentences, command=call.line())
+        return replace(result, notes=tuple(notes), command=call.line())
 
     run.__doc__ = explained(function)
     run.__annotations__ = get_type_hints(function)

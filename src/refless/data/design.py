@@ -40,7 +40,7 @@ FEWEST_WORDS = 5  # of a text that is not often written twice
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Design:
-    """What was drawn at random, and what belongs together, of n texts.
+    """The units of n texts that were drawn at random, and groups of texts that belong together.
 
     Attributes:
         unit: [n] number of what was drawn as a whole; the numbers themselves do not count.
@@ -127,7 +127,7 @@ class Design:
 
     @property
     def units(self) -> int:
-        """How many units there are."""
+        """Number of units."""
         return len(np.unique(self.unit))
 
     @property
@@ -178,7 +178,7 @@ class Design:
         return "; ".join(filter(None, parts)) + "."
 
     def _drawn(self, noun: str) -> str:
-        """What was drawn at random."""
+        """The units that were drawn at random."""
         texts = counted(len(self), noun)
         if self.level == "text" or not self.together:
             return f"{texts}, each drawn by itself"
@@ -191,7 +191,7 @@ class Design:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Wholes:
-    """What items and sources make one.
+    """The groups that items and sources make one.
 
     Attributes:
         column: the coarsest of them, "" if neither tells texts apart; level: what a whole is.
@@ -207,7 +207,7 @@ class _Wholes:
 
 
 def _wholes(texts: Texts) -> _Wholes:
-    """What items and sources connect; the coarsest of them if they connect everything."""
+    """The groups that items and sources connect; the coarsest of them if all is connected."""
     given = {name: getattr(texts, COLUMNS[name]) for name in JOINED}
     if texts.items == texts.sources:  # which stand in for items
         del given["item"]
@@ -307,7 +307,7 @@ def joined(first: Texts, second: Texts) -> Texts:
 
 
 def raters_said(ratings: Ratings, n: int) -> str:
-    """How many raters there are, and how many rated a text, of n texts that need not be rated."""
+    """Number of raters, and of those of a text, among n texts that need not be rated."""
     raters = counted(len(np.unique(ratings.annotator)), "rater")
     pairs = np.unique(np.stack([ratings.text, ratings.annotator]), axis=1)
     of_text = np.unique(pairs[0], return_counts=True)[1]

@@ -95,7 +95,7 @@ def _fixed_point(values: FloatArray) -> ExactRatings:
 
 
 def _peak(values: FloatArray) -> float:
-    """As large as a sum of values can be; raises UsageError where none of it is exact."""
+    """The largest size of a sum of values; raises UsageError where none of it is exact."""
     peak = max(float(np.abs(values).max(initial=0.0)), 1e-300) * max(len(values), 1)
     if peak >= EXACT:
         raise UsageError(

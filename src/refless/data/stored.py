@@ -25,7 +25,7 @@ STRINGS = f"{PREFIX}strings"
 
 
 class PoolFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file says of its rated texts."""
+    """Facts about the rated texts of a file."""
 
     size: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
     scale: Scale | None
@@ -34,7 +34,7 @@ class PoolFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def facts_of(pool: RatedPool) -> dict[str, Any]:
-    """What a file says of these rated texts."""
+    """The facts about these rated texts that a file holds."""
     names = (name for name in PoolFacts.__struct_fields__ if name != "size")
     return {"size": len(pool), **{name: getattr(pool, name) for name in names}}
 

@@ -38,11 +38,6 @@ def command_line(flags: Mapping[str, str]) -> Iterator[None]:
         _flags.reset(token)
 
 
-def on_command_line() -> bool:
-    """Whether a command line called, so that messages speak of flags."""
-    return _flags.get() is not None
-
-
 def called(name: str, value: object = None) -> str:
     """A parameter as its reader writes it, alone or with a value.
 

@@ -122,7 +122,7 @@ def _value(column: Any, row: int) -> object:  # noqa: ANN401 - a column of any l
 
 
 def _unreadable(fault: BaseException) -> Unreadable:
-    """What stands for a value that its library cannot give."""
+    """The stand-in for a value that its library cannot give."""
     check_foreign(fault)
     if isinstance(fault, UnicodeError):
         return Unreadable("bytes that are not UTF-8")

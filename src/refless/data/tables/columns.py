@@ -1,8 +1,7 @@
-"""Which column plays which role: the user's flags first, then the usual names."""
+"""Columns by role: the user's flags first, then the usual names."""
 
 import difflib
 import re
-import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -18,6 +17,7 @@ from refless.data.tables.spellings import (
     says_who,
 )
 from refless.registry.arrays import Names, Strings
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 SUMMARIES = frozenset(
@@ -36,6 +36,7 @@ SUMMARIES = frozenset(
         )
     }
 )
+LONGEST = 60  # characters of a name in a message
 _IN_LIST = re.compile(r"(.+?)\.\d+(\..+)?")
 Keep = Callable[[str], bool]
 Fits = Callable[[str, str, Mapping[str, Names]], bool]
@@ -100,7 +101,8 @@ def check_columns(columns: Columns, roles: Names) -> None:
         and columns.annotator is not None
     ):
         raise UsageError(
-            "with several columns of ratings each is an annotator; drop --column annotator"
+            "with several columns of ratings each is an annotator; drop "
+            f"{flag_of('annotator')}"
         )
 
 
@@ -126,9 +128,9 @@ def keeping(columns: Columns, roles: Names, more_names: Names = ()) -> Keep:
 
 
 def reading_all(names: Names) -> str:
-    """What reads all of some columns of ratings, and what one."""
-    every = " ".join(shlex.join(["--column", f"rating={name}"]) for name in names)
-    alone = shlex.join(["--column", f"rating={names[0]}"])
+    """The parameters that read all of some columns of ratings, or one."""
+    every = called("columns", {"rating": [*names]})
+    alone = naming("rating", names[0])
     return f"read all, an annotator a column, with {every}; or one alone with {alone}"
 
 
@@ -233,7 +235,7 @@ def roles_of(
     for role in needed:
         if role in roles and role not in chosen:
             if scores := [name for name in columns.score if name.casefold() == role]:
-                remedy = f"if it does not, name the {role}s with {flag_of(role)}=NAME"
+                remedy = f"if it does not, name the {role}s with {naming(role)}"
                 raise UsageError(f"{TELLS.format(scores[0])}; {remedy}")
             raise missing(role, header, path, scores=columns.score)
     if (
@@ -241,7 +243,7 @@ def roles_of(
         and chosen.pop("weight", ())
         and columns.weight is not None
     ):
-        remedy = "name the references with --column reference=NAME"
+        remedy = f"name the references with {naming('reference')}"
         raise InputError(
             "there are weights but no references", path=path, remedy=remedy
         )
@@ -262,7 +264,7 @@ def _of_role(name: str, header: Names, chosen: Mapping[str, Strings]) -> Strings
 
 
 def _places_note(ratings: Names, header: Names, path: str) -> list[str]:
-    """What is said of ratings in lists of objects that name nobody."""
+    """A note on ratings in lists of objects that name nobody."""
     lists = [match[1] for match in map(_IN_LIST.fullmatch, ratings) if match]
     places = [name for name in lists if name in header]
     return (
@@ -277,7 +279,7 @@ def missing(
 ) -> InputError:
     """The error where no column has a needed role; `scores` are named, `more` is a remedy."""
     problem = f"no column for the {role}: none is called {', '.join(ROLES[role].names)}"
-    remedy = f"name it with {flag_of(role)}=NAME (in Python Columns({role}=NAME))"
+    remedy = f"name it with {naming(role)}"
     remedy += ", one text a row" if role == "text" else ""
     if role == "rating" and (names := numbered(header, ROLES["rating"].words)):
         remedy = reading_all(names)
@@ -285,7 +287,7 @@ def missing(
         remedy += "; repeat it, or give a pattern such as 'rater*', for one annotator a column"
         if names := [name for name in unclear(header) if name not in scores]:
             problem += f"; {listed(names)} may be a judge's scores or people's"
-            remedy += "; or a judge's scores with --score-column"
+            remedy += f"; or a judge's scores with {called('score_column')}"
     if role == "text" and any(name.casefold().endswith("id") for name in header):
         remedy += "; or join the file of texts first, in pandas: texts.merge(ratings, on='id')"
     remedy += f"{more}; the columns are {listed(header)}"
@@ -344,8 +346,15 @@ def scores_among(names: Names, header: Names, path: str) -> Names:
 
 
 def flag_of(role: str) -> str:
-    """The flag that names a role's column."""
-    return ROLES[role].flag or f"--column {role}"
+    """The parameter that names a role's column, as its reader writes it."""
+    parameter = ROLES[role].parameter
+    return called(parameter) if parameter else f"{called('columns')} {role}"
+
+
+def naming(role: str, name: str = "NAME") -> str:
+    """The parameter with the name of a role's column, as its reader writes both."""
+    parameter = ROLES[role].parameter
+    return called(parameter, name) if parameter else called("columns", {role: name})
 
 
 def _by_alias(
@@ -376,9 +385,7 @@ def _by_alias(
         ]
         result = [name for name in result if folded(name) not in record.weak] or result
         if len(result) > 1:
-            remedy = (
-                f"choose one with {flag_of(role)}=NAME (in Python Columns({role}=NAME))"
-            )
+            remedy = f"choose one with {naming(role)}"
             problem = f"more than one column could be the {role}: {listed(result)}"
             raise InputError(problem, path=path, remedy=remedy)
         if result:
@@ -402,6 +409,10 @@ def check_header(names: Iterable[str], flag: str, header: Names, path: str) -> N
 
 
 def listed(names: Names, limit: int = 40) -> str:
-    """Names in quotes, cut after so many."""
+    """Names in quotes, cut after so many, each after `LONGEST` characters."""
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(f"'{name}'" for name in names[:limit]) + more
+    quoted = [
+        f"'{name}'" if len(name) <= LONGEST else f"'{name[:LONGEST]}...'"
+        for name in names[:limit]
+    ]
+    return ", ".join(quoted) + more

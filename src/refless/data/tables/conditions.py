@@ -1,4 +1,4 @@
-"""Which rows count: the user's conditions, and rows that their tool marks as invalid."""
+"""Rows that count: the user's conditions, and rows that their tool marks as invalid."""
 
 import re
 from collections import Counter
@@ -9,6 +9,7 @@ from refless.data.tables.cells import each_once, shown
 from refless.data.tables.columns import listed
 from refless.data.tables.ratings import spelled
 from refless.data.tables.spellings import folded
+from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 
@@ -99,7 +100,7 @@ def conditions_in(texts: Sequence[str]) -> tuple[Condition, ...]:
         equal = not column.endswith("!")
         if not equals or not column.removesuffix("!").strip():
             raise UsageError(
-                f"--where needs COLUMN=VALUE or COLUMN!=VALUE, got '{text}'"
+                f"{called('where')} needs COLUMN=VALUE or COLUMN!=VALUE, got '{text}'"
             )
         conditions.append(
             Condition(column.removesuffix("!").strip(), value.strip(), equal)
@@ -134,16 +135,23 @@ def marked(name: str, cells: Sequence[object]) -> list[int]:
     return rows if len(rows) < most else []
 
 
-def marked_note(name: str, cells: Sequence[object]) -> str:
-    """What was left out because of a tool's column, and how it is kept."""
+def marked_note(name: str, cells: Sequence[object], column: str = "") -> str:
+    """The sentence on what was left out because of a tool's column, and how it is kept.
+
+    Args:
+        name: of the column, `*` standing for places in a list; cells: those of rows left out.
+        column: one of several at these places.
+    """
     counts = Counter(str(cell) for cell in cells)
     values = ", ".join(f"{n} '{value}'" for value, n in counts.most_common())
-    return f"left out: rows whose {name} is {values} (--where '{name}=*' keeps them)"
+    every_row = called("where", f"{column or name}=*")
+    return f"left out: rows whose {name} is {values} ({every_row} keeps them)"
 
 
 def condition_note(condition: Condition, n: int, of: int) -> str:
-    """How many rows a condition leaves out."""
-    return f"left out: {n} of {counted(of, 'row')} by --where '{condition}'"
+    """The sentence on the number of rows that a condition leaves out."""
+    by = called("where", str(condition))
+    return f"left out: {n} of {counted(of, 'row')} by {by}"
 
 
 def values_seen(cells: Sequence[object]) -> str:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 
 from refless.data.human import check_scale
 from refless.data.records import Scale
@@ -15,16 +16,29 @@ from refless.data.tables.columns import (
     is_dimension,
     listed,
     matches,
+    naming,
     roles_of,
 )
 from refless.data.tables.load_columns import Gathered
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES, Columns, are_texts, n_within
-from refless.data.tables.spellings import folded
+from refless.data.tables.spellings import folded, stem
 from refless.registry.arrays import Names
+from refless.registry.dialect import Blank, called
 from refless.registry.errors import InputError, UsageError
 
 MOST_CRITERIA = 30
+OCCASIONS = {  # names of columns that say when a text was rated again
+    "session",
+    "round",
+    "occasion",
+    "wave",
+    "batch",
+    "day",
+    "date",
+    "time",
+    "repetition",
+}
 _WITH_SCALE = re.compile(r"(.+)=([^=]+)\.\.([^=]+)")
 
 
@@ -37,7 +51,8 @@ class SeveralDimensionsError(InputError):
 
     def __init__(self, found: str, names: Names, path: str | None = None) -> None:
         self.names = tuple(names)
-        super().__init__(found, path=path, remedy="choose one with --dimension NAME")
+        remedy = f"choose one with {called('dimension', Blank('NAME'))}"
+        super().__init__(found, path=path, remedy=remedy)
 
 
 def dimension_of(given: str) -> tuple[str, Scale | None]:
@@ -123,11 +138,40 @@ def _column(
         places = roles_of(columns, roles, header, rows.name, (), rows.known, rows.fits)
         if _tells_apart(rows, places, name, filled):
             filled.append(name)
+    if ratings and not filled and not rows.notes:
+        _check_melted(rows, columns, roles)
     if len(filled) > 1:
         problem = f"ratings of several dimensions would be pooled: by {listed(filled)}"
-        remedy = f"choose a value of all but one, such as --where '{filled[1]}=VALUE'"
+        where = called("where", f"{filled[1]}=VALUE")
+        remedy = f"choose a value of all but one, such as {where}"
         raise InputError(problem, path=rows.name, remedy=remedy)
     return next(iter(filled), None)
+
+
+def _check_melted(rows: Gathered, columns: Columns, roles: Names) -> None:
+    """Raises InputError if one unlisted column tells ratings of a text by one rater apart."""
+    header = [*rows.header]
+    try:
+        chosen = roles_of(columns, roles, header, rows.name, (), rows.known, rows.fits)
+    except InputError:  # which is raised again with all that there is to say
+        return
+    if not chosen.all("annotator"):
+        return
+    used = {*flagged_names(columns), *chain(*chosen.columns.values())}
+    unlisted = [
+        name for name in header if name not in used and stem(name) not in OCCASIONS
+    ]
+    telling = [name for name in unlisted if _tells_apart(rows, chosen, name, ())]
+    if len(telling) != 1:
+        return
+    name = telling[0]
+    values = [*dict.fromkeys(str(cell) for cell in rows.seen(name))]
+    one = called("dimension", values[0])
+    problem = (
+        f"one annotator has several ratings of a text: '{name}' is {listed(values, 5)}"
+    )
+    remedy = f"choose with {naming('dimension', name)} {one}"
+    raise InputError(problem, path=rows.name, remedy=remedy)
 
 
 def _counts(rows: Gathered, column: str | None, ratings: Names) -> Counter[str]:
@@ -142,7 +186,7 @@ def _counts(rows: Gathered, column: str | None, ratings: Names) -> Counter[str]:
         elif is_rated:
             bare.append(row)
     if bare and counts:
-        remedy = "fill the column, or name another one with --column dimension=NAME"
+        remedy = f"fill the column, or name another one with {naming('dimension')}"
         raise rows.fault(bare[0], "a rating without a dimension", remedy, column)
     return counts
 
@@ -173,8 +217,9 @@ def _outermost(names: Names) -> list[str]:
 
 def _several(counts: Mapping[str, int], path: str, column: str | None) -> InputError:
     """The error for more than one dimension; it names a column that was not called so."""
+    quoted = {listed([name]): n for name, n in counts.items()}
     counts_text = ", ".join(
-        f"'{name}' ({n})" if n else f"'{name}'" for name, n in counts.items()
+        f"{name} ({n})" if n else name for name, n in quoted.items()
     )
     place = "" if column in (None, *ROLES["dimension"].words) else f" in '{column}'"
     found = f"ratings of several dimensions{place}: {counts_text}"
@@ -186,8 +231,8 @@ def _none(dimension: str, dimensions: Names, rows: Gathered) -> InputError:
     remedy = f"the dimensions are {listed(dimensions)}"
     if not dimensions:
         columns = listed([*rows.header])
-        remedy = "leave --dimension out: none has a name, and no column has this one; the columns "
-        remedy += f"are {columns}"
+        remedy = f"leave {called('dimension')} out: none has a name, and no column has this one; "
+        remedy += f"the columns are {columns}"
     return InputError(
         f"no ratings of a dimension '{dimension}'", path=rows.name, remedy=remedy
     )
@@ -197,7 +242,7 @@ def one_of(words: Names) -> tuple[str | None, Scale | None]:
     """The one dimension that is asked for and its scale; None for none, an error for several."""
     named = dict(map(dimension_of, words))
     if len(named) != len(words):
-        raise UsageError(f"--dimension names one twice: {', '.join(words)}")
+        raise UsageError(f"{called('dimension')} names one twice: {', '.join(words)}")
     if len(words) > 1:
         raise SeveralDimensionsError(
             f"several dimensions are asked for: {listed([*named])}", words

@@ -15,7 +15,7 @@ from itertools import islice, repeat
 from typing import Any
 
 from refless.data.tables.cells import Unreadable, cell_of
-from refless.data.tables.columns import Keep, listed
+from refless.data.tables.columns import Keep, listed, naming
 from refless.data.tables.reading import NumberedRows, Reading, Source
 from refless.data.tables.roles import ROLES
 from refless.data.tables.spellings import folded
@@ -35,7 +35,6 @@ from refless.registry.plural import counted
 SHEET = "sheet"  # the column of its name that a named sheet has
 _MOST_ROWS = 1 << 20  # of a sheet, as Excel has it
 _CHUNK = 1 << 20
-_PERCENTS = 100  # the end of a scale in percent
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]+)(\d+):[A-Z]+(\d+)"')
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 _LITERAL = re.compile(r'"[^"]*"|\\.|_.')  # what a number format shows as it stands
@@ -107,7 +106,7 @@ def sheets_of(path: str, reading: Reading, keep: Keep) -> list[str]:
 
 @contextmanager
 def _workbook(place: Place) -> Iterator[Any]:
-    """What loads a workbook: with the values of its formulas, or with the formulas."""
+    """A loader of a workbook: with the values of its formulas, or with the formulas."""
     try:
         from openpyxl import load_workbook
     except ImportError as fault:
@@ -168,7 +167,9 @@ def _chosen(book: Any, place: Place, keep: Keep) -> str:  # noqa: ANN401
         file = place.path
         problem = f"sheets {listed(alike)} have the same columns: which are to be read?"
         remedy = f"'{file}#{alike[0]}' is one of them, '{file}#*' all; then 'sheet' is a column, "
-        remedy += "and --column annotator=sheet says that each sheet is a person's"
+        remedy += (
+            f"and {naming('annotator', 'sheet')} says that each sheet is a person's"
+        )
         raise InputError(problem, path=file, remedy=remedy)
     return next(iter(tables), str(book.worksheets[0].title))
 
@@ -189,7 +190,7 @@ def _readable(book: Any, keep: Keep) -> dict[str, set[str]]:  # noqa: ANN401
 
 
 def _unread(book: Any, title: str) -> Iterator[str]:  # noqa: ANN401
-    """What says which other sheets have cells, if any do."""
+    """A sentence on other sheets that have cells, if any do."""
     sheets = (sheet for sheet in book.worksheets if sheet.title != title)
     titles = [sheet.title for sheet in sheets if any(_rows(sheet, sheet.title))]
     if titles:
@@ -266,7 +267,7 @@ def _rows(
 
 
 def _value(cell: Any) -> object:  # noqa: ANN401
-    """What a cell holds; a number that it shows as percent is marked as one."""
+    """The value of a cell; a number that it shows as percent is marked as one."""
     value = cell_of(cell.value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return (
@@ -289,10 +290,9 @@ def _filled(
 
 def _in_percent(names: Names, place: Place, keep: Keep) -> set[str]:
     """The columns whose shares are percents, as the scale is: all that are read, but chances."""
-    scale = place.reading.scale
-    chances = {place.reading.columns.probability, *_SHARES}
-    if scale is None or scale[1] != _PERCENTS:
+    if not place.reading.in_percent:
         return set()
+    chances = {place.reading.columns.probability, *_SHARES}
     return {
         name
         for name in names

@@ -30,6 +30,7 @@ from refless.data.tables.streams import (
 )
 from refless.files.untrusted import is_file, workbook_of
 from refless.registry.arrays import Names, Strings
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 Opener = Callable[[Place, Keep], AbstractContextManager[Source]]
@@ -316,7 +317,7 @@ def long_cells() -> Iterator[None]:
 
 
 def delimiter_of(head: str) -> str:
-    """What stands between the cells of a CSV file: a comma, a semicolon or a tab.
+    """The separator of cells in a CSV file: a comma, a semicolon or a tab.
 
     Excel writes semicolons where decimals have commas. The one that the header has most of counts,
     first of those that the next line has as often; a comma where none is there. A first line
@@ -361,7 +362,8 @@ def _csv_rows(
                 raise InputError(
                     problem, path=path, line=start, remedy=remedy
                 ) from fault
-            remedy = "double the quotes inside quoted cells, or pass --read quoting=no"
+            unquoted = called("reading", {"quoting": "no"})
+            remedy = f"double the quotes inside quoted cells, or pass {unquoted}"
             yield start, InputError(f"not CSV: {fault}", remedy=remedy)
         else:
             if cells:

@@ -88,7 +88,7 @@ class Gathered:
 
     @property
     def name(self) -> str:
-        """What was read, for messages."""
+        """The names of the files, for messages."""
         return ", ".join(part.name for part in self.parts)
 
     @property

@@ -1,4 +1,4 @@
-"""What may be read: files, and rows that lie in memory already."""
+"""Sources of rows: files, and what lies in memory already."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, repeat, zip_longest
@@ -54,7 +54,7 @@ def paths_of(rows: object) -> list[str] | None:
 
 
 def source_in_memory(rows: object, keep: Keep) -> tuple[str, Source]:
-    """What rows in memory are called in messages, and the rows, which are not changed.
+    """The name of rows in memory for messages, and the rows, which are not changed.
 
     Raises:
         InputError: columns of different lengths, two columns of one name.
@@ -125,7 +125,7 @@ def _source_of_columns(
 
 
 def _index_of(rows: Frame, columns: Sequence[str]) -> dict[str, Any]:
-    """What stands in the index of a data frame of pandas, by those of its names that are new."""
+    """The index of a data frame of pandas, by those of its names that are new."""
     index: Any = getattr(rows, "index", None)
     if not hasattr(index, "get_level_values"):
         return {}

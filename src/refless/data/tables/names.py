@@ -92,7 +92,7 @@ def keys_alike(role: str, keys: Names, owners: Sequence[Hashable]) -> Iterator[s
         == len(set().union(*(owned[key] for key in spellings)))
     ]
     if apart:
-        first = [f"'{key}'" for key in apart[0][:2]]
+        first = [listed([key]) for key in apart[0][:2]]
         more = f" ({counted(len(apart), role)} like these)" if len(apart) > 1 else ""
         yield (
             f"{role}s {' and '.join(first)} differ in form alone and do not match{more}; "

@@ -17,7 +17,7 @@ from refless.data.records import (
     as_outputs,
     columns_of,
 )
-from refless.data.tables.columns import flag_of, listed, missing
+from refless.data.tables.columns import listed, missing, naming
 from refless.data.tables.exports.preferences import TITLE as PAIRS
 from refless.data.tables.memory import Rows
 from refless.data.tables.rated import has_ratings, keys_of_unrated, rated_of
@@ -26,6 +26,7 @@ from refless.data.tables.roles import Columns
 from refless.data.tables.table import Read, RowTable, numbers_of, read_table
 from refless.data.tables.views import check_told_apart, outputs_of_rows
 from refless.registry.arrays import FloatArray, IntArray, Names
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 MORE = ", or give one file for each system"
@@ -165,7 +166,8 @@ def with_ratings(
         InputError: none of the other rows is rated.
     """
     if more.pool is None:
-        raise InputError("no text has a rating", remedy="give rated texts with --rated")
+        remedy = f"give rated texts with {called('rated')}"
+        raise InputError("no text has a rating", remedy=remedy)
     at = _places(outputs, more)
     indices = np.flatnonzero(at >= 0)
     ids = np.array([f"rated {name}" for name in more.pool.ids], dtype=object)
@@ -255,7 +257,7 @@ def _alike(first: T, second: T) -> tuple[T, T]:
     """Both with the columns that both have; raises UsageError for other columns of scores."""
     if first.score_names != second.score_names:
         raise UsageError(
-            "the rated texts and the outputs must have the same --score-column"
+            f"the rated texts and the outputs must have the same {called('score_column')}"
         )
     shared = [
         name for name in COLUMNS if getattr(first, name) and getattr(second, name)
@@ -285,14 +287,9 @@ def with_systems(table: RowTable, system: str, columns: Columns) -> RowTable:
         names["system"] = _files_as_systems(table, system)
     elif columns.system is None and _answer_again(table):
         shared = listed(sorted({*names["system"]}), 3)
-        column = table.roles.column("system")
-        sentence = (
-            f"the files are compared: each has answers of {shared} to the same items"
-        )
-        notes = (
-            *notes,
-            f"{sentence}; {flag_of('system')}={column} compares these instead",
-        )
+        column = naming("system", str(table.roles.column("system")))
+        note = f"the files are compared: each has answers of {shared} to the same items"
+        notes = (*notes, f"{note}; {column} compares these instead")
         names["system"] = _files_as_systems(table, system)
     ids = names.get("id")
     if ids is not None and len({*zip(ids, names["system"], strict=True)}) > len({*ids}):

@@ -31,6 +31,7 @@ from refless.data.tables.ratings import (
 from refless.data.tables.reading import Reading
 from refless.data.tables.table import Merged, Read, RowTable
 from refless.registry.arrays import FloatArray, IntArray, Names, Strings
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 
@@ -196,8 +197,9 @@ def _higher_is_better(
     names = sorted(table.roles.all("rating"))
     for name in () if reading.beside_rated else reading.lower:
         if name not in names and name not in table.scores:
+            turn = called("lower_is_better", name)
             raise UsageError(
-                f"--lower-is-better '{name}': it is no --score-column and no column of ratings"
+                f"{turn}: it is no {called('score_column')} and no column of ratings"
             )
     values = values.copy()
     notes = list[str]()
@@ -213,8 +215,9 @@ def _higher_is_better(
             means_errors(f"{name} {reading.dimension or ''}")
             and (values[places] > 0).any()
         ):
+            turn = called("lower_is_better", name)
             notes.append(
-                f"ratings '{name}': if lower is better, as the name says, --lower-is-better {name}"
+                f"ratings '{name}': if lower is better, as the name says, {turn}"
             )
     return values, tuple(notes)
 
@@ -250,7 +253,7 @@ def _check_means(
     if len(means) == 1:  # of raters who always agree each is the mean of the others
         problem = f"'{means[0]}' is the mean of the other columns of ratings, and no annotator"
         annotators = [name for name in columns if name not in means]
-        flags = " ".join(f"--column rating={name}" for name in annotators)
+        flags = called("columns", {"rating": annotators})
         raise InputError(
             problem, path=table.rows.name, remedy=f"name the others alone: {flags}"
         )
@@ -293,7 +296,7 @@ def _check_any(table: RowTable, rated: Sequence[bool], *, both: bool) -> None:
     if any(rated):
         return
     if both:
-        remedy = "rate some of them, or give the rated texts with --rated"
+        remedy = f"rate some of them, or give the rated texts with {called('rated')}"
         raise InputError("no text has a rating", path=table.rows.name, remedy=remedy)
     columns = table.roles.all("rating")
     for row in range(len(table)):
@@ -302,7 +305,7 @@ def _check_any(table: RowTable, rated: Sequence[bool], *, both: bool) -> None:
 
 
 def keys_of(table: RowTable, *, several: bool) -> Keys:
-    """What makes rows one text: the id, else with several raters task, system, source and text.
+    """The keys of texts: the id, else with several raters task, system, source and text.
 
     If there are no texts, the item stands for the text.
     """
@@ -323,7 +326,7 @@ def keys_of(table: RowTable, *, several: bool) -> Keys:
 
 
 def keys_of_unrated(table: RowTable) -> Keys:
-    """What makes rows that nobody rated one output: the same, but each without annotator is one."""
+    """The keys of outputs that nobody rated: the same, but each row without annotator is one."""
     keys = keys_of(table, several="annotator" in table.names)
     if keys is None or "id" in table.names:
         return keys

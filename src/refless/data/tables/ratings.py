@@ -15,6 +15,7 @@ from refless.data.choices import SCALE
 from refless.data.records import Scale
 from refless.data.tables.cells import each_once, json_in_cell, shown
 from refless.registry.arrays import FloatArray, Names, Strings
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
@@ -41,9 +42,11 @@ _OF_ERRORS = re.compile(  # names, as words, of what there should be little of
 )
 _NEGATED = frozenset({"no", "non", "not", "free", "without", "avoidance", "absence"})
 _WORDS_SHOWN = 10
+_ANY_WORDS = ["WORD=NUMBER", "..."]
 _LONGEST_WORD = 40  # what is longer is text
 MOST_RATINGS = 100  # in one cell
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,(\d{1,2}|\d{4,})\s*")
+_PERCENT = re.compile(r"\s*([+-]?\d+(?:[.,]\d+)?)\s*%\s*")
 _MARKS = re.compile(r"\s*(\d+)\s*,\s*(\d{1,3})\s*")
 _FEWEST_MARKS = 5  # cells that tell whether commas are those of decimals
 _RARE = 0.01  # chance of decimals that all look like ratings
@@ -67,16 +70,17 @@ def parse_word_map(text: str, option: str = "rating-map") -> dict[str, float]:
     """The words and numbers of a map such as `up=1,down=0,99=`; what is nothing is NaN, a blank.
 
     Raises:
-        UsageError: another text, given with `--read OPTION`.
+        UsageError: another text, given with this option of `reading`.
     """
     words: dict[str, float] = {}
+    reading = called("reading")
     for part in text.split(","):
         word, equals, number = part.rpartition("=")
         value = _number(number) if number.strip() else math.nan
         if not equals or not word.strip() or value is None or math.isinf(value):
-            raise UsageError(f"--read {option} needs WORD=NUMBER,..., got '{part}'")
+            raise UsageError(f"{reading} {option} needs WORD=NUMBER,..., got '{part}'")
         if folded(word) in words:
-            raise UsageError(f"--read {option} has '{word.strip()}' twice")
+            raise UsageError(f"{reading} {option} has '{word.strip()}' twice")
         words[folded(word)] = value
     return words
 
@@ -143,10 +147,10 @@ def _ratings_in(cell: object) -> list[object]:
 
 
 def comma_note(cells: Iterable[object]) -> Strings:
-    """What a first rating with a decimal comma was taken for; nothing where there is none."""
+    """A note on the first rating with a decimal comma, if there is one."""
     for cell in cells:
         if isinstance(cell, str) and "," in cell and _DECIMAL_COMMA.fullmatch(cell):
-            return (f"ratings with decimal commas: '{cell}' is {_number(cell):g}",)
+            return (f"ratings with decimal commas: {shown(cell)} is {_number(cell):g}",)
     return ()
 
 
@@ -210,6 +214,28 @@ def _number(text: str) -> float | None:
     return None if "_" in text or number != number else number
 
 
+def percents_read(
+    cells: Sequence[object], *, in_percent: bool
+) -> tuple[list[object], str]:
+    """[n] the cells with a number for each percent, and the first with its number, "" for none.
+
+    Args:
+        cells: of a column of ratings or scores; in_percent: whether `80%` is 80, and not 0.8.
+    """
+    percents = {
+        row: match
+        for row, cell in enumerate(cells)
+        if isinstance(cell, str) and "%" in cell and (match := _PERCENT.fullmatch(cell))
+    }
+    numbers = [*cells]
+    for row, match in percents.items():
+        number = float(match[1].replace(",", "."))
+        numbers[row] = number if in_percent else round(number / 100, 12)
+    first = next(iter(percents), None)
+    example = "" if first is None else f"{shown(cells[first])} is {numbers[first]:g}"
+    return numbers, example
+
+
 def turned(values: FloatArray, scale: Scale | None) -> FloatArray:
     """Ratings of which lower ones are better the other way round: on the scale, else below 0."""
     verdicts = {*values[~np.isnan(values)].tolist()} <= {*SCALE}
@@ -226,7 +252,7 @@ def means_errors(name: str) -> bool:
 def words_of(
     spellings: Collection[Spelled], rating_map: WordMap
 ) -> tuple[Words, Strings]:
-    """What the words of all rating columns together mean, and a note if nobody said so.
+    """Numbers for the words of all rating columns together, and a note if nobody gave them.
 
     Without a map of the user's, a pair that speaks for itself is looked for.
     """
@@ -242,16 +268,17 @@ def words_of(
 
 
 def words_fault(words: Names, every: Collection[str]) -> tuple[str, str]:
-    """What to say of ratings that are neither numbers nor known words, and the remedy.
+    """The problem of ratings that are neither numbers nor known words, and the remedy.
 
     Args:
         words: those that are not known; every: all words of the columns.
     """
     more = f" and {len(words) - _WORDS_SHOWN} more" if len(words) > _WORDS_SHOWN else ""
-    listed = ", ".join(map(repr, words[:_WORDS_SHOWN]))
-    remedy = f"say what all rating words mean: --read {map_of(every, 'rating-map')}"
+    listed = ", ".join(map(shown, words[:_WORDS_SHOWN]))
+    remedy = f"say what all rating words mean: {map_of(every, 'rating-map')}"
     if any(word.startswith(("{", "[{")) for word in words):
-        remedy = "the cells hold JSON: --column rating=COLUMN.NAME reads what is inside"
+        inner = called("columns", {"rating": "COLUMN.NAME"})
+        remedy = f"the cells hold JSON: {inner} reads what is inside"
     if any(map(_DATE.fullmatch, words)):
         remedy = "a spreadsheet has made dates of ratings such as 4/5: type them as text again"
     if any(map(_THREE_DIGITS.fullmatch, words)):
@@ -262,14 +289,15 @@ def words_fault(words: Names, every: Collection[str]) -> tuple[str, str]:
 
 
 def map_of(words: Collection[str], option: str) -> str:
-    """An option that lacks nothing but the numbers of these words, or of any if there are many."""
-    shown_words = sorted(words) if len(words) <= _WORDS_SHOWN else ["WORD"]
-    parts = ",".join(f"{word}=NUMBER" for word in shown_words)
-    return f"{option}={parts}{'' if len(words) <= _WORDS_SHOWN else ',...'}"
+    """The option that maps these words, or any if they are none or many, to NUMBER."""
+    are_short = max(map(len, words), default=0) <= _LONGEST_WORD
+    are_shown = are_short and 0 < len(words) <= _WORDS_SHOWN
+    numbers = [f"{word}=NUMBER" for word in sorted(words)] if are_shown else _ANY_WORDS
+    return called("reading", {option: ",".join(numbers)})
 
 
 def score_words(column: Collection[Spelled], score_map: WordMap) -> tuple[Words, str]:
-    """What the words of a column of scores mean, and the remedy for those that mean nothing.
+    """Numbers for the words of a column of scores, and the remedy for words without one.
 
     Verdicts, such as pass and fail, are 1 and 0 in a column without numbers; a map goes before.
 
@@ -283,9 +311,7 @@ def score_words(column: Collection[Spelled], score_map: WordMap) -> tuple[Words,
     words = {value for value in column if isinstance(value, str)}
     remedy = "scores are finite numbers; leave the cell blank where there is none"
     if len(words) <= _WORDS_SHOWN and max(map(len, words), default=0) <= _LONGEST_WORD:
-        remedy = (
-            f"say what its words mean: --read {map_of(words, 'score-map')}; {remedy}"
-        )
+        remedy = f"say what its words mean: {map_of(words, 'score-map')}; {remedy}"
     return {**verdicts, **meanings}, remedy
 
 
@@ -293,8 +319,8 @@ def rating_of(value: float | str, words: Words, scale: Scale | None) -> float:
     """A spelled rating as a finite number on the scale; raises InputError for any other."""
     value = words.get(value, value)
     if isinstance(value, str):
-        remedy = "say what it means with --read rating-map=WORD=NUMBER,..."
-        raise InputError(f"rating {value!r} is not a number", remedy=remedy)
+        remedy = f"say what it means with {map_of((), 'rating-map')}"
+        raise InputError(f"rating {shown(value)} is not a number", remedy=remedy)
     if not math.isfinite(value):
         raise InputError(f"rating {value} is not finite", remedy="correct or drop it")
     if scale is not None and not scale[0] <= value <= scale[1]:

@@ -1,4 +1,4 @@
-"""How rows are read: the settings, and the rows as they are asked for."""
+"""Settings of readers, and the rows that they return."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from refless.data.records import Scale
 from refless.data.tables.roles import Columns
 from refless.files.untrusted import MOST_BYTES
 from refless.registry.arrays import Strings
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 GLIMPSE = 10_000  # first rows of a column that is not wanted
@@ -22,7 +23,7 @@ NumberedRows = Iterator[Numbered]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How to read rows; the same settings serve rated pools and outputs.
+    """Settings of a reader; the same serve rated pools and outputs.
 
     Attributes:
         columns: the user's column flags.
@@ -58,10 +59,15 @@ class Reading:
     beside_rated: bool = False
     max_bytes: int = MOST_BYTES
 
+    @property
+    def in_percent(self) -> bool:
+        """Whether the scale ends at 100, so that 80% is 80 and not 0.8."""
+        return self.scale is not None and self.scale[1] == 100
+
     def __post_init__(self) -> None:
         if self.max_bytes < 1:
             raise UsageError(
-                f"--read max-bytes must be 1 or more, got {self.max_bytes}"
+                f"{called('reading')} max-bytes must be 1 or more, got {self.max_bytes}"
             )
 
 
@@ -82,7 +88,7 @@ def scale_of(given: Any) -> Scale:  # noqa: ANN401 - what callers in Python may 
 
 @dataclass(slots=True, kw_only=True)
 class ImportNotes:
-    """What an export of a tool says in addition to its rows; complete when all rows are read.
+    """Notes on an export of a tool; complete when all rows are read.
 
     Attributes:
         tool: what the file is, for messages.
@@ -100,11 +106,12 @@ class ImportNotes:
 
     def lines(self, path: str) -> Iterator[str]:
         """All of it in sentences."""
-        yield f"{path}: read as {self.tool} (--read format=NAME names another format)"
+        other_format = called("reading", {"format": "NAME"})
+        yield f"{path}: read as {self.tool} ({other_format} names another format)"
         yield from (f"{path}: {note}" for note in (*self.sentences, *self.omissions()))
 
     def omissions(self) -> Iterator[str]:
-        """What was left out, if anything was."""
+        """A sentence on rows that were left out, if any were."""
         if counts := ", ".join(
             f"{n} {reason}" for reason, n in self.left_out.items() if n
         ):

@@ -1,4 +1,4 @@
-"""What a column can be: one record a role, which lookups, checks, flags and messages ask."""
+"""Roles of columns: one record each, which lookups, checks, flags and messages ask."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
@@ -24,6 +24,7 @@ RATED: tuple[Kind, ...] = (
 )
 METRIC: tuple[Kind, ...] = ("outputs", "both", "judged", "runs")
 JUDGED: tuple[Kind, ...] = ("judged", "runs")
+GRADES = 10  # different words for ratings, at most
 WORDS = 3  # of a text, on average more
 LETTERS = 60  # of a text that is no name of a system or task, on average more
 
@@ -34,6 +35,11 @@ def are_texts(cells: Cells, *_: object) -> bool:
     texts = [cell for cell in filled if isinstance(cell, str)]
     n_words = sum(len(text.split()) for text in texts)
     return 0 < len(texts) == len(filled) and n_words > WORDS * len(texts)
+
+
+def are_written(cells: Cells) -> bool:
+    """Whether the cells are texts, and more different ones than there are words for ratings."""
+    return are_texts(cells) and len({*cells}) > GRADES
 
 
 def are_names(cells: Cells, *_: object) -> bool:
@@ -63,7 +69,7 @@ def n_within(groups: Cells, cells: Cells) -> list[int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """What a column can be.
+    """A role of columns.
 
     Attributes:
         words: names that people give it, as `folded` writes them; the first is for messages.
@@ -79,7 +85,7 @@ class Role:
             row does (`alike`).
         fits: whether what a column contains may be it, beside systems, items and sources;
             weak_fits: the same of columns with a weak name.
-        flag: the flag that names its column, `--column NAME` by default.
+        parameter: what names its column, if `columns` does not.
         note: what `--help` adds.
     """
 
@@ -93,7 +99,7 @@ class Role:
     filled: Literal["always", "alike", ""] = ""
     fits: Fit = lambda *_: True
     weak_fits: Fit = lambda *_: True
-    flag: str = ""
+    parameter: str = ""
     note: str = ""
 
     @property
@@ -146,12 +152,12 @@ class Columns:
         "system model", weak="version", filled="alike", fits=are_names
     )
     task: str | None = role("task", fits=are_names)
-    group: str | None = role(of="any", flag="--group")
+    group: str | None = role(of="any", parameter="group")
     slice: tuple[str, ...] = role(
-        of="any", files=(*JUDGED, "scored"), cell=None, several=True, flag="--by"
+        of="any", files=(*JUDGED, "scored"), cell=None, several=True, parameter="by"
     )
     score: tuple[str, ...] = role(
-        of="number", cell=None, several=True, flag="--score-column"
+        of="number", cell=None, several=True, parameter="score_column"
     )
     rating: tuple[str, ...] = role(
         "rating human human_rating human_score annotation label stars preference feedback",
@@ -160,11 +166,12 @@ class Columns:
         files=RATED,
         cell=None,
         several=True,
+        fits=lambda cells, _: not are_written(cells),
         note="several, or a pattern 'rater*': one annotator a column",
     )
     annotator: str | None = role(
         "annotator rater worker",
-        weak="user",
+        weak="user worker_id workerid",
         hints="labeler evaluator judge reviewer coder",  # if each rating has one
         of="rating",
         files=RATED,

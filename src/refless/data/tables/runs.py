@@ -18,6 +18,7 @@ from refless.data.tables.roles import ROLES
 from refless.data.tables.spellings import folded
 from refless.data.tables.table import Read, RowTable, read_table
 from refless.registry.arrays import FloatArray
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 VAGUE = {"category", "name", "key"}  # words for a dimension that mean much else
@@ -153,10 +154,11 @@ def _higher_is_better(
     columns = {name: outputs.score(name) for name in outputs.score_names}
     for name in reading.lower:
         if name not in columns:
-            raise UsageError(f"--lower-is-better '{name}': it is no --score-column")
+            turn = called("lower_is_better", name)
+            raise UsageError(f"{turn}: it is no {called('score_column')}")
         columns[name] = turned(columns[name], reading.scale)
     notes = [
-        f"{name}: if lower is better, as the name says, --lower-is-better {name} turns it"
+        f"{name}: if lower is better, as the name says, {called('lower_is_better', name)} turns it"
         for name in columns
         if means_errors(name) and name not in reading.lower
     ]

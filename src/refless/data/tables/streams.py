@@ -26,6 +26,7 @@ from refless.files.untrusted import (
     ours,
     too_large,
 )
+from refless.registry.dialect import called, dialect
 from refless.registry.errors import InputError, UsageError
 
 STDIN = "-"
@@ -50,8 +51,12 @@ _BINARY = (  # how files begin that hold no text, what they are, and what to do
     (b"ARROW1\0\0", "an Arrow file (Feather)", _AS_LINES.format("read_feather")),
     (b"FEA1", "a Feather file", _AS_LINES.format("read_feather")),
     (b"\xff\xff\xff\xff", "a stream of Arrow", _AS_CSV),
-    (b"PAR1", "a Parquet file", "pass --read format=parquet"),
-    (ZIP, "a zip file or a workbook", "unpack it, or pass --read format=excel"),
+    (b"PAR1", "a Parquet file", "pass `reading={'format': 'parquet'}`"),
+    (
+        ZIP,
+        "a zip file or a workbook",
+        "unpack it, or pass `reading={'format': 'excel'}`",
+    ),
     (b"\xd0\xcf\x11\xe0", "an old file of Office", "save it as .xlsx"),
     (b"%PDF-", "a PDF", "export the rows that it was made from"),
     (b"BZh91AY&SY", "packed by bzip2", "unpack it first"),
@@ -114,7 +119,7 @@ def _no_json(fault: Exception, text: str, path: str) -> InputError:
 
 
 def raw_of(path: str, most: int) -> bytes | Path:
-    """What a path names: a file, or the bytes of what cannot be read twice (`-`, a pipe).
+    """The file of a path, or the bytes of a stream that cannot be read twice (`-`, a pipe).
 
     Raises:
         InputError: no such file, a directory, a device, an empty file, more than `most` bytes.
@@ -201,7 +206,9 @@ def check_encoding(encoding: str) -> None:
     except (LookupError, ValueError):
         is_text = False
     if not is_text:
-        raise UsageError(f"--read encoding '{encoding}' is not a text encoding")
+        raise UsageError(
+            f"{called('reading')} encoding '{encoding}' is not a text encoding"
+        )
 
 
 @contextmanager
@@ -217,11 +224,10 @@ def text_of(place: Place, *, newline: str | None = None) -> Iterator[io.TextIOWr
     head = beginning(place, 4096)
     for magic, kind, remedy in _BINARY:
         if head.startswith(magic):
-            raise InputError(
-                f"this is {kind}, no table of text", path=place.path, remedy=remedy
-            )
+            problem = f"this is {kind}, no table of text"
+            raise InputError(problem, path=place.path, remedy=dialect(remedy))
     if utf8 and (likely := _wide_encoding(head)):
-        remedy = f"if it is {likely}, pass --read encoding={likely}"
+        remedy = f"if it is {likely}, pass {_encoding(likely)}"
         raise InputError("this is not UTF-8", path=place.path, line=1, remedy=remedy)
     try:
         with opened(place) as stream:
@@ -293,7 +299,7 @@ def _located(place: Place, fault: UnicodeError) -> InputError:
     """The error for undecodable bytes: line and byte offset if lines can be told as bytes."""
     path = place.path
     name = codecs.lookup(place.reading.encoding).name
-    remedy = "check --read encoding=NAME; without it UTF-8 is read"
+    remedy = f"check {_encoding('NAME')}; without it UTF-8 is read"
     if name.startswith(("utf-16", "utf-32")):
         return InputError(f"this is not {name} ({fault})", path=path, remedy=remedy)
     with opened(place) as stream:
@@ -312,10 +318,15 @@ def _located(place: Place, fault: UnicodeError) -> InputError:
     return InputError(f"this is not {name} ({fault})", path=path)
 
 
+def _encoding(name: str) -> str:
+    """The option that names the encoding of files."""
+    return called("reading", {"encoding": name})
+
+
 def _likely(line: bytes) -> str:
     """The encoding to try for a line that is no UTF-8."""
     try:
         line.decode("cp1252")
     except UnicodeDecodeError:
-        return "if it is latin-1, pass --read encoding=latin-1"
-    return "if it is cp1252 (Windows), pass --read encoding=cp1252"
+        return f"if it is latin-1, pass {_encoding('latin-1')}"
+    return f"if it is cp1252 (Windows), pass {_encoding('cp1252')}"

@@ -5,22 +5,23 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from operator import methodcaller
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from refless.data.records import COLUMNS, numbered, scored
-from refless.data.tables.cells import each_once, json_in_cell, name_of_cell
+from refless.data.tables.cells import each_once, json_in_cell, name_of_cell, shown
 from refless.data.tables.columns import (
     Roles,
     check_columns,
     check_header,
-    flag_of,
     flagged_names,
     keeping,
     listed,
     named_here,
+    naming,
     roles_of,
 )
 from refless.data.tables.conditions import (
@@ -39,13 +40,16 @@ from refless.data.tables.ratings import (
     WordMap,
     blanks_of,
     marks_fault,
+    percents_read,
     score_words,
     spelled,
 )
 from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES, Columns, Kind, roles_in
-from refless.data.tables.unread import unread_note
+from refless.data.tables.spellings import at_any_place
+from refless.data.tables.unread import check_one_hot, unread_note
 from refless.registry.arrays import IntArray, Names, Strings
+from refless.registry.dialect import called
 from refless.registry.errors import InputError
 from refless.registry.plural import counted
 
@@ -56,7 +60,7 @@ Values = Mapping[str, Sequence[object]]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Read:
-    """What there is to say about how rows were read.
+    """Notes on the reading of rows.
 
     Attributes:
         notes: sentences for standard error.
@@ -78,7 +82,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Merged:
-    """Which rows make which text.
+    """Rows grouped into texts.
 
     Attributes:
         rows: [m] numbers of the usable rows, in file order.
@@ -158,11 +162,8 @@ class RowTable:
         for role, column in columns.items():
             for row, first in zip(groups.rows, firsts, strict=True):
                 if column[row] != column[first]:
-                    who = (
-                        f"id '{self.names['id'][row]}'"
-                        if "id" in self.names
-                        else "one text"
-                    )
+                    ids = self.names.get("id")
+                    who = "one text" if ids is None else f"id {listed([ids[row]])}"
                     roles = role if role.endswith("s") else f"{role}s"
                     place = self.rows.place(first, beside=row)
                     problem = f"{who} has two {roles}: here and on {place}"
@@ -196,7 +197,7 @@ class RowTable:
     def summary(
         self, groups: Merged, notes: Names, bad: Sequence[int], fate: str
     ) -> dict[str, Any]:
-        """What a `Read` has to say: the notes, how rows were merged, what became of bad rows."""
+        """The fields of a `Read`: the notes, the rows that were merged, the fate of bad rows."""
         faults = [self.rows.bad[row] for row in bad]
         kinds = Counter(fault.found for fault in faults).most_common()
         counts = [f"{n} {result}" for result, n in kinds[:KINDS_SHOWN]]
@@ -223,7 +224,7 @@ class RowTable:
         return np.array(groups.first, dtype=np.int64)
 
     def merged_note(self, groups: Merged) -> Strings:
-        """How many rows are how many texts, if some were merged."""
+        """A note on the number of rows that are one text, if some were merged."""
         n = len(groups.first)
         m = len(groups.rows)
         last = "text" if self.roles.column("text") else "item"
@@ -248,12 +249,27 @@ def read_table(
     gathered = gather(rows, lambda name: keep(name) or is_mark(name), reading, names)
     _leave_out(gathered, conditions, reading.columns)
     chosen = _roles(gathered, reading, roles, needed)
+    notes = _read_percents(gathered, chosen, reading)
+    chosen = replace(chosen, notes=(*chosen.notes, *notes))
     table = _checked(gathered, chosen, reading.score_map)
     if reading.columns.annotator is None and table.roles.all("rating"):
         _check_people(
             {*chain(table.names.get("annotator", ()), *table.raters.values())}, table
         )
     return table
+
+
+def _read_percents(rows: Gathered, roles: Roles, reading: Reading) -> list[str]:
+    """Numbers for percents in columns of ratings and scores, with a note on each column."""
+    notes = []
+    for name in (*roles.all("rating"), *roles.all("score")):
+        numbers, example = percents_read(
+            rows.columns[name], in_percent=reading.in_percent
+        )
+        if example:
+            rows.columns[name] = numbers
+            notes.append(f"{rows.name}: column '{name}': {example}")
+    return notes
 
 
 def _leave_out(
@@ -265,11 +281,11 @@ def _leave_out(
         InputError: a condition on a column that is not there, or that leaves nothing.
     """
     for condition in conditions:
-        check_header([condition.column], "--where", [*rows.header], rows.name)
+        check_header([condition.column], called("where"), [*rows.header], rows.name)
         cells = rows.columns[condition.column]
         dropped = {row for row, cell in enumerate(cells) if not condition.keeps(cell)}
         if len(dropped) == len(rows):
-            problem = f"no row is left by --where '{condition}'"
+            problem = f"no row is left by {called('where', str(condition))}"
             seen = f"the values of '{condition.column}' are {values_seen(cells)}"
             raise InputError(problem, path=rows.name, remedy=seen)
         rows.conditional.add(condition.column)
@@ -278,7 +294,12 @@ def _leave_out(
         )
         rows.without(dropped)
     told = rows.conditional.union(flagged_names(columns))
-    for name in [name for name in rows.columns if is_mark(name) and name not in told]:
+    told |= {at_any_place(name) for name in told}
+    marks = [name for name in rows.columns if is_mark(name)]
+    marks = [name for name in marks if told.isdisjoint({name, at_any_place(name)})]
+    in_lists = [name for name in marks if at_any_place(name) != name]
+    _blank_marked(rows, in_lists)
+    for name in [name for name in marks if name not in in_lists]:
         if invalid := marked(name, rows.columns[name]):
             cells = [rows.columns[name][row] for row in invalid]
             rows.conditional.add(name)
@@ -286,13 +307,33 @@ def _leave_out(
             rows.without({*invalid})
 
 
+def _blank_marked(rows: Gathered, marks: Names) -> None:
+    """Blanks the objects in lists that their own tool marks as invalid: `ratings.0.status`."""
+    lists: dict[str, list[str]] = {}
+    for name in marks:
+        lists.setdefault(at_any_place(name), []).append(name)
+    for pattern, names in lists.items():
+        cells = [(name, row) for name in names for row in range(len(rows))]
+        invalid = marked(pattern, [rows.columns[name][row] for name, row in cells])
+        places = [cells[i] for i in invalid]
+        words = [rows.columns[name][row] for name, row in places]
+        for name, row in places:
+            within = f"{name.rpartition('.')[0]}."
+            for column in filter(methodcaller("startswith", within), rows.columns):
+                rows.columns[column][row] = None
+        if words:
+            rows.conditional.update(names)
+            rows.sentences.append((rows.name, marked_note(pattern, words, names[0])))
+
+
 def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) -> Roles:
-    """Which column is what; raises InputError if a needed one is not there."""
+    """The columns by role; raises InputError if a needed one is not there."""
     columns = reading.columns
     header = tuple(gathered.header)
     if reading.beside_rated:
         columns, roles = named_here(columns, roles, header)
     if "rating" in roles:
+        check_one_hot(gathered)
         columns = of_one_dimension(gathered, replace(reading, columns=columns), roles)
     try:
         chosen = roles_of(
@@ -365,7 +406,7 @@ def _check_gaps(table: RowTable) -> None:
                     name = "instruction" if has_task else "NAME"
                     remedy = f"give every row its {role} (merged cells leave all but the first "
                     remedy += (
-                        f"blank), or name another column with {flag_of(role)}={name}"
+                        f"blank), or name another column with {naming(role, name)}"
                     )
                     rows.refuse(row, f"no {role}", remedy, column)
 
@@ -377,8 +418,9 @@ def _check_people(names: set[str], table: RowTable) -> None:
             f"the annotators are models by their names: {listed(sorted(names), 3)}"
         )
         column = table.roles.column("annotator") or "annotator"
-        remedy = "give ratings by people; a judge's scores are read with --score-column. If these "
-        remedy += f"are people, say so: --column annotator={column}"
+        remedy = "give ratings by people; a judge's scores are read with "
+        remedy += f"{called('score_column')}. If these are people, say so: "
+        remedy += naming("annotator", column)
         raise InputError(problem, path=table.rows.name, remedy=remedy)
 
 
@@ -417,7 +459,8 @@ def numbers_of(
             inner = json_in_cell(cells[row])
             if isinstance(inner, dict) and inner:
                 name = f"{column}.{next(iter(inner))}"
-                remedy = f"name what is inside, as in --score-column {name}"
-            rows.refuse(row, f"score {cells[row]!r} is not a number", remedy, column)
+                remedy = f"name what is inside, as in {called('score_column', name)}"
+            problem = f"score {shown(cells[row])} is not a number"
+            rows.refuse(row, problem, remedy, column)
         numbers.append(number)
     return numbers

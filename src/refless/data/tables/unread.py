@@ -8,10 +8,10 @@ import numpy as np
 
 from refless.data.tables.columns import (
     Roles,
-    flag_of,
     flagged_names,
     listed,
     matches,
+    naming,
     reading_all,
     unclear,
 )
@@ -20,6 +20,7 @@ from refless.data.tables.ratings import BLANKS, PAIRED, spelled
 from refless.data.tables.roles import ROLES, Cells, Columns, are_texts, n_within
 from refless.data.tables.spellings import at_any_place, folded, numbered, stem
 from refless.registry.arrays import Names
+from refless.registry.dialect import called
 from refless.registry.errors import InputError
 
 MOST_NAMES = 8  # names in the sentence
@@ -59,7 +60,7 @@ def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]
         sentences = [f"left unread: {listed([*names], MOST_NAMES)}"]
         if scores:
             sentences.append(
-                "--score-column reads a judge's scores, in commands that have it"
+                f"{called('score_column')} reads a judge's scores, in commands that have it"
             )
         sentences += [
             f"'{name}' does not look like the {role}; {_remedy(role, name)}"
@@ -71,10 +72,10 @@ def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]
 
 
 def _remedy(role: str, name: str) -> str:
-    """What has a column read in a role that its values do not fit."""
+    """The remedy that has a column read in a role that its values do not fit."""
     if role == "probability":  # compare alone looks for it
         return f"'{ROLES[role].words[0]}' would be read, whatever it holds"
-    return f"{flag_of(role)}={name} reads it so"
+    return f"{naming(role, name)} reads it so"
 
 
 def _unread(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:
@@ -91,6 +92,20 @@ def _unread(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:
     ]
     opened = {name.rpartition(".")[0] for name in rows.header if "." in name}
     return [name for name in names if name not in opened]
+
+
+def check_one_hot(rows: Gathered) -> None:
+    """Raises InputError for one rating in several columns of 0 and 1, such as `rating_1`."""
+    names = numbered([*rows.header], ROLES["rating"].words)
+    grades = [[spelled(cell) for cell in rows.seen(name)] for name in names]
+    counts = {cells.count(1.0) for cells in zip(*grades, strict=False)}
+    values = {cell for cells in grades for cell in cells}
+    if len(names) > 2 and counts == {1} and values == {0.0, 1.0}:
+        problem = (
+            f"one rating in several columns: of {listed(names)} one is 1 in each row"
+        )
+        remedy = "write a column 'rating' that says which"
+        raise InputError(problem, path=rows.name, remedy=remedy)
 
 
 def _check_ratings(rows: Gathered, roles: Roles, unread: Names) -> None:
@@ -139,7 +154,7 @@ def _check_texts(rows: Gathered, roles: Roles, unread: Names) -> None:
         why = ""
     if differing:
         names = [*differing, chosen]
-        commands = " or ".join(f"{flag_of('text')}={name}" for name in names)
+        commands = " or ".join(naming("text", name) for name in names)
         problem = f"more than one column could be the text: {listed(names)}{why}"
         raise InputError(problem, path=rows.name, remedy=f"choose with {commands}")
 

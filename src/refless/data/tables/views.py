@@ -8,7 +8,13 @@ import numpy as np
 
 from refless.data.records import Outputs, RatedPool, Texts, as_outputs
 from refless.data.tables.cells import name_of_cell, references_of_cells, weights_of_cell
-from refless.data.tables.columns import flagged, missing, scores_among
+from refless.data.tables.columns import (
+    flagged,
+    listed,
+    missing,
+    naming,
+    scores_among,
+)
 from refless.data.tables.memory import Rows
 from refless.data.tables.rated import Keys, PoolRead, keys_of, keys_of_unrated, rated_of
 from refless.data.tables.reading import PLAIN, Reading
@@ -16,9 +22,9 @@ from refless.data.tables.roles import ROLES, Columns, Kind
 from refless.data.tables.spellings import folded
 from refless.data.tables.table import Merged, Read, RowTable, read_table
 from refless.registry.arrays import FloatArray, IntArray, Names, Strings
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
-APART = "give the rated texts with --rated"
 T = TypeVar("T", bound=Texts)
 
 
@@ -125,10 +131,19 @@ def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRe
     if not table.roles.all("rating"):
         header = [*table.rows.header]
         scores = reading.columns.score
-        raise missing("rating", header, table.rows.name, f", or {APART}", scores)
+        raise missing(
+            "rating",
+            header,
+            table.rows.name,
+            f", or give the rated texts with {called('rated')}",
+            scores,
+        )
     rated = rated_of(table, reading, both=True)
     if not rated.unrated:
-        remedy = f"leave the rating of texts to estimate blank, or {APART}"
+        remedy = (
+            "leave the rating of texts to estimate blank, or give the rated texts with "
+        )
+        remedy += called("rated")
         problem = "every text has a rating, so there is none to estimate"
         raise InputError(problem, path=table.rows.name, remedy=remedy)
     read = outputs_of_rows(table, rated.unrated, (), keys_of_unrated(table))
@@ -201,10 +216,11 @@ def check_told_apart(table: RowTable) -> None:
     """Raises InputError if neither texts nor names say which ratings by annotators are of one."""
     telling = {"id", "item", "source"} & table.names.keys()
     if "annotator" in table.names and not telling and not table.roles.column("text"):
+        item, id_, text = map(naming, ("item", "id", "text"))
         raise InputError(
             "there are annotators, but neither texts nor ids to tell which rows are one text",
             path=table.rows.name,
-            remedy="name a column with --column id=NAME, --column item=NAME or --column text=NAME",
+            remedy=f"name a column with {id_}, {item} or {text}",
         )
 
 
@@ -216,7 +232,7 @@ def runs_apart(table: RowTable) -> RowTable:
         return table
     if ids is None:
         remedy = (
-            "name a column of ids, equal in all runs of a text, with --column id=NAME"
+            f"name a column of ids, equal in all runs of a text, with {naming('id')}"
         )
         raise InputError(
             "there are runs, but no ids", path=table.rows.name, remedy=remedy
@@ -226,7 +242,8 @@ def runs_apart(table: RowTable) -> RowTable:
         by_run: dict[tuple[str, str], float | None] = {}
         for row, score in enumerate(column):
             if by_run.setdefault((ids[row], runs[row]), score) != score:
-                problem = f"id '{ids[row]}' has two {name} scores in run '{runs[row]}'"
+                text, run = listed([ids[row]]), listed([runs[row]])
+                problem = f"id {text} has two {name} scores in run {run}"
                 raise table.rows.fault(row, problem, "give each run of a text one row")
         for run in sorted({*runs}):
             scores[f"{name} {run}"] = [by_run.get((key, run)) for key in ids]
@@ -326,7 +343,7 @@ def with_scores(texts: T, names: Names, noun: str) -> T:
     if not names:
         return texts
     if not texts.score_names:
-        flags = " ".join(f"--score-column {name}" for name in names)
+        flags = called("score_column", [*names])
         raise UsageError(f"the {noun} keep no scores; make them again with {flags}")
     return texts.with_scores(scores_among(names, texts.score_names, f"the {noun}"))
 
@@ -336,17 +353,14 @@ def check_made_with(
 ) -> None:
     """Raises UsageError if rated texts were made with other settings than are asked for."""
     if reading.scale is not None and reading.scale != pool.scale:
-        scale = (
-            "no --scale"
-            if pool.scale is None
-            else "--scale {:g} {:g}".format(*pool.scale)
-        )
+        flag = called("scale")
+        scale = f"no {flag}" if pool.scale is None else called("scale", pool.scale)
         raise UsageError(
-            f"the {noun} was made with {scale}; leave --scale out, or make another"
+            f"the {noun} was made with {scale}; leave {flag} out, or make another"
         )
     if reading.lower:
         raise UsageError(
-            f"the {noun} has its ratings as they are; make it with --lower-is-better"
+            f"the {noun} has its ratings as they are; make it with {called('lower_is_better')}"
         )
     if reading.columns.group is not None:
         raise UsageError(

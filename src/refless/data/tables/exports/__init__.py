@@ -18,7 +18,8 @@ BY_GPT4 = Export(
     ),
     start=refusing(
         "the ratings of UltraFeedback are by GPT-4, not by people",
-        "give ratings by people, or name the columns and --read format=jsonl, to read them as rows",
+        "give ratings by people, or name the columns and `reading={'format': 'jsonl'}`, to read "
+        "them as rows",
     ),
 )
 MADE_OF_SCORES = Export(
@@ -26,7 +27,8 @@ MADE_OF_SCORES = Export(
     looks_like=lambda first: "chosen" in first and not OF_CHOSEN.isdisjoint(first),
     start=refusing(
         "pairs made of scores (score_chosen), which are GPT-4's in the sets of this form",
-        "give choices by people; where yours are, --read format=preference-pairs reads them",
+        "give choices by people; where yours are, `reading={'format': 'preference-pairs'}` reads "
+        "them",
     ),
 )
 CORE: dict[str, Export] = {

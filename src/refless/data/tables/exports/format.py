@@ -1,4 +1,4 @@
-"""What an export of a tool is: a test that tells it, and a function from its rows to ours."""
+"""Exports of tools: a test that recognises one, and a function from its rows to ours."""
 
 import ast
 import json
@@ -12,6 +12,7 @@ from refless.data.tables.columns import Keep, is_dimension
 from refless.data.tables.reading import ImportNotes, NumberedRows, Reading, Row, Source
 from refless.data.tables.streams import Place
 from refless.registry.arrays import Strings
+from refless.registry.dialect import dialect
 from refless.registry.errors import InputError
 
 _MOST = 1 << 16  # characters of a value that is read as Python writes it
@@ -28,7 +29,7 @@ class Entry(NamedTuple):
 
 
 class ReaderRequest(NamedTuple):
-    """What a reader may ask for: the file, the settings, its notes, if ratings are wanted."""
+    """Inputs of a reader: the file, the settings, its notes, whether ratings are wanted."""
 
     path: str
     reading: Reading
@@ -42,15 +43,15 @@ Reader = Callable[[Row], Entry | InputError | None]
 def each(
     read: Callable[[Row, Counter[str]], Entry | InputError | None],
 ) -> Callable[[ReaderRequest], Reader]:
-    """What starts a reader that needs the row alone, and counts what it leaves out."""
+    """A start of readers that need the row alone, and count the rows that they leave out."""
     return lambda about: lambda row: read(row, about.notes.left_out)
 
 
 def refusing(problem: str, remedy: str) -> Callable[[ReaderRequest], Reader]:
-    """What starts no reader but raises InputError."""
+    """Refuses the format with this message, which has parameters in backticks."""
 
     def start(about: ReaderRequest) -> Reader:
-        raise InputError(problem, path=about.path, remedy=remedy)
+        raise InputError(problem, path=about.path, remedy=dialect(remedy))
 
     return start
 
@@ -142,7 +143,7 @@ def _rows(
 
 
 def at(value: object, *path: str | int) -> object:
-    """What lies at a path of names and places; None where there is nothing."""
+    """The value at a path of names and places; None if there is none."""
     for step in path:
         if isinstance(step, str) and isinstance(value, dict):
             value = value.get(step)
@@ -168,7 +169,7 @@ def fields_of(value: object) -> Row:
 
 
 def python_in(value: object) -> object:
-    """What a string holds as Python writes it (`['a', 'b']`); the string where it holds nothing."""
+    """The value of a string as Python writes it (`['a', 'b']`); else the string."""
     if not (isinstance(value, str) and value[:1] in {"[", "{"} and len(value) < _MOST):
         return value
     try:
@@ -204,7 +205,7 @@ def _content(value: object) -> object:
 
 
 def unpacked(cell: object) -> object:
-    """What a text holds as JSON, or in CSV as Python writes it; any other cell as it is."""
+    """The value of a text as JSON, or in CSV as Python writes it; any other cell as it is."""
     if isinstance(cell, str) and cell[:1] in {"[", "{", '"'}:
         try:
             return json.loads(cell)
@@ -214,7 +215,7 @@ def unpacked(cell: object) -> object:
 
 
 def said_in(value: object) -> str | None:
-    """As `text_in`, and of an object with one entry what that says: `{"answer": "yes"}`."""
+    """Text like that of `text_in`, also of an object with one entry: `{"answer": "yes"}`."""
     (only,) = (
         value.values() if isinstance(value, dict) and len(value) == 1 else (value,)
     )

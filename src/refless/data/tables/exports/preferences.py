@@ -25,9 +25,11 @@ from refless.data.tables.exports.format import (
     python_in,
     text_in,
 )
+from refless.data.tables.ratings import spelled
 from refless.data.tables.reading import Row
 from refless.data.tables.roles import ROLES, Columns
 from refless.data.tables.spellings import folded
+from refless.registry.dialect import called
 from refless.registry.errors import InputError
 
 TITLE = "preference pairs"
@@ -44,7 +46,10 @@ TEXTS = (
 ENDS = (("_a", "_b"), ("_1", "_2"))
 STRENGTH = "preference_strength"
 NEITHER = -100
+ALPACA_EVAL = ("preference", ("_1", "_2"))  # from 1, the first, to 2
 WINNERS = ("winner", "preferred", "preference", STRENGTH)
+ONE_HOT = {"winner_model_a", "winner_model_b"}  # columns of 0 and 1
+OUTCOMES = {*ONE_HOT, "winner_tie"}
 FIRST = {"a", "1", "first", "left", "model_a", "model_1", "output_a", "output_1"}
 SECOND = {"b", "2", "second", "right", "model_b", "model_2", "output_b", "output_2"}
 TIES = {
@@ -67,7 +72,7 @@ AS_THEY_ARE = (
 
 
 class Sides(NamedTuple):
-    """Which columns are what: the two texts, who won, and the ends of names of the two sides.
+    """Columns of pairs: the two texts, who won, and the ends of names of the two sides.
 
     Votes on systems alone have no texts: `has_texts` is false, and both systems have columns.
     """
@@ -101,8 +106,17 @@ def is_pairs(row: Mapping[str, object]) -> bool:
 
 
 def _with_folded(row: Mapping[str, object]) -> Row:
-    """A row that has its cells under folded names, too: `Response A` is `response_a`."""
-    return {**{folded(name): cell for name, cell in row.items()}, **row}
+    """A row that has its cells under folded names, too: `Response A` is `response_a`.
+
+    Of columns such as `winner_model_a` and `winner_tie` the one that is 1 says who won.
+    """
+    cells = {folded(name): cell for name, cell in row.items()}
+    if cells.keys() >= ONE_HOT:
+        ones = [
+            name for name in cells if name in OUTCOMES and spelled(cells[name]) == 1
+        ]
+        cells["winner"] = ones[0].removeprefix("winner_") if len(ones) == 1 else None
+    return {**cells, **row}
 
 
 def read_pairs(about: ReaderRequest) -> Reader:
@@ -113,7 +127,8 @@ def read_pairs(about: ReaderRequest) -> Reader:
     """
     if not about.rated:
         problem = "preference pairs are rated texts: they say which of two is better"
-        remedy = "give them with --rated, or --read format=jsonl to read plain rows as outputs"
+        as_rows = called("reading", {"format": "jsonl"})
+        remedy = f"give them with {called('rated')}, or {as_rows} to read plain rows as outputs"
         raise InputError(problem, path=about.path, remedy=remedy)
     about.notes.scale = SCALE
     places = map(f"{about.path}:{{}}".format, count(1))
@@ -122,11 +137,10 @@ def read_pairs(about: ReaderRequest) -> Reader:
 
 def _of_both(row: Row, columns: Columns, source: str | None) -> Row:
     """The cells that both texts of a choice share."""
+    who = _of_role(row, columns, "annotator", "user", "judge")
     usual = {
         _name(columns, "source"): source or None,
-        _name(columns, "annotator"): _of_role(
-            row, columns, "annotator", "user", "judge"
-        ),
+        _name(columns, "annotator"): ", ".join(map(str, items(who))) or who,
     }
     names = {name for role in AS_THEY_ARE for name in flagged(columns, role)}
     shared: Row = {name: value for name, value in usual.items() if value is not None}
@@ -203,7 +217,7 @@ def _entry_of(
 def _fault(
     pair: list[Row], columns: Columns, roles: Sequence[str]
 ) -> InputError | None:
-    """What is wrong with the text or the system of either side."""
+    """The fault of the text or the system of either side, if there is one."""
     checks = {"text": text_of_cell, "system": name_of_cell}
     for role in roles:
         for side in pair:
@@ -260,7 +274,7 @@ def _side(row: Row, end: str, text: object, columns: Columns) -> Row:
 def _texts(
     row: Row, sides: Sides, *, sourced: bool
 ) -> tuple[str | None, object, object]:
-    """What both texts begin with, None for nothing, and the two texts."""
+    """The prompt with which both texts begin, None for no prompt, and the two texts."""
     a, b = (_turns(row.get(name)) for name in sides[:2])
     if isinstance(a, list) and isinstance(b, list):
         count = _shared(a, b, max(0, min(len(a), len(b)) - 1))  # each keeps one turn
@@ -289,7 +303,7 @@ def _shared(a: Sequence[object], b: Sequence[object], limit: int) -> int:
 
 
 def _cut(a: str, b: str) -> tuple[int, int]:
-    """Where the shared prompt ends, with a line or before the assistant, and the texts begin."""
+    """The end of the shared prompt, with a line or before the assistant, and the texts' start."""
     count = _shared(a, b, min(len(a), len(b)))
     cut = a.rfind(ASKED, 0, count)
     if cut >= 0:
@@ -299,7 +313,7 @@ def _cut(a: str, b: str) -> tuple[int, int]:
 
 
 def _votes(row: Row, sides: Sides) -> Iterator[object]:
-    """What each person said; of HelpSteer 2 one by one if that is there."""
+    """The vote of each person; of HelpSteer 2 one by one if they are there."""
     if sides.winner is None:
         yield "tie" if str(row.get("tie")).strip().casefold() == "true" else "a"
         return
@@ -313,6 +327,9 @@ def _winner(word: object, sides: Sides, systems: list[object]) -> object:
     if sides.winner == STRENGTH and isinstance(word, int | float) and word == word:
         return NEITHER if word == NEITHER else 0.5 if word == 0 else float(word < 0)
     number = int(word) if isinstance(word, float) and word.is_integer() else word
+    read = spelled(word)
+    if sides[2:4] == ALPACA_EVAL and isinstance(read, float) and 1 < read < 2:
+        return 2 - read
     name = (name_in(number) or "").strip().casefold()
     side_name = folded(name)
     if name in {"1", "2"} and sides.ends != ("_1", "_2"):
