@@ -12,7 +12,7 @@ import pytest
 from command_line import ANY_NEIGHBOR, jsonl, run
 from compared_systems import ORDER, Rows, compared, outputs, partly, without
 from refless import CompareResult, UsageError
-from refless.evaluation.planned_look import at_planned_look, planned_look
+from refless.evaluation.planned_look import at_planned_look, chance_by_end, planned_look
 from refless.stats.answers import Answer
 from refless.stats.contrast import contrast
 from refless.stats.group_sequential import LookPlan, Looks, critical_value
@@ -99,6 +99,19 @@ def test_hardly_a_chance_and_the_last_look() -> None:
     assert "you may end here, or go on. The next look is at 60 items." in said(late)
     last = planned(30, 0.0, looks=3, of=30)
     assert "This was the last look: no difference is shown." in said(last)
+
+
+def test_the_chance_by_hand() -> None:
+    """z = 5/3 at 40 of 100 items, 2.0310 at the end (five looks of O'Brien & Fleming).
+
+    The end lies around 5/3 with a variance of 1 - .4, and shows a difference beyond
+    2.0310 * sqrt(.4) = 1.2845: Phi((1.6667 - 1.2845) / .7746) = Phi(.4934) = .6891, and on the
+    other side Phi(-3.8100) = .0001.
+    """
+    plan = LookPlan.equal(5, 100, "obrien-fleming")
+    answer = Answer(value=0.25, error=0.15, freedom=math.inf)
+    chance = chance_by_end(answer, plan.looks(40), plan.looks_to_the_end(40))
+    assert chance == pytest.approx(0.6892, abs=2e-4)
 
 
 def test_these_items_are_spent_as_by_pocock() -> None:
@@ -200,7 +213,7 @@ def test_estimates_after_a_stop_cover() -> None:
             (k for k, answer in enumerate(seen) if answer.p < 0.05), len(seen) - 1
         )
         n = plan.at[stop]
-        look = planned_look(seen[stop], plan, plan.looks(n), n, math.nan)
+        look = planned_look(seen[stop], plan, plan.looks(n), n, math.inf)
         assert look.unbiased is not None
         low, high = look.unbiased.interval
         covered.append(low <= 0.4 <= high)

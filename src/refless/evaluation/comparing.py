@@ -253,11 +253,17 @@ def _pair(
     if result.apart:
         return pair
     prospects = _outlook(pair, errors, field, fewest_rated, fewest)
-    return _with_outlook(pair, prospects, field, looks, fewest_rated)
+    population = _population(field, fewest_rated, fewest)
+    return _with_outlook(pair, prospects, field, looks, fewest_rated, population)
 
 
 def _with_outlook(
-    pair: Pair, prospects: Outlook, field: Field, looks: Looks | None, rated: int
+    pair: Pair,
+    prospects: Outlook,
+    field: Field,
+    looks: Looks | None,
+    rated: int,
+    population: float,
 ) -> Pair:
     """The pair with the outlook for more ratings in items, and with the look it came at."""
     progress = pair.progress
@@ -265,11 +271,10 @@ def _with_outlook(
     needed = prospects.needed
     if needed is not None:
         needed = math.ceil(needed * pair.items / units)
-    chance = prospects.chance
     look = None
     if field.plan is not None and looks is not None:
-        look = planned_look(pair.difference, field.plan, looks, rated, chance)
-    return replace(pair, needed=needed, chance=chance, look=look)
+        look = planned_look(pair.difference, field.plan, looks, rated, population)
+    return replace(pair, needed=needed, chance=prospects.chance, look=look)
 
 
 def _looks(field: Field, rated: int, items: int) -> Looks | None:

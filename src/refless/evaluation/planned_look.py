@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import ndtr
 
 from refless.stats.answers import Answer, Estimate
 from refless.stats.group_sequential import (
@@ -55,15 +56,41 @@ def at_planned_look(answer: Answer, looks: Looks) -> Answer:
     return replace(answer, wide=wide, repeated_p=looks.repeated_p(z))
 
 
+def chance_by_end(answer: Answer, looks: Looks, to_end: Looks) -> float:
+    """The chance that ratings up to the end of the plan show a difference.
+
+    The predictive power of Spiegelhalter, Freedman & Blackburn (1986) at the last look: the
+    difference lies around today's with the variance that is still to come. Ends before it are
+    not counted.
+
+    Args:
+        answer: the difference today; looks: those by now; to_end: these and those to come.
+
+    Returns:
+        A share in [0, 1]; NaN without a standard error.
+    """
+    if not answer.error > 0:
+        return math.nan
+    share = looks.information[-1] / to_end.information[-1]
+    if share >= 1:
+        return math.nan
+    boundary = to_end.last * math.sqrt(share)
+    size = abs(answer.centre / answer.error)
+    spread = math.sqrt(1 - share)
+    above = ndtr((size - boundary) / spread)
+    below = ndtr((-size - boundary) / spread)
+    return float(above + below)
+
+
 def planned_look(
-    answer: Answer, plan: LookPlan, looks: Looks, items: int, chance: float
+    answer: Answer, plan: LookPlan, looks: Looks, items: int, population: float
 ) -> PlannedLook:
     """The look that comes after so many rated items.
 
     Args:
         answer: the difference, for the last of these looks.
         plan: of looks; looks: the planned looks by now.
-        items: with ratings; chance: that ratings up to the end of the plan show a difference.
+        items: with ratings; population: items that the question is about, or infinity.
     """
     number = plan.number(items)
     ahead = plan.at[number:]
@@ -75,7 +102,7 @@ def planned_look(
         planned=plan.planned,
         upcoming=ahead[0] if ahead else None,
         spent=looks.spent[-1] / looks.alpha,
-        chance=chance,
+        chance=chance_by_end(answer, looks, plan.looks_to_the_end(items, population)),
         unbiased=_unbiased(answer, looks, items) if ended else None,
     )
 

@@ -100,14 +100,14 @@ def _which_look(look: PlannedLook) -> str:
 def _whether_to_end(pair: Pair, look: PlannedLook, margin: float) -> str:
     """The cost of ending the study at this look, or the reason why it has ended."""
     unrated = max(look.planned - look.items, 0)
-    saving = f"{counted(unrated, 'item')} need no rating"
+    saving = f": {counted(unrated, 'item')} need no rating" if unrated else ""
     if pair.shown:
-        return f"The difference is shown, so the study can end here: {saving}.{_unbiased(look)}"
+        return f"The difference is shown, so the study can end here{saving}.{_unbiased(look)}"
     if margin and ends_within(pair.difference, margin):
         small = (
             f"The difference is known to lie within ±{margin:g}, so it is small enough"
         )
-        return f"{small} and the study can end here: {saving}."
+        return f"{small} and the study can end here{saving}."
     if look.upcoming is None:
         return "This was the last look: no difference is shown."
     ahead = f"The next look is at {look.upcoming:,} items."
