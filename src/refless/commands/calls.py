@@ -52,17 +52,15 @@ class Call:
         """A message as its reader calls parameters: `--score-column`, or `score_column=`."""
         if on_command_line():
             return message
-        for parameter in sorted(self.parameters, key=_flag_length):
+        by_length = sorted(
+            self.parameters, key=lambda parameter: -len(parameter.longest)
+        )
+        for parameter in by_length:
             flags = () if parameter.about.argument else parameter.flags
             for flag in flags:
                 if flag in message:
                     message = _in_python(parameter, flag, message)
         return re.sub(r" \(in Python Columns\([^)]*\)\)", "", message)
-
-
-def _flag_length(parameter: Parameter) -> int:
-    """The key that sorts the longest flags first."""
-    return -len(parameter.longest)
 
 
 def _in_python(parameter: Parameter, flag: str, message: str) -> str:
