@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from refless.report.charts import Dot, Line, Mark, Series, chart, row_chart
-from refless.report.plot import PlotFrame, axis_over
+from refless.report.charts import Dot, Line, chart, row_chart
+from refless.report.plot import axis_over
 from refless.report.templates import escaped
 
 finite = st.floats(-1e6, 1e6)
@@ -81,27 +81,6 @@ def test_diagonal_is_where_both_axes_agree() -> None:
     assert "mark c2" in chart(
         axis_over([0, 1], "x"), axis_over([0, 9], "y"), "a", diagonal=True
     )
-
-
-def test_curves_leave_out_what_is_undefined() -> None:
-    """A line and a band through all else; nothing outside the frame."""
-    y = [0.1, 0.2, math.nan, 0.4, 0.5]
-    series = Series(
-        x=range(5), y=y, style="c0", low=[v - 0.9 for v in y], high=[v + 3 for v in y]
-    )
-    x_axis = axis_over(range(5), "x")
-    y_axis = axis_over([0, 1], "y")
-    marks = [Mark(value=2.0, style="c3")]
-    svg = parsed(chart(x_axis, y_axis, "a", series=[series], marks=marks))
-    (line,) = svg.iter("polyline")
-    bands = [*svg.iter("polygon")]
-    assert len(line.get("points", "").split()) == 4
-    assert len(bands) == 1
-    frame = PlotFrame(x=x_axis, y=y_axis)
-    for band in bands:
-        downs = [float(pair.split(",")[1]) for pair in band.get("points", "").split()]
-        assert min(downs) >= frame.down(1) - 0.1
-        assert max(downs) <= frame.down(0) + 0.1
 
 
 def test_rows_say_what_is_undefined() -> None:

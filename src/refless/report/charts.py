@@ -27,15 +27,14 @@ MOST_ROWS = 30  # of a chart; its table has all
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dot:
-    """A point; one with an undefined x is not drawn.
+    """A text as a point to hover and to focus; one with an undefined x is not drawn.
 
-    `text` is its place among the stored texts, which makes it one to hover and to focus.
+    `text` is its place among the stored texts.
     """
 
     x: float
     y: float
-    text: int | None = None
-    radius: float = 4.0
+    text: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,17 +44,6 @@ class Mark:
     value: float
     style: str
     interval: Interval = UNDEFINED
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
-    """A line through points that are defined; low and high are the ends of a band, or empty."""
-
-    x: Sequence[float]
-    y: Sequence[float]
-    style: str
-    low: Sequence[float] = ()
-    high: Sequence[float] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +62,6 @@ def chart(
     label: str,
     *,
     dots: Sequence[Dot] = (),
-    series: Sequence[Series] = (),
     lines: Sequence[Line] = (),
     marks: Sequence[Mark] = (),
     diagonal: bool = False,
@@ -84,8 +71,7 @@ def chart(
     Args:
         x, y: the axes; if y has names, its rows are `lines`.
         label: the words of a screen reader.
-        dots: points; those of texts can be hovered and focused.
-        series: lines through points.
+        dots: texts as points, which can be hovered and focused.
         lines: a point with an interval in each row.
         marks: values of x.
         diagonal: whether the line x = y is drawn.
@@ -94,8 +80,6 @@ def chart(
     low = max(x.low, y.low)
     high = min(x.high, y.high)
     points = [dot for dot in dots if not math.isnan(dot.x)]
-    curves = [(line, _band(line, frame), _line(line, frame)) for line in series]
-    linked = any(dot.text is not None for dot in dots)
     return rendered(
         "refless.report",
         "chart.svg",
@@ -103,8 +87,7 @@ def chart(
         top=TOP,
         label=label,
         points=points,
-        linked=linked,
-        series=curves,
+        linked=bool(dots),
         lines=[*zip(y.ticks, lines, strict=False)],
         marks=marks,
         diagonal=(low, high) if diagonal and low < high else None,
@@ -118,21 +101,6 @@ def _frame(x: Axis, y: Axis) -> PlotFrame:
     longest = max(map(len, y.names))
     start = 30 + round(8.4 * longest)
     return PlotFrame(x=x, y=y, start=start, height=TOP + ROW * len(y.names) + BOTTOM)
-
-
-def _line(line: Series, frame: PlotFrame) -> list[tuple[float, float]]:
-    """The places of the points that are defined."""
-    points = zip(line.x, line.y, strict=True)
-    return [(frame.across(x), frame.down(y)) for x, y in points if not math.isnan(y)]
-
-
-def _band(line: Series, frame: PlotFrame) -> list[tuple[float, float]]:
-    """The outline of the band, where both of its ends are defined."""
-    ends = zip(line.x, line.low, line.high, strict=False)
-    inside = [(x, low, high) for x, low, high in ends if not math.isnan(low + high)]
-    upper = [(frame.across(x), frame.down(high)) for x, _, high in inside]
-    lower = [(frame.across(x), frame.down(low)) for x, low, _ in reversed(inside)]
-    return upper + lower
 
 
 def row_chart(

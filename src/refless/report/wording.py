@@ -105,12 +105,12 @@ def numbers(values: Sequence[float], digits: int = 3) -> tuple[str, ...]:
 
 
 def with_intervals(
-    values: Sequence[float], intervals: Sequence[Sequence[float]], digits: int = 3
+    values: Sequence[float], intervals: Sequence[Sequence[float]]
 ) -> tuple[str, ...]:
     """A column of numbers with their intervals, all with as many decimals."""
     column = [*values, *chain.from_iterable(intervals)]
     pairs = zip(values, intervals, strict=True)
-    return tuple(with_interval(value, ends, digits, column) for value, ends in pairs)
+    return tuple(with_interval(value, ends, among=column) for value, ends in pairs)
 
 
 def fact(value: float, interval: Sequence[float], digits: int = 3) -> tuple[str, str]:

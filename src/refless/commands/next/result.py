@@ -164,22 +164,20 @@ class NextResult(Result):
         ]
 
     def _document(self, most: int, room: int) -> Document:
+        race = self.choice.race
         verdict = f"{self._selection()} {self._brings()}"
-        notes = (
-            *self._confidence(),
-            *self._settles(),
-            *self._shows(),
-            *self._about(),
-            self.design,
-        )
+        notes = [] if race is None else [confidence_said(race)]
+        notes += [*self._settles(), *self._shows(), *self._about(), self.design]
+        sections = [] if race is None else [race_section(race)]
+        sections += [*self._curve(), *self._to_rate(most, room)]
         count = f"{len(self.choice.rows):,}"
         every = f"of {len(self.outputs):,} outputs"
         return Document(
             title="What to have rated next",
             verdict=verdict.strip(),
-            notes=notes,
+            notes=tuple(notes),
             facts=(("To rate", count, every),),
-            sections=(*self._race(), *self._curve(), *self._to_rate(most, room)),
+            sections=tuple(sections),
         )
 
     @property
@@ -226,16 +224,6 @@ class NextResult(Result):
         return (
             f"{standing_said(race)} Rate {items} of each ({ratings}), drawn at random."
         )
-
-    def _confidence(self) -> tuple[str, ...]:
-        """The confidence that the best system is left, for a race."""
-        race = self.choice.race
-        return () if race is None else (confidence_said(race),)
-
-    def _race(self) -> tuple[Section, ...]:
-        """The systems in the race."""
-        race = self.choice.race
-        return () if race is None else (race_section(race),)
 
     def _brings(self) -> str:
         """The interval that the ratings should bring, in words."""

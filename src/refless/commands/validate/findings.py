@@ -1,7 +1,8 @@
 """Findings on confounders, judges, raters and time, a sentence each."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from refless.commands.validate.confounders import Confounders
 from refless.commands.validate.leaderboard import Leaderboard, MethodLine
@@ -33,6 +34,16 @@ OVER_TIME = (
 ERRORS = (
     "Beside the estimates ratings {} over time, by {} from the first to the last: raters, systems "
     "or texts have changed, and estimates of new texts may be as far off."
+)
+LEVELS = (
+    "Raters who rate higher or lower than the others on the same texts, in their units: {}, of "
+    "{} raters. Where not all rate the same texts, that is in the texts' means too."
+)
+DRIFTS = "Raters who change over time beside the others, from first to last: {}, of {} raters."
+FOLLOWING = (
+    "Raters who use less of the scale than the others to tell texts apart: {}, of {} raters. In "
+    "brackets: how much their ratings rise where the mean of a text rises by 1. Look at them "
+    "before you rely on the means."
 )
 LEVEL = 0.01  # of a test, as several are made
 NAMED = 3  # raters in a sentence
@@ -147,8 +158,8 @@ def drift_lines(result: Drift, scale: Scale | None) -> tuple[str, ...]:
     unit = 1.0 if scale is None else scale[1] - scale[0]
     lines = (
         _following(raters) if len(raters) >= FEWEST else "",
-        _levels(raters, unit),
-        _drifting(raters, unit),
+        _apart(raters, "level", unit, LEVELS),
+        _apart(raters, "drift", unit, DRIFTS),
         _trend(result.over_time, unit, OVER_TIME),
         _trend(result.errors, unit, ERRORS),
     )
@@ -158,50 +169,40 @@ def drift_lines(result: Drift, scale: Scale | None) -> tuple[str, ...]:
 def _following(raters: Sequence[RaterDrift]) -> str:
     """The raters who follow the others less, the surest first."""
     low = [rater for rater in raters if rater.follows_p < LEVEL]
-    return _line(
-        sorted(low, key=lambda rater: rater.follows_p),
-        lambda rater: "one number" if rater.same == 1 else number(rater.follows, 2),
-        "Raters who use less of the scale than the others to tell texts apart: {}, of "
-        f"{len(raters)} raters. In brackets: how much their ratings rise where the mean of a "
-        "text rises by 1. Look at them before you rely on the means.",
-    )
+    values = {}
+    for rater in sorted(low, key=lambda rater: rater.follows_p):
+        is_constant = rater.same == 1
+        values[rater.name] = "one number" if is_constant else number(rater.follows, 2)
+    return _line(values, len(raters), FOLLOWING)
 
 
-def _levels(raters: Sequence[RaterDrift], unit: float) -> str:
-    """The raters who rate higher or lower than the others, the farthest first."""
-    apart = [rater for rater in raters if rater.level_p < LEVEL]
-    return _line(
-        sorted(apart, key=lambda rater: -abs(rater.level)),
-        lambda rater: _signed(unit * rater.level),
-        "Raters who rate higher or lower than the others on the same texts, in their units: "
-        f"{{}}, of {len(raters)} raters. Where not all rate the same texts, that is in the "
-        "texts' means too.",
-    )
-
-
-def _drifting(raters: Sequence[RaterDrift], unit: float) -> str:
-    """The raters who change over time, the most first."""
-    drifts = [rater for rater in raters if rater.drift_p < LEVEL]
-    return _line(
-        sorted(drifts, key=lambda rater: -abs(rater.drift)),
-        lambda rater: _signed(unit * rater.drift),
-        "Raters who change over time beside the others, from first to last: {}, of "
-        f"{len(raters)} raters.",
-    )
-
-
-def _line(
-    raters: Sequence[RaterDrift], value: Callable[[RaterDrift], str], sentence: str
+def _apart(
+    raters: Sequence[RaterDrift],
+    measure: Literal["level", "drift"],
+    unit: float,
+    sentence: str,
 ) -> str:
+    """The raters whose level or drift is shown, the farthest first."""
+    values: dict[str, float] = {}
+    for rater in raters:
+        if getattr(rater, f"{measure}_p") < LEVEL:
+            values[rater.name] = getattr(rater, measure)
+    ranked = sorted(values, key=lambda name: -abs(values[name]))
+    cells = {name: _signed(unit * values[name]) for name in ranked}
+    return _line(cells, len(raters), sentence)
+
+
+def _line(values: Mapping[str, str], count: int, sentence: str) -> str:
     """The sentence with `w3 (0.02), w7 (0.11) and 4 more`; "" without raters."""
-    if not raters:
+    if not values:
         return ""
-    names = labels([rater.name for rater in raters], 20)
-    first = ", ".join(
-        f"{names[rater.name]} ({value(rater)})" for rater in raters[:NAMED]
-    )
-    more = f" and {len(raters) - NAMED} more" if len(raters) > NAMED else ""
-    return sentence.format(first + more)
+    names = labels([*values], 20)
+    cells = [f"{names[rater]} ({value})" for rater, value in values.items()]
+    first = ", ".join(cells[:NAMED])
+    unnamed = len(cells) - NAMED
+    if unnamed > 0:
+        first += f" and {unnamed} more"
+    return sentence.format(first, count)
 
 
 def _trend(trend: Trend | None, unit: float, sentence: str) -> str:
