@@ -61,12 +61,7 @@ def compared_ratings(
     )
     comparison = compared(field, errors, systems)
     scores = zip(field.outputs.score_names, field.outputs.scores.T, strict=True)
-    signature = _signature(inputs, learner).plus(
-        rated=selection,
-        **inputs.design.signs,
-        crossed=folds_for(inputs.pool),
-        seed=seed,
-    )
+    signature = _signature(inputs, learner, selection, seed)
     if named:
         signature = signature.plus(systems=tuple(systems))
     if these_items or looks != "one":
@@ -160,11 +155,19 @@ def pair_of(
     return compared(replace(field, these=these), errors, systems).pairs[0]
 
 
-def _signature(inputs: Inputs, estimator: Estimator) -> Signature:
+def _signature(
+    inputs: Inputs, estimator: Estimator, selection: Selection, seed: int
+) -> Signature:
     texts = inputs.outputs.texts
     columns = [column for column in (texts.systems, texts.items, texts.texts) if column]
     signed = estimator.signature(inputs.pool)
     if not inputs.has_texts:
         settings = [(key, value) for key, value in signed.settings if key in OF_RATINGS]
         signed = Signature("ratings", tuple(settings))
-    return signed.plus(outputs=digest_of(columns))
+    return signed.plus(
+        outputs=digest_of(columns),
+        rated=selection,
+        **inputs.design.signs,
+        crossed=folds_for(inputs.pool),
+        seed=seed,
+    )
