@@ -92,10 +92,10 @@ def json_of(path: Path) -> Any:  # noqa: ANN401 - whatever the file says
 
 def json_in(path: Path, kind: type[Any]) -> Any:  # noqa: ANN401 - whatever the file says
     """The content of a JSON file, a dict or a list as asked; it is empty if there is no file."""
-    said = json_of(path) if is_file(path) else kind()
-    if not isinstance(said, kind):
+    content = json_of(path) if is_file(path) else kind()
+    if not isinstance(content, kind):
         raise InputError(f"a JSON {kind.__name__} is needed here", path=str(path))
-    return said
+    return content
 
 
 def is_file(path: str | os.PathLike[str]) -> bool:

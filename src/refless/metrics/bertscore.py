@@ -86,13 +86,13 @@ def _rows(
     texts: Sequence[str], *, rated: Matched, encoder: Encoder, base: float
 ) -> Rows:
     outputs = Matched(encoder.embed(texts))
-    others = rated.texts(np.arange(len(rated.embedded.starts) - 1))
+    rated_texts = rated.texts(np.arange(len(rated.embedded.starts) - 1))
 
     def block(begin: int, end: int) -> FloatArray:
         out = np.empty((end - begin, len(rated.embedded.rows)))
         for i in range(begin, end):
             vectors, weights, _ = outputs.texts(outputs.embedded.rows[i : i + 1])
-            scores = (f_scores(vectors, weights, *others) - base) / (1 - base)
+            scores = (f_scores(vectors, weights, *rated_texts) - base) / (1 - base)
             out[i - begin] = np.clip(scores, 0.0, 1.0)[rated.embedded.rows]
         return out
 

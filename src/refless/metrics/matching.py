@@ -52,8 +52,8 @@ class Work:
         """Runs so many jobs on the threads, one round after the other."""
         done = 0
         with ThreadPoolExecutor(self.threads or cores()) as pool:
-            for some in rounds:
-                for job in as_completed([pool.submit(task) for task in some]):
+            for tasks in rounds:
+                for job in as_completed([pool.submit(task) for task in tasks]):
                     job.result()
                     done += 1
                     if self.progress is not None:

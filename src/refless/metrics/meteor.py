@@ -95,8 +95,8 @@ def meteor_statistics(
     Rows add up to the statistics of all texts together; `meteor_score` makes scores of them.
     """
     scores = _engine(jar()).ask(texts, references)
-    whole = (scores[:, 20] == 1) & (scores[:, 21:23] == scores[:, 0:2]).all(axis=1)
-    scores[whole, 20] = (
+    identical = (scores[:, 20] == 1) & (scores[:, 21:23] == scores[:, 0:2]).all(axis=1)
+    scores[identical, 20] = (
         0.0  # a text matched as a whole is not fragmented, alone or in a sum
     )
     return scores

@@ -71,9 +71,9 @@ class Metric(Protocol):
 
 def averaged(segments: FloatArray) -> Scores:
     """Scores whose corpus score is the mean of the segments that have one."""
-    known = ~np.isnan(segments)
+    defined = ~np.isnan(segments)
     statistics = np.stack(
-        [np.where(known, segments, 0.0), known.astype(np.float64)], axis=1
+        [np.where(defined, segments, 0.0), defined.astype(np.float64)], axis=1
     )
     corpus = float(
         mean_of_sums(np.sort(statistics, axis=0).sum(axis=0))

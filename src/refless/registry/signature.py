@@ -47,8 +47,8 @@ class Signature:
     def plus(self, **settings: object) -> Signature:
         """A copy with more settings at its end; a key that is there already is replaced."""
         fresh = {key: setting(value) for key, value in settings.items()}
-        kept = [(key, fresh.pop(key, value)) for key, value in self.settings]
-        return Signature(self.name, (*kept, *fresh.items()))
+        settled = [(key, fresh.pop(key, value)) for key, value in self.settings]
+        return Signature(self.name, (*settled, *fresh.items()))
 
     def get(self, key: str) -> str | None:
         """The value of a key, or None."""

@@ -197,7 +197,7 @@ def parse(text: str, registry: Mapping[str, type[Any]], what: str) -> Any:  # no
         raise UsageError(
             f"no {what} '{name}'{near}; there are {', '.join(registry) or 'none'}"
         )
-    known = parameters_in(registry[name])
+    parameters_by_name = parameters_in(registry[name])
     values: dict[str, Any] = {}
     for part in _parts(remainder, text) if colon else ():
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -205,14 +205,14 @@ def parse(text: str, registry: Mapping[str, type[Any]], what: str) -> Any:  # no
             raise UsageError(
                 f"'{part}' in {text} is not name=value; {listed(name, registry)}"
             )
-        if key not in known:
-            near = nearest(key, known)
+        if key not in parameters_by_name:
+            near = nearest(key, parameters_by_name)
             raise UsageError(
                 f"{name} has no parameter '{key}'{near}; {listed(name, registry)}"
             )
         if key in values:
             raise UsageError(f"{text} gives {key} twice")
-        values[key] = value_of(known[key], value, f"{name}: {key}")
+        values[key] = value_of(parameters_by_name[key], value, f"{name}: {key}")
     return registry[name](**values)
 
 
@@ -221,8 +221,8 @@ def nearest(name: str, names: Iterable[str]) -> str:
     folded = {
         entry.casefold().replace("_", "").replace("-", ""): entry for entry in names
     }
-    wanted = name.casefold().replace("_", "").replace("-", "")
-    near = difflib.get_close_matches(wanted, folded, n=1)
+    key = name.casefold().replace("_", "").replace("-", "")
+    near = difflib.get_close_matches(key, folded, n=1)
     return f" (did you mean '{folded[near[0]]}'?)" if near else ""
 
 

@@ -71,11 +71,11 @@ def _surface(text: str) -> tuple[float, ...]:
     capitals = sum(map(str.isupper, text))
     digits = sum(map(str.isdigit, text))
     sentences = _SENTENCE.findall(text)
-    most = max(counts.values(), default=0)
+    most_frequent = max(counts.values(), default=0)
     begins_large = text[:1].isupper()
     ends_in_stop = text.rstrip().endswith(".")
     words = (_share(letters, n), len(sentences), _share(len(counts), n))
-    repeated = (_repeated(first, 2), _repeated(first, 4), most)
+    repeated = (_repeated(first, 2), _repeated(first, 4), most_frequent)
     characters = (
         _share(n_tokens - n, n_tokens),
         _share(capitals, size),

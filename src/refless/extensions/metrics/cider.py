@@ -98,8 +98,10 @@ def _cosines(texts: Counted, documents: IntArray) -> FloatArray:
             starts - starts[0],
         )
         counts = csr_array(data, shape=size)
-        seen = np.bincount((members @ counts).indices, minlength=texts.size)
-        weighed = counts.multiply(np.log(n) - np.log(np.maximum(seen, 1))[None]).tocsr()
+        frequencies = np.bincount((members @ counts).indices, minlength=texts.size)
+        weighed = counts.multiply(
+            np.log(n) - np.log(np.maximum(frequencies, 1))[None]
+        ).tocsr()
         norms = np.sqrt(weighed.multiply(weighed).sum(axis=1))
         mine = weighed[output]
         theirs = weighed[texts.references]

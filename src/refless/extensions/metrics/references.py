@@ -66,19 +66,19 @@ def check_weights(outputs: Outputs) -> None:
 
 
 def _check_lists(
-    what: str, lists: Sequence[Sequence[object]], outputs: Outputs
+    kind: str, lists: Sequence[Sequence[object]], outputs: Outputs
 ) -> None:
     if len(lists) == len(outputs):
         return
     lengths = {None if isinstance(row, str) else len(row) for row in lists}
     if lengths <= {len(outputs)}:
         raise InputError(
-            f"the {what} come stream by stream: {len(lists)} lists of {len(outputs)} entries "
+            f"the {kind} come stream by stream: {len(lists)} lists of {len(outputs)} entries "
             f"for {len(outputs)} outputs",
-            remedy=f"give them item by item, one list for each output: list(zip(*{what}))",
+            remedy=f"give them item by item, one list for each output: list(zip(*{kind}))",
         )
     raise InputError(
-        f"there are {len(outputs)} outputs but {len(lists)} lists of {what}",
+        f"there are {len(outputs)} outputs but {len(lists)} lists of {kind}",
         remedy="give one list for each output, in the same order",
     )
 

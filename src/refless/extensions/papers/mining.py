@@ -161,8 +161,8 @@ class _Index:
 
     def scores(self, text: str) -> FloatArray:
         """[texts] similarity of each text to a query; 0 where no word is shared."""
-        known = () if self._empty else self._model.vocab_dict
-        tokens = [token for token in self._tokens(text) if token in known]
+        vocabulary = () if self._empty else self._model.vocab_dict
+        tokens = [token for token in self._tokens(text) if token in vocabulary]
         if not tokens:
             return np.zeros(self._n)
         return np.asarray(self._model.get_scores(tokens), dtype=np.float64)

@@ -68,17 +68,18 @@ def modelled(
     inside: IntArray = np.flatnonzero(folds)
     span = Range.of(material.ratings[inside])
     seeds = _seeds(how)
-    made = [
-        _made(material, inside, seed, errors=how.synthetic_errors) for seed in seeds
+    synthetic_data = [
+        _synthetic(material, inside, seed, errors=how.synthetic_errors)
+        for seed in seeds
     ]
     pairs = [material.pairs[i] for i in inside]
-    for synthetic_pairs, _ in made:
+    for synthetic_pairs, _ in synthetic_data:
         pairs += synthetic_pairs
     names = Dictionary.of(pairs)
     networks = []
     courses = []
     for i, seed in enumerate(seeds):
-        data = _data(material, inside, apart, made[i], names, span, seed)
+        data = _data(material, inside, apart, synthetic_data[i], names, span, seed)
         network, state = train(
             data, how.settings, device=device, tell=_teller(progress, how, data, i)
         )
@@ -114,7 +115,7 @@ def _data(
     material: Material,
     inside: IntArray,
     apart: IntArray,
-    made: tuple[list[SourceAndText], FloatArray],
+    synthetic_data: tuple[list[SourceAndText], FloatArray],
     names: Dictionary,
     span: Range,
     seed: int,
@@ -126,9 +127,11 @@ def _data(
 
     pairs = [material.pairs[i] for i in inside]
     ratings = material.ratings[inside]
-    more, lowered = made
+    synthetic_pairs, lowered = synthetic_data
     every = (
-        encoded([*pairs, *more], np.concatenate([ratings, lowered])) if more else None
+        encoded([*pairs, *synthetic_pairs], np.concatenate([ratings, lowered]))
+        if synthetic_pairs
+        else None
     )
     return TrainingData(
         seed=seed,
@@ -149,8 +152,8 @@ def _teller(
     """Tells epochs as a share of the most that all networks can go through."""
     if progress is None:
         return None
-    most = how.epochs + (how.synthetic_epochs if data.synthetic is not None else 0)
-    return lambda number: progress((place + number / most) / how.ensemble_size)
+    epochs = how.epochs + (how.synthetic_epochs if data.synthetic is not None else 0)
+    return lambda number: progress((place + number / epochs) / how.ensemble_size)
 
 
 def _seeds(how: TrainingPlan) -> list[int]:
@@ -159,7 +162,7 @@ def _seeds(how: TrainingPlan) -> list[int]:
     return [int(sequence.generate_state(1)[0]) for sequence in drawn]
 
 
-def _made(
+def _synthetic(
     material: Material, inside: IntArray, seed: int, *, errors: bool
 ) -> tuple[list[SourceAndText], FloatArray]:
     """Synthetic pairs with their ratings: errors in rated texts; references, and errors in them."""

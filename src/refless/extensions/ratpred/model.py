@@ -232,8 +232,8 @@ def _networks(
     from refless.extensions.ratpred.network import Network
 
     shapes = Network.shapes(names.sizes, settings, most=len(weights))
-    count, rest = divmod(len(weights), len(shapes))
-    require(rest == 0 and count > 0, "the weights are not those of whole networks")
+    count, remainder = divmod(len(weights), len(shapes))
+    require(remainder == 0 and count > 0, "the weights are not those of whole networks")
     networks = []
     for i in range(count):
         tables = {

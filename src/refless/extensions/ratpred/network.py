@@ -103,10 +103,10 @@ class Network(torch.nn.Module):
             raise ValueError("the network has more layers than there are weights")
         try:
             with torch.device("meta"):
-                made = cls(sizes, settings)
+                network = cls(sizes, settings)
         except (RuntimeError, TypeError, OverflowError) as fault:
             raise ValueError("the network has sizes that no tensor can have") from fault
-        return {name: value.shape for name, value in made.state_dict().items()}
+        return {name: value.shape for name, value in network.state_dict().items()}
 
     def forward(self, batch: Batch, drop: Drop) -> Tensor:
         """[b] standardised ratings."""
@@ -132,8 +132,8 @@ def dropping(share: float, generator: torch.Generator) -> Drop:
     """Drops a share of the numbers, and makes the others larger by as much."""
 
     def drop(vectors: Tensor) -> Tensor:
-        kept = torch.empty_like(vectors).bernoulli_(1 - share, generator=generator)
-        return vectors * kept.div_(1 - share)
+        mask = torch.empty_like(vectors).bernoulli_(1 - share, generator=generator)
+        return vectors * mask.div_(1 - share)
 
     return drop
 

@@ -60,20 +60,20 @@ class Reader:
         self, sources: Sequence[str], texts: Sequence[str]
     ) -> list[SourceAndText]:
         """The tokens of many, each different pair read once; () stands for no sources at all."""
-        known: dict[tuple[str, str], SourceAndText] = {}
-        found = []
+        by_texts: dict[tuple[str, str], SourceAndText] = {}
+        pairs = []
         for row, (source, text) in enumerate(
             zip(sources or [""] * len(texts), texts, strict=True)
         ):
-            if (source, text) not in known:
+            if (source, text) not in by_texts:
                 try:
-                    known[source, text] = self.pair(source, text)
+                    by_texts[source, text] = self.pair(source, text)
                 except InputError as error:
                     raise InputError(
                         f"source of text {row + 1}: {error.found}", remedy=error.remedy
                     ) from error
-            found.append(known[source, text])
-        return found
+            pairs.append(by_texts[source, text])
+        return pairs
 
 
 def reader_of(sources: Sequence[str], slots: AbstractSet[str] = SLOTS) -> Reader:

@@ -132,15 +132,15 @@ def synthetic(
 
     What happens to a pair depends on the seed and its place alone.
     """
-    made = []
+    worse = []
     rated = []
     for place, (pair, rating) in enumerate(zip(pairs, ratings, strict=True)):
         if not pair.text:
             continue
         rng = np.random.default_rng([seed, place])
         for count in range(1, ERRORS + 1):
-            made.append(
+            worse.append(
                 SourceAndText(pair.source, with_errors(pair.text, count, words, rng))
             )
             rated.append(lowered(rating, count, scale))
-    return made, rated
+    return worse, rated

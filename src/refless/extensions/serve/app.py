@@ -278,11 +278,11 @@ def _bound(where: Where) -> socket.socket:
     except OSError as fault:
         bound.close()
         why = fault.strerror or str(fault)
-        said = (
+        problem = (
             f"cannot listen on {where.host}, port {where.port} ({why}); name others with "
             f"{called('host')} "
         )
-        raise UsageError(f"{said}and {called('port')}") from fault
+        raise UsageError(f"{problem}and {called('port')}") from fault
     return bound
 
 

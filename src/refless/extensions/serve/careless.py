@@ -80,8 +80,8 @@ def _hasty(
     pace = _pace(answers)
     paces = [_pace(rows) for rows in peers if len(rows) >= FEWEST]
     hasty = pace < BLINK or (paces and pace < median(paces) / HASTE)
-    beside = f", the others {median(paces):.1f}" if paces else ""
-    return [f"needs {pace:.1f} seconds an item{beside}"] if hasty else []
+    usual = f", the others {median(paces):.1f}" if paces else ""
+    return [f"needs {pace:.1f} seconds an item{usual}"] if hasty else []
 
 
 def _pace(answers: Iterable[FirstAnswer]) -> float:
@@ -92,8 +92,8 @@ def _failing(
     answers: Sequence[FirstAnswer], gold: Mapping[int, float], reach: float
 ) -> list[str]:
     """Fewer gold items passed than careful raters would: binomial, one-sided."""
-    tried = [answer for answer in answers if answer.item in gold]
-    errors = [abs(answer.value - gold[answer.item]) for answer in tried]
+    judged = [answer for answer in answers if answer.item in gold]
+    errors = [abs(answer.value - gold[answer.item]) for answer in judged]
     passed = sum(error <= reach / 4 for error in errors)
     n = len(errors)
     chance = sum(_binomial(k, n) for k in range(passed + 1))  # of passing no more

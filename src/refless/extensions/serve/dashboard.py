@@ -244,8 +244,8 @@ def commands_of(
         scale = (
             ["--scale", *(f"{end:g}" for end in task.scale_of(name))] if rated else []
         )
-        asked = ["--dimension", name] if several else []
-        commands.append(shlex.join([*words, *scale, *options, *asked]))
+        choice = ["--dimension", name] if several else []
+        commands.append(shlex.join([*words, *scale, *options, *choice]))
     return commands
 
 

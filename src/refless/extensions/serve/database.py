@@ -210,12 +210,12 @@ def sole_file(path: Path) -> FileLock:
     except Timeout:
         raise _not_alone() from None
     os.close(private(path, os.O_CREAT | os.O_RDWR))
-    for there in (
+    for file in (
         path,
         *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm")),
     ):
-        if there.exists() and there.stat().st_mode & 0o077:  # such as a copy
-            there.chmod(PRIVATE)
+        if file.exists() and file.stat().st_mode & 0o077:  # such as a copy
+            file.chmod(PRIVATE)
     return lock
 
 

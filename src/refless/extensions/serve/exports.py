@@ -254,8 +254,8 @@ def _events(db: Connection) -> str:
     """Every event as it came, with what was shown."""
     annotator = raters.c.name.label("annotator")
     item = items.c.name.label("item")
-    shown = [assigned.c[name] for name in SHOWN]
-    query = sa.select(events, annotator, item, *shown)
+    columns = [assigned.c[name] for name in SHOWN]
+    query = sa.select(events, annotator, item, *columns)
     query = query.join(assigned, assigned.c.id == events.c.assigned)
     query = query.join(raters, raters.c.id == assigned.c.rater)
     query = query.join(items, items.c.id == assigned.c.item)

@@ -76,13 +76,13 @@ class Items:
         return tuple(self.names.index(name) for name in names if name in self.names)
 
 
-def settle(db: Connection, asked: Items, task: Task) -> str:
+def settle(db: Connection, round_items: Items, task: Task) -> str:
     """The secret of links; writes the items and how raters are asked, or checks them.
 
     Raises:
         UsageError: the database is about other outputs, or was made with other settings.
     """
-    rows = [asked.row(place) for place in range(len(asked))]
+    rows = [round_items.row(place) for place in range(len(round_items))]
     contents = [json.dumps(row) for row in rows]
     settled = {name: json.dumps(getattr(task, name)) for name in FIXED}
     settled["items"] = digest_of([range(len(rows)), contents])
@@ -92,8 +92,8 @@ def settle(db: Connection, asked: Items, task: Task) -> str:
         db.execute(insert(items), rows)
         for name, value in stored.items():
             _write(db, name, value)
-    _check_same(settled, stored)
-    places = asked.places(gold.id for gold in task.project.gold)
+    _check_settings(settled, stored)
+    places = round_items.places(gold.id for gold in task.project.gold)
     gold = sorted({place + 1 for place in places})
     chosen = {"adjudicate": task.project.adjudicate, "gold": gold}
     for name, choice in chosen.items():
@@ -108,7 +108,7 @@ def _write(db: Connection, name: str, value: str) -> None:
     db.execute(insert(settings), {"name": name, "value": value})
 
 
-def _check_same(settled: Mapping[str, str], stored: Mapping[str, str]) -> None:
+def _check_settings(settled: Mapping[str, str], stored: Mapping[str, str]) -> None:
     """Raises UsageError if a database was made for other outputs, or with other settings."""
     remedy = f"name another with {called('database')}, or give what it was made with"
     if settled["items"] != stored["items"]:

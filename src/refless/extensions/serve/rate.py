@@ -122,17 +122,17 @@ def rate(
         where=where,
     )
     named = dict(map(dimension_of, names_in(dimension)))
-    asked = Project()
+    page = Project()
     dimensions = tuple(named)
     if project is not None and project.endswith(".xml"):
-        fields_asked, scale, dimensions = page_in(project, dimensions)
-        asked = Project(**fields_asked)
+        words, scale, dimensions = page_in(project, dimensions)
+        page = Project(**words)
     elif project is not None:
-        asked = project_of(project)
+        page = project_of(project)
     scales = {name: own for name, own in named.items() if own is not None}
     task = Task(
         ask=ask, scale=scale, scales=scales, dimensions=dimensions or ("quality",), seed=seed,
-        per_item=per_item, overlap=overlap, repeat=repeat, audit=audit, project=asked,
+        per_item=per_item, overlap=overlap, repeat=repeat, audit=audit, project=page,
     )  # fmt: skip
     _check(task)
     check_served(host)

@@ -95,18 +95,18 @@ class Encoder:
             MissingExtraError: what the folder needs is not installed.
             UsageError: no such model here, no such layer, or another way of pooling.
         """
-        known = _SENTENCES.setdefault(tuple(self.sentence_settings().items()), {})
-        new = [text for text in dict.fromkeys(texts) if text not in known]
+        vectors_of = _SENTENCES.setdefault(tuple(self.sentence_settings().items()), {})
+        new = [text for text in dict.fromkeys(texts) if text not in vectors_of]
         size, vectors = self._vectors(new)
         for done, (i, vector) in enumerate(vectors, 1):
-            known[new[i]] = _unit(vector)
+            vectors_of[new[i]] = _unit(vector)
             if progress is not None:
                 progress(done / len(new))
         table = np.zeros((len(texts), size), dtype=np.float32)
         for i, text in enumerate(texts):
-            table[i] = known[text]
-        for text in [*known][: max(0, len(known) - REMEMBERED)]:
-            del known[text]
+            table[i] = vectors_of[text]
+        for text in [*vectors_of][: max(0, len(vectors_of) - REMEMBERED)]:
+            del vectors_of[text]
         return table
 
     def _vectors(
@@ -132,12 +132,12 @@ class Encoder:
             UsageError: the model asks for another way.
         """
         folder = folder_of(self.model)
-        said = json_in(folder / "1_Pooling" / "config.json", dict)
-        named = said.get("pooling_mode", [])  # as newer versions write it
+        settings = json_in(folder / "1_Pooling" / "config.json", dict)
+        named = settings.get("pooling_mode", [])  # as newer versions write it
         chosen = {*map(str, named if isinstance(named, list) else [named])}
         flags = {
             name
-            for name, value in said.items()
+            for name, value in settings.items()
             if name.startswith("pooling_mode_") and value
         }
         ways = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
@@ -147,25 +147,25 @@ class Encoder:
             module.get("type") if isinstance(module, dict) else module
             for module in modules
         ]
-        more = {str(kind).rpartition(".")[2] for kind in kinds} - MODULES
-        if len(chosen) < 2 and chosen <= {*ways.values()} and not more:
+        unknown = {str(kind).rpartition(".")[2] for kind in kinds} - MODULES
+        if len(chosen) < 2 and chosen <= {*ways.values()} and not unknown:
             return chosen.pop() if chosen else "mean"
-        what = ", ".join(sorted(chosen | more))
+        names = ", ".join(sorted(chosen | unknown))
         raise UsageError(
-            f"'{self.model}' makes sentences by {what}; only by mean or cls, as it is"
+            f"'{self.model}' makes sentences by {names}; only by mean or cls, as it is"
         )
 
     def resolved_layer(self) -> int:
         """The layer in force."""
-        most = int(loaded(str(folder_of(self.model)))[1].config.num_hidden_layers)
+        last = int(loaded(str(folder_of(self.model)))[1].config.num_hidden_layers)
         layer = (
-            LAYERS.get(model_name(self.model), most)
+            LAYERS.get(model_name(self.model), last)
             if self.layer is None
             else self.layer
         )
-        if not 0 <= layer <= most:
+        if not 0 <= layer <= last:
             raise UsageError(
-                f"layer {layer} of '{self.model}' does not exist; there are 0-{most}"
+                f"layer {layer} of '{self.model}' does not exist; there are 0-{last}"
             )
         return layer
 

@@ -85,7 +85,7 @@ def loaded(folder: str) -> tuple[Any, Any]:
     try:
         with _offline():
             tokenizer = AutoTokenizer.from_pretrained(folder, **safe)
-            network, told = AutoModel.from_pretrained(
+            network, loading = AutoModel.from_pretrained(
                 folder,
                 dtype=torch.float32,
                 use_safetensors=True,
@@ -93,7 +93,7 @@ def loaded(folder: str) -> tuple[Any, Any]:
                 **safe,
             )
             absent = [
-                key for key in told["missing_keys"] if not key.startswith("pooler.")
+                key for key in loading["missing_keys"] if not key.startswith("pooler.")
             ]
             sizes = network.config.hidden_size, network.config.num_hidden_layers
     except BaseException as broken:  # whatever a damaged folder leads to
@@ -136,9 +136,10 @@ def _check_no_code(folder: Path) -> None:
             )
 
 
-def _settings(said: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
+def _settings(settings: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
     """The names and values of a configuration, and of those within it."""
-    for key, value in said.items() if isinstance(said, dict) else enumerate(said):
+    pairs = settings.items() if isinstance(settings, dict) else enumerate(settings)
+    for key, value in pairs:
         yield str(key), value
         if isinstance(value, dict | list):
             yield from _settings(value)

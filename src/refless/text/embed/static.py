@@ -94,7 +94,7 @@ def static_files(folder: Path) -> tuple[Path, Path] | None:
     return None
 
 
-def _only(folder: Path, paths: Sequence[Path], what: str) -> Path:
+def _only(folder: Path, paths: Sequence[Path], kind: str) -> Path:
     if not paths:
         raise UsageError(
             f"'{folder}' has a table of vectors and no tokenizer.json; {AGAIN}"
@@ -102,7 +102,7 @@ def _only(folder: Path, paths: Sequence[Path], what: str) -> Path:
     if len(paths) > 1:
         names = ", ".join(path.name for path in paths)
         raise UsageError(
-            f"'{folder}' holds more than one {what} ({names}); keep one of them there"
+            f"'{folder}' holds more than one {kind} ({names}); keep one of them there"
         )
     return paths[0]
 
@@ -152,10 +152,10 @@ def _arrays(folder: str, tensors: Any) -> tuple[VectorArray, IntArray, FloatArra
     names = set(tensors.keys())
     present = [name for name in TABLES if name in names]
     if not present or names - {*present, "mapping", "weights"}:
-        held = ", ".join(sorted(names))[:200] or "nothing"
-        what = "a tensor 'embeddings' or 'embedding.weight'"
+        contents = ", ".join(sorted(names))[:200] or "nothing"
+        needed = "a tensor 'embeddings' or 'embedding.weight'"
         raise UsageError(
-            f"'{folder}' holds no static embeddings: {what} is needed, found {held}"
+            f"'{folder}' holds no static embeddings: {needed} is needed, found {contents}"
         )
     vectors = _numbers(folder, tensors, present[0], 2).astype(np.float32)
     rows = len(vectors)
@@ -197,9 +197,9 @@ def _numbers(folder: str, tensors: Any, name: str, axes: int) -> Any:  # noqa: A
     return array
 
 
-def _unknown(said: dict[str, Any], tokenizer: Any) -> int | None:  # noqa: ANN401
+def _unknown(tokenizer_json: dict[str, Any], tokenizer: Any) -> int | None:  # noqa: ANN401
     """The unknown token of what `tokenizer.json` says; UsageError where tokens are drawn."""
-    model = said["model"]
+    model = tokenizer_json["model"]
     if model.get("dropout"):
         raise UsageError(
             "its tokenizer drops merges at random (dropout); set that to null"
@@ -211,8 +211,8 @@ def _unknown(said: dict[str, Any], tokenizer: Any) -> int | None:  # noqa: ANN40
 
 def _checked(table: StaticTable, tokens: int) -> StaticTable:
     """The table, where it has a row and a weight for every token."""
-    known = min(len(table.mapping), len(table.weights))
-    if not 0 < tokens <= known:
-        message = f"{tokens} tokens and {known} vectors"
+    rows = min(len(table.mapping), len(table.weights))
+    if not 0 < tokens <= rows:
+        message = f"{tokens} tokens and {rows} vectors"
         raise UsageError(f"'{table.folder}' has {message}, which do not match; {AGAIN}")
     return table

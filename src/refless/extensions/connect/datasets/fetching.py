@@ -96,7 +96,7 @@ def downloaded(url: str, source: PublishedFile) -> Path:
         remedy = f"check the network and try again, or name a copy: {copy}"
         raise InputError(_why(fault), path=url, remedy=remedy) from fault
     except ValueError as fault:  # pooch's word for another digest
-        raise _other(url) from fault
+        raise _unpublished(url) from fault
     return Path(path)
 
 
@@ -140,16 +140,16 @@ def copied(folder: Path, source: PublishedFile) -> bytes:
         if not source.sha256 or hashlib.sha256(content).hexdigest() == source.sha256:
             return content
     if copies:
-        raise _other(str(copies[0]))
+        raise _unpublished(str(copies[0]))
     problem = f"no file {path} and no {path.name}"
     raise InputError(
         problem, path=str(folder), remedy=f"copy it there: {RAW}/{source.place}"
     )
 
 
-def _other(place: str) -> InputError:
-    found = "these are not the bytes that were published"
-    return InputError(found, path=place, remedy=_another_mirror())
+def _unpublished(place: str) -> InputError:
+    problem = "these are not the bytes that were published"
+    return InputError(problem, path=place, remedy=_another_mirror())
 
 
 def _another_mirror() -> str:

@@ -54,15 +54,15 @@ def tasks(about: ReaderRequest) -> Reader:
 
     def read(task: Row) -> Entry | None:
         data = fields_of(task.get("data"))
-        left = about.notes.left_out
-        left["drafts"] += len(items(task.get("drafts")))
+        left_out = about.notes.left_out
+        left_out["drafts"] += len(items(task.get("drafts")))
         ratings = []
         for entry in items(task.get("annotations", task.get("completions"))):
             if at(entry, "was_cancelled") or at(entry, "skipped"):
-                left["cancelled annotations"] += 1
+                left_out["cancelled annotations"] += 1
                 continue
             usable = _ratings(items(at(entry, "result")), controls, words=words)
-            left["annotations without a rating"] += not usable
+            left_out["annotations without a rating"] += not usable
             person = at(entry, "completed_by")
             name = name_in(person) or at(person, "email") or name_in(at(person, "id"))
             who = {"annotator": name, "timestamp": at(entry, "created_at")}

@@ -26,7 +26,7 @@ from refless.data.tables.reading import Row
 def read_samples(about: ReaderRequest) -> Reader:
     """Reads a document's output; the task and the model are known by the names of the file."""
     path = PurePath(about.path)
-    left = about.notes.left_out
+    left_out = about.notes.left_out
     model = path.parent.name or None
     task = path.name.removeprefix("samples_").rpartition("_")[0]
     chosen: list[object] = []
@@ -36,11 +36,11 @@ def read_samples(about: ReaderRequest) -> Reader:
         if not chosen:
             chosen.append(way)
         if way != chosen[0]:
-            left[f"outputs of the filter '{way}', not '{chosen[0]}'"] += 1
+            left_out[f"outputs of the filter '{way}', not '{chosen[0]}'"] += 1
             return None
         text = at(row, "filtered_resps", 0)
         if not isinstance(text, str):
-            left["documents without a generated text"] += 1
+            left_out["documents without a generated text"] += 1
             return None
         number = name_in(row.get("doc_id"))
         target = row.get("target")

@@ -109,8 +109,8 @@ def _langfuse_value(entry: Mapping[str, object]) -> object:
                 "export stringValue, too; value is the place of a category in a list"
             )
             raise InputError("a CATEGORICAL score without its label", remedy=remedy)
-    is_said = isinstance(value, float | int | str) and value != ""
-    cell = value if is_said else label  # cells of CSV are text
+    is_filled = isinstance(value, float | int | str) and value != ""
+    cell = value if is_filled else label  # cells of CSV are text
     return float(cell) if isinstance(cell, bool) else cell
 
 
@@ -144,19 +144,24 @@ def is_langfuse_trace(first: Mapping[str, object]) -> bool:
 
 def langfuse_trace(row: Row, left: Counter[str]) -> Entry | None:
     """Reads a trace or an observation of Langfuse; None, which is counted, without an output."""
-    given = unpacked(row.get("input"))
-    got = unpacked(row.get("output"))
+    inputs = unpacked(row.get("input"))
+    answer = unpacked(row.get("output"))
     scores = [
         name for name, cell in row.items() if name != "tags" and _is_numbers(cell)
     ]
     left["scores without an author, in traces; export the scores"] += len(scores)
-    text = said_in(got)
+    text = said_in(answer)
     if text is None:
         left["traces without an output"] += 1
         return None
     unread = {*scores, "input", "output"}
     record = {name: cell for name, cell in row.items() if name not in unread}
-    texts = {"text": text, "source": said_in(given), "inputs": given, "outputs": got}
+    texts = {
+        "text": text,
+        "source": said_in(inputs),
+        "inputs": inputs,
+        "outputs": answer,
+    }
     return Entry(record | texts, [])
 
 

@@ -62,12 +62,12 @@ class Judged:
     def details(self) -> dict[str, Any]:
         """The details beside the number; undefined numbers are None."""
         low, high = (None if math.isnan(end) else end for end in (self.low, self.high))
-        own = {
+        details = {
             "reason": self.reason,
             "support": self.support,
             "signature": self.signature,
         }
-        return {"low": low, "high": high, **own}
+        return {"low": low, "high": high, **details}
 
 
 def judged(model: Folder, text: str, source: str | None = None) -> Judged:
@@ -115,8 +115,8 @@ def text_in(fields: object, name: str | None) -> str | None:
         values = [*fields.values()]
         return values[0] if len(values) == 1 and isinstance(values[0], str) else None
     if not isinstance(fields.get(name), str):
-        there = ", ".join(map(str, fields)) or "none"
-        raise UsageError(f"no text in a field '{name}'; there are {there}")
+        names = ", ".join(map(str, fields)) or "none"
+        raise UsageError(f"no text in a field '{name}'; there are {names}")
     result: str = fields[name]
     return result
 

@@ -40,5 +40,5 @@ def refless_scorer(
             metadata=details,
         )
 
-    made: Callable[..., Any] = estimated
-    return made
+    estimating: Callable[..., Any] = estimated
+    return estimating

@@ -171,25 +171,25 @@ def _over_parts(
     """
 
     def wrong(rows: BoolArray) -> FloatArray:
-        some = np.ascontiguousarray(columns[:, rows])
+        chosen = np.ascontiguousarray(columns[:, rows])
         label = human[rows]
-        both, quality = (_errors(one, label, k, share) for one in (some, some[:1]))
+        both, quality = (_errors(one, label, k, share) for one in (chosen, chosen[:1]))
         return np.stack([both, quality, both - quality])
 
-    whole = wrong(np.ones(len(human), dtype=np.bool_))
-    found = [[_balanced(whole, human)] * 2]
+    errors = wrong(np.ones(len(human), dtype=np.bool_))
+    values = [[_balanced(errors, human)] * 2]
     for one in range(int(part.max()) + 1):
-        kept = part != one
-        found.append(
-            [_balanced(each, human[kept]) for each in (whole[:, kept], wrong(kept))]
-        )
-    counts = [(whole[:, side] != 0).sum(axis=1) for side in (human, ~human)]
+        inside = part != one
+        judged = _balanced(errors[:, inside], human[inside])
+        judging = _balanced(wrong(inside), human[inside])
+        values.append([judged, judging])
+    counts = [(errors[:, side] != 0).sum(axis=1) for side in (human, ~human)]
     sizes = [int(side.sum()) for side in (human, ~human)]
     shares = [
         (count + 2) / (size + 4) for count, size in zip(counts, sizes, strict=True)
     ]
     least = sum(one * (1 - one) / size for one, size in zip(shares, sizes, strict=True))
-    return np.moveaxis(np.array(found), (0, 1, 2), (2, 1, 0)), np.sqrt(least)
+    return np.moveaxis(np.array(values), (0, 1, 2), (2, 1, 0)), np.sqrt(least)
 
 
 def _balanced(wrong: FloatArray, human: BoolArray) -> FloatArray:

@@ -28,9 +28,9 @@ def by_order(features: Features, size: int) -> list[Matrix]:
     matrices = []
     for starts in features.starts:
         ids = features.ids[starts[0] : starts[-1]]
-        ones = np.ones(len(ids), dtype=np.int64)
+        values = np.ones(len(ids), dtype=np.int64)
         matrices.append(
-            csr_array((ones, ids, starts - starts[0]), (len(starts) - 1, size))
+            csr_array((values, ids, starts - starts[0]), (len(starts) - 1, size))
         )
     return matrices
 
@@ -53,8 +53,8 @@ class ConstantBLEU:
         shape = Shape(tokenize=tokens, low=1, high=metric.order, clip=True)
         self.vocabulary, features = learn(texts, shape)
         present: Matrix = sum(by_order(features, self.vocabulary.features))
-        ones = np.ones(len(of), dtype=np.int64)
-        items = csr_array((ones, of, self.first), (len(references), len(texts)))
+        values = np.ones(len(of), dtype=np.int64)
+        items = csr_array((values, of, self.first), (len(references), len(texts)))
         self.frequencies = (
             (items @ present).sign().sum(axis=0)
         )  # [features] items that have it
@@ -78,8 +78,8 @@ class ConstantBLEU:
         """[texts] corpus BLEU of each as the output for every item; texts as `read` gave them."""
         features = look_up(texts, self.vocabulary)
         matches = [
-            known @ self.frequencies
-            for known in by_order(features, len(self.frequencies))
+            present @ self.frequencies
+            for present in by_order(features, len(self.frequencies))
         ]
         lengths = features.lengths
         n = len(self.first) - 1

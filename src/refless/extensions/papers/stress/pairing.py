@@ -46,14 +46,17 @@ def rounds(*scores: Scores) -> Rounds:
 
 
 def rows_of(
-    first: tuple[Row, Rounds], rest: Sequence[tuple[Row, Rounds]], plan: StressPlan
+    first: tuple[Row, Rounds], changed: Sequence[tuple[Row, Rounds]], plan: StressPlan
 ) -> tuple[Row, ...]:
     """Rows filled in: scores, intervals, changes from the first on items that both could score.
 
     Items are drawn with replacement, the same for all rows. The order of items must be canonical.
     """
     row, base = first
-    return (_filled(row, base, plan), *(_changed(*pair, base, plan) for pair in rest))
+    return (
+        _filled(row, base, plan),
+        *(_changed(*pair, base, plan) for pair in changed),
+    )
 
 
 def _filled(row: Row, scores: Rounds, plan: StressPlan) -> Row:
@@ -81,8 +84,8 @@ def _changed(row: Row, scores: Rounds, base: Rounds, plan: StressPlan) -> Row:
     both = scores.defined & base.defined
     change = float(scores.corpora.mean() - base.corpora.mean())
     if not both.all():
-        ones = both.astype(np.float64)[None, :]
-        change = float(scores.resampled(ones)[0] - base.resampled(ones)[0])
+        weights = both.astype(np.float64)[None, :]
+        change = float(scores.resampled(weights)[0] - base.resampled(weights)[0])
     shared = (weights * both for weights in _weights(len(both), plan))
     interval = _interval(scores.resampled(w) - base.resampled(w) for w in shared)
     return replace(_filled(row, scores, plan), change=change, change_interval=interval)

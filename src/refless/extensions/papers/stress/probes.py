@@ -83,11 +83,11 @@ def frequent_probe(
     changed = {word: w.replaced(outputs.texts, {word: UNKNOWN}) for word in chosen}
     largest = max(chosen, key=lambda word: counts[word])
     random = w.control(outputs.texts, changed[largest].share, UNKNOWN, stop, plan.seed)
-    rest = [
+    replaced = [
         _after(metric, outputs, f"'{word}'", texts) for word, texts in changed.items()
     ]
-    rest.append(_after(metric, outputs, "random content words", random))
-    rows = rows_of((Row(label=label), rounds(metric.score(outputs))), rest, plan)
+    replaced.append(_after(metric, outputs, "random content words", random))
+    rows = rows_of((Row(label=label), rounds(metric.score(outputs))), replaced, plan)
     word_row = rows[1 + list(changed).index(largest)]
     verdict, fooled = _frequent_verdict(rows[0], word_row, rows[-1], largest in stop)
     return Probe(
@@ -110,13 +110,13 @@ def _frequent_verdict(
     base: Row, word: Row, random: Row, function: bool
 ) -> tuple[str, bool | None]:
     lost = relative(word, base)
-    other = relative(random, base)
-    if lost != lost or other != other:
+    control = relative(random, base)
+    if lost != lost or control != control:
         return "Undefined: nothing could be compared.", None
     verdict = (
         f"Replacing every {word.label} {_costs(lost)}, replacing "
         f"{'as many' if random.share >= 0.999 * word.share else 'all'} content words "
-        f"{_costs(other)}"
+        f"{_costs(control)}"
     )
     if not function:
         return f"{verdict}.", None

@@ -181,12 +181,12 @@ def _single(label: str, estimator: Estimator, text: str, base: Row) -> Row:
 def _verdict(
     honest: FloatArray, base: Row, attacked: Row, sampled: Row
 ) -> tuple[str, bool | None]:
-    known = honest[~np.isnan(honest)]
-    if not len(known):
+    estimates = honest[~np.isnan(honest)]
+    if not len(estimates):
         return "No honest output has an estimate: nothing to compare with.", None
     if attacked.score != attacked.score:
         return "The estimator abstains from what the attacker could build.", False
-    beaten = float((known < attacked.score).mean())
+    beaten = float((estimates < attacked.score).mean())
     stuffed, mean, rest = numbers([attacked.score, base.score, sampled.score])
     rest = "none" if sampled.score != sampled.score else rest
     verdict = (
@@ -195,7 +195,10 @@ def _verdict(
     )
     if beaten < 0.9:
         return f"{verdict}: it is not fooled.", False
-    if sampled.score == sampled.score and float((known < sampled.score).mean()) >= 0.9:
+    if (
+        sampled.score == sampled.score
+        and float((estimates < sampled.score).mean()) >= 0.9
+    ):
         return f"{verdict}: it is fooled, and sub-sampling does not help.", True
     return (
         f"{verdict}: it is fooled by who knows all ratings, and less without them.",
