@@ -14,8 +14,8 @@ from refless.estimators.gp.data import Data, Parameters, read
 from refless.estimators.gp.features import KernelInputs
 from refless.estimators.gp.likelihood import (
     FEWEST_GROUPS,
+    LARGEST_WEIGHT,
     LEAST_NUGGET,
-    LARGEST,
     Amplitudes,
 )
 from refless.estimators.gp.model import Posterior, conditioned
@@ -161,7 +161,7 @@ def restored(
     shape = (len(weight_ways(data, labels)), len(data.kernels) + 1)
     numbers = array_of(arrays, "amplitudes", shape)
     require(
-        bool(((numbers >= 0) & (numbers <= LARGEST)).all()),
+        bool(((numbers >= 0) & (numbers <= LARGEST_WEIGHT)).all()),
         "an amplitude is out of range",
     )
     require(bool((numbers[:, -1] >= LEAST_NUGGET).all()), "the nugget is too small")
