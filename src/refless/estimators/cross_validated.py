@@ -9,9 +9,8 @@ import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
 
-Within = Callable[
-    [IntArray], Callable[[IntArray], FloatArray]
-]  # rows -> groups -> estimates
+# rows -> groups -> estimates
+Within = Callable[[IntArray], Callable[[IntArray], FloatArray]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

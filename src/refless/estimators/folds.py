@@ -38,9 +38,8 @@ def folds_in(
     members = members_of(groups, copies_of(pool))
     place = {inside: i for i, inside in enumerate(sorted(set(members.values())))}
     fold = _drawn_folds(len(place), folds, seed)
-    return np.array(
-        [fold[place[members[group]]] for group in groups.tolist()], dtype=np.int64
-    )
+    of_rows = [fold[place[members[group]]] for group in groups.tolist()]
+    return np.array(of_rows, dtype=np.int64)
 
 
 def folds_of(groups: IntArray, folds: int) -> IntArray:

@@ -90,14 +90,15 @@ class Neighborhood:
     ) -> tuple[Reason, ...]:
         """[n] why there is no estimate out of so many neighbours among so many rated texts."""
         lengths = self.prepared.lengths(outputs.texts)
-        rules: tuple[tuple[Reason, BoolArray], ...] = (
-            ("bad-row", bad_rows(outputs)),
-            ("empty", lengths == 0),
-            ("too-short", lengths < self.prepared.least),
-            ("too-few", support < max(1, rule.least)),
-            ("too-many", ~rule.admits(support, sizes)),
+        return reasons_of(
+            [
+                ("bad-row", bad_rows(outputs)),
+                ("empty", lengths == 0),
+                ("too-short", lengths < self.prepared.least),
+                ("too-few", support < max(1, rule.least)),
+                ("too-many", ~rule.admits(support, sizes)),
+            ]
         )
-        return reasons_of(rules)
 
     def neighbors(
         self, text: str, row: FloatArray, rule: Rule, most: int | None

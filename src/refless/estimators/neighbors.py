@@ -38,9 +38,8 @@ from refless.registry.spec import About, check
 from refless.registry.version import __version__
 from refless.stats.intervals import conformal_radius
 
-CALIBRATION_TEXTS = (
-    2_000  # held-out residuals for intervals come from at most so many texts
-)
+# held-out residuals for intervals come from at most so many texts
+CALIBRATION_TEXTS = 2_000
 DENSE_TEXTS = 5_000  # up to here all similarities are held at once: 200 MB
 
 

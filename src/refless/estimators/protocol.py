@@ -61,13 +61,11 @@ class Estimator(ABC):
     """
 
     progress: Progress | None = None
-    _later: ClassVar[frozenset[str]] = (
-        frozenset()
-    )  # parameters that are heeded after fit
+    # parameters that are heeded after fit
+    _later: ClassVar[frozenset[str]] = frozenset()
     _fitted: _Fitted | None = None
-    _together: Mapping[str, str] = MappingProxyType(
-        {}
-    )  # label of each rated text by its id
+    # label of each rated text by its id
+    _together: Mapping[str, str] = MappingProxyType({})
     name: ClassVar[str] = ""  # in signatures
 
     def __post_init__(self) -> None:
@@ -212,9 +210,8 @@ class Estimator(ABC):
             pool: the rated texts; groups: [n] what is held out together.
             blocks: [n] folds of whole groups, by number from 0.
         """
-        estimates = self.held_out(
-            pool, blocks
-        )  # by refitting: those of a block from one model
+        # by refitting: those of a block from one model
+        estimates = self.held_out(pool, blocks)
         return estimates, CrossValidated(np.stack([estimates.values] * 2))
 
     @abstractmethod
@@ -281,12 +278,10 @@ class Estimator(ABC):
         """A copy that has learned from its rated texts without this one; itself if it has none."""
         if name is None or name not in self.rated.ids:
             return self
-        rated = self.rated.take(
-            np.array([i for i, id_ in enumerate(self.rated.ids) if id_ != name])
-        )
-        return self.clone().fit(
-            rated, groups=self._labels(rated) if self._together else ()
-        )
+        rows = [i for i, id_ in enumerate(self.rated.ids) if id_ != name]
+        rated = self.rated.take(np.array(rows))
+        labels = self._labels(rated) if self._together else ()
+        return self.clone().fit(rated, groups=labels)
 
     def score(
         self,
@@ -329,9 +324,9 @@ class Estimator(ABC):
     def _progress_between(self, begin: float, end: float = 1.0) -> Progress | None:
         """Progress of a part of the work, from one share of the whole to another."""
         show = self.progress
-        return (
-            None if show is None else lambda share: show(begin + (end - begin) * share)
-        )
+        if show is None:
+            return None
+        return lambda share: show(begin + (end - begin) * share)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor's arguments and their values; `kernel__orders` is the kernel's own."""

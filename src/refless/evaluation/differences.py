@@ -59,9 +59,9 @@ def difference(
     if math.isnan(value) or len(np.unique(rows if groups is None else groups)) < 2:
         ends = UNDEFINED
     else:
-        ours, theirs = (
-            MEASURES[measure].weighted(human, column) for column in (first, second)
-        )
+        weighted = MEASURES[measure].weighted
+        ours = weighted(human, first)
+        theirs = weighted(human, second)
         rng = np.random.default_rng(seed)
         drawn = weights_of(len(human), resamples=resamples, rng=rng, clusters=groups)
         ends = percentile_interval(np.concatenate([ours(w) - theirs(w) for w in drawn]))

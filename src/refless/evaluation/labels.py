@@ -18,9 +18,8 @@ OTHER_UNITS = "the judge's scores are not in the units of the ratings"
 ALARM = 0.05
 
 Numbers = Callable[[FloatArray, FloatArray], FloatArray]  # human [k], judge [k] -> [k]
-Measure = Callable[
-    [FloatArray], FloatArray
-]  # shares [..., 4] of the table of verdicts -> [...]
+# shares [..., 4] of the table of verdicts -> [...]
+Measure = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -146,9 +145,8 @@ class Labels:
     @property
     def same_units(self) -> bool:
         """Whether scores could be ratings."""
-        return are_ratings(
-            self.human, np.concatenate([self.judge, self.unlabelled]), self.scale
-        )
+        scores = np.concatenate([self.judge, self.unlabelled])
+        return are_ratings(self.human, scores, self.scale)
 
 
 def passed(column: FloatArray, bar: float) -> FloatArray:
@@ -215,9 +213,8 @@ def mean_number(labels: Labels, of: Numbers, scale: Interval | None) -> Estimate
     values = of(labels.human, labels.judge)
     raters = labels.raters
     single = None if raters is None else of(raters.rating, labels.judge[raters.text])
-    return Estimate.of(
-        mean_answer(values, labels.unit, scale, raters, single), len(labels)
-    )
+    answer = mean_answer(values, labels.unit, scale, raters, single)
+    return Estimate.of(answer, len(labels))
 
 
 def mean_answer(

@@ -24,12 +24,10 @@ from refless.stats.permutation import exchange_p
 from refless.stats.samples import FEWEST_RATERS
 
 Answered = Literal["yes", "no", "correct", "unknown"]
-AGREES = (
-    0.6  # kappa (or Spearman) from which single outputs may be filtered: "substantial"
-)
-IN_ORDER = (
-    0.8  # share of pairs of systems in people's order from which systems may be ranked
-)
+# kappa (or Spearman) from which single outputs may be filtered: "substantial"
+AGREES = 0.6
+# share of pairs of systems in people's order from which systems may be ranked
+IN_ORDER = 0.8
 SMALL = 0.05  # share of the scale by which a mean may be off
 FEWEST = 10  # labels, to say anything
 MOST_FORECAST = 100  # times the labels that there are; beyond this no number is told

@@ -106,9 +106,8 @@ class Answer:
         if not self.error > 0:
             return self
         low, high = always_interval(0.0, self.error, n, self.freedom, reach=reach)
-        return replace(
-            self, wide=(high - low) / 2 / (student(self.freedom) * self.error)
-        )
+        half = student(self.freedom) * self.error
+        return replace(self, wide=(high - low) / 2 / half)
 
 
 UNKNOWN = Answer(value=math.nan, untold="nothing is rated")

@@ -15,9 +15,8 @@ PRIOR_GROUPS = 2  # docs/estimating.md tells how these two were chosen
 PRIOR_SPREAD = 0.4
 LEAST_WITHIN = 1e-12  # share of the variance that lies within groups, at least
 FEWEST_CLUSTERS = 2
-MOST_FREEDOM = (
-    4  # one of a dozen systems is often far off the others, as no normal one would be
-)
+# one of a dozen systems is often far off the others, as no normal one would be
+MOST_FREEDOM = 4
 
 
 def intraclass(values: FloatArray, labels: Sequence[str]) -> float:

@@ -20,9 +20,8 @@ loops = Loops("concordance")
 
 NAN = float("nan")
 BITS = 40  # about twelve digits that tell two values apart
-CLEAR = 2.0 ** (
-    2 - BITS
-)  # a difference, relative to the largest value, that no rounding makes
+# a difference, relative to the largest value, that no rounding makes
+CLEAR = 2.0 ** (2 - BITS)
 
 
 def settled(column: FloatArray) -> FloatArray:
@@ -35,13 +34,12 @@ def settled(column: FloatArray) -> FloatArray:
     low = (len(column) - 1) // 2
     high = len(column) // 2
     # numpy's median of finite values, in an eighth of its time for short columns
-    median = (
-        np.partition(sizes, (low, high))[low : high + 1].mean() if len(sizes) else 0.0
-    )
+    median = 0.0
+    if len(sizes):
+        median = np.partition(sizes, (low, high))[low : high + 1].mean()
     _, exponents = np.frexp(np.maximum(sizes, median))
-    return np.asarray(
-        np.ldexp(np.rint(np.ldexp(column, BITS - exponents)), exponents - BITS)
-    )
+    whole_numbers = np.rint(np.ldexp(column, BITS - exponents))
+    return np.asarray(np.ldexp(whole_numbers, exponents - BITS))
 
 
 def is_constant(column: FloatArray) -> bool:
@@ -105,11 +103,10 @@ def wins_of(above: BoolArray, predicted: FloatArray) -> tuple[float, int]:
 
 def ranks(column: FloatArray) -> FloatArray:
     """[n] ranks from 1; tied values share the mean of their ranks."""
-    _, inverse, counts = np.unique(
-        settled(column), return_inverse=True, return_counts=True
-    )
+    codes = codes_of(settled(column))
+    counts = np.bincount(codes)
     middle = np.cumsum(counts) - (counts - 1) / 2
-    return np.asarray(middle[inverse], dtype=np.float64)
+    return np.asarray(middle[codes])
 
 
 def untied(column: FloatArray) -> float:
@@ -129,11 +126,15 @@ def balances(x: FloatArray, y: FloatArray) -> Callable[[FloatArray], FloatArray]
     y = settled(y)
     order = np.argsort(x, kind="stable")
     codes = codes_of(y)
-    columns = codes_of(x)[order], codes[order]
+    x_codes = codes_of(x)[order]
+    y_codes = codes[order]
     size = int(codes.max(initial=-1)) + 1
-    return lambda weights: loops.balances(
-        np.ascontiguousarray(weights[:, order]), *columns, size
-    )
+
+    def of(weights: FloatArray) -> FloatArray:
+        ordered = np.ascontiguousarray(weights[:, order])
+        return np.asarray(loops.balances(ordered, x_codes, y_codes, size))
+
+    return of
 
 
 def correlation_p(r: float, n: int) -> float:

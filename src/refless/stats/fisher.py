@@ -87,17 +87,14 @@ class Gap:
 def gap(first: FloatArray, second: FloatArray, *, falling: bool = False) -> Gap:
     """The widest gap; `falling`: among those where more of the first are low."""
     both = np.unique(np.concatenate([first, second]))
-    first_shares, second_shares = (
-        np.searchsorted(np.sort(values), both, "right") / len(values)
-        for values in (first, second)
-    )
+    first_shares = np.searchsorted(np.sort(first), both, "right") / len(first)
+    second_shares = np.searchsorted(np.sort(second), both, "right") / len(second)
     apart = first_shares - second_shares
     apart = apart if falling else np.abs(apart)
     place = int(np.argmax(apart))
     below = bool(first_shares[place] >= second_shares[place])
-    return Gap(
-        distance=max(0.0, float(apart[place])), at=float(both[place]), below=below
-    )
+    distance = max(0.0, float(apart[place]))
+    return Gap(distance=distance, at=float(both[place]), below=below)
 
 
 def marked(mine: Marks, reference: Marks, rng: np.random.Generator) -> Marked:
@@ -110,14 +107,13 @@ def marked(mine: Marks, reference: Marks, rng: np.random.Generator) -> Marked:
         mine, reference: the rows.
         rng: where chance comes from; what is drawn depends on the order of rows.
     """
-    a, b = (
-        int(marks.on[one_each(marks.groups, rng)].sum()) for marks in (mine, reference)
-    )
-    m, n = (len(np.unique(marks.groups)) for marks in (mine, reference))
+    a = int(mine.on[one_each(mine.groups, rng)].sum())
+    b = int(reference.on[one_each(reference.groups, rng)].sum())
+    m = len(np.unique(mine.groups))
+    n = len(np.unique(reference.groups))
     usual = float(reference.on.mean()) if n else math.nan
-    return Marked(
-        n=len(mine.on), count=int(mine.on.sum()), usual=usual, p=at_most(b, a + b, n, m)
-    )
+    count = int(mine.on.sum())
+    return Marked(n=len(mine.on), count=count, usual=usual, p=at_most(b, a + b, n, m))
 
 
 def by_name(

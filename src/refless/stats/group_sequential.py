@@ -31,9 +31,8 @@ ALPHA = 1 - LEVEL  # error of both sides, of all looks together
 P_VALUES = (*range(-60, -12, 4), *np.linspace(-12, 0, 49).tolist())
 FARTHEST = 38.0  # a z-value beyond which a normal tail is 0 in double precision
 TAIL = 9.0  # standard deviations beyond which a normal density counts as 0
-PANEL = (
-    2.0  # width of a panel of quadrature, in standard deviations of the smallest step
-)
+# width of a panel of quadrature, in standard deviations of the smallest step
+PANEL = 2.0
 NODE, WEIGHT = np.polynomial.legendre.leggauss(8)  # of one panel, in [-1, 1]
 
 
@@ -343,11 +342,9 @@ def ended_by(looks: Looks, errors: float) -> FloatArray:
         looks: all of a plan; errors: the true difference, in standard errors of the last look.
     """
     drift = errors / math.sqrt(looks.information[-1])
-    sides = [
-        crossing_chances(looks.information, looks.boundaries, sign * drift)
-        for sign in (1.0, -1.0)
-    ]
-    return np.cumsum(sides[0] + sides[1])
+    above = crossing_chances(looks.information, looks.boundaries, drift)
+    below = crossing_chances(looks.information, looks.boundaries, -drift)
+    return np.cumsum(above + below)
 
 
 def critical_value(boundary: float, freedom: float) -> float:

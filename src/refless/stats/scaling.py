@@ -89,9 +89,8 @@ class Standardized:
         """[rows, columns] standardised, at most 4 to either side; NaN becomes 0."""
         scale = np.where(self.spreads > 0, self.spreads, np.inf)
         with np.errstate(over="ignore"):  # what is beyond all numbers is far away
-            scaled = np.clip(
-                (values / self.sizes - self.means) / scale, -FARTHEST, FARTHEST
-            )
+            scaled = (values / self.sizes - self.means) / scale
+        scaled = np.clip(scaled, -FARTHEST, FARTHEST)
         return np.nan_to_num(scaled)
 
 

@@ -77,9 +77,8 @@ def concordance(human: FloatArray, predicted: FloatArray) -> OfWeights:
 
     def of(weights: FloatArray) -> FloatArray:
         totals = weights.sum(axis=1)
-        x_means, y_means = (
-            _ratio((weights * column).sum(axis=1), totals) for column in (x, y)
-        )
+        x_means = _ratio((weights * x).sum(axis=1), totals)
+        y_means = _ratio((weights * y).sum(axis=1), totals)
         squares = _ratio((weights * (x * x + y * y)).sum(axis=1), totals)
         by_chance = squares - 2 * x_means * y_means
         varied = by_chance > ROUNDING * squares  # else both are one number throughout

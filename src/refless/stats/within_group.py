@@ -111,9 +111,8 @@ def _pooled(
         ranked = not is_constant(p)
         products = _products(y, p, triples) if ranked else (0.0, 0.0, 0.0)
         parts.append((len(y) - 1.0, ranked, *products))
-    weights, ranked_blocks, both, ours, theirs = (
-        np.array(parts, dtype=np.float64).reshape(-1, 5).T
-    )
+    columns = np.array(parts, dtype=np.float64).reshape(-1, 5).T
+    weights, ranked_blocks, both, ours, theirs = columns
     below = float((weights * ours).sum() * (weights * theirs).sum())
     if not below > 0:
         return math.nan

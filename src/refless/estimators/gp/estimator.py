@@ -14,7 +14,6 @@ from refless.data.records import (
     Estimates,
     Outputs,
     RatedPool,
-    Reason,
     Residuals,
     as_outputs,
     ends_of,
@@ -46,7 +45,7 @@ from refless.estimators.intervals import bad_rows, estimates_of, half_widths, re
 from refless.estimators.protocol import ErrorCovariance, Estimator, one_output
 from refless.files.arrays import Array, Arrays, require
 from refless.loops.threads import single_threaded_blas
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, numbered
+from refless.registry.arrays import FloatArray, IntArray, numbered
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 from refless.stats.intervals import conformal_radius
@@ -233,15 +232,16 @@ class GaussianProcess(Parameters, Estimator):
         """The estimates with the reasons why there are none."""
         empty = np.array([not text.strip() for text in outputs.texts], dtype=np.bool_)
         max_sd = np.inf if self.max_sd is None else self.max_sd
-        cases: tuple[tuple[Reason, BoolArray], ...] = (
-            ("bad-row", bad_rows(outputs)),
-            ("empty", empty),
-            ("too-few", np.isnan(values)),
-            ("too-uncertain", sd > max_sd),
+        reasons = reasons_of(
+            [
+                ("bad-row", bad_rows(outputs)),
+                ("empty", empty),
+                ("too-few", np.isnan(values)),
+                ("too-uncertain", sd > max_sd),
+            ]
         )
         scale = data.rated.scale
         values = np.clip(values, *ends_of(scale))
-        reasons = reasons_of(cases)
         support = np.where([reason == "" for reason in reasons], support, 0)
         return estimates_of(outputs, values, scale, reasons, support, widths, sd)
 

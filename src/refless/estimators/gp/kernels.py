@@ -127,9 +127,8 @@ class _Bell(_Scaled):
     """exp(-d**2 / 2) of the root mean square distance d of numbers."""
 
     def between(self, points: FloatArray, anchors: FloatArray) -> FloatArray:
-        squares = np.square(points).sum(axis=1)[:, None] + np.square(anchors).sum(
-            axis=1
-        )
+        squares = np.square(points).sum(axis=1)[:, None]
+        squares = squares + np.square(anchors).sum(axis=1)
         squares -= 2.0 * points @ anchors.T
         np.maximum(squares, 0.0, out=squares)
         squares *= -0.5
@@ -217,9 +216,8 @@ class _Joint(_Bell):
     def _placed(self, parts: FloatArray, inputs: KernelInputs) -> FloatArray:
         numbers = self.scale.mapped(inputs.columns[self.name])
         columns = max(1, len(self.scale) + parts.shape[1])
-        return np.asarray(
-            np.hstack([numbers, parts - self.middle]) / (self.width * np.sqrt(columns))
-        )
+        joined = np.hstack([numbers, parts - self.middle])
+        return np.asarray(joined / (self.width * np.sqrt(columns)))
 
 
 class _Line(_Scaled):

@@ -29,7 +29,7 @@ SINGLE = 1 / 3
 TRUST = 1 / 3
 LEAST_NUGGET = 1e-3
 FEWEST_GROUPS = 3  # that tell how another group is rated
-LARGEST = 1e3  # weight
+LARGEST_WEIGHT = 1e3
 STEPS = 60  # of the search
 ENOUGH = 1e-6  # relative gain that ends it
 
@@ -134,7 +134,7 @@ def fitted_amplitudes(
     varied = _varied(kernels)
     terms = [kernel for kernel, varies in zip(kernels, varied, strict=True) if varies]
     size = len(terms) + 1
-    bounds = [(0.0, LARGEST)] * len(terms) + [(LEAST_NUGGET, LARGEST)]
+    bounds = [(0.0, LARGEST_WEIGHT)] * len(terms) + [(LEAST_NUGGET, LARGEST_WEIGHT)]
     optimum = minimize(
         loss_of,
         np.full(size, 1.0 / size),

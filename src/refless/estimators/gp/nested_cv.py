@@ -30,9 +30,8 @@ class _Fold:
     judged: HeldOut  # means and variances of these by the others in use
     offset: float  # of the ratings outside the fold
     unit: float
-    precision: (
-        Precision  # of all ratings in use, with amplitudes from those outside the fold
-    )
+    # of all ratings in use, with amplitudes from those outside the fold
+    precision: Precision
 
 
 @dataclass(frozen=True, slots=True, eq=False)

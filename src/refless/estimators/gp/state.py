@@ -14,7 +14,7 @@ from refless.estimators.gp.data import Data, Parameters, read
 from refless.estimators.gp.features import KernelInputs
 from refless.estimators.gp.likelihood import (
     FEWEST_GROUPS,
-    LARGEST,
+    LARGEST_WEIGHT,
     LEAST_NUGGET,
     Amplitudes,
 )
@@ -36,9 +36,8 @@ class Learned:
 
     data: Data
     model: Posterior | None  # none of fewer than five rated texts
-    near: (
-        Posterior | None
-    )  # for outputs of units that are rated already; None if no output is known to
+    # for outputs of units that are rated already; None if no output is known to
+    near: Posterior | None
     errors: Residuals  # human rating minus held-out estimate of the rated texts
     standardized: Residuals  # the same in standard deviations
 
@@ -60,10 +59,9 @@ class Learned:
             model = models[0]
             near = models[-1] if is_own(data, labels) else None
             errors, ratios = _errors(data, labels, model, near)
-        residuals = (
-            residuals_in(data.rated, labels, **by_way) for by_way in (errors, ratios)
-        )
-        return cls(data, model, near, *residuals)
+        residuals = residuals_in(data.rated, labels, **errors)
+        standardized = residuals_in(data.rated, labels, **ratios)
+        return cls(data, model, near, residuals, standardized)
 
     @property
     def rated(self) -> RatedPool:
@@ -110,9 +108,9 @@ def _errors(
     """
     units = codes_of(data.inputs.units)
     precision = model.posterior.precision()
-    near_precision = (
-        None if near is None or near is model else near.posterior.precision()
-    )
+    near_precision = None
+    if near is not None and near is not model:
+        near_precision = near.posterior.precision()
     errors = {}
     ratios = {}
     for way, groups in held_out_ways(data.rated, labels).items():
@@ -154,16 +152,16 @@ def restored(
     Raises:
         ValueError: arrays that `stored` cannot have given.
     """
-    encoder = (
-        None if parameters.encoder is None else cast("Encoder", _SavedVectors(arrays))
-    )
+    encoder = None
+    if parameters.encoder is not None:
+        encoder = cast("Encoder", _SavedVectors(arrays))
     data = read(pool, parameters, encoder=encoder)
     names = {"amplitudes", *(name for name in VECTORS if name in data.kernels)}
     require(names == {*arrays}, "the arrays are not those of its kernels")
     shape = (len(weight_ways(data, labels)), len(data.kernels) + 1)
     numbers = array_of(arrays, "amplitudes", shape)
     require(
-        bool(((numbers >= 0) & (numbers <= LARGEST)).all()),
+        bool(((numbers >= 0) & (numbers <= LARGEST_WEIGHT)).all()),
         "an amplitude is out of range",
     )
     require(bool((numbers[:, -1] >= LEAST_NUGGET).all()), "the nugget is too small")
