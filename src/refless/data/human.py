@@ -219,13 +219,8 @@ def pool_of(
 
 def _name(value: object) -> str:
     """An id, a source ... as a string; None and NaN, a data frame's blanks, are ""."""
-    return (
-        value
-        if isinstance(value, str)
-        else ""
-        if value is None or value != value
-        else str(value)
-    )
+    is_blank = value is None or value != value
+    return "" if is_blank else str(value)
 
 
 def _flat(

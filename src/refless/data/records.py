@@ -177,7 +177,7 @@ def sortable(scores: FloatArray, n: int) -> list[tuple[float, ...]]:
 
 
 def picked(
-    column: tuple[_Entry, ...], rows: IntArray | Sequence[int]
+    column: Sequence[_Entry], rows: IntArray | Sequence[int]
 ) -> tuple[_Entry, ...]:
     """These entries of a column; an absent column stays absent."""
     return tuple(column[i] for i in rows) if column else ()
@@ -283,7 +283,9 @@ class Estimates(ColumnRecord):
 
     def take(self, rows: IntArray) -> Self:
         """These estimates alone, in the order given."""
-        names = ("values", "support", "low", "high", *(("sd",) if len(self.sd) else ()))
+        names = ["values", "support", "low", "high"]
+        if len(self.sd):
+            names.append("sd")
         columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in names}
         columns |= {
             name: picked(getattr(self, name), rows) for name in ("ids", "reasons")

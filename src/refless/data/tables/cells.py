@@ -210,9 +210,9 @@ def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
         value = [
             part for part in re.split(r"[\s,;]+", value.strip().strip("[]")) if part
         ]
-    values: list[Any] = (
-        value if isinstance(value, list) else [] if value is None else [value]
-    )
+    if value is None:
+        value = []
+    values: list[Any] = value if isinstance(value, list) else [value]
     try:
         weights = tuple(float(number) for number in values)
     except (TypeError, ValueError, OverflowError) as fault:

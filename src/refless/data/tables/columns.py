@@ -5,10 +5,11 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import Any
 
 from refless.data.tables.cells import json_in_cell
-from refless.data.tables.roles import ROLES, Columns
+from refless.data.tables.roles import ROLES, Columns, names_of
 from refless.data.tables.spellings import (
     at_any_place,
     folded,
@@ -63,9 +64,9 @@ class Roles:
         """The single column of a role, or None."""
         return next(iter(self.columns.get(role, ())), None)
 
-    def all(self, role: str) -> Strings:
-        """Every column of a role."""
-        return self.columns.get(role, ())
+    def all(self, *roles: str) -> Strings:
+        """Every column of one role, or of several."""
+        return tuple(chain.from_iterable(self.columns.get(role, ()) for role in roles))
 
 
 def flagged(columns: Columns, role: str) -> Strings:
@@ -78,7 +79,7 @@ def flagged(columns: Columns, role: str) -> Strings:
 
 def flagged_names(columns: Columns) -> list[str]:
     """All columns, and patterns of columns, that the user's flags name."""
-    return [name for role in ROLES for name in flagged(columns, role)]
+    return [*chain.from_iterable(flagged(columns, role) for role in ROLES)]
 
 
 def check_columns(columns: Columns, roles: Names) -> None:
@@ -110,11 +111,11 @@ def keeping(columns: Columns, roles: Names, more_names: Names = ()) -> Keep:
     """Tells which of a file's columns are read: those that may play a role, and further names."""
     looked_up = (*roles, "dimension") if "rating" in roles else roles
     flags = {role: flagged(columns, role) for role in looked_up}
-    names = {name for flag in flags.values() for name in flag}
+    names = {*chain(*flags.values())}
     open_roles = [
         role for role in looked_up if not flags[role] or ROLES[role].of == "place"
     ]
-    aliases = {alias for role in open_roles for alias in ROLES[role].names}
+    aliases = names_of(open_roles)
     aliases |= {*ROLES["text"].hints} if "text" in open_roles else set()
     patterns = [name for name in names if is_pattern(name)]
     patterns += [*more_names, *outer(columns, more_names)]
@@ -151,12 +152,11 @@ def named_here(
 
     A role that is about texts may have another of its usual names here.
     """
-    absent = {
-        role
-        for role in roles
-        if (names := flagged(columns, role))
-        and not any(matches(column, name) for name in names for column in header)
-    }
+    absent = set()
+    for role in roles:
+        names = flagged(columns, role)
+        if names and not any(_any_matches(header, name) for name in names):
+            absent.add(role)
     unset: dict[str, Any] = {role: None for role in absent if ROLES[role].of == "place"}
     ratings = {role for role in absent if ROLES[role].of == "rating"}
     return replace(columns, **unset), [role for role in roles if role not in ratings]
@@ -220,7 +220,8 @@ def roles_of(
     for role in roles:
         names = flagged(columns, role)
         if ROLES[role].of == "any":  # which may name a role
-            names = tuple(n for name in names for n in _of_role(name, header, chosen))
+            of_roles = [_of_role(name, header, chosen) for name in names]
+            names = tuple(chain(*of_roles))
         if names:
             check_header(names, flag_of(role), header, path)
         elif role != "annotator" or len(chosen.get("rating", ())) < 2:
@@ -304,6 +305,11 @@ def matches(name: str, pattern: str) -> bool:
     return name == pattern or fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
+def _any_matches(names: Names, pattern: str) -> bool:
+    """Whether any of the names matches a pattern."""
+    return any(matches(name, pattern) for name in names)
+
+
 def is_dimension(name: str, dimension: str | None) -> bool:
     """Whether a dimension is among those that are asked for; all are if none is."""
     return (
@@ -367,14 +373,10 @@ def _by_alias(
     """
     record = ROLES[role]
     flags = {flag: flagged(columns, flag) for flag in (*roles, "dimension")}
-    used = {name for names in flags.values() for name in names}
+    used = {*chain(*flags.values())}
     sharing = {"any", "place"} if record.of == "place" else {"any"}
-    unshared = {
-        name
-        for flag, names in flags.items()
-        if ROLES[flag].of not in sharing
-        for name in names
-    }
+    not_shared = [flag for flag in flags if ROLES[flag].of not in sharing]
+    unshared = {*chain.from_iterable(flags[flag] for flag in not_shared)}
     hidden = ROLES["label"].words if role == "rating" and "label" in roles else ()
     aliases = {*record.names}.difference(hidden)
     for excluded in (used, unshared):

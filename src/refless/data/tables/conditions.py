@@ -120,8 +120,8 @@ def marked(name: str, cells: Sequence[object]) -> list[int]:
     """
     values = each_once(spelled, cells)
     words = {value for value in values if value is not None}
-    patterns = [bad for pattern, bad in _MARKS if pattern.fullmatch(folded(name))]
-    invalid = {word for bad in patterns for word in bad}
+    marks = [bad for pattern, bad in _MARKS if pattern.fullmatch(folded(name))]
+    invalid = set().union(*marks)
     if len(words) > _MOST_WORDS or (folded(name) == "answer" and words - _PRODIGY):
         return []
     rows = [row for row, value in enumerate(values) if value in invalid]

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import chain
 
 from refless.data.human import check_scale
 from refless.data.records import Scale
@@ -157,7 +156,7 @@ def _check_melted(rows: Gathered, columns: Columns, roles: Names) -> None:
         return
     if not chosen.all("annotator"):
         return
-    used = {*flagged_names(columns), *chain(*chosen.columns.values())}
+    used = {*flagged_names(columns), *chosen.all(*chosen.columns)}
     unlisted = [
         name for name in header if name not in used and stem(name) not in OCCASIONS
     ]
@@ -197,11 +196,13 @@ def _tells_apart(rows: Gathered, roles: Roles, name: str, more: Names) -> bool:
     A few words, such as 'yes', are the text of many outputs, so they tell nothing without an id, an
     item or a source.
     """
-    about = ("annotator", "system", "item", "source", "id", "text")
-    keys = [column for role in about for column in roles.all(role) if column != name]
+    items = roles.all("id", "item", "source")
+    about = (*roles.all("annotator", "system", "text"), *items)
+    keys = [column for column in about if column != name]
     keys += more
-    items = {column for role in ("id", "item", "source") for column in roles.all(role)}
-    if items.isdisjoint(keys) and not are_texts(rows.seen(roles.column("text") or "")):
+    if {*items}.isdisjoint(keys) and not are_texts(
+        rows.seen(roles.column("text") or "")
+    ):
         return False
     cells = rows.all(name)
     groups = [*zip(*map(rows.all, keys), strict=False)]

@@ -189,14 +189,14 @@ def _rows_within(row: Row, path: str, keep: Keep) -> tuple[list[object], str]:
         InputError: several lists have columns that can be read.
     """
     cells = [*row.values()]
-    numbered = {number for cell in cells for number in fields_of(cell)}
+    numbered = set().union(*map(fields_of, cells))
     by_column = all(map(fields_of, cells)) and all(map(str.isdecimal, numbered))
     if any(map(keep, row)) and not {"columns", "data"} <= {*row}:
         if not by_column:
             return [row], ""
-        numbers = sorted(numbered, key=int)
         return [
-            {name: at(row, name, n) for name in row} for n in numbers
+            {name: at(row, name, number) for name in row}
+            for number in sorted(numbered, key=int)
         ], "rows by columns"
     if all(map(fields_of, cells)) and any(keep(name) for name in numbered):
         return cells, "rows by their index"

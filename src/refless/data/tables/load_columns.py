@@ -29,7 +29,7 @@ from refless.data.tables.reading import (
     Row,
     Source,
 )
-from refless.data.tables.roles import ROLES, Columns
+from refless.data.tables.roles import ROLES, Columns, names_of
 from refless.data.tables.spellings import folded
 from refless.data.tables.streams import Place
 from refless.registry.arrays import Names
@@ -113,12 +113,8 @@ class Gathered:
         """Whether a column with a usual name of a role may be it, beside roles chosen before."""
         if folded(name) not in ROLES[role].names:
             return True
-        about = [
-            column
-            for other in ("system", "item", "source")
-            for column in chosen.get(other, ())
-        ]
-        groups = [self.seen(column) for column in about]
+        about = [chosen.get(place, ()) for place in ("system", "item", "source")]
+        groups = [*map(self.seen, chain(*about))]
         return ROLES[role].suits(folded(name), self.seen(name), groups)
 
     def part(self, row: int) -> FilePart:
@@ -130,8 +126,11 @@ class Gathered:
     @property
     def files(self) -> list[int]:
         """[n] the place of each row's file among the files."""
-        ends = pairwise([*(part.first for part in self.parts), len(self)])
-        return [i for i, (begin, end) in enumerate(ends) for _ in range(begin, end)]
+        begins = [part.first for part in self.parts]
+        places: list[int] = []
+        for place, (begin, end) in enumerate(pairwise([*begins, len(self)])):
+            places += [place] * (end - begin)
+        return places
 
     def place(self, row: int, beside: int) -> str:
         """`line 3` or `row 3`, with the file if another row is not in it."""
@@ -186,14 +185,8 @@ class Gathered:
             place[row]: fault for row, fault in self.bad.items() if row in place
         }
         self.lines = array("q", [self.lines[row] for row in remaining])
-        self.columns = {
-            name: [cells[row] for row in remaining]
-            for name, cells in self.columns.items()
-        }
-        self.glimpse = {
-            name: [cell for row, cell in enumerate(cells) if row in place]
-            for name, cells in self.glimpse.items()
-        }
+        for cells in (*self.columns.values(), *self.glimpse.values()):
+            cells[:] = [cell for row, cell in enumerate(cells) if row in place]
 
     def begin(self, name: str, source: Source, keep: Keep) -> None:
         """Makes room for the rows of one more file."""
@@ -389,9 +382,7 @@ def _ends(names: Names) -> list[str]:
     """The systems by which columns of texts are told apart; none if a column is about a text."""
     sides = [(folded(side[1]), side[2]) for side in map(_SIDE.fullmatch, names) if side]
     texts = [(stem, end) for stem, end in sides if stem in ROLES["text"].names]
-    plain = {
-        name for role in ("text", "system", "rating") for name in ROLES[role].names
-    }
+    plain = names_of(("text", "system", "rating"))
     of_one_text = (
         plain.isdisjoint(map(folded, names)) and len({stem for stem, _ in texts}) == 1
     )

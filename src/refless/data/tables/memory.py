@@ -47,7 +47,7 @@ def paths_of(rows: object) -> list[str] | None:
         raise UsageError("there is nothing to read: the list of files or rows is empty")
     if not all(isinstance(path, str | PathLike) for path in files):
         return None
-    paths = [file for path in files for file in matching(fspath(path))]
+    paths = [*chain.from_iterable(matching(fspath(path)) for path in files)]
     if paths.count("-") > 1:
         raise UsageError("standard input can be read only once")
     return paths

@@ -4,6 +4,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from itertools import chain
 
 from refless.data.tables.columns import listed
 from refless.registry.arrays import Names, Strings
@@ -79,18 +80,15 @@ def keys_alike(role: str, keys: Names, owners: Sequence[Hashable]) -> Iterator[s
     Spellings that one owner, a system or a file, has side by side are two keys: nothing is said.
     """
     groups = _alike(keys)
-    owned: dict[str, set[Hashable]] = {
-        key: set() for spellings in groups for key in spellings
-    }
+    owned: dict[str, set[Hashable]] = {key: set() for key in chain(*groups)}
     for key, owner in zip(keys, owners, strict=True) if groups else ():
         if key in owned:
             owned[key].add(owner)
-    apart = [
-        spellings
-        for spellings in groups
-        if sum(len(owned[key]) for key in spellings)
-        == len(set().union(*(owned[key] for key in spellings)))
-    ]
+    apart = []
+    for spellings in groups:
+        of_each = [owned[key] for key in spellings]
+        if sum(map(len, of_each)) == len(set().union(*of_each)):
+            apart.append(spellings)
     if apart:
         first = [listed([key]) for key in apart[0][:2]]
         more = f" ({counted(len(apart), role)} like these)" if len(apart) > 1 else ""

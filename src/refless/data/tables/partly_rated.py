@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import PurePath
 from typing import Any, TypeVar
 
@@ -119,10 +120,10 @@ def partly_rated(
         probability=probability,
         named=named,
         columns=table.roles.columns,
-        notes=tuple(line for part in reads for line in part.notes),
-        skipped=tuple(fault for part in reads for fault in part.skipped),
+        notes=tuple(chain.from_iterable(part.notes for part in reads)),
+        skipped=tuple(chain.from_iterable(part.skipped for part in reads)),
         n_skipped=sum(part.n_skipped for part in reads),
-        group=tuple(label for part in reads for label in part.group),
+        group=tuple(chain.from_iterable(part.group for part in reads)),
         first_rows=np.concatenate([part.first_rows for part in reads]),
     )
 

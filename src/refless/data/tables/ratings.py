@@ -28,7 +28,7 @@ PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
     ("passed", "failed"),
     ("correct", "incorrect"),
 )
-PAIRED = frozenset(word for pair in PAIRS for word in pair)
+PAIRED = frozenset(chain(*PAIRS))
 WordMap = Mapping[str, float] | None  # what the user says of words
 Spelled = float | str | None  # a cell as a number, as a folded word, or blank
 Words = Mapping[
@@ -130,7 +130,7 @@ def single_ratings(column: Sequence[object]) -> tuple[Sequence[int], Sequence[ob
     if not any(each_once(_is_list, column)):
         return range(len(column)), column
     lists = [_ratings_in(cell) for cell in column]
-    rows = [row for row, cells in enumerate(lists) for _ in cells]
+    rows = np.repeat(np.arange(len(lists)), [*map(len, lists)]).tolist()
     return rows, [*chain.from_iterable(lists)]
 
 
@@ -179,7 +179,8 @@ def marks_fault(
     low, high = scale or (min(firsts), max(firsts))
     if any(tail != str(int(tail)) or not low <= int(tail) <= high for _, tail in pairs):
         return None
-    are_shares = any({tail for _, tail in pairs} <= shares for shares in _SHARES)
+    tails = {tail for _, tail in pairs}
+    are_shares = any(map(tails.issubset, _SHARES))
     usual = range(
         1 if len(pairs) < filled else 0, 10
     )  # spreadsheets write 4 and not 4,0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import Any
 
 from refless.data.records import Scale
@@ -151,9 +151,12 @@ class Source:
         """The rows that a function makes of each row and its line, with a sentence that says so."""
         header = rows_of(dict.fromkeys(self.columns), 0)[0] if self.columns else {}
         self.sentences.append(sentence)
-        rows = (
-            (line, part)
-            for line, row in self.rows
-            for part in ([row] if isinstance(row, InputError) else rows_of(row, line))
-        )
-        return replace(self, columns=tuple(header), rows=rows)
+
+        def reshaped() -> NumberedRows:
+            for line, row in self.rows:
+                if isinstance(row, InputError):
+                    yield line, row
+                else:
+                    yield from zip(repeat(line), rows_of(row, line), strict=False)
+
+        return replace(self, columns=tuple(header), rows=reshaped())

@@ -1,9 +1,11 @@
 """Roles of columns: one record each, which lookups, checks, flags and messages ask."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from typing import Any, Literal, get_args
 
+from refless.data.records import picked
 from refless.data.tables.cells import name_of_cell, source_of_cell, text_of_cell
 from refless.registry.arrays import Strings
 
@@ -52,11 +54,13 @@ def are_shared(cells: Cells, groups: Sequence[Cells]) -> bool:
     """Whether the filled cells are all equal, or equal within groups of which some repeat."""
     filled = [row for row, cell in enumerate(cells) if cell not in (None, "")]
     values = [cells[row] for row in filled]
-    within = [n_within([group[row] for row in filled], values) for group in groups]
-    one = not groups or len({*map(str, values)}) <= 1
-    return one or any(
-        {*counts} == {1} and len(counts) < len(filled) for counts in within
-    )
+    if not groups or len({*map(str, values)}) <= 1:
+        return True
+    for group in groups:
+        counts = n_within(picked(group, filled), values)
+        if {*counts} == {1} and len(counts) < len(filled):
+            return True
+    return False
 
 
 def n_within(groups: Cells, cells: Cells) -> list[int]:
@@ -243,6 +247,11 @@ class Columns:
 ROLES: dict[str, Role] = {
     entry.name: entry.metadata["role"] for entry in fields(Columns)
 }
+
+
+def names_of(roles: Iterable[str]) -> set[str]:
+    """The usual names of columns of some roles."""
+    return {*chain.from_iterable(ROLES[role].names for role in roles)}
 
 
 def roles_in(kind: Kind) -> Strings:

@@ -105,7 +105,7 @@ def _criteria_in(table: RowTable) -> tuple[str, ...]:
     )
     if items is None:
         return ()
-    used = {name for role in table.roles.columns for name in table.roles.all(role)}
+    used = table.roles.all(*table.roles.columns)
     systems = table.names.get("system", [""] * len(table))
     keys = [*zip(systems, items, strict=True)]
     names = [

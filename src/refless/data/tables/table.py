@@ -4,14 +4,13 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
-from operator import methodcaller
+from itertools import chain, product
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from refless.data.records import COLUMNS, numbered, scored
+from refless.data.records import COLUMNS, numbered, picked, scored
 from refless.data.tables.cells import each_once, json_in_cell, name_of_cell, shown
 from refless.data.tables.columns import (
     Roles,
@@ -175,7 +174,7 @@ class RowTable:
     def picked(self, role: str, groups: Merged) -> Strings:
         """[n] a role's value for each text, or empty if there is no such column."""
         column = self.names.get(role)
-        return () if column is None else tuple(column[row] for row in groups.first)
+        return () if column is None else picked(column, groups.first)
 
     def about(self, groups: Merged) -> dict[str, Any]:
         """The columns that rated texts and outputs share; texts without ids are counted.
@@ -185,13 +184,11 @@ class RowTable:
         columns = {
             name: self.picked(name.removesuffix("s"), groups) for name in COLUMNS
         }
-        columns["texts"] = tuple(self.texts[row] for row in groups.first)
+        columns["texts"] = picked(self.texts, groups.first)
         columns["ids"] = columns["ids"] or numbered(len(groups.first))
         columns["items"] = columns["items"] or columns["sources"]
-        scores = {
-            name: [score[row] for row in groups.first]
-            for name, score in self.scores.items()
-        }
+        first = groups.first
+        scores = {name: picked(score, first) for name, score in self.scores.items()}
         return {**columns, **scored(scores)}
 
     def summary(
@@ -313,14 +310,15 @@ def _blank_marked(rows: Gathered, marks: Names) -> None:
     for name in marks:
         lists.setdefault(at_any_place(name), []).append(name)
     for pattern, names in lists.items():
-        cells = [(name, row) for name in names for row in range(len(rows))]
+        cells = [*product(names, range(len(rows)))]
         invalid = marked(pattern, [rows.columns[name][row] for name, row in cells])
         places = [cells[i] for i in invalid]
         words = [rows.columns[name][row] for name, row in places]
         for name, row in places:
             within = f"{name.rpartition('.')[0]}."
-            for column in filter(methodcaller("startswith", within), rows.columns):
-                rows.columns[column][row] = None
+            for column, cells_of in rows.columns.items():
+                if column.startswith(within):
+                    cells_of[row] = None
         if words:
             rows.conditional.update(names)
             rows.sentences.append((rows.name, marked_note(pattern, words, names[0])))
@@ -340,11 +338,11 @@ def _roles(gathered: Gathered, reading: Reading, roles: Names, needed: Names) ->
             columns, roles, header, gathered.name, needed, gathered.known, gathered.fits
         )
     except InputError as fault:
-        omissions = [line for _, notes in gathered.notes for line in notes.omissions()]
+        omissions = chain(*(notes.omissions() for _, notes in gathered.notes))
         sentences = [sentence for _, sentence in gathered.sentences]
         remedy = "; ".join([fault.remedy, *omissions, *sentences])
         raise InputError(fault.found, path=fault.path, remedy=remedy) from fault
-    notes = [line for path, notes in gathered.notes for line in notes.lines(path)]
+    notes = [*chain(*(notes.lines(path) for path, notes in gathered.notes))]
     notes += [f"{path}: {sentence}" for path, sentence in gathered.sentences]
     notes += [*chosen.notes, *unread_note(gathered, chosen, columns)]
     return replace(chosen, notes=tuple(notes))
@@ -372,17 +370,14 @@ def _checked(rows: Gathered, roles: Roles, score_map: WordMap) -> RowTable:
     for role in ("id", "item", "source"):
         if role in names:
             notes += keys_alike(role, names[role], names.get("system") or rows.files)
+    of_numbers = [role for role in roles.columns if ROLES[role].of == "number"]
+    numbers = roles.all(*of_numbers)
     table = RowTable(
         rows=rows,
         roles=replace(roles, notes=tuple(notes)),
         texts=texts or [""] * len(rows),
         names=names,
-        scores={
-            column: numbers_of(rows, column, score_map)
-            for role, columns in roles.columns.items()
-            if ROLES[role].of == "number"
-            for column in columns
-        },
+        scores={name: numbers_of(rows, name, score_map) for name in numbers},
         raters=raters,
     )
     _check_gaps(table)

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, product
 
 import numpy as np
 
+from refless.data.tables.cells import each_once
 from refless.data.tables.columns import (
     Roles,
     flagged_names,
@@ -17,7 +19,14 @@ from refless.data.tables.columns import (
 )
 from refless.data.tables.load_columns import Gathered
 from refless.data.tables.ratings import BLANKS, PAIRED, spelled
-from refless.data.tables.roles import ROLES, Cells, Columns, are_texts, n_within
+from refless.data.tables.roles import (
+    ROLES,
+    Cells,
+    Columns,
+    are_texts,
+    n_within,
+    names_of,
+)
 from refless.data.tables.spellings import at_any_place, folded, numbered, stem
 from refless.registry.arrays import Names
 from refless.registry.dialect import called
@@ -62,12 +71,10 @@ def unread_note(rows: Gathered, roles: Roles, columns: Columns) -> Iterator[str]
             sentences.append(
                 f"{called('score_column')} reads a judge's scores, in commands that have it"
             )
-        sentences += [
-            f"'{name}' does not look like the {role}; {_remedy(role, name)}"
-            for role in roles.looked_up
-            for name in unread
-            if not rows.fits(role, name, roles.columns)
-        ]
+        for role, name in product(roles.looked_up, unread):
+            if not rows.fits(role, name, roles.columns):
+                remedy = _remedy(role, name)
+                sentences.append(f"'{name}' does not look like the {role}; {remedy}")
         yield f"{rows.name}: {'; '.join(sentences)}"
 
 
@@ -83,7 +90,7 @@ def _unread(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:
     flags = {
         *flagged_names(replace(columns, rating=()))
     }  # whose patterns leave some out
-    used = {*flags, *(name for role in roles.columns for name in roles.all(role))}
+    used = {*flags, *roles.all(*roles.columns)}
     used |= {*roles.raters.values(), *rows.conditional, *rows.known}
     if rows.dimensions:
         used.add("dimension")
@@ -97,10 +104,9 @@ def _unread(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:
 def check_one_hot(rows: Gathered) -> None:
     """Raises InputError for one rating in several columns of 0 and 1, such as `rating_1`."""
     names = numbered([*rows.header], ROLES["rating"].words)
-    grades = [[spelled(cell) for cell in rows.seen(name)] for name in names]
+    grades = [each_once(spelled, rows.seen(name)) for name in names]
     counts = {cells.count(1.0) for cells in zip(*grades, strict=False)}
-    values = {cell for cells in grades for cell in cells}
-    if len(names) > 2 and counts == {1} and values == {0.0, 1.0}:
+    if len(names) > 2 and counts == {1} and {*chain(*grades)} == {0.0, 1.0}:
         problem = (
             f"one rating in several columns: of {listed(names)} one is 1 in each row"
         )
@@ -135,9 +141,7 @@ def _holds_ratings(cells: Cells) -> bool:
 def _check_texts(rows: Gathered, roles: Roles, unread: Names) -> None:
     """Raises InputError where another column of texts may hold what the systems wrote."""
     chosen = roles.column("text") or ""
-    aliases = {
-        alias for role in ROLES for alias in ROLES[role].names if role != "dimension"
-    }
+    aliases = names_of(role for role in ROLES if role != "dimension")
     unnamed = (name for name in unread if folded(name) not in aliases)
     texts = [name for name in unnamed if are_texts(rows.seen(name))]
     differing = [name for name in texts if _differs_instead(rows, roles, chosen, name)]

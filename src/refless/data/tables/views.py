@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from refless.data.records import Outputs, RatedPool, Texts, as_outputs
+from refless.data.records import Outputs, RatedPool, Texts, as_outputs, picked
 from refless.data.tables.cells import name_of_cell, references_of_cells, weights_of_cell
 from refless.data.tables.columns import (
     flagged,
@@ -149,13 +149,11 @@ def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRe
     read = outputs_of_rows(table, rated.unrated, (), keys_of_unrated(table))
     if "id" in table.names:
         return rated.read, read
-    ids, others = (
-        [str(row + 1) for row in rows] for rows in (rated.groups.first, read.first)
-    )
-    pool = replace(rated.read.pool, ids=tuple(ids))
-    return replace(rated.read, pool=pool), replace(
-        read, outputs=replace(read.outputs, ids=tuple(others))
-    )
+    ids = tuple(str(row + 1) for row in rated.groups.first)
+    ids_of_outputs = tuple(str(row + 1) for row in read.first)
+    pool = replace(rated.read.pool, ids=ids)
+    outputs = replace(read.outputs, ids=ids_of_outputs)
+    return replace(rated.read, pool=pool), replace(read, outputs=outputs)
 
 
 def read_scored(
@@ -176,8 +174,11 @@ def read_scored(
     check_told_apart(table)
     columns = metric_columns(table, range(len(table)))
     read, groups, unrated = rated_of(table, reading)
-    numbers = {
-        name: role for role in ("logprob", "length") for name in table.roles.all(role)
+    roles = {role: table.roles.column(role) for role in ("logprob", "length")}
+    numbers = {name: role for role, name in roles.items() if name is not None}
+    slices = {
+        name: table.rows.checked(name, name_of_cell)
+        for name in table.roles.all("slice")
     }
 
     def by_text(column: Sequence[float | None]) -> FloatArray:
@@ -196,11 +197,7 @@ def read_scored(
         numbers={role: by_text(table.scores[name]) for name, role in numbers.items()},
         labels=table.picked("label", groups),
         rationales=table.picked("rationale", groups),
-        slices={
-            name: tuple(cells[row] for row in groups.first)
-            for name in table.roles.all("slice")
-            for cells in [table.rows.checked(name, name_of_cell)]
-        },
+        slices=_of_texts(slices, groups),
         unrated=rest.outputs,
         unrated_group=rest.group,
         unrated_rows=rest.first_rows,
@@ -308,14 +305,9 @@ def metric_columns(
     return columns
 
 
-def _of_texts(
-    columns: dict[str, list[tuple[Any, ...]]], groups: Merged
-) -> dict[str, Any]:
+def _of_texts(columns: Mapping[str, list[Any]], groups: Merged) -> dict[str, Any]:
     """Columns by row as columns by text."""
-    return {
-        name: tuple(column[row] for row in groups.first)
-        for name, column in columns.items()
-    }
+    return {name: picked(column, groups.first) for name, column in columns.items()}
 
 
 def _with_place_holders(table: RowTable, bad: Sequence[int]) -> RowTable:

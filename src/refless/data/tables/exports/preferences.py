@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import count
+from itertools import chain, count
 from typing import NamedTuple
 
 from refless.data.choices import SCALE, item_of
@@ -46,6 +46,7 @@ TEXTS = (
 ENDS = (("_a", "_b"), ("_1", "_2"))
 STRENGTH = "preference_strength"
 NEITHER = -100
+STRENGTHS: dict[float, float] = {NEITHER: NEITHER, 0: 0.5}  # of others the sign counts
 ALPACA_EVAL = ("preference", ("_1", "_2"))  # from 1, the first, to 2
 WINNERS = ("winner", "preferred", "preference", STRENGTH)
 ONE_HOT = {"winner_model_a", "winner_model_b"}  # columns of 0 and 1
@@ -142,7 +143,7 @@ def _of_both(row: Row, columns: Columns, source: str | None) -> Row:
         _name(columns, "source"): source or None,
         _name(columns, "annotator"): ", ".join(map(str, items(who))) or who,
     }
-    names = {name for role in AS_THEY_ARE for name in flagged(columns, role)}
+    names = {*chain(*(flagged(columns, role) for role in AS_THEY_ARE))}
     shared: Row = {name: value for name, value in usual.items() if value is not None}
     return shared | {name: row[name] for name in names & row.keys()}
 
@@ -196,9 +197,7 @@ def _entry(row: Row, about: ReaderRequest, place: str) -> Entry | InputError | N
         )
         problem = f"who won is not understood: {wrong[0]!s:.60}"
         return InputError(problem, remedy=remedy, column=sides.winner)
-    ratings = [
-        rating for vote in votes for rating in _rated(pair, vote, record, columns)
-    ]
+    ratings = [*chain(*(_rated(pair, vote, record, columns) for vote in votes))]
     return _entry_of(record, ratings, row.get(_name(columns, "dimension")), about)
 
 
@@ -258,12 +257,12 @@ def _side(row: Row, end: str, text: object, columns: Columns) -> Row:
     """One of the two texts with its system and its scores, whose names end or begin as its own."""
     begin = f"{end.removeprefix('_')}_"
     spellings = {folded(score): score for score in columns.score}
-    side: Row = {
-        spellings.get(base, base): cell
-        for name, cell in row.items()
-        for base in (name.removesuffix(end), name.removeprefix(begin))
-        if base != name and any(matches(base, score) for score in spellings)
-    }
+    side: Row = {}
+    for name, cell in row.items():
+        for base in (name.removesuffix(end), name.removeprefix(begin)):
+            is_score = any(matches(base, score) for score in spellings)
+            if base != name and is_score:
+                side[spellings.get(base, base)] = cell
     roles = (folded(columns.system),) if columns.system else ROLES["system"].names
     names = [f"{role}{end}" for role in roles] + [f"{begin}{role}" for role in roles]
     if (system := _first(row, names)) is not None:
@@ -325,7 +324,7 @@ def _votes(row: Row, sides: Sides) -> Iterator[object]:
 def _winner(word: object, sides: Sides, systems: list[object]) -> object:
     """1, 0.5 or 0 of the first; `NEITHER`; what is not understood stays as it is."""
     if sides.winner == STRENGTH and isinstance(word, int | float) and word == word:
-        return NEITHER if word == NEITHER else 0.5 if word == 0 else float(word < 0)
+        return STRENGTHS.get(word, float(word < 0))
     number = int(word) if isinstance(word, float) and word.is_integer() else word
     read = spelled(word)
     if sides[2:4] == ALPACA_EVAL and isinstance(read, float) and 1 < read < 2:
@@ -334,12 +333,14 @@ def _winner(word: object, sides: Sides, systems: list[object]) -> object:
     side_name = folded(name)
     if name in {"1", "2"} and sides.ends != ("_1", "_2"):
         return repr(word)  # of a and b, is 1 the first, or true?
-    called = [(name_in(system) or "").casefold() for system in systems]
-    if name not in called and (side := _SIDE.fullmatch(side_name)):
+    first, second = [(name_in(system) or "").casefold() for system in systems]
+    if name not in {first, second} and (side := _SIDE.fullmatch(side_name)):
         side_name = side[1]
-    for value, names, system in ((1.0, FIRST, called[0]), (0.0, SECOND, called[1])):
-        if side_name in names or (name and name == system and called[0] != called[1]):
-            return value
+    are_told_apart = bool(name) and first != second
+    if side_name in FIRST or (are_told_apart and name == first):
+        return 1.0
+    if side_name in SECOND or (are_told_apart and name == second):
+        return 0.0
     return 0.5 if side_name in TIES else repr(word)
 
 
