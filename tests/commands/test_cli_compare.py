@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -325,8 +326,9 @@ def test_item_by_item() -> None:
             "text": f"{name} says {i}",
             "rating": pair[place],
         }
-        for i, pair in enumerate(scores)
-        for place, name in enumerate(("old", "new"))
+        for (i, pair), (place, name) in product(
+            enumerate(scores), enumerate(("old", "new"))
+        )
     ]
     found = refless.compare(
         rows, system=["old", "new"], scale=(1, 5), estimator="bleu-neighbors"
@@ -487,8 +489,7 @@ def test_estimates_alone_hold() -> None:
         effects = rng.normal(size=8) * 0.5
         rows = [
             {"item": f"i{i}", "system": f"s{k}", "text": texts[int(rng.integers(64))]}
-            for i in range(24)
-            for k in range(8)
+            for i, k in product(range(24), range(8))
         ]
         for row in rows:
             effect = effects[int(row["system"][1])]
@@ -527,8 +528,7 @@ def test_equal_systems_are_seldom_told_apart() -> None:
                 "text": f"{i} {k}",
                 "rating": item[i] + noise,
             }
-            for i in range(30)
-            for k, noise in enumerate(rng.normal(size=6))
+            for (i, k), noise in np.ndenumerate(rng.normal(size=(30, 6)))
         ]
         shown += any(pair.shown for pair in refless.compare(rows).comparison.pairs)
     assert shown <= 5

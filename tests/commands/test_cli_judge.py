@@ -1,5 +1,6 @@
 """refless judge: metric columns against human ratings."""
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -96,8 +97,7 @@ def test_annotators_and_groups(tmp_path: Path) -> None:
             "annotator": f"p{who}",
             "rating": float(row["rating"]) + rng.integers(2),
         }
-        for row in rows()
-        for who in range(3)
+        for row, who in product(rows(), range(3))
     ]
     path = jsonl(tmp_path / "many.jsonl", many)
     flags = ("--score-column", "good", "--group", "item", *QUICK)
@@ -435,8 +435,7 @@ def test_runs_in_rows_are_runs_in_columns(graded: Path, tmp_path: Path) -> None:
     long = [
         {name: row[name] for name in ("id", "text", "item", "rating")}
         | {"said": row[f"run{k}"], "epoch": k}
-        for row in grades()
-        for k in range(3)
+        for row, k in product(grades(), range(3))
     ]
     path = table(tmp_path / "long.csv", long)
     found = run("judge", path, "--score-column", "said", *flags).json

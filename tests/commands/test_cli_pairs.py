@@ -1,6 +1,7 @@
 """Commands on preference pairs, as people call them."""
 
 import json
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -214,7 +215,7 @@ def test_the_best_of_many_scores_that_are_noise(tmp_path: Path) -> None:
             "response_a": f"first {i}",
             "response_b": f"second {i}",
             "winner": "ab"[int(rng.integers(2))],
-            **{f"s{j}_{side}": rng.normal() for j in range(12) for side in "ab"},
+            **{f"s{j}_{side}": rng.normal() for j, side in product(range(12), "ab")},
         }
         for i in range(80)
     ]

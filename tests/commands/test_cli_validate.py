@@ -3,6 +3,7 @@
 import functools
 import json
 import shlex
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -129,8 +130,11 @@ def test_few_groups_are_told(rated: Path) -> None:
 
 def test_groups_of_the_same_texts(tmp_path: Path) -> None:
     """Copies are held out together, so all texts are, and nothing is left: said, with a way out."""
-    rows = [{"text": text, "rating": i % 5, "day": day} for i, text in enumerate(headlines(12))
-            for day in ("monday", "tuesday")]  # fmt: skip
+    days = ("monday", "tuesday")
+    rows = [
+        {"text": text, "rating": i % 5, "day": day}
+        for (i, text), day in product(enumerate(headlines(12)), days)
+    ]
     ran = validated(jsonl(tmp_path / "r.jsonl", rows), "--group", "day")
     assert ran.code == 2
     for said in ("each day holds the same texts", "--group text", "--column id"):

@@ -1,5 +1,6 @@
 """Several things that were rated: read one by one, and validated and estimated side by side."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -170,8 +171,7 @@ def test_from_python() -> None:
     """What validate and score return does not depend on rows: one dimension is named."""
     rows = [
         {**row, "dimension": name, "rating": int(str(row["rating"])) + (name == "fit")}
-        for row in rated_rows(30)
-        for name in ("ok", "fit")
+        for row, name in product(rated_rows(30), ("ok", "fit"))
     ]
     assert isinstance(refless.validate(rows, dimension="ok"), refless.ValidateResult)
     with pytest.raises(SeveralDimensionsError, match="dimension=NAME"):

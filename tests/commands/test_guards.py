@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -50,8 +50,7 @@ def test_pairs_are_those_of_the_definition(texts: list[str], others: list[str]) 
     """Sparse products give what counting gives, whichever side the runs are learned from."""
     slow = {
         (i, j)
-        for i, text in enumerate(texts)
-        for j, other in enumerate(others)
+        for (i, text), (j, other) in product(enumerate(texts), enumerate(others))
         if len(text.split()) >= SHORTEST and share_held(text, other) >= 0.8 - 1e-9
     }
     vocabulary, known = learn(others, RUNS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -183,8 +184,7 @@ def test_metrics_in_rows() -> None:
     names = ("score", "brief_score")
     rows = [
         {**without([row], *names)[0], "metric": name, "score": row[name]}
-        for row in runs()
-        for name in names
+        for row, name in product(runs(), names)
     ]
     result = by_scores(rows)
     wide = by_scores(runs())

@@ -13,6 +13,7 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from command_line import Ran, jsonl, run
 from places import EXPORTS
 
 QUESTIONS = range(12)
-PAIRS = tuple((i, system) for i in QUESTIONS for system in ("old", "new"))
+PAIRS = tuple(product(QUESTIONS, ("old", "new")))
 STEPS = range(1, 6)
 PEOPLE = ("ann", "bob", "cat")
 Row = Mapping[str, object]
@@ -211,8 +212,7 @@ OTHER_MEANINGS = (
                     "Coherence": rating(i, system),
                     "Worker ID": who,
                 }
-                for i, system in PAIRS
-                for who in PEOPLE
+                for (i, system), who in product(PAIRS, PEOPLE)
             ]
         },
         "compare hanna.csv --scale 1 5 --column text=Story --dimension Coherence",
@@ -232,8 +232,7 @@ OTHER_MEANINGS = (
                     "answer": "accept" if who != "cat" else "ignore",
                     "_annotator_id": f"set-{who}",
                 }
-                for i, system in PAIRS
-                for who in PEOPLE
+                for (i, system), who in product(PAIRS, PEOPLE)
             ]
         },
         "compare choices.jsonl --scale 1 5 --column rating=accept --column annotator=_annotator_id",
@@ -322,8 +321,7 @@ INVALID = (
                     "ASSIGNMENT:worker_id": who,
                     "ASSIGNMENT:status": "APPROVED" if who != "cat" else "REJECTED",
                 }
-                for i, system in PAIRS
-                for who in PEOPLE
+                for (i, system), who in product(PAIRS, PEOPLE)
             ]
         },
         "compare assignments.tsv --scale 1 5 --column text=INPUT:text --column system=INPUT:model "
@@ -359,11 +357,13 @@ INVALID = (
         {
             "submissions.csv": [
                 plain(i, system, Status=status, rating=rating(i, system) if ok else 1)
-                for i, system in PAIRS
-                for status, ok in (
-                    ("APPROVED", True),
-                    ("RETURNED", False),
-                    ("TIMED-OUT", False),
+                for (i, system), (status, ok) in product(
+                    PAIRS,
+                    (
+                        ("APPROVED", True),
+                        ("RETURNED", False),
+                        ("TIMED-OUT", False),
+                    ),
                 )
             ]
         },
@@ -436,9 +436,9 @@ CRITERIA = (
                     "conversation_b": turns(i, "new"),
                     "turn": turn,
                 }
-                for i in QUESTIONS
-                for judge in ("expert_1", "author_2")
-                for turn in (1, 2)
+                for i, judge, turn in product(
+                    QUESTIONS, ("expert_1", "author_2"), (1, 2)
+                )
             ]
         },
         "compare human.jsonl",
@@ -462,9 +462,9 @@ CRITERIA = (
                     if name == "fluency"
                     else 6 - rating(i, system),
                 }
-                for i, system in PAIRS
-                for who in PEOPLE[:2]
-                for name in ("fluency", "adequacy")
+                for (i, system), who, name in product(
+                    PAIRS, PEOPLE[:2], ("fluency", "adequacy")
+                )
             ]
         },
         "compare long.csv --scale 1 5 --column rating=value",
@@ -494,8 +494,7 @@ MERGED = (
                     "output": answer(i, system),
                     "rating": rating(i, system),
                 }
-                for system in ("old", "new")
-                for i in QUESTIONS
+                for system, i in product(("old", "new"), QUESTIONS)
             ]
         },
         "compare rated.csv --scale 1 5",
@@ -703,8 +702,7 @@ CATEGORIES = (
                         else "good",
                         "subject": {"kind": "trace", "id": f"trace {i} {system}"},
                     }
-                    for i, system in PAIRS
-                    for source in ("ANNOTATION", "EVAL")
+                    for (i, system), source in product(PAIRS, ("ANNOTATION", "EVAL"))
                 ]
             }
         },
@@ -880,8 +878,7 @@ TWO_FILES = (
                     "version": version,
                     "rating": rating(i, system),
                 }
-                for i in QUESTIONS
-                for version in ("1.0", "1.1")
+                for i, version in product(QUESTIONS, ("1.0", "1.1"))
             ]
             for system in ("old", "new")
         },
@@ -918,8 +915,9 @@ BY_MODELS = (
         {
             "jury.csv": [
                 plain(i, system, rater=rater, rating=rating(i, system))
-                for i, system in PAIRS
-                for rater in ("command-r", "gpt-3.5-turbo", "claude-3-haiku")
+                for (i, system), rater in product(
+                    PAIRS, ("command-r", "gpt-3.5-turbo", "claude-3-haiku")
+                )
             ]
         },
         "compare jury.csv --scale 1 5",
@@ -1215,8 +1213,7 @@ def test_two_lines_of_a_clean_table(tmp_path: Path) -> None:
             rating=rating(i, system),
             seconds=3,
         )
-        for i, system in PAIRS
-        for who in PEOPLE
+        for (i, system), who in product(PAIRS, PEOPLE)
     ]
     write(tmp_path, "rated.csv", rows)
     ran = ran_in(tmp_path, "compare rated.csv --scale 1 5 -o rated.json")

@@ -13,6 +13,7 @@ programs gave the others.
 import json
 import shutil
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -340,8 +341,7 @@ def test_categories_of_langfuse(tmp_path: Path) -> None:
     row = {"name": "ok", "dataType": "CATEGORICAL", "value": 0}
     scores = [
         row | {"source": source, "traceId": f"t{i}", "stringValue": label}
-        for source in ("API", "ANNOTATION")
-        for i, label in enumerate(labels)
+        for source, (i, label) in product(("API", "ANNOTATION"), enumerate(labels))
     ]
     reading = Reading(columns=Columns(score=("scores.*",)))
     file = write(tmp_path, "scores.json", json.dumps(scores))

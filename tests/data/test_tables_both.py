@@ -1,6 +1,7 @@
 """Partly rated rows: those with a rating are the pool, the others outputs."""
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +119,9 @@ def test_outputs_with_a_row_for_each_rater() -> None:
     """Rows of one text merge as rated texts do if each is somebody's rating; else they stay."""
     rows = [
         {"source": source, "text": text, "rater": rater, "rating": 3}
-        for source, text in (("q", "yes"), ("q", "no"), ("r", "yes"))
-        for rater in "abc"
+        for (source, text), rater in product(
+            (("q", "yes"), ("q", "no"), ("r", "yes")), "abc"
+        )
     ]
     read = read_outputs(rows)
     assert read.outputs.texts == ("yes", "no", "yes")

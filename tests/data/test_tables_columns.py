@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +160,10 @@ TWICE: dict[str, Any] = {**SAME, "annotator": "x"}
 @pytest.mark.parametrize(
     ("rows", "texts"),
     [
-        ([{**SAME, "source": s, "rater": r} for s in "pq" for r in "xy"], [0, 0, 1, 1]),
+        (
+            [{**SAME, "source": s, "rater": r} for s, r in product("pq", "xy")],
+            [0, 0, 1, 1],
+        ),
         ([{**TWICE, "item": i} for i in (1, 2)], [0, 1]),  # where there are no sources
         ([SAME, SAME], [0, 1]),  # without ids and annotators one row is one text
         (

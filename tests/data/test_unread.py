@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,7 @@ def answers(n: int = 8) -> Rows:
             "model": name,
             "rating": 1 + (i + k) % 5,
         }
-        for i in range(n)
-        for k, name in enumerate(("old", "new"))
+        for i, (k, name) in product(range(n), enumerate(("old", "new")))
     ]
 
 
@@ -90,8 +90,7 @@ def raters(*names: str) -> Rows:
             "system": name,
             **dict(zip(names, ratings[name], strict=False)),
         }
-        for i in range(5)
-        for name in ratings
+        for i, name in product(range(5), ratings)
     ]
 
 
@@ -222,8 +221,7 @@ def test_comments_of_annotators_are_no_texts() -> None:
             "annotator": name,
             "remark": f"I, {name}, think so of {row['question']}",
         }
-        for row in answers()
-        for name in "ab"
+        for row, name in product(answers(), "ab")
     ]
     rows = [{n: cell for n, cell in row.items() if n != "answer"} for row in rows]
     renamed = [
@@ -264,7 +262,8 @@ def test_a_user_who_writes_is_a_source() -> None:
     assert read.pool.sources[:2] == ("Why does kettle 0 leak?",) * 2
     assert read.pool.ratings.annotators == ()
     people = [
-        {**row, "user": name} for row in chats("prompt") for name in ("ann", "Bo Li")
+        {**row, "user": name}
+        for row, name in product(chats("prompt"), ("ann", "Bo Li"))
     ]
     assert read_pool(people).pool.ratings.annotators == ("Bo Li", "ann")
 
@@ -312,9 +311,9 @@ def rated_twice(name: str, *values: object) -> Rows:
     """Ratings of answers under two values of a column: 1 lower under the second, if not 1."""
     return [
         {**row, name: value, "annotator": who, "rating": max(1, row["rating"] - k)}
-        for k, value in enumerate(values)
-        for row in chats("prompt", "output")
-        for who in "ab"
+        for (k, value), row, who in product(
+            enumerate(values), chats("prompt", "output"), "ab"
+        )
     ]
 
 
@@ -343,8 +342,7 @@ def test_criteria_within_a_dimension() -> None:
     """A second column in which ratings of a text differ is refused with conditions that choose."""
     rows = [
         {**row, "aspect": aspect}
-        for row in rated_twice("turn", 1, 2)
-        for aspect in ("fluency", "truth")
+        for row, aspect in product(rated_twice("turn", 1, 2), ("fluency", "truth"))
     ]
     with pytest.raises(
         InputError, match="would be pooled: by 'turn', 'aspect'"
@@ -386,8 +384,7 @@ def test_turns_of_conversations_are_texts() -> None:
     """MT-Bench's two turns are two texts of one question and model, and no dimensions."""
     rows = [
         {**row, "turn": turn, "output": f"{row['output']} ({turn})"}
-        for row in chats("prompt", "output")
-        for turn in (1, 2)
+        for row, turn in product(chats("prompt", "output"), (1, 2))
     ]
     assert len(read_pool(rows).pool) == 32
     reading = Reading(columns=Columns(dimension="turn"), dimension="2")
@@ -408,8 +405,7 @@ def test_turns_of_pairs_are_not_pooled() -> None:
             "judge": "expert_1",
             "turn": turn,
         }
-        for i in range(6)
-        for turn in (1, 2)
+        for i, turn in product(range(6), (1, 2))
     ]
     with pytest.raises(SeveralDimensionsError, match=r"'1' \(12\), '2' \(12\)"):
         read_pool(rows)
@@ -424,8 +420,7 @@ def test_kinds_of_items_are_no_criteria(name: str) -> None:
     """A column that is equal in all ratings of a text tells kinds of texts."""
     rows = [
         {**row, name: f"kind {i % 4}", "annotator": who}
-        for i, row in enumerate(chats("prompt", "output"))
-        for who in "ab"
+        for (i, row), who in product(enumerate(chats("prompt", "output")), "ab")
     ]
     assert f"the rows: left unread: '{name}'" in read_pool(rows).notes
 
@@ -567,8 +562,9 @@ def wide(**more: Any) -> Rows:
     return [
         dict(zip(columns, ratings, strict=True), text=f"t{i}")
         | {f"rating_{name}": of(ratings) for name, of in more.items()}
-        for i, ratings in enumerate(zip(*PEOPLE.values(), strict=True))
-        for _ in range(2)
+        for (i, ratings), _ in product(
+            enumerate(zip(*PEOPLE.values(), strict=True)), range(2)
+        )
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,7 @@ def judged(items: int = 60, rated: int = 20) -> Rows:
             "score": round(3 + 0.5 * (model == "v2") + drawn.gauss(0, 0.5), 2),
             "human_rating": drawn.choice([1, 2, 3, 4, 5]) if i < rated else None,
         }
-        for i in range(items)
-        for model in ("v1", "v2")
+        for i, model in product(range(items), ("v1", "v2"))
     ]
 
 

@@ -293,8 +293,7 @@ def test_validate_tells(tmp_path) -> None:
             "rating": values[i, j],
             "rated_at": i,
         }
-        for i, text in enumerate(headlines(TEXTS))
-        for j in range(values.shape[1])
+        for (i, text), j in product(enumerate(headlines(TEXTS)), range(values.shape[1]))
     ]
     file = jsonl(tmp_path / "rows.jsonl", rows)
     page = tmp_path / "page.html"

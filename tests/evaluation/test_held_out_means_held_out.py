@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -153,8 +154,7 @@ def by_baselines(pool: RatedPool, groups: IntArray) -> FloatArray:
 COPIES = {
     "rows": [
         (f"{w} {v}", i % 5, [1.0 + (3 * i + j) % 5])
-        for i, w in enumerate(WORDS[:4])
-        for j, v in enumerate(WORDS[3:])
+        for (i, w), (j, v) in product(enumerate(WORDS[:4]), enumerate(WORDS[3:]))
     ],
     "copied": 6,
     "named": False,

@@ -1,5 +1,6 @@
 """Thresholded sums of the compiled loop, against dense similarities and plain Python."""
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -24,9 +25,7 @@ GROUPS = st.integers(-1, 3)
 # enough of a vocabulary for many blocks and all three orders
 RATED = [
     f"{a} {b} {c}"
-    for a in ("fox", "dog", "the")
-    for b in "abcd"
-    for c in ("is", "was q")
+    for a, b, c in product(("fox", "dog", "the"), "abcd", ("is", "was q"))
 ]
 OUTPUTS = [*RATED[::5], "the fox is quick", "", "abc", "the dog was a fox", "zzzz"] * 30
 VALUES = np.arange(len(RATED)) * 7 - 50

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,7 @@ def files() -> dict[str, Rows]:
             "text": texts[(i * step) % 40],
             "references": [texts[(i * 11) % 40], texts[(i * 13) % 40]],
         }
-        for i in range(16)
-        for system, step in (("a", 3), ("b", 7))
+        for i, (system, step) in product(range(16), (("a", 3), ("b", 7)))
     ]
     two = [
         {**row, "system": "human" if i % 4 < 2 else "m"}
@@ -97,8 +97,7 @@ def files() -> dict[str, Rows]:
             "day": f"d{i * step % 7}",
             "rating": 1 + i * step % 5,
         }
-        for i in range(48)
-        for system, step in (("a", 3), ("b", 11))
+        for i, (system, step) in product(range(48), (("a", 3), ("b", 11)))
     ]
     return {**found, **apart, "partly": partly, "crossed": crossed}
 

@@ -1,5 +1,6 @@
 """Every JSON object of the command line fits its schema, which is made from its record."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
@@ -90,8 +91,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl(where / "plain.jsonl", plain)
     many = [
         {**row, "annotator": who, "good": i % 3}
-        for i, row in enumerate(plain)
-        for who in "pq"
+        for (i, row), who in product(enumerate(plain), "pq")
     ]
     jsonl(
         where / "annotated.jsonl",
@@ -108,8 +108,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     pairs = [
         {**one, **side, "winner": "ab"[i % 3 % 2], "good_a": i % 5, "good_b": 2}
-        for i, one in enumerate(judged)
-        for side in sides
+        for (i, one), side in product(enumerate(judged), sides)
     ]
     scored = [
         {"item": i // 2, "system": "ab"[i % 2], "score": i % 3} for i in range(12)

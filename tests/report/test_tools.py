@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -71,7 +72,7 @@ def test_inspect_has_a_record_a_sample(folder: Path, tmp_path: Path) -> None:
 def test_inspect_knows_epochs_by_their_order(folder: Path, tmp_path: Path) -> None:
     """Answers to one item are its epochs; where one is missing nobody can tell."""
     rows = [{**row, "id": f"{row['id']}-{e}", "item": row["id"], "system": "m"}
-            for e in (1, 2) for row in output_rows()]  # fmt: skip
+            for e, row in product((1, 2), output_rows())]  # fmt: skip
     jsonl(tmp_path / "epochs.jsonl", rows)
     scored(tmp_path.parent / folder.name, str(tmp_path / "epochs.jsonl"),
            "-o", f"inspect:{tmp_path / 's.jsonl'}")  # fmt: skip

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from typing import Any, Literal
 
 import numpy as np
@@ -137,8 +137,7 @@ def pairs(seed: int, n: int) -> Rows:
             "system": system,
             "text": texts[2 * i + k],
         }
-        for i in range(n)
-        for k, system in enumerate("AB")
+        for i, (k, system) in product(range(n), enumerate("AB"))
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -209,7 +210,7 @@ def twin(
         ]
         total = [sum(side.of[unit] for side in sides) for unit in units]
         cross = sum(x**2 for x in total) - sum(
-            side.of[u] ** 2 for side in sides for u in units
+            side.of[u] ** 2 for side, u in product(sides, units)
         )
         held = [sum(side.held[unit] for side in sides) for unit in units]
         variance = sum(own) + cross

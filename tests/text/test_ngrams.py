@@ -1,6 +1,7 @@
 """Token ids to n-gram features, against counters of tuples."""
 
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
@@ -143,7 +144,7 @@ def test_many_n_grams() -> None:
     """More than the hash table begins with: a pair of each two of 90 characters, by hand."""
     letters = [chr(0x4E00 + i) for i in range(90)]
     known, features = learn(
-        [a + b for a in letters for b in letters], Shape(low=2, high=2)
+        [a + b for a, b in product(letters, letters)], Shape(low=2, high=2)
     )
     assert known.keys[0].tolist() == list(range(8100))
     assert features.ids.tolist() == list(range(8100))

@@ -3,6 +3,7 @@
 import json
 import random
 import sys
+from itertools import product
 
 import numpy as np
 import pytest
@@ -191,8 +192,7 @@ def test_command_goes_out_and_back(tmp_path) -> None:
 
     back = [
         {**row, "annotator": name, "rating": 1 + (int(row["id"]) + k) % 5}
-        for k, name in enumerate("xyz")
-        for row in raters
+        for (k, name), row in product(enumerate("xyz"), raters)
     ]
     (tmp_path / "back.jsonl").write_text(
         "\n".join(map(json.dumps, back)), encoding="utf-8"

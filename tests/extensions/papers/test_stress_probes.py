@@ -1,6 +1,7 @@
 """Probes of words, references and directions, on outputs whose answers are known."""
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -84,9 +85,9 @@ def outputs_of(
         rows.append({"good": " ".join(first), "poor": " ".join(poor)})
     return Outputs(
         ids=numbered(n * len(systems)),
-        texts=tuple(row[name] for name in systems for row in rows),
-        systems=tuple(name for name in systems for _ in range(n)),
-        items=tuple(f"i{k}" for _ in systems for k in range(n)),
+        texts=tuple(row[name] for name, row in product(systems, rows)),
+        systems=tuple(name for name, _ in product(systems, range(n))),
+        items=tuple(f"i{k}" for _, k in product(systems, range(n))),
         references=tuple(references) * len(systems),
     )
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -147,7 +148,7 @@ def test_goals_that_cannot_be_reached(
     """Another kind of answer, one system, or no number."""
     systems = "a" if "one" in options else "ab"
     rows = [{"id": f"{i}{name}", "item": f"i{i}", "system": name, "text": f"A text {i} {name}"}
-            for i in range(4) for name in systems]  # fmt: skip
+            for i, name in product(range(4), systems)]  # fmt: skip
     file = jsonl(tmp_path / "o.jsonl", rows)
     project = tmp_path / "p.json"
     project.write_text(json.dumps({"until": until}))
