@@ -11,6 +11,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -206,4 +207,6 @@ def cut_off(url: str) -> None:
 
 def told(live: Any, name: str) -> list[Any]:
     """Sentences (`said`) or rows of `systems` on the owner's page, of all dimensions."""
-    return [part for look in live.state()["dimensions"].values() for part in look[name]]
+    return [
+        *chain.from_iterable(look[name] for look in live.state()["dimensions"].values())
+    ]

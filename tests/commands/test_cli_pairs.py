@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from benchmarks.simulate import simulate
 
-from command_line import jsonl, run
+from command_line import jsonl, repeated, run
 
 
 @pytest.fixture(scope="module")
@@ -209,18 +209,19 @@ def test_a_pipe(folder: Path) -> None:
 def test_the_best_of_many_scores_that_are_noise(tmp_path: Path) -> None:
     """The score that is right most often of twelve is right by chance, and is not recommended."""
     rng = np.random.default_rng(2)
+    names = [f"s{j}_{side}" for j, side in product(range(12), "ab")]
     rows = [
         {
             "prompt": f"q{i}",
             "response_a": f"first {i}",
             "response_b": f"second {i}",
             "winner": "ab"[int(rng.integers(2))],
-            **{f"s{j}_{side}": rng.normal() for j, side in product(range(12), "ab")},
+            **dict(zip(names, rng.normal(size=24).tolist(), strict=True)),
         }
         for i in range(80)
     ]
     path = jsonl(tmp_path / "pairs.jsonl", rows)
-    words = [word for j in range(12) for word in ("--score-column", f"s{j}")]
+    words = repeated("--score-column", [f"s{j}" for j in range(12)])
     ran = run("judge", path, *words)
     best = run("judge", path, *words, "--format", "json").json["judges"][0]
     assert best["interval"][0] > 0.5

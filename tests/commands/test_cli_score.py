@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,12 @@ from command_line import (
     new_rows,
     output_rows,
     rated_rows,
+    repeated,
     run,
     too_wide,
 )
 from refless.registry.signature import Signature
+from rows import without
 
 SCALE = ("--scale", 1, 5)
 
@@ -167,7 +170,7 @@ def test_csv_and_jsonl(folder: Path) -> None:
 def test_files(folder: Path, tmp_path: Path) -> None:
     """-o is repeatable; each file holds what the format prints."""
     names = ["a.json", "b.jsonl", "c.csv", "d.md"]
-    more = [word for name in names for word in ("-o", tmp_path / name)]
+    more = repeated("-o", [tmp_path / name for name in names])
     ran = scored(folder, *more)
     assert ran.code == 0
     assert ran.err.count("refless: wrote ") == 4
@@ -323,16 +326,14 @@ def test_standard_input(folder: Path) -> None:
 def test_a_partly_rated_file(folder: Path, tmp_path: Path) -> None:
     """Rows with a rating are rated texts, rows without one are outputs; as from two files."""
     blank: list[dict[str, object]] = [{**row, "rating": None} for row in output_rows()]
-    mixed = [
-        row for pair in zip(rated_rows()[::12], blank, strict=True) for row in pair
-    ]
+    mixed = [*chain.from_iterable(zip(rated_rows()[::12], blank, strict=True))]
     rest = [row for row in rated_rows() if row not in mixed]
     both = jsonl(tmp_path / "both.jsonl", [*mixed, *rest])
     whole = scored(folder, *SCALE, "--format", "json").found
     ran = run("score", both, *NEIGHBORS, *SCALE, "--format", "json")
     assert ran.code == 0, ran.err
     assert ran.found == whole
-    absent = [{k: v for k, v in row.items() if k != "rating"} for row in output_rows()]
+    absent = without(output_rows(), "rating")
     other = jsonl(tmp_path / "other.jsonl", [*rated_rows(), *absent])
     assert run("score", other, *NEIGHBORS, *SCALE, "--format", "json").found == whole
     table = tmp_path / "both.csv"

@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 from benchmarks.simulate import simulate
 
-from command_line import ANY_NEIGHBOR, Ran, headlines, jsonl, rated_rows, run, too_wide
+from command_line import (
+    ANY_NEIGHBOR,
+    Ran,
+    headlines,
+    jsonl,
+    rated_rows,
+    repeated,
+    run,
+    too_wide,
+)
 from published import DATA, needed
 from refless.registry.signature import Signature
 
@@ -371,9 +380,7 @@ def test_nothing_to_recommend(tmp_path: Path) -> None:
 def test_a_baseline_that_is_better(tmp_path: Path) -> None:
     """Where only the number of words counts, their n-grams say less than the length does."""
     rng = np.random.default_rng(0)
-    words = sorted(
-        {word for text in headlines(60) for word in text.split() if word.isalpha()}
-    )
+    words = sorted({word for word in " ".join(headlines(60)).split() if word.isalpha()})
     texts = [" ".join(rng.choice(words, int(n))) for n in rng.integers(3, 12, 80)]
     rows = [{"text": text, "rating": len(text)} for text in texts]
     ran = run("validate", jsonl(tmp_path / "r.jsonl", rows), *ANY_NEIGHBOR)
@@ -424,7 +431,7 @@ def test_threads_are_no_name(rated: Path) -> None:
 def test_estimators_that_are_named(rated: Path) -> None:
     """--estimator is repeatable: the first stands until another one is shown to rank better."""
     given = ("bleu-neighbors:tau=0.05", "bleu-neighbors:tau=0.1", "gp")
-    flags = [word for one in given for word in ("--estimator", one)]
+    flags = repeated("--estimator", given)
     ran = run("validate", rated, *SCALE, *flags, "--format", "json")
     assert ran.code == 0, ran.err
     table = ran.json["side_by_side"]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 
 import numpy as np
 import pytest
@@ -59,12 +59,10 @@ def test_pairs_are_those_of_the_definition(texts: list[str], others: list[str]) 
         (look_up(texts, vocabulary), known),
         (asked, look_up(others, of_texts)),
     ):
-        found = [
-            (r, o)
-            for rows, cols, _ in pairs(one, two)
-            for r, o in zip(rows, cols, strict=True)
-        ]
-        assert {(int(row), int(other)) for row, other in found} == slow
+        found: set[tuple[int, int]] = set()
+        for rows, others, _ in pairs(one, two):
+            found |= {*zip(rows.tolist(), others.tolist(), strict=True)}
+        assert found == slow
 
 
 def test_plain() -> None:
@@ -171,8 +169,8 @@ def test_numbers_of_texts_by_definition() -> None:
                 max(gram_cosine(text, other) for other in others)
             )
             held = [words(other) for other in others]
-            known = {word for one in held for word in one}
-            pairs = {pair for one in held for pair in pairwise(one)}
+            known = {*chain.from_iterable(held)}
+            pairs = {*chain.from_iterable(map(pairwise, held))}
             said = words(text)
             asked = [p for p in pairwise(said) if {*p} <= known]
             assert row[-1] == sum(pair in pairs for pair in asked) / max(1, len(asked))

@@ -129,8 +129,8 @@ def test_what_a_label_connects(rows: list[tuple[str, str]]) -> None:
         assert parts(whole) == expected
     again = Design.of(texts(items=columns[0][::-1], sources=columns[1][::-1]))
     last = len(rows) - 1
-    turned = [sorted(last - row for row in unit) for unit in parts(again)]
-    assert sorted(turned) == parts(whole)
+    turned = [last - np.array(unit[::-1]) for unit in parts(again)]
+    assert sorted(unit.tolist() for unit in turned) == parts(whole)
     assert again.level == whole.level
     assert again.labels[::-1] == whole.labels
 

@@ -11,7 +11,7 @@ import csv
 import io
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -21,6 +21,7 @@ import pytest
 
 from command_line import Ran, jsonl, run
 from places import EXPORTS
+from rows import renamed
 
 QUESTIONS = range(12)
 PAIRS = tuple(product(QUESTIONS, ("old", "new")))
@@ -54,6 +55,20 @@ def turns(i: int, system: str) -> list[Row]:
 def plain(i: int, system: str, **more: object) -> Row:
     """A row in which refless knows all names, and more."""
     return {"item": i, "model": system, "response": answer(i, system), **more}
+
+
+def by_people(i: int, system: str) -> list[Row]:
+    """A rating by each person; one is stricter than the others by a step."""
+    given = rating(i, system)
+    return [{"worker_id": who, "rating": given - (who == "ann")} for who in PEOPLE]
+
+
+def file_each(name: str, row: Callable[[int, str], Row]) -> dict[str, list[Row]]:
+    """A file for each system, whose name stands for {} in the file's."""
+    files = {}
+    for system in ("old", "new"):
+        files[name.format(system)] = [row(i, system) for i in QUESTIONS]
+    return files
 
 
 def merged_systems() -> bytes:
@@ -271,22 +286,25 @@ ASKED = (
 
 def survey(previews: str) -> list[Row]:
     """Answers of a survey below the lines of questions and import ids; a preview for each."""
-    heads = [ASKED, [json.dumps({"ImportId": name}) for name in QUALTRICS]]
-    cells = [
-        (
-            "2026-05-01",
-            status,
-            "1",
-            f"R_{i}{system}{status}",
-            i,
-            system,
-            answer(i, system),
-            given,
-        )
-        for i, system in PAIRS
-        for status, given in (("0", rating(i, system)), (previews, 1))
-    ]
-    return [dict(zip(QUALTRICS, row, strict=True)) for row in (*heads, *cells)]
+    rows = [ASKED, tuple(json.dumps({"ImportId": name}) for name in QUALTRICS)]
+    for (i, system), status in product(PAIRS, ("0", previews)):
+        number = f"R_{i}{system}{status}"
+        choice = rating(i, system) if status == "0" else 1
+        own = (i, system, answer(i, system), choice)
+        rows.append(("2026-05-01", status, "1", number, *own))
+    return [dict(zip(QUALTRICS, row, strict=True)) for row in rows]
+
+
+def segment(i: int, system: str, *, damaged: bool = False) -> Row:
+    """A segment of WMT with its score, or a damaged copy of it, which has 0."""
+    return {
+        "itemType": "BAD" if damaged else "TGT",
+        "documentID": f"news-{i}#bad" if damaged else f"news-{i}",
+        "sourceText": f"Kessel {i}",
+        "targetText": answer(i, system)[:15] if damaged else answer(i, system),
+        "targetID": system,
+        "score": 0 if damaged else 20 * rating(i, system),
+    }
 
 
 INVALID = (
@@ -334,16 +352,8 @@ INVALID = (
         "github.com/wmt-conference/ErrorSpanAnnotation preparation/wmt24/quality_control.py",
         {
             "esa.jsonl": [
-                {
-                    "itemType": kind,
-                    "documentID": f"news-{i}{mark}",
-                    "sourceText": f"Kessel {i}",
-                    "targetText": answer(i, system)[: cut or None],
-                    "targetID": system,
-                    "score": 20 * rating(i, system) if kind == "TGT" else 0,
-                }
-                for kind, mark, cut in (("TGT", "", 0), ("BAD", "#bad", 15))
-                for i, system in PAIRS[:: 1 if kind == "TGT" else 4]
+                *(segment(i, system) for i, system in PAIRS),
+                *(segment(i, system, damaged=True) for i, system in PAIRS[::4]),
             ]
         },
         "compare esa.jsonl --scale 0 100 --column text=targetText --column rating=score "
@@ -383,10 +393,7 @@ WHO = (
                     "task_id": f"{i}-{system}",
                     "response": answer(i, system),
                     "model": system,
-                    "annotations": [
-                        {"worker_id": who, "rating": rating(i, system) - (who == "ann")}
-                        for who in (PEOPLE if i % 2 else PEOPLE[::-1])
-                    ],
+                    "annotations": by_people(i, system)[:: 1 if i % 2 else -1],
                 }
                 for i, system in PAIRS
             ]
@@ -404,10 +411,9 @@ WHO = (
                 plain(
                     i,
                     system,
-                    **{
-                        f"rater_{who}": rating(i, system) - (who == "ann")
-                        for who in PEOPLE
-                    },
+                    rater_ann=rating(i, system) - 1,
+                    rater_bob=rating(i, system),
+                    rater_cat=rating(i, system),
                     rater_mean=round(rating(i, system) - 1 / 3, 2),
                 )
                 for i, system in PAIRS
@@ -786,19 +792,19 @@ WORDS = (
     ),
 )
 
+BLANKS = {"old": " ", "new": "\u00a0"}
 KEYS = (
     Sibling(
         "keys: ids of rated texts and of outputs, which differ in capitals and blanks",
         "excel and forms: a trailing blank, a capital at the beginning",
         {
-            name: [
-                {"id": key.format(i), "text": answer(i, "old"), **more(i)}
+            "rated.csv": [
+                {"id": f"q{i}", "text": answer(i, "old"), "rating": rating(i, "old")}
                 for i in QUESTIONS
-            ]
-            for name, key, more in (
-                ("rated.csv", "q{}", lambda i: {"rating": rating(i, "old")}),
-                ("outputs.csv", "Q{} ", lambda _: {}),
-            )
+            ],
+            "outputs.csv": [
+                {"id": f"Q{i} ", "text": answer(i, "old")} for i in QUESTIONS
+            ],
         },
         "score outputs.csv --rated rated.csv --scale 1 5",
         12,
@@ -810,17 +816,14 @@ KEYS = (
     Sibling(
         "keys: numbers with zeros before them in one of two files",
         "support.microsoft.com, Keeping leading zeros: Excel removes them from CSV",
-        {
-            f"{system}.csv": [
-                {
-                    "id": f"{i:03}" if system == "old" else i,
-                    "output": answer(i, system),
-                    "rating": rating(i, system),
-                }
-                for i in QUESTIONS
-            ]
-            for system in ("old", "new")
-        },
+        file_each(
+            "{}.csv",
+            lambda i, system: {
+                "id": f"{i:03}" if system == "old" else i,
+                "output": answer(i, system),
+                "rating": rating(i, system),
+            },
+        ),
         "compare old.csv new.csv --scale 1 5",
         1,
         said=(
@@ -830,39 +833,47 @@ KEYS = (
     Sibling(
         "keys: blanks that do not break, as HTML has them",
         "pandas.pydata.org, read_html: &nbsp; becomes U+00A0",
-        {
-            f"{system}.csv": [
-                {
-                    "question": f"How is{blank}kettle {i}?",
-                    "output": answer(i, system),
-                    "rating": rating(i, system),
-                }
-                for i in QUESTIONS
-            ]
-            for system, blank in (("old", " "), ("new", "\u00a0"))
-        },
+        file_each(
+            "{}.csv",
+            lambda i, system: {
+                "question": f"How is{BLANKS[system]}kettle {i}?",
+                "output": answer(i, system),
+                "rating": rating(i, system),
+            },
+        ),
         "compare old.csv new.csv --scale 1 5",
         1,
         said=("differ in form alone and do not match (12 sources like these)",),
     ),
 )
 
+
+def runs(system: str) -> list[Row]:
+    """Answers of two versions of an application, which both systems have."""
+    return [
+        {
+            "input": f"How is kettle {i}?",
+            "output": answer(i, system),
+            "version": version,
+            "rating": rating(i, system),
+        }
+        for i, version in product(QUESTIONS, ("1.0", "1.1"))
+    ]
+
+
 TWO_FILES = (
     Sibling(
         "two files: AlpacaEval, of one generator",
         "github.com/tatsu-lab/alpaca_eval README.md, model_outputs: instruction, output, generator",
-        {
-            f"{system}.json": [
-                {
-                    "instruction": f"Describe kettle {i}.",
-                    "output": answer(i, system),
-                    "generator": "gemma",
-                    "human": rating(i, system),
-                }
-                for i in QUESTIONS
-            ]
-            for system in ("old", "new")
-        },
+        file_each(
+            "{}.json",
+            lambda i, system: {
+                "instruction": f"Describe kettle {i}.",
+                "output": answer(i, system),
+                "generator": "gemma",
+                "human": rating(i, system),
+            },
+        ),
         "compare old.json new.json --scale 1 5",
         1,
         said=("'generator'",),
@@ -870,18 +881,7 @@ TWO_FILES = (
     Sibling(
         "two files: runs of the same versions of an application",
         "langfuse.com/docs, releases and versioning: a column 'version' of each trace",
-        {
-            f"{system}.jsonl": [
-                {
-                    "input": f"How is kettle {i}?",
-                    "output": answer(i, system),
-                    "version": version,
-                    "rating": rating(i, system),
-                }
-                for i, version in product(QUESTIONS, ("1.0", "1.1"))
-            ]
-            for system in ("old", "new")
-        },
+        {"old.jsonl": runs("old"), "new.jsonl": runs("new")},
         "compare old.jsonl new.jsonl --scale 1 5",
         1,
         said=("the files are compared: each has answers of '1.0', '1.1'",),
@@ -928,19 +928,22 @@ BY_MODELS = (
     ),
 )
 
-COLUMNS = {
-    name: {f"{row}": PAIRS[row][place] for row in range(len(PAIRS))}
-    for place, name in enumerate(("item", "system"))
-}
+
+def by_number(cells: Iterable[object]) -> Row:
+    """A column as pandas writes it: an object with the number of each row."""
+    return {f"{row}": cell for row, cell in enumerate(cells)}
+
+
 ERRORS = (
     Sibling(
         "errors: a frame of pandas as JSON, by columns",
         "pandas.pydata.org, DataFrame.to_json: orient='columns' if nothing is said",
         {
-            "frame.json": COLUMNS
-            | {
-                "text": {f"{row}": answer(*pair) for row, pair in enumerate(PAIRS)},
-                "rating": {f"{row}": rating(*pair) for row, pair in enumerate(PAIRS)},
+            "frame.json": {
+                "item": by_number(i for i, _ in PAIRS),
+                "system": by_number(system for _, system in PAIRS),
+                "text": by_number(answer(*pair) for pair in PAIRS),
+                "rating": by_number(rating(*pair) for pair in PAIRS),
             }
         },
         "compare frame.json --scale 1 5",
@@ -1005,15 +1008,7 @@ WAITING = {
     "only listed names are asked whether they tell criteria apart": Sibling(
         "criteria pooled: a frame of pandas, melted",
         "pandas.pydata.org, melt: columns 'variable' and 'value' if nothing is said",
-        {
-            "melted.csv": [
-                {
-                    "variable" if name == "name" else name: cell
-                    for name, cell in row.items()
-                }
-                for row in CRITERIA[1].files["long.csv"]
-            ]
-        },
+        {"melted.csv": renamed(CRITERIA[1].files["long.csv"], {"name": "variable"})},
         "compare melted.csv --scale 1 5 --column rating=value",
         1,
         said=("'variable' is 'fluency', 'adequacy'",),
@@ -1153,14 +1148,10 @@ def test_siblings(tmp_path: Path, sibling: Sibling) -> None:
 @pytest.mark.xfail(strict=True, reason="columns of 0 and 1 are proposed as annotators")
 def test_ratings_in_a_column_each(tmp_path: Path) -> None:
     """One column a step of the scale, as forms tabulate a grid: no column is an annotator."""
-    rows = [
-        plain(
-            i,
-            system,
-            **{f"rating_{step}": int(rating(i, system) == step) for step in STEPS},
-        )
-        for i, system in PAIRS
-    ]
+    rows = []
+    for i, system in PAIRS:
+        given = {f"rating_{step}": int(rating(i, system) == step) for step in STEPS}
+        rows.append(plain(i, system, **given))
     write(tmp_path, "grid.csv", rows)
     ran = ran_in(tmp_path, "compare grid.csv --scale 1 5")
     assert ran.code == 2

@@ -14,7 +14,7 @@ from command_line import run
 from places import EXPORTS
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError
-from written import write
+from rows import write
 
 FOLDER = EXPORTS
 EVALS = [str(FOLDER / "promptfoo" / f"eval.{ending}") for ending in ("json", "jsonl")]

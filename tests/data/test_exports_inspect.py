@@ -16,7 +16,7 @@ import pytest
 from places import EXPORTS
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError, MissingExtraError
-from written import write
+from rows import write
 
 pytest.importorskip("backports.zstd", reason="zstd is not in this Python")
 FOLDER = EXPORTS / "inspect"

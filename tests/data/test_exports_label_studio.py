@@ -11,7 +11,7 @@ from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_p
 from refless.data.tables.partly_rated import read_partly
 from refless.extensions.connect.exports.label_studio import page_in
 from refless.registry.errors import InputError, UsageError
-from written import write
+from rows import write
 
 FOLDER = EXPORTS / "label-studio"
 CONFIG = str(FOLDER / "config.xml")

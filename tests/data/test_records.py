@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixed_estimates import estimates_of
+from records import estimates_of
 from refless.data.human import human_ratings, pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs, columns_of, outputs_of
 from refless.registry.errors import UsageError

@@ -18,6 +18,7 @@ from refless.data.tables import (
     read_scored,
 )
 from refless.registry.errors import InputError
+from rows import without
 
 ROWS: list[dict[str, Any]] = [
     {"text": "a", "prompt": "p", "system": "x", "rating": 1},
@@ -72,9 +73,7 @@ def test_a_text_is_rated_if_any_of_its_rows_is() -> None:
     assert (pool.pool.ids, pool.pool.ratings.annotators) == (("1",), ("y",))
     assert outputs.outputs.ids == ("2",)
     assert "2 rows merged into 1 text on id" in outputs.notes
-    nameless = [
-        {name: value for name, value in row.items() if name != "id"} for row in rows
-    ]
+    nameless = without(rows, "id")
     pool, outputs = read_both(nameless)
     assert (pool.pool.texts, outputs.outputs.texts) == (("a",), ("b",))
     rows[0]["text"] = "other"
@@ -129,7 +128,7 @@ def test_outputs_with_a_row_for_each_rater() -> None:
     assert "9 rows merged into 3 texts on task, system, source and text" in read.notes
     assert read_pool(rows).pool.texts == read.outputs.texts
     for missing in ("rater", "rating"):
-        alone = [{name: row[name] for name in row if name != missing} for row in rows]
+        alone = without(rows, missing)
         assert len(read_outputs(alone).outputs) == 9
     assert len(read_outputs(rows, apart=True).outputs) == 9
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError, MissingExtraError
-from written import write
+from rows import write
 
 NESTED = [
     {"text": "a", "scores": {"fluency": 4, "by": [{"who": "x", "n": 1}]}, "rating": 1},
@@ -133,11 +133,9 @@ def test_lists_are_the_rows_they_stand_for(lists: list[list[int]]) -> None:
     packed = [
         {"id": str(i), "text": f"t{i}", "rating": one} for i, one in enumerate(lists)
     ]
-    rows = [
-        {**row, "rating": n}
-        for row, one in zip(packed, lists, strict=True)
-        for n in one
-    ]
+    rows = []
+    for row in packed:
+        rows += [{**row, "rating": rating} for rating in row["rating"]]
     first = read_pool(packed).pool
     second = read_pool(rows).pool
     assert first.human.tolist() == second.human.tolist()

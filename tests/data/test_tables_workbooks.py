@@ -105,7 +105,8 @@ def test_merged_cells(tmp_path: Path) -> None:
     rows += [
         [f"t{i}", i % 5 + 1, i // 2 if i % 2 == 0 else None, None] for i in range(6)
     ]
-    rows[1][3], rows[4][3] = "old", "new"
+    rows[1][3] = "old"
+    rows[4][3] = "new"
     book = workbook(path, Rated=rows)
     for cells in ("C2:C3", "C4:C5", "C6:C7", "D2:D4", "D5:D40"):
         book["Rated"].merge_cells(cells)

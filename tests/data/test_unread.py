@@ -14,7 +14,6 @@ import pytest
 
 import refless
 from command_line import jsonl, run
-from frames import columns_of
 from refless.data.tables import (
     Columns,
     Reading,
@@ -24,6 +23,7 @@ from refless.data.tables import (
     read_scored,
 )
 from refless.registry.errors import InputError
+from rows import columns_of, only, renamed, without
 
 Rows = list[dict[str, Any]]
 WORDS = ["valve", "filter", "seal", "lid", "button", "screw", "hose"]
@@ -223,11 +223,9 @@ def test_comments_of_annotators_are_no_texts() -> None:
         }
         for row, name in product(answers(), "ab")
     ]
-    rows = [{n: cell for n, cell in row.items() if n != "answer"} for row in rows]
-    renamed = [
-        {"output" if n == "written" else n: c for n, c in row.items()} for row in rows
-    ]
-    assert "the rows: left unread: 'remark'" in read_pool(renamed).notes
+    rows = without(rows, "answer")
+    rows = renamed(rows, {"written": "output"})
+    assert "the rows: left unread: 'remark'" in read_pool(rows).notes
 
 
 def test_an_index_with_a_name() -> None:
@@ -245,14 +243,8 @@ def test_an_index_with_a_name() -> None:
 
 def chats(message: str = "user", answer: str = "assistant") -> Rows:
     """A question of a customer to each of two systems, and their answers."""
-    rows = answers()
-    names = {
-        "question": message,
-        "written": answer,
-        "model": "model",
-        "rating": "rating",
-    }
-    return [{new: row[old] for old, new in names.items()} for row in rows]
+    rows = only(answers(), "question", "written", "model", "rating")
+    return renamed(rows, {"question": message, "written": answer})
 
 
 def test_a_user_who_writes_is_a_source() -> None:
@@ -299,10 +291,7 @@ def test_a_confidence_is_no_chance_of_being_rated() -> None:
     ]
     weighted: Any = refless.compare(drawn, scale=(1, 5))
     assert not any("unread" in note for note in weighted.notes)
-    named = [
-        {n.replace("prob", "inclusion_prob"): cell for n, cell in row.items()}
-        for row in rows
-    ]
+    named = renamed(rows, {"probability": "inclusion_probability"})
     flagged: Any = refless.compare(named, scale=(1, 5))
     assert flagged.comparison.pairs[0].difference.value != difference.value
 
@@ -324,7 +313,7 @@ def test_criteria_are_dimensions(name: str) -> None:
     """Counted, as a column `dimension` is; with its name the ratings are those of one criterion."""
     rows = rated_twice(name, "fluency", "is it true?")
     if name == "question":  # else it is the source beside `prompt`
-        rows = [{n: cell for n, cell in row.items() if n != "prompt"} for row in rows]
+        rows = without(rows, "prompt")
     with pytest.raises(
         SeveralDimensionsError, match=r"'fluency' \(32\), 'is it true\?' \(32\)"
     ) as raised:
@@ -489,14 +478,13 @@ PEOPLE = {"ann": (1, 2, 3, 4, 5), "bo": (2, 2, 4, 4, 5), "cy": (5, 4, 3, 2, 1)}
 
 def shuffled(name: str = "rater") -> Rows:
     """Three people's ratings of five texts in lists whose order changes from text to text."""
-    lists = [
-        [{name: who, "rating": ratings[i]} for who, ratings in PEOPLE.items()]
-        for i in range(5)
-    ]
-    return [
-        {"text": f"t{i}", "annotations": people[i % 3 :] + people[: i % 3]}
-        for i, people in enumerate(lists)
-    ]
+    rows = []
+    for i, ratings in enumerate(zip(*PEOPLE.values(), strict=True)):
+        by = zip(PEOPLE, ratings, strict=True)
+        people = [{name: who, "rating": rating} for who, rating in by]
+        turned = people[i % 3 :] + people[: i % 3]
+        rows.append({"text": f"t{i}", "annotations": turned})
+    return rows
 
 
 def by_person(rows: Any, columns: Columns) -> dict[str, tuple[float, ...]]:
@@ -529,26 +517,20 @@ def test_objects_in_lists_name_who_rated(name: str) -> None:
 )
 def test_numbered_columns_of_annotators(rating: str, who: str) -> None:
     """Of `rating_2` the annotator is `annotator_2`."""
-    rows = [
-        {"text": row["text"]}
-        | {
-            rating.format(i): one["rating"]
-            for i, one in enumerate(row["annotations"], 1)
-        }
-        | {who.format(i): one["rater"] for i, one in enumerate(row["annotations"], 1)}
-        for row in shuffled()
-    ]
+    rows = []
+    for row in shuffled():
+        cells = {"text": row["text"]}
+        for i, annotation in enumerate(row["annotations"], 1):
+            cells[rating.format(i)] = annotation["rating"]
+            cells[who.format(i)] = annotation["rater"]
+        rows.append(cells)
     assert by_person(rows, Columns(rating=(rating.format("*"),))) == PEOPLE
 
 
 def test_lists_that_name_nobody() -> None:
     """Each place is one annotator, which is said."""
     rows = [
-        {
-            **row,
-            "annotations": [{"rating": one["rating"]} for one in row["annotations"]],
-        }
-        for row in shuffled()
+        {**row, "annotations": only(row["annotations"], "rating")} for row in shuffled()
     ]
     notes = read_pool(
         rows, Reading(columns=Columns(rating=("annotations.*.rating",)))
@@ -558,14 +540,13 @@ def test_lists_that_name_nobody() -> None:
 
 def wide(**more: Any) -> Rows:
     """A column a person, and further columns made of these."""
-    columns = [f"rating_{name}" for name in PEOPLE]
-    return [
-        dict(zip(columns, ratings, strict=True), text=f"t{i}")
-        | {f"rating_{name}": of(ratings) for name, of in more.items()}
-        for (i, ratings), _ in product(
-            enumerate(zip(*PEOPLE.values(), strict=True)), range(2)
-        )
-    ]
+    rows = []
+    for i, ratings in enumerate(zip(*PEOPLE.values(), strict=True)):
+        row = dict(zip(PEOPLE, ratings, strict=True))
+        row |= {name: summary(ratings) for name, summary in more.items()}
+        cells = {f"rating_{name}": cell for name, cell in row.items()}
+        rows += [{**cells, "text": f"t{i}"}] * 2
+    return rows
 
 
 @pytest.mark.parametrize("name", ["avg", "Mean", "total", "std"])

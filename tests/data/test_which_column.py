@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from refless.data.tables import (
     read_scored,
 )
 from refless.registry.errors import InputError, UsageError
+from rows import renamed, without
 
 Rows = list[dict[str, Any]]
 UNREAD = "left unread: 'score'; score_column= reads a judge's scores, in commands that have it"
@@ -40,16 +41,6 @@ def judged(items: int = 60, rated: int = 20) -> Rows:
         }
         for i, model in product(range(items), ("v1", "v2"))
     ]
-
-
-def without(rows: Rows, *names: str) -> Rows:
-    return [
-        {name: cell for name, cell in row.items() if name not in names} for row in rows
-    ]
-
-
-def renamed(rows: Rows, **names: str) -> Rows:
-    return [{names.get(name, name): cell for name, cell in row.items()} for row in rows]
 
 
 def test_people_and_not_their_judge_compare() -> None:
@@ -182,7 +173,7 @@ def test_a_named_score_is_not_said_to_be_unread() -> None:
 def test_no_name_is_two_roles() -> None:
     """But for ratings, which leave `label` and `human` to a role that is called so."""
     roles = [role for name, role in ROLES.items() if name not in {"label", "dimension"}]
-    names = [name for role in roles for name in role.words]
+    names = [*chain.from_iterable(role.words for role in roles)]
     assert len({*names}) == len(names)
 
 
@@ -246,12 +237,14 @@ def wide(rows: Rows) -> Rows:
     pairs = zip(rows[::2], rows[1::2], strict=True)
     return [
         {
-            "prompt": a["prompt"],
-            **{f"output_{one['model']}": one["output"] for one in (a, b)},
-            **{f"Rating {one['model'].upper()}": one["human_rating"] for one in (a, b)},
+            "prompt": old["prompt"],
+            "output_v1": old["output"],
+            "output_v2": new["output"],
+            "Rating V1": old["human_rating"],
+            "Rating V2": new["human_rating"],
             "length_x": 1,
         }
-        for a, b in pairs
+        for old, new in pairs
     ]
 
 

@@ -152,15 +152,8 @@ def test_kernels_are_bells_over_distances(model: str) -> None:
         kernel.between(at, at[:3]) for kernel, at in zip(kernels, points, strict=True)
     ]
     for name, near in zip(names[:2], found[:2], strict=True):
-        squares = np.array(
-            [
-                [
-                    np.square(of(inputs, name, i) - of(inputs, name, j)).sum()
-                    for j in range(8)
-                ]
-                for i in range(8)
-            ]
-        )
+        vectors = np.array([of(inputs, name, i) for i in range(8)])
+        squares = np.square(vectors[:, None] - vectors[None]).sum(axis=2)
         wanted = np.exp(-0.5 * squares / squares.mean())[:, :3]
         np.testing.assert_allclose(near, wanted, atol=1e-5)
     cosines = [

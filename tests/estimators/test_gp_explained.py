@@ -81,9 +81,10 @@ def test_parts_say_what_sets_a_text_apart() -> None:
     found = [gp.explain(one(HEARD, i), most=1) for i in range(40)]
     estimates = gp.estimate(as_outputs(HEARD.take(np.arange(40)))).values
     assert found[0].mean == pytest.approx(estimates.mean(), abs=0.02)
-    parts = [{part.name: part.addition for part in each.parts} for each in found]
-    for name in parts[0]:
-        assert np.mean([each[name] for each in parts]) == pytest.approx(0.0, abs=0.02)
+    for parts in zip(*(each.parts for each in found), strict=True):
+        assert len({part.name for part in parts}) == 1
+        additions = [part.addition for part in parts]
+        assert np.mean(additions) == pytest.approx(0.0, abs=0.02)
 
 
 def test_no_estimate_has_no_parts() -> None:

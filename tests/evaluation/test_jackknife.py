@@ -10,7 +10,7 @@ import pytest
 from benchmarks.simulate import simulate
 from scipy import stats
 
-from fixed_estimates import estimated, fixed, split_of
+from records import estimated, fixed, split_of
 from refless.data.human import pool_of
 from refless.estimators import Estimator
 from refless.estimators.gp import GaussianProcess

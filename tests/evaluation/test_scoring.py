@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixed_estimates import estimates_of
+from records import estimates_of
 from refless.data.records import Outputs, Residuals, numbered
 from refless.evaluation.scoring import Scored, scored
 from refless.stats.clusters import group_effects

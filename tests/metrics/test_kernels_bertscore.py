@@ -32,10 +32,10 @@ def slow(x: FloatArray, wx: FloatArray, s: FloatArray, ws: FloatArray) -> float:
         return 0.0
 
     def share(a: FloatArray, weights: FloatArray, b: FloatArray) -> float:
-        best = [
-            max(float(u @ v / np.linalg.norm(u) / np.linalg.norm(v)) for v in b)
-            for u in a
-        ]
+        best = []
+        for u in a:
+            cosines = [u @ v / np.linalg.norm(u) / np.linalg.norm(v) for v in b]
+            best.append(max(map(float, cosines)))
         return float(np.average(best, weights=weights))
 
     precision = share(x, wx, s)

@@ -1,6 +1,7 @@
 """BLEU*: the compiled loop, its slow twin, NLTK's BLEU and the paper."""
 
 import warnings
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -16,7 +17,7 @@ from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.text.ngrams import Shape
-from slow_twins import gram_cosine
+from slow_twins import gram_cosine, table
 
 # few letters, so that n-grams are shared: an astral plane, a combining mark, a lone surrogate
 LETTERS = "aab \U0001f98a\u0301"
@@ -38,8 +39,7 @@ SHAPES = st.builds(
 
 def twins(texts: list[str], rated: list[str], shape: Shape) -> FloatArray:
     """All similarities the slow way; an output shorter than the highest order has none."""
-    pairs = [[bleu_star(x, s, shape) for s in rated] for x in texts]
-    return np.array(pairs, dtype=np.float64).reshape(len(texts), len(rated))
+    return table(partial(bleu_star, shape=shape), texts, rated)
 
 
 def nltk_bleu(output: str, rated: str) -> float:
@@ -133,8 +133,7 @@ def test_very_long_texts_overflow_no_counter(
 
 def cosines(texts: list[str], rated: list[str], shape: Shape) -> FloatArray:
     """All cosines the slow way."""
-    pairs = [[gram_cosine(x, s, shape) for s in rated] for x in texts]
-    return np.array(pairs, dtype=np.float64).reshape(len(texts), len(rated))
+    return table(partial(gram_cosine, shape=shape), texts, rated)
 
 
 def test_cosines_by_hand() -> None:

@@ -15,13 +15,13 @@ import pytest
 
 import refless
 from command_line import headlines, jsonl, output_rows, rated_rows, run
-from frames import Frame, columns_of
 from refless.cli.flags import flags_of
 from refless.commands import COMMANDS, function_of
 from refless.commands.parameters import parameters_of
 from refless.registry.dialect import command_line
 from refless.registry.errors import InputError, RefLessError, UsageError
 from refless.report.result import Result
+from rows import Frame, columns_of
 
 QUICK = 60  # resamples
 

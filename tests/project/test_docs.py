@@ -8,6 +8,7 @@ import sys
 import tomllib
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ ELSEWHERE = (
 
 def commands(page: Path) -> list[str]:
     """Lines of shell blocks that call refless."""
-    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+    lines = "".join(blocks(page, "sh")).splitlines()
     return [line for line in lines if line.startswith("refless ")]
 
 
@@ -96,7 +97,8 @@ def test_commands_run(page: Path, folder: Path) -> None:
         if page.stem == "judges" and is_locked("numpy", "scipy"):
             printed.append(ran.out)
     if printed:
-        assert all(any(part in out for out in printed) for part in blocks(page, "text"))
+        every = "\n".join(printed)
+        assert all(part in every for part in blocks(page, "text"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -133,11 +135,8 @@ def test_what_first_pages_import_is_there(page: Path) -> None:
 
 def is_locked(*packages: str) -> bool:
     """Whether these have the versions that are locked."""
-    lock = (ROOT / "requirements-lock.txt").read_text(encoding="utf-8").splitlines()
-    return all(
-        any(line.startswith(f"{name}=={version(name)} ") for line in lock)
-        for name in packages
-    )
+    lock = "\n" + (ROOT / "requirements-lock.txt").read_text(encoding="utf-8")
+    return all(f"\n{name}=={version(name)} " in lock for name in packages)
 
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -251,7 +250,7 @@ def test_pages_name_flags_that_there_are() -> None:
     }
     for name in COMMANDS:
         function = function_of(name)
-        flags = {flag for one in parameters_of(function) for flag in one.flags}
+        flags = {*chain.from_iterable(one.flags for one in parameters_of(function))}
         own |= flags | {f"--no-{flag.removeprefix('--')}" for flag in flags}
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         for line in page.read_text(encoding="utf-8").splitlines():
@@ -283,7 +282,7 @@ def test_threats_have_tests() -> None:
         (ROOT / "docs/security.md").read_text(),
         re.MULTILINE,
     )
-    named = {name for cell in rows for name in re.findall(r"`(test_\w+)`", cell)}
+    named = {*re.findall(r"`(test_\w+)`", " ".join(rows))}
     there = [
         path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py")
     ]

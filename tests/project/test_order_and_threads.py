@@ -19,10 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command_line import headlines, jsonl, output_rows, run
-from rated_rows import Rows, rated
 from refless.commands import COMMANDS
 from refless.data.human import pool_of
 from refless.estimators import Estimator, estimator_of
+from rows import Rows, column, only, rated
 
 TINY = (
     "--estimator",
@@ -84,10 +84,7 @@ def files() -> dict[str, Rows]:
             for row in rated()
             if row["annotator"] == "ann"
         ],
-        "given": [
-            {name: row[name] for name in ("id", "annotator", "rating")}
-            for row in rated()
-        ],
+        "given": only(rated(), "id", "annotator", "rating"),
     }
     crossed = [  # several outputs of a system for an item, of several days
         {
@@ -240,7 +237,7 @@ def test_threads(tmp_path: Path) -> None:
 def taught(spec: str) -> Estimator:
     """The estimator, fitted to the rated texts."""
     first = [row for row in rated() if row["annotator"] == "ann"]
-    texts, sources = ([str(row[name]) for row in first] for name in ("text", "source"))
+    texts, sources = (column(first, name) for name in ("text", "source"))
     pool = pool_of(texts, [float(str(row["rating"])) for row in first], sources=sources)
     return estimator_of(spec).fit(pool)
 

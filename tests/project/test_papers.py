@@ -5,6 +5,7 @@ import importlib
 import io
 import json
 from contextlib import redirect_stdout
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,6 +14,7 @@ from unittest import mock
 import pytest
 
 from published import DATA, PAPERS, needed
+from rows import column
 
 SCRIPT = PAPERS / "bleu_neighbors.py"
 
@@ -135,7 +137,9 @@ def test_human_yardstick(huse: Rows) -> None:
 
 def test_every_row_is_signed(tables: list[dict[str, Any]]) -> None:
     """What made a number stands beside it, and differs wherever numbers may."""
-    signatures = [row["signature"] for table in tables for row in table["rows"]]
+    signatures = column(
+        chain.from_iterable(table["rows"] for table in tables), "signature"
+    )
     assert len(set(signatures)) == len(signatures)
     assert "|tok:char|n:2-4|clip:yes|tau:0.08|a:5|b:0.66|" in signatures[2]
 

@@ -13,7 +13,7 @@ from benchmarks.simulate import simulate
 from scipy import stats
 
 from published import PAPERS, huse_pool
-from raters import pool_from, shuffled
+from records import pool_from, shuffled
 from refless.data.human import canonical_order, copies_of, pool_of
 from refless.data.records import as_outputs
 from refless.estimators.neighbors import BLEUNeighbors
@@ -100,11 +100,9 @@ def test_transfer_is_fit_and_predict(studies) -> None:
 def test_easy_texts_by_hand(studies) -> None:
     """Ratings 2, 4, 3; "a" errs by 1, 1, 0 and "b" too: MSE 2/3 on all, 1/2 on the last two."""
     ratings = {"x": (1, 3), "y": (5, 3), "z": (3, 3)}
-    rows = [
-        (text, who, r)
-        for text, both in ratings.items()
-        for who, r in zip("ab", both, strict=True)
-    ]
+    rows = []
+    for text, (by_a, by_b) in ratings.items():
+        rows += [(text, "a", by_a), (text, "b", by_b)]
     found = studies.easy_texts(pool_from(rows), np.array([False, True, True]))
     assert found.n_scored == 2
     assert found.all_texts == pytest.approx(2 / 3)

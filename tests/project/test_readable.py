@@ -4,6 +4,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -78,9 +79,8 @@ def places(files: Files, device: Callable[[ast.AST], bool]) -> list[str]:
 @cache
 def functions_in(where: str) -> int:
     """The number of functions and methods."""
-    return sum(
-        isinstance(node, Function) for file in FILES[where] for node in file.nodes
-    )
+    nodes = chain.from_iterable(file.nodes for file in FILES[where])
+    return sum(isinstance(node, Function) for node in nodes)
 
 
 def too_many(number: float, limit: float) -> str:
@@ -156,7 +156,7 @@ def test_operations_in_a_statement(where: str, limit: int) -> None:
 @pytest.mark.parametrize(("where", "limit"), [("src", 16.8), ("tests", 6.8)])
 def test_docstrings_have_a_subject(where: str, limit: float) -> None:
     """Per cent of docstrings that begin with What, How, Which or their like; wanted are 3."""
-    texts = [text for file in FILES[where] for text in file.docstrings]
+    texts = [*chain.from_iterable(file.docstrings for file in FILES[where])]
     words = [str(text.value).split(maxsplit=1)[0] for text in texts]
     share = 100 * sum(word in WITHOUT_SUBJECT for word in words) / len(words)
     assert share <= limit, too_many(share, limit)
@@ -164,7 +164,7 @@ def test_docstrings_have_a_subject(where: str, limit: float) -> None:
 
 def test_classes_have_names_of_their_own() -> None:
     """No two classes of the source share a name."""
-    nodes = [node for file in MODULES.values() for node in file.nodes]
+    nodes = chain.from_iterable(file.nodes for file in MODULES.values())
     names = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
     assert [name for name, number in names.items() if number > 1] == []
 

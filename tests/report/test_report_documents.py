@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from html import unescape
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -109,9 +110,7 @@ def test_html_holds_what_the_terminal_shows(made) -> None:
         assert " ".join(line.split()) in text
     for section in plain(document):
         cells = (
-            []
-            if section.table is None
-            else [c for row in section.table.rows for c in row]
+            [] if section.table is None else [*chain.from_iterable(section.table.rows)]
         )
         for said in (*section.lines, *cells):
             for part in said.removeprefix("signature: ").split("\n"):

@@ -369,7 +369,7 @@ def test_meta_has_a_report(folder: Path, tmp_path: Path) -> None:
     """Charts of both levels with their tables, the yardstick, every table of the terminal."""
     rows = rated_rows()
     for i, row in enumerate(rows):
-        row["length"], row["noise"] = len(str(row["text"])), i * 7 % 11
+        row |= {"length": len(str(row["text"])), "noise": i * 7 % 11}
     out = tmp_path / "meta.html"
     columns = ("--score-column", "length", "--score-column", "noise")
     ran = run(

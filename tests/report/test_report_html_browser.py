@@ -20,7 +20,9 @@ FLAGS = (
     "--disable-dev-shm-usage",
 )  # fmt: skip
 WIDTHS = (1280, 400)
-REPORTS = ("trust", "worth", "next", *(("trained",) if find_spec("torch") else ()))
+REPORTS = ["trust", "worth", "next"]
+if find_spec("torch"):
+    REPORTS.append("trained")
 NASTY = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>"
 
 pytestmark = pytest.mark.skipif(

@@ -1,6 +1,6 @@
 """Every JSON object of the command line fits its schema, which is made from its record."""
 
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, get_args
 
@@ -124,7 +124,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def strict(part: Any) -> list[Any]:
     """Every object of a schema that names properties, wherever it stands."""
     if isinstance(part, list):
-        return [found for entry in part for found in strict(entry)]
+        return [*chain.from_iterable(map(strict, part))]
     if not isinstance(part, dict):
         return []
     here = [part] if part.get("type") == "object" and "properties" in part else []
@@ -133,7 +133,7 @@ def strict(part: Any) -> list[Any]:
 
 @pytest.mark.parametrize(
     "found",
-    [one for command in COMMANDS for one in schemas(command)],
+    [*chain.from_iterable(map(schemas, COMMANDS))],
     ids=lambda one: one["$ref"],
 )
 def test_schemas_are_strict(found: Any) -> None:

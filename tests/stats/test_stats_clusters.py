@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
-from fixed_estimates import estimates_of
+from records import estimates_of
 from refless.data.records import Outputs, Residuals, numbered
 from refless.evaluation.scoring import Scored, scored
 from refless.stats.clusters import (

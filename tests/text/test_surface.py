@@ -85,7 +85,7 @@ def test_letters_are_counted_and_aligned(text: str, source: str) -> None:
     """As counters say it, and the longest common subsequence, letter by letter."""
     runs = [" ".join(each.lower().split()) for each in (text, source)]
     mine, theirs = (
-        Counter(each[i : i + 3] for i in range(len(each) - 2)) for each in runs
+        Counter(zip(each, each[1:], each[2:], strict=False)) for each in runs
     )
     both = (mine & theirs).total()
     longest = np.zeros((len(text) + 1, len(source) + 1))

@@ -1,6 +1,8 @@
 """Texts to tokens and token ids."""
 
 import sys
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -98,23 +100,25 @@ def test_characters_as_ids(texts: list[str], others: list[str]) -> None:
     both = [*texts, *others]
     encoded = encode(both, "char", tokens)
     assert encoded.lengths.tolist() == [len(text) for text in both]
-    wanted = [tokens.index(x) if x in tokens else -1 for text in both for x in text]
-    assert encoded.ids.tolist() == wanted
+    assert encoded.ids.tolist() == numbers(both, tokens)
+
+
+def numbers(texts: Iterable[Iterable[str]], tokens: Sequence[str]) -> list[int]:
+    """The places of all tokens, -1 for those that are not known."""
+    return [
+        tokens.index(token) if token in tokens else -1
+        for token in chain.from_iterable(texts)
+    ]
 
 
 @given(st.lists(WORDS, max_size=5), st.lists(WORDS, max_size=3))
 def test_words_as_ids(texts: list[list[str]], others: list[list[str]]) -> None:
     """The same for words."""
     tokens, known = learn_tokens([*map(" ".join, texts)], "words")
-    assert tokens == tuple(sorted({word for text in texts for word in text}))
-    assert known.ids.tolist() == [tokens.index(w) for text in texts for w in text]
+    assert tokens == tuple(sorted({*chain.from_iterable(texts)}))
+    assert known.ids.tolist() == numbers(texts, tokens)
     encoded = encode([" ".join(text) for text in [*texts, *others]], "words", tokens)
-    wanted = [
-        tokens.index(w) if w in tokens else -1
-        for text in [*texts, *others]
-        for w in text
-    ]
-    assert encoded.ids.tolist() == wanted
+    assert encoded.ids.tolist() == numbers([*texts, *others], tokens)
     assert np.diff(encoded.starts).tolist() == [len(text) for text in [*texts, *others]]
 
 

@@ -146,7 +146,7 @@ def test_bad_rows_are_kept_as_undefined(tmp_path) -> None:
 def test_interval_of_a_mean_is_the_known_one() -> None:
     """sBLEU's interval is near mean +- 1.96 s / sqrt(n), the normal approximation."""
     drawn = np.random.default_rng(2).choice([*"abcde"], (3, 300, 6))
-    texts, *references = ([" ".join(words) for words in part] for part in drawn)
+    texts, *references = ([*map(" ".join, part)] for part in drawn)
     ids = tuple(map(str, range(300)))
     outputs = Outputs(
         ids=ids, texts=tuple(texts), references=tuple(zip(*references, strict=True))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from published import DATA, needed
 from refless.extensions.papers.huse.study import huse
 from refless.registry.errors import InputError, UsageError
+from rows import column
 
 
 def published():
@@ -19,7 +20,7 @@ def published():
     with path.open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines, skipinitialspace=True))
     names = ("HumanJudgement", "ModelProbability", "LengthOfUtterance")
-    columns = [np.array([float(row[name]) for row in rows]) for name in names]
+    columns = [np.array(column(rows, name), dtype=np.float64) for name in names]
     return *columns, np.array([row["Label"] == "False" for row in rows])
 
 

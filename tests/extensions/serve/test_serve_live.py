@@ -28,6 +28,7 @@ from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
 from refless.report.templates import rendered
 from refless.stats.confidence_sequence import always_interval
+from rows import columns_of
 from serving import (
     JOB,
     client,
@@ -71,9 +72,8 @@ def test_look_after_ratings(tmp_path: Path) -> None:
     assert low <= look["spearman"] <= high
     assert f"Spearman of estimates [{low:.2f}, {high:.2f}]" in page
     names = {*outputs.systems}
-    assert {
-        name for one in told(live, "systems") for name in (one["first"], one["second"])
-    } == names
+    compared = columns_of(told(live, "systems"))
+    assert {*compared["first"], *compared["second"]} == names
     for one in told(live, "systems"):
         (low, high) = one["interval"]
         (least, most) = one["always"]
@@ -265,13 +265,13 @@ def test_few_ratings_say_so() -> None:
 def test_what_was_rated_before_is_no_part_of_the_agreement() -> None:
     """It teaches alone: of new ratings that are all 3 nothing correlates, and all raters agree."""
     pool = simulate(120, seed=4).pool
-    rows = [
-        {"id": name, "text": text, "annotator": f"r{k}", "rating": rating}
-        for name, text, human in zip(
-            pool.ids, pool.texts, pool.human.tolist(), strict=True
-        )
-        for k, rating in enumerate((1 + round(4 * human), 1))
-    ]
+    rows = []
+    for name, text, human in zip(
+        pool.ids, pool.texts, pool.human.tolist(), strict=True
+    ):
+        row = {"id": name, "text": text}
+        rows.append({**row, "annotator": "r0", "rating": 1 + round(4 * human)})
+        rows.append({**row, "annotator": "r1", "rating": 1})
     before = rows[80:]
     twice = [{**row, "annotator": "r1"} for row in rows[:80:2]]
     same = [{**row, "rating": 3} for row in rows[:80]]

@@ -298,7 +298,7 @@ def test_the_best_of_several_is_a_pair_with_each_of_the_others(database: str) ->
     rows = rows_of(found)
     assert len(rows) == len({row["id"] for row in rows}) == 8
     told = {(row["chosen"], row["rejected"]) for row in rows}
-    assert told == {(one[1], other) for one in seen for other in (one[0], one[2])}
+    assert told == {(b, a) for a, b, _ in seen} | {(b, c) for _, b, c in seen}
     assert len(read_pool(rows).pool) == 16
     found.close()
 
@@ -507,8 +507,11 @@ def test_lines_that_go_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         rated.setdefault(row["text"], []).append(row["rating"])
     store.close()
     lines = blocks(ROOT / "docs" / "formats.md", "python")
-    words = ("pearmut.append", "row.labels", "welcome_")
-    back, *readers = (next(block for block in lines if word in block) for word in words)
+    (back,) = [block for block in lines if "pearmut.append" in block]
+    readers = [
+        next(block for block in lines if "row.labels" in block),
+        next(block for block in lines if "welcome_" in block),
+    ]
     exec(back, {})
     for reader, dimension in zip(readers, ("quality", None), strict=True):
         exec(reader, {})

@@ -173,13 +173,9 @@ def test_who_never_reads_ends_no_round(tmp_path: Path) -> None:
         rater = store.add_rater("")
         for k in range(40):
             unit = store.next_unit(rater.id).result()["unit"]
-            value = (
-                1 + len(unit["texts"][0]) % 5
-                if pause > 1000
-                else 4
-                if k % 9 == 8
-                else 3
-            )
+            value = 4 if k % 9 == 8 else 3
+            if pause > 1000:
+                value = 1 + len(unit["texts"][0]) % 5
             sent = event("rated", unit, value=float(value), latency=pause)
             store.save(rater.id, sent).result()
         asyncio.run(live._look())
