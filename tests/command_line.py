@@ -33,7 +33,7 @@ ANY_NEIGHBOR = ("--estimator", "bleu-neighbors:min_neighbors=1,max_fraction=1")
 
 @dataclass(frozen=True)
 class Ran:
-    """What a command line left behind."""
+    """The exit status and the output of a command line."""
 
     code: int
     out: str

@@ -26,7 +26,7 @@ TRIES_AGAIN = 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where another program takes part, a test that fails is tried again, aloud: machines stall."""
+    """A test that starts another program is tried again if it fails, aloud: machines stall."""
     for item in items:
         if OTHER_PROGRAMS & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.flaky(reruns=TRIES_AGAIN, reruns_delay=1))

@@ -1,4 +1,4 @@
-"""Where the project and real data lie."""
+"""Folders of the project and of real data."""
 
 import os
 from pathlib import Path

@@ -33,7 +33,7 @@ def having(row: Row, *names: str) -> dict[str, Any]:
     return {name: row[name] for name in names}
 
 
-def renamed(rows: Iterable[Row], names: Mapping[str, str]) -> list[dict[str, Any]]:
+def renamed(rows: Iterable[Row], **names: str) -> list[dict[str, Any]]:
     """Rows whose columns have new names; a column that is not named keeps its own."""
     return [_renamed(row, names) for row in rows]
 

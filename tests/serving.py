@@ -1,4 +1,4 @@
-"""What tests of the rating service share: a store on either database, a page's client."""
+"""A store on either database and a page's client, for tests of the rating service."""
 
 from __future__ import annotations
 
@@ -32,10 +32,24 @@ DATABASES = ("sqlite", "postgresql")
 
 
 JOB = Job(
-    ask="rating", items=50, scale=(1, 5), seed=0, estimator="gp", ratings=[], first=[], audit=[],
-    rated=[], outputs=[], answers=[], gold={}, repeats=[], revoked=[], until="", model="",
+    ask="rating",
+    items=50,
+    scale=(1, 5),
+    seed=0,
+    estimator="gp",
+    ratings=[],
+    first=[],
+    audit=[],
+    rated=[],
+    outputs=[],
+    answers=[],
+    gold={},
+    repeats=[],
+    revoked=[],
+    until="",
+    model="",
     folder="",
-)  # fmt: skip
+)
 
 
 def outputs(n: int = 12, systems: int = 2) -> Outputs:

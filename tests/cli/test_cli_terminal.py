@@ -1,4 +1,4 @@
-"""What a terminal shows: help, colours, progress."""
+"""Help, colours and progress in a terminal."""
 
 import os
 import pty
@@ -80,7 +80,7 @@ def test_help_lists_commands() -> None:
     ids=lambda words: words[-1],
 )
 def test_completion(typed: tuple[str, ...], offered: list[str]) -> None:
-    """What a shell that asks is offered: commands, and flags of the command that is typed."""
+    """A shell that asks is offered commands, and flags of the command that is typed."""
     environment = {
         **os.environ,
         "_REFLESS_COMPLETE": "complete_bash",

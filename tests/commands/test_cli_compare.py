@@ -610,7 +610,7 @@ def test_the_same_people_for_both() -> None:
 
 
 def test_people_of_several_systems() -> None:
-    """How many pairs nobody rated both of is the first sentence."""
+    """The first sentence counts the pairs of which nobody rated both."""
     third = [
         {**row, "system": "third"}
         for row in rated_by("a", "cd")

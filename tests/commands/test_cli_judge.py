@@ -219,7 +219,7 @@ def test_patterns_of_score_columns(rated: Path) -> None:
 
 
 def test_one_metric_is_not_the_best(rated: Path) -> None:
-    """Where there is nothing to compare with, its correlation is all there is to say."""
+    """If there is nothing to compare with, its correlation is all there is to say."""
     told = " ".join(run("judge", rated, "--score-column", "good", *QUICK).out.split())
     assert "good agrees with people: Spearman 0." in told
     assert "best" not in told.split("Segments")[0]
@@ -357,8 +357,18 @@ def test_gate_on_the_size_of_the_bias(tmp_path: Path, shift: float, code: int) -
         for i in range(60)
     ]
     path = table(tmp_path / "grades.csv", rows)
-    ran = run("judge", path, "--score-column", "judge", "--scale", 0, 6,
-              "--require", "bias<=0.2", *QUICK)  # fmt: skip
+    ran = run(
+        "judge",
+        path,
+        "--score-column",
+        "judge",
+        "--scale",
+        0,
+        6,
+        "--require",
+        "bias<=0.2",
+        *QUICK,
+    )
     assert (ran.code, "judge: size of the bias" in ran.err) == (code, True), ran.err
 
 
@@ -384,8 +394,17 @@ def test_slices_that_are_named(tmp_path: Path) -> None:
 
 def test_passing_from_where_the_user_says(graded: Path) -> None:
     """Both columns pass from 4 on; errors in the units of the ratings stay."""
-    found = run("judge", graded, "--score-column", "judge", "--pass", "4", *QUICK,
-                "--format", "json").json  # fmt: skip
+    found = run(
+        "judge",
+        graded,
+        "--score-column",
+        "judge",
+        "--pass",
+        "4",
+        *QUICK,
+        "--format",
+        "json",
+    ).json
     fits(found)
     both = [(row["rating"] >= 4, row["judge"] >= 4) for row in grades()]
     counts = [both.count(cell) for cell in ((1, 1), (0, 1), (1, 0), (0, 0))]
@@ -407,7 +426,7 @@ def test_own_family(graded: Path) -> None:
 
 @pytest.mark.parametrize("passing", [(), ("--pass", "4")])
 def test_runs_of_one_judge(graded: Path, passing: tuple[str, ...]) -> None:
-    """How often three runs differ, and what they bring together."""
+    """The page says how often three runs differ, and what they bring together."""
     words = ("--score-column", "run*", "--runs", *passing, *QUICK, "--format", "json")
     runs = run("judge", graded, *words).json["runs"]
     each = np.array(
@@ -524,8 +543,17 @@ def test_scores_of_a_judge_that_was_judged(graded: Path, tmp_path: Path) -> None
     plain = run(*score, "--score-column", "judge")
     assert (plain.code, "was made with another rubric" in plain.err) == (2, True)
     fewer = table(tmp_path / "fewer.csv", grades(60))
-    few = run("score", graded, "--rated", fewer, *score[4:], "--score-column", "judge",
-              "--rubric", rubric)  # fmt: skip
+    few = run(
+        "score",
+        graded,
+        "--rated",
+        fewer,
+        *score[4:],
+        "--score-column",
+        "judge",
+        "--rubric",
+        rubric,
+    )
     assert "the ratings are not those by which" in few.err
     record.write_text("[]")
     broken = run(*score, "--score-column", "judge")
@@ -659,13 +687,19 @@ def test_rows_stand_for_many_outputs_in_use(tmp_path: Path) -> None:
         if k < row["n"]
     ]
     weighted, repeated = (
-        run("judge", table(tmp_path / name, rows), "--score-column", "judge", *flags, *JSON)
-        .json["judges"][0]["means"]
+        run(
+            "judge",
+            table(tmp_path / name, rows),
+            "--score-column",
+            "judge",
+            *flags,
+            *JSON,
+        ).json["judges"][0]["means"]
         for name, rows, flags in (
             ("once.csv", once, ("--column", "mix=n")),
             ("often.csv", often, ()),
         )
-    )  # fmt: skip
+    )
     for name in ("ratings alone", "scores alone"):
         assert weighted[name]["value"] == pytest.approx(
             repeated[name]["value"], abs=1e-12
@@ -774,7 +808,7 @@ def test_a_word_among_verdicts_is_named(tmp_path: Path) -> None:
 
 
 def test_votes_of_several_annotators_are_verdicts(tmp_path: Path) -> None:
-    """What at least half of them pass has passed."""
+    """A text that at least half of them pass has passed."""
     votes = [
         {**row, "rater_a": human, "rater_b": human, "rater_c": i % 2}
         for i, (row, human) in enumerate(
@@ -837,12 +871,26 @@ def test_gates_that_cannot_be_answered_are_refused(
         True,
     )
     pairs = [
-        {"prompt": f"p{i}", "response_a": f"{text} a", "response_b": f"{text} b",
-         "winner": "ab"[i % 2], "s_a": i % 3, "s_b": i % 5}
+        {
+            "prompt": f"p{i}",
+            "response_a": f"{text} a",
+            "response_b": f"{text} b",
+            "winner": "ab"[i % 2],
+            "s_a": i % 3,
+            "s_b": i % 5,
+        }
         for i, text in enumerate(headlines(40))
-    ]  # fmt: skip
-    ran = run("judge", jsonl(tmp_path / "pairs.jsonl", pairs), "--score-column", "s",
-              "--require", "kappa>=0.6", "--runs", *QUICK)  # fmt: skip
+    ]
+    ran = run(
+        "judge",
+        jsonl(tmp_path / "pairs.jsonl", pairs),
+        "--score-column",
+        "s",
+        "--require",
+        "kappa>=0.6",
+        "--runs",
+        *QUICK,
+    )
     assert (ran.code, "--runs, --require cannot be answered" in ran.err) == (2, True), (
         ran.err
     )
@@ -883,8 +931,10 @@ def test_a_judge_that_is_the_rating_or_its_reverse(tmp_path: Path) -> None:
 def test_equal_texts_are_told_apart_by_their_ids(tmp_path: Path) -> None:
     """Short answers are often the same; without ids only those that are there once are compared."""
     rows = [row | {"text": ("yes", "no")[i % 2]} for i, row in enumerate(passed())]
-    older = [row | {"judge": 1 - int(str(row["judge"])) if i % 3 else row["judge"]}
-             for i, row in enumerate(rows)]  # fmt: skip
+    older = [
+        row | {"judge": 1 - int(str(row["judge"])) if i % 3 else row["judge"]}
+        for i, row in enumerate(rows)
+    ]
     path = table(tmp_path / "now.csv", rows)
     before = table(tmp_path / "old.csv", older[::-1])
     words = ("--score-column", "judge", "--before", before, *JSON)

@@ -459,9 +459,14 @@ def test_plan_by_verdicts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("ratings", "said"),
-    [([1, 5] * 4, "--plan learns how far ratings differ from 10 rated texts or more"),
-     ([3] * 20, "all ratings of 20 texts in FILE are equal; give --sd")],
-)  # fmt: skip
+    [
+        (
+            [1, 5] * 4,
+            "--plan learns how far ratings differ from 10 rated texts or more",
+        ),
+        ([3] * 20, "all ratings of 20 texts in FILE are equal; give --sd"),
+    ],
+)
 def test_ratings_that_tell_no_spread(
     tmp_path: Path, ratings: list[int], said: str
 ) -> None:

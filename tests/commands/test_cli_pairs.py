@@ -26,13 +26,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for rater in "pq":
                 ahead = 8 * (found.quality[a] - found.quality[b])
                 won = rng.random() < 1 / (1 + np.exp(-ahead))
-                rows.append({
-                    "prompt": pool.sources[a], "response_a": pool.texts[a],
-                    "response_b": pool.texts[b], "winner": "model_a" if won else "model_b",
-                    "model_a": pool.systems[a], "model_b": pool.systems[b], "rater": rater,
-                    "words_a": len(pool.texts[a].split()), "words_b": len(pool.texts[b].split()),
-                    "truth_a": found.quality[a], "truth_b": found.quality[b],
-                })  # fmt: skip
+                rows.append(
+                    {
+                        "prompt": pool.sources[a],
+                        "response_a": pool.texts[a],
+                        "response_b": pool.texts[b],
+                        "winner": "model_a" if won else "model_b",
+                        "model_a": pool.systems[a],
+                        "model_b": pool.systems[b],
+                        "rater": rater,
+                        "words_a": len(pool.texts[a].split()),
+                        "words_b": len(pool.texts[b].split()),
+                        "truth_a": found.quality[a],
+                        "truth_b": found.quality[b],
+                    }
+                )
     jsonl(where / "pairs.jsonl", rows)
     new = simulate(12, seed=9).pool
     columns = zip(new.texts, new.sources, new.systems, strict=True)

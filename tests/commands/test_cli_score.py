@@ -45,7 +45,7 @@ def scored(folder: Path, *more: object, rated: str = "rated.jsonl") -> Ran:
 
 
 def gated(folder: Path, *more: object) -> Ran:
-    """What has evidence enough for a gate."""
+    """The result on files that have evidence enough for a gate."""
     return run(
         "score",
         folder / "new.jsonl",
@@ -81,11 +81,27 @@ def test_json(folder: Path) -> None:
     assert sum(found["reasons"].values()) == 12 - len(estimates)
 
 
-@pytest.mark.parametrize(("group", "drawn"), [
-    ((), ("12 outputs from 6 sources, which were drawn whole.", "12 sources, which were", "12")),
-    (("--group", "system"), ("12 outputs from 2 systems, which", "4 systems, which were", "4")),
-    (("--group", "id"), ("12 outputs, each drawn by itself.", "each drawn by itself", "48")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("group", "drawn"),
+    [
+        (
+            (),
+            (
+                "12 outputs from 6 sources, which were drawn whole.",
+                "12 sources, which were",
+                "12",
+            ),
+        ),
+        (
+            ("--group", "system"),
+            ("12 outputs from 2 systems, which", "4 systems, which were", "4"),
+        ),
+        (
+            ("--group", "id"),
+            ("12 outputs, each drawn by itself.", "each drawn by itself", "48"),
+        ),
+    ],
+)
 def test_the_design_is_told(
     folder: Path, tmp_path: Path, group: tuple[str, ...], drawn: tuple[str, str, str]
 ) -> None:
@@ -198,7 +214,7 @@ def test_files_are_refused_before_any_work(
 
 
 def test_the_gate_comes_first_on_the_page(folder: Path, tmp_path: Path) -> None:
-    """Who opens the report sees at once what became of the gate."""
+    """The report begins with what became of the gate."""
     page = tmp_path / "gate.html"
     gated(folder, *SCALE, "--min-mean", 4.9, "--min-coverage", 0.1, "-o", page)
     html = page.read_text(encoding="utf-8")
@@ -247,7 +263,7 @@ def test_gate_on_the_mean_of_some(folder: Path) -> None:
 
 
 def test_gates_outside_the_scale(folder: Path) -> None:
-    """What no mean could be is a slip: most likely a share where ratings were meant."""
+    """A number that no mean could be is a slip: most likely a share instead of a rating."""
     for value in (0.5, 7):
         ran = scored(folder, *SCALE, "--min-mean", value)
         assert ran.code == 2

@@ -300,7 +300,7 @@ def compared(judge: FloatArray) -> Leaderboard:
     ],
 )
 def test_without_a_difference(judge: FloatArray, value: float, wanted: str) -> None:
-    """What is undefined is not called unclear, and the sentence says why it is."""
+    """An undefined number is not called unclear, and the sentence says why it is undefined."""
     found = beside(("gpt4",), (value, NAN, NAN), (0.0, 0.0, 0.0))
     first, second = judge_lines(found, compared(judge))
     assert first == f"The texts cannot be compared {wanted}"
@@ -308,7 +308,7 @@ def test_without_a_difference(judge: FloatArray, value: float, wanted: str) -> N
 
 
 def test_a_difference_on_fewer_texts() -> None:
-    """Where one of them is silent on some texts, the sentence says of which texts it is."""
+    """If one of them is silent on some texts, the sentence says of which texts it is."""
     judge = np.where(HUMAN < 5, NAN, HUMAN)
     first, second = judge_lines(
         beside(("gpt4",), (0.2, *SHOWN), (0.1, *SHOWN)), compared(judge)

@@ -1,4 +1,4 @@
-"""What a correlation is made of."""
+"""The confounders of a correlation."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -138,7 +138,7 @@ def of_lengths(rng: np.random.Generator) -> Confounders:
 
 
 def test_null_says_nothing() -> None:
-    """Where the correlation is of the texts, each sentence is said in at most 5 % of pools."""
+    """If the correlation is of the texts, each sentence is said in at most 5 % of pools."""
     pools = [unmade(np.random.default_rng(seed)) for seed in range(RUNS)]
     said = ["\n".join(confounder_lines(pool)) for pool in pools]
     for what in ("which system", "how long"):

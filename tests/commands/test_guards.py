@@ -220,7 +220,7 @@ REFUSAL = "I'm sorry, but I can't help with that."
 
 
 def worse(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """What failing systems give in the place of honest outputs."""
+    """The outputs of failing systems in the place of honest ones."""
     n = len(texts)
     rng = np.random.default_rng(0)
     boilerplate = (

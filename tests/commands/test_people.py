@@ -29,7 +29,7 @@ def test_left_out_by_hand() -> None:
 
 
 def test_texts_of_one_annotator_say_nothing_when_left_out() -> None:
-    """Where nobody else rated a text, there is no human rating to compare with."""
+    """If nobody else rated a text, there is no human rating to compare with."""
     rows = [("x", "a", 1), ("y", "a", 3), ("y", "b", 3), ("z", "b", 2)]
     found = annotators(pool_from(rows), leave_out=True)
     assert found.names == ("a", "b")

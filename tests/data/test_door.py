@@ -31,7 +31,7 @@ Row = Mapping[str, object]
 
 
 def answer(i: int, system: str) -> str:
-    """What a system answered to question i."""
+    """A system's answer to question i."""
     manner = "loudly" if system == "old" else "softly"
     return f"Kettle number {i} boils its water within {i + 3} minutes and whistles {manner}."
 
@@ -134,7 +134,7 @@ def write(folder: Path, name: str, content: Any) -> None:
 
 
 def value(result: Any, found: str) -> float | None:
-    """What a result says of the systems, or of the judge."""
+    """A number of a result on the systems, or on the judge."""
     if found == "difference":
         (pair,) = result["pairs"]
         sign = 1 if Path(pair["second"]).stem == "new" else -1
@@ -1008,7 +1008,7 @@ WAITING = {
     "only listed names are asked whether they tell criteria apart": Sibling(
         "criteria pooled: a frame of pandas, melted",
         "pandas.pydata.org, melt: columns 'variable' and 'value' if nothing is said",
-        {"melted.csv": renamed(CRITERIA[1].files["long.csv"], {"name": "variable"})},
+        {"melted.csv": renamed(CRITERIA[1].files["long.csv"], name="variable")},
         "compare melted.csv --scale 1 5 --column rating=value",
         1,
         said=("'variable' is 'fluency', 'adequacy'",),
@@ -1194,7 +1194,7 @@ def test_what_is_said_of_a_clean_file(words: str) -> None:
 
 
 def test_two_lines_of_a_clean_table(tmp_path: Path) -> None:
-    """What is read and what is not are one line, merged rows another; JSON has them, too."""
+    """Columns that are read and unread are one line, merged rows another; JSON has them, too."""
     rows = [
         plain(
             i,

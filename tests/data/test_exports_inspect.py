@@ -48,7 +48,7 @@ def test_lists_are_ratings_by_several_people(name: str) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_edits_are_ratings_by_their_authors(name: str) -> None:
-    """What the judge had said before stays a score; NaN is none."""
+    """The judge's own score stays a score; NaN is none."""
     columns = Columns(score=("scores.judge",))
     found = read(FOLDER / name, dimension="judge", columns=columns)
     pool = found.pool

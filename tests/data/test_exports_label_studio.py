@@ -110,7 +110,7 @@ def task(data: dict[str, Any], *results: dict[str, Any], **more: Any) -> dict[st
 
 
 def test_columns_of_the_data_that_are_called_like_ratings(tmp_path: Path) -> None:
-    """What people said wins; the data can still be named."""
+    """Ratings by people win; the data can still be named."""
     data = {"text": "a", "rating": 9, "score": 8, "id": "mine", "user": "u"}
     one = task(data, {"from_name": "q", "type": "rating", "value": {"rating": 3}})
     file = write(tmp_path, "one.json", json.dumps(one))

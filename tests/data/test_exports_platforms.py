@@ -294,7 +294,7 @@ def test_round_trip(
 def test_files_that_are_refused(
     row: dict[str, Any], found: str, tmp_path: Path
 ) -> None:
-    """What is no rating by people, and how to read it all the same."""
+    """The error says what is no rating by people, and how to read it all the same."""
     file = write(tmp_path, "a.jsonl", json.dumps(row))
     with pytest.raises(InputError, match=found):
         read(file)
@@ -409,10 +409,15 @@ def test_lines_that_join_potato(
     pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
     said = [
-        {"instance_id": "1", "user_id": who, "spans": {}, "links": {},
-         "labels": {"quality": {point: point}, "why": {"text_box": "because"}}}
+        {
+            "instance_id": "1",
+            "user_id": who,
+            "spans": {},
+            "links": {},
+            "labels": {"quality": {point: point}, "why": {"text_box": "because"}},
+        }
         for who, point in (("ann", "4"), ("bob", "2"))
-    ]  # fmt: skip
+    ]
     texts = [{"id": k, "text": f"text {k}"} for k in (1, 2)]
     Path("out").mkdir()
     for name, rows in (("out/annotations.jsonl", said), ("data.jsonl", texts)):
@@ -450,8 +455,11 @@ def test_lines_that_make_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     exec(lines, {})
     pool = read("pairs.jsonl").pool
     assert dict(zip(pool.texts, pool.human.tolist(), strict=True)) == {
-        "text 1 of 1": 0, "text 2 of 1": 1, "text 1 of 2": 0.5, "text 2 of 2": 0.5,
-    }  # fmt: skip
+        "text 1 of 1": 0,
+        "text 2 of 1": 1,
+        "text 1 of 2": 0.5,
+        "text 2 of 2": 0.5,
+    }
 
 
 def test_lines_that_flatten_pearmut(
@@ -466,10 +474,19 @@ def test_lines_that_flatten_pearmut(
         for name, score in (("A", 90), ("B", 40))
     }
     rows = [
-        {"item": [item, item | {"item_id": "en-1"}], "annotation": [answers, None],
-         "user_id": "u1", "item_i": 0},
-        {"item": [item], "annotation": [answers], "user_id": "u1", "item_i": "welcome_0"},
-    ]  # fmt: skip
+        {
+            "item": [item, item | {"item_id": "en-1"}],
+            "annotation": [answers, None],
+            "user_id": "u1",
+            "item_i": 0,
+        },
+        {
+            "item": [item],
+            "annotation": [answers],
+            "user_id": "u1",
+            "item_i": "welcome_0",
+        },
+    ]
     Path("data/outputs").mkdir(parents=True)
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     write(tmp_path, "data/outputs/campaign.jsonl", lines)

@@ -95,7 +95,7 @@ def test_a_row_without_any_rating_is_an_output() -> None:
 
 
 def test_scores_of_rated_rows_only() -> None:
-    """Where scores are compared with ratings, rows without a rating are left out aloud."""
+    """If scores are compared with ratings, rows without a rating are left out aloud."""
     rows = [{**row, "bleu": i, "references": [str(i)]} for i, row in enumerate(ROWS)]
     read = read_scored(rows, Reading(columns=Columns(score=("bleu",))))
     assert (read.pool.texts, read.scores["bleu"].tolist()) == (("a", "d"), [0, 3])

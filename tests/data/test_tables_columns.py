@@ -382,7 +382,7 @@ CELLS = st.one_of(
     )
 )
 def test_equal_cells_are_read_once(cells: list[object]) -> None:
-    """What is read of each distinct cell is what is read of every cell: 1, 1.0 and True differ."""
+    """Distinct cells that are read once give what every cell gives: 1, 1.0 and True differ."""
     assert each_once(repr, cells) == [repr(cell) for cell in cells]
 
 

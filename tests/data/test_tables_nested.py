@@ -1,4 +1,4 @@
-"""What every file may have: objects, lists of ratings, arrays, patterns of names, sheets."""
+"""Objects, lists of ratings, arrays, patterns of names, sheets, which every file may have."""
 
 import json
 import zipfile
@@ -36,7 +36,7 @@ def nested(name: str, tmp_path: Path) -> object:
 
 @pytest.mark.parametrize("name", ["pool.jsonl", "pool.json", "rows", "parquet"])
 def test_dotted_names(name: str, tmp_path: Path) -> None:
-    """What an object or a list holds, from every kind of rows."""
+    """The contents of an object or a list, from every kind of rows."""
     columns = Columns(
         rating=("scores.fluency",), source="scores.by.0.who", score=("scores.*.n",)
     )
@@ -181,7 +181,7 @@ def test_json_by_content(tmp_path: Path) -> None:
 
 
 def test_patterns_of_names(tmp_path: Path) -> None:
-    """As text, where no shell has made names of it; sorted; a file of that very name wins."""
+    """A pattern that no shell has expanded gives sorted files; a file of that very name wins."""
     for name in ("b.txt", "a.txt", "c.csv"):
         write(tmp_path, name, f"text of {name}\n")
     assert read_outputs(f"{tmp_path}/*.txt").outputs.texts == (

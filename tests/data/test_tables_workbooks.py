@@ -187,7 +187,7 @@ def test_zip_files_that_are_no_workbooks(tmp_path: Path) -> None:
 
 
 def test_gaps_of_systems_and_sources(tmp_path: Path) -> None:
-    """What merged cells leave blank in CSV is refused; a column may be blank throughout."""
+    """Cells that merging leaves blank in CSV are refused; a column may be blank throughout."""
     path = tmp_path / "gaps.csv"
     path.write_text("output,system,rating\na,old,1\nb,,2\nc,new,3\n", encoding="utf-8")
     with pytest.raises(

@@ -224,12 +224,12 @@ def test_comments_of_annotators_are_no_texts() -> None:
         for row, name in product(answers(), "ab")
     ]
     rows = without(rows, "answer")
-    rows = renamed(rows, {"written": "output"})
+    rows = renamed(rows, written="output")
     assert "the rows: left unread: 'remark'" in read_pool(rows).notes
 
 
 def test_an_index_with_a_name() -> None:
-    """What stands in the index of a frame is a column like others, of several levels too."""
+    """The index of a frame is a column like others, of several levels too."""
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(raters("rating"))
     for index in ("item", ["item", "system"]):
@@ -244,7 +244,7 @@ def test_an_index_with_a_name() -> None:
 def chats(message: str = "user", answer: str = "assistant") -> Rows:
     """A question of a customer to each of two systems, and their answers."""
     rows = only(answers(), "question", "written", "model", "rating")
-    return renamed(rows, {"question": message, "written": answer})
+    return renamed(rows, question=message, written=answer)
 
 
 def test_a_user_who_writes_is_a_source() -> None:
@@ -291,7 +291,7 @@ def test_a_confidence_is_no_chance_of_being_rated() -> None:
     ]
     weighted: Any = refless.compare(drawn, scale=(1, 5))
     assert not any("unread" in note for note in weighted.notes)
-    named = renamed(rows, {"probability": "inclusion_probability"})
+    named = renamed(rows, probability="inclusion_probability")
     flagged: Any = refless.compare(named, scale=(1, 5))
     assert flagged.comparison.pairs[0].difference.value != difference.value
 
@@ -347,7 +347,7 @@ def test_criteria_within_a_dimension() -> None:
 def test_short_answers_have_no_criteria(
     name: str, n: int, words: Sequence[str]
 ) -> None:
-    """What was asked, or about what, tells outputs apart that are alike in their few words."""
+    """The question, or its topic, tells outputs apart that are alike in their few words."""
     rows = [
         {name: f"q{i % n}", "answer": words[i * 7 % len(words)], "rating": i % 2}
         for i in range(40)
@@ -597,7 +597,7 @@ def test_annotators_who_agree_are_no_means() -> None:
     ],
 )
 def test_models_are_no_annotators(name: str) -> None:
-    """Where every annotator is called as a model is: refused, unless a flag says that it is one."""
+    """Annotators who are all called as models are: refused, unless a flag says that they are."""
     rows = [{**row, "annotator": name} for row in chats("prompt", "output")]
     with pytest.raises(
         InputError, match="the annotators are models by their names: "

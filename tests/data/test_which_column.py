@@ -1,4 +1,4 @@
-"""Which column was read: people's ratings, a judge's scores, systems and items by their names."""
+"""People's ratings, a judge's scores, systems and items are told by the names of columns."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_no_name_is_two_roles() -> None:
 
 
 def test_huse_has_labels_of_its_own() -> None:
-    """Where a column tells who wrote a text, `label` and `human` are that column."""
+    """If a column tells who wrote a text, `label` and `human` are that column."""
     rows = [{"text": "a", "rating": 1, "human": 1, "logprob": -1}]
     rows += [{"text": "b", "rating": 2, "human": 0, "logprob": -2}]
     read = read_scored(rows, Reading(), "huse")
@@ -197,7 +197,7 @@ def test_versions_and_prompt_ids() -> None:
 
 
 def test_no_system_lists_the_columns() -> None:
-    """What is there is listed, so that one of them can be named."""
+    """The columns are listed, so that one of them can be named."""
     rows = renamed(without(judged(), "score"), model="variant")
     with pytest.raises(
         InputError, match=r"called system, model, version; .* 'variant', 'human_r"
@@ -223,7 +223,7 @@ def test_ratings_of_other_files_name_columns_of_theirs(tmp_path: Path) -> None:
 
 
 def test_items_of_one_file_alone() -> None:
-    """Where the outputs lack the ratings' column of items, sources say which texts are the same."""
+    """If the outputs lack the ratings' column of items, sources say which texts are the same."""
     rows = without(judged(30, 30), "score")
     rated = [{"prompt_id": f"p{i // 2}", **row} for i, row in enumerate(rows[:40])]
     found: Any = refless.compare(without(rows, "human_rating"), rated=rated)

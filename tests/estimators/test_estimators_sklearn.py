@@ -235,7 +235,7 @@ def test_what_stands_in_a_terminal() -> None:
     [("bleu*", "BLEU Neighbors"), (RougeLKernel(), "BLEU Neighbors with rouge-l")],
 )
 def test_titles(kernel: Any, title: str) -> None:
-    """What people call them."""
+    """The names that people give them."""
     assert BLEUNeighbors(kernel=kernel).title == title
     assert (GaussianProcess().title, RatPred().title) == (
         "the Gaussian process",

@@ -108,7 +108,7 @@ def test_the_model_says_how_to_pool(model: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_long_texts_are_cut(model: str, tmp_path: Path, pooling: str) -> None:
-    """Where the model says: after four tokens, marks included; else after its 24 positions."""
+    """Texts are cut after four tokens if the model says so, marks included; else after 24."""
     folder = pooled(model, tmp_path / "short", pooling_mode=pooling)
     (Path(folder) / "sentence_bert_config.json").write_text('{"max_seq_length": 4}')
     cut, alike = Encoder(model=folder).sentences(["the fox is quick the", "the fox"])
@@ -178,7 +178,7 @@ def relevant(model: str, n: int) -> RatedPool:
 
 
 def test_relevance_is_seen(model: str) -> None:
-    """What texts have to do with their sources, which no count of words tells."""
+    """The relation of texts to their sources, which no count of words tells."""
     pool = relevant(model, 160)
     rated = pool.take(np.arange(120))
     fresh = pool.take(np.arange(120, 160))

@@ -59,8 +59,12 @@ def inputs_from(rows: Sequence[tuple[str, str, float, float]]) -> KernelInputs:
     scores = np.array([row[2:] for row in rows], dtype=np.float64).reshape(len(rows), 2)
     encoder = Letters()
     return inputs_of(
-        texts, sources, encoder=encoder, scores=scores, score_names=SCORES,  # type: ignore[arg-type]
-    )  # fmt: skip
+        texts,
+        sources,
+        encoder=encoder,
+        scores=scores,
+        score_names=SCORES,  # type: ignore[arg-type]
+    )
 
 
 def learned(

@@ -1,4 +1,4 @@
-"""What compare promises of further ratings, and how often it is kept."""
+"""Promises of compare on further ratings, and how often they are kept."""
 
 from __future__ import annotations
 

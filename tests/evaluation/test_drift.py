@@ -111,7 +111,7 @@ def test_others_and_variance() -> None:
 def times_of(
     rng: np.random.Generator, values: FloatArray, *, blocks: bool
 ) -> FloatArray:
-    """When each was rated: one rater after the other, or all at once."""
+    """The time of each rating: one rater after the other, or all at once."""
     n, raters = values.shape
     if not blocks:
         return rng.permutation(n * raters).reshape(n, raters).astype(np.float64)

@@ -1,4 +1,4 @@
-"""What estimates add up to."""
+"""The sums of estimates."""
 
 import math
 from itertools import product

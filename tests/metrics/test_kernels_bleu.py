@@ -263,7 +263,7 @@ def test_shared_stretches_are_the_longest_first() -> None:
 
 
 def test_settings_tell_everything_but_tau() -> None:
-    """What signatures say of the kernel."""
+    """The kernel in signatures."""
     assert KERNELS["bleu*"]() == BleuStar()
     kernel = BleuStar(tokenize="words", orders=(1, 4), clip=False)
     signed = Signature("x").plus(**kernel.settings())

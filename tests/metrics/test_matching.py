@@ -20,8 +20,9 @@ TEXT = st.text("aab \U0001f98a", min_size=0, max_size=16)
 POOL = st.lists(st.tuples(TEXT, st.integers(-(2**40), 2**40)), max_size=14)
 SHAPES = st.builds(
     lambda orders, clip: Shape(low=orders[0], high=orders[1], clip=clip),
-    st.sampled_from([(2, 4), (1, 3), (2, 2), (1, 4)]), st.booleans(),
-)  # fmt: skip
+    st.sampled_from([(2, 4), (1, 3), (2, 2), (1, 4)]),
+    st.booleans(),
+)
 GROUPS = st.integers(-1, 3)
 
 # enough of a vocabulary for many blocks and all three orders

@@ -1,4 +1,4 @@
-"""What the documentation shows runs, and prints what it says."""
+"""Examples of the documentation run, and print what it says."""
 
 import os
 import re
@@ -173,7 +173,7 @@ def test_readme_shows_real_output(folder: Path) -> None:
 
 
 def test_pages_show_what_explain_prints(folder: Path) -> None:
-    """What adds up to the estimate of the first example."""
+    """The parts of the estimate in the first example."""
     page = ROOT / "docs" / "command-line.md"
     (shown,) = (
         block for block in blocks(page, "text") if block.startswith("What adds up")
@@ -192,7 +192,7 @@ def test_readme_shows_what_compare_prints(folder: Path) -> None:
 
 @pytest.mark.skipif(not HUSE.exists(), reason="the ratings are not here")
 def test_pages_show_real_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a page says of HUSE's headlines is what validate prints."""
+    """A page says of HUSE's headlines what validate prints."""
     monkeypatch.chdir(HUSE.parent)
     shows(ROOT / "docs" / "quality.md")
 

@@ -37,7 +37,7 @@ TORCH = find_spec("torch") is not None
 
 
 def files() -> dict[str, Rows]:
-    """What the commands read."""
+    """The files of the commands."""
     texts = headlines(40)
     outputs = [
         {
@@ -156,7 +156,7 @@ def by_id(found: Any) -> Any:
 
 
 def answered(at: Path) -> Iterator[tuple[str, Any]]:
-    """What each line prints."""
+    """The output of each line."""
     for command, words in lines(at):
         ran = run(command, *words, "--format", "json")
         assert ran.code == 0, ran.err

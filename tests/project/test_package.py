@@ -31,7 +31,7 @@ def test_changelog_knows_the_version() -> None:
 
 
 def test_citation_names_the_version() -> None:
-    """Who cites refless cites the version that is installed."""
+    """The citation names the version that is installed."""
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {refless.__version__}\n" in citation
 
@@ -63,7 +63,7 @@ def pinned(name: str) -> dict[str, str]:
 
 
 def required() -> dict[str, str]:
-    """What the package and the extras that scripts/test-oldest installs require, with bounds."""
+    """Requirements with bounds of the package and the extras that scripts/test-oldest installs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
         "project"
     ]

@@ -32,7 +32,7 @@ def few(script: ModuleType, data: Path, model: str | None) -> Any:
 
 @pytest.fixture(scope="module")
 def printed() -> dict[str, str]:
-    """What the script prints of the real data, in each format; its tables are made once."""
+    """The output of the script on the real data, in each format; its tables are made once."""
     needed("huse-summarization/judgements.tsv", "grade/judgements.tsv")
     found = {}
     with pytest.MonkeyPatch.context() as patch:
@@ -136,7 +136,7 @@ def test_human_yardstick(huse: Rows) -> None:
 
 
 def test_every_row_is_signed(tables: list[dict[str, Any]]) -> None:
-    """What made a number stands beside it, and differs wherever numbers may."""
+    """The signature of a number stands beside it, and differs wherever numbers may."""
     signatures = column(
         chain.from_iterable(table["rows"] for table in tables), "signature"
     )

@@ -1,4 +1,4 @@
-"""What choosing by estimates is worth, against hand calculations and a plain loop."""
+"""The worth of choosing by estimates, against hand calculations and a plain loop."""
 
 import math
 import sys

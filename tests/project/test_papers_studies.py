@@ -87,8 +87,11 @@ def test_transfer_is_fit_and_predict(studies) -> None:
     right = simulate(40, seed=2).pool
     found = studies.transfer({"b": right, "a": left})
     assert [(cell["learned"], cell["judged"]) for cell in found] == [
-        ("a", "a"), ("a", "b"), ("b", "a"), ("b", "b"),
-    ]  # fmt: skip
+        ("a", "a"),
+        ("a", "b"),
+        ("b", "a"),
+        ("b", "b"),
+    ]
     estimates = BLEUNeighbors().fit(left).estimate(as_outputs(right))
     expected = agreement(studies.predictions_of(right, estimates))
     assert found[1]["agreement"].spearman == expected.spearman
@@ -111,7 +114,7 @@ def test_easy_texts_by_hand(studies) -> None:
 
 
 def test_easy_texts_are_found(studies) -> None:
-    """Where estimates exist only where annotators agree, the difference is clear; else not."""
+    """If estimates exist only where annotators agree, the difference is clear; else not."""
     pool = simulate(200, seed=3, annotators=12, raters_per_text=6).pool
     off = np.square((pool.ratings.values - 1) / 4 - pool.human[pool.ratings.text])
     spread = np.bincount(pool.ratings.text, weights=off)

@@ -101,7 +101,7 @@ def source_of(title: str, folder: Path, outside: Sequence[str]) -> Path:
     [("A metric", 2), ("An estimator", 3), ("A study", 5), ("A role", 1)],
 )
 def test_few_files_are_touched(title: str, most: int) -> None:
-    """As many as the heading says, and no more than was promised to whoever adds one."""
+    """There are as many as the heading says, and no more than was promised to whoever adds one."""
     assert len({name for _, name, _ in blocks(title)}) == promised(title) <= most
 
 

@@ -133,7 +133,7 @@ def test_formulas_are_text_where_asked(tmp_path: Path) -> None:
 
 @given(st.lists(st.one_of(st.sampled_from(FORMULAS), st.text()), min_size=1))
 def test_the_way_back_from_safe_cells(texts: list[str]) -> None:
-    """As docs/security.md has it; numbers stay numbers."""
+    """Cells are as docs/security.md has them; numbers stay numbers."""
     written = as_csv([{"x": text, "n": -1.5} for text in texts], safe=True)
     read = [*csv.DictReader(io.StringIO(written, newline=""))]
     back = [re.sub(r"^'(?='*[=+\-@\t\r])", "", row["x"]) for row in read]

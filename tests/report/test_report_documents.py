@@ -129,20 +129,34 @@ WHOLE = Document(
     title="Heading",
     verdict="All is said.",
     sections=(
-        Section(title="Drawn", figures=(Figure(svg="<svg></svg>", caption="seen", table=CHART),)),
-        Section(title="Both", figures=(Figure(svg="<svg></svg>", caption="s", table=CHART),),
-                table=CHART),
-        Section(title="Misses", texts=(1,), cells=(("t2", "0.5"),), header=("id", "off", "text")),
+        Section(
+            title="Drawn",
+            figures=(Figure(svg="<svg></svg>", caption="seen", table=CHART),),
+        ),
+        Section(
+            title="Both",
+            figures=(Figure(svg="<svg></svg>", caption="s", table=CHART),),
+            table=CHART,
+        ),
+        Section(
+            title="Misses",
+            texts=(1,),
+            cells=(("t2", "0.5"),),
+            header=("id", "off", "text"),
+        ),
         Section(lines=("look out",), warning=True),
         Section(title="Points", points=("a point",)),
     ),
     store=TextStore(
         header=("people",),
-        texts=(Stored(id="t1", cells=(), text="one"), Stored(id="t2", cells=(), text="two")),
+        texts=(
+            Stored(id="t1", cells=(), text="one"),
+            Stored(id="t2", cells=(), text="two"),
+        ),
         title="Texts",
     ),
     signatures=("m|v:1",),
-)  # fmt: skip
+)
 
 
 def test_text_leaves_figures_out() -> None:

@@ -35,7 +35,7 @@ def fits(found: Any) -> None:
 
 
 def kind_of(schema: Any) -> str | None:
-    """What the objects of a schema are of, None for ratings of texts."""
+    """The kind of a schema's objects, None for ratings of texts."""
     fields = schema["$defs"][schema["$ref"].rpartition("/")[2]]["properties"]
     kind: str | None = fields.get("of", {"enum": [None]})["enum"][0]
     return kind

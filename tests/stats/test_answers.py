@@ -303,7 +303,7 @@ def validated(
 
 
 def by_words(row: Row, _: np.random.Generator) -> float:
-    """What people said."""
+    """The ratings of people."""
     return float(row["rating"])
 
 
@@ -313,7 +313,7 @@ def by_length(row: Row, rng: np.random.Generator) -> float:
 
 
 def by_system(row: Row, rng: np.random.Generator) -> float:
-    """Who wrote it, and nothing else, counts."""
+    """The system, and nothing else, counts."""
     known = {"broken": 2.0, "hasty": 3.0, "careful": 4.0}
     return float(np.clip(known[row["system"]] + rng.normal(0, 0.2), *SCALE))
 
@@ -339,7 +339,7 @@ def worst(answers: Iterable[Answer]) -> Answer:
 
 
 def silent(answers: Iterable[Answer]) -> Answer:
-    """Where nothing can be known, whatever is said is wrong."""
+    """If nothing can be known, whatever is said is wrong."""
     return "cannot be told" if {*answers} == {"cannot be told"} else "wrong"
 
 

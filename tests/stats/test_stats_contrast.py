@@ -236,7 +236,7 @@ def sum_of_squares(parts: Mapping[object, float]) -> float:
 
 
 def _drawn_up(sides: list[Side], borrowed: list[int]) -> list[float]:
-    """What is added to the variance of a unit of each arm, if units of the other are lent to it."""
+    """The addition to the variance of a unit of each arm, if units of the other are lent to it."""
     if not any(borrowed):
         return [0.0] * len(sides)
     each = [sum_of_squares(side.of) * side.units for side in sides]
@@ -742,7 +742,7 @@ def test_the_value_of_the_paper() -> None:
 
 
 def raters_twin(sample: Sample, *, these: bool) -> float:
-    """What severity counts for, by a table of units and raters."""
+    """The variance that severity makes, by a table of units and raters."""
     table: Counter[tuple[int, int]] = (
         Counter()
     )  # what severity does to a unit's influence
@@ -838,7 +838,7 @@ def test_raters_of_one_arm_each() -> None:
 
 
 def test_severity_is_not_counted_twice() -> None:
-    """Where each text has a rater of its own, the scatter of texts is all there is."""
+    """If each text has a rater of its own, the scatter of texts is all there is."""
     y = RNG.normal(size=12)
     answers = contrast(
         one(y, shares=Shares.equal(np.arange(12), np.arange(12))), severity=Severity()

@@ -16,12 +16,14 @@ Gram = tuple[str, ...]
 TEXTS = st.lists(st.text("ab \U0001f98a", max_size=12), max_size=6)
 SHAPES = st.builds(
     lambda low, more, clip: Shape(low=low, high=low + more, clip=clip),
-    st.integers(1, 3), st.integers(0, 3), st.booleans(),
-)  # fmt: skip
+    st.integers(1, 3),
+    st.integers(0, 3),
+    st.booleans(),
+)
 
 
 def counts_of(text: str, order: int, shape: Shape) -> Counter[Gram]:
-    """How often each n-gram occurs in a text."""
+    """The counts of n-grams in a text."""
     tokens = tokenizer(shape.tokenize)(text)
     return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
 

@@ -36,7 +36,7 @@ def test_code_points_are_those_of_the_text(text: str) -> None:
 
 
 def test_characters_are_code_points_and_spaces_count() -> None:
-    """As the published numbers need it (FACTS, BLEU Neighbors 1)."""
+    """Characters are taken as the published numbers need it (FACTS, BLEU Neighbors 1)."""
     assert tokenizer("char")("a e\u0301\U0001f98a") == [
         "a",
         " ",
@@ -59,8 +59,15 @@ def test_words_are_split_at_white_space() -> None:
 def test_13a_is_the_tokenizer_of_mteval() -> None:
     """The string in mteval-v13a's own conventions: punctuation apart, 1,000 whole."""
     assert tokenizer("13a")("Hello, world! It costs 1,000.") == [
-        "Hello", ",", "world", "!", "It", "costs", "1,000", ".",
-    ]  # fmt: skip
+        "Hello",
+        ",",
+        "world",
+        "!",
+        "It",
+        "costs",
+        "1,000",
+        ".",
+    ]
 
 
 def test_intl_and_zh_split_what_words_does_not() -> None:
@@ -164,7 +171,7 @@ def test_each_text_once() -> None:
 
 @pytest.mark.parametrize("name", ["char", "words", "13a"])
 def test_tokens_are_counted(name: str) -> None:
-    """As many as the tokenizer makes."""
+    """There are as many as the tokenizer makes."""
     texts = ["a b,", "", "\U0001f98a fox"]
     assert token_counts(texts, name).tolist() == [
         len(tokenizer(name)(text)) for text in texts

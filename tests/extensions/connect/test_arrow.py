@@ -39,7 +39,7 @@ def rows(n: int = 17) -> list[dict[str, Any]]:
 
 
 def wanted(model: Path, given: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What `score` says of them, as batches say it."""
+    """The rows of `score`, as batches have them."""
     found = refless.score(given, model=model, skip_bad=True).rows()
     signature = str(refless.load(model).signature())
     names = ("estimate", "low", "high", "support", "reason")

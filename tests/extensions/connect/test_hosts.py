@@ -39,7 +39,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def wanted(models: Path, text: str = TEXT, source: str | None = SOURCE) -> float:
-    """What `refless.load` says."""
+    """The estimates of `refless.load`."""
     given = {"text": [text]} | ({} if source is None else {"source": [source]})
     found = refless.load(
         models / f"{'plain' if source is None else 'sourced'}.safetensors"

@@ -33,9 +33,26 @@ TOKENIZERS = {
     "words": "none",
 }  # theirs
 PIECES = [
-    "yes", "Yes", "no", "a.b", "1,5", "&amp;", "-\n", " ", "", "-", "\u20ac5", "e\u0301",
-    "\u4e2d\u6587", "\u3002", "\u65e5", "\uac00", "\u3000", "\x1c", "\U0001f98a",
-]  # fmt: skip
+    "yes",
+    "Yes",
+    "no",
+    "a.b",
+    "1,5",
+    "&amp;",
+    "-\n",
+    " ",
+    "",
+    "-",
+    "\u20ac5",
+    "e\u0301",
+    "\u4e2d\u6587",
+    "\u3002",
+    "\u65e5",
+    "\uac00",
+    "\u3000",
+    "\x1c",
+    "\U0001f98a",
+]
 SHORT = st.lists(st.sampled_from(PIECES), max_size=6).map("".join)
 
 
@@ -126,7 +143,7 @@ def test_a_short_output_that_is_its_reference_has_100(metric) -> None:
 
 
 def test_corpus_scores_count_every_order() -> None:
-    """As sacrebleu's `corpus_bleu`, which gives a corpus of one word 0 however right it is."""
+    """A corpus of one word has 0 however right it is, as in sacrebleu's `corpus_bleu`."""
     assert BLEU().score(outputs(["yes"], [["yes"]])).corpus == 0
 
 

@@ -149,6 +149,6 @@ def test_without_java_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_names() -> None:
-    """As a metric and as a kernel."""
+    """Both the metric and the kernel."""
     assert METRICS["meteor"] is METEOR
     assert KERNELS["meteor"] is Meteor

@@ -172,8 +172,11 @@ def test_rare_words_by_frequency(material: StressItems) -> None:
     probe = rare_probe(RougeL(), material, train, FEW, **more)
     labels = [row.label for row in probe.rows]
     assert labels == [
-        "first reference", "fewer than 30 times", "fewer than 1 times", "dog -> cat",
-    ]  # fmt: skip
+        "first reference",
+        "fewer than 30 times",
+        "fewer than 1 times",
+        "dog -> cat",
+    ]
     assert probe.rows[1].share == pytest.approx(1 / 7)
     assert probe.rows[1].score == probe.rows[2].score < probe.rows[0].score
     known = rare_probe(
@@ -184,7 +187,7 @@ def test_rare_words_by_frequency(material: StressItems) -> None:
 
 
 def test_rare_verdict_compares_with_the_share(material: StressItems) -> None:
-    """Who never looks at rare words is fooled; without rare words there is no verdict."""
+    """A judge that never looks at rare words is fooled; without rare words there is no verdict."""
     train = dict.fromkeys(("the", "near", "here", *NOUNS), 50)
     assert rare_probe(Counts(), material, train, FEW, thresholds=(30,)).fooled
     everything = {**train, **dict.fromkeys(VERBS, 50)}

@@ -43,7 +43,7 @@ def test_no_words_have_no_share() -> None:
 def test_control_takes_content_words_only(
     texts: list[str], share: float, seed: int
 ) -> None:
-    """As many as asked for, or all there are; 'a' is a stop word and stays; a seed repeats it."""
+    """It takes as many as asked for, or all; 'a' is a stop word and stays; a seed repeats it."""
     words = [*chain.from_iterable(map(w.words_of, texts))]
     content = [word for word in words if word != "a"]
     found = w.control(texts, share, "UNK", frozenset({"a"}), seed)

@@ -1,4 +1,4 @@
-"""Who is asked what next."""
+"""The next unit of each rater."""
 
 import math
 from collections import Counter
@@ -172,7 +172,7 @@ ACTS = st.lists(
 def test_counts_kept_along_the_way_are_those_of_counting_anew(
     acts: list[tuple[int, int, str]], per_item: int
 ) -> None:
-    """What is left, rated, answered, and how far the random sample reaches."""
+    """Counts of units left, rated and answered, and how far the random sample reaches."""
     one = Assignment(replace(TASK, overlap=0.3, per_item=per_item), [1] * 10)
     state: dict[tuple[int, int], str] = {}
     for rater, item, what in acts:

@@ -171,7 +171,7 @@ def test_notes_have_no_nul(store: Store) -> None:
 
 
 def test_change_undo_and_skip(database: str) -> None:
-    """What holds is the latest act that was not undone; a skip stands for all dimensions."""
+    """The latest act that was not undone holds; a skip stands for all dimensions."""
     found = opened(database, BOTH)
     rater = found.add_rater("").id
     unit = shown(found, rater)
@@ -424,7 +424,7 @@ def test_link_that_is_revoked_while_it_is_read_is_not_kept(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes and links of POSIX")
 def test_only_the_owner_reads_a_database(tmp_path: Path) -> None:
-    """Who can read it has the key of all links; also of what an older version made."""
+    """Its readers have the key of all links; also of a file that an older version made."""
     path = tmp_path / "a.sqlite"
     copy = tmp_path / "copy.sqlite"
     mask = os.umask(0)
