@@ -8,7 +8,6 @@ import pytest
 import sacrebleu
 
 import command_line
-from refless.commands.lists.result import ListResult
 from refless.data.records import Outputs
 from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.metrics.delta import DeltaBLEU
@@ -16,7 +15,6 @@ from refless.extensions.metrics.result import MetricResult
 from refless.extensions.metrics.scoring import run
 from refless.metrics.protocol import metric_of
 
-LISTED = ListResult.schema()
 SCHEMA = MetricResult.schema()
 GOOD = "the food was delicious ."
 BAD = "it tasted terrible ."
