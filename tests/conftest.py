@@ -44,6 +44,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a tiny encoder, which tests leave as it was."""
+    from tiny_encoder import tiny_encoder
+
+    return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[str]:
     """A PostgreSQL server that the tests start; skipped aloud where there is none."""
     from serving import postgresql

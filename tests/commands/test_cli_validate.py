@@ -20,7 +20,8 @@ from command_line import (
     run,
     too_wide,
 )
-from published import DATA, needed
+from places import DATA
+from published import needed
 from refless.registry.signature import Signature
 
 SCALE = ("--scale", 1, 5)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import kolmogorov
 
-from published import DATA
+from places import DATA
 from refless.commands.score.copies import RUNS, SHORTEST, copies, pairs, plain
 from refless.commands.score.guards import LEVEL, guards, more
 from refless.commands.score.novelty import FEWEST, KINDS, _numbers, unlike

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from published import DATA, needed
+from places import DATA
+from published import needed
 from records import predictions
 from refless.commands.judge.metrics_compared import How, meta
 from refless.commands.judge.result import nearest_to_people

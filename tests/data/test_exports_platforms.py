@@ -21,8 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documentation import blocks
-from places import EXPORTS, ROOT
+from places import EXPORTS, ROOT, blocks
 from refless.data.tables import (
     Columns,
     PoolRead,

@@ -22,15 +22,9 @@ from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
 from refless.stats.scaling import NormalRanks
 from refless.text.embed import BUILT_IN, Encoder, encoder
-from tiny_encoder import LAYERS, WORDS, tiny_encoder
+from tiny_encoder import LAYERS, WORDS
 
 TEXTS = ["the fox is quick", "a dog", "the fox is quick", "", "the dogs was slow ."]
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder of a tiny encoder."""
-    return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny")
 
 
 def states(model: str, text: str, layer: int = LAYERS) -> FloatArray:

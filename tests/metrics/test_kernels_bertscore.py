@@ -15,15 +15,9 @@ from refless.metrics.bertscore import (
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.text.embed import Encoder
-from tiny_encoder import WORDS, tiny_encoder
+from tiny_encoder import WORDS
 
 TEXT = st.lists(st.sampled_from([*WORDS[:8], "zebra"]), max_size=7).map(" ".join)
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder of a tiny encoder."""
-    return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny")
 
 
 def slow(x: FloatArray, wx: FloatArray, s: FloatArray, ws: FloatArray) -> float:

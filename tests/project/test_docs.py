@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from command_line import run
-from documentation import blocks
-from places import ROOT
+from places import ROOT, blocks
 from refless.commands import COMMANDS, function_of
 from refless.commands.parameters import parameters_of
 

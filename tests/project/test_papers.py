@@ -13,7 +13,8 @@ from unittest import mock
 
 import pytest
 
-from published import DATA, PAPERS, needed
+from places import DATA, PAPERS
+from published import needed
 from rows import column
 
 SCRIPT = PAPERS / "bleu_neighbors.py"

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from published import DATA, needed, printed_by
+from places import DATA
+from published import needed, printed_by
 
 
 @pytest.fixture(scope="module")

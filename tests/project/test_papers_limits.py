@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from published import DATA, PAPERS, huse_pool, needed, printed_by
+from places import DATA, PAPERS
+from published import huse_pool, needed, printed_by
 from refless.data.human import canonical_order
 from refless.metrics.kernels.bleu import bleu_star
 from slow_twins import table

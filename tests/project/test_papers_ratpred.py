@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from published import DATA, PAPERS, needed
+from places import DATA, PAPERS
+from published import needed
 from refless.stats.intervals import student
 
 pytest.importorskip("torch", reason="torch is not installed")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from published import PAPERS
+from places import PAPERS
 from records import fixed, split_of
 from refless.evaluation.jackknife import Replicates
 from refless.stats.intervals import student

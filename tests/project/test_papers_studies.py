@@ -12,7 +12,8 @@ import pytest
 from benchmarks.simulate import simulate
 from scipy import stats
 
-from published import PAPERS, huse_pool
+from places import PAPERS
+from published import huse_pool
 from records import pool_from, shuffled
 from refless.data.human import canonical_order, copies_of, pool_of
 from refless.data.records import as_outputs

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from command_line import ANY_NEIGHBOR, run
-from published import DATA, needed
+from places import DATA
+from published import needed
 from refless.extensions.connect.datasets import DATASETS, convert
 
 

@@ -12,7 +12,6 @@ from refless.metrics.bertscore import Matched, f_scores, random_baseline
 from refless.metrics.protocol import METRICS
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 from refless.text.embed import Encoder, loading
-from tiny_encoder import tiny_encoder
 
 OUTPUTS = Outputs(
     ids=numbered(4),
@@ -24,12 +23,6 @@ OUTPUTS = Outputs(
         ("the fox was slow", "a dog", "a dog"),
     ),
 )
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder of a tiny encoder."""
-    return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny")
 
 
 def pair(model: str, output: str, reference: str) -> float:

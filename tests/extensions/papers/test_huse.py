@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from published import DATA, needed
+from places import DATA
+from published import needed
 from refless.extensions.papers.huse.study import huse
 from refless.registry.errors import InputError, UsageError
 from rows import column

@@ -14,8 +14,7 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from documentation import blocks
-from places import ROOT
+from places import ROOT, blocks
 from refless.data.tables import Reading, read_pool
 from refless.extensions.serve.acts import RATER, Rater, Refused
 from refless.extensions.serve.database import LOCK, Database, back_up, file_of
