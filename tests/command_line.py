@@ -6,7 +6,7 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +33,7 @@ ANY_NEIGHBOR = ("--estimator", "bleu-neighbors:min_neighbors=1,max_fraction=1")
 
 @dataclass(frozen=True)
 class Ran:
-    """What a command line left behind."""
+    """The exit status and the output of a command line."""
 
     code: int
     out: str
@@ -74,6 +74,14 @@ def run(*words: object, stdin: str | bytes = b"") -> Ran:
         except SystemExit as left:
             code = left.code if isinstance(left.code, int) else int(bool(left.code))
     return Ran(code, out.buffer.getvalue().decode(), err.getvalue())  # type: ignore[attr-defined]
+
+
+def repeated(flag: str, values: Iterable[object]) -> list[object]:
+    """The words of a flag that is given once for each value."""
+    words: list[object] = []
+    for value in values:
+        words += [flag, value]
+    return words
 
 
 def run_source(source: Path, *words: object) -> subprocess.CompletedProcess[str]:

@@ -46,12 +46,6 @@ def partly(rows: Rows, n: int) -> Rows:
     ]
 
 
-def without(rows: Rows, *names: str) -> Rows:
-    return [
-        {key: value for key, value in row.items() if key not in names} for row in rows
-    ]
-
-
 def compared(rows: Rows, **more: Any) -> refless.CompareResult:
     """The same from Python."""
     return refless.compare(rows, **{"estimator": ANY_NEIGHBOR[1], **more})

@@ -26,7 +26,7 @@ TRIES_AGAIN = 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where another program takes part, a test that fails is tried again, aloud: machines stall."""
+    """A test that starts another program is tried again if it fails, aloud: machines stall."""
     for item in items:
         if OTHER_PROGRAMS & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.flaky(reruns=TRIES_AGAIN, reruns_delay=1))
@@ -41,6 +41,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl(where / "rated.jsonl", rated_rows())
     jsonl(where / "outputs.jsonl", output_rows())
     return where
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a tiny encoder, which tests leave as it was."""
+    from tiny_encoder import tiny_encoder
+
+    return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny")
 
 
 @pytest.fixture(scope="session")

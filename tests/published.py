@@ -1,20 +1,14 @@
 """The papers' scripts, and the data of A Cautionary Tale as it scores it; skips if it is absent."""
 
 import json
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from places import DATA, PAPERS
 from refless.data.records import Outputs, RatedPool, numbered
 from refless.data.tables import Reading, read_pool
-
-DATA = Path(
-    os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data")
-)
-PAPERS = Path(__file__).parents[1] / "papers"
 
 
 def needed(*names: str) -> None:

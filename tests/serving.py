@@ -1,4 +1,4 @@
-"""What tests of the rating service share: a store on either database, a page's client."""
+"""A store on either database and a page's client, for tests of the rating service."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,24 @@ DATABASES = ("sqlite", "postgresql")
 
 
 JOB = Job(
-    ask="rating", items=50, scale=(1, 5), seed=0, estimator="gp", ratings=[], first=[], audit=[],
-    rated=[], outputs=[], answers=[], gold={}, repeats=[], revoked=[], until="", model="",
+    ask="rating",
+    items=50,
+    scale=(1, 5),
+    seed=0,
+    estimator="gp",
+    ratings=[],
+    first=[],
+    audit=[],
+    rated=[],
+    outputs=[],
+    answers=[],
+    gold={},
+    repeats=[],
+    revoked=[],
+    until="",
+    model="",
     folder="",
-)  # fmt: skip
+)
 
 
 def outputs(n: int = 12, systems: int = 2) -> Outputs:
@@ -206,4 +221,6 @@ def cut_off(url: str) -> None:
 
 def told(live: Any, name: str) -> list[Any]:
     """Sentences (`said`) or rows of `systems` on the owner's page, of all dimensions."""
-    return [part for look in live.state()["dimensions"].values() for part in look[name]]
+    return [
+        *chain.from_iterable(look[name] for look in live.state()["dimensions"].values())
+    ]

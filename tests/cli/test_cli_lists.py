@@ -66,7 +66,7 @@ def test_text_and_rows(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*KINDS, "datasets"])
 def test_page(name: str, tmp_path: Path) -> None:
-    """What is listed is a page too."""
+    """A list is a page too."""
     page = tmp_path / "page.html"
     assert run("list", name, "-o", page).code == 0
     headings = re.findall("<h2[^>]*>(.*?)</h2>", page.read_text(encoding="utf-8"))

@@ -22,7 +22,7 @@ DAC = "-dac_override,-dac_read_search"  # what lets root write where modes forbi
 def shell(
     line: str, folder: Path, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """What bash makes of a line."""
+    """The words that bash makes of a line."""
     return subprocess.run(
         ["bash", "-c", line],
         cwd=folder,
@@ -99,7 +99,7 @@ def test_a_closed_pipe(words: str, folder: Path) -> None:
 
 
 def test_a_package_that_cannot_be_written(folder: Path, tmp_path: Path) -> None:
-    """As in a container: no home, nothing to keep compiled loops in; the numbers are the same."""
+    """Without a home and a place for compiled loops, as in a container, numbers are the same."""
     capable = os.geteuid() == 0  # root writes anywhere unless it is told not to
     if capable and shutil.which("setpriv") is None:
         pytest.skip("root, and no setpriv to give its rights away")

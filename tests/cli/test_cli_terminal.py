@@ -1,4 +1,4 @@
-"""What a terminal shows: help, colours, progress."""
+"""Help, colours and progress in a terminal."""
 
 import os
 import pty
@@ -7,6 +7,7 @@ import select
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,9 @@ def test_help_lists_commands() -> None:
     groups = ["Compare and judge", "Estimate", "Collect", "Data", "Metrics and papers"]
     assert [*dict.fromkeys(one.group for one in COMMANDS.values())] == groups
     listed = [
-        name for group in groups for name, one in COMMANDS.items() if one.group == group
+        name
+        for group, (name, one) in product(groups, COMMANDS.items())
+        if one.group == group
     ]
     places = [out.index(f"\n  {name} ") for name in listed]
     assert places == sorted(places)
@@ -77,7 +80,7 @@ def test_help_lists_commands() -> None:
     ids=lambda words: words[-1],
 )
 def test_completion(typed: tuple[str, ...], offered: list[str]) -> None:
-    """What a shell that asks is offered: commands, and flags of the command that is typed."""
+    """A shell that asks is offered commands, and flags of the command that is typed."""
     environment = {
         **os.environ,
         "_REFLESS_COMPLETE": "complete_bash",

@@ -1,4 +1,4 @@
-"""Which estimates are high enough to need no person."""
+"""Estimates that are high enough to need no person."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What to have rated next: choices, what they promise, and that noise promises nothing."""
+"""The choice of texts to rate next, its promises, and that noise promises nothing."""
 
 import math
 from dataclasses import replace
@@ -138,7 +138,7 @@ def test_items_keep_their_answers_together() -> None:
 
 
 def test_equal_answers_are_no_difference() -> None:
-    """Where both systems said the same there is nothing to miss."""
+    """If both systems say the same there is nothing to miss."""
     texts = [f"about {item}" for item in OUTPUTS.items]
     same = replace(OUTPUTS, texts=tuple(texts))
     assert items_to_draw(FITTED, same, PAIR).spread == 0

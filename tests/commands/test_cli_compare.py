@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from scipy.stats import ttest_rel
 
 import refless
 from command_line import ANY_NEIGHBOR, headlines, jsonl, run, too_wide, unnoted
-from compared_systems import ORDER, Rows, compared, outputs, partly, without
+from compared_systems import ORDER, Rows, compared, outputs, partly
 from refless.registry.errors import InputError, UsageError
+from rows import column, of_system, without
 
 COMPARE = ("compare", *ANY_NEIGHBOR)  # where it is not the estimates that count
 
@@ -36,9 +38,7 @@ def test_two_systems(file: Path) -> None:
     (pair,) = ran.json["pairs"]
     assert (pair["first"], pair["second"]) == ("new", "old")
     rated = [row for row in outputs() if row["item"] < "i024"]
-    new, old = (
-        [r["rating"] for r in rated if r["system"] == name] for name in ("new", "old")
-    )
+    new, old = (column(of_system(rated, name), "rating") for name in ("new", "old"))
     true = ttest_rel(old, new)
     low, high = true.confidence_interval()
     alone = pair["powered"]["alone"]
@@ -55,10 +55,7 @@ def test_two_systems(file: Path) -> None:
     assert (best["name"], best["ranks"]) == ("new", [1, 1])
     assert (other["rated"], other["outputs"], other["ranks"]) == (24, 60, [2, 2])
     (pair,) = ran.json["judges"]["judge"]
-    new, old = (
-        [r["judge"] for r in outputs() if r["system"] == name]
-        for name in ("new", "old")
-    )
+    new, old = (column(of_system(outputs(), name), "judge") for name in ("new", "old"))
     assert pair["difference"]["interval"] == pytest.approx(
         [*ttest_rel(old, new).confidence_interval()]
     )
@@ -158,7 +155,7 @@ def test_the_last_release(tmp_path: Path) -> None:
     old, new = (
         jsonl(
             tmp_path / f"{name}.jsonl",
-            without([row for row in rows if row["system"] == name], "system"),
+            without(of_system(rows, name), "system"),
         )
         for name in ("old", "new")
     )
@@ -196,31 +193,17 @@ def test_numbers_of_rows_are_no_items(tmp_path: Path, *, sourced: bool) -> None:
     """Two files without ids are two samples; the user's ids make pairs."""
     rows = [{**row, "id": row["item"]} for row in partly(outputs(), 24)]
     kept = without(rows, "judge", "item")
-
-    def files(*lacking: str) -> list[Path]:
-        return [
-            jsonl(
-                tmp_path / f"{name}.jsonl",
-                [
-                    {
-                        **row,
-                        **(
-                            {"source": f"s{row['id']}"}
-                            if sourced and name == "old"
-                            else {}
-                        ),
-                    }
-                    for row in without(
-                        [one for one in kept if one["system"] == name], *lacking
-                    )
-                ],
-            )
-            for name in ("old", "new")
-        ]
+    old = of_system(kept, "old")
+    new = of_system(kept, "new")
+    if sourced:
+        old = [{**row, "source": f"s{row['id']}"} for row in old]
 
     def pair(*lacking: str) -> Any:
-        old, new = files(*lacking)
-        return run(*COMPARE, old, new, "--format", "json").json["pairs"][0]
+        files = [
+            jsonl(tmp_path / "old.jsonl", without(old, *lacking)),
+            jsonl(tmp_path / "new.jsonl", without(new, *lacking)),
+        ]
+        return run(*COMPARE, *files, "--format", "json").json["pairs"][0]
 
     found = pair("system")
     assert (found["paired"], found["both_rated"]) == (True, 24)
@@ -262,14 +245,13 @@ def test_ratings_of_the_same_texts_without_ids() -> None:
     high = [{**texts[0], "rating": 5}, *texts[1:]]
     low = [{**texts[0], "rating": 1}, *texts[1:]]
     only = [row for row in blank if row["item"] in {"i000", "i001"}]
-    one, other = (
-        refless.compare(only, rated=rated, scale=(1, 5)) for rated in (high, low)
-    )
-    means = [
-        {one.name: one.mean.value for one in each.comparison.standings}
-        for each in (one, other)
-    ]
-    assert abs(means[0]["old"] - means[1]["old"]) < 0.1
+    means = []
+    for rated in (high, low):
+        standings = refless.compare(
+            only, rated=rated, scale=(1, 5)
+        ).comparison.standings
+        means += [one.mean.value for one in standings if one.name == "old"]
+    assert abs(means[0] - means[1]) < 0.1
 
 
 def test_without_any_rating_of_them() -> None:
@@ -325,8 +307,9 @@ def test_item_by_item() -> None:
             "text": f"{name} says {i}",
             "rating": pair[place],
         }
-        for i, pair in enumerate(scores)
-        for place, name in enumerate(("old", "new"))
+        for (i, pair), (place, name) in product(
+            enumerate(scores), enumerate(("old", "new"))
+        )
     ]
     found = refless.compare(
         rows, system=["old", "new"], scale=(1, 5), estimator="bleu-neighbors"
@@ -487,8 +470,7 @@ def test_estimates_alone_hold() -> None:
         effects = rng.normal(size=8) * 0.5
         rows = [
             {"item": f"i{i}", "system": f"s{k}", "text": texts[int(rng.integers(64))]}
-            for i in range(24)
-            for k in range(8)
+            for i, k in product(range(24), range(8))
         ]
         for row in rows:
             effect = effects[int(row["system"][1])]
@@ -527,8 +509,7 @@ def test_equal_systems_are_seldom_told_apart() -> None:
                 "text": f"{i} {k}",
                 "rating": item[i] + noise,
             }
-            for i in range(30)
-            for k, noise in enumerate(rng.normal(size=6))
+            for (i, k), noise in np.ndenumerate(rng.normal(size=(30, 6)))
         ]
         shown += any(pair.shown for pair in refless.compare(rows).comparison.pairs)
     assert shown <= 5
@@ -605,10 +586,9 @@ def test_one_rater_a_system() -> None:
             "system": "another",
             "item": f"j{i}",
             "annotator": who,
-            "rating": r,
+            "rating": i % 4 + severity,
         }
-        for i in range(20)
-        for who, r in (("a", i % 4 + 2), ("b", i % 4 + 1), ("c", i % 4 + 1.5))
+        for i, (who, severity) in product(range(20), (("a", 2), ("b", 1), ("c", 1.5)))
     ]
     result = refless.compare(rows, rated=more, scale=(1, 5), system=["old", "new"])
     answer = result.comparison.pairs[0].difference
@@ -630,7 +610,7 @@ def test_the_same_people_for_both() -> None:
 
 
 def test_people_of_several_systems() -> None:
-    """How many pairs nobody rated both of is the first sentence."""
+    """The first sentence counts the pairs of which nobody rated both."""
     third = [
         {**row, "system": "third"}
         for row in rated_by("a", "cd")

@@ -1,4 +1,4 @@
-"""What score says of copies, of training files and of outputs unlike all rated texts."""
+"""Notes of score on copies, on training files and on outputs unlike all rated texts."""
 
 import json
 from pathlib import Path
@@ -61,7 +61,7 @@ def test_nothing_to_say(folder: Path) -> None:
 
 
 def test_copies(folder: Path) -> None:
-    """How many, what they copy, the mean without them, within 80 columns."""
+    """The note counts copies, names what they copy and the mean without them, in 80 columns."""
     ran = scored(folder, "copies.jsonl")
     assert ran.out.startswith(
         "30 of 60 (50 %) of the outputs copy rated texts of other sources,"

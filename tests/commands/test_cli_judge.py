@@ -1,5 +1,7 @@
 """refless judge: metric columns against human ratings."""
 
+import csv
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ from scipy.stats import rankdata
 
 from command_line import headlines, jsonl, run, too_wide
 from refless.commands.judge.result import JudgeResult
+from rows import column, only, without
 
 QUICK = ("--resamples", "60")
 JSON = (*QUICK, "--format", "json")
@@ -96,8 +99,7 @@ def test_annotators_and_groups(tmp_path: Path) -> None:
             "annotator": f"p{who}",
             "rating": float(row["rating"]) + rng.integers(2),
         }
-        for row in rows()
-        for who in range(3)
+        for row, who in product(rows(), range(3))
     ]
     path = jsonl(tmp_path / "many.jsonl", many)
     flags = ("--score-column", "good", "--group", "item", *QUICK)
@@ -217,7 +219,7 @@ def test_patterns_of_score_columns(rated: Path) -> None:
 
 
 def test_one_metric_is_not_the_best(rated: Path) -> None:
-    """Where there is nothing to compare with, its correlation is all there is to say."""
+    """If there is nothing to compare with, its correlation is all there is to say."""
     told = " ".join(run("judge", rated, "--score-column", "good", *QUICK).out.split())
     assert "good agrees with people: Spearman 0." in told
     assert "best" not in told.split("Segments")[0]
@@ -240,10 +242,10 @@ VERDICTS = ("--score-column", "judge", "--column", "rating=human", *QUICK)
 
 def table(path: Path, rows: list[dict[str, object]]) -> Path:
     """A CSV file; None is a blank cell."""
-    lines = [[*rows[0]]] + [
-        ["" if cell is None else cell for cell in row.values()] for row in rows
-    ]
-    path.write_text("\n".join(",".join(map(str, line)) for line in lines) + "\n")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(rows[0])
+        lines.writerows(row.values() for row in rows)
     return path
 
 
@@ -355,8 +357,18 @@ def test_gate_on_the_size_of_the_bias(tmp_path: Path, shift: float, code: int) -
         for i in range(60)
     ]
     path = table(tmp_path / "grades.csv", rows)
-    ran = run("judge", path, "--score-column", "judge", "--scale", 0, 6,
-              "--require", "bias<=0.2", *QUICK)  # fmt: skip
+    ran = run(
+        "judge",
+        path,
+        "--score-column",
+        "judge",
+        "--scale",
+        0,
+        6,
+        "--require",
+        "bias<=0.2",
+        *QUICK,
+    )
     assert (ran.code, "judge: size of the bias" in ran.err) == (code, True), ran.err
 
 
@@ -382,8 +394,17 @@ def test_slices_that_are_named(tmp_path: Path) -> None:
 
 def test_passing_from_where_the_user_says(graded: Path) -> None:
     """Both columns pass from 4 on; errors in the units of the ratings stay."""
-    found = run("judge", graded, "--score-column", "judge", "--pass", "4", *QUICK,
-                "--format", "json").json  # fmt: skip
+    found = run(
+        "judge",
+        graded,
+        "--score-column",
+        "judge",
+        "--pass",
+        "4",
+        *QUICK,
+        "--format",
+        "json",
+    ).json
     fits(found)
     both = [(row["rating"] >= 4, row["judge"] >= 4) for row in grades()]
     counts = [both.count(cell) for cell in ((1, 1), (0, 1), (1, 0), (0, 0))]
@@ -405,11 +426,13 @@ def test_own_family(graded: Path) -> None:
 
 @pytest.mark.parametrize("passing", [(), ("--pass", "4")])
 def test_runs_of_one_judge(graded: Path, passing: tuple[str, ...]) -> None:
-    """How often three runs differ, and what they bring together."""
+    """The page says how often three runs differ, and what they bring together."""
     words = ("--score-column", "run*", "--runs", *passing, *QUICK, "--format", "json")
     runs = run("judge", graded, *words).json["runs"]
-    each = [[row[f"run{k}"] for k in range(3)] for row in grades()]
-    verdict = [[score >= 4 for score in row] for row in each] if passing else each
+    each = np.array(
+        [*zip(*(column(grades(), f"run{k}") for k in range(3)), strict=True)]
+    )
+    verdict = each >= 4 if passing else each
     assert (runs["runs"], runs["n"]) == (3, 80)
     assert runs["flips"]["value"] == pytest.approx(
         np.mean([len({*row}) > 1 for row in verdict])
@@ -432,11 +455,10 @@ def test_runs_in_rows_are_runs_in_columns(graded: Path, tmp_path: Path) -> None:
     """Rows of one id with a column epoch say what a column a run says."""
     flags = ("--runs", *QUICK, "--format", "json")
     apart = run("judge", graded, "--score-column", "run*", *flags).json
+    once = only(grades(), "id", "text", "item", "rating")
     long = [
-        {name: row[name] for name in ("id", "text", "item", "rating")}
-        | {"said": row[f"run{k}"], "epoch": k}
-        for row in grades()
-        for k in range(3)
+        {**row, "said": grade[f"run{k}"], "epoch": k}
+        for (row, grade), k in product(zip(once, grades(), strict=True), range(3))
     ]
     path = table(tmp_path / "long.csv", long)
     found = run("judge", path, "--score-column", "said", *flags).json
@@ -450,7 +472,7 @@ def test_runs_in_rows_are_runs_in_columns(graded: Path, tmp_path: Path) -> None:
         2,
         True,
     )
-    nameless = [{name: row[name] for name in row if name != "id"} for row in long]
+    nameless = without(long, "id")
     ran = run(
         "judge", table(tmp_path / "n.csv", nameless), "--score-column", "said", "--runs"
     )
@@ -460,18 +482,19 @@ def test_runs_in_rows_are_runs_in_columns(graded: Path, tmp_path: Path) -> None:
 def test_one_annotator_beside_the_judge(tmp_path: Path) -> None:
     """Each annotator's ratings against the mean of the others', counted by hand."""
     rng = np.random.default_rng(1)
-    raters = [{f"rater_{k}": int(rng.integers(1, 6)) for k in "abc"} for _ in range(80)]
-    wide = [{"id": row["id"], "text": row["text"], "judge": row["judge"]} | more
-            for row, more in zip(grades(), raters, strict=True)]  # fmt: skip
+    names = ("rater_a", "rater_b", "rater_c")
+    drawn = rng.integers(1, 6, (80, 3))
+    raters = [dict(zip(names, ratings, strict=True)) for ratings in drawn.tolist()]
+    rows = only(grades(), "id", "text", "judge")
+    wide = [row | more for row, more in zip(rows, raters, strict=True)]
     path = table(tmp_path / "wide.csv", wide)
     flags = ("--column", "rating=rater_*", "--pass", "4", *QUICK, "--format", "json")
     found = run("judge", path, "--score-column", "judge", *flags).json
     fits(found)
     one = found["judges"][0]["annotator"]
     cells = [
-        (row[k], np.mean([row[j] for j in row if j != k]))
-        for row in raters
-        for k in row
+        (row[name], (sum(row.values()) - row[name]) / 2)
+        for row, name in product(raters, names)
     ]
     same = [(mine >= 4) == (others >= 4) for mine, others in cells]
     passed = [mine >= 4 for mine, others in cells if others >= 4]
@@ -520,8 +543,17 @@ def test_scores_of_a_judge_that_was_judged(graded: Path, tmp_path: Path) -> None
     plain = run(*score, "--score-column", "judge")
     assert (plain.code, "was made with another rubric" in plain.err) == (2, True)
     fewer = table(tmp_path / "fewer.csv", grades(60))
-    few = run("score", graded, "--rated", fewer, *score[4:], "--score-column", "judge",
-              "--rubric", rubric)  # fmt: skip
+    few = run(
+        "score",
+        graded,
+        "--rated",
+        fewer,
+        *score[4:],
+        "--score-column",
+        "judge",
+        "--rubric",
+        rubric,
+    )
     assert "the ratings are not those by which" in few.err
     record.write_text("[]")
     broken = run(*score, "--score-column", "judge")
@@ -650,16 +682,24 @@ def test_rows_stand_for_many_outputs_in_use(tmp_path: Path) -> None:
         for i in range(120)
     ]
     often = [
-        row | {"id": f"{row['id']}.{k}"} for row in once for k in range(int(row["n"]))
+        row | {"id": f"{row['id']}.{k}"}
+        for row, k in product(once, range(3))
+        if k < row["n"]
     ]
     weighted, repeated = (
-        run("judge", table(tmp_path / name, rows), "--score-column", "judge", *flags, *JSON)
-        .json["judges"][0]["means"]
+        run(
+            "judge",
+            table(tmp_path / name, rows),
+            "--score-column",
+            "judge",
+            *flags,
+            *JSON,
+        ).json["judges"][0]["means"]
         for name, rows, flags in (
             ("once.csv", once, ("--column", "mix=n")),
             ("often.csv", often, ()),
         )
-    )  # fmt: skip
+    )
     for name in ("ratings alone", "scores alone"):
         assert weighted[name]["value"] == pytest.approx(
             repeated[name]["value"], abs=1e-12
@@ -721,7 +761,7 @@ def test_a_verdict_is_a_verdict_on_any_scale(tmp_path: Path) -> None:
     )
     assert measures_of(path, "--pass", "4") == plain
     pairs = [
-        row | {name: 1 + int(str(row[name])) for name in ("human", "judge")}
+        row | {"human": 1 + int(str(row["human"])), "judge": 1 + int(str(row["judge"]))}
         for row in passed()
     ]
     assert measures_of(table(tmp_path / "pairs.csv", pairs)) == plain
@@ -768,11 +808,16 @@ def test_a_word_among_verdicts_is_named(tmp_path: Path) -> None:
 
 
 def test_votes_of_several_annotators_are_verdicts(tmp_path: Path) -> None:
-    """What at least half of them pass has passed."""
+    """A text that at least half of them pass has passed."""
     votes = [
-        {"id": row["id"], "text": row["text"], "judge": row["judge"], "rater_c": i % 2}
-        | {f"rater_{k}": row["human"] for k in "ab"}
-        for i, row in enumerate(passed())
+        {**row, "rater_a": human, "rater_b": human, "rater_c": i % 2}
+        for i, (row, human) in enumerate(
+            zip(
+                only(passed(), "id", "text", "judge"),
+                column(passed(), "human"),
+                strict=True,
+            )
+        )
     ]
     path = table(tmp_path / "votes.csv", votes)
     found = measures_of(path, "--column", "rating=rater_*")
@@ -826,12 +871,26 @@ def test_gates_that_cannot_be_answered_are_refused(
         True,
     )
     pairs = [
-        {"prompt": f"p{i}", "response_a": f"{text} a", "response_b": f"{text} b",
-         "winner": "ab"[i % 2], "s_a": i % 3, "s_b": i % 5}
+        {
+            "prompt": f"p{i}",
+            "response_a": f"{text} a",
+            "response_b": f"{text} b",
+            "winner": "ab"[i % 2],
+            "s_a": i % 3,
+            "s_b": i % 5,
+        }
         for i, text in enumerate(headlines(40))
-    ]  # fmt: skip
-    ran = run("judge", jsonl(tmp_path / "pairs.jsonl", pairs), "--score-column", "s",
-              "--require", "kappa>=0.6", "--runs", *QUICK)  # fmt: skip
+    ]
+    ran = run(
+        "judge",
+        jsonl(tmp_path / "pairs.jsonl", pairs),
+        "--score-column",
+        "s",
+        "--require",
+        "kappa>=0.6",
+        "--runs",
+        *QUICK,
+    )
     assert (ran.code, "--runs, --require cannot be answered" in ran.err) == (2, True), (
         ran.err
     )
@@ -872,15 +931,17 @@ def test_a_judge_that_is_the_rating_or_its_reverse(tmp_path: Path) -> None:
 def test_equal_texts_are_told_apart_by_their_ids(tmp_path: Path) -> None:
     """Short answers are often the same; without ids only those that are there once are compared."""
     rows = [row | {"text": ("yes", "no")[i % 2]} for i, row in enumerate(passed())]
-    older = [row | {"judge": 1 - int(str(row["judge"])) if i % 3 else row["judge"]}
-             for i, row in enumerate(rows)]  # fmt: skip
+    older = [
+        row | {"judge": 1 - int(str(row["judge"])) if i % 3 else row["judge"]}
+        for i, row in enumerate(rows)
+    ]
     path = table(tmp_path / "now.csv", rows)
     before = table(tmp_path / "old.csv", older[::-1])
     words = ("--score-column", "judge", "--before", before, *JSON)
     drift = run("judge", path, *words).json["drifts"]["judge"]
     assert (drift["n"], drift["flips"]["value"]) == (60, pytest.approx(2 / 3))
     for rows_, name in ((rows, "now.csv"), (older, "old.csv")):
-        bare = [{key: row[key] for key in ("text", "human", "judge")} for row in rows_]
+        bare = only(rows_, "text", "human", "judge")
         bare[0]["text"] = "perhaps"
         table(tmp_path / name, bare if name == "now.csv" else bare[::-1])
     assert run("judge", path, *words).json["drifts"]["judge"]["n"] == 1
@@ -889,9 +950,8 @@ def test_equal_texts_are_told_apart_by_their_ids(tmp_path: Path) -> None:
 def test_repeated_rows_count_once(tmp_path: Path) -> None:
     """Rows that stand twice are no new evidence, unless --group id says that they are."""
     rows = [
-        {key: row[key] for key in ("rating", "judge")}
-        | {"id": i, "text": f"Then {row['text']}"}
-        for i, row in enumerate(grades() * 2)
+        {**row, "id": i, "text": f"Then {row['text']}"}
+        for i, row in enumerate(only(grades() * 2, "rating", "judge", "text"))
     ]
     once, twice = (
         table(tmp_path / name, part)

@@ -13,6 +13,7 @@ import refless
 from command_line import ANY_NEIGHBOR, NEIGHBORS, Ran, jsonl, run, too_wide
 from refless.data.tables import read_pool
 from refless.registry.signature import Signature
+from rows import without
 
 POOL = simulate(120, seed=3).pool
 SCALE = ("--scale", 1, 5)
@@ -41,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl(where / "partly.jsonl", [*rows_of(range(60), rated=True), *unrated])
     jsonl(
         where / "outputs.jsonl",
-        [{k: v for k, v in row.items() if k != "rating"} for row in unrated],
+        without(unrated, "rating"),
     )
     return where
 
@@ -193,7 +194,7 @@ def test_compare_has_the_same_width_today(tmp_path: Path, *, apart: bool) -> Non
     file = jsonl(tmp_path / "partly.jsonl", rows)
     words: tuple[object, ...] = (file, *SCALE, *ANY_NEIGHBOR)
     if apart:
-        plain = [{k: v for k, v in row.items() if k != "rating"} for row in rows]
+        plain = without(rows, "rating")
         rated = [row for row in rows if row["rating"] is not None]
         outputs = jsonl(tmp_path / "outputs.jsonl", plain)
         words = (outputs, "--rated", jsonl(tmp_path / "rated.jsonl", rated), *words[1:])
@@ -458,9 +459,14 @@ def test_plan_by_verdicts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("ratings", "said"),
-    [([1, 5] * 4, "--plan learns how far ratings differ from 10 rated texts or more"),
-     ([3] * 20, "all ratings of 20 texts in FILE are equal; give --sd")],
-)  # fmt: skip
+    [
+        (
+            [1, 5] * 4,
+            "--plan learns how far ratings differ from 10 rated texts or more",
+        ),
+        ([3] * 20, "all ratings of 20 texts in FILE are equal; give --sd"),
+    ],
+)
 def test_ratings_that_tell_no_spread(
     tmp_path: Path, ratings: list[int], said: str
 ) -> None:

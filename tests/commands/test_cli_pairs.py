@@ -1,13 +1,14 @@
 """Commands on preference pairs, as people call them."""
 
 import json
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks.simulate import simulate
 
-from command_line import jsonl, run
+from command_line import jsonl, repeated, run
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +26,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for rater in "pq":
                 ahead = 8 * (found.quality[a] - found.quality[b])
                 won = rng.random() < 1 / (1 + np.exp(-ahead))
-                rows.append({
-                    "prompt": pool.sources[a], "response_a": pool.texts[a],
-                    "response_b": pool.texts[b], "winner": "model_a" if won else "model_b",
-                    "model_a": pool.systems[a], "model_b": pool.systems[b], "rater": rater,
-                    "words_a": len(pool.texts[a].split()), "words_b": len(pool.texts[b].split()),
-                    "truth_a": found.quality[a], "truth_b": found.quality[b],
-                })  # fmt: skip
+                rows.append(
+                    {
+                        "prompt": pool.sources[a],
+                        "response_a": pool.texts[a],
+                        "response_b": pool.texts[b],
+                        "winner": "model_a" if won else "model_b",
+                        "model_a": pool.systems[a],
+                        "model_b": pool.systems[b],
+                        "rater": rater,
+                        "words_a": len(pool.texts[a].split()),
+                        "words_b": len(pool.texts[b].split()),
+                        "truth_a": found.quality[a],
+                        "truth_b": found.quality[b],
+                    }
+                )
     jsonl(where / "pairs.jsonl", rows)
     new = simulate(12, seed=9).pool
     columns = zip(new.texts, new.sources, new.systems, strict=True)
@@ -208,18 +217,19 @@ def test_a_pipe(folder: Path) -> None:
 def test_the_best_of_many_scores_that_are_noise(tmp_path: Path) -> None:
     """The score that is right most often of twelve is right by chance, and is not recommended."""
     rng = np.random.default_rng(2)
+    names = [f"s{j}_{side}" for j, side in product(range(12), "ab")]
     rows = [
         {
             "prompt": f"q{i}",
             "response_a": f"first {i}",
             "response_b": f"second {i}",
             "winner": "ab"[int(rng.integers(2))],
-            **{f"s{j}_{side}": rng.normal() for j in range(12) for side in "ab"},
+            **dict(zip(names, rng.normal(size=24).tolist(), strict=True)),
         }
         for i in range(80)
     ]
     path = jsonl(tmp_path / "pairs.jsonl", rows)
-    words = [word for j in range(12) for word in ("--score-column", f"s{j}")]
+    words = repeated("--score-column", [f"s{j}" for j in range(12)])
     ran = run("judge", path, *words)
     best = run("judge", path, *words, "--format", "json").json["judges"][0]
     assert best["interval"][0] > 0.5

@@ -56,7 +56,7 @@ def written(path: Path, rows: Sequence[Row]) -> Path:
 
 
 def noted(command: str, *words: object) -> str:
-    """What a command says on standard error."""
+    """The standard error of a command."""
     flags = ("--goal", "compare", "-n", "5") if command == "next" else ()
     flags = ("--resamples", "40") if command == "judge" else flags
     ran = run(command, *words, *SCORED, *flags)
@@ -66,7 +66,7 @@ def noted(command: str, *words: object) -> str:
 
 @pytest.fixture(scope="module")
 def disliked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the judge gave 1 to 3 is rated, but for one in six."""
+    """Texts that the judge gave 1 to 3 are rated, but for one in six."""
     rows = rated_if(rows_of(), lambda i, row: (grade(row) <= 3) != (i % 6 == 5))
     return written(tmp_path_factory.mktemp("rows") / "disliked.csv", rows)
 

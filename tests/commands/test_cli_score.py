@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,12 @@ from command_line import (
     new_rows,
     output_rows,
     rated_rows,
+    repeated,
     run,
     too_wide,
 )
 from refless.registry.signature import Signature
+from rows import without
 
 SCALE = ("--scale", 1, 5)
 
@@ -42,7 +45,7 @@ def scored(folder: Path, *more: object, rated: str = "rated.jsonl") -> Ran:
 
 
 def gated(folder: Path, *more: object) -> Ran:
-    """What has evidence enough for a gate."""
+    """The result on files that have evidence enough for a gate."""
     return run(
         "score",
         folder / "new.jsonl",
@@ -78,11 +81,27 @@ def test_json(folder: Path) -> None:
     assert sum(found["reasons"].values()) == 12 - len(estimates)
 
 
-@pytest.mark.parametrize(("group", "drawn"), [
-    ((), ("12 outputs from 6 sources, which were drawn whole.", "12 sources, which were", "12")),
-    (("--group", "system"), ("12 outputs from 2 systems, which", "4 systems, which were", "4")),
-    (("--group", "id"), ("12 outputs, each drawn by itself.", "each drawn by itself", "48")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("group", "drawn"),
+    [
+        (
+            (),
+            (
+                "12 outputs from 6 sources, which were drawn whole.",
+                "12 sources, which were",
+                "12",
+            ),
+        ),
+        (
+            ("--group", "system"),
+            ("12 outputs from 2 systems, which", "4 systems, which were", "4"),
+        ),
+        (
+            ("--group", "id"),
+            ("12 outputs, each drawn by itself.", "each drawn by itself", "48"),
+        ),
+    ],
+)
 def test_the_design_is_told(
     folder: Path, tmp_path: Path, group: tuple[str, ...], drawn: tuple[str, str, str]
 ) -> None:
@@ -167,7 +186,7 @@ def test_csv_and_jsonl(folder: Path) -> None:
 def test_files(folder: Path, tmp_path: Path) -> None:
     """-o is repeatable; each file holds what the format prints."""
     names = ["a.json", "b.jsonl", "c.csv", "d.md"]
-    more = [word for name in names for word in ("-o", tmp_path / name)]
+    more = repeated("-o", [tmp_path / name for name in names])
     ran = scored(folder, *more)
     assert ran.code == 0
     assert ran.err.count("refless: wrote ") == 4
@@ -195,7 +214,7 @@ def test_files_are_refused_before_any_work(
 
 
 def test_the_gate_comes_first_on_the_page(folder: Path, tmp_path: Path) -> None:
-    """Who opens the report sees at once what became of the gate."""
+    """The report begins with what became of the gate."""
     page = tmp_path / "gate.html"
     gated(folder, *SCALE, "--min-mean", 4.9, "--min-coverage", 0.1, "-o", page)
     html = page.read_text(encoding="utf-8")
@@ -244,7 +263,7 @@ def test_gate_on_the_mean_of_some(folder: Path) -> None:
 
 
 def test_gates_outside_the_scale(folder: Path) -> None:
-    """What no mean could be is a slip: most likely a share where ratings were meant."""
+    """A number that no mean could be is a slip: most likely a share instead of a rating."""
     for value in (0.5, 7):
         ran = scored(folder, *SCALE, "--min-mean", value)
         assert ran.code == 2
@@ -323,16 +342,14 @@ def test_standard_input(folder: Path) -> None:
 def test_a_partly_rated_file(folder: Path, tmp_path: Path) -> None:
     """Rows with a rating are rated texts, rows without one are outputs; as from two files."""
     blank: list[dict[str, object]] = [{**row, "rating": None} for row in output_rows()]
-    mixed = [
-        row for pair in zip(rated_rows()[::12], blank, strict=True) for row in pair
-    ]
+    mixed = [*chain.from_iterable(zip(rated_rows()[::12], blank, strict=True))]
     rest = [row for row in rated_rows() if row not in mixed]
     both = jsonl(tmp_path / "both.jsonl", [*mixed, *rest])
     whole = scored(folder, *SCALE, "--format", "json").found
     ran = run("score", both, *NEIGHBORS, *SCALE, "--format", "json")
     assert ran.code == 0, ran.err
     assert ran.found == whole
-    absent = [{k: v for k, v in row.items() if k != "rating"} for row in output_rows()]
+    absent = without(output_rows(), "rating")
     other = jsonl(tmp_path / "other.jsonl", [*rated_rows(), *absent])
     assert run("score", other, *NEIGHBORS, *SCALE, "--format", "json").found == whole
     table = tmp_path / "both.csv"

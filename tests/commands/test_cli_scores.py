@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from command_line import Ran, headlines, jsonl, run, too_wide
-from fixed_estimates import fixed
+from records import fixed
 from refless.commands.validate.findings import judge_lines
 from refless.commands.validate.leaderboard import Leaderboard, against
 from refless.commands.validate.verdict import verdict
 from refless.commands.validate.versus_judges import VersusJudges
 from refless.evaluation.differences import Difference
 from refless.registry.arrays import FloatArray
+from rows import without
 
 SCALE = ("--scale", 1, 5)
 JUDGES = ("--score-column", "judge", "--score-column", "deaf")
@@ -45,7 +46,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Rated texts and outputs, with both judges."""
     at = tmp_path_factory.mktemp("scores")
     every = rows(110)
-    outputs = [{k: v for k, v in row.items() if k != "rating"} for row in every[200::2]]
+    outputs = without(every[200::2], "rating")
     return jsonl(at / "rated.jsonl", every[:200]), jsonl(at / "outputs.jsonl", outputs)
 
 
@@ -299,7 +300,7 @@ def compared(judge: FloatArray) -> Leaderboard:
     ],
 )
 def test_without_a_difference(judge: FloatArray, value: float, wanted: str) -> None:
-    """What is undefined is not called unclear, and the sentence says why it is."""
+    """An undefined number is not called unclear, and the sentence says why it is undefined."""
     found = beside(("gpt4",), (value, NAN, NAN), (0.0, 0.0, 0.0))
     first, second = judge_lines(found, compared(judge))
     assert first == f"The texts cannot be compared {wanted}"
@@ -307,7 +308,7 @@ def test_without_a_difference(judge: FloatArray, value: float, wanted: str) -> N
 
 
 def test_a_difference_on_fewer_texts() -> None:
-    """Where one of them is silent on some texts, the sentence says of which texts it is."""
+    """If one of them is silent on some texts, the sentence says of which texts it is."""
     judge = np.where(HUMAN < 5, NAN, HUMAN)
     first, second = judge_lines(
         beside(("gpt4",), (0.2, *SHOWN), (0.1, *SHOWN)), compared(judge)

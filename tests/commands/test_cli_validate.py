@@ -3,14 +3,25 @@
 import functools
 import json
 import shlex
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks.simulate import simulate
 
-from command_line import ANY_NEIGHBOR, Ran, headlines, jsonl, rated_rows, run, too_wide
-from published import DATA, needed
+from command_line import (
+    ANY_NEIGHBOR,
+    Ran,
+    headlines,
+    jsonl,
+    rated_rows,
+    repeated,
+    run,
+    too_wide,
+)
+from places import DATA
+from published import needed
 from refless.registry.signature import Signature
 
 SCALE = ("--scale", 1, 5)
@@ -98,8 +109,10 @@ def test_what_belongs_together_is_held_out(tmp_path: Path) -> None:
     for name, result in {"source": of_sources, "item": of_items}.items():
         signed = Signature.parse(result["signature"])
         assert (signed.get("heldout"), signed.get("drawn"), signed.get("units")) == (
-            name, name, "12",
-        )  # fmt: skip
+            name,
+            name,
+            "12",
+        )
         line = f"48 texts from 12 {name}s, which were drawn whole; 3 raters, 3 on each text."
         assert result["design"] == line
         assert line in " ".join(known(tmp_path / f"{name}s.jsonl", *SCALE).out.split())
@@ -129,8 +142,11 @@ def test_few_groups_are_told(rated: Path) -> None:
 
 def test_groups_of_the_same_texts(tmp_path: Path) -> None:
     """Copies are held out together, so all texts are, and nothing is left: said, with a way out."""
-    rows = [{"text": text, "rating": i % 5, "day": day} for i, text in enumerate(headlines(12))
-            for day in ("monday", "tuesday")]  # fmt: skip
+    days = ("monday", "tuesday")
+    rows = [
+        {"text": text, "rating": i % 5, "day": day}
+        for (i, text), day in product(enumerate(headlines(12)), days)
+    ]
     ran = validated(jsonl(tmp_path / "r.jsonl", rows), "--group", "day")
     assert ran.code == 2
     for said in ("each day holds the same texts", "--group text", "--column id"):
@@ -191,7 +207,7 @@ def test_thumbs(tmp_path: Path) -> None:
 
 
 def test_without_annotators(tmp_path: Path) -> None:
-    """Where nobody is named there is no human yardstick, and that is said plainly."""
+    """If nobody is named there is no human yardstick, and that is said plainly."""
     rows = [{"text": text, "rating": i % 5} for i, text in enumerate(headlines(30))]
     path = jsonl(tmp_path / "r.jsonl", rows)
     said = " ".join(validated(path).out.split())
@@ -243,7 +259,7 @@ def test_copies_are_told(tmp_path: Path) -> None:
 
 
 def test_bad_rows_by_what_is_wrong(tmp_path: Path) -> None:
-    """How often each fault was found; the first row of each."""
+    """Each fault is counted, and its first row is named."""
     rows = [
         {**row, "rating": 1e999 if i % 3 == 0 else 3 + i % 2}
         for i, row in enumerate(rated_rows())
@@ -278,8 +294,10 @@ def test_side_by_side(rated: Path) -> None:
     table = ran.json["side_by_side"]
     names = [one["name"] for one in table["methods"]]
     assert names == [
-        "the Gaussian process", "BLEU Neighbors", *table["baselines"],
-    ]  # fmt: skip
+        "the Gaussian process",
+        "BLEU Neighbors",
+        *table["baselines"],
+    ]
     assert {"length", "constant"} < {*table["baselines"]}
     by_name = {one["name"]: one for one in table["methods"]}
     used = by_name[table["reference"]]
@@ -365,11 +383,9 @@ def test_nothing_to_recommend(tmp_path: Path) -> None:
 
 
 def test_a_baseline_that_is_better(tmp_path: Path) -> None:
-    """Where only the number of words counts, their n-grams say less than the length does."""
+    """If only the number of words counts, their n-grams say less than the length does."""
     rng = np.random.default_rng(0)
-    words = sorted(
-        {word for text in headlines(60) for word in text.split() if word.isalpha()}
-    )
+    words = sorted({word for word in " ".join(headlines(60)).split() if word.isalpha()})
     texts = [" ".join(rng.choice(words, int(n))) for n in rng.integers(3, 12, 80)]
     rows = [{"text": text, "rating": len(text)} for text in texts]
     ran = run("validate", jsonl(tmp_path / "r.jsonl", rows), *ANY_NEIGHBOR)
@@ -412,15 +428,19 @@ def test_what_to_try_where_the_systems_name_is_ahead(tmp_path: Path) -> None:
 def test_threads_are_no_name(rated: Path) -> None:
     """No number depends on them, so two estimators are called by what sets them apart."""
     given = ("--estimator", "gp", "--estimator", "gp:use_system=yes", "--threads", 1)
-    names = [one["name"] for one in run("validate", rated, *given, "--format", "json").json[
-        "side_by_side"]["methods"]]  # fmt: skip
+    names = [
+        one["name"]
+        for one in run("validate", rated, *given, "--format", "json").json[
+            "side_by_side"
+        ]["methods"]
+    ]
     assert names[:2] == ["gp", "gp:use_system=yes"]
 
 
 def test_estimators_that_are_named(rated: Path) -> None:
     """--estimator is repeatable: the first stands until another one is shown to rank better."""
     given = ("bleu-neighbors:tau=0.05", "bleu-neighbors:tau=0.1", "gp")
-    flags = [word for one in given for word in ("--estimator", one)]
+    flags = repeated("--estimator", given)
     ran = run("validate", rated, *SCALE, *flags, "--format", "json")
     assert ran.code == 0, ran.err
     table = ran.json["side_by_side"]
@@ -438,8 +458,9 @@ def test_estimators_that_are_named(rated: Path) -> None:
     assert not better
     single = validated(rated, *SCALE, "--format", "json", estimator="gp").json
     assert [one["name"] for one in single["side_by_side"]["methods"]] == [
-        "the Gaussian process", *single["side_by_side"]["baselines"],
-    ]  # fmt: skip
+        "the Gaussian process",
+        *single["side_by_side"]["baselines"],
+    ]
     refused = run("validate", rated, "--estimator", "gp", "--estimator", "nonsense")
     assert refused.code == 2
     assert (
@@ -449,7 +470,7 @@ def test_estimators_that_are_named(rated: Path) -> None:
 
 @pytest.mark.parametrize(("tail", "said"), [(2, True), (100, False)])
 def test_heavy_tails_are_named(tail: int, said: bool, tmp_path: Path) -> None:
-    """Where few texts make up the MSE, no interval of it knows what these texts lack."""
+    """If few texts make up the MSE, no interval of it knows what these texts lack."""
     rng = np.random.default_rng(0)
     ratings = enumerate(rng.standard_t(tail, 100).tolist())
     rows = [

@@ -65,7 +65,7 @@ def test_a_parameter_and_its_value(
 
 
 def test_docstrings_have_both_readers() -> None:
-    """What stands in backticks, if it is a parameter."""
+    """The parameters in backticks."""
     text = "With `columns` or `n=3`: see `refless list` and `other`."
     assert dialect(text) == text
     with command_line(FLAGS):

@@ -1,5 +1,6 @@
 """Several things that were rated: read one by one, and validated and estimated side by side."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,11 @@ def test_ratings_of_a_dimension_are_no_scores(score: str) -> None:
     columns = Columns(score=(score,))
     with pytest.raises(UsageError, match="it would tell what is held out"):
         read_pool(rows, Reading(columns=columns, dimension="ratings.fluency"))
-    pool = read_pool(rows, Reading(columns=columns, dimension="ratings.adequacy")).pool if (
-        score == "ratings.fluency.0") else None  # fmt: skip
+    pool = (
+        read_pool(rows, Reading(columns=columns, dimension="ratings.adequacy")).pool
+        if (score == "ratings.fluency.0")
+        else None
+    )
     assert pool is None or pool.scores.tolist() == [[4], [4]]
 
 
@@ -67,8 +71,13 @@ def test_outputs_need_no_dimension_of_the_rated_texts(tmp_path: Path) -> None:
     rows = [{**row, "dimension": "ok"} for row in rated_rows(30)]
     path = jsonl(folder / "long.jsonl", [*rows, {**rows[0], "dimension": "fit"}])
     rated = ("--rated", path, "--scale", 1, 6, "--dimension", "ok")
-    both = jsonl(folder / "both.jsonl", [{**row, "system": f"S{i % 2}", "item": f"i{i // 2}"}
-                                         for i, row in enumerate(output_rows())])  # fmt: skip
+    both = jsonl(
+        folder / "both.jsonl",
+        [
+            {**row, "system": f"S{i % 2}", "item": f"i{i // 2}"}
+            for i, row in enumerate(output_rows())
+        ],
+    )
     assert run("compare", both, *rated).code == 0
     assert run("next", both, *rated, "--goal", "learn", "-n", 2).code == 0
     odd = jsonl(folder / "odd.jsonl", [{**row, "rating": 3} for row in output_rows()])
@@ -167,11 +176,10 @@ def test_a_scale_of_its_own(given: str, expected: object) -> None:
 
 
 def test_from_python() -> None:
-    """What validate and score return does not depend on rows: one dimension is named."""
+    """The type that validate and score return does not depend on rows: one dimension is named."""
     rows = [
         {**row, "dimension": name, "rating": int(str(row["rating"])) + (name == "fit")}
-        for row in rated_rows(30)
-        for name in ("ok", "fit")
+        for row, name in product(rated_rows(30), ("ok", "fit"))
     ]
     assert isinstance(refless.validate(rows, dimension="ok"), refless.ValidateResult)
     with pytest.raises(SeveralDimensionsError, match="dimension=NAME"):

@@ -1,4 +1,4 @@
-"""What a gate lets through: no mean that says nothing of what people would give."""
+"""A gate lets no mean through that says nothing of what people would give."""
 
 from collections.abc import Mapping, Sequence
 
@@ -127,7 +127,7 @@ def test_beating_a_constant_is_shown_as_often_as_it_is_so(skill: float) -> None:
 
 
 def test_copies_over_many_systems_are_said_of_all() -> None:
-    """What is shown of all outputs is reported, also where few systems show it by themselves."""
+    """An error of all outputs is reported, also if few systems show it by themselves."""
     clear = Marked(n=330, count=99, usual=0.05, p=1e-9)
     weak = {f"m{i}": Marked(n=30, count=9, usual=0.05, p=0.2) for i in range(11)}
     assert more(clear, weak) == {"": clear}

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise, product
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import kolmogorov
 
-from published import DATA
+from places import DATA
 from refless.commands.score.copies import RUNS, SHORTEST, copies, pairs, plain
 from refless.commands.score.guards import LEVEL, guards, more
 from refless.commands.score.novelty import FEWEST, KINDS, _numbers, unlike
@@ -50,8 +50,7 @@ def test_pairs_are_those_of_the_definition(texts: list[str], others: list[str]) 
     """Sparse products give what counting gives, whichever side the runs are learned from."""
     slow = {
         (i, j)
-        for i, text in enumerate(texts)
-        for j, other in enumerate(others)
+        for (i, text), (j, other) in product(enumerate(texts), enumerate(others))
         if len(text.split()) >= SHORTEST and share_held(text, other) >= 0.8 - 1e-9
     }
     vocabulary, known = learn(others, RUNS)
@@ -60,12 +59,10 @@ def test_pairs_are_those_of_the_definition(texts: list[str], others: list[str]) 
         (look_up(texts, vocabulary), known),
         (asked, look_up(others, of_texts)),
     ):
-        found = [
-            (r, o)
-            for rows, cols, _ in pairs(one, two)
-            for r, o in zip(rows, cols, strict=True)
-        ]
-        assert {(int(row), int(other)) for row, other in found} == slow
+        found: set[tuple[int, int]] = set()
+        for rows, others, _ in pairs(one, two):
+            found |= {*zip(rows.tolist(), others.tolist(), strict=True)}
+        assert found == slow
 
 
 def test_plain() -> None:
@@ -172,8 +169,8 @@ def test_numbers_of_texts_by_definition() -> None:
                 max(gram_cosine(text, other) for other in others)
             )
             held = [words(other) for other in others]
-            known = {word for one in held for word in one}
-            pairs = {pair for one in held for pair in pairwise(one)}
+            known = {*chain.from_iterable(held)}
+            pairs = {*chain.from_iterable(map(pairwise, held))}
             said = words(text)
             asked = [p for p in pairwise(said) if {*p} <= known]
             assert row[-1] == sum(pair in pairs for pair in asked) / max(1, len(asked))
@@ -223,7 +220,7 @@ REFUSAL = "I'm sorry, but I can't help with that."
 
 
 def worse(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """What failing systems give in the place of honest outputs."""
+    """The outputs of failing systems in the place of honest ones."""
     n = len(texts)
     rng = np.random.default_rng(0)
     boilerplate = (

@@ -62,7 +62,7 @@ def alone(n):
 
 
 def labels_of(human, judge, *, others=(), unit=None, raters=None, **more) -> Labels:
-    """What a judge and people said, NaN for nothing; `others` are scores without a rating."""
+    """Scores of a judge and ratings, NaN for nothing; `others` are scores without a rating."""
     human, judge, others = (
         np.asarray(column, dtype=float) for column in (human, judge, others)
     )
@@ -339,9 +339,15 @@ def test_a_bias_knows_raters(sd: float) -> None:
     assert np.median(widths) < 1.1 if sd == 0 else np.median(widths) > 2
 
 
-@pytest.mark.parametrize(("raters", "words"), [
-    (1, "this rater rates"), (2, "these 2 raters rate"), (3, "these 3 raters rate"), (4, None)
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("raters", "words"),
+    [
+        (1, "this rater rates"),
+        (2, "these 2 raters rate"),
+        (3, "these 3 raters rate"),
+        (4, None),
+    ],
+)
 def test_few_raters_are_named(raters: int, words: str | None) -> None:
     """With fewer than four, nothing is said of other people, and nothing is added."""
     people = crossed(np.random.default_rng(10), raters, 1, 0.5)
@@ -352,9 +358,11 @@ def test_few_raters_are_named(raters: int, words: str | None) -> None:
         for line in refusals(labels, ())
         if "raters rate" in line or "rater rates" in line
     ]
-    assert said == ([] if words is None else [
-        f"That other people would rate as {words}: fewer than 4 do not tell how strict others are."
-    ])  # fmt: skip
+    few = "fewer than 4 do not tell how strict others are."
+    expected = (
+        [] if words is None else [f"That other people would rate as {words}: {few}"]
+    )
+    assert said == expected
     plain = measured(replace(labels, raters=None))["bias"]
     assert (measured(labels)["bias"].interval == plain.interval) == (words is not None)
 

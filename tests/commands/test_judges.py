@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fixed_estimates import fixed
+from records import fixed
 from refless.commands.validate.leaderboard import against
 from refless.commands.validate.versus_judges import (
     ALL_SCORES,

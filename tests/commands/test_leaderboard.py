@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from fixed_estimates import fixed
+from records import fixed
 from refless.commands.validate.leaderboard import against, to_use
 from refless.commands.validate.verdict import verdict, worth_using
 from refless.evaluation.jackknife import difference, measured

@@ -11,6 +11,7 @@ from refless import pool_of
 from refless.data.tables import Columns, Reading, read_pool
 from refless.data.tables.ratings import means_errors
 from refless.registry.errors import UsageError
+from rows import column
 
 
 def rows(n: int = 40) -> list[dict[str, object]]:
@@ -93,7 +94,7 @@ def test_a_judge_that_counts_errors(tmp_path: Path, name: str) -> None:
         in plain.err
     )
     turned = run("judge", path, *flags, "--lower-is-better", name)
-    ratings, counts = ([row[key] for row in table] for key in ("rating", name))
+    ratings, counts = (column(table, key) for key in ("rating", name))
     expected = -spearmanr(ratings, counts).statistic
     assert turned.json["judges"][0]["measures"]["spearman"]["value"] == pytest.approx(
         expected

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fixed_estimates import predictions
-from published import DATA, needed
+from places import DATA
+from published import needed
+from records import predictions
 from refless.commands.judge.metrics_compared import How, meta
 from refless.commands.judge.result import nearest_to_people
 from refless.data.records import Outputs, Predictions
@@ -19,6 +20,7 @@ from refless.stats.corrections import holm
 from refless.stats.intervals import of_best
 from refless.stats.measures import WEIGHTED
 from refless.stats.resampling import bootstrap
+from rows import column
 
 HOW = How(resamples=60, permutations=200)
 
@@ -56,13 +58,12 @@ def test_correlations_are_scipys() -> None:
     assert one.pearson == pytest.approx(stats.pearsonr(human.human, column).statistic)
     assert one.spearman == pytest.approx(stats.spearmanr(human.human, column).statistic)
     names = np.array(human.system)
-    of_systems = [
-        [values[names == name].mean() for name in sorted(set(names))]
-        for values in (human.human, column)
-    ]
-    assert found.systems.metrics[0].pearson == pytest.approx(
-        np.corrcoef(of_systems)[0, 1]
+    members = [names == name for name in sorted(set(names))]
+    of_systems = np.corrcoef(
+        [human.human[rows].mean() for rows in members],
+        [column[rows].mean() for rows in members],
     )
+    assert found.systems.metrics[0].pearson == pytest.approx(of_systems[0, 1])
     for level in (found.segments, found.systems):
         for each in level.metrics:
             low, high = each.pearson_interval
@@ -201,7 +202,7 @@ def test_novikova_columns() -> None:
     human = predictions(np.array([float(row["quality"]) for row in rows]))
     names = ("Bleu_4", "ROUGE_L", "METEOR", "CIDEr")
     scores = {
-        name: averaged(np.array([float(row[name]) for row in rows])) for name in names
+        name: averaged(np.array(column(rows, name), dtype=np.float64)) for name in names
     }
     found = meta(human, scores, How(resamples=40, permutations=40))
     pearson = {one.name: one.pearson for one in found.segments.metrics}

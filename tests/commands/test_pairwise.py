@@ -1,4 +1,4 @@
-"""Who picks what people preferred: shares by hand, sentences on nulls."""
+"""Shares of preferred outputs that are picked, by hand; sentences on nulls."""
 
 import re
 from typing import Any

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from published import huse_pool
-from raters import pool_from
+from records import pool_from
 from refless.commands.judge.rater_agreement import rater_agreement
 from refless.data.human import pool_of
 from refless.evaluation.annotators import annotators
@@ -29,7 +29,7 @@ def test_left_out_by_hand() -> None:
 
 
 def test_texts_of_one_annotator_say_nothing_when_left_out() -> None:
-    """Where nobody else rated a text, there is no human rating to compare with."""
+    """If nobody else rated a text, there is no human rating to compare with."""
     rows = [("x", "a", 1), ("y", "a", 3), ("y", "b", 3), ("z", "b", 2)]
     found = annotators(pool_from(rows), leave_out=True)
     assert found.names == ("a", "b")
@@ -47,12 +47,14 @@ def test_left_out_on_huse() -> None:
         values.setdefault(int(who), {})[int(text)] = (value - 1) / 5
     rho = []
     for who, mine in values.items():
-        others = [
-            np.mean(
-                [theirs[t] for w, theirs in values.items() if w != who and t in theirs]
-            )
-            for t in mine
-        ]
+        others = []
+        for text in mine:
+            theirs = [
+                ratings[text]
+                for w, ratings in values.items()
+                if w != who and text in ratings
+            ]
+            others.append(np.mean(theirs))
         if len(mine) > 1 and np.ptp(list(mine.values())) > 0:
             rho.append(
                 stats.spearmanr(np.round(others, 12), list(mine.values())).statistic

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from command_line import ANY_NEIGHBOR, jsonl, run
-from compared_systems import ORDER, Rows, compared, outputs, partly, without
+from compared_systems import ORDER, Rows, compared, outputs, partly
 from refless import CompareResult, UsageError
 from refless.evaluation.planned_look import at_planned_look, chance_by_end, planned_look
 from refless.stats.answers import Answer
 from refless.stats.contrast import contrast
 from refless.stats.group_sequential import LookPlan, Looks, critical_value
 from refless.stats.samples import Sample
+from rows import without
 
 SCALE = (1, 5)
 

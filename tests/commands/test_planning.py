@@ -1,4 +1,4 @@
-"""How many ratings a study needs: against what is known."""
+"""The number of ratings that a study needs, against what is known."""
 
 import math
 from dataclasses import replace

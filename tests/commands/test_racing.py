@@ -43,7 +43,7 @@ def known(rows: Rows, ids: set[str]) -> Rows:
 
 
 def raced(rows: Rows, **more: Any) -> Any:
-    """What is asked next of a race."""
+    """The next question of a race."""
     return refless.next(rows, goal="best", scale=(1, 5), estimator=ESTIMATOR, **more)
 
 

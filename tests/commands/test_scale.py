@@ -1,4 +1,4 @@
-"""What is said where nobody said the scale of the ratings."""
+"""Notes on ratings whose scale nobody said."""
 
 from pathlib import Path
 from typing import Any

@@ -64,7 +64,7 @@ def written(name: str) -> list[tuple[str, str | None]]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_everybody_sees_the_same_parameters(name: str) -> None:
-    """What the source says is what inspect, the declarations and the flags say, in its order."""
+    """The source, inspect, the declarations and the flags say the same, in the same order."""
     parameters = parameters_of(function_of(name))
     names = [parameter for parameter, _ in written(name)]
     shown = inspect.signature(function_of(name)).parameters

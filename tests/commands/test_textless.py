@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from command_line import ANY_NEIGHBOR, jsonl, run
 from refless.commands.judge.rater_agreement import rater_agreement
 from refless.data.human import pool_of
 from refless.registry.errors import InputError, UsageError
+from rows import without
 
 Rows = list[dict[str, Any]]
 PEOPLE = ("ann", "bob", "cid")
@@ -34,12 +36,6 @@ def rated(items: int = 30, gap: float = 0.6, texts: bool = False) -> Rows:
                 )
                 rows.append({**row, "rating": min(rating, 5), **text})
     return rows
-
-
-def without(rows: Rows, *names: str) -> Rows:
-    return [
-        {name: cell for name, cell in row.items() if name not in names} for row in rows
-    ]
 
 
 def compared(rows: Rows, **more: Any) -> refless.CompareResult:
@@ -183,8 +179,7 @@ def test_metrics_in_rows() -> None:
     names = ("score", "brief_score")
     rows = [
         {**without([row], *names)[0], "metric": name, "score": row[name]}
-        for row in runs()
-        for name in names
+        for row, name in product(runs(), names)
     ]
     result = by_scores(rows)
     wide = by_scores(runs())
@@ -334,9 +329,10 @@ def test_do_my_raters_agree() -> None:
 def test_disputed_texts() -> None:
     """Half the scale apart: two points of 1 to 5, farthest first, with a share of all texts."""
     rows = [
-        {"id": f"t{i}", "annotator": who, "rating": rating}
-        for i, pair in enumerate([(1, 2), (1, 5), (2, 4), (3, 3), (5, 4)])
-        for who, rating in zip("ab", pair, strict=True)
+        {"id": f"t{i}", "annotator": "ab"[rater], "rating": int(rating)}
+        for (i, rater), rating in np.ndenumerate(
+            np.array([(1, 2), (1, 5), (2, 4), (3, 3), (5, 4)])
+        )
     ]
     found = agreeing(rows).disputes
     assert found.least == 2

@@ -64,7 +64,7 @@ def test_agreement_is_that_of_the_estimates() -> None:
 
 
 def test_the_signature_says_how() -> None:
-    """What was held out, what intervals rest on, and the seed."""
+    """The page says what was held out, what intervals rest on, and the seed."""
     signature = validate(POOL, estimator="bleu-neighbors", group="system").signature
     assert signature.get("heldout") == "system"
     assert (

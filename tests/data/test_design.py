@@ -1,4 +1,4 @@
-"""Who is independent of whom: items, sources, copies and columns, against a search by hand."""
+"""Independent units of items, sources, copies and columns, against a search by hand."""
 
 from __future__ import annotations
 
@@ -68,18 +68,31 @@ def linked(columns: Sequence[Sequence[str]]) -> list[list[int]]:
     return sorted(units)
 
 
-@pytest.mark.parametrize(("items", "sources", "level", "units"), [
-    ("aabbcc", "xxxxyy", "source", [[0, 1, 2, 3], [4, 5]]),  # items in sources
-    ("aaaabb", "wwxxyy", "item", [[0, 1, 2, 3], [4, 5]]),  # sources in items
-    ("aabb", "", "item", [[0, 1], [2, 3]]),
-    ("", "xxyy", "source", [[0, 1], [2, 3]]),
-    ("aabb", "aabb", "source", [[0, 1], [2, 3]]),  # sources stand in for items
-    ("aabb", "xxyy", "source", [[0, 1], [2, 3]]),  # of two as coarse the source says it
-    ("aabb", "xxxx", "item", [[0, 1], [2, 3]]),  # one source: the answer is about it
-    ("abcd", "wxyz", "source", [[0], [1], [2], [3]]),
-    ("abbc", "xxyz", LINKED, [[0, 1, 2], [3]]),
-    ("abbcd", "xxyzz", LINKED, [[0, 1, 2], [3, 4]]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("items", "sources", "level", "units"),
+    [
+        ("aabbcc", "xxxxyy", "source", [[0, 1, 2, 3], [4, 5]]),  # items in sources
+        ("aaaabb", "wwxxyy", "item", [[0, 1, 2, 3], [4, 5]]),  # sources in items
+        ("aabb", "", "item", [[0, 1], [2, 3]]),
+        ("", "xxyy", "source", [[0, 1], [2, 3]]),
+        ("aabb", "aabb", "source", [[0, 1], [2, 3]]),  # sources stand in for items
+        (
+            "aabb",
+            "xxyy",
+            "source",
+            [[0, 1], [2, 3]],
+        ),  # of two as coarse the source says it
+        (
+            "aabb",
+            "xxxx",
+            "item",
+            [[0, 1], [2, 3]],
+        ),  # one source: the answer is about it
+        ("abcd", "wxyz", "source", [[0], [1], [2], [3]]),
+        ("abbc", "xxyz", LINKED, [[0, 1, 2], [3]]),
+        ("abbcd", "xxyzz", LINKED, [[0, 1, 2], [3, 4]]),
+    ],
+)
 def test_items_and_sources(
     items: str, sources: str, level: str, units: list[list[int]]
 ) -> None:
@@ -129,8 +142,8 @@ def test_what_a_label_connects(rows: list[tuple[str, str]]) -> None:
         assert parts(whole) == expected
     again = Design.of(texts(items=columns[0][::-1], sources=columns[1][::-1]))
     last = len(rows) - 1
-    turned = [sorted(last - row for row in unit) for unit in parts(again)]
-    assert sorted(turned) == parts(whole)
+    turned = [last - np.array(unit[::-1]) for unit in parts(again)]
+    assert sorted(unit.tolist() for unit in turned) == parts(whole)
     assert again.level == whole.level
     assert again.labels[::-1] == whole.labels
 
@@ -193,37 +206,40 @@ def ratings_of(pairs: Sequence[tuple[int, int]]) -> Ratings:
     )
 
 
-@pytest.mark.parametrize(("design", "sentence"), [
-    (Design.of(texts(("one", "two"))), "2 texts, each drawn by itself."),
-    (
-        Design.of(texts(items=tuple("aabbcc"), sources=tuple("xxxxyy"))),
-        "6 texts from 2 sources, which were drawn whole.",
-    ),
-    (
-        Design.of(texts(items=tuple("aabb"), sources=tuple("xxxx"))),
-        "4 texts from 2 items, which were drawn whole; all are of one source.",
-    ),
-    (
-        Design.of(texts(("here are the same five words",) * 2 + ("no",))),
-        "3 texts, each drawn by itself; 1 text repeats another and counts with it.",
-    ),
-    (
-        Design.of(texts(("here are the same five words",) * 3)),
-        "3 texts, each drawn by itself; 2 texts repeat others and count with them.",
-    ),
-    (
-        Design.of(texts(("yes", "yes", "no")), "text"),
-        "3 texts, each drawn by itself; 1 text repeats another and counts with it.",
-    ),
-    (
-        Design.of(texts(systems=tuple("aaaa")), "system"),
-        "4 texts from 1 system, which was drawn whole.",
-    ),
-    (
-        Design.of(texts(items=tuple("abbc"), sources=tuple("xxyz"))),
-        "4 texts from 2 groups of items that share sources, which were drawn whole.",
-    ),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("design", "sentence"),
+    [
+        (Design.of(texts(("one", "two"))), "2 texts, each drawn by itself."),
+        (
+            Design.of(texts(items=tuple("aabbcc"), sources=tuple("xxxxyy"))),
+            "6 texts from 2 sources, which were drawn whole.",
+        ),
+        (
+            Design.of(texts(items=tuple("aabb"), sources=tuple("xxxx"))),
+            "4 texts from 2 items, which were drawn whole; all are of one source.",
+        ),
+        (
+            Design.of(texts(("here are the same five words",) * 2 + ("no",))),
+            "3 texts, each drawn by itself; 1 text repeats another and counts with it.",
+        ),
+        (
+            Design.of(texts(("here are the same five words",) * 3)),
+            "3 texts, each drawn by itself; 2 texts repeat others and count with them.",
+        ),
+        (
+            Design.of(texts(("yes", "yes", "no")), "text"),
+            "3 texts, each drawn by itself; 1 text repeats another and counts with it.",
+        ),
+        (
+            Design.of(texts(systems=tuple("aaaa")), "system"),
+            "4 texts from 1 system, which was drawn whole.",
+        ),
+        (
+            Design.of(texts(items=tuple("abbc"), sources=tuple("xxyz"))),
+            "4 texts from 2 groups of items that share sources, which were drawn whole.",
+        ),
+    ],
+)
 def test_it_is_said(design: Design, sentence: str) -> None:
     """On a page, in a sentence, with raters if they are known."""
     assert design.said() == sentence

@@ -11,8 +11,9 @@ import csv
 import io
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +21,17 @@ import pytest
 
 from command_line import Ran, jsonl, run
 from places import EXPORTS
+from rows import renamed
 
 QUESTIONS = range(12)
-PAIRS = tuple((i, system) for i in QUESTIONS for system in ("old", "new"))
+PAIRS = tuple(product(QUESTIONS, ("old", "new")))
 STEPS = range(1, 6)
 PEOPLE = ("ann", "bob", "cat")
 Row = Mapping[str, object]
 
 
 def answer(i: int, system: str) -> str:
-    """What a system answered to question i."""
+    """A system's answer to question i."""
     manner = "loudly" if system == "old" else "softly"
     return f"Kettle number {i} boils its water within {i + 3} minutes and whistles {manner}."
 
@@ -53,6 +55,20 @@ def turns(i: int, system: str) -> list[Row]:
 def plain(i: int, system: str, **more: object) -> Row:
     """A row in which refless knows all names, and more."""
     return {"item": i, "model": system, "response": answer(i, system), **more}
+
+
+def by_people(i: int, system: str) -> list[Row]:
+    """A rating by each person; one is stricter than the others by a step."""
+    given = rating(i, system)
+    return [{"worker_id": who, "rating": given - (who == "ann")} for who in PEOPLE]
+
+
+def file_each(name: str, row: Callable[[int, str], Row]) -> dict[str, list[Row]]:
+    """A file for each system, whose name stands for {} in the file's."""
+    files = {}
+    for system in ("old", "new"):
+        files[name.format(system)] = [row(i, system) for i in QUESTIONS]
+    return files
 
 
 def merged_systems() -> bytes:
@@ -118,7 +134,7 @@ def write(folder: Path, name: str, content: Any) -> None:
 
 
 def value(result: Any, found: str) -> float | None:
-    """What a result says of the systems, or of the judge."""
+    """A number of a result on the systems, or on the judge."""
     if found == "difference":
         (pair,) = result["pairs"]
         sign = 1 if Path(pair["second"]).stem == "new" else -1
@@ -211,8 +227,7 @@ OTHER_MEANINGS = (
                     "Coherence": rating(i, system),
                     "Worker ID": who,
                 }
-                for i, system in PAIRS
-                for who in PEOPLE
+                for (i, system), who in product(PAIRS, PEOPLE)
             ]
         },
         "compare hanna.csv --scale 1 5 --column text=Story --dimension Coherence",
@@ -235,8 +250,7 @@ OTHER_MEANINGS = (
                     "answer": "accept" if who != "cat" else "ignore",
                     "_annotator_id": f"set-{who}",
                 }
-                for i, system in PAIRS
-                for who in PEOPLE
+                for (i, system), who in product(PAIRS, PEOPLE)
             ]
         },
         "compare choices.jsonl --scale 1 5 --column rating=accept --column annotator=_annotator_id",
@@ -275,22 +289,25 @@ ASKED = (
 
 def survey(previews: str) -> list[Row]:
     """Answers of a survey below the lines of questions and import ids; a preview for each."""
-    heads = [ASKED, [json.dumps({"ImportId": name}) for name in QUALTRICS]]
-    cells = [
-        (
-            "2026-05-01",
-            status,
-            "1",
-            f"R_{i}{system}{status}",
-            i,
-            system,
-            answer(i, system),
-            given,
-        )
-        for i, system in PAIRS
-        for status, given in (("0", rating(i, system)), (previews, 1))
-    ]
-    return [dict(zip(QUALTRICS, row, strict=True)) for row in (*heads, *cells)]
+    rows = [ASKED, tuple(json.dumps({"ImportId": name}) for name in QUALTRICS)]
+    for (i, system), status in product(PAIRS, ("0", previews)):
+        number = f"R_{i}{system}{status}"
+        choice = rating(i, system) if status == "0" else 1
+        own = (i, system, answer(i, system), choice)
+        rows.append(("2026-05-01", status, "1", number, *own))
+    return [dict(zip(QUALTRICS, row, strict=True)) for row in rows]
+
+
+def segment(i: int, system: str, *, damaged: bool = False) -> Row:
+    """A segment of WMT with its score, or a damaged copy of it, which has 0."""
+    return {
+        "itemType": "BAD" if damaged else "TGT",
+        "documentID": f"news-{i}#bad" if damaged else f"news-{i}",
+        "sourceText": f"Kessel {i}",
+        "targetText": answer(i, system)[:15] if damaged else answer(i, system),
+        "targetID": system,
+        "score": 0 if damaged else 20 * rating(i, system),
+    }
 
 
 INVALID = (
@@ -325,8 +342,7 @@ INVALID = (
                     "ASSIGNMENT:worker_id": who,
                     "ASSIGNMENT:status": "APPROVED" if who != "cat" else "REJECTED",
                 }
-                for i, system in PAIRS
-                for who in PEOPLE
+                for (i, system), who in product(PAIRS, PEOPLE)
             ]
         },
         "compare assignments.tsv --scale 1 5 --column text=INPUT:text --column system=INPUT:model "
@@ -339,16 +355,8 @@ INVALID = (
         "github.com/wmt-conference/ErrorSpanAnnotation preparation/wmt24/quality_control.py",
         {
             "esa.jsonl": [
-                {
-                    "itemType": kind,
-                    "documentID": f"news-{i}{mark}",
-                    "sourceText": f"Kessel {i}",
-                    "targetText": answer(i, system)[: cut or None],
-                    "targetID": system,
-                    "score": 20 * rating(i, system) if kind == "TGT" else 0,
-                }
-                for kind, mark, cut in (("TGT", "", 0), ("BAD", "#bad", 15))
-                for i, system in PAIRS[:: 1 if kind == "TGT" else 4]
+                *(segment(i, system) for i, system in PAIRS),
+                *(segment(i, system, damaged=True) for i, system in PAIRS[::4]),
             ]
         },
         "compare esa.jsonl --scale 0 100 --column text=targetText --column rating=score "
@@ -362,11 +370,13 @@ INVALID = (
         {
             "submissions.csv": [
                 plain(i, system, Status=status, rating=rating(i, system) if ok else 1)
-                for i, system in PAIRS
-                for status, ok in (
-                    ("APPROVED", True),
-                    ("RETURNED", False),
-                    ("TIMED-OUT", False),
+                for (i, system), (status, ok) in product(
+                    PAIRS,
+                    (
+                        ("APPROVED", True),
+                        ("RETURNED", False),
+                        ("TIMED-OUT", False),
+                    ),
                 )
             ]
         },
@@ -386,10 +396,7 @@ WHO = (
                     "task_id": f"{i}-{system}",
                     "response": answer(i, system),
                     "model": system,
-                    "annotations": [
-                        {"worker_id": who, "rating": rating(i, system) - (who == "ann")}
-                        for who in (PEOPLE if i % 2 else PEOPLE[::-1])
-                    ],
+                    "annotations": by_people(i, system)[:: 1 if i % 2 else -1],
                 }
                 for i, system in PAIRS
             ]
@@ -407,10 +414,9 @@ WHO = (
                 plain(
                     i,
                     system,
-                    **{
-                        f"rater_{who}": rating(i, system) - (who == "ann")
-                        for who in PEOPLE
-                    },
+                    rater_ann=rating(i, system) - 1,
+                    rater_bob=rating(i, system),
+                    rater_cat=rating(i, system),
                     rater_mean=round(rating(i, system) - 1 / 3, 2),
                 )
                 for i, system in PAIRS
@@ -439,9 +445,9 @@ CRITERIA = (
                     "conversation_b": turns(i, "new"),
                     "turn": turn,
                 }
-                for i in QUESTIONS
-                for judge in ("expert_1", "author_2")
-                for turn in (1, 2)
+                for i, judge, turn in product(
+                    QUESTIONS, ("expert_1", "author_2"), (1, 2)
+                )
             ]
         },
         "compare human.jsonl",
@@ -466,9 +472,9 @@ CRITERIA = (
                     if name == "fluency"
                     else 6 - rating(i, system),
                 }
-                for i, system in PAIRS
-                for who in PEOPLE[:2]
-                for name in ("fluency", "adequacy")
+                for (i, system), who, name in product(
+                    PAIRS, PEOPLE[:2], ("fluency", "adequacy")
+                )
             ]
         },
         "compare long.csv --scale 1 5 --column rating=value",
@@ -501,8 +507,7 @@ MERGED = (
                     "output": answer(i, system),
                     "rating": rating(i, system),
                 }
-                for system in ("old", "new")
-                for i in QUESTIONS
+                for system, i in product(("old", "new"), QUESTIONS)
             ]
         },
         "compare rated.csv --scale 1 5",
@@ -710,8 +715,7 @@ CATEGORIES = (
                         else "good",
                         "subject": {"kind": "trace", "id": f"trace {i} {system}"},
                     }
-                    for i, system in PAIRS
-                    for source in ("ANNOTATION", "EVAL")
+                    for (i, system), source in product(PAIRS, ("ANNOTATION", "EVAL"))
                 ]
             }
         },
@@ -795,19 +799,19 @@ WORDS = (
     ),
 )
 
+BLANKS = {"old": " ", "new": "\u00a0"}
 KEYS = (
     Sibling(
         "keys: ids of rated texts and of outputs, which differ in capitals and blanks",
         "excel and forms: a trailing blank, a capital at the beginning",
         {
-            name: [
-                {"id": key.format(i), "text": answer(i, "old"), **more(i)}
+            "rated.csv": [
+                {"id": f"q{i}", "text": answer(i, "old"), "rating": rating(i, "old")}
                 for i in QUESTIONS
-            ]
-            for name, key, more in (
-                ("rated.csv", "q{}", lambda i: {"rating": rating(i, "old")}),
-                ("outputs.csv", "Q{} ", lambda _: {}),
-            )
+            ],
+            "outputs.csv": [
+                {"id": f"Q{i} ", "text": answer(i, "old")} for i in QUESTIONS
+            ],
         },
         "score outputs.csv --rated rated.csv --scale 1 5",
         12,
@@ -819,17 +823,14 @@ KEYS = (
     Sibling(
         "keys: numbers with zeros before them in one of two files",
         "support.microsoft.com, Keeping leading zeros: Excel removes them from CSV",
-        {
-            f"{system}.csv": [
-                {
-                    "id": f"{i:03}" if system == "old" else i,
-                    "output": answer(i, system),
-                    "rating": rating(i, system),
-                }
-                for i in QUESTIONS
-            ]
-            for system in ("old", "new")
-        },
+        file_each(
+            "{}.csv",
+            lambda i, system: {
+                "id": f"{i:03}" if system == "old" else i,
+                "output": answer(i, system),
+                "rating": rating(i, system),
+            },
+        ),
         "compare old.csv new.csv --scale 1 5",
         1,
         said=(
@@ -839,39 +840,47 @@ KEYS = (
     Sibling(
         "keys: blanks that do not break, as HTML has them",
         "pandas.pydata.org, read_html: &nbsp; becomes U+00A0",
-        {
-            f"{system}.csv": [
-                {
-                    "question": f"How is{blank}kettle {i}?",
-                    "output": answer(i, system),
-                    "rating": rating(i, system),
-                }
-                for i in QUESTIONS
-            ]
-            for system, blank in (("old", " "), ("new", "\u00a0"))
-        },
+        file_each(
+            "{}.csv",
+            lambda i, system: {
+                "question": f"How is{BLANKS[system]}kettle {i}?",
+                "output": answer(i, system),
+                "rating": rating(i, system),
+            },
+        ),
         "compare old.csv new.csv --scale 1 5",
         1,
         said=("differ in form alone and do not match (12 sources like these)",),
     ),
 )
 
+
+def runs(system: str) -> list[Row]:
+    """Answers of two versions of an application, which both systems have."""
+    return [
+        {
+            "input": f"How is kettle {i}?",
+            "output": answer(i, system),
+            "version": version,
+            "rating": rating(i, system),
+        }
+        for i, version in product(QUESTIONS, ("1.0", "1.1"))
+    ]
+
+
 TWO_FILES = (
     Sibling(
         "two files: AlpacaEval, of one generator",
         "github.com/tatsu-lab/alpaca_eval README.md, model_outputs: instruction, output, generator",
-        {
-            f"{system}.json": [
-                {
-                    "instruction": f"Describe kettle {i}.",
-                    "output": answer(i, system),
-                    "generator": "gemma",
-                    "human": rating(i, system),
-                }
-                for i in QUESTIONS
-            ]
-            for system in ("old", "new")
-        },
+        file_each(
+            "{}.json",
+            lambda i, system: {
+                "instruction": f"Describe kettle {i}.",
+                "output": answer(i, system),
+                "generator": "gemma",
+                "human": rating(i, system),
+            },
+        ),
         "compare old.json new.json --scale 1 5",
         1,
         said=("'generator'",),
@@ -879,19 +888,7 @@ TWO_FILES = (
     Sibling(
         "two files: runs of the same versions of an application",
         "langfuse.com/docs, releases and versioning: a column 'version' of each trace",
-        {
-            f"{system}.jsonl": [
-                {
-                    "input": f"How is kettle {i}?",
-                    "output": answer(i, system),
-                    "version": version,
-                    "rating": rating(i, system),
-                }
-                for i in QUESTIONS
-                for version in ("1.0", "1.1")
-            ]
-            for system in ("old", "new")
-        },
+        {"old.jsonl": runs("old"), "new.jsonl": runs("new")},
         "compare old.jsonl new.jsonl --scale 1 5",
         1,
         said=("the files are compared: each has answers of '1.0', '1.1'",),
@@ -925,8 +922,9 @@ BY_MODELS = (
         {
             "jury.csv": [
                 plain(i, system, rater=rater, rating=rating(i, system))
-                for i, system in PAIRS
-                for rater in ("command-r", "gpt-3.5-turbo", "claude-3-haiku")
+                for (i, system), rater in product(
+                    PAIRS, ("command-r", "gpt-3.5-turbo", "claude-3-haiku")
+                )
             ]
         },
         "compare jury.csv --scale 1 5",
@@ -937,19 +935,22 @@ BY_MODELS = (
     ),
 )
 
-COLUMNS = {
-    name: {f"{row}": PAIRS[row][place] for row in range(len(PAIRS))}
-    for place, name in enumerate(("item", "system"))
-}
+
+def by_number(cells: Iterable[object]) -> Row:
+    """A column as pandas writes it: an object with the number of each row."""
+    return {f"{row}": cell for row, cell in enumerate(cells)}
+
+
 ERRORS = (
     Sibling(
         "errors: a frame of pandas as JSON, by columns",
         "pandas.pydata.org, DataFrame.to_json: orient='columns' if nothing is said",
         {
-            "frame.json": COLUMNS
-            | {
-                "text": {f"{row}": answer(*pair) for row, pair in enumerate(PAIRS)},
-                "rating": {f"{row}": rating(*pair) for row, pair in enumerate(PAIRS)},
+            "frame.json": {
+                "item": by_number(i for i, _ in PAIRS),
+                "system": by_number(system for _, system in PAIRS),
+                "text": by_number(answer(*pair) for pair in PAIRS),
+                "rating": by_number(rating(*pair) for pair in PAIRS),
             }
         },
         "compare frame.json --scale 1 5",
@@ -1014,15 +1015,7 @@ BY_VALUES = (
     Sibling(
         "criteria pooled: a frame of pandas, melted",
         "pandas.pydata.org, melt: columns 'variable' and 'value' if nothing is said",
-        {
-            "melted.csv": [
-                {
-                    "variable" if name == "name" else name: cell
-                    for name, cell in row.items()
-                }
-                for row in CRITERIA[1].files["long.csv"]
-            ]
-        },
+        {"melted.csv": renamed(CRITERIA[1].files["long.csv"], name="variable")},
         "compare melted.csv --scale 1 5 --column rating=value",
         1,
         said=("'variable' is 'fluency', 'adequacy'",),
@@ -1162,14 +1155,10 @@ def test_siblings(tmp_path: Path, sibling: Sibling) -> None:
 
 def test_ratings_in_a_column_each(tmp_path: Path) -> None:
     """One column a step of the scale, as forms tabulate a grid: no column is an annotator."""
-    rows = [
-        plain(
-            i,
-            system,
-            **{f"rating_{step}": int(rating(i, system) == step) for step in STEPS},
-        )
-        for i, system in PAIRS
-    ]
+    rows = []
+    for i, system in PAIRS:
+        given = {f"rating_{step}": int(rating(i, system) == step) for step in STEPS}
+        rows.append(plain(i, system, **given))
     write(tmp_path, "grid.csv", rows)
     ran = ran_in(tmp_path, "compare grid.csv --scale 1 5")
     assert ran.code == 2
@@ -1212,7 +1201,7 @@ def test_what_is_said_of_a_clean_file(words: str) -> None:
 
 
 def test_two_lines_of_a_clean_table(tmp_path: Path) -> None:
-    """What is read and what is not are one line, merged rows another; JSON has them, too."""
+    """Columns that are read and unread are one line, merged rows another; JSON has them, too."""
     rows = [
         plain(
             i,
@@ -1222,8 +1211,7 @@ def test_two_lines_of_a_clean_table(tmp_path: Path) -> None:
             rating=rating(i, system),
             seconds=3,
         )
-        for i, system in PAIRS
-        for who in PEOPLE
+        for (i, system), who in product(PAIRS, PEOPLE)
     ]
     write(tmp_path, "rated.csv", rows)
     ran = ran_in(tmp_path, "compare rated.csv --scale 1 5 -o rated.json")

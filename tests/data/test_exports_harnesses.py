@@ -14,7 +14,7 @@ from command_line import run
 from places import EXPORTS
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError
-from written import write
+from rows import write
 
 FOLDER = EXPORTS
 EVALS = [str(FOLDER / "promptfoo" / f"eval.{ending}") for ending in ("json", "jsonl")]
@@ -23,7 +23,7 @@ SAMPLES = FOLDER / "lm-eval" / "samples_why_2026-11-20T10-00-00.000000.jsonl"
 
 @pytest.mark.parametrize("file", EVALS)
 def test_thumbs_of_promptfoo(file: str) -> None:
-    """What people said is the rating; what assertions said are scores, though people overwrite."""
+    """People give the rating; verdicts of assertions are scores, though people overwrite."""
     columns = Columns(score=("namedScores.tone", "scores.rouge-n"))
     found = read_pool(file, Reading(columns=columns))
     pool = found.pool

@@ -16,7 +16,7 @@ import pytest
 from places import EXPORTS
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError, MissingExtraError
-from written import write
+from rows import write
 
 pytest.importorskip("backports.zstd", reason="zstd is not in this Python")
 FOLDER = EXPORTS / "inspect"
@@ -48,7 +48,7 @@ def test_lists_are_ratings_by_several_people(name: str) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_edits_are_ratings_by_their_authors(name: str) -> None:
-    """What the judge had said before stays a score; NaN is none."""
+    """The judge's own score stays a score; NaN is none."""
     columns = Columns(score=("scores.judge",))
     found = read(FOLDER / name, dimension="judge", columns=columns)
     pool = found.pool

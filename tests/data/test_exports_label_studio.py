@@ -11,7 +11,7 @@ from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_p
 from refless.data.tables.partly_rated import read_partly
 from refless.extensions.connect.exports.label_studio import page_in
 from refless.registry.errors import InputError, UsageError
-from written import write
+from rows import write
 
 FOLDER = EXPORTS / "label-studio"
 CONFIG = str(FOLDER / "config.xml")
@@ -110,7 +110,7 @@ def task(data: dict[str, Any], *results: dict[str, Any], **more: Any) -> dict[st
 
 
 def test_columns_of_the_data_that_are_called_like_ratings(tmp_path: Path) -> None:
-    """What people said wins; the data can still be named."""
+    """Ratings by people win; the data can still be named."""
     data = {"text": "a", "rating": 9, "score": 8, "id": "mine", "user": "u"}
     one = task(data, {"from_name": "q", "type": "rating", "value": {"rating": 3}})
     file = write(tmp_path, "one.json", json.dumps(one))

@@ -13,6 +13,7 @@ programs gave the others.
 import json
 import shutil
 from collections.abc import Callable
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documentation import blocks
-from places import EXPORTS, ROOT
+from places import EXPORTS, ROOT, blocks
 from refless.data.tables import (
     Columns,
     PoolRead,
@@ -31,7 +31,7 @@ from refless.data.tables import (
     read_scored,
 )
 from refless.registry.errors import InputError
-from written import write
+from rows import only, write
 
 FOLDER = EXPORTS / "argilla"
 FLAT = FOLDER / "flat.parquet"
@@ -206,25 +206,31 @@ def test_round_trip_of_flattened_argilla(
     """Every submitted response comes back, and no other."""
     parquet = pytest.importorskip("pyarrow.parquet")
     arrow = pytest.importorskip("pyarrow")
-    columns = {
+    columns: dict[str, list[Any]] = {
         "id": [str(n) for n, _ in enumerate(texts)],
         "text": [f"t{n}" for n, _ in enumerate(texts)],
-        "q.responses": [[value for value, _ in one] for one in texts],
-        "q.responses.users": [[f"u{u}" for u, _ in enumerate(one)] for one in texts],
-        "q.responses.status": [[status for _, status in one] for one in texts],
+        "q.responses": [],
+        "q.responses.users": [],
+        "q.responses.status": [],
     }
+    expected = set()
+    for n, responses in enumerate(texts):
+        users = [f"u{u}" for u in range(len(responses))]
+        values, states = (
+            map(list, zip(*responses, strict=True)) if responses else ([], [])
+        )
+        columns["q.responses"].append(values)
+        columns["q.responses.users"].append(users)
+        columns["q.responses.status"].append(states)
+        for user, value, state in zip(users, values, states, strict=True):
+            if state == "submitted":
+                expected.add((str(n), user, value))
     kinds = [arrow.list_(arrow.int64()), *[arrow.list_(arrow.string())] * 2]
     schema = arrow.schema(
         [*zip(columns, [arrow.string(), arrow.string(), *kinds], strict=True)]
     )
     file = tmp_path_factory.mktemp("flat") / "flat.parquet"
     parquet.write_table(arrow.table(columns, schema=schema), file)
-    expected = {
-        (str(n), f"u{u}", value)
-        for n, one in enumerate(texts)
-        for u, (value, status) in enumerate(one)
-        if status == "submitted"
-    }
     if not expected:
         with pytest.raises(InputError):
             read(file)
@@ -244,23 +250,21 @@ def test_round_trip(
 ) -> None:
     """Every response of Argilla, and every feedback of MLflow, comes back."""
     folder = tmp_path_factory.mktemp("records")
-    records = [
-        {
-            "id": str(n),
-            "fields": {"text": f"t{n}"},
-            "responses": {
-                "q": [{"value": v, "user_id": f"u{u}"} for u, v in one.items()]
-            },
-            "_server_id": "",
-        }
-        for n, one in enumerate(texts)
-    ]
-    traces = [
-        trace(n, *(assessment("q", v) | {"source": {"source_type": "HUMAN", "source_id": f"u{u}"}}
-                   for u, v in one.items()))
-        for n, one in enumerate(texts)
-    ]  # fmt: skip
-    expected = {(n, f"u{u}", v) for n, one in enumerate(texts) for u, v in one.items()}
+    records = []
+    traces = []
+    expected = set()
+    for n, ratings in enumerate(texts):
+        responses = []
+        feedback = []
+        for number, value in ratings.items():
+            user = f"u{number}"
+            responses.append({"value": value, "user_id": user})
+            source = {"source_type": "HUMAN", "source_id": user}
+            feedback.append(assessment("q", value) | {"source": source})
+            expected.add((n, user, value))
+        record = {"id": str(n), "fields": {"text": f"t{n}"}, "_server_id": ""}
+        records.append({**record, "responses": {"q": responses}})
+        traces.append(trace(n, *feedback))
     for rows in (records, traces):
         pool = read(write(folder, "rows.json", json.dumps(rows))).pool
         told = zip(
@@ -289,7 +293,7 @@ def test_round_trip(
 def test_files_that_are_refused(
     row: dict[str, Any], found: str, tmp_path: Path
 ) -> None:
-    """What is no rating by people, and how to read it all the same."""
+    """The error says what is no rating by people, and how to read it all the same."""
     file = write(tmp_path, "a.jsonl", json.dumps(row))
     with pytest.raises(InputError, match=found):
         read(file)
@@ -340,8 +344,7 @@ def test_categories_of_langfuse(tmp_path: Path) -> None:
     row = {"name": "ok", "dataType": "CATEGORICAL", "value": 0}
     scores = [
         row | {"source": source, "traceId": f"t{i}", "stringValue": label}
-        for source in ("API", "ANNOTATION")
-        for i, label in enumerate(labels)
+        for source, (i, label) in product(("API", "ANNOTATION"), enumerate(labels))
     ]
     reading = Reading(columns=Columns(score=("scores.*",)))
     file = write(tmp_path, "scores.json", json.dumps(scores))
@@ -350,7 +353,7 @@ def test_categories_of_langfuse(tmp_path: Path) -> None:
     assert scored.scores["scores.ok"].tolist() == [1, 0, 1, 1]
     cells = write(tmp_path, "scores.csv", "")
     header = ["name", "dataType", "value", "source", "traceId", "stringValue"]
-    lines = [",".join(str(score[name]) for name in header) for score in scores]
+    lines = [",".join(map(str, row.values())) for row in only(scores, *header)]
     Path(cells).write_text("\n".join([",".join(header), *lines]), encoding="utf-8")
     assert read_scored(cells, reading).pool.human.tolist() == [1, 0, 1, 1]
     del scores[-1]["stringValue"]
@@ -366,7 +369,7 @@ def test_ratings_alone_are_refused(tmp_path: Path) -> None:
         r"without their texts; join them in pandas .*\.merge\(ratings, left_on='id'"
     )
     ratings = ("feedback.jsonl", "annotations.json")
-    for file in (one for name in ratings for one in EXPORTS.rglob(name)):
+    for file in chain.from_iterable(map(EXPORTS.rglob, ratings)):
         with pytest.raises(InputError, match=pattern):
             read_pool(file)
     with pytest.raises(
@@ -405,10 +408,15 @@ def test_lines_that_join_potato(
     pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
     said = [
-        {"instance_id": "1", "user_id": who, "spans": {}, "links": {},
-         "labels": {"quality": {point: point}, "why": {"text_box": "because"}}}
+        {
+            "instance_id": "1",
+            "user_id": who,
+            "spans": {},
+            "links": {},
+            "labels": {"quality": {point: point}, "why": {"text_box": "because"}},
+        }
         for who, point in (("ann", "4"), ("bob", "2"))
-    ]  # fmt: skip
+    ]
     texts = [{"id": k, "text": f"text {k}"} for k in (1, 2)]
     Path("out").mkdir()
     for name, rows in (("out/annotations.jsonl", said), ("data.jsonl", texts)):
@@ -446,8 +454,11 @@ def test_lines_that_make_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     exec(lines, {})
     pool = read("pairs.jsonl").pool
     assert dict(zip(pool.texts, pool.human.tolist(), strict=True)) == {
-        "text 1 of 1": 0, "text 2 of 1": 1, "text 1 of 2": 0.5, "text 2 of 2": 0.5,
-    }  # fmt: skip
+        "text 1 of 1": 0,
+        "text 2 of 1": 1,
+        "text 1 of 2": 0.5,
+        "text 2 of 2": 0.5,
+    }
 
 
 def test_lines_that_flatten_pearmut(
@@ -462,10 +473,19 @@ def test_lines_that_flatten_pearmut(
         for name, score in (("A", 90), ("B", 40))
     }
     rows = [
-        {"item": [item, item | {"item_id": "en-1"}], "annotation": [answers, None],
-         "user_id": "u1", "item_i": 0},
-        {"item": [item], "annotation": [answers], "user_id": "u1", "item_i": "welcome_0"},
-    ]  # fmt: skip
+        {
+            "item": [item, item | {"item_id": "en-1"}],
+            "annotation": [answers, None],
+            "user_id": "u1",
+            "item_i": 0,
+        },
+        {
+            "item": [item],
+            "annotation": [answers],
+            "user_id": "u1",
+            "item_i": "welcome_0",
+        },
+    ]
     Path("data/outputs").mkdir(parents=True)
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     write(tmp_path, "data/outputs/campaign.jsonl", lines)

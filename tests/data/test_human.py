@@ -4,6 +4,7 @@ import math
 import random
 import statistics
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ def rated(least: int = 1) -> st.SearchStrategy[Rows]:
 def flat(rows: Rows) -> Ratings:
     """The rows as parallel arrays."""
     text = np.repeat(np.arange(len(rows)), [len(row) for row in rows]).astype(np.int64)
-    values = np.array([float(value) for row in rows for value in row], dtype=np.float64)
+    values = np.array([*map(float, chain.from_iterable(rows))], dtype=np.float64)
     return Ratings(text=text, annotator=np.zeros_like(text), values=values)
 
 
@@ -78,7 +79,7 @@ def test_order_of_rows_does_not_matter(rows: Rows, shuffler: random.Random) -> N
 
 @given(rated(least=2))
 def test_order_of_truths_is_the_true_one(rows: Rows) -> None:
-    """What ties ties, what is larger is not smaller: after scaling too."""
+    """Ties stay ties and a larger rating is not smaller, after scaling too."""
     true = [statistics.mean(map(Fraction, row)) for row in rows]
     for scale in (None, (-9.0, 99.0), (-10.0, 107.3)):
         ours = human_ratings(flat(rows), len(rows), scale=scale)
@@ -111,7 +112,7 @@ def of_many_sizes() -> Rows:
 
 
 def test_fixed_point_keeps_ties() -> None:
-    """Where one denominator will not do, ties are still ties, and near the true value."""
+    """If one denominator will not do, ties are still ties, and near the true value."""
     rows = [*of_many_sizes(), ["2.4999"]]
     human = human_ratings(flat(rows), len(rows))
     assert len(set(human[:-1].tolist())) == 1
@@ -145,7 +146,7 @@ def test_fixed_point_of_any_floats(
 )
 def test_one_huge_rating_rounds_no_other(rows: list[list[int]], huge: float) -> None:
     """Each text's rating is the fraction nearest to its own ratings', whatever else is there."""
-    decimal = [[f"{rating / 10_000:.4f}" for rating in row] for row in rows]
+    decimal = [[*map("{:.4f}".format, np.array(row) / 10_000)] for row in rows]
     found = human_ratings(flat([*decimal, [repr(huge)]]), len(rows) + 1)
     wanted = [float(statistics.mean([*map(Fraction, row)])) for row in decimal]
     assert found.tolist() == [*wanted, huge]
@@ -173,7 +174,7 @@ def test_tiny_and_huge_ratings() -> None:
     ],
 )
 def test_decimals(values: list[float], decimals: int | None) -> None:
-    """How many decimals people wrote; None beyond six."""
+    """The number of decimals that people wrote; None beyond six."""
     assert decimals_of(np.array(values, dtype=np.float64)) == decimals
 
 
@@ -246,7 +247,7 @@ def build(**changes: object) -> RatedPool:
     ],
 )
 def test_pool_of_wrong_arguments(changes: dict[str, object], message: str) -> None:
-    """What cannot be honoured is said."""
+    """A setting that cannot be honoured is said."""
     with pytest.raises(UsageError, match=message):
         build(**changes)
 

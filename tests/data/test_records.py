@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixed_estimates import estimates_of
+from records import estimates_of
 from refless.data.human import human_ratings, pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs, columns_of, outputs_of
 from refless.registry.errors import UsageError
@@ -109,7 +109,7 @@ def test_texts_of_any_kind_are_taken_the_same_way() -> None:
 
 
 def test_records_print_a_summary() -> None:
-    """What they are made of, on a line."""
+    """Their counts are on a line."""
     assert repr(POOL) == "RatedPool: 4 texts, 7 ratings from 1 to 5"
     named = pool_of(["a"], [[1, 2]], annotators=["ann", "bob"])
     assert repr(named) == "RatedPool: 1 text, 2 ratings by 2 annotators"

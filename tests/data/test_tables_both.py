@@ -1,6 +1,7 @@
 """Partly rated rows: those with a rating are the pool, the others outputs."""
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from refless.data.tables import (
     read_scored,
 )
 from refless.registry.errors import InputError
+from rows import without
 
 ROWS: list[dict[str, Any]] = [
     {"text": "a", "prompt": "p", "system": "x", "rating": 1},
@@ -71,9 +73,7 @@ def test_a_text_is_rated_if_any_of_its_rows_is() -> None:
     assert (pool.pool.ids, pool.pool.ratings.annotators) == (("1",), ("y",))
     assert outputs.outputs.ids == ("2",)
     assert "2 rows merged into 1 text on id" in outputs.notes
-    nameless = [
-        {name: value for name, value in row.items() if name != "id"} for row in rows
-    ]
+    nameless = without(rows, "id")
     pool, outputs = read_both(nameless)
     assert (pool.pool.texts, outputs.outputs.texts) == (("a",), ("b",))
     rows[0]["text"] = "other"
@@ -95,7 +95,7 @@ def test_a_row_without_any_rating_is_an_output() -> None:
 
 
 def test_scores_of_rated_rows_only() -> None:
-    """Where scores are compared with ratings, rows without a rating are left out aloud."""
+    """If scores are compared with ratings, rows without a rating are left out aloud."""
     rows = [{**row, "bleu": i, "references": [str(i)]} for i, row in enumerate(ROWS)]
     read = read_scored(rows, Reading(columns=Columns(score=("bleu",))))
     assert (read.pool.texts, read.scores["bleu"].tolist()) == (("a", "d"), [0, 3])
@@ -118,8 +118,9 @@ def test_outputs_with_a_row_for_each_rater() -> None:
     """Rows of one text merge as rated texts do if each is somebody's rating; else they stay."""
     rows = [
         {"source": source, "text": text, "rater": rater, "rating": 3}
-        for source, text in (("q", "yes"), ("q", "no"), ("r", "yes"))
-        for rater in "abc"
+        for (source, text), rater in product(
+            (("q", "yes"), ("q", "no"), ("r", "yes")), "abc"
+        )
     ]
     read = read_outputs(rows)
     assert read.outputs.texts == ("yes", "no", "yes")
@@ -127,7 +128,7 @@ def test_outputs_with_a_row_for_each_rater() -> None:
     assert "9 rows merged into 3 texts on task, system, source and text" in read.notes
     assert read_pool(rows).pool.texts == read.outputs.texts
     for missing in ("rater", "rating"):
-        alone = [{name: row[name] for name in row if name != missing} for row in rows]
+        alone = without(rows, missing)
         assert len(read_outputs(alone).outputs) == 9
     assert len(read_outputs(rows, apart=True).outputs) == 9
 

@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +160,10 @@ TWICE: dict[str, Any] = {**SAME, "annotator": "x"}
 @pytest.mark.parametrize(
     ("rows", "texts"),
     [
-        ([{**SAME, "source": s, "rater": r} for s in "pq" for r in "xy"], [0, 0, 1, 1]),
+        (
+            [{**SAME, "source": s, "rater": r} for s, r in product("pq", "xy")],
+            [0, 0, 1, 1],
+        ),
         ([{**TWICE, "item": i} for i in (1, 2)], [0, 1]),  # where there are no sources
         ([SAME, SAME], [0, 1]),  # without ids and annotators one row is one text
         (
@@ -378,7 +382,7 @@ CELLS = st.one_of(
     )
 )
 def test_equal_cells_are_read_once(cells: list[object]) -> None:
-    """What is read of each distinct cell is what is read of every cell: 1, 1.0 and True differ."""
+    """Distinct cells that are read once give what every cell gives: 1, 1.0 and True differ."""
     assert each_once(repr, cells) == [repr(cell) for cell in cells]
 
 

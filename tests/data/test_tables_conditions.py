@@ -69,7 +69,7 @@ def test_columns_that_mark_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "bad"), [("control", "1"), ("item_type", "control")])
 def test_few_controls_are_controls(tmp_path: Path, name: str, bad: str) -> None:
-    """What could name an arm as well is left out as a small part; the column counts as read."""
+    """A value that could name an arm as well is left out as a small part; the column is read."""
     marks = [(i, bad if i == 3 else "0") for i in range(10)]
     read = read_pool(table(tmp_path / "rated.csv", name, *marks))
     assert len(read.pool) == 9

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.data.tables.formats import delimiter_of
 from refless.registry.errors import InputError, MissingExtraError, UsageError
-from written import write
+from rows import write
 
 ROWS = [
     {"id": "a", "text": "yes , I do", "rating": 3},

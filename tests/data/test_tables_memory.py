@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frames import Frame, columns_of
 from refless.data.human import pool_of
 from refless.data.records import RatedPool, outputs_of
 from refless.data.tables import Columns, Reading, read_outputs, read_pool, read_scored
 from refless.registry.errors import InputError, UsageError
+from rows import Frame, columns_of
 
 ROWS: list[dict[str, Any]] = [
     {"id": 7, "text": "a", "rating": 4.5, "annotator": "x", "prompt": "p"},

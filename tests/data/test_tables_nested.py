@@ -1,4 +1,4 @@
-"""What every file may have: objects, lists of ratings, arrays, patterns of names, sheets."""
+"""Objects, lists of ratings, arrays, patterns of names, sheets, which every file may have."""
 
 import json
 import zipfile
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError, MissingExtraError
-from written import write
+from rows import write
 
 NESTED = [
     {"text": "a", "scores": {"fluency": 4, "by": [{"who": "x", "n": 1}]}, "rating": 1},
@@ -36,7 +36,7 @@ def nested(name: str, tmp_path: Path) -> object:
 
 @pytest.mark.parametrize("name", ["pool.jsonl", "pool.json", "rows", "parquet"])
 def test_dotted_names(name: str, tmp_path: Path) -> None:
-    """What an object or a list holds, from every kind of rows."""
+    """The contents of an object or a list, from every kind of rows."""
     columns = Columns(
         rating=("scores.fluency",), source="scores.by.0.who", score=("scores.*.n",)
     )
@@ -133,11 +133,9 @@ def test_lists_are_the_rows_they_stand_for(lists: list[list[int]]) -> None:
     packed = [
         {"id": str(i), "text": f"t{i}", "rating": one} for i, one in enumerate(lists)
     ]
-    rows = [
-        {**row, "rating": n}
-        for row, one in zip(packed, lists, strict=True)
-        for n in one
-    ]
+    rows = []
+    for row in packed:
+        rows += [{**row, "rating": rating} for rating in row["rating"]]
     first = read_pool(packed).pool
     second = read_pool(rows).pool
     assert first.human.tolist() == second.human.tolist()
@@ -183,7 +181,7 @@ def test_json_by_content(tmp_path: Path) -> None:
 
 
 def test_patterns_of_names(tmp_path: Path) -> None:
-    """As text, where no shell has made names of it; sorted; a file of that very name wins."""
+    """A pattern that no shell has expanded gives sorted files; a file of that very name wins."""
     for name in ("b.txt", "a.txt", "c.csv"):
         write(tmp_path, name, f"text of {name}\n")
     assert read_outputs(f"{tmp_path}/*.txt").outputs.texts == (

@@ -15,7 +15,7 @@ from refless.data.records import RatedPool
 from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_pool
 from refless.data.tables.partly_rated import read_partly
 from refless.registry.errors import InputError
-from written import write
+from rows import columns_of, write
 
 Row = dict[str, Any]
 
@@ -96,11 +96,14 @@ BAD = chat("q", "bad")
         ),
         *(  # as `rate` exports "neither better": half a choice for each
             ({"chosen": "a", "rejected": "b", "tie": tie}, ("", "a", "b", won))
-            for won, ties in {
-                0.5: (True, "True", "true"),
-                1: (False, "False", None),
-            }.items()
-            for tie in ties
+            for tie, won in (
+                (True, 0.5),
+                ("True", 0.5),
+                ("true", 0.5),
+                (False, 1),
+                ("False", 1),
+                (None, 1),
+            )
         ),
     ],
 )
@@ -172,7 +175,7 @@ def test_plain_tables(
         for word in words
     ]
     assert [won for *_, won in told(read(rows).pool)] == [2.5 / 4]
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    columns = columns_of(rows)
     assert told(read(columns).pool) == told(read(rows).pool)
 
 

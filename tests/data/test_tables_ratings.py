@@ -1,6 +1,7 @@
 """Ratings: numerals, words that speak for themselves, the user's map."""
 
 import json
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -260,9 +261,7 @@ def test_two_marks_in_a_cell(
         rated(tmp_path, *cells, scale=scale)
     assert (caught.value.line, caught.value.column) == (1, "rating")
     lists = rated(tmp_path, *(f"[{cell}]" for cell in cells), scale=scale)
-    assert lists.pool.ratings.values.tolist() == [
-        mark for pair in marks for mark in pair
-    ]
+    assert lists.pool.ratings.values.tolist() == [*chain.from_iterable(marks)]
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,8 @@ def test_merged_cells(tmp_path: Path) -> None:
     rows += [
         [f"t{i}", i % 5 + 1, i // 2 if i % 2 == 0 else None, None] for i in range(6)
     ]
-    rows[1][3], rows[4][3] = "old", "new"
+    rows[1][3] = "old"
+    rows[4][3] = "new"
     book = workbook(path, Rated=rows)
     for cells in ("C2:C3", "C4:C5", "C6:C7", "D2:D4", "D5:D40"):
         book["Rated"].merge_cells(cells)
@@ -186,7 +187,7 @@ def test_zip_files_that_are_no_workbooks(tmp_path: Path) -> None:
 
 
 def test_gaps_of_systems_and_sources(tmp_path: Path) -> None:
-    """What merged cells leave blank in CSV is refused; a column may be blank throughout."""
+    """Cells that merging leaves blank in CSV are refused; a column may be blank throughout."""
     path = tmp_path / "gaps.csv"
     path.write_text("output,system,rating\na,old,1\nb,,2\nc,new,3\n", encoding="utf-8")
     with pytest.raises(

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import pytest
 
 import refless
 from command_line import jsonl, run
-from frames import columns_of
 from refless.data.tables import (
     Columns,
     Reading,
@@ -23,6 +23,7 @@ from refless.data.tables import (
     read_scored,
 )
 from refless.registry.errors import InputError
+from rows import columns_of, only, renamed, without
 
 Rows = list[dict[str, Any]]
 WORDS = ["valve", "filter", "seal", "lid", "button", "screw", "hose"]
@@ -38,8 +39,7 @@ def answers(n: int = 8) -> Rows:
             "model": name,
             "rating": 1 + (i + k) % 5,
         }
-        for i in range(n)
-        for k, name in enumerate(("old", "new"))
+        for i, (k, name) in product(range(n), enumerate(("old", "new")))
     ]
 
 
@@ -90,8 +90,7 @@ def raters(*names: str) -> Rows:
             "system": name,
             **dict(zip(names, ratings[name], strict=False)),
         }
-        for i in range(5)
-        for name in ratings
+        for i, name in product(range(5), ratings)
     ]
 
 
@@ -222,18 +221,15 @@ def test_comments_of_annotators_are_no_texts() -> None:
             "annotator": name,
             "remark": f"I, {name}, think so of {row['question']}",
         }
-        for row in answers()
-        for name in "ab"
+        for row, name in product(answers(), "ab")
     ]
-    rows = [{n: cell for n, cell in row.items() if n != "answer"} for row in rows]
-    renamed = [
-        {"output" if n == "written" else n: c for n, c in row.items()} for row in rows
-    ]
-    assert "the rows: left unread: 'remark'" in read_pool(renamed).notes
+    rows = without(rows, "answer")
+    rows = renamed(rows, written="output")
+    assert "the rows: left unread: 'remark'" in read_pool(rows).notes
 
 
 def test_an_index_with_a_name() -> None:
-    """What stands in the index of a frame is a column like others, of several levels too."""
+    """The index of a frame is a column like others, of several levels too."""
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(raters("rating"))
     for index in ("item", ["item", "system"]):
@@ -247,14 +243,8 @@ def test_an_index_with_a_name() -> None:
 
 def chats(message: str = "user", answer: str = "assistant") -> Rows:
     """A question of a customer to each of two systems, and their answers."""
-    rows = answers()
-    names = {
-        "question": message,
-        "written": answer,
-        "model": "model",
-        "rating": "rating",
-    }
-    return [{new: row[old] for old, new in names.items()} for row in rows]
+    rows = only(answers(), "question", "written", "model", "rating")
+    return renamed(rows, question=message, written=answer)
 
 
 def test_a_user_who_writes_is_a_source() -> None:
@@ -264,7 +254,8 @@ def test_a_user_who_writes_is_a_source() -> None:
     assert read.pool.sources[:2] == ("Why does kettle 0 leak?",) * 2
     assert read.pool.ratings.annotators == ()
     people = [
-        {**row, "user": name} for row in chats("prompt") for name in ("ann", "Bo Li")
+        {**row, "user": name}
+        for row, name in product(chats("prompt"), ("ann", "Bo Li"))
     ]
     assert read_pool(people).pool.ratings.annotators == ("Bo Li", "ann")
 
@@ -300,10 +291,7 @@ def test_a_confidence_is_no_chance_of_being_rated() -> None:
     ]
     weighted: Any = refless.compare(drawn, scale=(1, 5))
     assert not any("unread" in note for note in weighted.notes)
-    named = [
-        {n.replace("prob", "inclusion_prob"): cell for n, cell in row.items()}
-        for row in rows
-    ]
+    named = renamed(rows, probability="inclusion_probability")
     flagged: Any = refless.compare(named, scale=(1, 5))
     assert flagged.comparison.pairs[0].difference.value != difference.value
 
@@ -312,9 +300,9 @@ def rated_twice(name: str, *values: object) -> Rows:
     """Ratings of answers under two values of a column: 1 lower under the second, if not 1."""
     return [
         {**row, name: value, "annotator": who, "rating": max(1, row["rating"] - k)}
-        for k, value in enumerate(values)
-        for row in chats("prompt", "output")
-        for who in "ab"
+        for (k, value), row, who in product(
+            enumerate(values), chats("prompt", "output"), "ab"
+        )
     ]
 
 
@@ -325,7 +313,7 @@ def test_criteria_are_dimensions(name: str) -> None:
     """Counted, as a column `dimension` is; with its name the ratings are those of one criterion."""
     rows = rated_twice(name, "fluency", "is it true?")
     if name == "question":  # else it is the source beside `prompt`
-        rows = [{n: cell for n, cell in row.items() if n != "prompt"} for row in rows]
+        rows = without(rows, "prompt")
     with pytest.raises(
         SeveralDimensionsError, match=r"'fluency' \(32\), 'is it true\?' \(32\)"
     ) as raised:
@@ -343,8 +331,7 @@ def test_criteria_within_a_dimension() -> None:
     """A second column in which ratings of a text differ is refused with conditions that choose."""
     rows = [
         {**row, "aspect": aspect}
-        for row in rated_twice("turn", 1, 2)
-        for aspect in ("fluency", "truth")
+        for row, aspect in product(rated_twice("turn", 1, 2), ("fluency", "truth"))
     ]
     with pytest.raises(
         InputError, match="would be pooled: by 'turn', 'aspect'"
@@ -360,7 +347,7 @@ def test_criteria_within_a_dimension() -> None:
 def test_short_answers_have_no_criteria(
     name: str, n: int, words: Sequence[str]
 ) -> None:
-    """What was asked, or about what, tells outputs apart that are alike in their few words."""
+    """The question, or its topic, tells outputs apart that are alike in their few words."""
     rows = [
         {name: f"q{i % n}", "answer": words[i * 7 % len(words)], "rating": i % 2}
         for i in range(40)
@@ -379,8 +366,7 @@ def test_turns_of_conversations_are_texts() -> None:
     """MT-Bench's two turns are two texts of one question and model, and no dimensions."""
     rows = [
         {**row, "turn": turn, "output": f"{row['output']} ({turn})"}
-        for row in chats("prompt", "output")
-        for turn in (1, 2)
+        for row, turn in product(chats("prompt", "output"), (1, 2))
     ]
     assert len(read_pool(rows).pool) == 32
     reading = Reading(columns=Columns(dimension="turn"), dimension="2")
@@ -401,8 +387,7 @@ def test_turns_of_pairs_are_not_pooled() -> None:
             "judge": "expert_1",
             "turn": turn,
         }
-        for i in range(6)
-        for turn in (1, 2)
+        for i, turn in product(range(6), (1, 2))
     ]
     with pytest.raises(SeveralDimensionsError, match=r"'1' \(12\), '2' \(12\)"):
         read_pool(rows)
@@ -417,8 +402,7 @@ def test_kinds_of_items_are_no_criteria(name: str) -> None:
     """A column that is equal in all ratings of a text tells kinds of texts."""
     rows = [
         {**row, name: f"kind {i % 4}", "annotator": who}
-        for i, row in enumerate(chats("prompt", "output"))
-        for who in "ab"
+        for (i, row), who in product(enumerate(chats("prompt", "output")), "ab")
     ]
     assert f"the rows: left unread: '{name}'" in read_pool(rows).notes
 
@@ -487,14 +471,13 @@ PEOPLE = {"ann": (1, 2, 3, 4, 5), "bo": (2, 2, 4, 4, 5), "cy": (5, 4, 3, 2, 1)}
 
 def shuffled(name: str = "rater") -> Rows:
     """Three people's ratings of five texts in lists whose order changes from text to text."""
-    lists = [
-        [{name: who, "rating": ratings[i]} for who, ratings in PEOPLE.items()]
-        for i in range(5)
-    ]
-    return [
-        {"text": f"t{i}", "annotations": people[i % 3 :] + people[: i % 3]}
-        for i, people in enumerate(lists)
-    ]
+    rows = []
+    for i, ratings in enumerate(zip(*PEOPLE.values(), strict=True)):
+        by = zip(PEOPLE, ratings, strict=True)
+        people = [{name: who, "rating": rating} for who, rating in by]
+        turned = people[i % 3 :] + people[: i % 3]
+        rows.append({"text": f"t{i}", "annotations": turned})
+    return rows
 
 
 def by_person(rows: Any, columns: Columns) -> dict[str, tuple[float, ...]]:
@@ -527,26 +510,20 @@ def test_objects_in_lists_name_who_rated(name: str) -> None:
 )
 def test_numbered_columns_of_annotators(rating: str, who: str) -> None:
     """Of `rating_2` the annotator is `annotator_2`."""
-    rows = [
-        {"text": row["text"]}
-        | {
-            rating.format(i): one["rating"]
-            for i, one in enumerate(row["annotations"], 1)
-        }
-        | {who.format(i): one["rater"] for i, one in enumerate(row["annotations"], 1)}
-        for row in shuffled()
-    ]
+    rows = []
+    for row in shuffled():
+        cells = {"text": row["text"]}
+        for i, annotation in enumerate(row["annotations"], 1):
+            cells[rating.format(i)] = annotation["rating"]
+            cells[who.format(i)] = annotation["rater"]
+        rows.append(cells)
     assert by_person(rows, Columns(rating=(rating.format("*"),))) == PEOPLE
 
 
 def test_lists_that_name_nobody() -> None:
     """Each place is one annotator, which is said."""
     rows = [
-        {
-            **row,
-            "annotations": [{"rating": one["rating"]} for one in row["annotations"]],
-        }
-        for row in shuffled()
+        {**row, "annotations": only(row["annotations"], "rating")} for row in shuffled()
     ]
     notes = read_pool(
         rows, Reading(columns=Columns(rating=("annotations.*.rating",)))
@@ -556,13 +533,13 @@ def test_lists_that_name_nobody() -> None:
 
 def wide(**more: Any) -> Rows:
     """A column a person, and further columns made of these."""
-    columns = [f"rating_{name}" for name in PEOPLE]
-    return [
-        dict(zip(columns, ratings, strict=True), text=f"t{i}")
-        | {f"rating_{name}": of(ratings) for name, of in more.items()}
-        for i, ratings in enumerate(zip(*PEOPLE.values(), strict=True))
-        for _ in range(2)
-    ]
+    rows = []
+    for i, ratings in enumerate(zip(*PEOPLE.values(), strict=True)):
+        row = dict(zip(PEOPLE, ratings, strict=True))
+        row |= {name: summary(ratings) for name, summary in more.items()}
+        cells = {f"rating_{name}": cell for name, cell in row.items()}
+        rows += [{**cells, "text": f"t{i}"}] * 2
+    return rows
 
 
 @pytest.mark.parametrize("name", ["avg", "Mean", "total", "std"])
@@ -613,7 +590,7 @@ def test_annotators_who_agree_are_no_means() -> None:
     ],
 )
 def test_models_are_no_annotators(name: str) -> None:
-    """Where every annotator is called as a model is: refused, unless a flag says that it is one."""
+    """Annotators who are all called as models are: refused, unless a flag says that they are."""
     rows = [{**row, "annotator": name} for row in chats("prompt", "output")]
     with pytest.raises(
         InputError, match="the annotators are models by their names: "

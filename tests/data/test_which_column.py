@@ -1,9 +1,10 @@
-"""Which column was read: people's ratings, a judge's scores, systems and items by their names."""
+"""People's ratings, a judge's scores, systems and items are told by the names of columns."""
 
 from __future__ import annotations
 
 import csv
 import random
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from refless.data.tables import (
     read_scored,
 )
 from refless.registry.errors import InputError, UsageError
+from rows import renamed, without
 
 Rows = list[dict[str, Any]]
 UNREAD = "left unread: 'score'; --score-column reads a judge's scores, in commands that have it"
@@ -37,19 +39,8 @@ def judged(items: int = 60, rated: int = 20) -> Rows:
             "score": round(3 + 0.5 * (model == "v2") + drawn.gauss(0, 0.5), 2),
             "human_rating": drawn.choice([1, 2, 3, 4, 5]) if i < rated else None,
         }
-        for i in range(items)
-        for model in ("v1", "v2")
+        for i, model in product(range(items), ("v1", "v2"))
     ]
-
-
-def without(rows: Rows, *names: str) -> Rows:
-    return [
-        {name: cell for name, cell in row.items() if name not in names} for row in rows
-    ]
-
-
-def renamed(rows: Rows, **names: str) -> Rows:
-    return [{names.get(name, name): cell for name, cell in row.items()} for row in rows]
 
 
 def test_people_and_not_their_judge_compare() -> None:
@@ -178,12 +169,12 @@ def test_a_named_score_is_not_said_to_be_unread() -> None:
 def test_no_name_is_two_roles() -> None:
     """But for ratings, which leave `label` and `human` to a role that is called so."""
     roles = [role for name, role in ROLES.items() if name not in {"label", "dimension"}]
-    names = [name for role in roles for name in role.words]
+    names = [*chain.from_iterable(role.words for role in roles)]
     assert len({*names}) == len(names)
 
 
 def test_huse_has_labels_of_its_own() -> None:
-    """Where a column tells who wrote a text, `label` and `human` are that column."""
+    """If a column tells who wrote a text, `label` and `human` are that column."""
     rows = [{"text": "a", "rating": 1, "human": 1, "logprob": -1}]
     rows += [{"text": "b", "rating": 2, "human": 0, "logprob": -2}]
     read = read_scored(rows, Reading(), "huse")
@@ -202,7 +193,7 @@ def test_versions_and_prompt_ids() -> None:
 
 
 def test_no_system_lists_the_columns() -> None:
-    """What is there is listed, so that one of them can be named."""
+    """The columns are listed, so that one of them can be named."""
     rows = renamed(without(judged(), "score"), model="variant")
     with pytest.raises(
         InputError, match=r"called system, model, version; .* 'variant', 'human_r"
@@ -228,7 +219,7 @@ def test_ratings_of_other_files_name_columns_of_theirs(tmp_path: Path) -> None:
 
 
 def test_items_of_one_file_alone() -> None:
-    """Where the outputs lack the ratings' column of items, sources say which texts are the same."""
+    """If the outputs lack the ratings' column of items, sources say which texts are the same."""
     rows = without(judged(30, 30), "score")
     rated = [{"prompt_id": f"p{i // 2}", **row} for i, row in enumerate(rows[:40])]
     found: Any = refless.compare(without(rows, "human_rating"), rated=rated)
@@ -242,12 +233,14 @@ def wide(rows: Rows) -> Rows:
     pairs = zip(rows[::2], rows[1::2], strict=True)
     return [
         {
-            "prompt": a["prompt"],
-            **{f"output_{one['model']}": one["output"] for one in (a, b)},
-            **{f"Rating {one['model'].upper()}": one["human_rating"] for one in (a, b)},
+            "prompt": old["prompt"],
+            "output_v1": old["output"],
+            "output_v2": new["output"],
+            "Rating V1": old["human_rating"],
+            "Rating V2": new["human_rating"],
             "length_x": 1,
         }
-        for a, b in pairs
+        for old, new in pairs
     ]
 
 

@@ -110,7 +110,7 @@ class Misbehaving:
         """Learns nothing."""
 
     def predict(self, texts: list[str]) -> Any:
-        """What it was told to give, of so many texts."""
+        """The values that it was told to give, of so many texts."""
         return self.answer(len(texts))
 
 

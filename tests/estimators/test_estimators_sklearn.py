@@ -21,7 +21,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from frames import Frame
 from refless.data.records import Estimates, as_outputs
 from refless.estimators import ESTIMATORS, Estimator, estimator_of, held_out
 from refless.estimators.gp import GaussianProcess
@@ -33,6 +32,7 @@ from refless.metrics.kernels.rouge import RougeLKernel
 from refless.registry.errors import UsageError
 from refless.registry.spec import listed, parameters, spec_of
 from refless.stats.correlation import spearman
+from rows import Frame
 
 POOL = simulate(90, seed=4).pool
 TEXTS = list(POOL.texts)
@@ -235,7 +235,7 @@ def test_what_stands_in_a_terminal() -> None:
     [("bleu*", "BLEU Neighbors"), (RougeLKernel(), "BLEU Neighbors with rouge-l")],
 )
 def test_titles(kernel: Any, title: str) -> None:
-    """What people call them."""
+    """The names that people give them."""
     assert BLEUNeighbors(kernel=kernel).title == title
     assert (GaussianProcess().title, RatPred().title) == (
         "the Gaussian process",

@@ -166,7 +166,7 @@ def test_sources_are_asked_for() -> None:
 
 
 def test_sources_help_where_they_decide() -> None:
-    """Where the rating is whether the text repeats its source, held-out estimates find it."""
+    """If the rating is whether the text repeats its source, held-out estimates find it."""
     rng = np.random.default_rng(5)
     words = [
         "harbour",
@@ -291,7 +291,7 @@ def test_parameters() -> None:
     ],
 )
 def test_wrong_parameters(wrong: dict[str, object]) -> None:
-    """What cannot be honoured is refused."""
+    """A setting that cannot be honoured is refused."""
     with pytest.raises(UsageError):
         GaussianProcess(**wrong).fit(RATED)  # type: ignore[arg-type]
 
@@ -342,7 +342,7 @@ def test_what_belongs_together_changes_weights_and_intervals() -> None:
 
 
 def test_errors_of_whole_systems_are_held_out() -> None:
-    """As when the other systems alone are conditioned on, with the amplitudes of all.
+    """Held-out estimates condition on the other systems alone, with the amplitudes of all.
 
     Outputs whose source the other systems answered have the weights of rated sources.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
@@ -20,7 +20,6 @@ from refless.registry.arrays import FloatArray
 from refless.stats.posterior import Exact, exact
 
 SEEDS = st.integers(0, 2**32 - 1)
-SHARED = [HealthCheck.function_scoped_fixture]
 
 
 def problem(seed: int, n: int = 30) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -22,15 +22,9 @@ from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
 from refless.stats.scaling import NormalRanks
 from refless.text.embed import BUILT_IN, Encoder, encoder
-from tiny_encoder import LAYERS, WORDS, tiny_encoder
+from tiny_encoder import LAYERS, WORDS
 
 TEXTS = ["the fox is quick", "a dog", "the fox is quick", "", "the dogs was slow ."]
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder of a tiny encoder."""
-    return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny")
 
 
 def states(model: str, text: str, layer: int = LAYERS) -> FloatArray:
@@ -108,7 +102,7 @@ def test_the_model_says_how_to_pool(model: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_long_texts_are_cut(model: str, tmp_path: Path, pooling: str) -> None:
-    """Where the model says: after four tokens, marks included; else after its 24 positions."""
+    """Texts are cut after four tokens if the model says so, marks included; else after 24."""
     folder = pooled(model, tmp_path / "short", pooling_mode=pooling)
     (Path(folder) / "sentence_bert_config.json").write_text('{"max_seq_length": 4}')
     cut, alike = Encoder(model=folder).sentences(["the fox is quick the", "the fox"])
@@ -152,15 +146,8 @@ def test_kernels_are_bells_over_distances(model: str) -> None:
         kernel.between(at, at[:3]) for kernel, at in zip(kernels, points, strict=True)
     ]
     for name, near in zip(names[:2], found[:2], strict=True):
-        squares = np.array(
-            [
-                [
-                    np.square(of(inputs, name, i) - of(inputs, name, j)).sum()
-                    for j in range(8)
-                ]
-                for i in range(8)
-            ]
-        )
+        vectors = np.array([of(inputs, name, i) for i in range(8)])
+        squares = np.square(vectors[:, None] - vectors[None]).sum(axis=2)
         wanted = np.exp(-0.5 * squares / squares.mean())[:, :3]
         np.testing.assert_allclose(near, wanted, atol=1e-5)
     cosines = [
@@ -185,7 +172,7 @@ def relevant(model: str, n: int) -> RatedPool:
 
 
 def test_relevance_is_seen(model: str) -> None:
-    """What texts have to do with their sources, which no count of words tells."""
+    """The relation of texts to their sources, which no count of words tells."""
     pool = relevant(model, 160)
     rated = pool.take(np.arange(120))
     fresh = pool.take(np.arange(120, 160))

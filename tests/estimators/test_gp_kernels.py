@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pytest
@@ -45,10 +46,8 @@ class Letters:
     """Stands for an encoder: how often each letter occurs, of length 1; 0 for no letter."""
 
     def sentences(self, texts: Sequence[str], progress: object = None) -> VectorArray:
-        counts = np.array(
-            [[text.count(letter) for letter in "aefhos"] for text in texts]
-        )
-        counts = counts.reshape(len(texts), 6)
+        counts = [text.count(letter) for text, letter in product(texts, "aefhos")]
+        counts = np.array(counts).reshape(len(texts), 6)
         lengths = np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
         return np.asarray(counts / lengths, dtype=np.float32)
 
@@ -60,8 +59,12 @@ def inputs_from(rows: Sequence[tuple[str, str, float, float]]) -> KernelInputs:
     scores = np.array([row[2:] for row in rows], dtype=np.float64).reshape(len(rows), 2)
     encoder = Letters()
     return inputs_of(
-        texts, sources, encoder=encoder, scores=scores, score_names=SCORES,  # type: ignore[arg-type]
-    )  # fmt: skip
+        texts,
+        sources,
+        encoder=encoder,
+        scores=scores,
+        score_names=SCORES,  # type: ignore[arg-type]
+    )
 
 
 def learned(
@@ -174,13 +177,10 @@ def test_terms_have_the_vectors_of_scikit_learn(
         terms = terms_of(name, rows)
         inputs = inputs_from(rows)
         plain = vectorizer.transform(terms).toarray()
-        lengths = [
-            sum(
-                ((1 + np.log(row.count(term))) * rarest) ** 2
-                for term in {*row} - {*kernel.terms}
-            )
-            for row in terms
-        ] + np.square(plain).sum(axis=1)
+        lengths = np.square(plain).sum(axis=1)
+        for i, row in enumerate(terms):
+            for term in {*row} - {*kernel.terms}:
+                lengths[i] += ((1 + np.log(row.count(term))) * rarest) ** 2
         expected = plain / np.sqrt(np.maximum(lengths, 1e-300))[:, None]
         points = kernel.points(inputs).toarray()[:, columns]
         np.testing.assert_allclose(points, expected, atol=1e-12)

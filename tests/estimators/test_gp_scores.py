@@ -132,7 +132,7 @@ def test_order_of_rows_and_columns() -> None:
 
 
 def test_equal_texts_with_other_scores_have_their_own_estimates() -> None:
-    """What the judge says tells them apart."""
+    """The judge's score tells them apart."""
     gp = GaussianProcess().fit(judged(80))
     three = Outputs(
         ids=("1", "2", "3"),
@@ -253,7 +253,7 @@ def test_few_ratings_doubt_what_texts_and_scores_add_to_each_other() -> None:
 
 
 def test_a_kernel_that_never_varies_is_worth_nothing_beforehand() -> None:
-    """Where all of a kind are such, the others have its share."""
+    """If all of a kind are such, the others have its share."""
     kernels = [np.eye(3), np.ones((3, 3)), np.ones((3, 3))]
     text = np.array([True, True, False])
     score = np.array([False, False, True])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from refless.estimators.gp.kernels import learned
 from refless.extensions.connect.hosts import judged
 from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
+from rows import columns_of, only, without
 
 SYSTEMS = ("plain", "bold", "odd")
 WORTH = {"plain": 0.0, "bold": 0.3, "odd": -0.3}  # whatever the words are
@@ -97,10 +99,8 @@ def test_the_same_words_by_two_systems() -> None:
     )
     values = gp.estimate(outputs).values
     assert values[0] > values[1] + 0.3
-    parts = [
-        {p.name: p.addition for p in gp.explain(outputs.take([i])).parts}
-        for i in (0, 1)
-    ]
+    explained = [gp.explain(outputs.take([i])).parts for i in (0, 1)]
+    parts = [dict(map(attrgetter("name", "addition"), part)) for part in explained]
     assert parts[0]["the system"] > 0.1 > -0.1 > parts[1]["the system"]
     rest = [sum(part.values()) - part["the system"] for part in parts]
     assert rest[0] == pytest.approx(rest[1], abs=1e-12)
@@ -135,26 +135,22 @@ def test_everything_that_reads_texts_reads_their_systems(tmp_path: Path) -> None
         for i, row in enumerate(lines(60))
     ]
     spec = "gp:use_system=yes"
-    frame = {
-        name: [row[name] for row in rows[:50]] for name in ("text", "source", "system")
-    }
+    frame = columns_of(only(rows[:50], "text", "source", "system"))
     gp = GaussianProcess(use_system=True).fit(
         frame, [row["rating"] for row in rows[:50]]
     )
-    new = {name: [row[name] for row in rows[50:]] for name in frame}
+    new = columns_of(only(rows[50:], *frame))
     known = gp.predict(new)
     unknown = gp.predict({**new, "system": [""] * 10})
     assert np.abs(known - unknown).max() > 0.1
-    rated, outputs = (
-        [row for row in rows if (row["rating"] is None) == there]
-        for there in (False, True)
-    )
+    rated = rows[:50]
+    outputs = rows[50:]
     for asked in ({"id": "3"}, {"id": "55", "outputs": outputs}):
         found = refless.explain(rated=rated, estimator=spec, **asked)
         assert "the system" in {part.name for part in found.explanation.parts}
     refless.explain("Simple food.", rated=rated, estimator=spec, source="food")
     refless.next(outputs, rated=rated, estimator=spec, goal="learn", n=3)
-    bare = [{k: v for k, v in row.items() if k != "system"} for row in outputs]
+    bare = without(outputs, "system")
     with pytest.raises(UsageError, match="the outputs have none"):
         refless.next(bare, rated=rated, estimator=spec, goal="learn", n=3)
     refless.fit(rated, to=tmp_path / "m.safetensors", estimator=spec)

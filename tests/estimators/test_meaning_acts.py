@@ -25,8 +25,10 @@ VALUE = st.from_regex(r"[a-z0-9]{1,6}( [a-z0-9]{1,6})?", fullmatch=True)
         ("request(near)", [("request", "near", NULL)]),
         ("reqmore()", [("reqmore", NULL, NULL)]),
         ("?select(a='yes';a='no')", [("select", "a", "yes"), ("select", "a", "no")]),
-        ('inform(name="The Golden Palace", food=Chinese)',  # BAGEL
-         [("inform", "name", "the golden palace"), ("inform", "food", "chinese")]),
+        (
+            'inform(name="The Golden Palace", food=Chinese)',  # BAGEL
+            [("inform", "name", "the golden palace"), ("inform", "food", "chinese")],
+        ),
         ("inform(name='o'reilly's pub')", [("inform", "name", "o'reilly's pub")]),
         (
             "inform(name='a, b (c)',near=d)",
@@ -37,7 +39,7 @@ VALUE = st.from_regex(r"[a-z0-9]{1,6}( [a-z0-9]{1,6})?", fullmatch=True)
         ("inform(area=dont_care)", [("inform", "area", "dont_care")]),
         ("inform(name='')", [("inform", "name", NULL)]),
     ],
-)  # fmt: skip
+)
 def test_acts_become_triples(source: str, expected: list[tuple[str, str, str]]) -> None:
     """Section 3.2's list of act, slot and value, null tokens where there is none."""
     assert triples(source) == tuple(ActTriple(*row) for row in expected)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from published import huse_pool
-from raters import pool_from
+from records import pool_from
 from refless.evaluation.annotators import annotators
 
 
@@ -71,11 +71,10 @@ def test_annotators_of_few_texts_are_no_yardstick() -> None:
     """Whoever rated two texts agrees with anybody by chance; without two others all stay."""
     texts = [f"text {i}" for i in range(12)]
     rng = np.random.default_rng(0)
-    rows = [
-        (text, name, float(rng.integers(1, 6)))
-        for i, text in enumerate(texts)
-        for name in ("a", "b", *(["c"] if i < 2 else []))
-    ]
+    rows = []
+    for i, text in enumerate(texts):
+        names = "abc" if i < 2 else "ab"
+        rows += [(text, name, float(rng.integers(1, 6))) for name in names]
     found = annotators(pool_from(rows))
     assert found is not None
     assert (found.n, found.n_few, found.names) == (2, 1, ("a", "b"))

@@ -1,7 +1,8 @@
-"""What compare promises of further ratings, and how often it is kept."""
+"""Promises of compare on further ratings, and how often they are kept."""
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def field_of(
     outputs = Outputs(
         ids=tuple(map(str, range(systems * n))),
         texts=tuple(f"text {i}" for i in range(systems * n)),
-        systems=tuple(name for name in "abcdef"[:systems] for _ in range(n)),
+        systems=tuple(name for name, _ in product("abcdef"[:systems], range(n))),
         items=items * systems,
         sources=tuple(f"s{i // per_source}" for i in range(n)) * systems
         if sources

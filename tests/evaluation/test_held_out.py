@@ -123,7 +123,7 @@ def test_groups_are_drawn_whole():
     ],
 )
 def test_undefined_measures_say_why(human, predicted, why, missing):
-    """What is NaN is named with its reason and is null in the JSON."""
+    """A number that is NaN is named with its reason and is null in the JSON."""
     found = agreement(judged(human, predicted))
     if missing == {"pearson"}:
         assert set(found.undefined) - {"auc"} == {"pearson", "spearman", "kendall"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -65,12 +66,9 @@ MOVED = st.tuples(st.integers(0, 13), st.floats(*SCALE))
 
 def built(drawn: dict[str, Any]) -> tuple[RatedPool, IntArray]:
     """The pool, and what is held out together."""
-    rows = (
-        drawn["rows"]
-        + [(t, s, [6.0 - r for r in rs]) for t, s, rs in drawn["rows"]][
-            : drawn["copied"]
-        ]
-    )
+    rows = [*drawn["rows"]]
+    for text, source, ratings in drawn["rows"][: drawn["copied"]]:
+        rows.append((text, source, [6.0 - rating for rating in ratings]))
     pool = pool_of(
         [text for text, _, _ in rows],
         [ratings for _, _, ratings in rows],
@@ -145,7 +143,7 @@ def by_baselines(pool: RatedPool, groups: IntArray) -> FloatArray:
         twice_judged(pool), blocks
     )
     return np.stack(
-        [column for one in found.values() for column in one.estimates], axis=1
+        [*chain.from_iterable(one.estimates for one in found.values())], axis=1
     )
 
 
@@ -153,8 +151,7 @@ def by_baselines(pool: RatedPool, groups: IntArray) -> FloatArray:
 COPIES = {
     "rows": [
         (f"{w} {v}", i % 5, [1.0 + (3 * i + j) % 5])
-        for i, w in enumerate(WORDS[:4])
-        for j, v in enumerate(WORDS[3:])
+        for (i, w), (j, v) in product(enumerate(WORDS[:4]), enumerate(WORDS[3:]))
     ],
     "copied": 6,
     "named": False,

@@ -1,4 +1,4 @@
-"""What held-out estimates are worth: deals, the jackknife against formulas, promises kept."""
+"""The worth of held-out estimates: deals, the jackknife against formulas, promises kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from benchmarks.simulate import simulate
 from scipy import stats
 
-from fixed_estimates import estimated, fixed, split_of
+from records import estimated, fixed, split_of
 from refless.data.human import pool_of
 from refless.estimators import Estimator
 from refless.estimators.gp import GaussianProcess
@@ -78,7 +78,7 @@ def test_whole_pool_is_that_of_held_out(
 
 @pytest.mark.parametrize("estimator", [BLEUNeighbors(), ALWAYS])
 def test_without_a_part_is_a_smaller_pool(estimator: Estimator) -> None:
-    """What is left of the pool judges itself, as if the part had never been rated."""
+    """The rest of the pool judges itself, as if the part had never been rated."""
     deal = split(POOL, SOURCES)
     _, method = estimator.cross_validated(POOL, SOURCES, deal.blocks)
     assert method.without is not None
@@ -240,7 +240,7 @@ def test_a_tuning_without_error_leaves_an_interval() -> None:
 
 
 def test_a_difference_is_tuned_on_the_texts_that_both_estimate() -> None:
-    """As if neither had any others."""
+    """Each is estimated as if it had no others."""
     deal = split_of(HUMAN)
     columns = RNG.standard_normal((8, 100))
     columns[0, :30] = columns[1:4, :30] = np.nan  # one abstains, however it is tuned

@@ -66,7 +66,7 @@ def test_broken_judges_are_caught(name: str) -> None:
 
 
 def test_what_is_seen() -> None:
-    """How many lie outside, and where; that all are one number; p is near the exact one."""
+    """The note counts scores outside, says if all are one number, and p is near the exact one."""
     rated = drawn(60, 0)
     found = shift(rated, np.array([0.0] * 30 + [3.0] * 30))
     assert (found.n, found.n_outside, found.rated_range) == (60, 30, (1.0, 5.0))

@@ -1,13 +1,14 @@
-"""What estimates add up to."""
+"""The sums of estimates."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixed_estimates import estimates_of
+from records import estimates_of
 from refless.data.records import Outputs, Residuals, numbered
 from refless.evaluation.scoring import Scored, scored
 from refless.stats.clusters import group_effects
@@ -87,7 +88,9 @@ def of_sources(
     errors = rng.normal(0, 0.15, sources).repeat(each) + rng.normal(
         0, 0.1, sources * each
     )
-    names = tuple(f"{rng.integers(10**9)}" for _ in range(sources) for _ in range(each))
+    names = tuple(
+        f"{rng.integers(10**9)}" for _, _ in product(range(sources), range(each))
+    )
     names = tuple(names[i // each * each] for i in range(sources * each))
     n = len(names)
     return Outputs(ids=numbered(n), texts=("x",) * n, sources=names), errors

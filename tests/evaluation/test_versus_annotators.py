@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from fixed_estimates import fixed
+from records import fixed
 from refless.data.human import pool_of
 from refless.data.records import RatedPool
 from refless.evaluation.annotators import VersusAnnotators, versus_annotators

@@ -73,7 +73,7 @@ REFUSED = {
 @pytest.mark.parametrize("role", ["id", "text", "rating"])
 @pytest.mark.parametrize("case", REFUSED)
 def test_foreign_cells_without_one(tmp_path: Path, case: str, role: str) -> None:
-    """What is neither text nor number is refused with file, row and column."""
+    """A cell that is neither text nor number is refused with file, row and column."""
     path = table(tmp_path, **{role: REFUSED[case]})
     with pytest.raises(InputError) as caught:
         read_pool(path)

@@ -29,7 +29,7 @@ def test_what_is_written_is_read(tmp_path: Path, data: str | bytes) -> None:
 def test_a_failure_leaves_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When writing fails, the old file stays and the temporary one goes."""
+    """If writing fails, the old file stays and the temporary one goes."""
     path = tmp_path / "o.json"
     write_atomic(str(path), "before")
 

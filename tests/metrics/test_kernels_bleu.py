@@ -1,6 +1,8 @@
 """BLEU*: the compiled loop, its slow twin, NLTK's BLEU and the paper."""
 
 import warnings
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.text.ngrams import Shape
-from slow_twins import gram_cosine
+from slow_twins import gram_cosine, table
 
 # few letters, so that n-grams are shared: an astral plane, a combining mark, a lone surrogate
 LETTERS = "aab \U0001f98a\u0301"
@@ -37,8 +39,7 @@ SHAPES = st.builds(
 
 def twins(texts: list[str], rated: list[str], shape: Shape) -> FloatArray:
     """All similarities the slow way; an output shorter than the highest order has none."""
-    pairs = [[bleu_star(x, s, shape) for s in rated] for x in texts]
-    return np.array(pairs, dtype=np.float64).reshape(len(texts), len(rated))
+    return table(partial(bleu_star, shape=shape), texts, rated)
 
 
 def nltk_bleu(output: str, rated: str) -> float:
@@ -89,7 +90,9 @@ def test_the_loop_equals_its_twin(
 @given(st.lists(NLTK_TEXT, max_size=4), st.lists(NLTK_TEXT, max_size=4))
 def test_the_default_is_nltk_on_raw_strings(texts: list[str], rated: list[str]) -> None:
     """The loop and the twin alike."""
-    wanted = np.array([nltk_bleu(x, s) for x in texts for s in rated], dtype=np.float64)
+    wanted = np.array(
+        [nltk_bleu(x, s) for x, s in product(texts, rated)], dtype=np.float64
+    )
     found = PreparedBleu.build(rated, Shape()).similarities(texts)
     np.testing.assert_allclose(found.ravel(), wanted, rtol=0, atol=1e-9)
     np.testing.assert_allclose(
@@ -130,8 +133,7 @@ def test_very_long_texts_overflow_no_counter(
 
 def cosines(texts: list[str], rated: list[str], shape: Shape) -> FloatArray:
     """All cosines the slow way."""
-    pairs = [[gram_cosine(x, s, shape) for s in rated] for x in texts]
-    return np.array(pairs, dtype=np.float64).reshape(len(texts), len(rated))
+    return table(partial(gram_cosine, shape=shape), texts, rated)
 
 
 def test_cosines_by_hand() -> None:
@@ -261,7 +263,7 @@ def test_shared_stretches_are_the_longest_first() -> None:
 
 
 def test_settings_tell_everything_but_tau() -> None:
-    """What signatures say of the kernel."""
+    """The kernel in signatures."""
     assert KERNELS["bleu*"]() == BleuStar()
     kernel = BleuStar(tokenize="words", orders=(1, 4), clip=False)
     signed = Signature("x").plus(**kernel.settings())

@@ -1,5 +1,7 @@
 """Thresholded sums of the compiled loop, against dense similarities and plain Python."""
 
+from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -12,21 +14,21 @@ from refless.metrics.kernels.bleu import PreparedBleu, bleu_star
 from refless.metrics.matching import PLAIN, Exclusions, Work, hold_out
 from refless.registry.arrays import FloatArray, IntArray
 from refless.text.ngrams import Shape
+from slow_twins import table
 
 TEXT = st.text("aab \U0001f98a", min_size=0, max_size=16)
 POOL = st.lists(st.tuples(TEXT, st.integers(-(2**40), 2**40)), max_size=14)
 SHAPES = st.builds(
     lambda orders, clip: Shape(low=orders[0], high=orders[1], clip=clip),
-    st.sampled_from([(2, 4), (1, 3), (2, 2), (1, 4)]), st.booleans(),
-)  # fmt: skip
+    st.sampled_from([(2, 4), (1, 3), (2, 2), (1, 4)]),
+    st.booleans(),
+)
 GROUPS = st.integers(-1, 3)
 
 # enough of a vocabulary for many blocks and all three orders
 RATED = [
     f"{a} {b} {c}"
-    for a in ("fox", "dog", "the")
-    for b in "abcd"
-    for c in ("is", "was q")
+    for a, b, c in product(("fox", "dog", "the"), "abcd", ("is", "was q"))
 ]
 OUTPUTS = [*RATED[::5], "the fox is quick", "", "abc", "the dog was a fox", "zzzz"] * 30
 VALUES = np.arange(len(RATED)) * 7 - 50
@@ -55,11 +57,9 @@ def sums_of(
 
 def dense(texts: list[str], rated: list[str], shape: Shape) -> FloatArray:
     """Twin similarities; -1 for outputs of too few tokens, which have no neighbours."""
-    pairs = [
-        [bleu_star(x, s, shape) if len(x) >= shape.high else -1.0 for s in rated]
-        for x in texts
-    ]
-    return np.array(pairs, dtype=np.float64).reshape(len(texts), len(rated))
+    similarities = table(partial(bleu_star, shape=shape), texts, rated)
+    similarities[[len(text) < shape.high for text in texts]] = -1.0
+    return similarities
 
 
 def hidden(groups: IntArray, rated_groups: IntArray) -> np.ndarray:
@@ -69,11 +69,12 @@ def hidden(groups: IntArray, rated_groups: IntArray) -> np.ndarray:
 
 def twin_sums(near: FloatArray, values: IntArray, taus: FloatArray) -> Sums:
     """Counts and sums from dense similarities, in Python's integers."""
-    inside = [
-        [[k for k, s in enumerate(row) if s >= t - 1e-12] for t in taus] for row in near
-    ]
-    counts = [[len(k) for k in row] for row in inside]
-    sums = [[sum(int(values[i]) for i in k) for k in row] for row in inside]
+    counts = []
+    sums = []
+    for row, tau in product(near, taus):
+        inside = [k for k, similarity in enumerate(row) if similarity >= tau - 1e-12]
+        counts.append(len(inside))
+        sums.append(sum(int(values[k]) for k in inside))
     shape = (len(near), len(taus))
     return Sums(np.array(counts).reshape(shape), np.array(sums).reshape(shape))
 

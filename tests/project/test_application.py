@@ -15,13 +15,13 @@ import pytest
 
 import refless
 from command_line import headlines, jsonl, output_rows, rated_rows, run, unnoted
-from frames import Frame, columns_of
 from refless.cli.flags import flags_of
 from refless.commands import COMMANDS, function_of
 from refless.commands.parameters import parameters_of
 from refless.registry.dialect import command_line
 from refless.registry.errors import InputError, RefLessError, UsageError
 from refless.report.result import Result
+from rows import Frame, columns_of
 
 QUICK = 60  # resamples
 
@@ -85,29 +85,38 @@ CALLS: dict[str, Callable[[Path], Result]] = {
         threads=1,
     ),
     "explain": lambda f: refless.explain(
-        "choir wins at noon in Torby", rated=f / "rated.jsonl", estimator="bleu-neighbors", most=3
+        "choir wins at noon in Torby",
+        rated=f / "rated.jsonl",
+        estimator="bleu-neighbors",
+        most=3,
     ),
     "explain-id": lambda f: refless.explain(rated=f / "rated.jsonl", id="t001"),
     "metric": lambda f: refless.metric(
         f / "scored.jsonl", ["bleu:order=2", "rouge-l"], resamples=QUICK
     ),
     "judge": lambda f: refless.judge(
-        f / "scored.jsonl", score_column="quick", metrics="sbleu", lower_is_better="quick",
+        f / "scored.jsonl",
+        score_column="quick",
+        metrics="sbleu",
+        lower_is_better="quick",
         resamples=QUICK,
     ),
     "huse": lambda f: refless.huse(f / "scored.jsonl", neighbors=7),
     "stress": lambda f: refless.stress(
-        f / "scored.jsonl", metrics="bleu", probe=["frequent", "references"], resamples=QUICK,
+        f / "scored.jsonl",
+        metrics="bleu",
+        probe=["frequent", "references"],
+        resamples=QUICK,
     ),
     "mine": lambda f: refless.mine(
         f / "triples.jsonl", seeds=[f / "triples.jsonl"], out_dir=str(f / "mined"), n=2
     ),
-}  # fmt: skip
+}
 
 
 @cache
 def made(name: str, folder: Path) -> Result:
-    """What the call gives."""
+    """The result of the call."""
     return CALLS[name](folder)
 
 
@@ -180,8 +189,12 @@ def test_results_save_themselves(folder: Path, tmp_path: Path, name: str) -> Non
     lines = (tmp_path / "x.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(lines) == len(result.rows())
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "x.csv", "x.html", "x.json", "x.jsonl", "x.md",
-    ]  # fmt: skip
+        "x.csv",
+        "x.html",
+        "x.json",
+        "x.jsonl",
+        "x.md",
+    ]
 
 
 def framed(rows: list[dict[str, Any]]) -> Frame:
@@ -217,7 +230,7 @@ def test_rows_from_anywhere(folder: Path, kind: Callable[[Any], Any]) -> None:
 
 
 def test_pools(folder: Path) -> None:
-    """What was read already serves as rows do."""
+    """A pool that was read already serves as rows do."""
     path = folder / "rated.jsonl"
     pool = refless.read_pool(path, refless.Reading(scale=(1, 5))).pool
     outputs = refless.read_outputs(folder / "outputs.jsonl").outputs
@@ -319,7 +332,7 @@ def test_frames(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_functions_print_nothing(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What was noticed is in the result; what was given is as it was."""
+    """Notes are in the result; the arguments are as they were."""
     rows = rated_rows()
     found = refless.score(output_rows(), rows, estimator="bleu-neighbors")
     assert rows == rated_rows()
@@ -330,7 +343,7 @@ def test_functions_print_nothing(
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name in refless.__all__])
 def test_signatures_name_every_parameter(name: str) -> None:
-    """As help() and editors show them, one by one; unknown ones are refused as Python does."""
+    """Parameters are shown by help() and editors one by one; Python refuses unknown ones."""
     function = getattr(refless, name)
     parameters = inspect.signature(function).parameters
     assert "rows" not in parameters

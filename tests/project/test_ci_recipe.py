@@ -16,7 +16,7 @@ from places import ROOT
 
 
 def script(step: str = "Gate") -> str:
-    """What a step runs."""
+    """The commands of a step."""
     text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
     found = re.search(rf"- name: {step}\n(.*?)\n {{6}}- ", text, flags=re.DOTALL)
     assert found

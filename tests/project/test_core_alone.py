@@ -30,7 +30,7 @@ def test_help_lists_what_is_there(core: Path) -> None:
 
 
 def test_estimates_and_comparisons(core: Path, tmp_path: Path) -> None:
-    """What most people use needs no extension."""
+    """The core needs no extension."""
     rated = jsonl(tmp_path / "rated.jsonl", rated_rows())
     fit = ("fit", rated, "--to", "fitted.safetensors")
     for words in (("validate", rated), ("score", rated, "--rated", rated), fit):

@@ -1,4 +1,4 @@
-"""What the documentation shows runs, and prints what it says."""
+"""Examples of the documentation run, and print what it says."""
 
 import os
 import re
@@ -8,13 +8,13 @@ import sys
 import tomllib
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from command_line import run
-from documentation import blocks
-from places import ROOT
+from places import ROOT, blocks
 from refless.commands import COMMANDS, function_of
 from refless.commands.parameters import parameters_of
 
@@ -56,7 +56,7 @@ ELSEWHERE = (
 
 def commands(page: Path) -> list[str]:
     """Lines of shell blocks that call refless."""
-    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+    lines = "".join(blocks(page, "sh")).splitlines()
     return [line for line in lines if line.startswith("refless ")]
 
 
@@ -96,7 +96,8 @@ def test_commands_run(page: Path, folder: Path) -> None:
         if page.stem == "judges" and is_locked("numpy", "scipy"):
             printed.append(ran.out)
     if printed:
-        assert all(any(part in out for out in printed) for part in blocks(page, "text"))
+        every = "\n".join(printed)
+        assert all(part in every for part in blocks(page, "text"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -133,11 +134,8 @@ def test_what_first_pages_import_is_there(page: Path) -> None:
 
 def is_locked(*packages: str) -> bool:
     """Whether these have the versions that are locked."""
-    lock = (ROOT / "requirements-lock.txt").read_text(encoding="utf-8").splitlines()
-    return all(
-        any(line.startswith(f"{name}=={version(name)} ") for line in lock)
-        for name in packages
-    )
+    lock = "\n" + (ROOT / "requirements-lock.txt").read_text(encoding="utf-8")
+    return all(f"\n{name}=={version(name)} " in lock for name in packages)
 
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -174,7 +172,7 @@ def test_readme_shows_real_output(folder: Path) -> None:
 
 
 def test_pages_show_what_explain_prints(folder: Path) -> None:
-    """What adds up to the estimate of the first example."""
+    """The parts of the estimate in the first example."""
     page = ROOT / "docs" / "command-line.md"
     (shown,) = (
         block for block in blocks(page, "text") if block.startswith("What adds up")
@@ -193,7 +191,7 @@ def test_readme_shows_what_compare_prints(folder: Path) -> None:
 
 @pytest.mark.skipif(not HUSE.exists(), reason="the ratings are not here")
 def test_pages_show_real_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a page says of HUSE's headlines is what validate prints."""
+    """A page says of HUSE's headlines what validate prints."""
     monkeypatch.chdir(HUSE.parent)
     shows(ROOT / "docs" / "quality.md")
 
@@ -251,7 +249,7 @@ def test_pages_name_flags_that_there_are() -> None:
     }
     for name in COMMANDS:
         function = function_of(name)
-        flags = {flag for one in parameters_of(function) for flag in one.flags}
+        flags = {*chain.from_iterable(one.flags for one in parameters_of(function))}
         own |= flags | {f"--no-{flag.removeprefix('--')}" for flag in flags}
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         for line in page.read_text(encoding="utf-8").splitlines():
@@ -283,7 +281,7 @@ def test_threats_have_tests() -> None:
         (ROOT / "docs/security.md").read_text(),
         re.MULTILINE,
     )
-    named = {name for cell in rows for name in re.findall(r"`(test_\w+)`", cell)}
+    named = {*re.findall(r"`(test_\w+)`", " ".join(rows))}
     there = [
         path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")
     ]

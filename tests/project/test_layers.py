@@ -2,21 +2,18 @@
 
 import ast
 import re
-import tokenize
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
-from io import StringIO
-from pathlib import Path
+from itertools import chain
 
 import pytest
 
 from places import ROOT
 from refless.commands import COMMANDS, function_of
 from refless.commands.declared import parameters_of
+from source_code import MODULES, SOURCE, SourceFile, own_imports
 
-SOURCE = ROOT / "src" / "refless"
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-FILES = sorted(SOURCE.rglob("*.py"))
 MOST_LINES = 480  # of 88 columns
 DOORS = {
     "refless",
@@ -37,44 +34,9 @@ def picture() -> dict[str, int]:
 LAYERS = picture()
 
 
-def module_of(file: Path) -> str:
-    """`refless.metrics.kernels.bleu` for src/refless/metrics/kernels/bleu.py."""
-    parts = file.relative_to(SOURCE.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
 def room_of(module: str) -> str:
     """The room that a module stands in."""
     return module.split(".")[1]
-
-
-MODULES = {module_of(file): file for file in FILES}
-
-
-def imported_by(module: str) -> Iterator[tuple[str, int]]:
-    """What a module imports of ours, wherever the import stands: (module, line)."""
-    file = MODULES[module]
-    package = (
-        module.split(".") if file.name == "__init__.py" else module.split(".")[:-1]
-    )
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, node.lineno) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) - node.level + 1] if node.level else []
-            source = ".".join([*above, *filter(None, [node.module])])
-            for alias in node.names:
-                inner = f"{source}.{alias.name}"
-                yield (inner if inner in MODULES else source), node.lineno
-
-
-def ours(module: str) -> list[tuple[str, int]]:
-    """The imports of `imported_by` that are ours."""
-    return [
-        (name, line)
-        for name, line in imported_by(module)
-        if name.split(".")[0] == "refless"
-    ]
 
 
 @pytest.mark.parametrize("module", sorted({*MODULES} - DOORS))
@@ -83,7 +45,7 @@ def test_imports_point_downwards(module: str) -> None:
     own = room_of(module)
     wrong = [
         f"line {line}: {name}"
-        for name, line in ours(module)
+        for name, line in own_imports(module)
         if name not in DOORS
         and room_of(name) != own
         and LAYERS[room_of(name)] >= LAYERS[own]
@@ -93,10 +55,10 @@ def test_imports_point_downwards(module: str) -> None:
 
 def test_imports_have_no_cycle() -> None:
     """Not even within a package."""
-    graph = {
-        module: {name for name, _ in ours(module)} - {module} for module in MODULES
-    }
-    list(TopologicalSorter(graph).static_order())
+    graph: TopologicalSorter[str] = TopologicalSorter()
+    for module in MODULES:
+        graph.add(module, *{name for name, _ in own_imports(module)} - {module})
+    list(graph.static_order())
 
 
 def test_picture_shows_every_room() -> None:
@@ -117,14 +79,14 @@ def test_rooms_hold_what_the_page_says() -> None:
 
 def test_names_say_what_is_inside() -> None:
     """No module is called after nothing in particular."""
-    parts = {part for module in MODULES for part in module.split(".")}
+    parts = {*".".join(MODULES).split(".")}
     assert not parts & {"utils", "util", "common", "base", "helpers", "misc"}
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_no_assert_in_source(module: str) -> None:
     """`python -O` must not change what is checked."""
-    nodes = ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8")))
+    nodes = MODULES[module].nodes
     lines = [node.lineno for node in nodes if isinstance(node, ast.Assert)]
     assert not lines, f"{module} has assert statements on lines {lines}"
 
@@ -132,46 +94,26 @@ def test_no_assert_in_source(module: str) -> None:
 @pytest.mark.parametrize("module", MODULES)
 def test_files_stay_short(module: str) -> None:
     """A file that grows beyond this is split by noun."""
-    assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) < MOST_LINES
+    assert len(MODULES[module].text.splitlines()) < MOST_LINES
 
 
-LAYOUT = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}
-WITH_DOCS = (ast.Module, ast.ClassDef, ast.FunctionDef)
-
-
-def tokens_of(text: str) -> int:
-    """Tokens of a file without layout, comments and docstrings."""
-    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, WITH_DOCS)]
-    docs = {
-        node.body[0].lineno for node in nodes if ast.get_docstring(node, clean=False)
-    }
-    tokens = tokenize.generate_tokens(StringIO(text).readline)
-    return sum(
-        token.type not in LAYOUT and token.start[0] not in docs for token in tokens
-    )
+def is_extension(module: str) -> bool:
+    return module.startswith("refless.extensions.")
 
 
 def test_the_house_stays_small() -> None:
     """The budget is 215,000 tokens and 85,000: whoever removes some lowers what stands here."""
-    tokens = {True: 0, False: 0}
-    for file in FILES:
-        inside = "extensions" in file.relative_to(SOURCE).parts
-        tokens[inside] += tokens_of(file.read_text(encoding="utf-8"))
-    assert tokens[False] <= 241_033
-    assert tokens[True] <= 72_216
+    core = [file.tokens for name, file in MODULES.items() if not is_extension(name)]
+    extensions = [file.tokens for name, file in MODULES.items() if is_extension(name)]
+    assert sum(core) <= 241_033
+    assert sum(extensions) <= 72_216
 
 
-CLOSURES = {  # lines that a command imports, directly or not; the budget is 12,000
-    "explain": 11_600,
-    "score": 15_598,
-    "validate": 15_966,
+CLOSURES = {  # tokens that a command imports, directly or not
+    "explain": 79_424,
+    "score": 107_172,
+    "validate": 109_233,
+    "judge": 148_677,
 }
 
 
@@ -185,15 +127,19 @@ def closure(module: str) -> set[str]:
             found.add(name)
             parts = name.split(".")
             ahead += [".".join(parts[:i]) for i in range(1, len(parts))]
-            ahead += [imported for imported, _ in ours(name)]
+            ahead += [imported for imported, _ in own_imports(name)]
     return found
 
 
 @pytest.mark.parametrize(("command", "most"), CLOSURES.items())
 def test_a_command_imports_its_own_room(command: str, most: int) -> None:
-    """Whoever removes some lines from what a command imports lowers what stands here."""
+    """Whoever removes some tokens from what a command imports lowers what stands here.
+
+    Tokens, not lines: unfolding a statement into several adds lines, and is wanted. The budget
+    of `judge`, 15,000 lines of the day when it was set, is 104,000 tokens.
+    """
     modules = closure(f"refless.commands.{command}.run")
-    assert sum(len(MODULES[name].read_text().splitlines()) for name in modules) <= most
+    assert sum(MODULES[name].tokens for name in modules) <= most
 
 
 def test_commands_take_few_parameters() -> None:
@@ -209,9 +155,9 @@ FILLERS = re.findall(
 )
 
 
-def named_in(tree: ast.AST) -> Iterator[str]:
+def named_in(file: SourceFile) -> Iterator[str]:
     """Every use of a name: of a variable, a parameter, an attribute, a function, a class."""
-    for node in ast.walk(tree):
+    for node in file.nodes:
         match node:
             case ast.Name(id=name) | ast.arg(arg=name) | ast.Attribute(attr=name):
                 yield name
@@ -221,8 +167,7 @@ def named_in(tree: ast.AST) -> Iterator[str]:
 
 def test_names_are_nouns() -> None:
     """A name ends in a word of the field; the budget for filler words is 1 % of name uses."""
-    texts = [file.read_text(encoding="utf-8") for file in FILES]
-    names = [name for text in texts for name in named_in(ast.parse(text))]
+    names = [*chain.from_iterable(map(named_in, MODULES.values()))]
     fillers = [
         name for name in names if name.lower().strip("_").split("_")[-1] in FILLERS
     ]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command_line import headlines, jsonl, output_rows, run
-from rated_rows import Rows, rated
 from refless.commands import COMMANDS
 from refless.data.human import pool_of
 from refless.estimators import Estimator, estimator_of
+from rows import Rows, column, only, rated
 
 TINY = (
     "--estimator",
@@ -36,7 +37,7 @@ TORCH = find_spec("torch") is not None
 
 
 def files() -> dict[str, Rows]:
-    """What the commands read."""
+    """The files of the commands."""
     texts = headlines(40)
     outputs = [
         {
@@ -54,8 +55,7 @@ def files() -> dict[str, Rows]:
             "text": texts[(i * step) % 40],
             "references": [texts[(i * 11) % 40], texts[(i * 13) % 40]],
         }
-        for i in range(16)
-        for system, step in (("a", 3), ("b", 7))
+        for i, (system, step) in product(range(16), (("a", 3), ("b", 7)))
     ]
     two = [
         {**row, "system": "human" if i % 4 < 2 else "m"}
@@ -84,10 +84,7 @@ def files() -> dict[str, Rows]:
             for row in rated()
             if row["annotator"] == "ann"
         ],
-        "given": [
-            {name: row[name] for name in ("id", "annotator", "rating")}
-            for row in rated()
-        ],
+        "given": only(rated(), "id", "annotator", "rating"),
     }
     crossed = [  # several outputs of a system for an item, of several days
         {
@@ -97,8 +94,7 @@ def files() -> dict[str, Rows]:
             "day": f"d{i * step % 7}",
             "rating": 1 + i * step % 5,
         }
-        for i in range(48)
-        for system, step in (("a", 3), ("b", 11))
+        for i, (system, step) in product(range(48), (("a", 3), ("b", 11)))
     ]
     return {**found, **apart, "partly": partly, "crossed": crossed}
 
@@ -160,7 +156,7 @@ def by_id(found: Any) -> Any:
 
 
 def answered(at: Path) -> Iterator[tuple[str, Any]]:
-    """What each line prints."""
+    """The output of each line."""
     for command, words in lines(at):
         ran = run(command, *words, "--format", "json")
         assert ran.code == 0, ran.err
@@ -241,7 +237,7 @@ def test_threads(tmp_path: Path) -> None:
 def taught(spec: str) -> Estimator:
     """The estimator, fitted to the rated texts."""
     first = [row for row in rated() if row["annotator"] == "ann"]
-    texts, sources = ([str(row[name]) for row in first] for name in ("text", "source"))
+    texts, sources = (column(first, name) for name in ("text", "source"))
     pool = pool_of(texts, [float(str(row["rating"])) for row in first], sources=sources)
     return estimator_of(spec).fit(pool)
 

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def test_changelog_knows_the_version() -> None:
 
 
 def test_citation_names_the_version() -> None:
-    """Who cites refless cites the version that is installed."""
+    """The citation names the version that is installed."""
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {refless.__version__}\n" in citation
 
@@ -38,18 +39,10 @@ def test_citation_names_the_version() -> None:
 def test_install_lines_name_where_refless_is() -> None:
     """A clone until it is on PyPI: `INSTALLED_FROM` is the switch, and CONTRIBUTING.md turns it."""
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    lines = [
-        line for page in pages for line in page.read_text(encoding="utf-8").splitlines()
-    ]
-    named = [
-        word for line in lines for word in re.findall(r"pip install ([^`]*)", line)
-    ]
-    places = {
-        place
-        for text in named
-        for place in re.findall(r"(?<![\w/^])(refless|\.)(?=['\[ ]|$)", text)
-    }
-    assert places == {INSTALLED_FROM}
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    named = re.findall(r"pip install ([^`\n]*)", text)
+    place = re.compile(r"(?<![\w/^])(refless|\.)(?=['\[ ]|$)")
+    assert {*chain.from_iterable(map(place.findall, named))} == {INSTALLED_FROM}
     assert f"pip install '{INSTALLED_FROM}[serve]'" in str(
         MissingExtraError("rate", "serve")
     )
@@ -70,7 +63,7 @@ def pinned(name: str) -> dict[str, str]:
 
 
 def required() -> dict[str, str]:
-    """What the package and the extras that scripts/test-oldest installs require, with bounds."""
+    """Requirements with bounds of the package and the extras that scripts/test-oldest installs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
         "project"
     ]
@@ -79,7 +72,7 @@ def required() -> dict[str, str]:
     lines = [*project["dependencies"]]
     extras = project["optional-dependencies"]
     assert {*extras} - {*named} == {"spark", "ray", "meteor"}  # theirs are not tested
-    lines += [line for name in named for line in extras[name]]
+    lines += chain.from_iterable(extras[name] for name in named)
     found = (re.fullmatch(r"([\w-]+)(?:\[\w+\])?([^;]*).*", line) for line in lines)
     return {match[1].lower(): match[2] for match in found if match}
 

@@ -5,6 +5,7 @@ import importlib
 import io
 import json
 from contextlib import redirect_stdout
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,7 +13,9 @@ from unittest import mock
 
 import pytest
 
-from published import DATA, PAPERS, needed
+from places import DATA, PAPERS
+from published import needed
+from rows import column
 
 SCRIPT = PAPERS / "bleu_neighbors.py"
 
@@ -30,7 +33,7 @@ def few(script: ModuleType, data: Path, model: str | None) -> Any:
 
 @pytest.fixture(scope="module")
 def printed() -> dict[str, str]:
-    """What the script prints of the real data, in each format; its tables are made once."""
+    """The output of the script on the real data, in each format; its tables are made once."""
     needed("huse-summarization/judgements.tsv", "grade/judgements.tsv")
     found = {}
     with pytest.MonkeyPatch.context() as patch:
@@ -134,8 +137,10 @@ def test_human_yardstick(huse: Rows) -> None:
 
 
 def test_every_row_is_signed(tables: list[dict[str, Any]]) -> None:
-    """What made a number stands beside it, and differs wherever numbers may."""
-    signatures = [row["signature"] for table in tables for row in table["rows"]]
+    """The signature of a number stands beside it, and differs wherever numbers may."""
+    signatures = column(
+        chain.from_iterable(table["rows"] for table in tables), "signature"
+    )
     assert len(set(signatures)) == len(signatures)
     assert "|tok:char|n:2-4|clip:yes|tau:0.08|a:5|b:0.66|" in signatures[2]
 

@@ -8,7 +8,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from published import DATA, PAPERS, needed, printed_by
+from places import DATA, PAPERS
+from published import needed, printed_by
 from refless.extensions.metrics.cider import CIDErD
 from refless.extensions.papers.stress.material import material_of
 from refless.extensions.papers.stress.plan import StressPlan

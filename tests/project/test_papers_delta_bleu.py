@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from published import DATA, needed, printed_by
+from places import DATA
+from published import needed, printed_by
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def test_stand_ins_are_marked(found) -> None:
 
 
 def test_weights_of_one_make_no_difference(found) -> None:
-    """Where a condition leaves weights of 1 only, delta-BLEU is BLEU: a check of the study."""
+    """If a condition leaves weights of 1 only, delta-BLEU is BLEU: a check of the study."""
     for table in found["tables"]:
         rho = {
             (row["metric"], row["references"]): row["spearman"] for row in table["rows"]

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from published import DATA, needed, printed_by
+from places import DATA
+from published import needed, printed_by
 
 
 @pytest.fixture(scope="module")

@@ -4,12 +4,14 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
 import pytest
 
-from published import DATA, PAPERS, needed
+from places import DATA, PAPERS
+from published import needed
 from refless.stats.intervals import student
 
 pytest.importorskip("torch", reason="torch is not installed")
@@ -46,11 +48,8 @@ def rated(papers: Any) -> Any:
 def test_references_belong_to_their_acts(papers: Any, rated: Any) -> None:
     """Every output has a reference; those of BAGEL, two a text, are found by their acts."""
     assert all(rated.references)
-    assert all(
-        r.mr == mr
-        for mr, row in zip(rated.mr, rated.references, strict=True)
-        for r in row
-    )
+    for mr, references in zip(rated.mr, rated.references, strict=True):
+        assert {reference.mr for reference in references} == {mr}
     assert (len(rated.training), len(rated.other)) == (
         3_114 + 3_223,
         2 * (1_039 + 1_075),
@@ -72,7 +71,8 @@ def test_folds_are_three_to_one_to_one(papers: Any, rated: Any, plain: bool) -> 
             for part, size in zip(parts, (1_476, 492, 492), strict=True)
         )
         if not plain:
-            pairs = [{(rated.mr[i], rated.text[i]) for i in part} for part in parts]
+            every = np.array([*zip(rated.mr, rated.text, strict=True)])
+            pairs = [{*map(tuple, every[part].tolist())} for part in parts]
             assert not pairs[0] & pairs[1] | pairs[0] & pairs[2] | pairs[1] & pairs[2]
 
 
@@ -94,12 +94,12 @@ def test_crossed_configurations(papers: Any, rated: Any, kind: str, n: int) -> N
 def test_no_setup_learns_from_test_outputs(papers: Any, rated: Any) -> None:
     """Setups 1-4 see no reference of a test row either, but those of equal acts in training."""
     split = papers["data"].folds(rated, plain=False)[0]
-    own = {r for row in split.train for r in rated.references[row]}
+    own = {*chain.from_iterable(rated.references[row] for row in split.train)}
     public = {*rated.training}
     for setup in (2, 3, 4):
         sources = set(papers["data"].synthetic_sources(rated, split, setup))
         assert sources <= own | public
-    tested = {r for row in split.test for r in rated.references[row]}
+    tested = {*chain.from_iterable(rated.references[row] for row in split.test)}
     assert tested <= set(papers["data"].synthetic_sources(rated, split, 5))
 
 
@@ -107,10 +107,11 @@ def test_the_ridge_on_made_rows_is_a_weighted_ridge(papers: Any) -> None:
     """Coefficients as the normal equations have them; features are counted as log(1 + count)."""
     ridge = papers["ridge"]
     rng = np.random.default_rng(0)
-    rows = [[f"w{i}" for i in rng.integers(0, 12, size=6)] for _ in range(40)]
+    rows = [[*map("w{}".format, rng.integers(0, 12, size=6))] for _ in range(40)]
     names: dict[str, int] = {}
     x = ridge._counted(rows, names, grow=True)
-    dense = np.array([[np.log1p(row.count(name)) for name in names] for row in rows])
+    counts = [row.count(name) for row, name in product(rows, names)]
+    dense = np.log1p(counts).reshape(len(rows), len(names))
     np.testing.assert_allclose(x.toarray(), dense)
     unseen = ridge._counted([["w1", "new"]], names, grow=False).toarray()
     assert unseen.shape == (1, len(names))
@@ -154,13 +155,10 @@ def test_combination_finds_the_better_part(papers: Any) -> None:
         data.Split(train=rows[:0], validation=rows[:150], test=rows[150:]),
         data.Split(train=rows[:0], validation=rows[150:], test=rows[:150]),
     ]
-    parts = [
-        [
-            runs.Result(column[split.test], column[split.validation], 0, 0, 0)
-            for column in (good, noise)
-        ]
-        for split in splits
-    ]
+    parts = []
+    for split in splits:
+        columns = [(one[split.test], one[split.validation]) for one in (good, noise)]
+        parts.append([runs.Result(*column, 0, 0, 0) for column in columns])
     values = tables.combined(human, splits, parts)
     assert np.corrcoef(values, human)[0, 1] > np.corrcoef(good + noise, human)[0, 1]
 

@@ -12,8 +12,9 @@ import pytest
 from benchmarks.simulate import simulate
 from scipy import stats
 
-from published import PAPERS, huse_pool
-from raters import pool_from, shuffled
+from places import PAPERS
+from published import huse_pool
+from records import pool_from, shuffled
 from refless.data.human import canonical_order, copies_of, pool_of
 from refless.data.records import as_outputs
 from refless.estimators.neighbors import BLEUNeighbors
@@ -87,8 +88,11 @@ def test_transfer_is_fit_and_predict(studies) -> None:
     right = simulate(40, seed=2).pool
     found = studies.transfer({"b": right, "a": left})
     assert [(cell["learned"], cell["judged"]) for cell in found] == [
-        ("a", "a"), ("a", "b"), ("b", "a"), ("b", "b"),
-    ]  # fmt: skip
+        ("a", "a"),
+        ("a", "b"),
+        ("b", "a"),
+        ("b", "b"),
+    ]
     estimates = BLEUNeighbors().fit(left).estimate(as_outputs(right))
     expected = agreement(studies.predictions_of(right, estimates))
     assert found[1]["agreement"].spearman == expected.spearman
@@ -100,11 +104,9 @@ def test_transfer_is_fit_and_predict(studies) -> None:
 def test_easy_texts_by_hand(studies) -> None:
     """Ratings 2, 4, 3; "a" errs by 1, 1, 0 and "b" too: MSE 2/3 on all, 1/2 on the last two."""
     ratings = {"x": (1, 3), "y": (5, 3), "z": (3, 3)}
-    rows = [
-        (text, who, r)
-        for text, both in ratings.items()
-        for who, r in zip("ab", both, strict=True)
-    ]
+    rows = []
+    for text, (by_a, by_b) in ratings.items():
+        rows += [(text, "a", by_a), (text, "b", by_b)]
     found = studies.easy_texts(pool_from(rows), np.array([False, True, True]))
     assert found.n_scored == 2
     assert found.all_texts == pytest.approx(2 / 3)
@@ -113,7 +115,7 @@ def test_easy_texts_by_hand(studies) -> None:
 
 
 def test_easy_texts_are_found(studies) -> None:
-    """Where estimates exist only where annotators agree, the difference is clear; else not."""
+    """If estimates exist only where annotators agree, the difference is clear; else not."""
     pool = simulate(200, seed=3, annotators=12, raters_per_text=6).pool
     off = np.square((pool.ratings.values - 1) / 4 - pool.human[pool.ratings.text])
     spread = np.bincount(pool.ratings.text, weights=off)

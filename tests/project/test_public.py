@@ -45,7 +45,7 @@ def test_nothing_else_is_public() -> None:
 
 
 def test_it_is_imported_from_a_zip_too(tmp_path: Path) -> None:
-    """As clusters send it."""
+    """Clusters send packages as zip files."""
     folder = Path(refless.__file__).parent
     with ZipFile(tmp_path / "refless.zip", "w") as packed:
         for name in (

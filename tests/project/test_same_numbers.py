@@ -9,18 +9,16 @@ import pytest
 
 import refless
 from command_line import jsonl
-from rated_rows import rated
+from rows import columns_of, rated, without
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("openpyxl")
 
-LEFT_OUT = {"references", "logprob"}
 KEPT = [
-    {name: value for name, value in row.items() if name not in LEFT_OUT}
-    | {"good": round(float(str(row["good"])), 2)}
-    for row in rated()
+    row | {"good": round(row["good"], 2)}
+    for row in without(rated(), "references", "logprob")
 ]  # two digits: a workbook holds fifteen, and 1,753 might be a thousand
 FRAME = pd.DataFrame(KEPT)
 COMMANDS: dict[str, Callable[[Any], Any]] = {
@@ -33,7 +31,7 @@ COMMANDS: dict[str, Callable[[Any], Any]] = {
 
 def frames() -> Iterator[tuple[str, Any]]:
     """The rows in memory, by what holds them."""
-    yield "columns", {name: [row[name] for row in KEPT] for name in KEPT[0]}
+    yield "columns", columns_of(KEPT)
     yield "pandas", FRAME
     yield "types of pandas", FRAME.convert_dtypes()
     yield "types of Arrow", FRAME.convert_dtypes(dtype_backend="pyarrow")

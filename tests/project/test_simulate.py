@@ -46,7 +46,7 @@ def test_truth_tracks_quality(seed: int) -> None:
 
 @pytest.mark.parametrize("n", [0, 1, 2, 50])
 def test_sizes(n: int) -> None:
-    """As many texts as asked for, three to a request, each rated by different annotators."""
+    """There are as many texts as asked for, three to a request, each by different annotators."""
     simulated = simulate(n, annotators=7, raters_per_text=4)
     pool = simulated.pool
     assert len(pool) == len(simulated.quality) == len(set(pool.ids)) == n
@@ -93,6 +93,6 @@ def test_errors_leave_a_text(name: str) -> None:
     ],
 )
 def test_wrong_arguments(arguments: dict[str, Any]) -> None:
-    """What cannot be honoured is refused."""
+    """A setting that cannot be honoured is refused."""
     with pytest.raises(UsageError):
         simulate(**arguments)

@@ -1,4 +1,4 @@
-"""What scripts/docs writes beside the pages: schemas, llms.txt; and whether links lead there."""
+"""Files that scripts/docs writes beside the pages: schemas, llms.txt; and links to them."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is declared in one place: a judge's numbers and uses, and the verdict of a gate."""
+"""A judge's numbers and uses and the verdict of a gate are declared in one place."""
 
 import math
 

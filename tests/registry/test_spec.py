@@ -131,7 +131,7 @@ def test_checks_of_types() -> None:
     )
 )
 def test_specifications_parse_back(values: dict[str, Any]) -> None:
-    """What is written is what is read, and only what differs from the defaults is written."""
+    """A written specification reads back, and has only what differs from the defaults."""
     made = Cake(**values)
     text = spec_of(made, CAKES)
     assert spec_of(parsed(text), CAKES) == text
@@ -174,7 +174,7 @@ def test_every_parameter_is_declared(registry: dict[str, type[Any]]) -> None:
 
 
 def test_descriptions() -> None:
-    """What `refless metrics` and the docs show."""
+    """The parameters that `refless metrics` and the docs show."""
     by = {one.name: one for one in parameters(Cake)}
     assert (by["sugar"].takes, by["sugar"].default) == ("a number, or none", "none")
     assert by["sugar"].range == "above 0 and at most 1"
@@ -186,7 +186,7 @@ def test_descriptions() -> None:
 
 
 def test_things_pass_through() -> None:
-    """Where a specification is wanted, the thing itself will do."""
+    """An estimator or metric serves in the place of its specification."""
     kernel = RougeLKernel(tokenize="13a")
     metric = metric_of("bleu:order=2")
     assert kernel_of(kernel) is kernel

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from html import unescape
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -109,9 +110,7 @@ def test_html_holds_what_the_terminal_shows(made) -> None:
         assert " ".join(line.split()) in text
     for section in plain(document):
         cells = (
-            []
-            if section.table is None
-            else [c for row in section.table.rows for c in row]
+            [] if section.table is None else [*chain.from_iterable(section.table.rows)]
         )
         for said in (*section.lines, *cells):
             for part in said.removeprefix("signature: ").split("\n"):
@@ -130,20 +129,34 @@ WHOLE = Document(
     title="Heading",
     verdict="All is said.",
     sections=(
-        Section(title="Drawn", figures=(Figure(svg="<svg></svg>", caption="seen", table=CHART),)),
-        Section(title="Both", figures=(Figure(svg="<svg></svg>", caption="s", table=CHART),),
-                table=CHART),
-        Section(title="Misses", texts=(1,), cells=(("t2", "0.5"),), header=("id", "off", "text")),
+        Section(
+            title="Drawn",
+            figures=(Figure(svg="<svg></svg>", caption="seen", table=CHART),),
+        ),
+        Section(
+            title="Both",
+            figures=(Figure(svg="<svg></svg>", caption="s", table=CHART),),
+            table=CHART,
+        ),
+        Section(
+            title="Misses",
+            texts=(1,),
+            cells=(("t2", "0.5"),),
+            header=("id", "off", "text"),
+        ),
         Section(lines=("look out",), warning=True),
         Section(title="Points", points=("a point",)),
     ),
     store=TextStore(
         header=("people",),
-        texts=(Stored(id="t1", cells=(), text="one"), Stored(id="t2", cells=(), text="two")),
+        texts=(
+            Stored(id="t1", cells=(), text="one"),
+            Stored(id="t2", cells=(), text="two"),
+        ),
         title="Texts",
     ),
     signatures=("m|v:1",),
-)  # fmt: skip
+)
 
 
 def test_text_leaves_figures_out() -> None:

@@ -198,12 +198,15 @@ def test_every_chart_has_a_name_and_a_table(any_report: str) -> None:
 
 
 def test_chapters(report: str, worth: str) -> None:
-    """What was promised: charts, coverage, misses, caveats, origin."""
+    """The report has charts, coverage, misses, caveats, origin."""
     for title in (
-        "Agreement with people", "Estimate against human rating",
+        "Agreement with people",
+        "Estimate against human rating",
         "Worst misses",
-        "What the numbers do not show", "The texts", "How these numbers came about",
-    ):  # fmt: skip
+        "What the numbers do not show",
+        "The texts",
+        "How these numbers came about",
+    ):
         assert re.search(f'<h2 id="[^"]*">{title}</h2>', report), title
     for words in ("no human parity", "small difference", "high correlation is not"):
         assert words.replace(" is not", "") in report
@@ -317,11 +320,19 @@ def test_any_document() -> None:
 
 def agreeing(name: str, spearman: float, low: float) -> Agreeing:
     return Agreeing(
-        name=name, n_scored=50, pearson=math.nan, pearson_interval=UNDEFINED, spearman=spearman,
+        name=name,
+        n_scored=50,
+        pearson=math.nan,
+        pearson_interval=UNDEFINED,
+        spearman=spearman,
         spearman_interval=(low, spearman + 0.1),
-        accuracy=0.5, accuracy_interval=UNDEFINED, tie_threshold=0.0,
-        tie_accuracy=0.5, chance=0.5, undefined="",
-    )  # fmt: skip
+        accuracy=0.5,
+        accuracy_interval=UNDEFINED,
+        tie_threshold=0.0,
+        tie_accuracy=0.5,
+        chance=0.5,
+        undefined="",
+    )
 
 
 @pytest.mark.parametrize(
@@ -369,7 +380,7 @@ def test_meta_has_a_report(folder: Path, tmp_path: Path) -> None:
     """Charts of both levels with their tables, the yardstick, every table of the terminal."""
     rows = rated_rows()
     for i, row in enumerate(rows):
-        row["length"], row["noise"] = len(str(row["text"])), i * 7 % 11
+        row |= {"length": len(str(row["text"])), "noise": i * 7 % 11}
     out = tmp_path / "meta.html"
     columns = ("--score-column", "length", "--score-column", "noise")
     ran = run(

@@ -15,12 +15,20 @@ from command_line import jsonl, output_rows, rated_rows, run
 CHROMIUM = shutil.which("chromium")
 DRIVER = shutil.which("chromedriver")
 FLAGS = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
     "--disable-dev-shm-usage",
-)  # fmt: skip
+)
 WIDTHS = (1280, 400)
-REPORTS = ("trust", "worth", "next", *(("trained",) if find_spec("torch") else ()))
+REPORTS = ["trust", "worth", "next"]
+if find_spec("torch"):
+    REPORTS.append("trained")
 NASTY = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>"
 
 pytestmark = pytest.mark.skipif(
@@ -140,8 +148,10 @@ def test_hover_shows_the_text(browser: Any, folder: Path) -> None:
     text = browser.execute_script(
         "return document.querySelector('.panel .whole').textContent"
     )
-    stored = {cell.get_attribute("textContent") for cell in
-              browser.find_elements(By.CSS_SELECTOR, "#texts td.text")}  # fmt: skip
+    stored = {
+        cell.get_attribute("textContent")
+        for cell in browser.find_elements(By.CSS_SELECTOR, "#texts td.text")
+    }
     assert text in stored
     said = panel(browser)
     assert re.search(r"people \d\.\d{3} · estimate \d\.\d{3}", said)
@@ -191,7 +201,7 @@ def test_keyboard_reaches_every_point(browser: Any, folder: Path) -> None:
 
 
 def test_texts_are_only_text(browser: Any, folder: Path) -> None:
-    """What a text holds is shown, in the panel and under misses too, and never run."""
+    """Markup in a text is shown, in the panel and under misses too, and never run."""
     opened(browser, folder / "trust.html")
     shown = browser.execute_script(
         "return [...document.querySelectorAll('.dot')].map(dot => {"

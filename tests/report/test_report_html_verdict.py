@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from benchmarks.simulate import simulate
 
-from fixed_estimates import estimates_of
+from records import estimates_of
 from refless.commands.score.document import verdict as worth
 from refless.commands.validate.validation import Validation, validation
 from refless.commands.validate.verdict import annotator_lines

@@ -86,8 +86,12 @@ def test_clipped_wide() -> None:
 def test_p_values_never_read_as_0() -> None:
     """Three digits, or less than the smallest of these."""
     assert [p_value(p) for p in (0.0, 0.00099, 0.001, 0.04, 1.0)] == [
-        "<0.001", "<0.001", "0.001", "0.040", "1.000",
-    ]  # fmt: skip
+        "<0.001",
+        "<0.001",
+        "0.001",
+        "0.040",
+        "1.000",
+    ]
     assert p_value(float("nan")) == "-"
 
 

@@ -1,5 +1,6 @@
 """Every JSON object of the command line fits its schema, which is made from its record."""
 
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, get_args
 
@@ -34,7 +35,7 @@ def fits(found: Any) -> None:
 
 
 def kind_of(schema: Any) -> str | None:
-    """What the objects of a schema are of, None for ratings of texts."""
+    """The kind of a schema's objects, None for ratings of texts."""
     fields = schema["$defs"][schema["$ref"].rpartition("/")[2]]["properties"]
     kind: str | None = fields.get("of", {"enum": [None]})["enum"][0]
     return kind
@@ -90,8 +91,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl(where / "plain.jsonl", plain)
     many = [
         {**row, "annotator": who, "good": i % 3}
-        for i, row in enumerate(plain)
-        for who in "pq"
+        for (i, row), who in product(enumerate(plain), "pq")
     ]
     jsonl(
         where / "annotated.jsonl",
@@ -108,8 +108,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     pairs = [
         {**one, **side, "winner": "ab"[i % 3 % 2], "good_a": i % 5, "good_b": 2}
-        for i, one in enumerate(judged)
-        for side in sides
+        for (i, one), side in product(enumerate(judged), sides)
     ]
     scored = [
         {"item": i // 2, "system": "ab"[i % 2], "score": i % 3} for i in range(12)
@@ -125,7 +124,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def strict(part: Any) -> list[Any]:
     """Every object of a schema that names properties, wherever it stands."""
     if isinstance(part, list):
-        return [found for entry in part for found in strict(entry)]
+        return [*chain.from_iterable(map(strict, part))]
     if not isinstance(part, dict):
         return []
     here = [part] if part.get("type") == "object" and "properties" in part else []
@@ -134,7 +133,7 @@ def strict(part: Any) -> list[Any]:
 
 @pytest.mark.parametrize(
     "found",
-    [one for command in COMMANDS for one in schemas(command)],
+    [*chain.from_iterable(map(schemas, COMMANDS))],
     ids=lambda one: one["$ref"],
 )
 def test_schemas_are_strict(found: Any) -> None:

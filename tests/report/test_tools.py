@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -70,11 +71,17 @@ def test_inspect_has_a_record_a_sample(folder: Path, tmp_path: Path) -> None:
 
 def test_inspect_knows_epochs_by_their_order(folder: Path, tmp_path: Path) -> None:
     """Answers to one item are its epochs; where one is missing nobody can tell."""
-    rows = [{**row, "id": f"{row['id']}-{e}", "item": row["id"], "system": "m"}
-            for e in (1, 2) for row in output_rows()]  # fmt: skip
+    rows = [
+        {**row, "id": f"{row['id']}-{e}", "item": row["id"], "system": "m"}
+        for e, row in product((1, 2), output_rows())
+    ]
     jsonl(tmp_path / "epochs.jsonl", rows)
-    scored(tmp_path.parent / folder.name, str(tmp_path / "epochs.jsonl"),
-           "-o", f"inspect:{tmp_path / 's.jsonl'}")  # fmt: skip
+    scored(
+        tmp_path.parent / folder.name,
+        str(tmp_path / "epochs.jsonl"),
+        "-o",
+        f"inspect:{tmp_path / 's.jsonl'}",
+    )
     lines = [
         json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()
     ]
@@ -120,13 +127,14 @@ def test_gates_are_test_cases(tmp_path: Path) -> None:
             name: len(suite.findall(f".//{name}")) for name in ("failure", "skipped")
         }
         assert (suite.get("failures"), suite.get("skipped")) == (
-            str(counted["failure"]), str(counted["skipped"]),
-        )  # fmt: skip
+            str(counted["failure"]),
+            str(counted["skipped"]),
+        )
 
 
 @given(st.text())
 def test_any_reason_is_xml(reason: str) -> None:
-    """What XML can hold comes back as it was."""
+    """Characters that XML can hold come back as they were."""
     case = ET.fromstring(junit("score", "failed", reason))[0][0]
     kept = re.sub(
         r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", reason
@@ -135,7 +143,7 @@ def test_any_reason_is_xml(reason: str) -> None:
 
 
 def chosen(folder: Path, target: str, tool: str) -> list[dict[str, Any]]:
-    """What `next` writes for a tool."""
+    """The file that `next` writes for a tool."""
     by = ("--rated", folder / "rated.jsonl", *SCALE, "--goal", "mean", "-n", 5)
     ran = run("next", folder / "outputs.jsonl", *by, "-o", f"{tool}:{target}")
     assert ran.code == 0, ran.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
-from fixed_estimates import estimates_of
+from records import estimates_of
 from refless.data.records import Outputs, Residuals, numbered
 from refless.evaluation.scoring import Scored, scored
 from refless.stats.clusters import (
@@ -156,8 +157,8 @@ def world(
     residuals = Residuals(
         values=values - values.mean(),
         afar=values - values.mean(),
-        systems=tuple(name for name in rated for _ in range(80)),
-        sources=tuple(f"s{i % 40}" for _ in rated for i in range(80)),
+        systems=tuple(name for name, _ in product(rated, range(80))),
+        sources=tuple(f"s{i % 40}" for _, i in product(rated, range(80))),
     )
     estimate = rng.normal(0.5, 0.1, size=n)
     human = estimate + errors("new", rng.normal(0, 0.1, size=10), n) - values.mean()

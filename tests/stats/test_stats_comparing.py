@@ -110,12 +110,9 @@ def test_holm_by_definition(p_values) -> None:
     """Each is the largest (m - j + 1) p_j of those no larger, at most 1."""
     m = len(p_values)
     order = np.sort(p_values)
+    scaled = order * np.arange(m, 0, -1)
     expected = [
-        min(
-            1.0,
-            max((m - j) * order[j] for j in range(np.searchsorted(order, p, "right"))),
-        )
-        for p in p_values
+        min(1.0, scaled[: np.searchsorted(order, p, "right")].max()) for p in p_values
     ]
     assert holm(p_values) == pytest.approx(expected)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from refless.registry.arrays import FloatArray
 from refless.stats.confidence_sequence import (
     FEWEST,
     MADE_UP,
@@ -19,12 +20,15 @@ from refless.stats.confidence_sequence import (
 RUNS = 1_000
 LAST = 300
 N = np.arange(FEWEST, LAST + 1)
-WIDTHS = {
-    freedom: np.array(
-        [always_interval(0.0, 1.0, n, freedom or n - 1)[1] for n in N.tolist()]
-    )
-    for freedom in (0, 10**9)
-}  # of standard errors; 0 for n - 1 degrees of freedom
+
+
+def widths(freedom: int) -> FloatArray:
+    """Half widths for each n, in standard errors; 0 stands for n - 1 degrees of freedom."""
+    ends = [always_interval(0.0, 1.0, n, freedom or n - 1) for n in N.tolist()]
+    return np.array(ends)[:, 1]
+
+
+WIDTHS = {freedom: widths(freedom) for freedom in (0, 10**9)}
 RATINGS = {
     "even": [0.2, 0.2, 0.2, 0.2, 0.2],
     "middling": [0.05, 0.15, 0.35, 0.3, 0.15],

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -175,7 +177,8 @@ def twin(
 ) -> tuple[float, float, float]:
     """Error, degrees of freedom and centre of the answer by ratings alone."""
     sides = sides_of(sample, these=these)
-    values = {rating for side in sides for _, rating, _, _ in side.rows}
+    rows = chain.from_iterable(side.rows for side in sides)
+    values = {rating for _, rating, _, _ in rows}
     verdicts = (
         values == {0.0, 1.0}
         if scale is None
@@ -192,7 +195,7 @@ def twin(
         centre += side.sign * side.mean
         centre += fill(side, scale, made, verdicts=verdicts, place=place)
     kinds: defaultdict[tuple[int, ...], list[object]] = defaultdict(list)
-    for unit in {unit for side in sides for unit in side.of}:
+    for unit in {*chain.from_iterable(side.of for side in sides)}:
         kinds[tuple(k for k, side in enumerate(sides) if unit in side.of)].append(unit)
     borrowed = [min(4, len(kinds.get((1 - k,), []))) for k in range(len(sides))]
     more = _drawn_up(sides, borrowed)
@@ -200,18 +203,13 @@ def twin(
     variances = []
     below = []
     for where, units in kinds.items():
-        own = [
-            sum(
-                side.of[u] ** 2 + side.held[u] ** 2 * (0 if verdicts else up)
-                for u in units
-            )
-            for side, up in zip(sides, more, strict=True)
-        ]
-        total = [sum(side.of[unit] for side in sides) for unit in units]
-        cross = sum(x**2 for x in total) - sum(
-            side.of[u] ** 2 for side in sides for u in units
-        )
-        held = [sum(side.held[unit] for side in sides) for unit in units]
+        of = np.array([[*map(side.of.__getitem__, units)] for side in sides])
+        held_by = np.array([[*map(side.held.__getitem__, units)] for side in sides])
+        squares = (of**2).sum(axis=1)
+        own = squares if verdicts else squares + (held_by**2).sum(axis=1) * more
+        total = of.sum(axis=0)
+        cross = (total**2).sum() - squares.sum()
+        held = held_by.sum(axis=0)
         variance = sum(own) + cross
         freedom = sum(held) ** 2 / max(sum(h**2 for h in held), 1e-300) - 1
         if variance > 1e-12 * sum(own):
@@ -232,11 +230,16 @@ def twin(
     return math.sqrt(sum(variances)), freedom, centre
 
 
+def sum_of_squares(parts: Mapping[object, float]) -> float:
+    """The sum over units."""
+    return sum(part**2 for part in parts.values())
+
+
 def _drawn_up(sides: list[Side], borrowed: list[int]) -> list[float]:
-    """What is added to the variance of a unit of each arm, if units of the other are lent to it."""
+    """The addition to the variance of a unit of each arm, if units of the other are lent to it."""
     if not any(borrowed):
         return [0.0] * len(sides)
-    each = [sum(x**2 for x in side.of.values()) * side.units for side in sides]
+    each = [sum_of_squares(side.of) * side.units for side in sides]
     spare = [side.units - 1 for side in sides]
     pooled = sum(v * f for v, f in zip(each, spare, strict=True)) / max(
         sum(spare), 1e-300
@@ -664,7 +667,7 @@ def by_proxy(sample: Sample, *, these: bool) -> tuple[float, float]:
             part = sample.mass[row] / masses
             off[sample.unit[row]] -= side.sign * part * (sample.proxy[row] - centre)
     product = sum(of[unit] * off[unit] for unit in off)
-    squares = [sum(x**2 for x in each.values()) for each in (of, off)]
+    squares = [sum_of_squares(each) for each in (of, off)]
     return product / math.sqrt(math.prod(squares)), product / squares[1]
 
 
@@ -739,7 +742,7 @@ def test_the_value_of_the_paper() -> None:
 
 
 def raters_twin(sample: Sample, *, these: bool) -> float:
-    """What severity counts for, by a table of units and raters."""
+    """The variance that severity makes, by a table of units and raters."""
     table: Counter[tuple[int, int]] = (
         Counter()
     )  # what severity does to a unit's influence
@@ -835,7 +838,7 @@ def test_raters_of_one_arm_each() -> None:
 
 
 def test_severity_is_not_counted_twice() -> None:
-    """Where each text has a rater of its own, the scatter of texts is all there is."""
+    """If each text has a rater of its own, the scatter of texts is all there is."""
     y = RNG.normal(size=12)
     answers = contrast(
         one(y, shares=Shares.equal(np.arange(12), np.arange(12))), severity=Severity()
@@ -886,11 +889,9 @@ def test_intervals_with_estimates_hold(n: int, strength: float) -> None:
         proxy = np.append(np.zeros(200), f)
         answers.append(contrast(arms(0 * new, new, paired=True, proxy=proxy)))
     assert shown_and_held(answers, 0.0)[0] >= 0.93
-    squares = [
-        np.mean([getattr(a, by).value ** 2 for a in answers])
-        for by in ("both", "alone")
-    ]
-    assert squares[0] <= (1.02 if strength == 0 else 0.9) * squares[1]
+    both = np.mean([answer.both.value**2 for answer in answers])
+    alone = np.mean([answer.alone.value**2 for answer in answers])
+    assert both <= (1.02 if strength == 0 else 0.9) * alone
 
 
 def test_intervals_know_who_rated() -> None:

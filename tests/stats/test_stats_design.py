@@ -1,4 +1,4 @@
-"""Which numbers to observe: the greedy choice against explicit inverses."""
+"""The greedy choice of numbers to observe, against explicit inverses."""
 
 import numpy as np
 import pytest
@@ -80,7 +80,7 @@ def test_posterior_covariance_is_what_refitting_gives() -> None:
 
 @pytest.mark.parametrize("many", [{}, {"max_rated": 20}])
 def test_estimates_have_these_variances(many: dict[str, int]) -> None:
-    """What outputs share, and what belongs to one rating, make up the variance of an estimate.
+    """A part that outputs share and one of each rating make up the variance of an estimate.
 
     But for words that no rated text has, of which each text has its own.
     """

@@ -18,7 +18,7 @@ def marks(
 
 @given(st.integers(1, 60), st.integers(1, 60), st.data())
 def test_chance_is_hypergeometric(n: int, m: int, data: st.DataObject) -> None:
-    """As scipy.stats has it."""
+    """The same as in scipy.stats."""
     drawn = data.draw(st.integers(0, n + m))
     k = data.draw(st.integers(max(0, drawn - m), min(n, drawn)))
     assert at_most(k, drawn, n, m) == pytest.approx(

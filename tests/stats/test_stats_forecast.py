@@ -1,4 +1,4 @@
-"""How wide intervals will be: by hand, by drawing, and what few items with both ratings tell."""
+"""Widths of future intervals, by hand and by drawing, and from few items with both ratings."""
 
 from __future__ import annotations
 
@@ -96,9 +96,13 @@ def test_more_ratings_make_no_interval_wider(
     """Errors fall, ranges hold the width, and all is told as exactly as one formula says."""
     both = min(both, *n)
     progress = Progress(
-        rated=(float(n[0]), float(n[1])), every=(60.0, 60.0), both=float(both), common=60.0,
-        alike=seen if both else 0.0, shared=seen if both else 0.0,
-    )  # fmt: skip
+        rated=(float(n[0]), float(n[1])),
+        every=(60.0, 60.0),
+        both=float(both),
+        common=60.0,
+        alike=seen if both else 0.0,
+        shared=seen if both else 0.0,
+    )
     known = Today(progress=progress, error=0.2, freedom=float(max(min(n) - 1, 1)))
     found = [known.after(part / steps) for part in range(steps + 1)]
     errors = [forecast.error for forecast in found]

@@ -155,13 +155,20 @@ def test_units_are_left_out_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert without_each(of_weights, unit).tolist() == whole.tolist()
 
 
-@pytest.mark.parametrize(("human", "judge", "why"), [
-    ([1.0, 2, 3, 4, 5, 5], [3.0] * 6, "are the same"),
-    ([1.0, 2, 3, 4], [1.0, 3, 2, 4], "too few"),
-    ([5.0, 5, 5, 5, 5, 5, 1, 2, 3, 4], [4.0, 2, 5, 3, 1, 5, 2, 3, 1, 4], "too even"),
-    ([1.0, 2, 3, 4, 5, 6], [1.0, 2, 3, 4, 5, 6], "too even"),
-    ([1.0, 1, 1, 1, 1, 2], [1.0, 2, 1, 2, 1, 2], "too even"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("human", "judge", "why"),
+    [
+        ([1.0, 2, 3, 4, 5, 5], [3.0] * 6, "are the same"),
+        ([1.0, 2, 3, 4], [1.0, 3, 2, 4], "too few"),
+        (
+            [5.0, 5, 5, 5, 5, 5, 1, 2, 3, 4],
+            [4.0, 2, 5, 3, 1, 5, 2, 3, 1, 4],
+            "too even",
+        ),
+        ([1.0, 2, 3, 4, 5, 6], [1.0, 2, 3, 4, 5, 6], "too even"),
+        ([1.0, 1, 1, 1, 1, 2], [1.0, 2, 1, 2, 1, 2], "too even"),
+    ],
+)
 def test_what_has_no_interval(human: list[float], judge: list[float], why: str) -> None:
     """One value throughout, fewer than five units, all alike; four unlike the commonest."""
     answer = correlated("pearson", np.array(human), np.array(judge))

@@ -182,7 +182,7 @@ def severity_by_models(
     st.randoms(use_true_random=False),
 )
 def test_severity_of_any_design(ratings: np.ndarray, random: Random) -> None:
-    """As the slow twin has it; the same digits whatever the order of ratings."""
+    """The slow twin agrees; the digits are the same whatever the order of ratings."""
     rater, text = np.nonzero(~np.isnan(ratings))
     values = ratings[rater, text]
     found = severity(text, rater, values)

@@ -83,6 +83,6 @@ def test_a_threshold_is_of_settled_scores() -> None:
 
 @given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=6), st.integers(0, 3))
 def test_constant_at_a_glance(values: list[float], seed: int) -> None:
-    """What is seen at a glance is what the settled values say."""
+    """A tie that is seen at a glance is one of the settled values."""
     for column in (np.array(values), shaken(np.array(values[:1] * 5), seed)):
         assert correlation.is_constant(column) == (len(np.unique(settled(column))) < 2)

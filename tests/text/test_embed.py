@@ -9,15 +9,9 @@ import pytest
 from refless.registry.errors import MissingExtraError, UsageError
 from refless.text.embed import Encoder, loading
 from refless.text.embed.encoder import model_name
-from tiny_encoder import LAYERS, tiny_encoder
+from tiny_encoder import LAYERS
 
 TEXTS = ["the fox is quick", "a dog", "the fox is quick", "", "the dogs was slow ."]
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder of a tiny encoder."""
-    return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny")
 
 
 def test_each_distinct_text_is_embedded_once(model: str) -> None:

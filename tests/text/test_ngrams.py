@@ -1,6 +1,7 @@
 """Token ids to n-gram features, against counters of tuples."""
 
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,12 +16,14 @@ Gram = tuple[str, ...]
 TEXTS = st.lists(st.text("ab \U0001f98a", max_size=12), max_size=6)
 SHAPES = st.builds(
     lambda low, more, clip: Shape(low=low, high=low + more, clip=clip),
-    st.integers(1, 3), st.integers(0, 3), st.booleans(),
-)  # fmt: skip
+    st.integers(1, 3),
+    st.integers(0, 3),
+    st.booleans(),
+)
 
 
 def counts_of(text: str, order: int, shape: Shape) -> Counter[Gram]:
-    """How often each n-gram occurs in a text."""
+    """The counts of n-grams in a text."""
     tokens = tokenizer(shape.tokenize)(text)
     return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
 
@@ -143,7 +146,7 @@ def test_many_n_grams() -> None:
     """More than the hash table begins with: a pair of each two of 90 characters, by hand."""
     letters = [chr(0x4E00 + i) for i in range(90)]
     known, features = learn(
-        [a + b for a in letters for b in letters], Shape(low=2, high=2)
+        [a + b for a, b in product(letters, letters)], Shape(low=2, high=2)
     )
     assert known.keys[0].tolist() == list(range(8100))
     assert features.ids.tolist() == list(range(8100))

@@ -15,6 +15,7 @@ from command_line import jsonl, output_rows, rated_rows, run
 from refless.data.tables import Columns
 from refless.extensions.connect import arrow
 from refless.registry.errors import InputError, MissingExtraError, UsageError
+from rows import only
 
 pa = pytest.importorskip("pyarrow")
 COLUMNS = Columns(text="text", source="source", system="system")
@@ -38,30 +39,20 @@ def rows(n: int = 17) -> list[dict[str, Any]]:
 
 
 def wanted(model: Path, given: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What `score` says of them, as batches say it."""
+    """The rows of `score`, as batches have them."""
     found = refless.score(given, model=model, skip_bad=True).rows()
     signature = str(refless.load(model).signature())
     names = ("estimate", "low", "high", "support", "reason")
-    told = [
-        {name: None if row[name] != row[name] else row[name] for name in names}
-        for row in found
-    ]
-    return [
-        {**row, **one, "signature": signature}
-        for row, one in zip(given, told, strict=True)
-    ]
+    rows = []
+    for row, scored in zip(given, only(found, *names), strict=True):
+        cells = {k: None if cell != cell else cell for k, cell in scored.items()}
+        rows.append({**row, **cells, "signature": signature})
+    return rows
 
 
 def same(found: list[dict[str, Any]], told: list[dict[str, Any]]) -> bool:
     """Whether rows are equal, numbers to 1e-12."""
-    near = [
-        {
-            k: pytest.approx(v, abs=1e-12) if isinstance(v, float) else v
-            for k, v in row.items()
-        }
-        for row in told
-    ]
-    return found == near
+    return found == [pytest.approx(row, abs=1e-12) for row in told]
 
 
 @pytest.mark.parametrize("size", [1, 3, 5, 64, 65, 200])
@@ -69,13 +60,10 @@ def test_as_score_says(model: Path, size: int) -> None:
     """However rows are dealt; a row without a text is `bad-row`."""
     estimator = refless.load(model)
     given = rows(150)
-    found = [
-        row
-        for begin in range(0, len(given), size)
-        for row in arrow.estimated(
-            estimator, pa.RecordBatch.from_pylist(given[begin : begin + size]), COLUMNS
-        ).to_pylist()
-    ]
+    found = []
+    for begin in range(0, len(given), size):
+        batch = pa.RecordBatch.from_pylist(given[begin : begin + size])
+        found += arrow.estimated(estimator, batch, COLUMNS).to_pylist()
     assert same(found, wanted(model, given))
     assert (found[3]["reason"], found[3]["estimate"]) == ("bad-row", None)
 
@@ -187,7 +175,7 @@ def test_spark(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         given = rows()
         schema = "id string, source string, system string, text string"
         frame = session.createDataFrame(
-            [{k: row[k] for k in ("id", "source", "system", "text")} for row in given],
+            only(given, "id", "source", "system", "text"),
             schema,
         )
         out = refless.extensions.connect.spark.score(

@@ -30,10 +30,16 @@ from refless.extensions.connect.datasets import (
 pytest.importorskip("pooch")
 
 REPLIES = [
-    {"ID": i, "Dataset": "daily_EVAL", "DialogModel": "m", "Context": "hi|||ho", "Response": text,
-     "HumanScores": "[1, 5]"}
+    {
+        "ID": i,
+        "Dataset": "daily_EVAL",
+        "DialogModel": "m",
+        "Context": "hi|||ho",
+        "Response": text,
+        "HumanScores": "[1, 5]",
+    }
     for i, text in enumerate(["a b", "c\td"])
-]  # fmt: skip
+]
 CONTENT = json.dumps(REPLIES).encode()
 PLACE = "someone/talk/0123456789abcdef/scores/talk.json"
 SOURCE = PublishedFile(
@@ -170,9 +176,10 @@ def test_python_keeps_it_in_the_cache(
 
 
 @pytest.mark.parametrize(
-    "at", [PLACE, "talk/scores/talk.json", "scores/talk.json", "talk.json"],
+    "at",
+    [PLACE, "talk/scores/talk.json", "scores/talk.json", "talk.json"],
     ids=["as the network", "clones", "a clone", "files alone"],
-)  # fmt: skip
+)
 def test_folders_that_are_mirrors(talk: Dataset, tmp_path: Path, at: str) -> None:
     """Whatever the folder is called."""
     folder = tmp_path / "a #b %41 \x1b[31m"
@@ -272,7 +279,7 @@ def test_pooch_is_an_extra(talk: Dataset, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_got_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where an account is needed: the command says where, and converts what it is given."""
+    """If an account is needed the command says where, and converts what it is given."""
     monkeypatch.chdir(tmp_path)
     ran = run("list", "datasets", "--get", "asap-sas")
     assert ran.code == 2
@@ -322,7 +329,7 @@ def test_the_registry(name: str) -> None:
 
 
 def test_converters_have_no_paths_of_others() -> None:
-    """What is written lies in the data set's own folder, whatever published paths are."""
+    """Files are written to the data set's own folder, whatever published paths are."""
     assert list(convert.as_it_is({"../../x/y.csv": b"", "/etc/z": b""})) == [
         "y.csv",
         "z",

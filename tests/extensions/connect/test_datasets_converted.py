@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from command_line import ANY_NEIGHBOR, run
-from published import DATA, needed
+from places import DATA
+from published import needed
 from refless.extensions.connect.datasets import DATASETS, convert
 
 
@@ -29,8 +30,14 @@ def as_csv(rows: list[dict[str, object]]) -> bytes:
 
 def test_grade() -> None:
     """Tabs and line ends of a text become spaces, so that each rating is one line."""
-    reply = {"ID": 7, "Dataset": "x_EVAL", "DialogModel": "m", "Context": "a|||b",
-             "Response": "c\n\td", "HumanScores": "[2, 5]"}  # fmt: skip
+    reply = {
+        "ID": 7,
+        "Dataset": "x_EVAL",
+        "DialogModel": "m",
+        "Context": "a|||b",
+        "Response": "c\n\td",
+        "HumanScores": "[2, 5]",
+    }
     assert convert.grade({"any": json.dumps([reply]).encode()})[
         "judgements.tsv"
     ].decode() == (
@@ -43,18 +50,25 @@ def turk(worker: str, kind: str, answer: str) -> dict[str, object]:
     """A task of 25 headlines that one person gave the same answer."""
     row: dict[str, object] = {"HITId": f"task of {kind}", "WorkerId": worker}
     for i in range(25):
-        row |= {f"Input.CTX{i}": f"article {i}", f"Input.TYPE{i}": kind, f"Input.OUT{i}": f"t{i}",
-                f"Input.LOGP{i}": "-1.50", f"Answer.{i}": answer}  # fmt: skip
+        row |= {
+            f"Input.CTX{i}": f"article {i}",
+            f"Input.TYPE{i}": kind,
+            f"Input.OUT{i}": f"t{i}",
+            f"Input.LOGP{i}": "-1.50",
+            f"Answer.{i}": answer,
+        }
     return row
 
 
 def test_huse() -> None:
-    """Who rated is a pseudonym, the same throughout; words are 1 to 6; tasks are counted."""
-    raw = as_csv([
-        turk("A2LM", "SUM", "Very Typical"),
-        turk("B3", "SUM", "Invalid"),
-        turk("A2LM", "HUMAN_SUM", "Specific"),
-    ])  # fmt: skip
+    """A rater is a pseudonym, the same throughout; words are 1 to 6; tasks are counted."""
+    raw = as_csv(
+        [
+            turk("A2LM", "SUM", "Very Typical"),
+            turk("B3", "SUM", "Invalid"),
+            turk("A2LM", "HUMAN_SUM", "Specific"),
+        ]
+    )
     files = convert.huse(
         {"data/summarization_raw_outputs.csv": raw, "data/summary_clean.csv": b"x"}
     )
@@ -73,8 +87,13 @@ def summeval(answers: Mapping[str, str]) -> dict[str, bytes]:
         dict.fromkeys(convert.DIMENSIONS, 3),
         dict.fromkeys(convert.DIMENSIONS, 5),
     ]
-    row = {"id": "cnn-0123456789", "model_id": "M8", "decoded": "short", "text": "long",
-           "expert_annotations": ratings}  # fmt: skip
+    row = {
+        "id": "cnn-0123456789",
+        "model_id": "M8",
+        "decoded": "short",
+        "text": "long",
+        "expert_annotations": ratings,
+    }
     files = {
         "model_output_annotations/M8_outputs_annotations.jsonl": json.dumps(row) + "\n"
     }
@@ -85,12 +104,14 @@ def summeval(answers: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def test_summeval() -> None:
-    files = summeval({
-        "coherence": "It jumps. Score: 2",
-        "consistency": "All three claims hold, earning a score of four.",
-        "fluency": "Readable, 16 words, but no capitals. 4.5",
-        "relevance": "I cannot say.",
-    })  # fmt: skip
+    files = summeval(
+        {
+            "coherence": "It jumps. Score: 2",
+            "consistency": "All three claims hold, earning a score of four.",
+            "fluency": "Readable, 16 words, but no capitals. 4.5",
+            "relevance": "I cannot say.",
+        }
+    )
     (summary,) = rows_of(files["summaries.jsonl"])
     assert (summary["id"], summary["article"]) == ("M8|23456789", "cnn-0123456789")
     assert summary["experts"]["fluency"] == [3, 5]
@@ -123,10 +144,12 @@ def test_coco() -> None:
         }
         for i in range(2)
     ]
-    found = convert.coco({
-        "mscoco/baselines/zerocap_result.json": json.dumps(images).encode(),
-        "mscoco/baselines/top_k_result_run_1.json": json.dumps(images[:1]).encode(),
-    })  # fmt: skip
+    found = convert.coco(
+        {
+            "mscoco/baselines/zerocap_result.json": json.dumps(images).encode(),
+            "mscoco/baselines/top_k_result_run_1.json": json.dumps(images[:1]).encode(),
+        }
+    )
     assert sorted(found) == [
         "references.jsonl",
         "system_top_k.jsonl",
@@ -141,19 +164,31 @@ def test_coco() -> None:
 
 def test_simplification() -> None:
     row: dict[str, object] = {
-        "id": 3, "original": "a, b", "simple": "a", "references": "['it\\'s', 'b']",
-        "fluency": 0.5, "meaning": -1.25, "system": "m",
-    }  # fmt: skip
+        "id": 3,
+        "original": "a, b",
+        "simple": "a",
+        "references": "['it\\'s', 'b']",
+        "fluency": 0.5,
+        "meaning": -1.25,
+        "system": "m",
+    }
     found = convert.simplification({"x/simpda.csv": as_csv([row])})
     assert rows_of(found["simpda.jsonl"]) == [
-        {"item": "3", "system": "m", "source": "a, b", "text": "a", "references": ["it's", "b"],
-         "fluency": 0.5, "meaning": -1.25}
-    ]  # fmt: skip
+        {
+            "item": "3",
+            "system": "m",
+            "source": "a, b",
+            "text": "a",
+            "references": ["it's", "b"],
+            "fluency": 0.5,
+            "meaning": -1.25,
+        }
+    ]
 
 
 @pytest.mark.parametrize("code", ["__import__('os').getcwd()", "open('x','w')"])
 def test_references_are_no_code(code: str) -> None:
-    """What a cell says is read as a literal, never run."""
+    """A cell is read as a literal, never run."""
     row: dict[str, object] = {
         "id": 1,
         "original": "a",

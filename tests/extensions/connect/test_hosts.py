@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def wanted(models: Path, text: str = TEXT, source: str | None = SOURCE) -> float:
-    """What `refless.load` says."""
+    """The estimates of `refless.load`."""
     given = {"text": [text]} | ({} if source is None else {"source": [source]})
     found = refless.load(
         models / f"{'plain' if source is None else 'sourced'}.safetensors"
@@ -221,7 +222,7 @@ def test_host_mlflow(
     known = [wanted(models), wanted(models, "No idea.")]
     assert found.metrics["refless/mean"] == pytest.approx(sum(known) / 2)
     traces = mlflow.search_traces(return_type="list")
-    told = [one for trace in traces for one in trace.info.assessments]
+    told = [*chain.from_iterable(trace.info.assessments for trace in traces)]
     assert sorted(one.value for one in told if one.value is not None) == sorted(known)
     assert [one.metadata["reason"] for one in told if one.value is None] == ["empty"]
 

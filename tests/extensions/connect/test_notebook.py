@@ -43,7 +43,7 @@ def kernel() -> Iterator[Any]:
 
 
 def shown(client: Any, code: str) -> list[tuple[str, dict[str, Any]]]:
-    """What a cell shows: the kind of each message, and its content."""
+    """The messages of a cell: the kind of each, and its content."""
     found: list[tuple[str, dict[str, Any]]] = []
 
     def heard(message: dict[str, Any]) -> None:
@@ -56,7 +56,7 @@ def shown(client: Any, code: str) -> list[tuple[str, dict[str, Any]]]:
 
 @pytest.mark.filterwarnings("ignore")  # of Jupyter's own
 def test_a_result_is_shown_once() -> None:
-    """As text and as HTML in one output; `str` is the whole text, and so is what is saved."""
+    """Text and HTML are one output; `str` is the whole text, and so is what is saved."""
     with kernel() as client:
         assert shown(client, SCORED) == []
         ((kind, content),) = shown(client, "result")

@@ -8,7 +8,6 @@ import pytest
 import sacrebleu
 
 import command_line
-from refless.commands.lists.result import ListResult
 from refless.data.records import Outputs
 from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.metrics.delta import DeltaBLEU
@@ -16,7 +15,6 @@ from refless.extensions.metrics.result import MetricResult
 from refless.extensions.metrics.scoring import run
 from refless.metrics.protocol import metric_of
 
-LISTED = ListResult.schema()
 SCHEMA = MetricResult.schema()
 GOOD = "the food was delicious ."
 BAD = "it tasted terrible ."
@@ -146,7 +144,7 @@ def test_bad_rows_are_kept_as_undefined(tmp_path) -> None:
 def test_interval_of_a_mean_is_the_known_one() -> None:
     """sBLEU's interval is near mean +- 1.96 s / sqrt(n), the normal approximation."""
     drawn = np.random.default_rng(2).choice([*"abcde"], (3, 300, 6))
-    texts, *references = ([" ".join(words) for words in part] for part in drawn)
+    texts, *references = ([*map(" ".join, part)] for part in drawn)
     ids = tuple(map(str, range(300)))
     outputs = Outputs(
         ids=ids, texts=tuple(texts), references=tuple(zip(*references, strict=True))

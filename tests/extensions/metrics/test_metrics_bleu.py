@@ -1,6 +1,7 @@
 """BLEU against sacrebleu, coco-caption's published numbers and a slow twin."""
 
 import random
+from itertools import zip_longest
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from sacrebleu import sentence_bleu
 from sacrebleu.metrics import BLEU as SACRE
 
-from referenced import outputs
+from records import outputs
 from refless.data.records import Outputs
 from refless.extensions.metrics.bleu import BLEU, SentenceBLEU
 from refless.extensions.metrics.references import notes
@@ -32,9 +33,26 @@ TOKENIZERS = {
     "words": "none",
 }  # theirs
 PIECES = [
-    "yes", "Yes", "no", "a.b", "1,5", "&amp;", "-\n", " ", "", "-", "\u20ac5", "e\u0301",
-    "\u4e2d\u6587", "\u3002", "\u65e5", "\uac00", "\u3000", "\x1c", "\U0001f98a",
-]  # fmt: skip
+    "yes",
+    "Yes",
+    "no",
+    "a.b",
+    "1,5",
+    "&amp;",
+    "-\n",
+    " ",
+    "",
+    "-",
+    "\u20ac5",
+    "e\u0301",
+    "\u4e2d\u6587",
+    "\u3002",
+    "\u65e5",
+    "\uac00",
+    "\u3000",
+    "\x1c",
+    "\U0001f98a",
+]
 SHORT = st.lists(st.sampled_from(PIECES), max_size=6).map("".join)
 
 
@@ -45,20 +63,17 @@ def corpus(rng, n_references=None):
         return " ".join(rng.choices(WORDS, k=rng.choice([0, 1, 2, 3, 4, 5, 6, 8])))
 
     n = rng.randint(1, 6)
-    references = [
-        [text() for _ in range(n_references or rng.randint(1, 4))] for _ in range(n)
-    ]
+    references = []
+    for _ in range(n):
+        many = n_references or rng.randint(1, 4)
+        references.append([text() for _ in range(many)])
     copied = [rng.choice(row) if rng.random() < 0.3 else text() for row in references]
     return outputs(copied, references)
 
 
 def streams(found):
     """The references stream by stream, padded with None, as sacrebleu takes them."""
-    most = max(map(len, found.references))
-    return [
-        [row[j] if j < len(row) else None for row in found.references]
-        for j in range(most)
-    ]
+    return [list(stream) for stream in zip_longest(*found.references)]
 
 
 @pytest.mark.parametrize(("smooth", "value"), [*SMOOTHINGS, ("add-k", 0.5)])
@@ -128,7 +143,7 @@ def test_a_short_output_that_is_its_reference_has_100(metric) -> None:
 
 
 def test_corpus_scores_count_every_order() -> None:
-    """As sacrebleu's `corpus_bleu`, which gives a corpus of one word 0 however right it is."""
+    """A corpus of one word has 0 however right it is, as in sacrebleu's `corpus_bleu`."""
     assert BLEU().score(outputs(["yes"], [["yes"]])).corpus == 0
 
 
@@ -142,6 +157,11 @@ def test_tokenizers_are_sacrebleus(name) -> None:
     assert BLEU(tokenize=name).score(found).corpus == pytest.approx(expected, abs=1e-9)
 
 
+def grams_of(tokens, n):
+    """The n-grams of a text, each as often as it occurs."""
+    return [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+
+
 def coco_by_hand(found, order):
     """coco-caption's bleu_scorer, written out: counts with tiny constants, closest length."""
     length = reference_length = 0
@@ -153,13 +173,11 @@ def coco_by_hand(found, order):
         length += len(tokens)
         reference_length += min((abs(len(o) - len(tokens)), len(o)) for o in others)[1]
         for n in range(1, order + 1):
-            grams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+            grams = grams_of(tokens, n)
             guess[n - 1] += len(grams)
+            theirs = [grams_of(other, n) for other in others]
             for gram in set(grams):
-                held = [
-                    sum(tuple(o[i : i + n]) == gram for i in range(len(o) - n + 1))
-                    for o in others
-                ]
+                held = [known.count(gram) for known in theirs]
                 correct[n - 1] += min(grams.count(gram), max(held))
     product = 1.0
     for n in range(order):

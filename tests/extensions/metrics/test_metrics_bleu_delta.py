@@ -2,7 +2,7 @@
 
 import math
 import random
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from papers.delta_bleu import precisions_of_sums
 
-from referenced import outputs
+from records import outputs
 from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.metrics.delta import VARIANTS, DeltaBLEU
 from refless.registry.errors import InputError, UsageError
@@ -37,16 +37,20 @@ REFERENCES = (  # the author's published example
 EXAMPLE_WEIGHTS = ((1, 0.7, 0.3, 0, -0.1, -1), (1, 0.6, 0.3, 0, -0.1, -1))
 
 
+def some(rng, text):
+    """One to five items of one to four texts each."""
+    counts = [rng.randint(1, 4) for _ in range(rng.randint(1, 5))]
+    return [list(islice(iter(text, None), count)) for count in counts]
+
+
 def corpus(rng, weights=WEIGHTS):
     """A random corpus in which every output has a positively weighted reference."""
 
     def text():
         return " ".join(rng.choices("abcd", k=rng.randint(0, 7)))
 
-    references = [
-        [text() for _ in range(rng.randint(1, 4))] for _ in range(rng.randint(1, 5))
-    ]
-    rows = [[rng.choice(weights) for _ in row] for row in references]
+    references = some(rng, text)
+    rows = [rng.choices(weights, k=len(row)) for row in references]
     for row in rows:
         row[rng.randrange(len(row))] = rng.choice([w for w in weights if w > 0])
     texts = [rng.choice(row) if rng.random() < 0.3 else text() for row in references]
@@ -100,14 +104,8 @@ def test_all_weights_one_is_bleu(seed, variant, order) -> None:
 def test_best_reference_scores_100(seed, variant) -> None:
     """The paper's second property: the highest-weighted reference throughout gives 1."""
     rng = random.Random(seed)
-    rows = [
-        [
-            " ".join(rng.choices("abcdef", k=rng.randint(4, 9)))
-            for _ in range(rng.randint(1, 4))
-        ]
-        for _ in range(rng.randint(1, 5))
-    ]
-    weights = [[rng.choice(WEIGHTS) for _ in row] for row in rows]
+    rows = some(rng, lambda: " ".join(rng.choices("abcdef", k=rng.randint(4, 9))))
+    weights = [rng.choices(WEIGHTS, k=len(row)) for row in rows]
     for row in weights:
         row[0] = 1.0 if max(row) <= 0 else row[0]
     best = [row[int(np.argmax(w))] for row, w in zip(rows, weights, strict=True)]
@@ -119,9 +117,8 @@ def test_best_reference_scores_100(seed, variant) -> None:
 def test_one_scale_of_weights_makes_no_difference(seed, variant) -> None:
     """Halving every weight halves numerators and denominators alike."""
     found = corpus(random.Random(seed))
-    half = outputs(
-        found.texts, found.references, [[w / 2 for w in row] for row in found.weights]
-    )
+    halves = [np.array(row) / 2 for row in found.weights]
+    half = outputs(found.texts, found.references, halves)
     metric = DeltaBLEU(variant=variant, smooth="none", order=2)
     assert metric.score(half).corpus == pytest.approx(metric.score(found).corpus)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referenced import outputs_of_items
+from records import outputs_of_items
 from refless.data.records import Outputs, numbered
 from refless.extensions.metrics.rouge import RougeL
 from refless.metrics.protocol import METRICS

@@ -7,6 +7,7 @@ from jsonschema import Draft202012Validator
 
 from command_line import headlines, jsonl, run, too_wide
 from refless.extensions.papers.huse.result import HuseResult
+from rows import without
 
 
 def rows(n: int = 40) -> list[dict[str, object]]:
@@ -81,9 +82,7 @@ def test_wrong_input(tmp_path: Path, change, flags, said: str) -> None:
 
 def test_no_logprob_column(tmp_path: Path) -> None:
     """It says what HUSE needs."""
-    bare = [
-        {key: value for key, value in row.items() if key != "logprob"} for row in rows()
-    ]
+    bare = without(rows(), "logprob")
     ran = run("huse", jsonl(tmp_path / "rated.jsonl", bare))
     assert ran.code == 2
     assert "--column logprob" in ran.err

@@ -58,11 +58,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_everything_at_once(folder: Path) -> None:
     """Metrics, an estimator and a scorer; all that can be run is, the rest has a reason."""
     ran = run(
-        "stress", folder / "out.jsonl", "-m", "bleu", "-m", "cider-d", "-m", "rouge-l",
-        "--rated", folder / "rated.jsonl", *NEIGHBORS,
-        "--scorer", f"{sys.executable} {folder}/scorer.py", "--train", folder / "train.txt",
-        *FAST, "--format", "json",
-    )  # fmt: skip
+        "stress",
+        folder / "out.jsonl",
+        "-m",
+        "bleu",
+        "-m",
+        "cider-d",
+        "-m",
+        "rouge-l",
+        "--rated",
+        folder / "rated.jsonl",
+        *NEIGHBORS,
+        "--scorer",
+        f"{sys.executable} {folder}/scorer.py",
+        "--train",
+        folder / "train.txt",
+        *FAST,
+        "--format",
+        "json",
+    )
     assert ran.code == 0, ran.err
     Draft202012Validator(SCHEMA).validate(ran.json)
     assert "NaN" not in ran.out

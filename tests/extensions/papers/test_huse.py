@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from published import DATA, needed
+from places import DATA
+from published import needed
 from refless.extensions.papers.huse.study import huse
 from refless.registry.errors import InputError, UsageError
+from rows import column
 
 
 def published():
@@ -19,7 +21,7 @@ def published():
     with path.open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines, skipinitialspace=True))
     names = ("HumanJudgement", "ModelProbability", "LengthOfUtterance")
-    columns = [np.array([float(row[name]) for row in rows]) for name in names]
+    columns = [np.array(column(rows, name), dtype=np.float64) for name in names]
     return *columns, np.array([row["Label"] == "False" for row in rows])
 
 
@@ -96,7 +98,7 @@ def drawn(rng, n: int, share: float, apart: float):
 
 
 def test_few_texts_by_people_weigh_as_much() -> None:
-    """Where nothing differs HUSE is 1 on average, though only a fifth is people's (it was .41)."""
+    """If nothing differs HUSE is 1 on average, though only a fifth is people's (it was .41)."""
     rng = np.random.default_rng(0)
     found = [huse(*drawn(rng, 100, 0.2, 0.0)) for _ in range(60)]
     assert np.mean([one.huse for one in found]) == pytest.approx(1, abs=0.1)
@@ -106,7 +108,7 @@ def test_few_texts_by_people_weigh_as_much() -> None:
 
 @pytest.mark.parametrize(("share", "apart"), [(0.5, 1.0), (0.2, 1.0), (0.5, 0.0)])
 def test_intervals_hold(share: float, apart: float) -> None:
-    """What HUSE is on average lies inside, as the texts that judge are drawn too."""
+    """The average HUSE lies inside, as the texts that judge are drawn too."""
     rng = np.random.default_rng(1)
     found = [huse(*drawn(rng, 100, share, apart)) for _ in range(100)]
     for part in ("huse", "quality", "diversity"):

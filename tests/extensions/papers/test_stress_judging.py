@@ -48,7 +48,7 @@ def test_reads_jsonl_and_writes_scores(tmp_path: Path) -> None:
     ],
 )
 def test_failures_are_told(tmp_path: Path, code: str, message: str) -> None:
-    """What was found and what to do."""
+    """The message says what was found and what to do."""
     with pytest.raises(InputError, match=message):
         scorer(tmp_path, f"sys.stdin.read(); {code}").score(OUTPUTS)
 

@@ -1,6 +1,7 @@
 """Probes of words, references and directions, on outputs whose answers are known."""
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -84,9 +85,9 @@ def outputs_of(
         rows.append({"good": " ".join(first), "poor": " ".join(poor)})
     return Outputs(
         ids=numbered(n * len(systems)),
-        texts=tuple(row[name] for name in systems for row in rows),
-        systems=tuple(name for name in systems for _ in range(n)),
-        items=tuple(f"i{k}" for _ in systems for k in range(n)),
+        texts=tuple(row[name] for name, row in product(systems, rows)),
+        systems=tuple(name for name, _ in product(systems, range(n))),
+        items=tuple(f"i{k}" for _, k in product(systems, range(n))),
         references=tuple(references) * len(systems),
     )
 
@@ -171,8 +172,11 @@ def test_rare_words_by_frequency(material: StressItems) -> None:
     probe = rare_probe(RougeL(), material, train, FEW, **more)
     labels = [row.label for row in probe.rows]
     assert labels == [
-        "first reference", "fewer than 30 times", "fewer than 1 times", "dog -> cat",
-    ]  # fmt: skip
+        "first reference",
+        "fewer than 30 times",
+        "fewer than 1 times",
+        "dog -> cat",
+    ]
     assert probe.rows[1].share == pytest.approx(1 / 7)
     assert probe.rows[1].score == probe.rows[2].score < probe.rows[0].score
     known = rare_probe(
@@ -183,7 +187,7 @@ def test_rare_words_by_frequency(material: StressItems) -> None:
 
 
 def test_rare_verdict_compares_with_the_share(material: StressItems) -> None:
-    """Who never looks at rare words is fooled; without rare words there is no verdict."""
+    """A judge that never looks at rare words is fooled; without rare words there is no verdict."""
     train = dict.fromkeys(("the", "near", "here", *NOUNS), 50)
     assert rare_probe(Counts(), material, train, FEW, thresholds=(30,)).fooled
     everything = {**train, **dict.fromkeys(VERBS, 50)}

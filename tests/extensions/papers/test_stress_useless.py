@@ -1,4 +1,4 @@
-"""What failing systems give, in the place of good outputs: does an estimate or a guard show it?"""
+"""Outputs of failing systems in the place of good ones: does an estimate or a guard show it?"""
 
 import numpy as np
 from benchmarks.simulate import simulate
@@ -60,7 +60,7 @@ def test_what_no_estimate_and_no_guard_shows() -> None:
 
 
 def test_the_kinds() -> None:
-    """As many texts as outputs; nobody keeps an own answer; halves are of words."""
+    """There are as many texts as outputs; nobody keeps an own answer; halves are of words."""
     outputs = Outputs(
         ids=("a", "b", "c"), texts=("one two three four", "five six", "seven")
     )

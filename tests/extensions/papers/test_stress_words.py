@@ -1,5 +1,7 @@
 """Words found, counted and replaced in place."""
 
+from itertools import chain
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,12 +43,12 @@ def test_no_words_have_no_share() -> None:
 def test_control_takes_content_words_only(
     texts: list[str], share: float, seed: int
 ) -> None:
-    """As many as asked for, or all there are; 'a' is a stop word and stays; a seed repeats it."""
-    words = [word for text in texts for word in w.words_of(text)]
+    """It takes as many as asked for, or all; 'a' is a stop word and stays; a seed repeats it."""
+    words = [*chain.from_iterable(map(w.words_of, texts))]
     content = [word for word in words if word != "a"]
     found = w.control(texts, share, "UNK", frozenset({"a"}), seed)
     again = w.control(texts, share, "UNK", frozenset({"a"}), seed)
-    left = [word for text in found.texts for word in w.words_of(text)]
+    left = [*chain.from_iterable(map(w.words_of, found.texts))]
     assert found.texts == again.texts
     assert left.count("unk") == min(round(share * len(words)), len(content))
     assert left.count("a") == words.count("a")

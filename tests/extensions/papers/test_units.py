@@ -37,14 +37,11 @@ def test_one_assignment_by_plain_loops() -> None:
     again = np.random.default_rng(6)
     drawn = [again.permutation(n)[: n // 3 * 3].reshape(-1, 3) for n in (11, 7)]
     sign = again.choice([-1.0, 1.0], size=5)
-    people = [
-        gap[rows].mean() for gap, d in zip(gaps, drawn, strict=True) for rows in d
-    ]
-    metric = [
-        a[rows].mean() - b[rows].mean()
-        for (a, b), d in zip(sides, drawn, strict=True)
-        for rows in d
-    ]
+    people = []
+    metric = []
+    for gap, (a, b), units in zip(gaps, sides, drawn, strict=True):
+        people += [gap[rows].mean() for rows in units]
+        metric += [a[rows].mean() - b[rows].mean() for rows in units]
     assert found.n_units == 5
     assert found.spearman == pytest.approx(
         stats.spearmanr(sign * people, sign * metric).statistic

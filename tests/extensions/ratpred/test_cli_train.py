@@ -82,9 +82,15 @@ def report_of(folder: Path, **changed: Any) -> Document:
         trained(folder, "changed")
     model = replace(load(path).trained, **changed)
     result = TrainResult(
-        path="changed", model=model, agreement=kept_aside(model, 0), n=120, n_references=0, seed=0,
-        signature=Signature("ratpred"), command="refless train",
-    )  # fmt: skip
+        path="changed",
+        model=model,
+        agreement=kept_aside(model, 0),
+        n=120,
+        n_references=0,
+        seed=0,
+        signature=Signature("ratpred"),
+        command="refless train",
+    )
     return result.document()
 
 
@@ -129,7 +135,7 @@ def test_the_verdict_follows_the_interval(
 def test_a_late_best_epoch_asks_for_more(
     folder: Path, kept: int, advised: bool
 ) -> None:
-    """Where all epochs were made and the last one is the best; unless it is an early one."""
+    """A note says that the last of all epochs is the best; unless it is an early one."""
     course = Course(epochs=8, kept=kept, pearson=None, spearman=None)
     sections = report_of(folder, courses=(course,)).sections
     (part,) = [s for s in sections if s.title == "The epoch that was kept"]

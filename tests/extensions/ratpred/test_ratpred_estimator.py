@@ -210,7 +210,7 @@ def test_a_specification_names_its_parameters() -> None:
 
 
 def test_progress_is_told(rated: RatedPool) -> None:
-    """As a share of the epochs of all networks."""
+    """Progress is a share of the epochs of all networks."""
     one = RatPred(**SMALL, ensemble_size=2)
     shares = []
     one.progress = shares.append
@@ -286,7 +286,7 @@ def test_explaining_without_a_text(rated: RatedPool, fitted: RatPred) -> None:
     ],
 )
 def test_parameters_are_checked(wrong: dict[str, float]) -> None:
-    """What could not be honoured is refused at once, the network's settings too."""
+    """A setting that could not be honoured is refused at once, the network's too."""
     with pytest.raises(UsageError):
         RatPred(**wrong)
 

@@ -32,7 +32,7 @@ def data(n: int, seed: int, words: int = 9) -> Encoded:
     rng = np.random.default_rng(seed)
     rows = [rng.integers(2, words, size=rng.integers(1, 7)).tolist() for _ in range(n)]
     sources = [rng.integers(2, 5, size=rng.integers(1, 4)).tolist() for _ in range(n)]
-    y = np.array([np.mean([w < 5 for w in row]) for row in rows])
+    y = np.array([np.mean(np.array(row) < 5) for row in rows])
     return Encoded(
         source=padded(sources), text=padded(rows), y=(y - y.mean()) / y.std()
     )

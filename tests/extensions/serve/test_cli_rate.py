@@ -22,7 +22,7 @@ def outputs(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What would have been served: (address, lines)."""
+    """The service that would have been started: (address, lines)."""
     from refless.extensions.serve import app
 
     found: list[Any] = []

@@ -25,7 +25,7 @@ TASK = Task(project=Project(adjudicate=1), repeat=0.0, overlap=0.0, per_item=2)
 
 
 class Row(NamedTuple):
-    """What now holds of an item, by somebody."""
+    """The answer on an item that now holds, by somebody."""
 
     id: int
     rater: int
@@ -102,7 +102,7 @@ def _disputed(url: str) -> tuple[Store, list[Rater]]:
 
 
 def _decider(store: Store) -> Rater:
-    """Who decides where others differ."""
+    """The rater who decides if others differ."""
     return next(rater for rater in store.raters() if rater.name == "decider")
 
 
@@ -131,7 +131,11 @@ def test_a_third_rater_decides(database: str) -> None:
     assert store.assignment.disputed == set()
     (row,) = rows_of(store)
     assert (row["rating"], row["annotator"], row["stream"], row["probability"]) == (
-        4, "decider", "decide", 1.0)  # fmt: skip
+        4,
+        "decider",
+        "decide",
+        1.0,
+    )
     (task,) = json.loads(exported(store, "label-studio.json"))
     assert [part["result"][0]["value"]["number"] for part in task["annotations"]] == [4]
     (item,) = csv.DictReader(io.StringIO(exported(store, "items.csv").decode()))
@@ -139,14 +143,24 @@ def test_a_third_rater_decides(database: str) -> None:
     assert (item["ratings"], item["decided"]) == ("r01: 1; r02: 5", "decider: 4")
     acts = [json.loads(line) for line in exported(store, "events.jsonl").splitlines()]
     assert [(act["annotator"], act["round"], act["value"]) for act in acts] == [
-        ("r01", 0, 1), ("r02", 0, 5), ("decider", 2, 4)]  # fmt: skip
+        ("r01", 0, 1),
+        ("r02", 0, 5),
+        ("decider", 2, 4),
+    ]
     first = [json.loads(line) for line in exported(store, "first.jsonl").splitlines()]
     assert [(row["annotator"], row["rating"]) for row in first] == [
         ("r01", 1),
         ("r02", 5),
     ]
-    settings = {"estimator": "gp", "folder": "", "gold": [], "rated": [], "model": "",
-                "until": "", "revoked": []}  # fmt: skip
+    settings = {
+        "estimator": "gp",
+        "folder": "",
+        "gold": [],
+        "rated": [],
+        "model": "",
+        "until": "",
+        "revoked": [],
+    }
     job = job_of(settings, store.database.read(snapshot), "quality")
     assert [row["rating"] for row in job.first] == [1, 5]  # by which agreement is told
     assert [row["rating"] for row in job.audit] == [4]
@@ -178,7 +192,7 @@ def test_questions_are_summed_up_apart(tmp_path: Path) -> None:
 
 
 def test_decisions_outlast_the_server(database: str) -> None:
-    """What is to be decided is read again; without the project's line all ratings count."""
+    """Decisions to be made are read again; without the project's line all ratings count."""
     store, raters = _disputed(database)
     store.close()
     store = opened(database, TASK, outputs(1, 1))
@@ -201,7 +215,9 @@ def test_who_differed_is_not_asked_what_is_right(sqlite: str) -> None:
         assert store.next_unit(rater.id).result()["unit"] is None
     answer = store.next_unit(decider.id).result()
     assert (answer["unit"]["before"], answer["progress"]) == (
-        {"quality": [1, 5]}, {"done": 0, "left": 1, "skipped": 0})  # fmt: skip
+        {"quality": [1, 5]},
+        {"done": 0, "left": 1, "skipped": 0},
+    )
     answer = store.save(decider.id, event("rated", answer["unit"], value=4)).result()
     assert (answer["next"], answer["progress"]["left"]) == (None, 0)
     with client(store) as web:
@@ -279,8 +295,17 @@ def test_validate_reads_what_was_decided(tmp_path: Path, name: str) -> None:
     assert all(bool(row["decided"]) == (float(row["apart"]) > 1) for row in items)
     assert any(row["decided"] for row in items)
     store.close()
-    ran = run("validate", tmp_path / name, "--scale", 1, 5, "--estimator", "bleu-neighbors",
-              "--format", "jsonl")  # fmt: skip
+    ran = run(
+        "validate",
+        tmp_path / name,
+        "--scale",
+        1,
+        5,
+        "--estimator",
+        "bleu-neighbors",
+        "--format",
+        "jsonl",
+    )
     assert ran.code == 0
     human = {row["id"]: row["human"] for row in map(json.loads, ran.out.splitlines())}
     assert human == pytest.approx(means)

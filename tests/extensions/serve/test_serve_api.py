@@ -37,10 +37,16 @@ def rows_of_score(rated: Path, rows: Any) -> list[dict[str, Any]]:
     """The same rows by `score`."""
     found = score(rows, str(rated), scale=(1, 5)).to_dict()["items"]
     return [
-        {"id": one["id"], "estimate": one["estimate"], "low": one["interval"][0],
-         "high": one["interval"][1], "reason": one["reason"], "support": one["support"]}
+        {
+            "id": one["id"],
+            "estimate": one["estimate"],
+            "low": one["interval"][0],
+            "high": one["interval"][1],
+            "reason": one["reason"],
+            "support": one["support"],
+        }
         for one in found
-    ]  # fmt: skip
+    ]
 
 
 def test_estimates_are_those_of_score(web: Any, rated: Path) -> None:
@@ -97,12 +103,20 @@ def test_nobody_gets_in_without_the_token(
 @pytest.mark.parametrize(
     ("body", "status"),
     [
-        (b"", 400), (b"{", 400), (b"1", 400), (b'"text"', 400), (b"\xff", 400), (b"{}", 400),
-        (b"[" * 100_000, 400), (b'{"texts": [1]}', 400), (b'{"texts": [null]}', 400),
-        (b'{"outputs": [{}]}', 422), (b'{"outputs": [{"text": {"a": 1}}]}', 422),
+        (b"", 400),
+        (b"{", 400),
+        (b"1", 400),
+        (b'"text"', 400),
+        (b"\xff", 400),
+        (b"{}", 400),
+        (b"[" * 100_000, 400),
+        (b'{"texts": [1]}', 400),
+        (b'{"texts": [null]}', 400),
+        (b'{"outputs": [{}]}', 422),
+        (b'{"outputs": [{"text": {"a": 1}}]}', 422),
         (b'{"texts": [' + b'"a",' * MOST_TEXTS + b'"a"]}', 413),
     ],
-)  # fmt: skip
+)
 def test_bad_requests_are_refused(web: Any, body: bytes, status: int) -> None:
     for path in ("/estimate", "/compare"):
         answer = web.post(path, content=body, headers=AUTH)
@@ -119,10 +133,15 @@ def test_nothing_to_estimate_is_nothing(web: Any) -> None:
 def test_compare_is_that_of_the_command(web: Any, tmp_path: Path) -> None:
     """The same object as `refless compare --format json`."""
     rows = [
-        {"id": f"o{i}", "system": "ab"[i % 2], "item": f"i{i // 2}", "text": text,
-         **({"rating": 1 + (i + i % 2) % 5} if i < 40 else {})}
+        {
+            "id": f"o{i}",
+            "system": "ab"[i % 2],
+            "item": f"i{i // 2}",
+            "text": text,
+            **({"rating": 1 + (i + i % 2) % 5} if i < 40 else {}),
+        }
         for i, text in enumerate(headlines(60))
-    ]  # fmt: skip
+    ]
     path = jsonl(tmp_path / "outputs.jsonl", rows)
     asked = {"outputs": rows, "scale": [1, 5], "seed": 3}
     said = web.post("/compare", json=asked, headers=AUTH).json()
@@ -131,27 +150,40 @@ def test_compare_is_that_of_the_command(web: Any, tmp_path: Path) -> None:
 
 
 def test_compare_without_ratings_takes_those_that_are_served(web: Any) -> None:
-    rows = [{"system": "ab"[i % 2], "item": f"{i // 2}", "text": t}
-            for i, t in enumerate(headlines(30))]  # fmt: skip
+    rows = [
+        {"system": "ab"[i % 2], "item": f"{i // 2}", "text": t}
+        for i, t in enumerate(headlines(30))
+    ]
     (pair,) = web.post("/compare", json={"outputs": rows}, headers=AUTH).json()["pairs"]
     assert pair["method"] == "estimates"
 
 
 @pytest.mark.parametrize(
-    "more", [{"scale": 3}, {"scale": ["a", "b"]}, {"seed": -1}, {"seed": "x"}, {"system": 7},
-             {"selection": "guess"}]
-)  # fmt: skip
+    "more",
+    [
+        {"scale": 3},
+        {"scale": ["a", "b"]},
+        {"seed": -1},
+        {"seed": "x"},
+        {"system": 7},
+        {"selection": "guess"},
+    ],
+)
 def test_bad_options_of_compare_are_refused(web: Any, more: dict[str, Any]) -> None:
-    rows = [{"system": "ab"[i % 2], "item": str(i // 2), "text": t, "rating": i % 5}
-            for i, t in enumerate(headlines(8))]  # fmt: skip
+    rows = [
+        {"system": "ab"[i % 2], "item": str(i // 2), "text": t, "rating": i % 5}
+        for i, t in enumerate(headlines(8))
+    ]
     answer = web.post("/compare", json={"outputs": rows, **more}, headers=AUTH)
     assert answer.status_code in {400, 422}
 
 
 def test_compare_says_what_rows_lack(web: Any) -> None:
-    """As the command does."""
-    for row, said in (({"text": "a"}, "no column for the system"),
-                      ({"text": "a", "system": "x"}, "there is one system, 'x'")):  # fmt: skip
+    """The messages are those of the command."""
+    for row, said in (
+        ({"text": "a"}, "no column for the system"),
+        ({"text": "a", "system": "x"}, "there is one system, 'x'"),
+    ):
         answer = web.post("/compare", json={"outputs": [row]}, headers=AUTH)
         assert answer.status_code == 422
         assert said in answer.json()["error"]

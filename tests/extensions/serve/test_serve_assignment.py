@@ -1,4 +1,4 @@
-"""Who is asked what next."""
+"""The next unit of each rater."""
 
 import math
 from collections import Counter
@@ -172,15 +172,17 @@ ACTS = st.lists(
 def test_counts_kept_along_the_way_are_those_of_counting_anew(
     acts: list[tuple[int, int, str]], per_item: int
 ) -> None:
-    """What is left, rated, answered, and how far the random sample reaches."""
+    """Counts of units left, rated and answered, and how far the random sample reaches."""
     one = Assignment(replace(TASK, overlap=0.3, per_item=per_item), [1] * 10)
     state: dict[tuple[int, int], str] = {}
     for rater, item, what in acts:
         one.note(rater, item, 0, what, 0.0, (AUDIT, ACTIVE)[item % 2])
         state[rater, item] = what
-    done = [
-        sum(state.get((who, item)) == DONE for who in (1, 2, 3)) for item in range(10)
-    ]
+    done = [0] * 10
+    answered = [False] * 10
+    for (_, item), what in state.items():
+        done[item] += what == DONE
+        answered[item] |= what != OPEN
     missing = sum(max(0, per_item - n) for n in done[3:])
     raters = max(1, len({who for who, _ in state}))
     for who in (1, 2, 3):
@@ -192,9 +194,6 @@ def test_counts_kept_along_the_way_are_those_of_counting_anew(
             mine[what] for what in (OPEN, DONE, SKIPPED)
         ]
     assert (one.ratings, one.rated) == (sum(done), sum(n > 0 for n in done))
-    answered = [
-        any(state.get((who, i), OPEN) != OPEN for who in (1, 2, 3)) for i in range(10)
-    ]
     reached = [*answered, False].index(False)
     by_lot = [i + 1 for i in range(reached) if i % 2 == 0 or reached == 10]
     assert one.audited == max(by_lot, default=0)

@@ -138,7 +138,7 @@ def browsers(
 
 
 def until(browser: Any, script: str, wanted: Callable[[Any], bool] = bool) -> Any:
-    """What a script returns, as soon as that is what is wanted."""
+    """The value of a script, as soon as it is the wanted one."""
     for _ in range(400):
         found = browser.execute_script(f"return {script}")
         if wanted(found):
@@ -228,11 +228,21 @@ def test_sixty_items_by_three_raters(
     parsed = export_of(owner, "ratings.jsonl")
     path = jsonl(outputs.with_name("ratings.jsonl"), parsed)
     told = {(row["annotator"], row["text"]): row["rating"] for row in parsed}
-    assert told == {
-        (who, text): key for who, all_ in given.items() for text, key in all_.items()
-    }
-    validated = run("validate", path, "--scale", 1, 5, "--estimator", "bleu-neighbors",
-                    "--format", "jsonl")  # fmt: skip
+    expected = {}
+    for who, keys in given.items():
+        expected |= {(who, text): key for text, key in keys.items()}
+    assert told == expected
+    validated = run(
+        "validate",
+        path,
+        "--scale",
+        1,
+        5,
+        "--estimator",
+        "bleu-neighbors",
+        "--format",
+        "jsonl",
+    )
     assert validated.code == 0
     means: dict[str, list[float]] = {}
     for row in parsed:
@@ -278,7 +288,7 @@ def test_undo_skip_help_and_back(
 def test_neither_is_said_in_words(
     outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
 ) -> None:
-    """What was saved is told as its button is called."""
+    """A saved answer is called as its button is."""
     browser = browsers(390)
     with serving(
         outputs, "--ask", "pair", "--database", str(tmp_path / "p.sqlite")
@@ -292,7 +302,7 @@ def test_neither_is_said_in_words(
 def test_the_best_of_several(
     outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
 ) -> None:
-    """What is exported as chosen is the text that stood where the key said; on a narrow screen."""
+    """The exported choice is the text that stood where the key said; on a narrow screen."""
     from selenium.webdriver.common.keys import Keys
 
     browser = browsers(390)
@@ -338,7 +348,7 @@ def test_the_best_of_several(
 def test_everything_has_a_name_and_a_role(
     links: dict[str, str], browsers: Callable[[int], Any]
 ) -> None:
-    """What can be pressed says what it does; headings, status lines and groups are there."""
+    """Buttons and keys say what they do; headings, status lines and groups are there."""
     browser = browsers(1200)
     for link, roles in (
         (links["r02"], {"main", "status", "alert", "heading", "banner"}),
@@ -456,10 +466,17 @@ def test_text_and_buttons_stay_in_sight(
 ) -> None:
     """Under a source of 300 lines, at three widths; what differs is marked at one key."""
     rows = [
-        {"id": f"a{k}", "item": "i", "source": "Line of the source.\n" * 300, "system": f"S{k}",
-         "text": text}
-        for k, text in enumerate(("No award near a library.", "The library has one award."))
-    ]  # fmt: skip
+        {
+            "id": f"a{k}",
+            "item": "i",
+            "source": "Line of the source.\n" * 300,
+            "system": f"S{k}",
+            "text": text,
+        }
+        for k, text in enumerate(
+            ("No award near a library.", "The library has one award.")
+        )
+    ]
     path = jsonl(tmp_path / "o.jsonl", rows)
     edges = (
         "['#texts .text', '#texts article:last-child .text', '.choices button:last-child']"
@@ -689,8 +706,17 @@ def test_a_whole_project(
     from selenium.webdriver.common.keys import Keys
 
     path, project, keys = project_files(tmp_path)
-    words = (*project, "--database", database.replace("+psycopg", ""),
-             "--per-item", "2", "--overlap", "0.4", "--repeat", "0")  # fmt: skip
+    words = (
+        *project,
+        "--database",
+        database.replace("+psycopg", ""),
+        "--per-item",
+        "2",
+        "--overlap",
+        "0.4",
+        "--repeat",
+        "0",
+    )
     people = {"r01": browsers(1440), "r02": browsers(390), "r03": browsers(768)}
     key_of = dict.fromkeys(people, keys.__getitem__) | {"r03": lambda _: "3"}
     desk = people["r01"]
@@ -791,8 +817,11 @@ def check_acts(
     assert len(ratings) == len({*ratings})
     for act in acts:
         text = texts[act["item"]]
-        pressed = "5" if act["stream"] == "gold" else {"r03": "3", "decider": "4"}.get(
-            act["annotator"], keys[text])  # fmt: skip
+        pressed = (
+            "5"
+            if act["stream"] == "gold"
+            else {"r03": "3", "decider": "4"}.get(act["annotator"], keys[text])
+        )
         assert (act["kind"], act["value"]) == ("rated", float(pressed))
     assert {act["round"] for act in acts if act["annotator"] == "decider"} == {2}
 

@@ -20,8 +20,9 @@ OPEN = Task(
     project=Project(
         join=True, most_items=3, completion_code="C0DE", return_url=RETURN, pay=2.5
     ),
-    repeat=0.0, per_item=2,
-)  # fmt: skip
+    repeat=0.0,
+    per_item=2,
+)
 PERSON = "5f0c1d2e3f4a5b6c7d8e9f00"
 STUDY = "study-secret"
 SESSION = "session-secret"
@@ -139,8 +140,12 @@ def test_the_begin_page_says_what_how_long_and_by_whom(sqlite: str) -> None:
     with client(store) as web:
         path = f"/begin/{Access(store).everybody()}"
         page = web.get(path).text
-        for words in ("Replies", "rate each of them", "There are 3 of these tasks.",
-                      "You are asked by Ann of Torby, ann@a.example."):  # fmt: skip
+        for words in (
+            "Replies",
+            "rate each of them",
+            "There are 3 of these tasks.",
+            "You are asked by Ann of Torby, ann@a.example.",
+        ):
             assert words in page
         unit = store.next_unit(rater := store.add_rater("").id).result()["unit"]
         store.save(rater, event("rated", unit, value=3, latency=50_000)).result()

@@ -1,4 +1,4 @@
-"""What the owner sees: a look at the ratings in a process of its own, told as it comes."""
+"""The owner's page: a look at the ratings in a process of its own, told as it comes."""
 
 import asyncio
 import json
@@ -28,6 +28,7 @@ from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
 from refless.report.templates import rendered
 from refless.stats.confidence_sequence import always_interval
+from rows import columns_of
 from serving import (
     JOB,
     client,
@@ -71,9 +72,8 @@ def test_look_after_ratings(tmp_path: Path) -> None:
     assert low <= look["spearman"] <= high
     assert f"Spearman of estimates [{low:.2f}, {high:.2f}]" in page
     names = {*outputs.systems}
-    assert {
-        name for one in told(live, "systems") for name in (one["first"], one["second"])
-    } == names
+    compared = columns_of(told(live, "systems"))
+    assert {*compared["first"], *compared["second"]} == names
     for one in told(live, "systems"):
         (low, high) = one["interval"]
         (least, most) = one["always"]
@@ -97,7 +97,7 @@ def said(live: Live) -> str:
 
 
 def test_ratings_given_before_are_told(tmp_path: Path) -> None:
-    """What is estimated rests on them too."""
+    """Estimates rest on them too."""
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(), sample()[0])
     live = Live(store, "gp", ({"text": "a", "rating": 1}, {"text": "b", "rating": 2}))
     assert said(live).endswith("estimates come with 20.")
@@ -133,7 +133,7 @@ def test_owner_hears_at_once(tmp_path: Path) -> None:
 
 
 def test_failed_look_tells_no_text(tmp_path: Path) -> None:
-    """What a process says when it fails may quote a text; only the kind of fault is told."""
+    """The message of a process that fails may quote a text; only the kind of fault is told."""
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(repeat=0.0), sample()[0])
     rate_all(store, store.add_rater(""))
     live = Live(store, "gp")
@@ -242,15 +242,37 @@ def test_texts_rated_before_need_no_items(tmp_path: Path) -> None:
     The pages' outputs have items, what was rated before has none.
     """
     outputs, values = sample()
-    columns = zip(outputs.ids, outputs.texts, outputs.sources, outputs.systems, outputs.items,
-                  strict=True)  # fmt: skip
-    rows = [dict(zip(("id", "text", "source", "system", "item"), row, strict=True))
-            for row in columns]  # fmt: skip
+    columns = zip(
+        outputs.ids,
+        outputs.texts,
+        outputs.sources,
+        outputs.systems,
+        outputs.items,
+        strict=True,
+    )
+    rows = [
+        dict(zip(("id", "text", "source", "system", "item"), row, strict=True))
+        for row in columns
+    ]
     rated = [{**row, "annotator": "r01", "rating": values[row["text"]]} for row in rows]
-    before = [{"id": f"b{i}", "text": f"An old text {i}", "source": f"s{i}", "rating": i % 5 + 1}
-              for i in range(20)]  # fmt: skip
-    job = replace(JOB, ratings=rated[:30], first=rated[:30], audit=rated[:30], outputs=rows,
-                  rated=before, folder=str(tmp_path))  # fmt: skip
+    before = [
+        {
+            "id": f"b{i}",
+            "text": f"An old text {i}",
+            "source": f"s{i}",
+            "rating": i % 5 + 1,
+        }
+        for i in range(20)
+    ]
+    job = replace(
+        JOB,
+        ratings=rated[:30],
+        first=rated[:30],
+        audit=rated[:30],
+        outputs=rows,
+        rated=before,
+        folder=str(tmp_path),
+    )
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", None, outputs)
     written(store, before, tmp_path)
     store.close()
@@ -265,13 +287,13 @@ def test_few_ratings_say_so() -> None:
 def test_what_was_rated_before_is_no_part_of_the_agreement() -> None:
     """It teaches alone: of new ratings that are all 3 nothing correlates, and all raters agree."""
     pool = simulate(120, seed=4).pool
-    rows = [
-        {"id": name, "text": text, "annotator": f"r{k}", "rating": rating}
-        for name, text, human in zip(
-            pool.ids, pool.texts, pool.human.tolist(), strict=True
-        )
-        for k, rating in enumerate((1 + round(4 * human), 1))
-    ]
+    rows = []
+    for name, text, human in zip(
+        pool.ids, pool.texts, pool.human.tolist(), strict=True
+    ):
+        row = {"id": name, "text": text}
+        rows.append({**row, "annotator": "r0", "rating": 1 + round(4 * human)})
+        rows.append({**row, "annotator": "r1", "rating": 1})
     before = rows[80:]
     twice = [{**row, "annotator": "r1"} for row in rows[:80:2]]
     same = [{**row, "rating": 3} for row in rows[:80]]
@@ -286,14 +308,21 @@ def test_what_was_rated_before_is_no_part_of_the_agreement() -> None:
 def choices(values: list[float]) -> list[dict[str, Any]]:
     """Choices between A and B: 1 for B, -1 for A, 0 for neither."""
     return [
-        {"id": f"i{k}", "annotator": "r1", "tie": value == 0, "chosen": "c", "rejected": "r",
-         "chosen_system": "B" if value > 0 else "A", "rejected_system": "A" if value > 0 else "B"}
+        {
+            "id": f"i{k}",
+            "annotator": "r1",
+            "tie": value == 0,
+            "chosen": "c",
+            "rejected": "r",
+            "chosen_system": "B" if value > 0 else "A",
+            "rejected_system": "A" if value > 0 else "B",
+        }
         for k, value in enumerate(values)
-    ]  # fmt: skip
+    ]
 
 
 def preferred(values: list[float]) -> tuple[float, float]:
-    """How often B is preferred, at any number of looks."""
+    """The rate at which B is preferred, at any number of looks."""
     answer, n = preference(choices(values), "A", "B")
     low, high = always_interval(answer.value, answer.error, n, answer.freedom)
     return max(0.0, low), min(1.0, high)
@@ -416,8 +445,13 @@ def test_agreement_of_raters_can_be_had_from_the_export(
     tmp_path: Path, apart: float
 ) -> None:
     """The command on the page gives alpha and its interval to the last digit; a line says it."""
-    task = Task(per_item=2, repeat=0.2, dimensions=("sense", "style"), scales={"style": (1, 3)},
-                project=Project(adjudicate=apart))  # fmt: skip
+    task = Task(
+        per_item=2,
+        repeat=0.2,
+        dimensions=("sense", "style"),
+        scales={"style": (1, 3)},
+        project=Project(adjudicate=apart),
+    )
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", task, sample(30)[0])
     for rater in [store.add_rater("") for _ in range(2)]:
         rate_all(store, rater, (1, 2, 3, 1 + rater.id % 3))

@@ -54,8 +54,10 @@ def act(store: Store, rater: int, kind: int | str, dimension: str) -> None:
 
 def same(first: Any, second: Any) -> bool:
     """Equal to the last digit; what is undefined is NaN here, null there."""
-    absent = [value is None or (isinstance(value, float) and math.isnan(value))
-              for value in (first, second)]  # fmt: skip
+    absent = [
+        value is None or (isinstance(value, float) and math.isnan(value))
+        for value in (first, second)
+    ]
     return all(absent) or first == second
 
 
@@ -76,9 +78,15 @@ def test_numbers_are_the_commands(
 ) -> None:
     """Over random acts of three raters: values and intervals, of one look and of any number."""
     with tempfile.TemporaryDirectory() as folder:
-        task = Task(ask=ask, overlap=0.3, repeat=0.1, per_item=2, dimensions=dimensions,
-                    scales={"style": (2, 4)},
-                    project=Project(adjudicate=apart if ask == "rating" else 0.0))  # fmt: skip
+        task = Task(
+            ask=ask,
+            overlap=0.3,
+            repeat=0.1,
+            per_item=2,
+            dimensions=dimensions,
+            scales={"style": (2, 4)},
+            project=Project(adjudicate=apart if ask == "rating" else 0.0),
+        )
         systems = {"rating": 2, "pair": 2, "best": 3}[ask]
         store = opened(f"sqlite:///{folder}/a.sqlite", task, outputs(24, systems))
         raters = [store.add_rater("").id for _ in range(3)]

@@ -127,7 +127,12 @@ def test_pace_forgets() -> None:
     """The oldest callers are forgotten first, so that strangers fill no memory."""
     pace = Pace(1, 0.0, limit=2)
     assert [pace.takes(name) for name in ("a", "a", "b", "c", "a")] == [
-        True, False, True, True, True]  # fmt: skip
+        True,
+        False,
+        True,
+        True,
+        True,
+    ]
 
 
 def test_what_changes_something_needs_the_pages_token(web: Any, store: Store) -> None:
@@ -174,7 +179,13 @@ def test_restart_of_the_database_is_a_line(
 @pytest.mark.parametrize(
     "body",
     [
-        b"", b"[]", b"null", b"{", b"\xff\xfe", b'{"uuid": 1}', b"[" * 100_000,
+        b"",
+        b"[]",
+        b"null",
+        b"{",
+        b"\xff\xfe",
+        b'{"uuid": 1}',
+        b"[" * 100_000,
         b'{"uuid": "12345678", "kind": "deleted"}',
         b'{"uuid": "12345678", "kind": "rated", "rater": 1}',
         b'{"uuid": "../../etc", "kind": "undone"}',
@@ -182,7 +193,7 @@ def test_restart_of_the_database_is_a_line(
         b'{"uuid": "12345678", "kind": "rated", "assigned": 99, "value": NaN}',
         b'{"uuid": "12345678", "kind": "rated", "assigned": 99999999999999999999}',
     ],
-)  # fmt: skip
+)
 def test_malformed_events_are_refused(web: Any, store: Store, body: bytes) -> None:
     headers = joined(web, store, store.add_rater(""))
     answer = web.post("/rate/events", content=body, headers=headers)
@@ -225,9 +236,14 @@ def test_oversized_bodies_are_refused(web: Any, store: Store) -> None:
 def test_paths_lead_to_no_files(web: Any, store: Store) -> None:
     joined(web, store, owner_of(store))
     for path in (
-        "/static/../app.py", "/static/..%2fapp.py", "/static/app.py", "/static/",
-        "/owner/export/..%2f..%2fratings.sqlite", "/owner/export/ratings", "/ratings.sqlite",
-    ):  # fmt: skip
+        "/static/../app.py",
+        "/static/..%2fapp.py",
+        "/static/app.py",
+        "/static/",
+        "/owner/export/..%2f..%2fratings.sqlite",
+        "/owner/export/ratings",
+        "/ratings.sqlite",
+    ):
         assert web.get(path).status_code in {404, 403}
 
 
@@ -248,8 +264,14 @@ def test_raters_are_blind_and_texts_are_text(web: Any, store: Store) -> None:
         assert answer.headers["content-type"] == "application/json"
         texts += unit["texts"]
         assert set(unit) == {
-            "assigned", "position", "source", "texts", "values", "skipped", "open"
-        }  # fmt: skip
+            "assigned",
+            "position",
+            "source",
+            "texts",
+            "values",
+            "skipped",
+            "open",
+        }
         told += answer.text
         unit = answer.json()["next"]
     assert sorted(texts) == sorted(outputs().texts)
@@ -263,7 +285,7 @@ def test_raters_are_blind_and_texts_are_text(web: Any, store: Store) -> None:
 
 
 def test_hostile_names_are_escaped(web: Any, store: Store) -> None:
-    """What the owner calls a rater, and what a dimension is called, is text everywhere."""
+    """The names of raters and of dimensions are text everywhere."""
     headers = joined(web, store, owner_of(store))
     made = web.post("/owner/raters", content=HOSTILE, headers=headers).json()
     assert made["name"].startswith("r")
@@ -505,7 +527,7 @@ def test_label_studio_export_reads_back(store: Store, tmp_path: Path) -> None:
 
 
 def test_label_studio_export_has_flags_and_skips(store: Store) -> None:
-    """As comments; what was skipped is cancelled, so that a reader leaves it out."""
+    """Reasons are comments; skipped units are cancelled, so that a reader leaves them out."""
     rater = store.add_rater("").id
     unit = store.next_unit(rater).result()["unit"]
     store.save(rater, event("flagged", unit, reason="cut off")).result()
@@ -521,9 +543,10 @@ def test_label_studio_export_has_flags_and_skips(store: Store) -> None:
         part["from_name"]: part["value"] for part in rated["result"] + skipped["result"]
     }
     assert values == {
-        "quality": {"number": 2.0}, "flagged": {"text": ["cut off"]},
+        "quality": {"number": 2.0},
+        "flagged": {"text": ["cut off"]},
         "skipped": {"text": ["I cannot tell"]},
-    }  # fmt: skip
+    }
 
 
 def test_events_export_has_all_that_was_shown(store: Store) -> None:
@@ -607,7 +630,7 @@ def _served(store: Store, proxy: str = "") -> Iterator[tuple[str, int]]:
 
 
 def _asked(address: tuple[str, int], text: str) -> str:
-    """What a service answers a request, to its first 4,096 bytes."""
+    """The answer of a service to a request, to its first 4,096 bytes."""
     with socket.create_connection(address, timeout=20) as connection:
         connection.sendall(text.replace("\n", "\r\n").encode())
         return connection.recv(4096).decode()

@@ -1,4 +1,4 @@
-"""What raters are told of their task: files of it, safe HTML, consent before the first item."""
+"""Raters' instructions: their files, safe HTML, consent before the first item."""
 
 import json
 from pathlib import Path
@@ -41,9 +41,14 @@ def test_project_is_toml_or_json(tmp_path: Path) -> None:
     assert project.guidelines == "# Rate *usefulness*"
     assert project.labels == {"1": "unusable", "5": "publishable"}
     assert project.gold == (Gold(id="o03", answer=2, why="It names the wrong place."),)
-    rows = {"title": project.title, "guidelines": "guide.md", "consent": project.consent,
-            "render": "markdown", "labels": project.labels,
-            "gold": [{"id": "o03", "answer": 2, "why": project.gold[0].why}]}  # fmt: skip
+    rows = {
+        "title": project.title,
+        "guidelines": "guide.md",
+        "consent": project.consent,
+        "render": "markdown",
+        "labels": project.labels,
+        "gold": [{"id": "o03", "answer": 2, "why": project.gold[0].why}],
+    }
     (tmp_path / "p.json").write_text(json.dumps(rows), encoding="utf-8")
     assert project_of(str(tmp_path / "p.json")) == project
 
@@ -160,6 +165,8 @@ def _setting(web: Any) -> dict[str, Any]:
 
 def test_addresses_may_be_in_capitals(tmp_path: Path) -> None:
     """The scheme of a web address has no case (RFC 3986, 3.1)."""
-    (tmp_path / "p.toml").write_text("return_url = 'HTTPS://a.example/b'\nuntil = "
-                                     "'difference known to 0.05'", encoding="utf-8")  # fmt: skip
+    (tmp_path / "p.toml").write_text(
+        "return_url = 'HTTPS://a.example/b'\nuntil = 'difference known to 0.05'",
+        encoding="utf-8",
+    )
     assert project_of(str(tmp_path / "p.toml")).return_url == "HTTPS://a.example/b"

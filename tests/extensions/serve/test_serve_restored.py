@@ -126,8 +126,13 @@ def test_an_id_names_one_act(tmp_path: Path) -> None:
     rater = store.add_rater("")
     unit = _next(store, rater.id)
     second = None
-    act = {"uuid": "0123456789", "kind": "rated", "assigned": unit["assigned"],
-           "dimension": "quality", "value": 2}  # fmt: skip
+    act = {
+        "uuid": "0123456789",
+        "kind": "rated",
+        "assigned": unit["assigned"],
+        "dimension": "quality",
+        "value": 2,
+    }
     with client(store) as web:
         headers = joined(web, store, rater)
         first = web.post("/rate/events", json=act, headers=headers)
@@ -175,7 +180,7 @@ def _killed(folder: Path) -> tuple[Path, Path]:
 
 
 def test_a_backup_beside_a_foreign_log_is_not_served(tmp_path: Path) -> None:
-    """What a plain copy leaves is refused at the start; `restore` puts it right, and keeps all."""
+    """A plain copy is refused at the start; `restore` puts it right, and keeps all."""
     path, copy = _killed(tmp_path)
     shutil.copy(copy, path)
     with pytest.raises(InputError, match="restore='FILE'"):

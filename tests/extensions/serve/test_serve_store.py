@@ -14,8 +14,7 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from documentation import blocks
-from places import ROOT
+from places import ROOT, blocks
 from refless.data.tables import Reading, read_pool
 from refless.extensions.serve.acts import RATER, Rater, Refused
 from refless.extensions.serve.database import LOCK, Database, back_up, file_of
@@ -171,7 +170,7 @@ def test_notes_have_no_nul(store: Store) -> None:
 
 
 def test_change_undo_and_skip(database: str) -> None:
-    """What holds is the latest act that was not undone; a skip stands for all dimensions."""
+    """The latest act that was not undone holds; a skip stands for all dimensions."""
     found = opened(database, BOTH)
     rater = found.add_rater("").id
     unit = shown(found, rater)
@@ -298,7 +297,7 @@ def test_the_best_of_several_is_a_pair_with_each_of_the_others(database: str) ->
     rows = rows_of(found)
     assert len(rows) == len({row["id"] for row in rows}) == 8
     told = {(row["chosen"], row["rejected"]) for row in rows}
-    assert told == {(one[1], other) for one in seen for other in (one[0], one[2])}
+    assert told == {(b, a) for a, b, _ in seen} | {(b, c) for _, b, c in seen}
     assert len(read_pool(rows).pool) == 16
     found.close()
 
@@ -424,7 +423,7 @@ def test_link_that_is_revoked_while_it_is_read_is_not_kept(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes and links of POSIX")
 def test_only_the_owner_reads_a_database(tmp_path: Path) -> None:
-    """Who can read it has the key of all links; also of what an older version made."""
+    """Its readers have the key of all links; also of a file that an older version made."""
     path = tmp_path / "a.sqlite"
     copy = tmp_path / "copy.sqlite"
     mask = os.umask(0)
@@ -507,8 +506,11 @@ def test_lines_that_go_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         rated.setdefault(row["text"], []).append(row["rating"])
     store.close()
     lines = blocks(ROOT / "docs" / "formats.md", "python")
-    words = ("pearmut.append", "row.labels", "welcome_")
-    back, *readers = (next(block for block in lines if word in block) for word in words)
+    (back,) = [block for block in lines if "pearmut.append" in block]
+    readers = [
+        next(block for block in lines if "row.labels" in block),
+        next(block for block in lines if "welcome_" in block),
+    ]
     exec(back, {})
     for reader, dimension in zip(readers, ("quality", None), strict=True):
         exec(reader, {})

@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +26,12 @@ SIGNED = Signature("compare")
 
 @pytest.mark.parametrize(
     ("ask", "until", "values"),
-    [("rating", "difference known to 4", ("first", "second", "difference")),
-     ("rating", "every system's mean to 4", ("system", "mean")),
-     ("pair", "win rate known to .5", ("first", "second", "difference"))],
-)  # fmt: skip
+    [
+        ("rating", "difference known to 4", ("first", "second", "difference")),
+        ("rating", "every system's mean to 4", ("system", "mean")),
+        ("pair", "win rate known to .5", ("first", "second", "difference")),
+    ],
+)
 def test_round_ends_when_enough_is_known(
     tmp_path: Path, ask: Ask, until: str, values: tuple[str, ...]
 ) -> None:
@@ -137,17 +140,27 @@ def test_certificates_are_wrong_in_at_most_5_percent(steps: bool) -> None:
 
 @pytest.mark.parametrize(
     ("until", "options", "said"),
-    [("difference", (), "until"), ("win rate to 0.1", (), "cannot tell"),
-     ("difference known to 0.2", ("--ask", "pair"), "cannot tell"),
-     ("difference known to 0.2", ("one",), "cannot tell")],
-)  # fmt: skip
+    [
+        ("difference", (), "until"),
+        ("win rate to 0.1", (), "cannot tell"),
+        ("difference known to 0.2", ("--ask", "pair"), "cannot tell"),
+        ("difference known to 0.2", ("one",), "cannot tell"),
+    ],
+)
 def test_goals_that_cannot_be_reached(
     tmp_path: Path, until: str, options: tuple[str, ...], said: str
 ) -> None:
     """Another kind of answer, one system, or no number."""
     systems = "a" if "one" in options else "ab"
-    rows = [{"id": f"{i}{name}", "item": f"i{i}", "system": name, "text": f"A text {i} {name}"}
-            for i in range(4) for name in systems]  # fmt: skip
+    rows = [
+        {
+            "id": f"{i}{name}",
+            "item": f"i{i}",
+            "system": name,
+            "text": f"A text {i} {name}",
+        }
+        for i, name in product(range(4), systems)
+    ]
     file = jsonl(tmp_path / "o.jsonl", rows)
     project = tmp_path / "p.json"
     project.write_text(json.dumps({"until": until}))
@@ -172,13 +185,9 @@ def test_who_never_reads_ends_no_round(tmp_path: Path) -> None:
         rater = store.add_rater("")
         for k in range(40):
             unit = store.next_unit(rater.id).result()["unit"]
-            value = (
-                1 + len(unit["texts"][0]) % 5
-                if pause > 1000
-                else 4
-                if k % 9 == 8
-                else 3
-            )
+            value = 4 if k % 9 == 8 else 3
+            if pause > 1000:
+                value = 1 + len(unit["texts"][0]) % 5
             sent = event("rated", unit, value=float(value), latency=pause)
             store.save(rater.id, sent).result()
         asyncio.run(live._look())

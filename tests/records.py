@@ -1,15 +1,76 @@
-"""Fixed predictions as replicates, for tests of measures."""
+"""Records that tests build: outputs with references, pools of several raters, fixed estimates."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from refless.data.records import Estimates, Predictions, numbered
+from refless.data.human import human_ratings
+from refless.data.records import (
+    Estimates,
+    Outputs,
+    Predictions,
+    RatedPool,
+    Ratings,
+    numbered,
+)
 from refless.evaluation.jackknife import Replicates, Split
 from refless.registry.arrays import FloatArray, IntArray
+
+
+def outputs(
+    texts: Sequence[str],
+    references: Iterable[Iterable[str]],
+    weights: Iterable[Iterable[float]] = (),
+) -> Outputs:
+    """Of each text its references, and their weights if there are any."""
+    return Outputs(
+        ids=numbered(len(texts)),
+        texts=tuple(texts),
+        references=tuple(map(tuple, references)),
+        weights=tuple(map(tuple, weights)),
+    )
+
+
+def outputs_of_items(items: Sequence[tuple[str, Sequence[str]]]) -> Outputs:
+    """Of pairs of a text and its references."""
+    return outputs([text for text, _ in items], [many for _, many in items])
+
+
+def pool_from(rows, scale=None) -> RatedPool:
+    """A pool from (text, annotator, rating)."""
+    texts = sorted({row[0] for row in rows})
+    names = sorted({row[1] for row in rows})
+    ratings = Ratings(
+        text=np.array([texts.index(row[0]) for row in rows]),
+        annotator=np.array([names.index(row[1]) for row in rows]),
+        values=np.array([float(row[2]) for row in rows]),
+        annotators=tuple(names),
+    )
+    return RatedPool(
+        ids=numbered(len(texts)),
+        texts=tuple(texts),
+        human=human_ratings(ratings, len(texts), scale=scale),
+        ratings=ratings,
+        scale=scale,
+    )
+
+
+def shuffled(pool: RatedPool) -> RatedPool:
+    """The same texts and ratings in another order."""
+    rng = np.random.default_rng(7)
+    moved = pool.take(rng.permutation(len(pool)))
+    rows = rng.permutation(len(moved.ratings.text))
+    ratings = replace(
+        moved.ratings,
+        text=moved.ratings.text[rows],
+        annotator=moved.ratings.annotator[rows],
+        values=moved.ratings.values[rows],
+    )
+    return replace(moved, ratings=ratings)
 
 
 def split_of(
