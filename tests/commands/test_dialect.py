@@ -344,8 +344,8 @@ UNREADABLE: list[tuple[list[dict[str, Any]], str, str]] = [
             {**row, "criterion": ("fluency", "truth")[i % 2]}
             for i, row in enumerate(RATED_TWICE)
         ],
-        "choose one with dimension=NAME",
-        "choose one with --dimension NAME",
+        "choose one with dimension='fluency' or dimension='truth'",
+        "choose one with --dimension fluency or --dimension truth",
     ),
     (
         [{"text": "t", "rating": "fine"}],

@@ -23,7 +23,7 @@ from refless.data.tables.reading import Reading
 from refless.data.tables.roles import ROLES, Columns, are_texts, n_within
 from refless.data.tables.spellings import folded, stem
 from refless.registry.arrays import Names
-from refless.registry.dialect import Blank, called
+from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 MOST_CRITERIA = 30
@@ -38,6 +38,7 @@ OCCASIONS = {  # names of columns that say when a text was rated again
     "time",
     "repetition",
 }
+MOST_WAYS = 4  # to choose a dimension that an error writes out
 _WITH_SCALE = re.compile(r"(.+)=([^=]+)\.\.([^=]+)")
 
 
@@ -50,8 +51,10 @@ class SeveralDimensionsError(InputError):
 
     def __init__(self, found: str, names: Names, path: str | None = None) -> None:
         self.names = tuple(names)
-        remedy = f"choose one with {called('dimension', Blank('NAME'))}"
-        super().__init__(found, path=path, remedy=remedy)
+        ways = [called("dimension", name) for name in self.names[:MOST_WAYS]]
+        super().__init__(
+            found, path=path, remedy=f"choose one with {' or '.join(ways)}"
+        )
 
 
 def dimension_of(given: str) -> tuple[str, Scale | None]:
