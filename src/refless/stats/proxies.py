@@ -105,9 +105,10 @@ def by_pairs(sample: Sample, arms: Sequence[Arm], slope: float) -> Gain:
     Args:
         sample: the entries; arms: its sides; slope: by which estimates are used already.
     """
-    if len(arms) < 2 or sample.weighted or sample.units < len(np.unique(sample.item)):
+    n_items = len(np.unique(sample.item))
+    if len(arms) < 2 or sample.weighted:
         return Gain()
-    if len(np.unique(sample.item)) == len(sample.item):
+    if sample.units < n_items or n_items == len(sample.item):
         return Gain()
     residuals = sample.rating - slope * sample.proxy_labelled
     items = [sample.item[arm.rows] for arm in arms]
