@@ -267,12 +267,11 @@ class Estimates(ColumnRecord):
         support = np.zeros(n, dtype=np.int64)
         reasons = np.full(n, "too-few", dtype=object)
         for rows, part in parts:
-            values[rows], support[rows], reasons[rows] = (
-                part.values,
-                part.support,
-                part.reasons,
-            )
-            low[rows], high[rows] = part.low, part.high
+            values[rows] = part.values
+            support[rows] = part.support
+            reasons[rows] = part.reasons
+            low[rows] = part.low
+            high[rows] = part.high
         given = tuple(reasons.tolist())
         return cls(
             ids=ids, values=values, reasons=given, support=support, low=low, high=high

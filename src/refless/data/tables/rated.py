@@ -107,10 +107,12 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
     )
     summary = table.summary(groups, notes, of_rated, "skipped")
     read = PoolRead(pool=pool, columns=table.roles.columns, **summary)
-    taken = set() if keys is None else {keys[row] for row in groups.first}
+    rated_keys = set() if keys is None else {keys[row] for row in groups.first}
     outputs = [row for row, known in enumerate(cells.rated) if not known]
     return Rated(
-        read, groups, [row for row in outputs if keys is None or keys[row] not in taken]
+        read,
+        groups,
+        [row for row in outputs if keys is None or keys[row] not in rated_keys],
     )
 
 

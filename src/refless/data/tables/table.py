@@ -290,10 +290,10 @@ def _leave_out(
             (rows.name, condition_note(condition, len(dropped), len(rows)))
         )
         rows.without(dropped)
-    told = rows.conditional.union(flagged_names(columns))
-    told |= {at_any_place(name) for name in told}
+    named = rows.conditional.union(flagged_names(columns))
+    named |= {at_any_place(name) for name in named}
     marks = [name for name in rows.columns if is_mark(name)]
-    marks = [name for name in marks if told.isdisjoint({name, at_any_place(name)})]
+    marks = [name for name in marks if named.isdisjoint({name, at_any_place(name)})]
     in_lists = [name for name in marks if at_any_place(name) != name]
     _blank_marked(rows, in_lists)
     for name in [name for name in marks if name not in in_lists]:

@@ -185,8 +185,8 @@ def read_scored(
         return np.array([column[row] for row in groups.first], dtype=np.float64)
 
     pool = read.pool.with_scores(())
-    others = [row for row in unrated if row not in table.rows.bad]
-    rest = outputs_of_rows(table, others, (), keys_of_unrated(table))
+    usable = [row for row in unrated if row not in table.rows.bad]
+    unrated_outputs = outputs_of_rows(table, usable, (), keys_of_unrated(table))
     return ScoredRead(
         pool=pool,
         outputs=replace(as_outputs(pool), **_of_texts(columns, groups)),
@@ -198,9 +198,9 @@ def read_scored(
         labels=table.picked("label", groups),
         rationales=table.picked("rationale", groups),
         slices=_of_texts(slices, groups),
-        unrated=rest.outputs,
-        unrated_group=rest.group,
-        unrated_rows=rest.first_rows,
+        unrated=unrated_outputs.outputs,
+        unrated_group=unrated_outputs.group,
+        unrated_rows=unrated_outputs.first_rows,
         notes=read.notes,
         skipped=read.skipped,
         n_skipped=read.n_skipped,
@@ -239,8 +239,9 @@ def runs_apart(table: RowTable) -> RowTable:
         by_run: dict[tuple[str, str], float | None] = {}
         for row, score in enumerate(column):
             if by_run.setdefault((ids[row], runs[row]), score) != score:
-                text, run = listed([ids[row]]), listed([runs[row]])
-                problem = f"id {text} has two {name} scores in run {run}"
+                text = listed([ids[row]])
+                judge_run = listed([runs[row]])
+                problem = f"id {text} has two {name} scores in run {judge_run}"
                 raise table.rows.fault(row, problem, "give each run of a text one row")
         for run in sorted({*runs}):
             scores[f"{name} {run}"] = [by_run.get((key, run)) for key in ids]
