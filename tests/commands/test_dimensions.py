@@ -182,5 +182,7 @@ def test_from_python() -> None:
         for row, name in product(rated_rows(30), ("ok", "fit"))
     ]
     assert isinstance(refless.validate(rows, dimension="ok"), refless.ValidateResult)
-    with pytest.raises(SeveralDimensionsError, match="dimension='ok' or dimension='fit'"):
+    with pytest.raises(
+        SeveralDimensionsError, match="dimension='ok' or dimension='fit'"
+    ):
         refless.validate(rows)

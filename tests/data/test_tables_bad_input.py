@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from places import TESTS
+from places import ROOT, TESTS
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError
 
@@ -312,16 +312,16 @@ def test_errors_have_file_line_column_and_remedy(tmp_path: Path) -> None:
 
 
 def test_every_case_has_a_test() -> None:
-    """Cases of docs/errors.md stand in errors.tsv, with tests of this folder that exist."""
-    here = TESTS
-    page = (here.parent / "docs" / "errors.md").read_text(encoding="utf-8")
+    """Cases of docs/errors.md stand in errors.tsv, with tests that exist."""
+    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (?!case \|)(.+?) (?<!\\)\| .*\|$", page, flags=re.MULTILINE)
     named = [
         line.split("\t")
-        for line in (here / "errors.tsv").read_text("utf-8").splitlines()
+        for line in (TESTS / "data" / "errors.tsv").read_text("utf-8").splitlines()
     ]
     assert rows == [case for case, _ in named]
     for case, tests in named:
         for file, test in re.findall(r"(test_\w+\.py)(?:::(test_\w+))?", tests):
-            assert f"def {test}" in (here / file).read_text(encoding="utf-8"), case
+            (path,) = TESTS.rglob(file)
+            assert f"def {test}" in path.read_text(encoding="utf-8"), case
         assert ".py" in tests, case
