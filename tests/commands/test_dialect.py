@@ -371,7 +371,7 @@ UNREADABLE: list[tuple[list[dict[str, Any]], str, str]] = [
 def test_rows_that_cannot_be_read(
     rows: list[dict[str, Any]], in_python: str, as_flags: str, tmp_path: Path
 ) -> None:
-    """What is wrong with rows, of which all functions say the same."""
+    """Faults of rows, of which all functions say the same."""
     path = jsonl(tmp_path / "rows.jsonl", rows)
     with pytest.raises(RefLessError) as caught:
         refless.validate(path)

@@ -88,7 +88,7 @@ def too_many(number: float, limit: float) -> str:
     return f"{number:.2f} is more than {limit}: unfold what you added"
 
 
-@pytest.mark.parametrize(("where", "limit"), [("src", 9.15), ("tests", 10.05)])
+@pytest.mark.parametrize(("where", "limit"), [("src", 9.26), ("tests", 10.03)])
 def test_tokens_in_a_line(where: str, limit: float) -> None:
     """Tokens a line of code, docstrings among them; wanted are 8.5 (peers have 5.3 to 8.7)."""
     files = FILES[where]
@@ -100,19 +100,19 @@ def test_tokens_in_a_line(where: str, limit: float) -> None:
 def test_tokens_of_the_tests() -> None:
     """Tokens without layout, comments and docstrings; wanted are 260,000."""
     tokens = sum(file.tokens for file in TEST_FILES)
-    assert tokens <= 371_915, f"the tests have {tokens:,} tokens"
+    assert tokens <= 373_170, f"the tests have {tokens:,} tokens"
 
 
 @pytest.mark.parametrize(
     ("device", "where", "limit"),
     [
-        ("packed assignments", "src", 11.4),
+        ("packed assignments", "src", 0.7),
         ("packed assignments", "tests", 0),
-        ("conditionals in conditionals", "src", 3.2),
+        ("conditionals in conditionals", "src", 0),
         ("conditionals in conditionals", "tests", 0),
-        ("starred conditionals", "src", 10.3),
+        ("starred conditionals", "src", 0),
         ("starred conditionals", "tests", 0),
-        ("comprehensions in comprehensions", "src", 50.9),
+        ("comprehensions in comprehensions", "src", 4.2),
         ("comprehensions in comprehensions", "tests", 0),
     ],
 )
@@ -137,7 +137,7 @@ def expressions(statement: ast.stmt) -> Iterator[ast.AST]:
                 yield from ast.walk(part)
 
 
-@pytest.mark.parametrize(("where", "limit"), [("src", 8), ("tests", 8)])
+@pytest.mark.parametrize(("where", "limit"), [("src", 7), ("tests", 8)])
 def test_operations_in_a_statement(where: str, limit: int) -> None:
     """Calls, operators, indices, conditionals, loops of comprehensions, and lambdas.
 
@@ -153,7 +153,7 @@ def test_operations_in_a_statement(where: str, limit: int) -> None:
     assert operations <= limit, too_many(operations, limit)
 
 
-@pytest.mark.parametrize(("where", "limit"), [("src", 16.8), ("tests", 0)])
+@pytest.mark.parametrize(("where", "limit"), [("src", 0.1), ("tests", 0)])
 def test_docstrings_have_a_subject(where: str, limit: float) -> None:
     """Per cent of docstrings that begin with What, How, Which or their like; wanted are 3."""
     texts = [*chain.from_iterable(file.docstrings for file in FILES[where])]
