@@ -104,7 +104,7 @@ def test_others_and_variance() -> None:
     """Of each rating: the mean of the text's others and the variance of all; single ones go."""
     nan = np.nan
     slots = _slots(pool_of(np.array([[1.0, 3, 5], [2, nan, nan]])))
-    assert slots.others.tolist() == [4.0, 3.0, 2.0]
+    assert slots.others_mean.tolist() == [4.0, 3.0, 2.0]
     assert slots.variance.tolist() == pytest.approx([8 / 3] * 3)
 
 
