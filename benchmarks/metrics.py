@@ -29,7 +29,7 @@ from refless.data.records import Outputs, numbered
 from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.metrics.cider import CIDErD
 from refless.extensions.metrics.delta import DeltaBLEU
-from refless.metrics.kernels.rouge import RougeLKernel
+from refless.metrics.kernels.rouge import RougeL
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 ROUNDS = 3
@@ -199,14 +199,14 @@ def all_pairs(outputs: Outputs) -> bool:
     texts = words_of(outputs.texts)
     rated = words_of([row[0] for row in outputs.references])
     scorer = RougeScorer(["rougeL"], use_stemmer=False)
-    RougeLKernel().prepare(rated[:9]).similarities(
+    RougeL().prepare(rated[:9]).similarities(
         texts[:9]
     )  # compiles, or loads what is compiled
     ours = []
     peer = []
     for _ in range(ROUNDS):
         begin = time.perf_counter()
-        found = RougeLKernel().prepare(rated).similarities(texts)
+        found = RougeL().prepare(rated).similarities(texts)
         ours.append((time.perf_counter() - begin) / found.size)
         begin = time.perf_counter()
         other = [

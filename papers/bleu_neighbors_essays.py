@@ -19,7 +19,7 @@ from refless.data.records import Outputs, Predictions, RatedPool
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.held_out import agreement
 from refless.extensions.connect.datasets import absent
-from refless.extensions.metrics.rouge import RougeL
+from refless.extensions.metrics.rouge import ROUGEL
 from refless.registry.arrays import FloatArray
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
@@ -110,7 +110,7 @@ def essay_rows(essays: Essays, vectors: str | None, seed: int) -> tuple[Row, ...
         texts=judged.texts,
         references=(essays.references,) * len(judged),
     )
-    rouge = RougeL()
+    rouge = ROUGEL()
     rows.append(
         _row(
             "ROUGE-L",

@@ -28,7 +28,7 @@ from refless.extensions.metrics.bertscore import BERTScore
 from refless.extensions.metrics.bleu import BLEU
 from refless.extensions.metrics.cider import CIDErD
 from refless.extensions.metrics.meteor import METEOR
-from refless.extensions.metrics.rouge import RougeL
+from refless.extensions.metrics.rouge import ROUGEL
 from refless.extensions.papers.stress.material import StressItems, material_of
 from refless.extensions.papers.stress.plan import StressPlan
 from refless.extensions.papers.stress.probes import (
@@ -600,7 +600,7 @@ def metrics_of(*, meteor: bool, model: str | None) -> dict[str, Metric]:
         "BL1": BLEU(order=1, tokenize="words", smooth="coco"),
         "BL4": BLEU(tokenize="words", smooth="coco"),
         "CR": CIDErD(tokenize="words"),
-        "RG": RougeL(variant="coco"),
+        "RG": ROUGEL(variant="coco"),
     }
     if meteor:
         if missing := METRICS["meteor"].missing():

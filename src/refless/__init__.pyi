@@ -58,7 +58,7 @@ from refless.metrics.kernels import KERNELS as KERNELS
 from refless.metrics.kernels import kernel_of as kernel_of
 from refless.metrics.kernels.bleu import BleuStar as BleuStar
 from refless.metrics.kernels.bleu import bleu_star as bleu_star
-from refless.metrics.kernels.rouge import RougeLKernel as RougeLKernel
+from refless.metrics.kernels.rouge import RougeL as RougeL
 from refless.metrics.meteor import Meteor as Meteor
 from refless.metrics.protocol import METRICS as METRICS
 from refless.metrics.protocol import metric_of as metric_of

@@ -454,8 +454,7 @@ CRITERIA = (
         0.75,
         "rate",
         said=("ratings of several dimensions in 'turn': '1' (48), '2' (48)",),
-        printed="--dimension NAME",
-        filled=("1",),
+        printed="--dimension 1",
         refused=True,
     ),
     Sibling(
@@ -482,8 +481,7 @@ CRITERIA = (
         said=(
             "ratings of several dimensions in 'name': 'fluency' (48), 'adequacy' (48)",
         ),
-        printed="--dimension NAME",
-        filled=("fluency",),
+        printed="--dimension fluency",
         refused=True,
     ),
 )

@@ -28,7 +28,7 @@ from refless.estimators.gp.kernels import MEANING, SOURCE, SOURCE_MEANING, TEXT
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.extensions.ratpred.estimator import RatPred
 from refless.metrics.kernels.bleu import BleuStar
-from refless.metrics.kernels.rouge import RougeLKernel
+from refless.metrics.kernels.rouge import RougeL
 from refless.registry.errors import UsageError
 from refless.registry.spec import listed, parameters, spec_of
 from refless.stats.correlation import spearman
@@ -225,14 +225,14 @@ def test_parameters_that_fit_reads() -> None:
 def test_what_stands_in_a_terminal() -> None:
     """Only what differs from the defaults; it evaluates to the estimator."""
     assert repr(GaussianProcess()) == "GaussianProcess()"
-    one = BLEUNeighbors(kernel=RougeLKernel(tokenize="13a"), tau=0.1)
-    assert repr(one) == "BLEUNeighbors(kernel=RougeLKernel(tokenize='13a'), tau=0.1)"
+    one = BLEUNeighbors(kernel=RougeL(tokenize="13a"), tau=0.1)
+    assert repr(one) == "BLEUNeighbors(kernel=RougeL(tokenize='13a'), tau=0.1)"
     assert eval(repr(one)) == one
 
 
 @pytest.mark.parametrize(
     ("kernel", "title"),
-    [("bleu*", "BLEU Neighbors"), (RougeLKernel(), "BLEU Neighbors with rouge-l")],
+    [("bleu*", "BLEU Neighbors"), (RougeL(), "BLEU Neighbors with rouge-l")],
 )
 def test_titles(kernel: Any, title: str) -> None:
     """The names that people give them."""

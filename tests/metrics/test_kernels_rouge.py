@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from published import huse_pool
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.metrics.kernels.dense import Dense
-from refless.metrics.kernels.rouge import RougeLKernel
+from refless.metrics.kernels.rouge import RougeL
 from refless.metrics.matching import Work, hold_out
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
@@ -52,9 +52,7 @@ def twins(texts: list[str], rated: list[str]) -> FloatArray:
 def test_by_hand() -> None:
     """LCS "the is quick", 3 of 4 and 3 of 5 words: 2 * 3 / 9."""
     found = (
-        RougeLKernel()
-        .prepare(["the dog is very quick"])
-        .similarities(["the fox is quick"])
+        RougeL().prepare(["the dog is very quick"]).similarities(["the fox is quick"])
     )
     assert found.tolist() == [[pytest.approx(6 / 9)]]
 
@@ -62,7 +60,7 @@ def test_by_hand() -> None:
 @given(TEXTS, TEXTS)
 def test_similarities_equal_the_definition(texts: list[str], rated: list[str]) -> None:
     """Short and long texts, unknown words, empty texts."""
-    found = RougeLKernel().prepare(rated).similarities([*texts, "unknown fox words"])
+    found = RougeL().prepare(rated).similarities([*texts, "unknown fox words"])
     assert found[:-1].tolist() == twins(texts, rated).tolist()
 
 
@@ -79,7 +77,7 @@ def test_sums_are_those_of_the_definition(
     own = np.array(data.draw(groups))
     theirs = np.array(data.draw(groups))
     values = np.arange(1, len(rated) + 1)
-    prepared = RougeLKernel().prepare(rated)
+    prepared = RougeL().prepare(rated)
     held = hold_out(own, theirs)
     counts, sums = prepared.neighbor_sums(
         rated, values, tau, Work(held=held, threads=2)
@@ -98,7 +96,7 @@ def test_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     """One row a block gives what all rows at once give; progress reaches the end."""
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(["a", "b", "c", "d"], 5)) for _ in range(300)]
-    prepared = RougeLKernel().prepare(texts)
+    prepared = RougeL().prepare(texts)
     values = np.arange(300)
     tau = 0.5
     whole = prepared.neighbor_sums(texts, values, tau, Work(threads=1))
@@ -114,13 +112,13 @@ def test_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_without_texts_there_are_no_similarities() -> None:
     """An empty pool, and no outputs."""
-    assert RougeLKernel().prepare([]).similarities(["a"]).shape == (1, 0)
-    assert RougeLKernel().prepare(["a"]).similarities([]).shape == (0, 1)
+    assert RougeL().prepare([]).similarities(["a"]).shape == (1, 0)
+    assert RougeL().prepare(["a"]).similarities([]).shape == (0, 1)
 
 
 def test_lengths_and_evidence_are_words() -> None:
     """Words, and the stretches of them that two texts share."""
-    prepared = RougeLKernel().prepare(["a b"])
+    prepared = RougeL().prepare(["a b"])
     assert isinstance(prepared, Dense)
     assert prepared.lengths(["", "a  b", "c"]).tolist() == [0, 2, 1]
     assert prepared.least == 1

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from refless.metrics.bertscore import BertScore
 from refless.metrics.kernels import KERNELS, kernel_of
 from refless.metrics.kernels.bleu import BleuStar
-from refless.metrics.kernels.rouge import RougeLKernel
+from refless.metrics.kernels.rouge import RougeL
 from refless.metrics.protocol import METRICS, metric_of
 from refless.registry.errors import UsageError
 from refless.registry.spec import About, check, listed, parameters, parse, spec_of
@@ -30,7 +30,7 @@ class Cake:
     fruit: Annotated[tuple[str, ...], About("fruit")] = ()
     filling: Annotated[str | None, About("what is inside")] = None
     shape: Annotated[Literal["round", "square"], About("seen from above")] = "round"
-    kernel: Annotated[str | RougeLKernel, About("a kernel", registry=KERNELS)] = "bleu*"
+    kernel: Annotated[str | RougeL, About("a kernel", registry=KERNELS)] = "bleu*"
     plate: str = "white"
 
     def __post_init__(self) -> None:
@@ -125,7 +125,7 @@ def test_checks_of_types() -> None:
             ),
             "shape": st.sampled_from(["round", "square"]),
             "kernel": st.sampled_from(
-                ["bleu*", BleuStar(), RougeLKernel(tokenize="13a"), "bleu*:clip=no"]
+                ["bleu*", BleuStar(), RougeL(tokenize="13a"), "bleu*:clip=no"]
             ),
         },
     )
@@ -143,13 +143,13 @@ def test_nested_specifications_are_canonical() -> None:
     """A kernel at its defaults is the default, however it was given."""
     for kernel in ("bleu*", BleuStar(), "bleu*:orders=2-4"):
         assert spec_of(Cake(kernel=kernel), CAKES) == "cake"
-    assert spec_of(Cake(kernel=RougeLKernel()), CAKES) == "cake:kernel=rouge-l"
+    assert spec_of(Cake(kernel=RougeL()), CAKES) == "cake:kernel=rouge-l"
     assert (
         spec_of(Cake(kernel="bleu*:orders=1-4"), CAKES)
         == "cake:kernel=(bleu*:orders=1-4)"
     )
     assert (
-        spec_of(Cake(kernel=RougeLKernel()), KERNELS) == "Cake:kernel=rouge-l"
+        spec_of(Cake(kernel=RougeL()), KERNELS) == "Cake:kernel=rouge-l"
     )  # nobody registered it
 
 
@@ -187,7 +187,7 @@ def test_descriptions() -> None:
 
 def test_things_pass_through() -> None:
     """An estimator or metric serves in the place of its specification."""
-    kernel = RougeLKernel(tokenize="13a")
+    kernel = RougeL(tokenize="13a")
     metric = metric_of("bleu:order=2")
     assert kernel_of(kernel) is kernel
     assert metric_of(metric) is metric

@@ -95,6 +95,7 @@ class Registry(Mapping[str, T]):
         self._kind = kind
         self._core = dict(core)
         self._check = check
+        self._offers: dict[str, T] = {}  # that were asked for
         self._faults: dict[str, str] = {}
 
     def __getitem__(self, name: str) -> T:
@@ -104,7 +105,9 @@ class Registry(Mapping[str, T]):
             UsageError: an offer that cannot be loaded, or is of another kind.
         """
         if name not in self._core:
-            self._core[name] = self._loaded(offered(self._kind)[name])
+            if name not in self._offers:
+                self._offers[name] = self._loaded(offered(self._kind)[name])
+            return self._offers[name]
         entry = self._core[name]
         if isinstance(entry, str):
             module, _, attribute = entry.partition(":")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from records import outputs_of_items
 from refless.data.records import Outputs, numbered
-from refless.extensions.metrics.rouge import RougeL
+from refless.extensions.metrics.rouge import ROUGEL
 from refless.metrics.protocol import METRICS
 from refless.registry.errors import InputError, UsageError
 
@@ -27,10 +27,10 @@ def test_by_hand() -> None:
         texts=("the fox is quick",),
         references=(("the dog is very quick", "fox"),),
     )
-    assert RougeL().score(outputs).corpus == pytest.approx(6 / 9)
+    assert ROUGEL().score(outputs).corpus == pytest.approx(6 / 9)
     # coco-caption: the highest precision 3/4, the highest recall 1, beta 1.2
     wanted = (1 + 1.44) * 0.75 / (1 + 1.44 * 0.75)
-    assert RougeL(variant="coco").score(outputs).corpus == pytest.approx(wanted)
+    assert ROUGEL(variant="coco").score(outputs).corpus == pytest.approx(wanted)
 
 
 @given(ITEMS)
@@ -45,7 +45,7 @@ def test_f1_is_rouge_scores(items: Items) -> None:
         scorer.score_multi(list(many), text)["rougeL"].fmeasure
         for text, many in zip(outputs.texts, outputs.references, strict=True)
     ]
-    assert RougeL().score(outputs).segments == pytest.approx(wanted, abs=1e-9)
+    assert ROUGEL().score(outputs).segments == pytest.approx(wanted, abs=1e-9)
 
 
 @given(ITEMS)
@@ -57,7 +57,7 @@ def test_coco_is_coco_captions(items: Items) -> None:
     mean, each = rouge.Rouge().compute_score(
         known, {i: [x] for i, x in enumerate(outputs.texts)}
     )
-    found = RougeL(variant="coco").score(outputs)
+    found = ROUGEL(variant="coco").score(outputs)
     assert found.segments == pytest.approx(each, abs=1e-9)
     assert found.corpus == pytest.approx(mean, abs=1e-9)
 
@@ -68,14 +68,14 @@ def test_what_shares_nothing_scores_0() -> None:
         ids=numbered(3), texts=("a b", "", "a"), references=(("c",), ("a",), ("", " "))
     )
     for variant in ("f1", "coco"):
-        found = RougeL(variant=variant).score(outputs)
+        found = ROUGEL(variant=variant).score(outputs)
         assert found.segments.tolist() == [0.0, 0.0, 0.0]
 
 
 def test_statistics_add_up_to_the_corpus_score() -> None:
     """Resampling re-sums."""
     outputs = outputs_of_items([("a fox", ["a"]), ("b", ["c"]), ("d", ["d"])])
-    found = RougeL().score(outputs)
+    found = ROUGEL().score(outputs)
     assert float(found.combine(found.statistics.sum(axis=0))) == found.corpus
     twice = found.combine(found.statistics[[0, 0, 2]].sum(axis=0))
     assert float(twice) == pytest.approx((2 * 2 / 3 + 1) / 3)
@@ -84,27 +84,27 @@ def test_statistics_add_up_to_the_corpus_score() -> None:
 def test_case() -> None:
     """Kept by default."""
     outputs = Outputs(ids=("1",), texts=("The Fox",), references=(("the fox",),))
-    assert RougeL().score(outputs).corpus == 0.0
-    assert RougeL(lowercase=True).score(outputs).corpus == 1.0
+    assert ROUGEL().score(outputs).corpus == 0.0
+    assert ROUGEL(lowercase=True).score(outputs).corpus == 1.0
 
 
 def test_signatures() -> None:
     """Everything that changes a number."""
-    assert str(RougeL().signature()).startswith(
+    assert str(ROUGEL().signature()).startswith(
         "rouge-l|tok:words|lower:no|variant:f1|v:"
     )
-    coco = RougeL(tokenize="13a", lowercase=True, variant="coco")
+    coco = ROUGEL(tokenize="13a", lowercase=True, variant="coco")
     assert str(coco.signature()).startswith(
         "rouge-l|tok:13a|lower:yes|variant:coco|beta:1.2|v:"
     )
-    assert METRICS["rouge-l"] is RougeL
-    assert RougeL.missing() == ""
+    assert METRICS["rouge-l"] is ROUGEL
+    assert ROUGEL.missing() == ""
 
 
 def test_bad_parameters_and_input() -> None:
     """Each with its reason."""
     for wrong in ({"variant": "x"}, {"tokenize": "x"}):
         with pytest.raises(UsageError):
-            RougeL(**wrong)  # type: ignore[arg-type]
+            ROUGEL(**wrong)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no references"):
-        RougeL().score(Outputs(ids=("1",), texts=("a",)))
+        ROUGEL().score(Outputs(ids=("1",), texts=("a",)))

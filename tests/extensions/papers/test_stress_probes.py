@@ -9,7 +9,7 @@ import pytest
 
 from refless.data.records import Outputs, numbered
 from refless.extensions.metrics.bleu import BLEU
-from refless.extensions.metrics.rouge import RougeL
+from refless.extensions.metrics.rouge import ROUGEL
 from refless.extensions.papers.stress.material import StressItems, material_of
 from refless.extensions.papers.stress.pairing import rounds, rows_of
 from refless.extensions.papers.stress.plan import StressPlan
@@ -169,7 +169,7 @@ def test_rare_words_by_frequency(material: StressItems) -> None:
     """Thresholds count in the training set that is given; a swap is a row of its own."""
     train = dict.fromkeys(("the", "near", "here", *NOUNS), 50)
     more = {"thresholds": (30, 1), "swaps": {"dog": "cat"}}
-    probe = rare_probe(RougeL(), material, train, FEW, **more)
+    probe = rare_probe(ROUGEL(), material, train, FEW, **more)
     labels = [row.label for row in probe.rows]
     assert labels == [
         "first reference",
@@ -180,7 +180,7 @@ def test_rare_words_by_frequency(material: StressItems) -> None:
     assert probe.rows[1].share == pytest.approx(1 / 7)
     assert probe.rows[1].score == probe.rows[2].score < probe.rows[0].score
     known = rare_probe(
-        RougeL(), material, {**train, **dict.fromkeys(VERBS, 1)}, FEW, **more
+        ROUGEL(), material, {**train, **dict.fromkeys(VERBS, 1)}, FEW, **more
     )
     assert known.rows[2].share == 0
     assert known.rows[2].change == 0

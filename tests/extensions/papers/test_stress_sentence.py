@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.extensions.metrics.bleu import BLEU
-from refless.extensions.metrics.rouge import RougeL
+from refless.extensions.metrics.rouge import ROUGEL
 from refless.extensions.papers.stress import sentence
 from refless.extensions.papers.stress.constant import ConstantBLEU
 from refless.extensions.papers.stress.sentence import score_of, search
@@ -70,13 +70,13 @@ def test_shortlist_is_by_bleu(monkeypatch: pytest.MonkeyPatch) -> None:
     flat = drawn(20, 8)
     candidates = sorted({*drawn(15, 9)})
     references = [flat[2 * i : 2 * i + 2] for i in range(10)]
-    found = search(RougeL(), references, candidates)
+    found = search(ROUGEL(), references, candidates)
     by_bleu = sorted(
         candidates, key=lambda t: -score_of(BLEU(tokenize="words"), t, references)
     )
     assert found.text in by_bleu[:3]
     assert (found.n_scored, found.n_candidates) == (3, len(candidates))
-    assert found.score == max(score_of(RougeL(), t, references) for t in by_bleu[:3])
+    assert found.score == max(score_of(ROUGEL(), t, references) for t in by_bleu[:3])
 
 
 def test_weights_are_the_items_own() -> None:

@@ -20,7 +20,7 @@ BETA = 1.2  # weight of recall in coco-caption
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RougeL(Metric):
+class ROUGEL(Metric):
     """ROUGE-L in [0, 1]; the corpus score is the mean over outputs.
 
     Attributes:

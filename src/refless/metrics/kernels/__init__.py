@@ -10,7 +10,7 @@ KERNELS: Registry[type[Kernel]] = Registry(
     "kernels",
     {
         "bleu*": "refless.metrics.kernels.bleu:BleuStar",
-        "rouge-l": "refless.metrics.kernels.rouge:RougeLKernel",
+        "rouge-l": "refless.metrics.kernels.rouge:RougeL",
         "meteor": "refless.metrics.meteor:Meteor",
         "bertscore": "refless.metrics.bertscore:BertScore",
     },

@@ -14,7 +14,7 @@ from refless.text.tokenize import TOKENS, tokenizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RougeLKernel:
+class RougeL:
     """ROUGE-L's F1, symmetric in its texts.
 
     Attributes:
