@@ -263,6 +263,16 @@ def test_bad_rows_can_be_skipped(row: Row, problem: str) -> None:
     )
 
 
+def test_a_bad_score_of_one_text_drops_the_choice() -> None:
+    """No half of a choice stays where the score of its other text is no number."""
+    rows = [
+        {**PLAIN, "judge_a": 1, "judge_b": 2},
+        {**PLAIN, "output_b": "z", "judge_a": 1, "judge_b": "bad"},
+    ]
+    result = read_pool(rows, Reading(columns=Columns(score=("judge",)), skip_bad=True))
+    assert (sorted(result.pool.texts), result.n_skipped) == (["x", "y"], 2)
+
+
 def test_pairs_are_no_outputs(tmp_path: Path) -> None:
     """From files and from memory."""
     row = {"prompt": "p", "chosen": "a", "rejected": "b"}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refless.data.choices import SCALE
+from refless.data.choices import ITEM, SCALE
 from refless.data.human import check_scale, human_ratings
 from refless.data.records import RatedPool, Ratings, Scale
 from refless.data.tables.cells import each_once, time_of_cell
@@ -78,6 +78,8 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
     cells = _cells(table, reading, both=both)
     times, untimed = _times(table, named=reading.columns.time is not None)
     bad = table.rows.bad
+    if bad:
+        _refuse_half_choices(table)
     good = [row for row in range(len(table)) if row not in bad]
     rated = [row for row in good if cells.rated[row]]
     if not rated:
@@ -114,6 +116,16 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
         groups,
         [row for row in outputs if keys is None or keys[row] not in rated_keys],
     )
+
+
+def _refuse_half_choices(table: RowTable) -> None:
+    """Refuses all rows of a choice between two texts of which one row is bad."""
+    items = table.names.get("item", [])
+    halved = {items[row] for row in table.rows.bad if items}
+    for row, item in enumerate(items):
+        if item in halved and item.startswith(ITEM):
+            problem = "the other text of the choice is bad"
+            table.rows.refuse(row, problem, "mend it, or drop the choice")
 
 
 def has_ratings(table: RowTable) -> bool:
