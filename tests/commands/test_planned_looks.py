@@ -115,6 +115,19 @@ def test_the_chance_by_hand() -> None:
     assert chance == pytest.approx(0.6892, abs=2e-4)
 
 
+def test_a_system_that_nobody_rated_yet() -> None:
+    """The plan begins: estimates answer, and no look has a rating of both systems."""
+    rows = [
+        {**row, "rating": None} if row["system"] == "new" else row
+        for row in rated(40, 0.3)
+    ]
+    (pair,) = compared(rows, scale=SCALE, looks=5, of=60).comparison.pairs
+    assert pair.method == "estimates"
+    assert pair.look is not None
+    assert (pair.look.items, pair.look.number, pair.look.upcoming) == (0, 1, 24)
+    assert pair.look.chance == pair.chance
+
+
 def test_these_items_are_spent_as_by_pocock() -> None:
     """Of these items alone more may be spent early; once all are rated all is known."""
     result = planned(24, 0.3, these_items=True)
@@ -214,7 +227,7 @@ def test_estimates_after_a_stop_cover() -> None:
             (k for k, answer in enumerate(seen) if answer.p < 0.05), len(seen) - 1
         )
         n = plan.at[stop]
-        look = planned_look(seen[stop], plan, plan.looks(n), n, math.inf)
+        look = planned_look(seen[stop], plan, plan.looks(n), n, math.nan)
         assert look.unbiased is not None
         low, high = look.unbiased.interval
         covered.append(low <= 0.4 <= high)

@@ -15,14 +15,19 @@ from refless.data.records import Residuals
 from refless.evaluation.entries import EntryTable, Field
 from refless.evaluation.item_wins import ItemWins, item_wins
 from refless.evaluation.outlook import Outlook, outlook, outlook_anew
-from refless.evaluation.planned_look import PlannedLook, at_planned_look, planned_look
+from refless.evaluation.planned_look import (
+    PlannedLook,
+    at_planned_look,
+    chance_by_end,
+    planned_look,
+)
 from refless.registry.arrays import IntArray
 from refless.stats.answers import UNKNOWN, Answer, Powered
 from refless.stats.clusters import PRIOR_SPREAD, Unseen, group_effects, unseen
 from refless.stats.contrast import NORMAL, contrast
 from refless.stats.corrections import holm
 from refless.stats.forecast import Forecast, Progress, Today, progress_of
-from refless.stats.group_sequential import Looks, critical_value
+from refless.stats.group_sequential import LookPlan, Looks, critical_value
 
 Method = Literal["ratings and estimates", "ratings", "estimates", "none"]
 SURE = 0.05  # a p-value below this shows a difference
@@ -228,6 +233,7 @@ def _pair(
     fewest_rated = both_rated if paired else min(len(rated[0]), len(rated[1]))
     fewest = len(common) if paired else min(len(first), len(second))
     looks = _looks(field, fewest_rated, fewest)
+    to_end = _looks(field, fewest_rated, fewest, to_end=True)
     result, method, answer = _answered(table, field, errors, rows, names, looks)
     independent = [len(np.unique(table.unit[arm])) for arm in marked]
     units = [table.unit[arm] for arm in rows]
@@ -252,41 +258,54 @@ def _pair(
     )
     if result.apart:
         return pair
-    prospects = _outlook(pair, errors, field, fewest_rated, fewest)
-    population = _population(field, fewest_rated, fewest)
-    return _with_outlook(pair, prospects, field, looks, fewest_rated, population)
+    ahead = 0.0
+    if field.plan is not None:
+        ahead = max(field.plan.planned - fewest_rated, 0) / fewest
+    prospects = _outlook(pair, errors, field, to_end, ahead)
+    pair = _with_outlook(pair, prospects)
+    return _with_look(pair, field.plan, looks, to_end, fewest_rated)
 
 
-def _with_outlook(
+def _with_look(
     pair: Pair,
-    prospects: Outlook,
-    field: Field,
+    plan: LookPlan | None,
     looks: Looks | None,
+    to_end: Looks | None,
     rated: int,
-    population: float,
 ) -> Pair:
-    """The pair with the outlook for more ratings in items, and with the look it came at."""
+    """The pair with the planned look that came after so many rated items, if looks are planned."""
+    if plan is None or looks is None or to_end is None:
+        return pair
+    chance = pair.chance
+    if pair.powered.both.error > 0:  # by ratings, of which there will be more
+        chance = chance_by_end(pair.difference, looks, to_end)
+    look = planned_look(pair.difference, plan, looks, rated, chance)
+    return replace(pair, look=look)
+
+
+def _with_outlook(pair: Pair, prospects: Outlook) -> Pair:
+    """The pair with the outlook for more ratings, in items."""
     progress = pair.progress
     units = progress.common if progress.paired else sum(progress.every)
     needed = prospects.needed
     if needed is not None:
         needed = math.ceil(needed * pair.items / units)
-    look = None
-    if field.plan is not None and looks is not None:
-        look = planned_look(pair.difference, field.plan, looks, rated, population)
-    return replace(pair, needed=needed, chance=prospects.chance, look=look)
+    return replace(pair, needed=needed, chance=prospects.chance)
 
 
-def _looks(field: Field, rated: int, items: int) -> Looks | None:
-    """The planned looks by now, after so many rated items of so many; None without a plan."""
+def _looks(
+    field: Field, rated: int, items: int, *, to_end: bool = False
+) -> Looks | None:
+    """The planned looks after so many rated items of so many; None without a plan.
+
+    Those by now, and if `to_end` also those to come. Of these items alone there are no others, and
+    the population is finite while some are not rated.
+    """
     if field.plan is None:
         return None
-    return field.plan.looks(max(rated, 1), _population(field, rated, items))
-
-
-def _population(field: Field, rated: int, items: int) -> float:
-    """The items that the question is about, if there are no others and some are not rated."""
-    return items if field.these and rated < items else math.inf
+    population = items if field.these and rated < items else math.inf
+    looks = field.plan.looks_to_the_end if to_end else field.plan.looks
+    return looks(max(rated, 1), population)
 
 
 def _item_wins(
@@ -388,28 +407,27 @@ def _outside(errors: Residuals) -> Unseen:
 
 
 def _outlook(
-    pair: Pair, errors: Residuals, field: Field, rated: int, items: int
+    pair: Pair, errors: Residuals, field: Field, to_end: Looks | None, ahead: float
 ) -> Outlook:
     """The outlook for more ratings; by ratings if they tell the difference, else by errors.
 
     Args:
         pair, errors, field: what is compared.
-        rated, items: items with ratings, and all, of the system with fewer.
+        to_end: all planned looks; None without a plan.
+        ahead: ratings that are planned on top, as a share of the items of the system with fewer.
     """
     answer = pair.difference
     these = field.these
     today = pair.today(these=these)
-    if today is not None and field.plan is not None:
-        population = _population(field, rated, items)
-        last = field.plan.looks_to_the_end(max(rated, 1), population).last
+    if today is not None and to_end is not None:
+        last = to_end.last
         progress = today.progress
-        units = progress.done + progress.missing
-        ahead = max(field.plan.planned - rated, 0) / items * units
+        most = ahead * (progress.done + progress.missing)
 
         def planned_half_width(forecast: Forecast) -> float:
             return critical_value(last, forecast.freedom) * forecast.error
 
-        return outlook(answer.value, today, planned_half_width, ahead)
+        return outlook(answer.value, today, planned_half_width, most)
     if today is not None:
 
         def half_width(forecast: Forecast) -> float:

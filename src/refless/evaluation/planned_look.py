@@ -83,14 +83,14 @@ def chance_by_end(answer: Answer, looks: Looks, to_end: Looks) -> float:
 
 
 def planned_look(
-    answer: Answer, plan: LookPlan, looks: Looks, items: int, population: float
+    answer: Answer, plan: LookPlan, looks: Looks, items: int, chance: float
 ) -> PlannedLook:
     """The look that comes after so many rated items.
 
     Args:
         answer: the difference, for the last of these looks.
         plan: of looks; looks: the planned looks by now.
-        items: with ratings; population: items that the question is about, or infinity.
+        items: with ratings; chance: that ratings up to the end of the plan show a difference.
     """
     number = plan.number(items)
     ahead = plan.at[number:]
@@ -102,7 +102,7 @@ def planned_look(
         planned=plan.planned,
         upcoming=ahead[0] if ahead else None,
         spent=looks.spent[-1] / looks.alpha,
-        chance=chance_by_end(answer, looks, plan.looks_to_the_end(items, population)),
+        chance=chance,
         unbiased=_unbiased(answer, looks, items) if ended else None,
     )
 
