@@ -26,10 +26,11 @@ from refless.estimators.gp import GaussianProcess
 from refless.evaluation.groups import codes
 from refless.registry.arrays import FloatArray, IntArray
 
+# quantile of the ratings that is the bar; share of wrong ones
 PROMISES = (
     (0.1, 0.05),
     (0.3, 0.1),
-)  # quantile of the ratings that is the bar; share of wrong ones
+)
 MOST = 700
 
 

@@ -41,12 +41,13 @@ Study = Callable[..., dict[str, "Found"]]
 PASSING = {f"pass .{p}": p / 100 for p in (50, 80, 95, 98)}
 KINDS = ("1-5", "ceiling", *PASSING)
 CENTRES = {"1-5": 3.3, "ceiling": 4.7}
+# standard deviations; the last of all three
 ITEM, ANSWER, NOISE, SPREAD = (
     0.8,
     0.5,
     0.6,
     1.15,
-)  # standard deviations; the last of all three
+)
 COVERS = 0.93
 FALSE = 0.06
 WIDE = 1.25

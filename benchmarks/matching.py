@@ -189,9 +189,8 @@ def nltk_loop(job: Job) -> Timed:
     outputs, rated = drawn(job, job.sizes.loop, seed=1)
     pairs = pairs_of(job, outputs, rated)
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # NLTK warns of every pair without a common n-gram
+        # NLTK warns of every pair without a common n-gram
+        warnings.simplefilter("ignore")
         seconds, found = timed(
             lambda: [sentence_bleu([s], x, weights=WEIGHTS) for x, s in pairs]
         )
@@ -391,9 +390,8 @@ def texts_of(path: str | None, limit: int) -> tuple[str, ...]:
 
 def report(texts: tuple[str, ...], sizes: Sizes) -> int:
     """Runs everything, prints the table; returns the exit status."""
-    rows = ours_rows(
-        texts
-    )  # first: a process started by a big one would inherit its peak memory
+    # first: a process started by a big one would inherit its peak memory
+    rows = ours_rows(texts)
     job = Job(
         texts=texts,
         ratings=ratings_of(len(texts)),

@@ -199,9 +199,8 @@ def all_pairs(outputs: Outputs) -> bool:
     texts = words_of(outputs.texts)
     rated = words_of([row[0] for row in outputs.references])
     scorer = RougeScorer(["rougeL"], use_stemmer=False)
-    RougeL().prepare(rated[:9]).similarities(
-        texts[:9]
-    )  # compiles, or loads what is compiled
+    # compiles, or loads what is compiled
+    RougeL().prepare(rated[:9]).similarities(texts[:9])
     ours = []
     peer = []
     for _ in range(ROUNDS):

@@ -28,10 +28,11 @@ from pathlib import Path
 from typing import Any
 
 FAULTS = (OSError, asyncio.IncompleteReadError)
+# acknowledged ratings before a kill, and seconds to wait for them
 FEWEST, PATIENCE = (
     5,
     60.0,
-)  # acknowledged ratings before a kill, and seconds to wait for them
+)
 
 
 def outputs(folder: Path, n: int) -> Path:

@@ -111,9 +111,8 @@ CASES = (
 def run(case: Case, share: float) -> bool:
     """Runs one case and prints its line; whether it kept what is promised."""
     with tempfile.TemporaryDirectory() as folder:
-        with ProcessPoolExecutor(
-            1
-        ) as elsewhere:  # a child's peak is never below its parent's
+        # a child's peak is never below its parent's
+        with ProcessPoolExecutor(1) as elsewhere:
             arguments = elsewhere.submit(case.make, Path(folder), share).result()
         words = [sys.executable, "-m", "refless", *arguments]
         begin = time.perf_counter()

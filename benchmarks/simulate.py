@@ -22,16 +22,18 @@ from refless.registry.errors import UsageError
 
 T = TypeVar("T")
 
+# name: errors a sentence, at most
 SYSTEMS = {
     "broken": 4.5,
     "careful": 1.2,
     "hasty": 2.6,
-}  # name: errors a sentence, at most
+}
+# name: share of replies of little use
 BLUNT = {
     "broken": 0.4,
     "careful": 0.1,
     "hasty": 0.5,
-}  # name: share of replies of little use
+}
 BLUNT_COST = 0.35
 SCALE = (1.0, 5.0)
 
@@ -208,13 +210,14 @@ def _shuffle(words: list[str], rng: np.random.Generator) -> str:
     return " ".join(words[i] for i in np.argsort(rng.random(len(words)), kind="stable"))
 
 
+# name: what it costs of the quality, and how it is made
 ERRORS: dict[str, tuple[float, Callable[[list[str], np.random.Generator], str]]] = {
     "drop": (0.1, _drop),
     "repeat": (0.25, _repeat),
     "garble": (0.25, _garble),
     "misplace": (0.3, _misplace),
     "shuffle": (0.45, _shuffle),
-}  # name: what it costs of the quality, and how it is made
+}
 
 
 def _rate(

@@ -83,9 +83,8 @@ def _vocabulary() -> tuple[list[str], FloatArray]:
             _skewed(_STARTS, rng) + _skewed(_VOWELS, rng) for _ in range(syllables)
         ]
         words["".join(parts) + _skewed(_ENDS, rng) + _skewed(_SUFFIXES, rng)] = None
-    shares = np.cumsum(
-        1.0 / (np.arange(VOCABULARY) + 2.7)
-    )  # Mandelbrot's shift of Zipf's law
+    # Mandelbrot's shift of Zipf's law
+    shares = np.cumsum(1.0 / (np.arange(VOCABULARY) + 2.7))
     return list(words), shares / shares[-1]
 
 

@@ -21,13 +21,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
+# each with --runs and --seed
 MODULES = (
     "command_lines",
     "loaders",
     "kill",
     "race",
     "full_disk",
-)  # each with --runs and --seed
+)
 GUIDED = 30.0  # seconds of a target from which on it is worth a process with guidance
 NEVER_ENDS = 300.0  # seconds that a campaign may take to begin and to end
 LOADED = (

@@ -52,9 +52,8 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 SEED = 0
 PARTS = ("table-1", "table-2", "table-3", "figures")
 
-Row = dict[
-    str, Any
-]  # a method, its measures as `refless validate` names them, its signature
+# a method, its measures as `refless validate` names them, its signature
+Row = dict[str, Any]
 PAPER = {  # Table 1, summarization
     "human, best": {"mse": 0.0200, "spearman": 0.921, "coverage": 1.00},
     "human, average": {"mse": 0.0802, "spearman": 0.405, "coverage": 1.00},

@@ -175,9 +175,8 @@ def _row(
     )
     published = PUBLISHED.get(method)
     row = asdict(found)
-    if not method.startswith(
-        ("topic", "all but")
-    ):  # not in the units of ratings: no error
+    # not in the units of ratings: no error
+    if not method.startswith(("topic", "all but")):
         row.update(
             mse=None, mse_interval=[None, None], mae=None, mae_interval=[None, None]
         )

@@ -105,9 +105,8 @@ def attack(known: Estimator, pool: RatedPool, several: int) -> list[str]:
     outputs = []
     for number_ in range(ATTACKS):
         chosen = order[number_ * several : (number_ + 1) * several]
-        others = order[
-            -9 * several :
-        ]  # pieces come from the highest tenth of what is given
+        # pieces come from the highest tenth of what is given
+        others = order[-9 * several :]
         rows = np.array([*chosen, *others], dtype=np.int64)
         outputs.append(stuffed(known, pool.take(rows), SEED))
     return outputs

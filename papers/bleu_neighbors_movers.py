@@ -20,9 +20,8 @@ from refless.text.embed import file_digest
 SENTENCE = re.compile(r"(?<=[.!?])\s+")
 WORD = re.compile(r"\w+", re.UNICODE)
 STOP = frozenset(STOPWORDS_EN_PLUS)
-Bag = tuple[
-    FloatArray, FloatArray
-]  # vectors [things, dimensions], weights [things] that sum to 1
+# vectors [things, dimensions], weights [things] that sum to 1
+Bag = tuple[FloatArray, FloatArray]
 
 
 def missing() -> str:

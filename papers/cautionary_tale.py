@@ -413,9 +413,8 @@ def searched(
     assert isinstance(cider, CIDErD)
     candidates = sorted({*train})
     scores = ConstantCIDErD(cider, items.references).scores(candidates)
-    place = int(
-        np.argmax(np.round(scores, 10))
-    )  # of equal ones the first in the alphabet
+    # of equal ones the first in the alphabet
+    place = int(np.argmax(np.round(scores, 10)))
     best = {bleu.text: None, candidates[place]: None}
     among = f"Best of {len(candidates):,} distinct training captions by"
     notes = []

@@ -86,9 +86,8 @@ CAUTION = (
     "The paper's conclusions, by the sign of the difference; where intervals overlap widely, as "
     "with few units, neither answer is proof."
 )
-Keep = Callable[
-    [int, float], bool
-]  # which references (place, weight) a condition keeps
+# which references (place, weight) a condition keeps
+Keep = Callable[[int, float], bool]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

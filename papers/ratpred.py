@@ -49,6 +49,7 @@ from refless.report.text import as_text
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "nlg-ratings"
 RESULTS = Path.home() / ".cache" / "refless" / "ratpred"
+# a look at the machinery, not at the paper
 QUICK = Settings(
     embedding=50,
     hidden=50,
@@ -56,7 +57,7 @@ QUICK = Settings(
     epochs=20,
     synthetic_epochs=2,
     patience=5,
-)  # a look at the machinery, not at the paper
+)
 REFERENCE_LESS = (1, 2, 3, 4)  # setups without any reference of a test row
 FOLDS = {"pairs": "equal pairs together", "plain": "plain split"}
 

@@ -18,9 +18,8 @@ from refless.registry.arrays import FloatArray, IntArray
 
 REVISION = 3  # of what rivals compute: what is kept of another one is not read
 PENALTIES = 10.0 ** np.arange(-2, 4, 0.5)
-Rival = Callable[
-    [Rated, IntArray, IntArray], FloatArray
-]  # data, rated rows, rows to estimate
+# data, rated rows, rows to estimate
+Rival = Callable[[Rated, IntArray, IntArray], FloatArray]
 
 
 def _pool(

@@ -45,9 +45,8 @@ class Result:
 
 
 READING = 4  # counts what changes a run or how it is kept; results of another count are not used
-SHIPPED = (
-    Path(__file__).parent / "ratpred_results"
-)  # predictions of networks trained before
+# predictions of networks trained before
+SHIPPED = Path(__file__).parent / "ratpred_results"
 PARTS = ("pairs", "plain")
 CROSSED = tuple(
     f"{kind}-{c}" for kind in ("domain", "system") for c in ("C1", "C2", "C3")

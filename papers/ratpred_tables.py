@@ -330,9 +330,8 @@ def calibrated(result: Result, human: FloatArray, split: Split) -> Result:
     which blurs correlations over all folds.
     """
     ratings = human[split.validation]
-    raw = replace(
-        Range.of(ratings), offset=0.0, unit=1.0
-    )  # predictions are in raters' units
+    # predictions are in raters' units
+    raw = replace(Range.of(ratings), offset=0.0, unit=1.0)
     line = raw.calibrated(result.validation, ratings)
     test = line.rating(result.test, calibrated=True, clipped=False, rounded=False)
     return replace(result, test=test)

@@ -14,9 +14,8 @@ from typing import Any
 
 from refless.registry.version import __version__ as __version__
 
-_STUB = ast.parse(
-    __loader__.get_data(str(Path(__file__).with_suffix(".pyi")))
-)  # also of a zip
+# also of a zip
+_STUB = ast.parse(__loader__.get_data(str(Path(__file__).with_suffix(".pyi"))))
 _HOME = {  # of each public name, which is loaded when it is first used
     alias.name: str(one.module)
     for one in _STUB.body

@@ -175,9 +175,8 @@ def test_the_last_release(tmp_path: Path) -> None:
     gate = (*COMPARE, even, *systems, "--fail-if-worse")
     assert run(*gate).code == 4
     assert run(*gate, "--margin", 2).code == 0
-    unsaid = run(
-        "compare", *ANY_NEIGHBOR, even, "--fail-if-worse"
-    )  # by name "old" would be the second
+    # by name "old" would be the second
+    unsaid = run("compare", *ANY_NEIGHBOR, even, "--fail-if-worse")
     assert unsaid.code == 2
     assert "worse than which system? Name the old one first" in unsaid.err
     for name, file in (("1", old), ("2", new)):

@@ -19,9 +19,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         f"the {line} says the mayor of {i} towns"
         for i, line in enumerate(headlines(160))
     ]
-    texts = (
-        np.random.default_rng(0).permutation(texts).tolist()
-    )  # both halves are of one kind
+    # both halves are of one kind
+    texts = np.random.default_rng(0).permutation(texts).tolist()
     rated = [
         {"id": f"r{i}", "source": f"s{i}", "text": text, "rating": 1 + i % 5}
         for i, text in enumerate(texts[:80])

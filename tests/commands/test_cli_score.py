@@ -193,9 +193,8 @@ def test_files(folder: Path, tmp_path: Path) -> None:
     for name in names:
         printed = scored(folder, "--format", name.split(".")[1]).out
         assert (tmp_path / name).read_text(encoding="utf-8") == printed
-    assert (
-        sorted(path.name for path in tmp_path.iterdir()) == names
-    )  # nothing temporary stays
+    # nothing temporary stays
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
 @pytest.mark.parametrize(
@@ -240,9 +239,8 @@ def test_gate_on_the_mean(folder: Path, scale: tuple[object, ...]) -> None:
         )
         assert ran.json["gate"]["reason"] in ran.err
         assert ("more outputs or more rated texts" in ran.err) == (code == 4)
-        assert (
-            ran.json["mean_interval"] == found["mean_interval"]
-        )  # the result is printed
+        # the result is printed
+        assert ran.json["mean_interval"] == found["mean_interval"]
         assert f" {least:g}" in ran.err
     assert found["gate"] == {"verdict": "", "reason": ""}
 

@@ -146,9 +146,8 @@ def test_cells_in_percent(tmp_path: Path, form: str) -> None:
             book["Rated"][f"{column}{row}"].number_format = form
     book.save(path)
     read = read_pool(path, Reading(scale=(0, 100)))
-    np.testing.assert_allclose(
-        read.pool.human, [0.8, 0.57, 1], atol=1e-15
-    )  # of 0 to 100
+    # of 0 to 100
+    np.testing.assert_allclose(read.pool.human, [0.8, 0.57, 1], atol=1e-15)
     assert f"{path}: column 'rating': a cell shown as 80 % is 80" in read.notes
     assert read_pool(path, Reading(scale=(0, 1))).pool.human.tolist() == [0.8, 0.57, 1]
     for row in range(2, 5):

@@ -60,9 +60,8 @@ def test_the_interval_knows_what_taught_the_estimates() -> None:
         assert (found.gain, found.share) == (0.0, 0.0)
         half = student(1)
         assert found.gain_interval == pytest.approx((-half, half))
-        assert found.share_interval == pytest.approx(
-            (-half, 1.0)
-        )  # no more can be gained
+        # no more can be gained
+        assert found.share_interval == pytest.approx((-half, 1.0))
 
 
 def test_blank_labels_and_single_outputs() -> None:

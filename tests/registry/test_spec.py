@@ -148,9 +148,8 @@ def test_nested_specifications_are_canonical() -> None:
         spec_of(Cake(kernel="bleu*:orders=1-4"), CAKES)
         == "cake:kernel=(bleu*:orders=1-4)"
     )
-    assert (
-        spec_of(Cake(kernel=RougeL()), KERNELS) == "Cake:kernel=rouge-l"
-    )  # nobody registered it
+    # nobody registered it
+    assert spec_of(Cake(kernel=RougeL()), KERNELS) == "Cake:kernel=rouge-l"
 
 
 @pytest.mark.parametrize("registry", [KERNELS, METRICS], ids=["kernels", "metrics"])

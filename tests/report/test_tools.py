@@ -63,9 +63,8 @@ def test_inspect_has_a_record_a_sample(folder: Path, tmp_path: Path) -> None:
             assert line["explanation"] == f"no estimate: {row['reason']}"
         else:
             assert line["value"] == row["estimate"]
-            assert (
-                f"{row['estimate']:.2f} [" in line["explanation"]
-            )  # three digits in all
+            # three digits in all
+            assert f"{row['estimate']:.2f} [" in line["explanation"]
     assert any(row["reason"] for row in rows)
 
 

@@ -30,10 +30,11 @@ COLUMNS = {
     "system": "systems",
     "task": "tasks",
 }
+# columns that make units; of two as coarse the first one says it
 JOINED = (
     "source",
     "item",
-)  # columns that make units; of two as coarse the first one says it
+)
 LINKED = "linked-items"  # what connects is both: items share sources, and sources items
 FEWEST_WORDS = 5  # of a text that is not often written twice
 

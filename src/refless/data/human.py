@@ -75,9 +75,8 @@ def exact_ratings(ratings: Ratings, n: int) -> ExactRatings:
     peak = int(np.abs(sums // counts).max(initial=0)) + 1
     if max(peak, unit) * common * n < EXACT:
         return ExactRatings(sums * (common // counts), common * unit)
-    return _fixed_point(
-        sums / (counts * unit)
-    )  # one division each: ties are still ties
+    # one division each: ties are still ties
+    return _fixed_point(sums / (counts * unit))
 
 
 def _sums(values: Numbers, text: IntArray, n: int) -> tuple[Numbers, IntArray]:
@@ -187,9 +186,8 @@ def pool_of(
         )
     if isinstance(texts, str) or ratings is None or isinstance(ratings, Mapping):
         raise UsageError("a list of texts and a list of ratings are needed")
-    ratings = (
-        ratings.to_numpy() if hasattr(ratings, "to_numpy") else ratings
-    )  # data frames
+    # data frames
+    ratings = ratings.to_numpy() if hasattr(ratings, "to_numpy") else ratings
     check_scale(scale)
     names = {"ids": () if ids is None else ids, "sources": sources, "systems": systems}
     columns: dict[str, Any] = {

@@ -326,9 +326,8 @@ def _cosine_row(outputs, postings, cursors, number, text, block_lengths, bits, r
             if block_lengths[i] != last:
                 last = block_lengths[i]
                 enough = last >= low + orders - 1
-                both = np.float64(
-                    n_grams * (last - missing)
-                )  # exact, so the same both ways
+                # exact, so the same both ways
+                both = np.float64(n_grams * (last - missing))
                 scale = 1.0 / (orders * np.sqrt(both)) if enough else 0.0
             row[i] += scale * counts[i]
 

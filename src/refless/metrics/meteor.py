@@ -26,9 +26,8 @@ from refless.registry.errors import MissingExtraError, UsageError
 STATISTICS = 23  # numbers that the jar counts for a pair, all of them sums
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75  # METEOR 1.5's parameters for English
 SETTINGS: dict[str, object] = {"impl": "meteor-1.5", "lang": "en", "norm": True}
-STAGES = np.array(
-    [1.0, 0.6, 0.8, 0.6]
-)  # weights of exact, stem, synonym and paraphrase matches
+# weights of exact, stem, synonym and paraphrase matches
+STAGES = np.array([1.0, 0.6, 0.8, 0.6])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +45,8 @@ class Meteor:
         """
         jar()
         rows = partial(_rows, rated=texts)
-        return Dense(
-            size=len(texts), rows=rows, parallel=False
-        )  # one Java process answers
+        # one Java process answers
+        return Dense(size=len(texts), rows=rows, parallel=False)
 
     def settings(self) -> dict[str, object]:
         """The settings of METEOR."""

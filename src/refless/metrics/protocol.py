@@ -75,9 +75,8 @@ def averaged(segments: FloatArray) -> Scores:
     statistics = np.stack(
         [np.where(defined, segments, 0.0), defined.astype(np.float64)], axis=1
     )
-    corpus = float(
-        mean_of_sums(np.sort(statistics, axis=0).sum(axis=0))
-    )  # in any order of rows
+    # in any order of rows
+    corpus = float(mean_of_sums(np.sort(statistics, axis=0).sum(axis=0)))
     return Scores(
         segments=segments, corpus=corpus, statistics=statistics, combine=mean_of_sums
     )

@@ -16,6 +16,7 @@ from refless.registry.signature import Signature
 Looks = Literal["one", "any", "planned"]
 BELOW = 2.0  # all digits stand after the point
 WIDEST = 1e5  # numbers from here on are shown with five digits in all, so that tables keep fitting
+# digits
 MEASURES = {
     "mse": 4,
     "mae": 4,
@@ -23,7 +24,7 @@ MEASURES = {
     "spearman": 3,
     "kendall": 3,
     "auc": 3,
-}  # digits
+}
 NAMES = {
     "bleu-neighbors": "BLEU Neighbors",
     "gp": "the Gaussian process",

@@ -6,9 +6,8 @@ MASK = "@"
 SHORTEST = (
     4  # shorter words are mostly function words and stay, unless they hold a digit
 )
-EXEMPT = frozenset(
-    {"none", "unknown"}
-)  # values that say nothing of what they stand for
+# values that say nothing of what they stand for
+EXEMPT = frozenset({"none", "unknown"})
 
 
 def masked(text: str, source: str) -> str:

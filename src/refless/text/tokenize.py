@@ -16,13 +16,14 @@ from refless.text.words import pieces
 Tokenize = Callable[[str], list[str]]
 IdArray = npt.NDArray[np.int32]
 
+# as it calls them; some need its extras
 SACREBLEU = (
     "13a",
     "intl",
     "zh",
     "ja-mecab",
     "ko-mecab",
-)  # as it calls them; some need its extras
+)
 TOKENIZERS = ("char", "words", *SACREBLEU)
 TOKENS = About("how texts are split", choices=TOKENIZERS)
 
@@ -64,9 +65,8 @@ class TokenIds:
     """Texts as token ids, one after the other."""
 
     ids: IdArray  # [total tokens] ids, -1 for a token that the vocabulary lacks
-    starts: npt.NDArray[
-        np.int64
-    ]  # [texts + 1] text i is `ids[starts[i]:starts[i + 1]]`
+    # [texts + 1] text i is `ids[starts[i]:starts[i + 1]]`
+    starts: npt.NDArray[np.int64]
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:

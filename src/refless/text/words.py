@@ -31,9 +31,8 @@ def words(text: str, *, whole: bool = False) -> list[str]:
     text = text.lower()
     if text.isascii() or not _special().search(text):
         return _PLAIN.findall(text)
-    return _any(whole=whole).findall(
-        text.replace("i\u0307", "i")
-    )  # the Turkish i has one dot
+    # the Turkish i has one dot
+    return _any(whole=whole).findall(text.replace("i\u0307", "i"))
 
 
 def each_word(text: str) -> Iterator[str]:

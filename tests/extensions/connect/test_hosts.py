@@ -195,9 +195,8 @@ def test_host_deepeval(models: Path) -> None:
         by_output = {one.actual_output: one for one in found.test_results}
         (data,) = by_output[TEXT].metrics_data
         assert (data.score, data.success, data.name) == (value, True, "refless")
-        left = by_output[
-            " "
-        ].metrics_data  # skipped, or told without a score when not async
+        # skipped, or told without a score when not async
+        left = by_output[" "].metrics_data
         assert len(left) == (0 if run_async else 1)
         assert all((one.score, one.success) == (None, None) for one in left)
         assert by_output[" "].success

@@ -25,13 +25,14 @@ SMOOTHINGS = [
     ("floor", 0.3),
     ("add-k", None),
 ]
+# theirs
 TOKENIZERS = {
     "13a": "13a",
     "intl": "intl",
     "zh": "zh",
     "char": "char",
     "words": "none",
-}  # theirs
+}
 PIECES = [
     "yes",
     "Yes",

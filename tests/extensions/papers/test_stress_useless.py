@@ -54,9 +54,8 @@ def test_what_no_estimate_and_no_guard_shows() -> None:
         probe.verdict
         == "Neither a lower estimate nor a guard shows: another item's answer."
     )
-    assert (
-        probe.rows[1].change > 0
-    )  # refusals have higher estimates, and only the guard stops them
+    # refusals have higher estimates, and only the guard stops them
+    assert probe.rows[1].change > 0
 
 
 def test_the_kinds() -> None:

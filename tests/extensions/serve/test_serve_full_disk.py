@@ -17,9 +17,8 @@ from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
 from serving import client, joined, opened, outputs, posted, rows_of
 
-Filling = tuple[
-    Callable[[], None], Callable[[], None]
-]  # fills the disk, and makes room again
+# fills the disk, and makes room again
+Filling = tuple[Callable[[], None], Callable[[], None]]
 
 
 @contextmanager
@@ -49,9 +48,8 @@ def _limit(store: Store) -> Filling:
 
     @sa.event.listens_for(store.database.engine, "begin")
     def _begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql(
-            f"PRAGMA max_page_count={pages[0]}"
-        )  # or what there is, if more
+        # or what there is, if more
+        connection.exec_driver_sql(f"PRAGMA max_page_count={pages[0]}")
 
     def free() -> None:
         pages[0] = 1 << 20

@@ -36,12 +36,13 @@ from refless.report.result import Result
 from refless.report.wording import number, percent
 
 NEAR = 0.1  # half width of kappa, TPR and TNR
+# and of nothing else
 OF_PLANS = (
     "difference",
     "base_rate",
     "minutes_per_rating",
     "sd",
-)  # and of nothing else
+)
 WITHOUT_FILE = (*OF_PLANS, "looks", "plan", "n", "within", "scale", "seed")
 NOT_OF_PLANS = (
     "rated",

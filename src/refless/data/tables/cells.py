@@ -25,12 +25,13 @@ _FORMULA_ERROR = re.compile(
 )
 _PLAIN = {str, int, bool, type(None)}
 _ABSENT = ("NAType", "NaTType")  # pandas.NA and pandas.NaT
+# as numpy, pandas, polars, Arrow say
 _SHORT_FLOATS = {
     "float16",
     "float32",
     "halffloat",
     "float",
-}  # as numpy, pandas, polars, Arrow say
+}
 _READ = ("to_pylist", "tolist", "to_list")  # Arrow, numpy and pandas, polars
 _DEEPEST = 100
 T = TypeVar("T")

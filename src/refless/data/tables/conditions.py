@@ -20,11 +20,12 @@ _INVALID = (
     "rejected discarded cancelled canceled ignored skipped draft spam deleted invalid"
 )
 _INVALID_WORDS = {*_INVALID.split(), "timed-out", "timed_out", "returned", "expired"}
+# Qualtrics; 1, 2 and 8 in its codes
 _PREVIEWS = {
     "preview",
     "survey preview",
     "survey test",
-}  # Qualtrics; 1, 2 and 8 in its codes
+}
 _CONTROLS = {
     "bad_ref",
     "bad-ref",

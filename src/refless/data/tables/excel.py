@@ -38,15 +38,15 @@ _CHUNK = 1 << 20
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]+)(\d+):[A-Z]+(\d+)"')
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 _LITERAL = re.compile(r'"[^"]*"|\\.|_.')  # what a number format shows as it stands
+# 0.8, whether it is shown as 80 % or not
 _SHARES = {
     *ROLES["probability"].names,
     *ROLES["weight"].names,
-}  # 0.8, whether it is shown as 80 % or not
+}
 _UNSAVED = Unreadable("a formula without a saved value")
 Cells = list[object]
-Merged = dict[
-    int, list[tuple[int, int]]
-]  # first row -> column and last row of each merged cell
+# first row -> column and last row of each merged cell
+Merged = dict[int, list[tuple[int, int]]]
 
 
 class _Percent(float):
@@ -113,10 +113,11 @@ def _workbook(place: Place) -> Iterator[Any]:
         raise MissingExtraError("Excel", "excel") from fault
 
     def load(*, values: bool = True) -> Any:  # noqa: ANN401 - openpyxl has no types
+        # it prints some faults
         with (
             warnings.catch_warnings(),
             redirect_stdout(io.StringIO()),
-        ):  # it prints some faults
+        ):
             warnings.simplefilter("ignore")  # of styles and rules that it does not keep
             book = load_workbook(
                 raw, read_only=True, data_only=values, keep_links=False
@@ -128,9 +129,8 @@ def _workbook(place: Place) -> Iterator[Any]:
     with opened(place) as stream:
         raw = stream if stream.seekable() else io.BytesIO(stream.read())
         with _faults_of(place.path):
-            files = members_of(
-                raw, place
-            ).namelist()  # refuses what unpacks to too much
+            # refuses what unpacks to too much
+            files = members_of(raw, place).namelist()
         if files and not any(name.startswith("xl/") for name in files):
             problem = (
                 f"a zip file of {counted(len(files), 'file')}, and no Excel workbook"

@@ -47,9 +47,8 @@ ENDINGS = {
 RECORDS = "records.json"  # in a folder that Argilla wrote
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 DELIMITERS = (",", ";", "\t")
-_SEP = re.compile(
-    r'\s*"?sep=(.)"?[\r\n]+'
-)  # Excel's first line: what stands between cells
+# Excel's first line: what stands between cells
+_SEP = re.compile(r'\s*"?sep=(.)"?[\r\n]+')
 _QUOTED = re.compile(r'"[^"]*"')
 _CELL_LIMIT = 2**31 - 1  # the largest that csv accepts on every platform
 _cell_lock = threading.RLock()
@@ -100,9 +99,8 @@ def _plain(place: Place, ending: str = "") -> str:
         return "json"
     header = head.partition("\n")[0]
     if head.startswith("{"):
-        alone = not head.partition("\n")[
-            2
-        ].strip()  # an object on one line may hold the rows
+        # an object on one line may hold the rows
+        alone = not head.partition("\n")[2].strip()
         return (
             "json"
             if ending == ".json" and (alone or not _object_in(header))

@@ -37,9 +37,8 @@ from refless.registry.errors import InputError
 
 _CHUNK = 8192
 MODELS = {"assistant", "gpt", "model", "bot", "ai", "agent", "chatbot"}  # in chats
-_SIDE = re.compile(
-    r"(.+)[_ -]([a-z]|v?\d+|old|new)", re.IGNORECASE
-)  # output_a, output_v1
+# output_a, output_v1
+_SIDE = re.compile(r"(.+)[_ -]([a-z]|v?\d+|old|new)", re.IGNORECASE)
 
 
 class FilePart(NamedTuple):
@@ -358,9 +357,8 @@ def lengthened(table: Source, columns: Columns, path: str) -> Source:
     row, table = table.peeked()
     names = table.columns or tuple(row)
     ends = _ends(names)
-    shared = {*columns.rating, *columns.score} & {
-        *names
-    }  # of the row, and so of no one text
+    # of the row, and so of no one text
+    shared = {*columns.rating, *columns.score} & {*names}
     if table.notes is not None or columns.text is not None or shared or len(ends) < 2:
         return table
     keyed = {folded(name) for name in names}

@@ -91,9 +91,8 @@ def _source_of_columns(
     check_names(texts, path)
     index = _index_of(rows, texts)
     texts += index
-    needed = {*filter(keep, texts)} or {
-        *texts[:1]
-    }  # without any, rows could not be counted
+    # without any, rows could not be counted
+    needed = {*filter(keep, texts)} or {*texts[:1]}
     every = {t: rows[name] for t, name in zip(texts, names, strict=False)} | index
     columns = {name: every[name] for name in every if name in needed}
     glimpses = {name: _first_cells(every[name]) for name in every if name not in needed}

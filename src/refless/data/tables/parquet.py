@@ -43,9 +43,8 @@ def parquet(place: Place, keep: Keep) -> Iterator[Source]:
 
 def _check_size(file: Any, place: Place) -> None:  # noqa: ANN401 - pyarrow has no types
     """Raises InputError where the file says that it unpacks to more bytes than are read."""
-    groups = range(
-        file.metadata.num_row_groups
-    )  # the sizes of columns crash on damaged files
+    # the sizes of columns crash on damaged files
+    groups = range(file.metadata.num_row_groups)
     if (
         sum(file.metadata.row_group(i).total_byte_size for i in groups)
         > place.reading.max_bytes
@@ -63,9 +62,8 @@ def _texts(schema: Any) -> list[str]:  # noqa: ANN401
 
 def _parquet_rows(file: Any, columns: list[str], place: Place) -> NumberedRows:  # noqa: ANN401
     number = size = 0
-    width = sum(
-        file.schema.column(i).length for i in range(len(file.schema))
-    )  # of fixed lengths
+    # of fixed lengths
+    width = sum(file.schema.column(i).length for i in range(len(file.schema)))
     rows = max(1, min(8192, ROOM // max(width, 1)))
     for batch in file.iter_batches(batch_size=rows, columns=columns):
         # values of no length take no room; those of a dictionary are told before they are written

@@ -31,9 +31,8 @@ PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
 PAIRED = frozenset(chain(*PAIRS))
 WordMap = Mapping[str, float] | None  # what the user says of words
 Spelled = float | str | None  # a cell as a number, as a folded word, or blank
-Words = Mapping[
-    float | str, float
-]  # folded word (or number of the user's map) -> number
+# folded word (or number of the user's map) -> number
+Words = Mapping[float | str, float]
 BLANKS = frozenset({"n/a", "#n/a", "na", "nan", "null", "none", "-", "--", "?"})
 _SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE0F))
 _OF_ERRORS = re.compile(  # names, as words, of what there should be little of
@@ -57,13 +56,13 @@ _SHARES = [  # what follows the comma in means of so many ratings, with one deci
     for places in (1, 2)
 ]
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+# what becomes of 4/5 in a spreadsheet
 _DATE = re.compile(
     rf"\d{{4}}-\d\d-\d\d.*|\d{{1,2}}[-. /]+{_MONTH}([-. /]+\d+)?|{_MONTH}[-. /]+\d{{1,4}}"
     r"|\d{1,2}/\d{1,2}/\d{2,4}|datetime\..*"
-)  # what becomes of 4/5 in a spreadsheet
-_THREE_DIGITS = re.compile(
-    r"[+-]?\d+,\d{3}"
-)  # 4,125: a little over 4, or four thousand?
+)
+# 4,125: a little over 4, or four thousand?
+_THREE_DIGITS = re.compile(r"[+-]?\d+,\d{3}")
 
 
 def parse_word_map(text: str, option: str = "rating-map") -> dict[str, float]:
@@ -181,9 +180,8 @@ def marks_fault(
         return None
     tails = {tail for _, tail in pairs}
     are_shares = any(map(tails.issubset, _SHARES))
-    usual = range(
-        1 if len(pairs) < filled else 0, 10
-    )  # spreadsheets write 4 and not 4,0
+    # spreadsheets write 4 and not 4,0
+    usual = range(1 if len(pairs) < filled else 0, 10)
     digits = sum(low <= digit <= high for digit in usual) / len(usual)
     by_chance = 1.0 if are_shares else digits ** len(pairs)
     if by_chance >= _RARE and not _go_together(

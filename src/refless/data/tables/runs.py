@@ -22,11 +22,12 @@ from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 
 VAGUE = {"category", "name", "key"}  # words for a dimension that mean much else
+# columns that may say what a score is of
 CLUES = {
     *ROLES["dimension"].weak,
     "scorer",
     "judge",
-} - VAGUE  # columns that may say what a score is of
+} - VAGUE
 STANDARD_INPUT = (
     "which scores to compare cannot be told on standard input, which is read once"
 )

@@ -288,9 +288,8 @@ def _wide_encoding(head: bytes) -> str | None:
         return "utf-16"
     even = head[::2].count(0)
     odd = head[1::2].count(0)
-    if (
-        even + odd <= len(head) / 4
-    ):  # a stray NUL is a fault of one row, not another encoding
+    # a stray NUL is a fault of one row, not another encoding
+    if even + odd <= len(head) / 4:
         return None
     return "utf-16-le" if odd > even else "utf-16-be"
 

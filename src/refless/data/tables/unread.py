@@ -87,9 +87,8 @@ def _remedy(role: str, name: str) -> str:
 
 def _unread(rows: Gathered, roles: Roles, columns: Columns) -> list[str]:
     """Columns that no role and no flag has, without those that are opened by dotted names."""
-    flags = {
-        *flagged_names(replace(columns, rating=()))
-    }  # whose patterns leave some out
+    # whose patterns leave some out
+    flags = {*flagged_names(replace(columns, rating=()))}
     used = {*flags, *roles.all(*roles.columns)}
     used |= {*roles.raters.values(), *rows.conditional, *rows.known}
     if rows.dimensions:

@@ -126,12 +126,13 @@ def _runs(word: str) -> tuple[str, ...]:
 
 _cached_runs = lru_cache(maxsize=20_000)(_runs)
 
+# the terms of a text and its source, by the kernel that counts them
 TERMS: dict[str, Callable[[str, str], Iterable[str]]] = {
     "words": lambda text, _: _word_terms(text),
     "letters": lambda text, _: _letter_terms(text),
     "source": lambda _, source: _word_terms(source),
     "masked": lambda text, source: _word_terms(masked(text, source)),
-}  # the terms of a text and its source, by the kernel that counts them
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

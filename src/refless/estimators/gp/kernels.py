@@ -30,6 +30,7 @@ DETAILS = frozenset({*TEXT, *SOURCE}.difference(TOGETHER))
 JUDGES = ("scores", "judges")  # a bell over all scores, and a line on their mean
 MEANING = ("meaning",)
 SOURCE_MEANING = ("source_meaning", "relevance")
+# what people call kernels; those of one score are called as it is
 LABELS = {
     **dict.fromkeys(("grams", "letters", "words", "masked"), "wording"),
     "meaning": "topic",
@@ -41,7 +42,7 @@ LABELS = {
     **dict.fromkeys(("source", "source_meaning"), "the source itself"),
     **dict.fromkeys(JUDGES, "scores together"),
     "system": "the system",
-}  # what people call kernels; those of one score are called as it is
+}
 WIDTH = 2.0  # of bells over numbers, in their standard deviations: smooth, not wiggly
 NEAR = 1.0  # of narrower bells
 COMPONENTS = 50  # of the words

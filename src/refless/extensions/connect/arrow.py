@@ -113,9 +113,8 @@ def sendable(model: Folder, columns: Columns, names: list[str]) -> bytes:
         raise MissingExtraError("Arrow", "parquet") from missing
     cells: dict[str, list[Any]] = {name: ["a"] for name in texts}
     cells |= {name: [0.0] for name in scores}
-    estimator.estimate(
-        _outputs(estimator, pa.table(cells), columns)
-    )  # it may miss the sources
+    # it may miss the sources
+    estimator.estimate(_outputs(estimator, pa.table(cells), columns))
     return Path(model).read_bytes()
 
 

@@ -17,9 +17,8 @@ def bm25s(feature: str) -> Any:  # noqa: ANN401 - bm25s has no types
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # its own imports deprecate what is not our users' care
+            # its own imports deprecate what is not our users' care
+            warnings.simplefilter("ignore")
             import bm25s.stopwords
     except ImportError as missing:
         raise MissingExtraError(feature, "papers") from missing

@@ -127,9 +127,8 @@ def _candidates(
     )
     candidates = [original]
     texts = {seed.response, seed.message}
-    for i in np.argsort(
-        -scores, kind="stable"
-    ).tolist():  # the corpus is sorted by text already
+    # the corpus is sorted by text already
+    for i in np.argsort(-scores, kind="stable").tolist():
         triple = corpus[i]
         if len(candidates) > n or scores[i] <= 0:
             break

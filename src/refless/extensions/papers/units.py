@@ -21,9 +21,8 @@ from refless.stats.intervals import UNDEFINED, Interval, around, fisher_interval
 UNIT = 100
 ASSIGNMENTS = 1_000
 Key = TypeVar("Key", bound=Hashable)
-Sides = tuple[
-    Scores, Scores
-]  # the first and the second system's scores of the same items
+# the first and the second system's scores of the same items
+Sides = tuple[Scores, Scores]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

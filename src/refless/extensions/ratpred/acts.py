@@ -13,6 +13,7 @@ from refless.registry.errors import InputError
 from refless.text.words import words
 
 NULL = "<none>"  # where a dialogue act has no slot, or a slot no value
+# values that no text repeats word for word, and those that are placeholders already
 EXEMPT_VALUES = frozenset(
     {
         NULL,
@@ -26,7 +27,7 @@ EXEMPT_VALUES = frozenset(
         "yes or no",
         "x",
     }
-)  # values that no text repeats word for word, and those that are placeholders already
+)
 _LETTERS = re.compile(r"[^\W_]")
 _ACT = re.compile(r"\s*\??(\w+)\(")
 _JOINT = re.compile(r"\s*&\s*")

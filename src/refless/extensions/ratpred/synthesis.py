@@ -13,9 +13,8 @@ from refless.registry.arrays import FloatArray
 
 ERRORS = 4  # versions of each text, with 1 to so many errors
 STEPS = 5.0  # an error costs a fifth of the scale: one point of 1..6
-SPARED = frozenset(
-    {"a", "an", "the"}
-)  # with punctuation: changed only where nothing else is left
+# with punctuation: changed only where nothing else is left
+SPARED = frozenset({"a", "an", "the"})
 Error = Callable[[list[str], int, "_Words", np.random.Generator], list[str]]
 
 

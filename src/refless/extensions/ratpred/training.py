@@ -152,11 +152,12 @@ def _copied(network: Network) -> dict[str, Tensor]:
 def _score(y: FloatArray, values: FloatArray) -> tuple[float, float, float]:
     """Pearson + Spearman, and both; where these are undefined, something below, by the error."""
     if len(y) == 0:
+        # the first epoch is kept: nothing tells them apart
         return (
             0.0,
             math.nan,
             math.nan,
-        )  # the first epoch is kept: nothing tells them apart
+        )
     r = pearson(y, values)
     rho = spearman(y, values)
     error = float(np.square(y - values).mean())

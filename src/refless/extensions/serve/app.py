@@ -223,9 +223,8 @@ class Impatient(H11Protocol):
     uvicorn waits for the head of a request for ever, and refuses everybody once 2,000 wait.
     """
 
-    _waiting: ClassVar[
-        dict["Impatient", asyncio.TimerHandle]
-    ] = {}  # in the order of their coming
+    # in the order of their coming
+    _waiting: ClassVar[dict["Impatient", asyncio.TimerHandle]] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Limits the wait for the first request."""

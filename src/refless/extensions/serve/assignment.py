@@ -68,20 +68,17 @@ class Assignment:
     _leases: dict[int, dict[int, float]] = field(default_factory=dict)
     _closed: int = 0  # all before it have their ratings
     _missing: int = 0  # ratings that items which are not for everybody still lack
-    _common: dict[int, int] = field(
-        default_factory=dict
-    )  # shared items answered, by rater
-    _states: dict[int, Counter[str]] = field(
-        default_factory=dict
-    )  # of items shown, by rater
+    # shared items answered, by rater
+    _common: dict[int, int] = field(default_factory=dict)
+    # of items shown, by rater
+    _states: dict[int, Counter[str]] = field(default_factory=dict)
     disputed: set[int] = field(default_factory=set)  # items on which raters differ
     standards: frozenset[int] = frozenset()  # practice and gold
     ratings: int = 0  # answers of all raters, second ones too
     rated: int = 0  # items with a rating
     _reached: int = 0  # the first items of the audit's order that were rated or skipped
-    _by_lot: set[int] = field(
-        default_factory=set
-    )  # items that the audit's stream showed
+    # items that the audit's stream showed
+    _by_lot: set[int] = field(default_factory=set)
     shared: int = 0  # the first items, a random sample, which every rater is shown
 
     def __post_init__(self) -> None:

@@ -295,9 +295,8 @@ async def _run(job: bytes) -> Look:
         stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
-        process.stdin.write(
-            job + b"\n"
-        )  # and it stays open: a look ends when its input does
+        # and it stays open: a look ends when its input does
+        process.stdin.write(job + b"\n")
         out, err = await asyncio.gather(process.stdout.read(), process.stderr.read())
         await process.wait()
     except asyncio.CancelledError:

@@ -27,9 +27,8 @@ from refless.registry.errors import (
 
 T = TypeVar("T")
 log = logging.getLogger("refless")
-logging.getLogger("sqlalchemy.pool").setLevel(
-    logging.CRITICAL
-)  # what it says, we say in a line
+# what it says, we say in a line
+logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
 AWAY = (sa.exc.DBAPIError, ConnectionError)  # a database that is not there now
 Job = Callable[[Connection], T]
 Waiting = tuple[Job[Any], Future[Any]]
@@ -157,9 +156,8 @@ class Database:
         try:
             with self._begun() as connection:
                 for job, future in batch:
-                    connection.exec_driver_sql(
-                        "SAVEPOINT job"
-                    )  # a fifth of begin_nested's time
+                    # a fifth of begin_nested's time
+                    connection.exec_driver_sql("SAVEPOINT job")
                     try:
                         done.append((future, job(connection), None))
                     except Exception as fault:
@@ -171,9 +169,8 @@ class Database:
         except Exception as fault:  # noqa: BLE001 - nothing of it was kept
             done = [(future, None, fault) for _, future in batch]
             self.lost += 1
-            if (
-                not self._down
-            ):  # a line for each time that the database goes, not for each request
+            # a line for each time that the database goes, not for each request
+            if not self._down:
                 log.warning("ratings are not saved: %s", str(fault).split("\n")[0])
             self._down = True
         else:
@@ -317,11 +314,12 @@ def restore(url: str, backup: Path) -> Path:
         lock = sole_file(path)
     with lock:
         _copy(backup, copy)
+        # a log that stayed would be read into the backup
         for end in (
             "-shm",
             "-wal",
             "",
-        ):  # a log that stayed would be read into the backup
+        ):
             part = path.with_name(path.name + end)
             if part.exists():
                 part.rename(f"{before}{end}")

@@ -97,9 +97,8 @@ def settle(db: Connection, round_items: Items, task: Task) -> str:
     gold = sorted({place + 1 for place in places})
     chosen = {"adjudicate": task.project.adjudicate, "gold": gold}
     for name, choice in chosen.items():
-        db.execute(
-            sa.delete(settings).where(settings.c.name == name)
-        )  # a run may change it
+        # a run may change it
+        db.execute(sa.delete(settings).where(settings.c.name == name))
         _write(db, name, json.dumps(choice))
     return str(stored["secret"])
 

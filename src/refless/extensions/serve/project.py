@@ -15,9 +15,8 @@ from refless.files.untrusted import reading
 from refless.registry.errors import InputError
 from refless.report.templates import escaped
 
-TURN = re.compile(
-    r"^[ \t]*(\w[\w -]{0,30}):[ \t]*", re.MULTILINE
-)  # who speaks, at a line's start
+# who speaks, at a line's start
+TURN = re.compile(r"^[ \t]*(\w[\w -]{0,30}):[ \t]*", re.MULTILINE)
 WEB = re.compile(r"((?i:https?)://\w\S*)?")  # a link to a host, or none
 Render = Literal["plain", "markdown", "chat"]
 UNTIL = re.compile(

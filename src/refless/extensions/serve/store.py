@@ -54,9 +54,8 @@ class Store:
         self.ended = False  # whether enough is known, and nobody is asked any more
         self.seconds: dict[int, deque[float]] = {}  # for each rater's latest items
         self._raters: dict[int, Rater] = {}  # by number; empty to read anew
-        self._reading = (
-            threading.Lock()
-        )  # so that rows from before a change are not kept
+        # so that rows from before a change are not kept
+        self._reading = threading.Lock()
         self._joining = threading.Lock()
         self.database = Database(url)
         self._sound = 0  # commits that had failed when the items were read
@@ -434,9 +433,8 @@ class Store:
                 name: value if value == TIE else sides.index(int(value))
                 for name, value in values.items()
             }
-        chance = row.probability and float(
-            row.probability
-        )  # SQLite may return 1 for 1.0
+        # SQLite may return 1 for 1.0
+        chance = row.probability and float(row.probability)
         pick = (place, row.round, row.stream, chance, sides)
         unit = {
             "assigned": self._signer(db, row.rater).dumps(pick),

@@ -67,9 +67,8 @@ class BleuStar:
 
     def __post_init__(self) -> None:
         check(self)
-        Shape(
-            tokenize=self.tokenize, low=self.orders[0], high=self.orders[1]
-        )  # checks the orders
+        # checks the orders
+        Shape(tokenize=self.tokenize, low=self.orders[0], high=self.orders[1])
 
     @property
     def shape(self) -> Shape:

@@ -23,9 +23,8 @@ BLOCK_ROWS = 128
 EVIDENCE_TOKENS = 2_000  # shared stretches are looked for in the first so many tokens
 EVIDENCE_MOST = 5
 
-Rows = Callable[
-    [int, int], FloatArray
-]  # outputs begin..end -> [end - begin, rated texts]
+# outputs begin..end -> [end - begin, rated texts]
+Rows = Callable[[int, int], FloatArray]
 _Task = Callable[[FloatArray, int], None]
 
 

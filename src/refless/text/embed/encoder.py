@@ -17,12 +17,13 @@ from refless.text.embed.loading import UNLIMITED, folder_of, loaded, model_name,
 from refless.text.embed.static import static_files, static_table
 from refless.text.tokenize import distinct
 
+# that are known here
 MODULES = {
     "Transformer",
     "StaticEmbedding",
     "Pooling",
     "Normalize",
-}  # that are known here
+}
 REMEMBERED = 50_000  # most texts whose vectors stay in memory, for estimators that read them again
 BATCH_TOKENS = 8_192  # tokens, padding included, that go through an encoder at once
 LAYERS = {  # the layers of BERTScore's own release (Zhang et al. 2020), by the model's name

@@ -42,9 +42,8 @@ def folder_of(model: str) -> Path:
         UsageError: it is neither a folder nor in Hugging Face's cache.
     """
     package = find_spec(BUILT_IN) if model == BUILT_IN else None
-    if (
-        package is not None and package.origin
-    ):  # it is only looked for: none of its code is run
+    # it is only looked for: none of its code is run
+    if package is not None and package.origin:
         return Path(package.origin).parent
     if is_folder(model):
         return Path(model)

@@ -38,9 +38,8 @@ class StaticTable:
     vectors: VectorArray  # [rows, dimensions]
     mapping: IntArray  # [tokens] row of each token of the tokenizer
     weights: FloatArray  # [tokens] what each token's vector counts
-    unknown: (
-        int | None
-    )  # the token that stands for what the tokenizer does not know; None for none
+    # the token that stands for what the tokenizer does not know; None for none
+    unknown: int | None
 
     def total(self, text: str) -> FloatArray:
         """[dimensions] sum of the vectors of the text's tokens, times their weights.

@@ -66,10 +66,11 @@ TIES = {
 }
 _SIDE = re.compile(r"[a-z]+_([ab12])")  # response a
 ASKED = "\n\nAssistant:"  # of strings that hold a whole dialogue
+# roles whose columns, if a flag names them, are read as they are
 AS_THEY_ARE = (
     "group",
     "task",
-)  # roles whose columns, if a flag names them, are read as they are
+)
 
 
 class Sides(NamedTuple):

@@ -17,6 +17,7 @@ Files = Mapping[str, bytes]
 Scores = dict[tuple[str, str], dict[str, float | None]]  # system, dimension; article
 Converter = Callable[[Files], dict[str, bytes]]
 
+# HUSE: 1 to 6
 BUCKETS = (
     "Invalid",
     "Rare",
@@ -24,16 +25,17 @@ BUCKETS = (
     "Average",
     "Typical",
     "Very Typical",
-)  # HUSE: 1 to 6
+)
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")  # SummEval
 NUMBERS = ("one", "two", "three", "four", "five")
 DIGIT = r"(?<![\d.])[1-5](?:\.\d)?\b"
 SAID = rf"({DIGIT}|\b(?:{'|'.join(NUMBERS)})\b)"
+# the surest first
 SCORED = (
     rf"score:\s*{SAID}",
     rf"scor(?:e|ing)[^.]+?{SAID}",
     rf".*({DIGIT})",
-)  # the surest first
+)
 
 
 def as_it_is(files: Files) -> dict[str, bytes]:

@@ -29,10 +29,11 @@ from refless.data.tables.streams import ZIP, Place, beginning, members_of, opene
 from refless.files.untrusted import check_foreign
 from refless.registry.errors import InputError, MissingExtraError, RefLessError
 
+# of a run that ended, and of one that did not
 HEADERS = (
     "header.json",
     "_journal/start.json",
-)  # of a run that ended, and of one that did not
+)
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # as Inspect itself counts them
 _SAMPLE = re.compile(r"samples/.*_epoch_\d+(\.json|/sample\.json)")
 _PIECE = 1 << 12  # bytes at a time: what zstd makes of them has a bound
@@ -85,9 +86,8 @@ def _samples_of_zip(
     run: object,
     place: Place,
 ) -> Iterator[Numbered]:
-    result = sorted(
-        filter(_SAMPLE.fullmatch, names), key=_epoch
-    )  # answers of one sample in order
+    # answers of one sample in order
+    result = sorted(filter(_SAMPLE.fullmatch, names), key=_epoch)
     for number, name in enumerate(result, 1):
         sample = _json(packed, name, place)
         if name.endswith("/sample.json"):  # in pieces; its metadata lies beside it

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from refless.estimators import Estimator
 
 Folder = str | os.PathLike[str]
-_ASKING = (
-    threading.Lock()
-)  # tools ask from many threads; an estimator answers one at a time
+# tools ask from many threads; an estimator answers one at a time
+_ASKING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)

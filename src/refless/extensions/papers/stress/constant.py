@@ -46,18 +46,16 @@ class ConstantBLEU:
     def __init__(self, metric: BLEU, references: References) -> None:
         self.metric = metric
         texts, of = distinct(self.read(list(chain.from_iterable(references))))
-        self.first = np.cumsum(
-            [0, *map(len, references)]
-        )  # where each item's references begin
+        # where each item's references begin
+        self.first = np.cumsum([0, *map(len, references)])
         tokens = "char" if metric.tokenize == "char" else "words"
         shape = Shape(tokenize=tokens, low=1, high=metric.order, clip=True)
         self.vocabulary, features = learn(texts, shape)
         present: Matrix = sum(by_order(features, self.vocabulary.features))
         values = np.ones(len(of), dtype=np.int64)
         items = csr_array((values, of, self.first), (len(references), len(texts)))
-        self.frequencies = (
-            (items @ present).sign().sum(axis=0)
-        )  # [features] items that have it
+        # [features] items that have it
+        self.frequencies = (items @ present).sign().sum(axis=0)
         self.lengths = features.lengths[of]
         self.combine = metric.score(
             Outputs(ids=("1",), texts=("a",), references=(("a",),))
