@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from command_line import headlines
 
 Row = Mapping[str, Any]
@@ -75,6 +77,19 @@ class Frame:
 
     __eq__ = None  # type: ignore[assignment]
     __hash__ = None  # type: ignore[assignment]
+
+
+def workbook(path: Path, **sheets: list[list[Any]]) -> Any:
+    """A workbook at a path, which can be changed and saved again; skipped without openpyxl."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return book
 
 
 def write(folder: Path, name: str, content: str | bytes) -> str:

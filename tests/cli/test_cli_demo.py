@@ -28,8 +28,9 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for command in commands[1:3]:
         again = run(*shlex.split(command)[1:])
         assert again.code == 0, again.err
-        # the same numbers, from files
-        assert again.out.split("signature: ")[0].strip() in ran.out
+        assert (
+            again.out.split("signature: ")[0].strip() in ran.out
+        )  # the same numbers, from files
     rows = (
         (tmp_path / "sample" / "rated.jsonl").read_text(encoding="utf-8").splitlines()
     )

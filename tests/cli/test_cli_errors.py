@@ -61,8 +61,9 @@ def test_wrong_usage(folder: Path, flags: str) -> None:
     """Flags that cannot be honoured: exit 2, a message, nothing on standard output."""
     ran = run("validate", folder / "rated.jsonl", *flags.split())
     assert ran.code == 2
-    # ours, or typer's box
-    assert "rror" in ran.err.splitlines()[-1] or "Error" in ran.err
+    assert (
+        "rror" in ran.err.splitlines()[-1] or "Error" in ran.err
+    )  # ours, or typer's box
     assert "Traceback" not in ran.err
     assert ran.out == ""
 
@@ -111,8 +112,9 @@ def test_a_file_that_cannot_be_written_is_told_first(name: str, tmp_path: Path) 
         "demo": [],
         "list": ["metrics"],
     }
-    # longer than names can be, with what is written first
-    file = tmp_path / f"{'x' * 245}.json"
+    file = (
+        tmp_path / f"{'x' * 245}.json"
+    )  # longer than names can be, with what is written first
     ran = run(name, *own.get(name, ["none.csv"]), "-o", file)
     assert ran.code == 2
     assert f"{file}: the file cannot be written" in ran.err

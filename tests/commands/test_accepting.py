@@ -16,8 +16,9 @@ def drawn(n: int, rng: np.random.Generator, size: int = 1) -> tuple[np.ndarray, 
     clusters = np.arange(n) // size
     estimates = rng.random(n)
     shared = rng.random(clusters.max() + 1)[clusters]
-    # some rows take their cluster's
-    chance = np.where(rng.random(n) < 0.3, shared, rng.random(n))
+    chance = np.where(
+        rng.random(n) < 0.3, shared, rng.random(n)
+    )  # some rows take their cluster's
     return estimates, (chance < 0.8 + 0.2 * estimates).astype(float), clusters
 
 

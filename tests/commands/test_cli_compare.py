@@ -175,8 +175,9 @@ def test_the_last_release(tmp_path: Path) -> None:
     gate = (*COMPARE, even, *systems, "--fail-if-worse")
     assert run(*gate).code == 4
     assert run(*gate, "--margin", 2).code == 0
-    # by name "old" would be the second
-    unsaid = run("compare", *ANY_NEIGHBOR, even, "--fail-if-worse")
+    unsaid = run(
+        "compare", *ANY_NEIGHBOR, even, "--fail-if-worse"
+    )  # by name "old" would be the second
     assert unsaid.code == 2
     assert "worse than which system? Name the old one first" in unsaid.err
     for name, file in (("1", old), ("2", new)):

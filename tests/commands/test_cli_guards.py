@@ -19,8 +19,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         f"the {line} says the mayor of {i} towns"
         for i, line in enumerate(headlines(160))
     ]
-    # both halves are of one kind
-    texts = np.random.default_rng(0).permutation(texts).tolist()
+    texts = (
+        np.random.default_rng(0).permutation(texts).tolist()
+    )  # both halves are of one kind
     rated = [
         {"id": f"r{i}", "source": f"s{i}", "text": text, "rating": 1 + i % 5}
         for i, text in enumerate(texts[:80])

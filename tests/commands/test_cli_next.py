@@ -226,8 +226,9 @@ def test_no_rated_text_at_all(folder: Path) -> None:
         [],
         0,
     )
-    # of copies one is asked, so that no output has a chance
-    assert ran.json["units"] < 60
+    assert (
+        ran.json["units"] < 60
+    )  # of copies one is asked, so that no output has a chance
     mean = run(
         "next", folder / "outputs.jsonl", "--goal", "mean", "-n", 3, "--format", "json"
     )
@@ -438,8 +439,9 @@ def test_plan_by_ratings(tmp_path: Path) -> None:
         for way in (1, -1)
     )
     assert one["goals"] == other["goals"]
-    # by hand: statistics
-    assert "standard deviation of 1.297, by 40 rated texts" in one["assumed"]
+    assert (
+        "standard deviation of 1.297, by 40 rated texts" in one["assumed"]
+    )  # by hand: statistics
     narrow = run("next", *words, "--sd", 0.9).json
     usual = run("next", *words).json
     needed = [result["goals"][0]["ratings"] for result in (narrow, usual, one)]
@@ -488,8 +490,9 @@ def test_what_n_ratings_show() -> None:
         assert goal["reached"] >= 0.8
     wide = refless.next(plan=True, n=100, scale=(1, 5)).to_dict()["goals"]
     assert wide[0]["aim"] == "mean rating"
-    # by hand: 1.98 x .33 / 10 = .065 of the scale
-    assert 4 * 0.05 < wide[0]["within"] < 4 * 0.1
+    assert (
+        4 * 0.05 < wide[0]["within"] < 4 * 0.1
+    )  # by hand: 1.98 x .33 / 10 = .065 of the scale
 
 
 def test_plan_saves_its_goals(tmp_path: Path) -> None:

@@ -193,8 +193,9 @@ def test_files(folder: Path, tmp_path: Path) -> None:
     for name in names:
         printed = scored(folder, "--format", name.split(".")[1]).out
         assert (tmp_path / name).read_text(encoding="utf-8") == printed
-    # nothing temporary stays
-    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    assert (
+        sorted(path.name for path in tmp_path.iterdir()) == names
+    )  # nothing temporary stays
 
 
 @pytest.mark.parametrize(
@@ -239,8 +240,9 @@ def test_gate_on_the_mean(folder: Path, scale: tuple[object, ...]) -> None:
         )
         assert ran.json["gate"]["reason"] in ran.err
         assert ("more outputs or more rated texts" in ran.err) == (code == 4)
-        # the result is printed
-        assert ran.json["mean_interval"] == found["mean_interval"]
+        assert (
+            ran.json["mean_interval"] == found["mean_interval"]
+        )  # the result is printed
         assert f" {least:g}" in ran.err
     assert found["gate"] == {"verdict": "", "reason": ""}
 

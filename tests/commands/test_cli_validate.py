@@ -52,8 +52,9 @@ def test_published_numbers() -> None:
     ran = validated(path, "--scale", 1, 6, "--group", "id", "--format", "json")
     found = ran.json["estimator"]
     assert found["mse"] == pytest.approx(0.0214, abs=0.0002)
-    # within folds; published 0.316
-    assert found["spearman"] == pytest.approx(0.345, abs=0.004)
+    assert found["spearman"] == pytest.approx(
+        0.345, abs=0.004
+    )  # within folds; published 0.316
     assert found["coverage"] == 0.995
 
 
@@ -167,13 +168,12 @@ def test_groups_that_are_not_there(tmp_path: Path) -> None:
 
 def test_seeds(rated: Path) -> None:
     """Only intervals hang on them, and the signature names the seed."""
-    # more texts than parts of the jackknife
     alone = (
         "--group",
         "id",
         "--format",
         "json",
-    )
+    )  # more texts than parts of the jackknife
     runs = (validated(rated, *alone, "--seed", seed).json for seed in (0, 0, 7))
     first, again, other = runs
     assert first == again
@@ -253,8 +253,9 @@ def test_copies_are_told(tmp_path: Path) -> None:
     assert named.json["estimator"] == apart.json["estimator"]
     short = [{"text": ["yes", "no"][i % 2], "rating": i % 5} for i in range(40)]
     ran = validated(jsonl(tmp_path / "short.jsonl", short))
-    # too short to be called copies
-    assert "40 of 40 texts occur more than once" in ran.err
+    assert (
+        "40 of 40 texts occur more than once" in ran.err
+    )  # too short to be called copies
 
 
 def test_bad_rows_by_what_is_wrong(tmp_path: Path) -> None:

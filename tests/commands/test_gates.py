@@ -115,10 +115,12 @@ def test_beating_a_constant_is_shown_as_often_as_it_is_so(skill: float) -> None:
         human = (0.7 * items + 0.7 * rng.standard_normal((60, 3))).ravel()
         known = skill * human + np.sqrt(1 - skill**2) * rng.standard_normal(180)
         sources = tuple(f"s{i // 3}" for i in range(180))
-        # as held-out estimates do, at best
-        rest = mean_of_others(human, np.arange(180) // 3)
-        # shrunk as the correlation asks for
-        guess = rest + (skill or 0.1) * (known - rest)
+        rest = mean_of_others(
+            human, np.arange(180) // 3
+        )  # as held-out estimates do, at best
+        guess = rest + (skill or 0.1) * (
+            known - rest
+        )  # shrunk as the correlation asks for
         errors = Residuals(values=human - guess, human=human, sources=sources)
         shown += beats_constant(errors)
     assert shown <= 10 if skill == 0 else shown > 130

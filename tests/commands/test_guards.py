@@ -268,8 +268,9 @@ def test_few_sources_raise_no_alarm() -> None:
     """Texts on ten sources beside texts on ten others: sources differ, texts are of one kind."""
     alarms = 0
     for seed in range(20):
-        # three systems answer a source
-        out, rated = halves(simulate(60, seed=seed).pool, seed)
+        out, rated = halves(
+            simulate(60, seed=seed).pool, seed
+        )  # three systems answer a source
         alarms += speaks(out, rated)
     assert alarms <= 1
 

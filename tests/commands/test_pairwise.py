@@ -66,8 +66,9 @@ def test_one_person_by_hand() -> None:
         pool, choices_in(pool), {"a": np.zeros(4)}, seed=0, resamples=40
     ).person
     assert person is not None
-    # of the even pair each vote has one other, which is against it
-    assert person.n == 3
+    assert (
+        person.n == 3
+    )  # of the even pair each vote has one other, which is against it
     assert person.accuracy == 0
     assert person.reference == 0.5
 
@@ -106,8 +107,9 @@ def test_one_source_cannot_be_held_out() -> None:
 def test_no_text_is_estimated_from_its_rival() -> None:
     """Errors of noise are no smaller because the rival's rating, 1 less its own, is known."""
     squares = []
-    # of a coin: a quarter, and more by what was learned from noise
-    for seed in range(6):
+    for seed in range(
+        6
+    ):  # of a coin: a quarter, and more by what was learned from noise
         rng = np.random.default_rng(seed)
         rows = [
             {

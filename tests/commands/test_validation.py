@@ -67,8 +67,9 @@ def test_the_signature_says_how() -> None:
     """The page says what was held out, what intervals rest on, and the seed."""
     signature = validate(POOL, estimator="bleu-neighbors", group="system").signature
     assert signature.get("heldout") == "system"
-    # three systems, annotators who are named
-    assert signature.get("ci") == "jack-3-raters"
+    assert (
+        signature.get("ci") == "jack-3-raters"
+    )  # three systems, annotators who are named
     assert signature.get("seed") == "0"
 
 
@@ -76,8 +77,9 @@ def test_the_constant_ranks_nothing() -> None:
     """Its errors stand; it says the same of all texts of a block."""
     methods = validated(POOL).side_by_side.methods
     (constant,) = (line for line in methods if line.name == "constant")
-    # the mean of all the other texts
-    others = (POOL.human.sum() - POOL.human) / (len(POOL) - 1)
+    others = (POOL.human.sum() - POOL.human) / (
+        len(POOL) - 1
+    )  # the mean of all the other texts
     errors = (POOL.human - others) ** 2
     assert constant.mse == pytest.approx(float(np.mean(errors)), rel=1e-12)
     assert math.isnan(constant.spearman)

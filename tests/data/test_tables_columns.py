@@ -351,8 +351,9 @@ def test_keys_that_differ_in_form_alone(one: str, other: str) -> None:
         assert repr(min(one, other)).strip("'\"")[:1] in notes[0]
         assert len({*read.pool.items}) == 3
         rows += [{**row, "text": f"{row['text']}!", role: other} for row in rows[:1]]
-        # one system has both
-        assert "form alone" not in " ".join(read_pool(rows).notes)
+        assert "form alone" not in " ".join(
+            read_pool(rows).notes
+        )  # one system has both
 
 
 def test_series_with_other_labels() -> None:

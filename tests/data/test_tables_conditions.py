@@ -40,13 +40,13 @@ def test_rows_that_a_tool_marks(tmp_path: Path, name: str, good: str, bad: str) 
     assert len(read_pool(path, Reading(where=(f"{name}=*",))).pool) == 4
     assert len(read_pool(path, Reading(where=(f"{name}!={good}",))).pool) == 2
     named = Reading(columns=Columns(task=name))
-    # a column that the user gives a role is no mark
-    assert len(read_pool(path, named).pool) == 4
+    assert (
+        len(read_pool(path, named).pool) == 4
+    )  # a column that the user gives a role is no mark
 
 
 def test_columns_that_mark_nothing(tmp_path: Path) -> None:
     """Other words, all rows alike, or many words: nothing is left out, nothing is said."""
-    # what the text is about
     for name, marks in (
         ("status", ("open", "closed", "open")),
         ("status", ("rejected",) * 3),
@@ -55,7 +55,7 @@ def test_columns_that_mark_nothing(tmp_path: Path) -> None:
         (
             "order_status",
             ("shipped", "returned", "cancelled"),
-        ),
+        ),  # what the text is about
         ("skipped", (0, 1, 2)),  # a number of words, say
         ("control", (0, 1, 0)),  # an arm of an experiment
         ("type", ("control", "treatment", "treatment")),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError, MissingExtraError
-from rows import write
+from rows import workbook, write
 
 NESTED = [
     {"text": "a", "scores": {"fluency": 4, "by": [{"who": "x", "n": 1}]}, "rating": 1},
@@ -194,18 +194,6 @@ def test_patterns_of_names(tmp_path: Path) -> None:
         read_outputs(f"{tmp_path}/*.tsv")
 
 
-def workbook(tmp_path: Path, sheets: dict[str, list[list[object]]]) -> str:
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for name, rows in sheets.items():
-        sheet = book.create_sheet(name)
-        for row in rows:
-            sheet.append(row)
-    book.save(tmp_path / "pool.xlsx")
-    return str(tmp_path / "pool.xlsx")
-
-
 SHEETS: dict[str, list[list[object]]] = {
     "March": [
         [],
@@ -224,7 +212,8 @@ SHEETS: dict[str, list[list[object]]] = {
 
 def test_sheets(tmp_path: Path) -> None:
     """The first one, or the one named; blank rows are none; rows are counted as Excel does."""
-    file = workbook(tmp_path, SHEETS)
+    file = str(tmp_path / "pool.xlsx")
+    workbook(Path(file), **SHEETS)
     pool = read_pool(file).pool
     assert (pool.ids, pool.texts, pool.human.tolist()) == (
         ("1", "3"),
@@ -248,7 +237,8 @@ def test_sheets(tmp_path: Path) -> None:
 
 def test_workbooks_that_are_none(tmp_path: Path) -> None:
     """Told with what to do; what unpacks to too much is refused before it is unpacked."""
-    file = workbook(tmp_path, SHEETS)
+    file = str(tmp_path / "pool.xlsx")
+    workbook(Path(file), **SHEETS)
     whole = Path(file).read_bytes()
     for content in (
         b"PK\x03\x04",
@@ -268,7 +258,8 @@ def test_a_workbook_with_a_style_that_is_not_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """openpyxl prints what it meets, and standard output is for results."""
-    path = workbook(tmp_path, {"a": [["text", "rating"], ["x", 1]]})
+    path = tmp_path / "pool.xlsx"
+    workbook(path, a=[["text", "rating"], ["x", 1]])
     damaged = tmp_path / "damaged.xlsx"
     with zipfile.ZipFile(path) as sound, zipfile.ZipFile(damaged, "w") as broken:
         for name in sound.namelist():

@@ -305,8 +305,9 @@ def test_pairs_that_a_model_made(tmp_path: Path) -> None:
     assert told(pool) == by_text(("p", "a", "b", 1))
 
 
-# no #REF!
-LETTERS = st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="#")
+LETTERS = st.characters(
+    exclude_categories=("Cs", "Cc"), exclude_characters="#"
+)  # no #REF!
 TEXTS = st.text(LETTERS, min_size=1, max_size=8)
 CHOICES = st.tuples(TEXTS, TEXTS, TEXTS, st.sampled_from([0.0, 0.5, 1.0])).filter(
     lambda one: one[1] != one[2]

@@ -37,11 +37,10 @@ def test_pairs_that_speak_for_themselves(tmp_path: Path, high: Any, low: Any) ->
     read = rated(tmp_path, high, low, high)
     assert read.pool.human.tolist() == [1, 0, 1]
     assert "' is 1, '" in read.notes[1]
-    # one of them is enough
     assert rated(tmp_path, high, high).pool.human.tolist() == [
         1,
         1,
-    ]
+    ]  # one of them is enough
 
 
 @pytest.mark.parametrize(

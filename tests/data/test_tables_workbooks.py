@@ -1,7 +1,6 @@
 """Workbooks as people keep them: several sheets, merged cells, percents, formulas; gaps."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -9,8 +8,9 @@ import pytest
 from command_line import run
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError
+from rows import workbook
 
-openpyxl = pytest.importorskip("openpyxl")
+pytest.importorskip("openpyxl")
 
 HEADER = ["item", "output", "system", "rating"]
 ANN = [
@@ -28,18 +28,6 @@ BOB = [
     [2, "d", "new", 3],
 ]
 NOTES = [["Please rate each answer"], ["1 is bad"], ["5 is good"]]
-
-
-def workbook(path: Path, **sheets: list[list[Any]]) -> Any:
-    """A workbook that can be changed before it is saved at its path."""
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for name, rows in sheets.items():
-        sheet = book.create_sheet(name)
-        for row in rows:
-            sheet.append(row)
-    book.save(path)
-    return book
 
 
 def test_sheets_with_the_same_columns(tmp_path: Path) -> None:
@@ -146,8 +134,9 @@ def test_cells_in_percent(tmp_path: Path, form: str) -> None:
             book["Rated"][f"{column}{row}"].number_format = form
     book.save(path)
     read = read_pool(path, Reading(scale=(0, 100)))
-    # of 0 to 100
-    np.testing.assert_allclose(read.pool.human, [0.8, 0.57, 1], atol=1e-15)
+    np.testing.assert_allclose(
+        read.pool.human, [0.8, 0.57, 1], atol=1e-15
+    )  # of 0 to 100
     assert f"{path}: column 'rating': a cell shown as 80 % is 80" in read.notes
     assert read_pool(path, Reading(scale=(0, 1))).pool.human.tolist() == [0.8, 0.57, 1]
     for row in range(2, 5):

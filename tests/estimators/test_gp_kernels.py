@@ -207,8 +207,9 @@ def test_terms_by_hand() -> None:
     ]
     masked = list(TERMS["masked"]("Foxes like 9", "foxes: 9"))
     assert masked == ["@", "like", "@", "@ like", "like @"]
-    # a text without blanks is one long word
-    runs = list(TERMS["letters"]("語" * 100, ""))
+    runs = list(
+        TERMS["letters"]("語" * 100, "")
+    )  # a text without blanks is one long word
     assert (runs.count("語" * 3), runs.count("語" * 5)) == (98, 96)
 
 
@@ -280,5 +281,6 @@ def test_a_rated_text_lies_where_it_would_without_its_source(
     wanted = np.exp(-0.5 * squares / NEAR**2 / max(1, everything.shape[1]))
     found = kernel.between(points, kernel.anchors(points))
     np.testing.assert_allclose(found, wanted, atol=1e-6)
-    # copies lie where rated texts lie
-    np.testing.assert_array_equal(kernel.points(inputs), points)
+    np.testing.assert_array_equal(
+        kernel.points(inputs), points
+    )  # copies lie where rated texts lie

@@ -227,8 +227,9 @@ def test_few_ratings_doubt_what_texts_and_scores_add_to_each_other() -> None:
     """
     rng = np.random.default_rng(4)
     points = rng.normal(size=(3, 20))
-    # detail, text, score
-    kernels = [np.exp(-np.square(x[:, None] - x) / 2) for x in points]
+    kernels = [
+        np.exp(-np.square(x[:, None] - x) / 2) for x in points
+    ]  # detail, text, score
     y = points.sum(axis=0)
     noise = np.full(20, 0.1)
     blocks = blocks_of(np.arange(20))
@@ -268,8 +269,9 @@ def test_what_misleads_about_other_sources_is_not_believed() -> None:
     """Near copies share a rating, which the likelihood pays for; other sources contradict it."""
     sources = np.repeat(np.arange(10), 4)
     y = np.where(sources % 2, 1.0, -1.0)
-    # pairs of sources, rated otherwise
-    near = np.abs(sources[:, None] // 2 - sources // 2) < 1
+    near = (
+        np.abs(sources[:, None] // 2 - sources // 2) < 1
+    )  # pairs of sources, rated otherwise
     kernels = [
         np.where(sources[:, None] == sources, 1.0, np.where(near, 0.8, 0.0)),
         np.eye(40),

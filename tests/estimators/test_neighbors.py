@@ -244,11 +244,10 @@ def test_units_follow_the_pool() -> None:
         BLEUNeighbors().fit(pool_of(texts, ratings, scale=(1, 6))).estimate(["the fox"])
     )
     assert (plain.values.tolist(), onto.values.tolist()) == ([3.5], [0.5])
-    # clipped to the scale
     assert (onto.low.tolist(), onto.high.tolist()) == (
         [0.0],
         [1.0],
-    )
+    )  # clipped to the scale
     assert plain.low[0] < 1.0
 
 

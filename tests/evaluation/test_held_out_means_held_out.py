@@ -225,8 +225,9 @@ def test_copies_are_drawn_whole(copies: list[int], most: int, seed: int) -> None
     if min(map(copies.count, copies)) <= most:
         assert all(kept.count(one) == copies.count(one) for one in kept)
         missing = [copies.count(one) for one in copies if one not in kept]
-        # no more would have fitted
-        assert not missing or min(missing) > most - len(rows)
+        assert not missing or min(missing) > most - len(
+            rows
+        )  # no more would have fitted
 
 
 @given(st.integers(1, 40), st.integers(2, 7))

@@ -157,8 +157,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rng = np.random.default_rng(3)
     rated: list[dict[str, object]] = []
     outputs: list[dict[str, object]] = []
-    # all of one kind
-    texts = np.random.default_rng(0).permutation(headlines(140)).tolist()
+    texts = (
+        np.random.default_rng(0).permutation(headlines(140)).tolist()
+    )  # all of one kind
     for i, text in enumerate(texts):
         judge = int(rng.integers(1, 6))
         rating = int(np.clip(judge + rng.integers(-1, 2), 1, 5))

@@ -86,8 +86,9 @@ def test_a_judge_who_is_an_annotator_is_level() -> None:
     ends = np.array([one.difference_interval for one in found])
     assert ((ends[:, 0] > 0) | (ends[:, 1] < 0)).sum() <= 6
     gaps = [one.estimator - one.annotator for one in found]
-    # ties rank coarsely
-    assert abs(np.mean(gaps)) < 3 * np.std(gaps) / math.sqrt(40) + 0.02
+    assert (
+        abs(np.mean(gaps)) < 3 * np.std(gaps) / math.sqrt(40) + 0.02
+    )  # ties rank coarsely
 
 
 def test_nobody_to_compare_with() -> None:

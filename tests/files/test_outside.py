@@ -215,10 +215,11 @@ def test_pipes_with_names(tmp_path: Path) -> None:
     """They are read as rows."""
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    # looks at what it is first
     for read in (
         lambda: read_pool(str(path)).pool,
-        lambda: validate(path, estimator="gp").validation.pool,
+        lambda: (
+            validate(path, estimator="gp").validation.pool
+        ),  # looks at what it is first
     ):
         writer = threading.Thread(
             target=path.write_bytes, args=(b"text,rating\na,1\nb,2\n",)

@@ -17,8 +17,9 @@ from slow_twins import table
 
 WORDS = st.sampled_from(["a", "fox", "is", "quick", "é"])
 TEXT = st.lists(WORDS, max_size=12).map(" ".join)
-# more than one word of bits
-LONG = st.lists(WORDS, min_size=60, max_size=140).map(" ".join)
+LONG = st.lists(WORDS, min_size=60, max_size=140).map(
+    " ".join
+)  # more than one word of bits
 TEXTS = st.lists(TEXT | LONG, max_size=5)
 
 

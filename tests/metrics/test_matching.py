@@ -131,11 +131,10 @@ def test_thresholds_at_the_ends() -> None:
     sums = sums_of(
         prepared, ["abcd", "abc"], np.array([1, 10, 100]), np.array([0.0, 1.0])
     )
-    # "abc" is too short for any neighbour
     assert sums.counts.tolist() == [
         [3, 1],
         [0, 0],
-    ]
+    ]  # "abc" is too short for any neighbour
     assert sums.sums.tolist() == [[111, 1], [0, 0]]
 
 

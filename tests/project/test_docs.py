@@ -41,7 +41,6 @@ PAGES = [
         ),
     ),
 ]
-# lines with others' flags
 ELSEWHERE = (
     "potato.export",
     "papers/",
@@ -52,7 +51,7 @@ ELSEWHERE = (
     "inspect score",
     "lm-eval",
     "reproduce(",
-)
+)  # lines with others' flags
 
 
 def commands(page: Path) -> list[str]:
@@ -82,14 +81,13 @@ def test_commands_run(page: Path, folder: Path) -> None:
     """Every command line, in its order, ends with status 0."""
     found = commands(page)
     printed = []
-    # their examples need files
     assert found or page.stem in {
         "compare",
         "guards",
         "metrics",
         "next",
         "studies",
-    }
+    }  # their examples need files
     if page.stem == "judges":  # its first block writes the files of its commands
         exec(compile(blocks(page, "python")[0], str(page), "exec"), {})
     for line in found:

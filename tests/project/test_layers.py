@@ -15,11 +15,10 @@ from source_code import MODULES, SOURCE, SourceFile, own_imports
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 MOST_LINES = 480  # of 88 columns
-# which lead into the house, and stand in no room
 DOORS = {
     "refless",
     "refless.__main__",
-}
+}  # which lead into the house, and stand in no room
 
 
 def picture() -> dict[str, int]:

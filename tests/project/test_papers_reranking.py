@@ -60,8 +60,9 @@ def test_the_interval_knows_what_taught_the_estimates() -> None:
         assert (found.gain, found.share) == (0.0, 0.0)
         half = student(1)
         assert found.gain_interval == pytest.approx((-half, half))
-        # no more can be gained
-        assert found.share_interval == pytest.approx((-half, 1.0))
+        assert found.share_interval == pytest.approx(
+            (-half, 1.0)
+        )  # no more can be gained
 
 
 def test_blank_labels_and_single_outputs() -> None:

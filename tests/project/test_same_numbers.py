@@ -16,11 +16,10 @@ pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("openpyxl")
 
-# two digits: a workbook holds fifteen, and 1,753 might be a thousand
 KEPT = [
     row | {"good": round(row["good"], 2)}
     for row in without(rated(), "references", "logprob")
-]
+]  # two digits: a workbook holds fifteen, and 1,753 might be a thousand
 FRAME = pd.DataFrame(KEPT)
 COMMANDS: dict[str, Callable[[Any], Any]] = {
     "validate": lambda rows: refless.validate(

@@ -148,8 +148,9 @@ def test_nested_specifications_are_canonical() -> None:
         spec_of(Cake(kernel="bleu*:orders=1-4"), CAKES)
         == "cake:kernel=(bleu*:orders=1-4)"
     )
-    # nobody registered it
-    assert spec_of(Cake(kernel=RougeL()), KERNELS) == "Cake:kernel=rouge-l"
+    assert (
+        spec_of(Cake(kernel=RougeL()), KERNELS) == "Cake:kernel=rouge-l"
+    )  # nobody registered it
 
 
 @pytest.mark.parametrize("registry", [KERNELS, METRICS], ids=["kernels", "metrics"])

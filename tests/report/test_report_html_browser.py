@@ -121,10 +121,9 @@ def test_silent_and_alone(
         for entry in browser.get_log("performance")
     ]
     asked = [e["params"] for e in events if e["method"] == "Network.requestWillBeSent"]
-    # its own
     asked = [
         params for params in asked if not params["documentURL"].startswith("chrome")
-    ]
+    ]  # its own
     assert {params["request"]["url"] for params in asked} == {page.as_uri()}
     assert (
         browser.execute_script("return document.documentElement.scrollWidth") <= width

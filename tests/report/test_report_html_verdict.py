@@ -86,8 +86,9 @@ def test_beside_an_annotator(interval: tuple[float, float], words: str) -> None:
     )
     assert conclusion == words
     none = replace(result.estimator, spearman_interval=(-0.1, 0.4))
-    # nothing is claimed
-    assert words not in annotator_lines(replace(result, estimator=none))
+    assert words not in annotator_lines(
+        replace(result, estimator=none)
+    )  # nothing is claimed
 
 
 def test_nothing_is_said_of_annotators() -> None:

@@ -64,13 +64,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     jsonl(where / "short.jsonl", [{"text": ""}, {"text": "a"}, {"text": "яяя ЖЖЖ"}])
     sourced = [{"text": text, "source": "s"} for text in ("", "a", "яяя ЖЖЖ")]
-    # one source, and no output with an estimate
-    jsonl(where / "sourced.jsonl", sourced)
+    jsonl(
+        where / "sourced.jsonl", sourced
+    )  # one source, and no output with an estimate
     apart = [
         {"text": t, "annotator": f"p{i}", "rating": i % 5} for i, t in enumerate(texts)
     ]
-    # each person rated one text: nothing to correlate
-    jsonl(where / "apart.jsonl", apart)
+    jsonl(
+        where / "apart.jsonl", apart
+    )  # each person rated one text: nothing to correlate
     systems = [
         {
             "id": str(i),

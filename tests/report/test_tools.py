@@ -63,8 +63,9 @@ def test_inspect_has_a_record_a_sample(folder: Path, tmp_path: Path) -> None:
             assert line["explanation"] == f"no estimate: {row['reason']}"
         else:
             assert line["value"] == row["estimate"]
-            # three digits in all
-            assert f"{row['estimate']:.2f} [" in line["explanation"]
+            assert (
+                f"{row['estimate']:.2f} [" in line["explanation"]
+            )  # three digits in all
     assert any(row["reason"] for row in rows)
 
 

@@ -351,14 +351,13 @@ def holds(interval: tuple[float, float], truth: float) -> Answer:
     return "right" if low - 1e-9 <= truth <= high + 1e-9 else "wrong"
 
 
-# ratings, and how common each is
 STARS = {
     1.0: 0.05,
     2.0: 0.1,
     3.0: 0.2,
     4.0: 0.35,
     5.0: 0.3,
-}
+}  # ratings, and how common each is
 PASSES = {0.0: 0.2, 1.0: 0.8}
 
 
@@ -879,8 +878,9 @@ def plan_kept(seed: int) -> Answer:
     goal = plan.goals[0]
     ratings = np.random.default_rng(seed).normal(3, 1.2, (2000, goal.ratings))
     errors = ratings.std(axis=1, ddof=1) / math.sqrt(goal.ratings)
-    # t is 2.0 with 60 degrees of freedom
-    reached = float(np.mean(2 * errors <= goal.within))
+    reached = float(
+        np.mean(2 * errors <= goal.within)
+    )  # t is 2.0 with 60 degrees of freedom
     return "right" if 0.7 <= reached <= 0.95 else "wrong"
 
 

@@ -78,8 +78,9 @@ class Side:
         self.of: Counter[object] = Counter()  # influence of each unit
         for unit, _, weight, _ in self.rows:
             self.held[unit] += weight
-        # as many of one weight
-        self.units = 1 / sum(held**2 for held in self.held.values())
+        self.units = 1 / sum(
+            held**2 for held in self.held.values()
+        )  # as many of one weight
 
 
 def sides_of(sample: Sample, *, these: bool) -> list[Side]:
@@ -96,8 +97,9 @@ def sides_of(sample: Sample, *, these: bool) -> list[Side]:
             for row, chance in zip(marked, chances, strict=True)
         ]
         known = [these * min(chance, 1.0) for chance in chances]
-        # yet some are not rated
-        if len(marked) < len(every) and min(known, default=0.0) >= 1:
+        if (
+            len(marked) < len(every) and min(known, default=0.0) >= 1
+        ):  # yet some are not rated
             known = [usual] * len(marked)
         rows = [
             (sample.unit[row], sample.rating[row], count / sum(counts), share)
@@ -567,8 +569,9 @@ def test_answers() -> None:
     )
     assert answer.p == pytest.approx(0.0733880, abs=1e-6)
     assert answer.above == pytest.approx(1 - 0.0733880 / 2, abs=1e-6)
-    # the value is inside
-    assert replace(answer, error=0.01, centre=0.5).interval[1] == 1
+    assert (
+        replace(answer, error=0.01, centre=0.5).interval[1] == 1
+    )  # the value is inside
     bounded = replace(answer, centre=0.5, bounds=(0.0, 1.2))
     assert bounded.interval == pytest.approx((0.0, 1.2))
     assert bounded.beyond(1.0).interval == pytest.approx((-1.0, 0.2))
@@ -711,13 +714,15 @@ def test_estimates_by_regression(
     assert answers.both.value == pytest.approx(
         answers.alone.value - share * (known - whole)
     )
-    # of (y - share f) to y, squared
-    left = 1 - 2 * share / slope * r**2 + (share / slope * r) ** 2
+    left = (
+        1 - 2 * share / slope * r**2 + (share / slope * r) ** 2
+    )  # of (y - share f) to y, squared
     lost = (n - 1) / (n - 2) * (1 + 1 / (n - 3))
     assert answers.both.error**2 == pytest.approx(answers.alone.error**2 * left * lost)
     assert answers.both.freedom == pytest.approx(n - 2)
-    # no number of ratings is worth more than all
-    of_these = 1 / (n + others) if these else 0.0
+    of_these = (
+        1 / (n + others) if these else 0.0
+    )  # no number of ratings is worth more than all
     worth = 1 / (left * lost * (1 / n - of_these) + of_these)
     assert answers.worth == pytest.approx(worth)
 
@@ -738,8 +743,9 @@ def test_the_value_of_the_paper() -> None:
 
 def raters_twin(sample: Sample, *, these: bool) -> float:
     """The variance that severity makes, by a table of units and raters."""
-    # what severity does to a unit's influence
-    table: Counter[tuple[int, int]] = Counter()
+    table: Counter[tuple[int, int]] = (
+        Counter()
+    )  # what severity does to a unit's influence
     net: Counter[int] = Counter()
     entry, rater, share = (
         getattr(sample.shares, name).tolist() for name in ("entry", "rater", "share")

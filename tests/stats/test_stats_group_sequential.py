@@ -131,8 +131,9 @@ def test_power_of_a_fixed_plan_and_of_a_drift() -> None:
     drifting = crossing_chances(
         five.information, five.boundaries, 3.2415 / math.sqrt(5)
     ).sum()
-    # O'Brien-Fleming-like looks cost .7 %
-    assert drifting == pytest.approx(0.893, abs=2e-3)
+    assert drifting == pytest.approx(
+        0.893, abs=2e-3
+    )  # O'Brien-Fleming-like looks cost .7 %
 
 
 @pytest.mark.parametrize(
@@ -151,8 +152,9 @@ def test_inflation_for_power(spending: Spending, factor: float) -> None:
 
 def test_student() -> None:
     """The chance beyond is that of the normal boundary; back and forth."""
-    # tables of t
-    assert critical_value(1.959964, 9) == pytest.approx(2.262157, abs=1e-5)
+    assert critical_value(1.959964, 9) == pytest.approx(
+        2.262157, abs=1e-5
+    )  # tables of t
     assert student_t.sf(critical_value(3.357, 39), 39) == pytest.approx(norm.sf(3.357))
     assert normal_value(critical_value(2.4, 12), 12) == pytest.approx(2.4)
     assert normal_value(-2.262157, 9) == pytest.approx(-1.959964, abs=1e-5)

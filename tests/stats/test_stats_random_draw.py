@@ -235,8 +235,9 @@ def test_items_within_sources() -> None:
     assert (pairs[:, :, 0] == pairs[:, :, 1]).all()
     per_source = pairs[:, :, 0].reshape(-1, 3, 2).sum(axis=2)
     assert (np.sort(per_source, axis=1) == [0, 1, 2]).all()
-    # orders of sources, places of the half one
-    assert len(np.unique(masks, axis=0)) == 6 * 2
+    assert (
+        len(np.unique(masks, axis=0)) == 6 * 2
+    )  # orders of sources, places of the half one
 
 
 @settings(max_examples=30)

@@ -21,8 +21,9 @@ from refless.text.tokenize import (
     tokenizer,
 )
 
-# every code point, lone surrogates too
-ANY_TEXT = st.text(st.characters(), max_size=20)
+ANY_TEXT = st.text(
+    st.characters(), max_size=20
+)  # every code point, lone surrogates too
 WORDS = st.lists(
     st.sampled_from(["a", "the", "fox,", "\U0001f98a", "e\u0301"]), max_size=6
 )

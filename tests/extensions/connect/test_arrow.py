@@ -160,11 +160,13 @@ def test_spark(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(
         "PYTHONPATH", os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
     )
-    # of the workers, as of this process
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.setenv(
+        "PYSPARK_PYTHON", sys.executable
+    )  # of the workers, as of this process
     builder = sql.SparkSession.builder
-    # as builder.remote has it: local[2]
-    remote = os.environ.get("REFLESS_SPARK_CONNECT")
+    remote = os.environ.get(
+        "REFLESS_SPARK_CONNECT"
+    )  # as builder.remote has it: local[2]
     builder = builder.remote(remote) if remote else builder.master("local[2]")
     for name, value in {"ui.enabled": "false", "sql.shuffle.partitions": "4"}.items():
         builder = builder.config(f"spark.{name}", value)

@@ -195,8 +195,9 @@ def test_host_deepeval(models: Path) -> None:
         by_output = {one.actual_output: one for one in found.test_results}
         (data,) = by_output[TEXT].metrics_data
         assert (data.score, data.success, data.name) == (value, True, "refless")
-        # skipped, or told without a score when not async
-        left = by_output[" "].metrics_data
+        left = by_output[
+            " "
+        ].metrics_data  # skipped, or told without a score when not async
         assert len(left) == (0 if run_async else 1)
         assert all((one.score, one.success) == (None, None) for one in left)
         assert by_output[" "].success

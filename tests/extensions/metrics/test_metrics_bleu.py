@@ -25,14 +25,13 @@ SMOOTHINGS = [
     ("floor", 0.3),
     ("add-k", None),
 ]
-# theirs
 TOKENIZERS = {
     "13a": "13a",
     "intl": "intl",
     "zh": "zh",
     "char": "char",
     "words": "none",
-}
+}  # theirs
 PIECES = [
     "yes",
     "Yes",

@@ -54,8 +54,9 @@ def test_what_no_estimate_and_no_guard_shows() -> None:
         probe.verdict
         == "Neither a lower estimate nor a guard shows: another item's answer."
     )
-    # refusals have higher estimates, and only the guard stops them
-    assert probe.rows[1].change > 0
+    assert (
+        probe.rows[1].change > 0
+    )  # refusals have higher estimates, and only the guard stops them
 
 
 def test_the_kinds() -> None:

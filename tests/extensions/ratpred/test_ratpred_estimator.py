@@ -129,8 +129,9 @@ def test_estimates_have_the_level_of_the_ratings(
 ) -> None:
     """On the texts kept aside the line of least squares; a falling one becomes the mean."""
     human, values = fitted.trained.validation
-    # clipping moves it a little
-    assert values.mean() == pytest.approx(human.mean(), abs=0.1)
+    assert values.mean() == pytest.approx(
+        human.mean(), abs=0.1
+    )  # clipping moves it a little
     span = Range.of(np.array([1.0, 2.0, 4.0, 5.0]))
     y = np.array([-3.0, -2.0, -1.0])
     ratings = np.array([2.0, 3.0, 5.0])

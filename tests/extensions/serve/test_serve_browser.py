@@ -219,8 +219,9 @@ def test_sixty_items_by_three_raters(
         "document.getElementById('state').textContent",
         lambda s: "60 of 60 items" in s,
     )
-    # a look
-    until(owner, "document.querySelectorAll('#facts dt').length", lambda n: n > 4)
+    until(
+        owner, "document.querySelectorAll('#facts dt').length", lambda n: n > 4
+    )  # a look
     for browser in (owner, wide, narrow):
         assert browser.get_log("browser") == []
         assert "taken" not in browser.title
@@ -498,11 +499,10 @@ def test_text_and_buttons_stay_in_sight(
             assert (
                 {"No", "near", "a", "The", "has", "one"} <= {*differ} < {*differ, "."}
             )
-            # the same in both
             assert sorted(map(differ.count, ("award", "library"))) == [
                 0,
                 2,
-            ]
+            ]  # the same in both
             press(browser, "d")
             assert until(browser, f"{marks}.length", lambda n: n == 0) == 0
             width_of = "document.documentElement.scrollWidth"
@@ -917,8 +917,9 @@ def test_the_page_opens_without_a_connection(
         kept = "caches.match(location.href).then((page) => arguments[0](Boolean(page)))"
         while not browser.execute_async_script(kept):
             time.sleep(0.05)
-    # the server is gone, and so is what was pressed, but for its place
-    given |= rate(browser, 1)
+    given |= rate(
+        browser, 1
+    )  # the server is gone, and so is what was pressed, but for its place
     for most in (1, 2):
         with suppress(WebDriverException):
             browser.get(links["r02"])

@@ -17,8 +17,9 @@ from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
 from serving import client, joined, opened, outputs, posted, rows_of
 
-# fills the disk, and makes room again
-Filling = tuple[Callable[[], None], Callable[[], None]]
+Filling = tuple[
+    Callable[[], None], Callable[[], None]
+]  # fills the disk, and makes room again
 
 
 @contextmanager
@@ -48,8 +49,9 @@ def _limit(store: Store) -> Filling:
 
     @sa.event.listens_for(store.database.engine, "begin")
     def _begin(connection: sa.Connection) -> None:
-        # or what there is, if more
-        connection.exec_driver_sql(f"PRAGMA max_page_count={pages[0]}")
+        connection.exec_driver_sql(
+            f"PRAGMA max_page_count={pages[0]}"
+        )  # or what there is, if more
 
     def free() -> None:
         pages[0] = 1 << 20

@@ -338,8 +338,9 @@ def test_preferences_by_system(tmp_path: Path) -> None:
     assert found["difference"] == pytest.approx(9.5 / 12)
     answer, n = preference(audit, "A", "B")
     # with one made-up choice each way: of 14, ten for B, three for A
-    # of the mean, unbiased
-    error = math.sqrt((13 / 14 - (7 / 14) ** 2) * 14 / 13 / 14) / 2
+    error = (
+        math.sqrt((13 / 14 - (7 / 14) ** 2) * 14 / 13 / 14) / 2
+    )  # of the mean, unbiased
     assert (answer.value, answer.error, n) == (
         pytest.approx(0.75),
         pytest.approx(error),
@@ -434,8 +435,9 @@ def test_settled_is_said_of_nothing_in_at_most_5_percent(steps: bool) -> None:
     shown = (np.abs(means) > wide * errors)[:, 9:].any(axis=1)
     assert shown.mean() <= 0.05
     once = (np.abs(means) > 1.96 * errors)[:, 9:].any(axis=1)
-    # what looking again and again does to an interval of one look
-    assert once.mean() > 0.2
+    assert (
+        once.mean() > 0.2
+    )  # what looking again and again does to an interval of one look
 
 
 @pytest.mark.parametrize("apart", [0.0, 1.0])

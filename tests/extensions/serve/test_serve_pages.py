@@ -447,8 +447,9 @@ def test_half_requests_keep_nobody_out(
             half.sendall(b"GET /healthz HTTP/1.1\r\nhost: a\r\n")
         ask = b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n"
         with socket.create_connection(bound.getsockname(), timeout=20) as whole:
-            # a connection that waits between requests is not cut off
-            for _ in range(2):
+            for _ in range(
+                2
+            ):  # a connection that waits between requests is not cut off
                 whole.sendall(ask)
                 answer = b""
                 while not answer.endswith(b"}"):  # head and body may come apart

@@ -278,11 +278,10 @@ def test_pair_is_stored_by_text_whatever_side_it_stood_on(database: str) -> None
         unit = found.save(rater, event("rated", unit, value=0.0)).result()["next"]
     rows = rows_of(found)
     assert [(row["chosen"], row["rejected"]) for row in rows] == sides
-    # sides were shuffled
     assert {row["chosen_system"] for row in rows} == {
         "SYS-0",
         "SYS-1",
-    }
+    }  # sides were shuffled
     found.close()
 
 

@@ -1,7 +1,7 @@
 """The parts of the report of `refless compare`, for the terminal and for HTML."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -103,7 +103,7 @@ def judges_section(
         return ()
     names = labels([*judges], NAME)
     rows = []
-    for k in clearest(pairs)[:MOST_PAIRS]:
+    for k in clearest_pairs(pairs)[:MOST_PAIRS]:
         pair = pairs[k]
         better = turned(pair)
         title = f"{better.second} over {better.first}"
@@ -147,7 +147,7 @@ def verdict(comparison: Comparison) -> str:
 def _of_pairs(comparison: Comparison) -> str:
     standings = comparison.standings
     pairs = comparison.pairs
-    significant = [turned(pairs[k]) for k in clearest(pairs) if pairs[k].shown]
+    significant = [turned(pairs[k]) for k in clearest_pairs(pairs) if pairs[k].shown]
     if not significant:
         return f"No difference is shown between any of {counted(len(standings), 'system')}."
     short = labels([standing.name for standing in standings], NAME)
@@ -173,10 +173,18 @@ def _best_systems(standings: Sequence[Standing], names: Mapping[str, str]) -> st
     return f"The best {verb} one of {len(best)}: {listed}"
 
 
-def clearest(pairs: Sequence[Pair]) -> list[int]:
-    """Places of the pairs, from the smallest p-value on; of equal ones the largest difference."""
-    keys = [(pair.p_holm, -abs(pair.difference.value)) for pair in pairs]
-    return sorted(range(len(pairs)), key=keys.__getitem__)
+def clearest(answers: Iterable[tuple[float, float]]) -> list[int]:
+    """Places of p-values with their effects, from the smallest p on; those without one are last.
+
+    Of equal ones the largest effect comes first.
+    """
+    keys = [(math.isnan(p), p, -abs(effect)) for p, effect in answers]
+    return sorted(range(len(keys)), key=keys.__getitem__)
+
+
+def clearest_pairs(pairs: Sequence[Pair]) -> list[int]:
+    """Places of the pairs, the clearest difference first."""
+    return clearest((pair.p_holm, pair.difference.value) for pair in pairs)
 
 
 def of_pair(pair: Pair) -> str:
@@ -333,7 +341,7 @@ def differences_section(comparison: Comparison) -> Section:
     """Each pair; of two systems also by ratings alone."""
     if len(comparison.pairs) == 1:
         return _one_pair(comparison.pairs[0])
-    ranked = [comparison.pairs[k] for k in clearest(comparison.pairs)]
+    ranked = [comparison.pairs[k] for k in clearest_pairs(comparison.pairs)]
     names = labels([standing.name for standing in comparison.standings], 18)
     entries = []
     for pair in map(turned, ranked[:MOST_PAIRS]):

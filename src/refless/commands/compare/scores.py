@@ -12,6 +12,7 @@ from refless.commands.compare.document import (
     MOST_NAMED,
     MOST_PAIRS,
     NAME,
+    clearest_pairs,
     line_of,
     part_of,
     turned,
@@ -349,12 +350,8 @@ def _margin_line(margin: float) -> tuple[str, ...]:
 
 def clearest_first(metrics: Mapping[str, Comparison]) -> list[tuple[str, Pair]]:
     """Each metric's pairs, from the smallest p-value on; of equal ones the largest difference."""
-
-    def key(entry: tuple[str, Pair]) -> tuple[bool, float, float]:
-        pair = entry[1]
-        return math.isnan(pair.p_holm), pair.p_holm, -abs(pair.difference.value)
-
-    return sorted(_all_pairs(metrics), key=key)
+    entries = _all_pairs(metrics)
+    return [entries[place] for place in clearest_pairs([pair for _, pair in entries])]
 
 
 def _all_pairs(metrics: Mapping[str, Comparison]) -> list[tuple[str, Pair]]:

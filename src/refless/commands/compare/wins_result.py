@@ -10,6 +10,7 @@ from refless.commands.compare.document import (
     FEW_RATERS,
     MOST_NAMED,
     MOST_PAIRS,
+    clearest,
     part_of,
     rank_range,
 )
@@ -176,11 +177,8 @@ def leader(board: Board) -> str:
 
 def clearest_first(wins: Sequence[Wins]) -> list[Wins]:
     """The pairs from the smallest p-value on; of equal ones the rate that is farthest from half."""
-
-    def key(pair: Wins) -> tuple[bool, float, float]:
-        return math.isnan(pair.p_holm), pair.p_holm, -abs(pair.by_item.rate - 0.5)
-
-    return sorted(wins, key=key)
+    places = clearest((pair.p_holm, pair.by_item.rate - 0.5) for pair in wins)
+    return [wins[place] for place in places]
 
 
 def lead(wins: Sequence[Wins]) -> str:

@@ -23,18 +23,16 @@ from refless.registry.errors import InputError, UsageError
 
 SUMMARIES = frozenset(
     {
-        *(
-            "avg",
-            "average",
-            "mean",
-            "median",
-            "std",
-            "sd",
-            "stdev",
-            "sum",
-            "total",
-            "variance",
-        )
+        "avg",
+        "average",
+        "mean",
+        "median",
+        "std",
+        "sd",
+        "stdev",
+        "sum",
+        "total",
+        "variance",
     }
 )
 LONGEST = 60  # characters of a name in a message

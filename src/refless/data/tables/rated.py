@@ -83,10 +83,7 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
     good = [row for row in range(len(table)) if row not in bad]
     rated = [row for row in good if cells.rated[row]]
     if not rated:
-        first = next(iter(table.rows.bad.values()))
-        raise InputError(
-            "no usable row is left", path=table.rows.name, remedy=str(first)
-        )
+        raise table.unusable()
     keys = keys_of(table, several="annotator" in table.names)
     groups = table.merged(good, keys)
     groups = groups if len(rated) == len(good) else table.merged(rated, keys)

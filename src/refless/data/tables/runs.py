@@ -127,10 +127,7 @@ def _runs_of(table: RowTable, reading: Reading) -> ScoredRuns:
     table = replace(table, names=names)
     rows = [row for row in range(len(table)) if row not in table.rows.bad]
     if not rows:
-        first = next(iter(table.rows.bad.values()))
-        raise InputError(
-            "no usable row is left", path=table.rows.name, remedy=str(first)
-        )
+        raise table.unusable()
     groups = table.merged(rows, None)
     outputs = Outputs(**table.about(groups))
     columns, turns = _higher_is_better(outputs, reading)

@@ -118,6 +118,13 @@ class RowTable:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def unusable(self) -> InputError:
+        """The error for rows of which none can be used: it quotes the first fault."""
+        first = next(iter(self.rows.bad.values()))
+        return InputError(
+            "no usable row is left", path=self.rows.name, remedy=str(first)
+        )
+
     def cells(self, role: str) -> list[list[object]]:
         """The columns of a role as they were gathered."""
         return [self.rows.columns[name] for name in self.roles.all(role)]

@@ -36,15 +36,17 @@ MOST_NAMES = 8  # names in the sentence
 ENOUGH = 3  # items that tell which of two columns differs between systems
 OF_OUTPUTS = frozenset(
     {
-        *(
-            "prediction",
-            "predicted",
-            "generation",
-            "generated",
-            "summary",
-            "hypothesis",
-        ),
-        *("translation", "assistant", "output", "response", "completion"),
+        "prediction",
+        "predicted",
+        "generation",
+        "generated",
+        "summary",
+        "hypothesis",
+        "translation",
+        "assistant",
+        "output",
+        "response",
+        "completion",
     }
 )
 NO_OUTPUT = frozenset(
