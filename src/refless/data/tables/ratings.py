@@ -181,8 +181,7 @@ def marks_fault(
     tails = {tail for _, tail in pairs}
     are_shares = any(map(tails.issubset, _SHARES))
     # spreadsheets write 4 and not 4,0
-    first = int(len(pairs) < filled)
-    usual = range(first, 10)
+    usual = range(int(len(pairs) < filled), 10)
     digits = sum(low <= digit <= high for digit in usual) / len(usual)
     by_chance = 1.0 if are_shares else digits ** len(pairs)
     if by_chance >= _RARE and not _go_together(
