@@ -9,6 +9,8 @@ from refless.commands.fit.run import fit as fit
 from refless.commands.judge.raters import RatersResult as RatersResult
 from refless.commands.judge.result import JudgeResult as JudgeResult
 from refless.commands.judge.run import judge as judge
+from refless.commands.look.result import LookResult as LookResult
+from refless.commands.look.run import look as look
 from refless.commands.next.plan import PlanResult as PlanResult
 from refless.commands.next.result import NextResult as NextResult
 from refless.commands.next.run import next as next  # noqa: A004

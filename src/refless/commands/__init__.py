@@ -9,6 +9,11 @@ from refless.registry.offered import Command, Registry, check_instance
 COMMANDS: Registry[Command] = Registry(
     "commands",
     {
+        "look": Command(
+            "What a file holds, and what it answers; 'refless FILE' does the same.",
+            "refless.commands.look.run",
+            "Compare and judge",
+        ),
         "validate": Command(
             "Compare held-out estimates of rated texts with their own ratings: is it worth using?",
             "refless.commands.validate.run",

@@ -1,0 +1,99 @@
+"""May a judge decide alone? A card a judge from what `judge` says."""
+
+import numpy as np
+
+from refless.commands.judge.audit import Audit
+from refless.commands.judge.run import judge
+from refless.commands.look.asked import OPEN, Asked, refused
+from refless.commands.look.wording import Units
+from refless.evaluation.uses import FILTER, Use
+from refless.registry.errors import InputError, UsageError
+from refless.report.document import Card, Figure, State
+from refless.report.pictures import judge_picture
+from refless.report.wording import number, percent
+
+WEAK = 0.4
+ADVICE: dict[State, str] = {
+    "yes": "let it pass and fail outputs of this kind; ask again after each change of it.",
+    "no": "use it for averages with ratings beside it, and for nothing alone.",
+    "open": "rate more of what it scored, drawn at random.",
+}
+LABELS: dict[State, str] = {"yes": "Yes", "no": "No, not alone", "open": OPEN}
+
+
+def may_judges_decide(asked: Asked) -> list[Card]:
+    """A card for each column of scores; none without ratings to hold them against."""
+    if asked.read.pool is None or asked.of_choices:
+        return []
+    cards = []
+    for name in asked.seen.scores:
+        question = f"Can {name} decide alone?"
+        try:
+            result = asked.ask(judge, score_column=name)
+        except (InputError, UsageError) as fault:
+            cards.append(refused(name, question, fault))
+            continue
+        audit = result.audits[0]
+        use = next(use for use in audit.uses if use.purpose == FILTER)
+        state: State = "open"
+        if use.answer in {"yes", "no"}:
+            state = "yes" if use.answer == "yes" else "no"
+        card = Card(
+            topic=name,
+            question=question,
+            state=state,
+            label=LABELS[state],
+            answer=_answer(audit, use, state, Units(asked.percent)),
+            rests=f"Rests on {audit.n} outputs that people rated too.",
+            advice=ADVICE[state],
+            command=result.command,
+            figures=(_picture(asked, name),),
+        )
+        cards.append(card)
+    return cards
+
+
+def _picture(asked: Asked, name: str) -> Figure:
+    """The judge's scores against people's ratings."""
+    scores = asked.read.texts.score(name)
+    people = asked.people
+    both = ~np.isnan(scores + people)
+    return judge_picture(
+        name, people[both].tolist(), scores[both].tolist(), of_verdicts=asked.percent
+    )
+
+
+def _answer(audit: Audit, use: Use, state: State, units: Units) -> str:
+    low, high = use.estimate.interval
+    agreement = f"{number(use.estimate.value)}, where {use.bar:g} is needed"
+    if state == "yes":
+        return f"Yes: it agrees with people on single outputs ({agreement})."
+    faults = [*_faults(audit, units)]
+    if state == "open" and low == low:
+        ends = f"between {number(low)} and {number(high)}; {use.bar:g} is needed"
+        faults.append(f"its agreement with people lies {ends}")
+    elif state == "open":
+        faults.append(use.estimate.undefined or "too few outputs are rated")
+    else:
+        weakly = "weakly" if use.estimate.value < WEAK else "not well enough"
+        faults.append(f"it tells good from bad {weakly} ({agreement})")
+    start = "Not on its own" if state == "no" else "Not known"
+    return f"{start}: {' and '.join(faults)}."
+
+
+def _faults(audit: Audit, units: Units) -> list[str]:
+    """That it is too kind or too strict, if that is shown."""
+    measures = audit.measures
+    if "judge_rate" in measures:
+        by_judge = measures["judge_rate"]
+        by_people = measures["base_rate"]
+        low, high = by_judge.interval
+        if not low <= by_people.value <= high:
+            rates = f"{percent(by_judge.value)} of outputs, people"
+            return [f"it passes {rates} {percent(by_people.value)}"]
+        return []
+    bias = measures.get("bias")
+    if bias is None or not (bias.interval[0] > 0 or bias.interval[1] < 0):
+        return []
+    kind = "kind" if bias.value > 0 else "strict"
+    return [f"it is {units.size(bias.value)} too {kind}"]
