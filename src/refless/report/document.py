@@ -231,9 +231,9 @@ def _of_cards(cards: Iterable[Card]) -> Iterable[Section]:
         header = ("", "", "answer")
         yield Section(table=Table(header=header, rows=rows, numeric=(False,) * 3))
     for card in cards:
-        if card.command:
-            advice = f"{card.topic}: {card.advice}"
-            yield Section(lines=(advice, f"  {card.command}"))
+        if card.advice:
+            command = (f"  {card.command}",) if card.command else ()
+            yield Section(lines=(f"{card.topic}: {card.advice}", *command))
 
 
 def _with_texts(section: Section, store: TextStore) -> Table:

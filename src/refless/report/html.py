@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
 from refless.report.document import (
-    OutputShown,
     Document,
+    OutputShown,
     Section,
     SideBySide,
     plain,

@@ -189,8 +189,10 @@ def estimates_picture(
         average: the mean rating.
     """
     stride = 1 + len(people) // MOST_DOTS
-    axis = axis_over([*people, *estimates], "estimate, made without the output's own rating")
-    dots = [*zip(estimates, people, strict=True)][::stride]
+    axis = axis_over(
+        [*people, *estimates], "estimate, made without the output's own rating"
+    )
+    dots = sorted(zip(estimates, people, strict=True))[::stride]
     svg = rendered(
         "refless.report",
         "estimates.svg",

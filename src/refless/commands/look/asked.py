@@ -19,10 +19,10 @@ from refless.data.records import RatedPool, Scale
 from refless.data.tables.overview import Overview, overview
 from refless.data.tables.partly_rated import PartlyRated, read_partly
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import UsageError
+from refless.registry.errors import InputError, RefLessError, UsageError
 from refless.report.document import Card
 from refless.report.result import Result
-
+from refless.report.wording import sentence
 
 # ends of notes that the table of columns tells
 TOLD = (": their texts are to be estimated", ": left out of the rated texts")
@@ -106,14 +106,16 @@ class Asked:
             if system in ratings and value == value:
                 ratings[system].setdefault(key, []).append(float(value))
         both = sorted(ratings[first].keys() & ratings[second].keys())
-        return [fmean(ratings[second][key]) - fmean(ratings[first][key]) for key in both]
+        return [
+            fmean(ratings[second][key]) - fmean(ratings[first][key]) for key in both
+        ]
 
     @property
     def of_choices(self) -> bool:
         """Whether people chose between two texts."""
         return self.read.pool is not None and are_choices(self.read.pool)
 
-    def ask(self, function: Callable[..., Result], **more: object) -> Any:  # noqa: ANN401
+    def ask(self, function: Callable[..., Result], **more: object) -> Any:
         """The result of another command on the same rows; its further notes are told.
 
         Raises:
@@ -151,14 +153,20 @@ def _likely(pool: RatedPool) -> Scale | None:
     return ends if ends in LIKELY_SCALES else None
 
 
-def refused(topic: str, question: str, fault: Exception) -> Card:
-    """The card of a question that the rows do not answer, with the reason."""
+def refused(topic: str, question: str, fault: RefLessError) -> Card:
+    """The card of a question that the rows do not answer: what is missing, and the remedy."""
+    found = str(fault)
+    remedy = ""
+    if isinstance(fault, InputError):
+        found = fault.found
+        remedy = fault.remedy
     return Card(
         topic=topic,
         question=question,
         state="open",
         label=OPEN,
-        answer=str(fault),
+        answer=f"{sentence(found)}.",
+        advice=remedy,
     )
 
 

@@ -55,15 +55,11 @@ def _picture(result: ValidateResult) -> Figure:
 
 def beats_constant(result: ValidateResult) -> bool:
     """Whether estimates are shown to err less than the mean rating."""
-    flat = [
-        line for line in result.side_by_side.methods if line.name == CONSTANT
-    ]
+    flat = [line for line in result.side_by_side.methods if line.name == CONSTANT]
     return all(line.saved_interval[1] < 0 for line in flat)
 
 
-def _said(
-    asked: Asked, result: ValidateResult, *, helps: bool
-) -> tuple[str, str]:
+def _said(asked: Asked, result: ValidateResult, *, helps: bool) -> tuple[str, str]:
     """The answer, and what to do now."""
     pool = result.validation.pool
     average = float(in_units(pool, pool.human).mean())

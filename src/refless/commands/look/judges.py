@@ -3,11 +3,13 @@
 import numpy as np
 
 from refless.commands.judge.audit import Audit
+from refless.commands.judge.numbers import NUMBERS
 from refless.commands.judge.run import judge
 from refless.commands.look.asked import OPEN, Asked, refused
 from refless.commands.look.wording import Units
 from refless.evaluation.uses import FILTER, Use
 from refless.registry.errors import InputError, UsageError
+from refless.registry.plural import counted
 from refless.report.document import Card, Figure, State
 from refless.report.pictures import judge_picture
 from refless.report.wording import number, percent
@@ -44,7 +46,7 @@ def may_judges_decide(asked: Asked) -> list[Card]:
             state=state,
             label=LABELS[state],
             answer=_answer(audit, use, state, Units(asked.percent)),
-            rests=f"Rests on {audit.n} outputs that people rated too.",
+            rests=_rests(audit, use),
             advice=ADVICE[state],
             command=result.command,
             figures=(_picture(asked, name),),
@@ -64,21 +66,27 @@ def _picture(asked: Asked, name: str) -> Figure:
 
 
 def _answer(audit: Audit, use: Use, state: State, units: Units) -> str:
-    low, high = use.estimate.interval
-    agreement = f"{number(use.estimate.value)}, where {use.bar:g} is needed"
     if state == "yes":
-        return f"Yes: it agrees with people on single outputs ({agreement})."
-    faults = [*_faults(audit, units)]
-    if state == "open" and low == low:
-        ends = f"between {number(low)} and {number(high)}; {use.bar:g} is needed"
-        faults.append(f"its agreement with people lies {ends}")
-    elif state == "open":
-        faults.append(use.estimate.undefined or "too few outputs are rated")
-    else:
+        return "Yes: it agrees with people on single outputs."
+    if state == "no":
         weakly = "weakly" if use.estimate.value < WEAK else "not well enough"
-        faults.append(f"it tells good from bad {weakly} ({agreement})")
-    start = "Not on its own" if state == "no" else "Not known"
-    return f"{start}: {' and '.join(faults)}."
+        faults = [*_faults(audit, units), f"it tells good from bad {weakly}"]
+        return f"Not on its own: {' and '.join(faults)}."
+    low, high = use.estimate.interval
+    if low != low:
+        return f"Not known: {use.estimate.undefined or 'too few outputs are rated'}."
+    ends = f"between {number(low, 2)} and {number(high, 2)}"
+    return f"Not known: its agreement with people lies {ends}; {use.bar:g} is needed."
+
+
+def _rests(audit: Audit, use: Use) -> str:
+    on = f"Rests on {counted(audit.n, 'output')} that people rated too"
+    low, high = use.estimate.interval
+    if low != low:
+        return f"{on}."
+    ends = f"{number(low, 2)} to {number(high, 2)}"
+    value = f"{NUMBERS[use.measure].title} {number(use.estimate.value, 2)} ({ends})"
+    return f"{on}: {value}, where {use.bar:g} is needed."
 
 
 def _faults(audit: Audit, units: Units) -> list[str]:

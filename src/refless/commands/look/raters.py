@@ -1,7 +1,6 @@
 """Do the people who rate agree? A card from what `judge` says of ratings alone."""
 
-from refless.commands.judge.raters import TENTATIVE, has_several_ratings
-from refless.commands.judge.raters import RatersResult
+from refless.commands.judge.raters import TENTATIVE, RatersResult, has_several_ratings
 from refless.commands.judge.run import judge
 from refless.commands.look.asked import OPEN, Asked, refused
 from refless.commands.look.versions import pictures_of
@@ -24,8 +23,9 @@ def do_raters_agree(asked: Asked) -> list[Card]:
     if pool is None or asked.of_choices:
         return []
     if not has_several_ratings(pool):
-        alone = UsageError("Nobody knows: one person rated each output.")
-        return [refused(TOPIC, QUESTION, alone)]
+        alone = "nobody knows: one person rated each output"
+        remedy = "have a second person rate some of them; 'refless rate' asks both."
+        return [refused(TOPIC, QUESTION, InputError(alone, remedy=remedy))]
     try:
         result = asked.ask(judge)
     except (InputError, UsageError) as fault:

@@ -56,7 +56,7 @@ def _in_file_order(asked: Asked) -> list[int]:
     first_rows = asked.read.first_rows
     if not len(first_rows):
         return [*range(len(asked.read.texts))]
-    return np.argsort(first_rows, kind="stable").tolist()
+    return [int(i) for i in np.argsort(first_rows, kind="stable")]
 
 
 def _names(asked: Asked, keys: Sequence[str]) -> Mapping[str, str]:

@@ -1,6 +1,8 @@
 """Is one version better than another? A card from what `compare` says."""
 
-from refless.commands.compare.document import turned, why_not
+import re
+
+from refless.commands.compare.document import swapped, turned, why_not
 from refless.commands.compare.result import CompareResult
 from refless.commands.compare.run import compare
 from refless.commands.compare.scores import ScoresResult
@@ -17,6 +19,9 @@ from refless.report.pictures import difference_picture
 from refless.report.result import Result
 
 TOPIC = "versions"
+OLD = frozenset(  # words in names of versions that are compared with
+    {"old", "base", "baseline", "before", "control", "current", "previous", "prod"}
+)
 ONE = "Is one version better than another?"
 
 
@@ -24,10 +29,11 @@ def which_is_better(asked: Asked) -> list[Card]:
     """The card on versions; none if the rows are of one version."""
     systems = sorted({*asked.read.texts.systems})
     if len(systems) < 2 and not asked.of_choices:
-        why = f"nothing says which version wrote a text; {naming('system')} names it"
+        why = "nothing says which version wrote a text"
         if systems:
             why = f"there is one version, {systems[0]}"
-        return [refused(TOPIC, ONE, UsageError(why))]
+        remedy = f"name the column that says it with {naming('system')}."
+        return [refused(TOPIC, ONE, InputError(why, remedy=remedy))]
     try:
         result = asked.ask(compare, **_scores_alone(asked))
     except (InputError, UsageError) as fault:
@@ -35,9 +41,19 @@ def which_is_better(asked: Asked) -> list[Card]:
     if isinstance(result, CompareResult):
         pairs = result.comparison.pairs
         if len(pairs) == 1:
-            return [_of_two(asked, result, pairs[0])]
+            return [_of_two(asked, result, _newer_second(pairs[0]))]
         return [_of_several(asked, result)]
     return [_in_its_words(result)]
+
+
+def _newer_second(pair: Pair) -> Pair:
+    """The pair with the newer version second, as far as the names tell which that is."""
+    of_first, of_second = (
+        {*re.split(r"[\W_]+", name.casefold())} for name in (pair.first, pair.second)
+    )
+    if of_second & OLD and not of_first & OLD:
+        return swapped(pair)
+    return pair
 
 
 def _scores_alone(asked: Asked) -> dict[str, object]:

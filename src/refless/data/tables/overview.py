@@ -9,7 +9,6 @@ from refless.data.tables.table import RowTable, read_table
 from refless.data.tables.unread import hold_ratings
 from refless.registry.arrays import Strings
 
-
 LETTERS = 200  # of an example
 
 
