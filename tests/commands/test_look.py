@@ -2,7 +2,7 @@
 
 import json
 import re
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -195,9 +195,9 @@ def test_the_page_holds_every_text(tmp_path: Path) -> None:
     html = page.read_text(encoding="utf-8")
     assert SCRIPT not in html
     data = json.loads(re.search('id="outputs-data">(.*?)</script>', html)[1])
-    texts = [answer[0] for row in data["rows"] for answer in row["answers"]]
-    assert texts == [row["output"] for row in rows]
-    people = [answer[1] for row in data["rows"] for answer in row["answers"]]
+    outputs = [*chain.from_iterable(row["answers"] for row in data["rows"])]
+    assert [text for text, *_ in outputs] == [row["output"] for row in rows]
+    people = [rating for _, rating, *_ in outputs]
     assert people == [row.get("human_rating") for row in rows]
     assert data["systems"] == ["v1", "v2"]
 
@@ -216,7 +216,7 @@ def test_counts_of_a_grid() -> None:
 
 
 def test_standard_input_is_refused() -> None:
-    """What is read once cannot be asked several questions."""
+    """Rows that are read once cannot be asked several questions."""
     ran = run("look", "-", stdin="text,rating\na,1\n")
     assert (ran.code, "save it as a file" in ran.err) == (2, True)
 

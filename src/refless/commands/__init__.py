@@ -10,7 +10,7 @@ COMMANDS: Registry[Command] = Registry(
     "commands",
     {
         "look": Command(
-            "What a file holds, and what it answers; 'refless FILE' does the same.",
+            "Look at a file: its columns, and what it answers; 'refless FILE' does the same.",
             "refless.commands.look.run",
             "Compare and judge",
         ),

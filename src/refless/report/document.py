@@ -140,7 +140,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputShown:
-    """What one system wrote for an item, beside the item's other answers.
+    """One answer to an item, beside those of other systems.
 
     Attributes:
         text: what it wrote; people, judge, estimate: numbers, None if there is none.

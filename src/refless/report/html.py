@@ -62,10 +62,7 @@ def _table_data(outputs: SideBySide | None) -> dict[str, object]:
     n_texts = len(outputs.items) * (1 + len(outputs.systems))
     longest = max(SHORTEST, LETTERS // max(n_texts, 1))
     rows = [
-        {
-            "item": readable(item[:longest]),
-            "answers": [_as_list(answer, longest) for answer in answers],
-        }
+        {"item": readable(item[:longest]), "answers": _as_lists(answers, longest)}
         for item, answers in zip(outputs.items, outputs.answers, strict=True)
     ]
     return {
@@ -77,11 +74,18 @@ def _table_data(outputs: SideBySide | None) -> dict[str, object]:
     }
 
 
-def _as_list(answer: OutputShown | None, longest: int) -> list[object] | None:
-    if answer is None:
-        return None
-    text = readable(answer.text[:longest])
-    return [text, answer.people, answer.judge, answer.estimate]
+def _as_lists(
+    answers: Iterable[OutputShown | None], longest: int
+) -> list[list[object] | None]:
+    """Text, rating, score and estimate of each; None of a version that has no answer."""
+    lists: list[list[object] | None] = []
+    for answer in answers:
+        if answer is None:
+            lists.append(None)
+        else:
+            text = readable(answer.text[:longest])
+            lists.append([text, answer.people, answer.judge, answer.estimate])
+    return lists
 
 
 def _resource(name: str) -> str:

@@ -1,1 +1,1 @@
-"""What a file says, without a question being asked: versions, judge, estimates, raters."""
+"""Answers of a file before a question is asked: versions, judge, estimates, raters."""

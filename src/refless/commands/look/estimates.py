@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from refless.commands.look.asked import OPEN, Asked, in_units, refused
-from refless.commands.look.wording import Units
+from refless.commands.look.wording import RatingUnits
 from refless.commands.validate.result import ValidateResult
 from refless.commands.validate.run import validate
 from refless.commands.validate.verdict import worth_using
@@ -63,7 +63,7 @@ def _said(asked: Asked, result: ValidateResult, *, helps: bool) -> tuple[str, st
     """The answer, and what to do now."""
     pool = result.validation.pool
     average = float(in_units(pool, pool.human).mean())
-    guess = f"guessing the average, {Units(asked.percent).mean(average)}"
+    guess = f"guessing the average, {RatingUnits(asked.percent).mean(average)}"
     if helps:
         return (
             f"Yes: better than {guess}, for every output.",
@@ -80,6 +80,6 @@ def _rests(asked: Asked, result: ValidateResult) -> str:
     table = result.side_by_side
     low, high = result.validation.pool.scale or (0.0, 1.0)
     off = (high - low) * math.sqrt(table.first.mse)
-    size = Units(asked.percent).size(off)
+    size = RatingUnits(asked.percent).size(off)
     scored = table.first.n_scored
     return f"Rests on {scored} rated outputs, each estimated without its rating: off by {size}."

@@ -6,7 +6,7 @@ from refless.commands.judge.audit import Audit
 from refless.commands.judge.numbers import NUMBERS
 from refless.commands.judge.run import judge
 from refless.commands.look.asked import OPEN, Asked, refused
-from refless.commands.look.wording import Units
+from refless.commands.look.wording import RatingUnits
 from refless.evaluation.uses import FILTER, Use
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
@@ -45,7 +45,7 @@ def may_judges_decide(asked: Asked) -> list[Card]:
             question=question,
             state=state,
             label=LABELS[state],
-            answer=_answer(audit, use, state, Units(asked.percent)),
+            answer=_answer(audit, use, state, RatingUnits(asked.percent)),
             rests=_rests(audit, use),
             advice=ADVICE[state],
             command=result.command,
@@ -65,7 +65,7 @@ def _picture(asked: Asked, name: str) -> Figure:
     )
 
 
-def _answer(audit: Audit, use: Use, state: State, units: Units) -> str:
+def _answer(audit: Audit, use: Use, state: State, units: RatingUnits) -> str:
     if state == "yes":
         return "Yes: it agrees with people on single outputs."
     if state == "no":
@@ -89,7 +89,7 @@ def _rests(audit: Audit, use: Use) -> str:
     return f"{on}: {value}, where {use.bar:g} is needed."
 
 
-def _faults(audit: Audit, units: Units) -> list[str]:
+def _faults(audit: Audit, units: RatingUnits) -> list[str]:
     """That it is too kind or too strict, if that is shown."""
     measures = audit.measures
     if "judge_rate" in measures:

@@ -1,7 +1,7 @@
-"""What a file holds and answers: the result of `refless FILE`."""
+"""Columns and answers of a file: the result of `refless FILE`."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 from refless.data.records import Scale
 from refless.data.tables.overview import Overview, SeenColumn
@@ -40,7 +40,7 @@ class AnswerRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class LookRecord(Record):
-    """What a file holds and answers.
+    """Columns and answers of a file.
 
     Attributes:
         n_rows: rows; columns: each with the role it plays, "" if nothing reads it.
@@ -59,7 +59,7 @@ class LookRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class LookResult(Result):
-    """What a file holds and answers.
+    """Columns and answers of a file.
 
     Attributes:
         seen: its columns; scale, guessed: as in `LookRecord`.
@@ -110,21 +110,14 @@ class LookResult(Result):
         return (f"Scale: {low:g} to {high:g}{taken if self.guessed else ''}.",)
 
     def _json(self) -> Record:
-        return self._record(self.seen, answers=[_plain(card) for card in self.cards])
+        answers = [AnswerRecord(**row) for row in self._rows()]
+        return self._record(self.seen, answers=answers)
 
     def _rows(self) -> Rows:
         """One mapping a question."""
-        names = ("topic", "question", "state", "answer", "rests", "advice", "command")
-        return [{name: getattr(card, name) for name in names} for card in self.cards]
+        return [_row(card) for card in self.cards]
 
 
-def _plain(card: Card) -> AnswerRecord:
-    return AnswerRecord(
-        topic=card.topic,
-        question=card.question,
-        state=card.state,
-        answer=card.answer,
-        rests=card.rests,
-        advice=card.advice,
-        command=card.command,
-    )
+def _row(card: Card) -> dict[str, Any]:
+    names = [one.name for one in fields(AnswerRecord)]
+    return {name: getattr(card, name) for name in names}

@@ -41,11 +41,11 @@ def look(
     lower_is_better: LowerIsBetter = None,
     score_column: ScoreColumn = None,
 ) -> LookResult:
-    """What a file holds, and what it answers: 'refless FILE' does the same.
+    """Look at a file: its columns, and what it answers; 'refless FILE' does the same.
 
-    Which column was read as what; whether one version is better; whether a judge's scores may
-    decide alone; whether estimates help; whether raters agree. Each answer names the command that
-    goes deeper. -o page.html writes a page with all outputs side by side.
+    It says which column was read as what, whether one version is better, whether a judge's scores
+    may decide alone, whether estimates help, and whether raters agree. Each answer names the
+    command that goes deeper. -o page.html writes a page with all outputs side by side.
 
     Args:
         rows: Files of outputs, some of them with ratings.

@@ -43,9 +43,7 @@ def side_by_side(
         apart=HALF if asked.percent else FAR,
         percent=asked.percent,
         items=tuple(names[key] for key in rows),
-        answers=tuple(
-            tuple(answers.get(name) for name in systems) for answers in rows.values()
-        ),
+        answers=tuple(tuple(map(answers.get, systems)) for answers in rows.values()),
         doubt=doubt,
         file=asked.file,
     )

@@ -1,6 +1,7 @@
 """Is one version better than another? A card from what `compare` says."""
 
 import re
+from itertools import chain
 
 from refless.commands.compare.document import swapped, turned, why_not
 from refless.commands.compare.result import CompareResult
@@ -8,10 +9,10 @@ from refless.commands.compare.run import compare
 from refless.commands.compare.scores import ScoresResult
 from refless.commands.compare.wins_result import WinsResult
 from refless.commands.look.asked import OPEN, Asked, refused
-from refless.commands.look.wording import Units
+from refless.commands.look.wording import RatingUnits
 from refless.commands.next.run import next as rate_next
 from refless.data.tables.columns import naming
-from refless.evaluation.comparing import Comparison, Pair
+from refless.evaluation.comparing import SURE, Comparison, Pair
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 from refless.report.document import Card, Figure, State
@@ -64,7 +65,7 @@ def _scores_alone(asked: Asked) -> dict[str, object]:
 
 
 def _of_two(asked: Asked, result: CompareResult, pair: Pair) -> Card:
-    units = Units(asked.percent)
+    units = RatingUnits(asked.percent)
     leading = turned(pair)
     answer = pair.difference
     state: State = "open"
@@ -101,8 +102,8 @@ def _picture(asked: Asked, pair: Pair, state: State) -> Figure:
     )
 
 
-def _answer(leading: Pair, units: Units) -> str:
-    """Which of two is ahead and by how much, as sure as that is."""
+def _answer(leading: Pair, units: RatingUnits) -> str:
+    """The version that is ahead and by how much, as sure as that is."""
     difference = leading.difference
     low, high = difference.interval
     if low != low:
@@ -148,7 +149,7 @@ def _of_several(asked: Asked, result: CompareResult) -> Card:
         question="Is one version the best?",
         state=state,
         label=label,
-        answer=_leader(comparison, open_ones, Units(asked.percent)),
+        answer=_leader(comparison, open_ones, RatingUnits(asked.percent)),
         rests=f"Rests on {counted(len(comparison.pairs), 'pair')}, corrected by Holm.",
         advice="see every pair."
         if state == "yes"
@@ -160,7 +161,7 @@ def _of_several(asked: Asked, result: CompareResult) -> Card:
     )
 
 
-def _leader(comparison: Comparison, open_ones: list[str], units: Units) -> str:
+def _leader(comparison: Comparison, open_ones: list[str], units: RatingUnits) -> str:
     first = comparison.standings[0]
     if first.mean.value != first.mean.value:
         return "Not known: too little is rated."
@@ -191,11 +192,10 @@ def _in_its_words(result: WinsResult | ScoresResult) -> Card:
 def _shown(result: WinsResult | ScoresResult) -> State:
     """Whether any difference is shown."""
     if isinstance(result, WinsResult):
-        shown = any(win.p_holm < 0.05 for win in result.wins)
-    else:
-        pairs = [pair for each in result.metrics.values() for pair in each.pairs]
-        shown = any(pair.shown for pair in pairs)
-    return "yes" if shown else "open"
+        shown = any(wins.p_holm < SURE for wins in result.wins)
+        return "yes" if shown else "open"
+    states = chain.from_iterable(result.states.values())
+    return "yes" if "different" in states else "open"
 
 
 def pictures_of(result: Result) -> tuple[Figure, ...]:

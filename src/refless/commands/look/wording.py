@@ -7,7 +7,7 @@ MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
+class RatingUnits:
     """The units of ratings; `percent`: of passes and fails."""
 
     percent: bool
@@ -17,7 +17,7 @@ class Units:
         return f"{100 * value:.0f} %" if self.percent else f"{value:.1f}"
 
     def size(self, value: float) -> str:
-        """How large a difference is: `14 percentage points`, or `0.22 points`."""
+        """A difference without its sign: `14 percentage points`, or `0.22 points`."""
         unit = "percentage points" if self.percent else "points"
         return f"{self._digits(abs(value))} {unit}"
 

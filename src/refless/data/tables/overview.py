@@ -49,7 +49,7 @@ class Overview:
 
 
 def overview(rows: Rows, reading: Reading) -> Overview:
-    """What rows from anywhere hold, column by column.
+    """Columns of rows from anywhere, with the role of each.
 
     Raises:
         InputError, UsageError, MissingExtraError: as `read_pool`.
