@@ -142,6 +142,7 @@ def _of_several(asked: Asked, result: CompareResult) -> Card:
     open_ones = [
         standing.name for standing in comparison.standings[1:] if standing.ranks[0] == 1
     ]
+    n_rated = sum(standing.rated for standing in comparison.standings)
     state: State = "open" if open_ones else "yes"
     label = OPEN if open_ones else f"Yes, {best} is best"
     return Card(
@@ -150,7 +151,7 @@ def _of_several(asked: Asked, result: CompareResult) -> Card:
         state=state,
         label=label,
         answer=_leader(comparison, open_ones, RatingUnits(asked.percent)),
-        rests=f"Rests on {counted(len(comparison.pairs), 'pair')}, corrected by Holm.",
+        rests=f"Rests on {counted(n_rated, 'rated output')}; all pairs are corrected together.",
         advice="see every pair."
         if state == "yes"
         else "rate where it is open: those shown to be worse are dropped.",
