@@ -25,7 +25,7 @@ def validated(pool: RatedPool, group: str = "id") -> Validation:
     labels = group_names(pool, group)
     parts = split(pool, codes(labels))
     estimates = estimator.cross_validated(pool, parts.groups, parts.blocks)
-    return validation(pool, parts, {"it": estimates}, group=group)
+    return validation(pool, parts, {"it": estimates}, group=group, twins={})
 
 
 def test_codes_are_numbers_from_zero() -> None:
