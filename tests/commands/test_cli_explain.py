@@ -153,7 +153,8 @@ def test_too_few_rated_texts(folder: Path, tmp_path: Path) -> None:
     ran = run("explain", TEXT, "--rated", jsonl(tmp_path / "few.jsonl", rows))
     assert ran.code == 0, ran.err
     assert (
-        "No estimate (too-few): a model needs 5 rated texts, and here are 3." in ran.out
+        "No estimate (too-few): a model needs 5 rated texts, and there are 3."
+        in ran.out
     )
     assert "share" not in ran.out
 

@@ -746,17 +746,17 @@ def test_a_verdict_is_a_verdict_on_any_scale(tmp_path: Path) -> None:
     assert "kappa" not in measures_of(path)
     told = said(path, "judge")[1]
     assert (
-        "judge: scores go from 3 to 5 and ratings go from 0 to 1, so in other units"
+        "judge: scores go from 3 to 5 and ratings go from 0 to 1: the units differ"
         in told
     )
-    assert "--pass X says from where on" in told
+    assert "beside verdicts, --pass X is the least" in told
     assert measures_of(path, "--pass", "4") == plain
     rated = [row | {"human": 2 + 3 * int(str(row["human"]))} for row in passed()]
     path = table(tmp_path / "rated.csv", rated)
     assert measures_of(path)["mae"] is None  # verdicts are in other units
     told = said(path, "judge")[1]
     assert (
-        "judge: scores go from 0 to 1 and ratings go from 2 to 5, so in other units"
+        "judge: scores go from 0 to 1 and ratings go from 2 to 5: the units differ"
         in told
     )
     assert measures_of(path, "--pass", "4") == plain

@@ -18,7 +18,7 @@ COMMANDS = {
     "judge": "corrected means of all rows do not hold",
     "compare": "--selection unknown lets them teach estimates, and no more",
     "score": "have some rated that are drawn at random",
-    "next": "foretold as if they were",
+    "next": "forecast is made as if they were",
 }
 
 

@@ -39,7 +39,7 @@ def test_codes_among_ratings(codes: list[float], ends: str) -> None:
         assert line.startswith(count)
         blank = f"reading={{'rating-map': '{code:g}='}}"
         assert f"not rated, leave these cells blank or say {blank}" in line
-    assert f"scale=({ends.replace(' ', ', ')}) says so" in scale
+    assert f"give scale=({ends.replace(' ', ', ')})" in scale
 
 
 def test_stars_of_zero() -> None:

@@ -76,8 +76,7 @@ def test_thumbs_in_two_codes(tmp_path: Path) -> None:
     assert measures["bias"]["value"] is None
     assert measures["spearman"]["value"] is not None
     assert (
-        "scores go from 0 to 1 and ratings go from -1 to 1, so in other units"
-        in ran.err
+        "scores go from 0 to 1 and ratings go from -1 to 1: the units differ" in ran.err
     )
     page = " ".join(run("judge", path, *flags).out.split())
     assert "the judge's scores are not in the units of the ratings" in page

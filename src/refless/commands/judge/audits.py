@@ -156,7 +156,7 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
     if question.passing is None and not {*labels.judge.tolist()} <= verdicts:
         note(
             f"{name}: scores pass from {bars[1]:g} on; {called('passing', Blank('X'))} "
-            "says otherwise"
+            "sets another bar"
         )
     return labels.as_verdicts(bars)
 
@@ -170,14 +170,14 @@ def _in_other_units(labels: Labels) -> str:
     high = max(high, human.max())
     scores = f"scores go from {judge.min():g} to {judge.max():g}"
     ratings = f"ratings go from {low:g} to {high:g}"
-    remedy = f"if they are on one scale after all, {called('scale', SCALE)} says so"
+    remedy = f"if they are on one scale after all, give {called('scale', SCALE)}"
     if labels.scale is not None:
         remedy = "give both on one scale to compare more"
     if any({*column.tolist()} <= {*VERDICTS} for column in (judge, human)):
         passing = called("passing", Blank("X"))
-        remedy = f"beside verdicts {passing} says from where on the others pass"
+        remedy = f"beside verdicts, {passing} is the least of the others that passes"
     return (
-        f"{labels.name}: {scores} and {ratings}, so in other units, and ranks alone are compared; "
+        f"{labels.name}: {scores} and {ratings}: the units differ, so ranks alone are compared; "
         f"{remedy}"
     )
 
