@@ -62,7 +62,7 @@ def read_results(about: ReaderRequest) -> Reader:
         passes: dict[str, object] = {}
         for metric, score, passed in _judged(parts):
             scores.setdefault(metric, score)
-            if score is not None and passed is not None:
+            if score is not None and isinstance(passed, bool):
                 passes.setdefault(metric, float(passed))
                 if passed != (score >= HALF) and metric not in metrics:
                     metrics.add(metric)
@@ -102,17 +102,13 @@ def _ratings(result: Row, parts: Sequence[object]) -> list[Row]:
     return ratings
 
 
-def _judged(
-    parts: Sequence[object],
-) -> Iterator[tuple[str, float | None, bool | None]]:
+def _judged(parts: Sequence[object]) -> Iterator[tuple[str, float | None, object]]:
     """The metric, the score and the verdict of each assertion that is no person's."""
     for part in parts:
         kind = _kind(part)
         if kind not in {None, HUMAN}:
             metric = name_in(at(part, "assertion", "metric")) or kind
-            passed = at(part, "pass")
-            verdict = passed if isinstance(passed, bool) else None
-            yield str(metric), number_in(at(part, "score")), verdict
+            yield str(metric), number_in(at(part, "score")), at(part, "pass")
 
 
 def _kind(part: object) -> str | None:
