@@ -15,7 +15,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from refless.data.records import RatedPool, Ratings, Scale, numbered, scored, sortable
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, Names, Strings
+from refless.registry.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Names,
+    Strings,
+    codes,
+)
 from refless.registry.errors import InputError, UsageError
 
 MAX_DECIMALS = 6
@@ -303,9 +310,7 @@ def copies_of(pool: RatedPool) -> IntArray:
     nor do scores: a text that a judge scored twice is one text, and held out as one.
     What is drawn or dealt out, is so by these numbers: then no choice depends on a rating.
     """
-    keys = list(zip(*content_of(pool), strict=True))
-    place = {key: i for i, key in enumerate(sorted(set(keys)))}
-    return np.array([place[key] for key in keys], dtype=np.int64)
+    return codes(zip(*content_of(pool), strict=True))
 
 
 def copies_in_order(ordered: RatedPool) -> IntArray:

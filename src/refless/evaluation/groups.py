@@ -48,12 +48,6 @@ def canonical(outputs: Outputs) -> IntArray:
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
-def codes(labels: Sequence[str]) -> IntArray:
-    """[n] labels as numbers from 0, in the order of the sorted labels."""
-    number = {name: i for i, name in enumerate(sorted(set(labels)))}
-    return np.array([number[name] for name in labels], dtype=np.int64)
-
-
 def sum_of_others(column: FloatArray, key: FloatArray, groups: IntArray) -> FloatArray:
     """[n] sum of the column over all rows outside each row's group.
 

@@ -29,14 +29,13 @@ from refless.data.records import Predictions, RatedPool, Texts, picked
 from refless.data.tables import ScoredRead
 from refless.data.tables.ratings import means_errors
 from refless.evaluation.annotators import columns_of
-from refless.evaluation.groups import codes
 from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.labels import OTHER_UNITS, AllRows, Labels
 from refless.evaluation.random_draw import RandomDraw, random_draw
 from refless.evaluation.raters import votes_of
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes, places_of
 from refless.registry.dialect import SCALE, Blank, called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
@@ -304,8 +303,7 @@ def _people(
     pool: RatedPool, rows: IntArray
 ) -> list[tuple[IntArray, FloatArray, FloatArray]]:
     """Of each annotator the places among these rows, the others' mean and the own ratings."""
-    row_place = np.full(len(pool), -1)
-    row_place[rows] = np.arange(len(rows))
+    row_place = places_of(rows, len(pool))
     people = []
     for column in columns_of(pool, leave_out=True):
         place = row_place[column.rows]

@@ -31,7 +31,7 @@ from refless.data.tables.ratings import (
 )
 from refless.data.tables.reading import Reading
 from refless.data.tables.table import Merged, Read, RowTable
-from refless.registry.arrays import FloatArray, IntArray, Names, Strings
+from refless.registry.arrays import FloatArray, IntArray, Names, Strings, codes
 from refless.registry.dialect import called
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
@@ -394,9 +394,7 @@ def _ratings(
 def _by_people(ratings: Ratings, who: Names) -> tuple[Ratings, Strings]:
     """The ratings with the person who gave each, and a note on nameless or repeated ones."""
     names = tuple(sorted({*who}))
-    number = {name: i for i, name in enumerate(names)}
-    annotator = np.array([number[name] for name in who], np.int64)
-    ratings = replace(ratings, annotator=annotator, annotators=names)
+    ratings = replace(ratings, annotator=codes(who), annotators=names)
     if nameless := who.count(""):
         note = f"{counted(nameless, 'rating')} without an annotator count as one annotator's"
         return ratings, (note,)
