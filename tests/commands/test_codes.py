@@ -120,4 +120,4 @@ def test_unscored_rows_are_no_accident(tmp_path: Path) -> None:
     assert (
         "mean rating is 1 of texts without a score and 4 of those with one" in ran.err
     )
-    assert "Of all 41 rows, 40 of them rated" in " ".join(ran.out.split())
+    assert "Of all 41 rows, 40 of them rated" in ran.line
