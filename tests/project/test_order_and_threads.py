@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from command_line import headlines, jsonl, output_rows, run
+from command_line import headlines, json_of, jsonl, output_rows, run_well
 from refless.commands import COMMANDS
 from refless.data.human import pool_of
 from refless.estimators import Estimator, estimator_of
@@ -158,8 +158,7 @@ def by_id(found: Any) -> Any:
 def answered(at: Path) -> Iterator[tuple[str, Any]]:
     """The output of each line."""
     for command, words in lines(at):
-        ran = run(command, *words, "--format", "json")
-        assert ran.code == 0, ran.err
+        ran = run_well(command, *words, "--format", "json")
         yield f"{command} {' '.join(map(str, words))}", by_id(ran.json)
 
 
@@ -227,9 +226,7 @@ def test_threads(tmp_path: Path) -> None:
 
     for words in asked:
         assert printed(words, "1") == printed(words, "2")
-        few, many = (
-            run(*words, "--threads", n, "--format", "json").json for n in (1, 3)
-        )
+        few, many = (json_of(*words, "--threads", n) for n in (1, 3))
         assert _bare(few) == _bare(many)
 
 
