@@ -46,11 +46,8 @@ class Raters:
         place = np.full(n, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))
         at = place[self.text]
-        order = np.lexsort((self.rating, self.rater, at))
-        order = order[at[order] >= 0]
-        return Raters(
-            text=at[order], rater=self.rater[order], rating=self.rating[order]
-        )
+        kept = at >= 0
+        return Raters(text=at[kept], rater=self.rater[kept], rating=self.rating[kept])
 
     def placed(self, place: IntArray) -> Raters:
         """The same with texts numbered by their place among others."""
@@ -111,8 +108,7 @@ def extra_of(
 def _by_content(raters: Raters) -> IntArray:
     """[k] number of each rating's rater, by how many ratings there are of whom, and their sum."""
     _, rater = np.unique(raters.rater, return_inverse=True)
-    order = np.lexsort((raters.rating, rater))
-    sums = np.bincount(rater[order], raters.rating[order])
+    sums = np.bincount(rater, raters.rating)
     place = np.empty(len(sums), dtype=np.int64)
     place[np.lexsort((sums, np.bincount(rater)))] = np.arange(len(sums))
     return place[rater]

@@ -176,6 +176,7 @@ def judge(
             metrics={name: metric.signature() for name, metric in chosen.items()},
             audits=audits,
             rationales=read.rationales,
+            listed=read.listed,
             runs=runs_in(question, scores) if runs else None,
             drifts=drifts,
             gate=gated(audits, required, drifts, max_drift),

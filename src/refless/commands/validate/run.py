@@ -1,6 +1,7 @@
 """validate: does anything automatic agree with these raters?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from refless.commands.parameters import (
     parameters_of,
     this_call,
 )
-from refless.commands.rows import ScoredRows, note_unread, rated_of
+from refless.commands.rows import ScoredRows, note_unread, told_pool
 from refless.commands.validate.result import ValidateResult
 from refless.commands.validate.source_study import source_study
 from refless.commands.validate.validation import validation
@@ -37,6 +38,7 @@ from refless.commands.warnings import note, note_repeated, progress
 from refless.data.choices import are_choices
 from refless.data.design import ALONE, Design, group_names
 from refless.data.records import RatedPool, picked
+from refless.data.tables import PoolRead
 from refless.estimators import ESTIMATORS, Estimator
 from refless.estimators.cross_validated import CrossValidated
 from refless.evaluation.groups import codes, drawn_rows
@@ -94,9 +96,10 @@ def validate(
     is_single = isinstance(estimator, str) or hasattr(estimator, "fit")
     specs = [estimator] if is_single else estimator
     candidates = [chosen(spec, threads, seed) for spec in specs or CANDIDATES]
-    pool, column = rated_of(rated, rows, group)
-    labels = group_names(pool, group, column)
-    design = Design.of(pool, group, column)
+    read = told_pool(rated, rows, group)
+    pool = read.pool
+    labels = group_names(pool, group, read.group)
+    design = Design.of(pool, group, read.group)
     held_out = group or (design.level if design.together else ALONE)
     if held_out != ALONE and len({*labels}) < 2:
         raise UsageError(
@@ -111,6 +114,7 @@ def validate(
             "from the others of these; with all of them an estimator may do better"
         )
         pool = pool.take(sample)
+        read = replace(read, pool=pool, first=picked(read.first, sample))
         labels = picked(labels, sample)
         design = design.take(sample)
     if specs:
@@ -125,18 +129,19 @@ def validate(
     if pool.score_names:
         candidates = with_twins(candidates)
     signs = {**drawn, "heldout": held_out, **design.signs}
-    return _result(candidates, pool, labels, seed, signs, design.said(pool.ratings))
+    return _result(candidates, read, labels, seed, signs, design.said(pool.ratings))
 
 
 def _result(
     candidates: Sequence[Estimator],
-    pool: RatedPool,
+    read: PoolRead,
     labels: tuple[str, ...],
     seed: int,
     signs: dict[str, object],
     design: str,
 ) -> ValidateResult:
     """Splits, held-out estimates of each candidate, and what they are worth."""
+    pool = read.pool
     group = str(signs["heldout"])
     parts = split(pool, codes(labels), seed)
     _check_apart(parts.blocks, group)
@@ -171,6 +176,7 @@ def _result(
         signatures={name: str(signed) for name, signed in signatures.items()},
         seed=seed,
         next_command=scoring(best),
+        listed=read.listed,
         signature=signature.plus(ci=result.estimator.interval_method, seed=seed),
     )
 

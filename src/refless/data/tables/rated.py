@@ -9,7 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from refless.data.choices import ITEM, SCALE
-from refless.data.human import check_scale, human_ratings
+from refless.data.human import (
+    canonical_order,
+    check_scale,
+    human_ratings,
+    with_sorted_ratings,
+)
 from refless.data.records import RatedPool, Ratings, Scale
 from refless.data.tables.cells import each_once, time_of_cell
 from refless.data.tables.ratings import (
@@ -113,6 +118,19 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
         groups,
         [row for row in outputs if keys is None or keys[row] not in rated_keys],
     )
+
+
+def sorted_pool(table: RowTable, rated: Rated) -> Rated:
+    """The same with the texts in canonical order: from here on no number depends on that of rows.
+
+    Of texts that are alike in all that is known of a text, the other cells of their rows decide.
+    """
+    read = rated.read
+    order = table.by_cells(read.first)
+    order = order[canonical_order(read.pool.take(order))]
+    pool = with_sorted_ratings(read.pool.take(order))
+    read = replace(read, pool=pool, **read.by_text(order))
+    return Rated(read, replace(rated.groups, first=read.first), rated.unrated)
 
 
 def _refuse_half_choices(table: RowTable) -> None:

@@ -68,6 +68,7 @@ class Read:
         group: [n] values of the group column, or empty.
         first_rows: [n] number of each text's first row; empty if rows of one system are in several
             files, whose order tells nothing.
+        first: [n] the same in any case.
         columns: role -> what the rows call its columns.
     """
 
@@ -76,7 +77,22 @@ class Read:
     n_skipped: int = 0
     group: Strings = ()
     first_rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    first: tuple[int, ...] = ()
     columns: Mapping[str, Strings] = field(default_factory=dict)
+
+    @property
+    def listed(self) -> IntArray:
+        """[n] the texts in the order of their rows, in which people read about them."""
+        return np.argsort(np.array(self.first, dtype=np.int64))
+
+    def by_text(self, order: IntArray) -> dict[str, Any]:
+        """The columns of a `Read`, for the texts in another order."""
+        rows = self.first_rows
+        return {
+            "group": picked(self.group, order),
+            "first": picked(self.first, order),
+            "first_rows": rows[order] if len(rows) else rows,
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -217,6 +233,7 @@ class RowTable:
             "n_skipped": len(bad),
             "group": self.picked("group", groups),
             "first_rows": self.first_rows(groups),
+            "first": tuple(groups.first),
         }
 
     def first_rows(self, groups: Merged) -> IntArray:
@@ -226,6 +243,12 @@ class RowTable:
             if len({*zip(systems, self.rows.files, strict=True)}) > len({*systems}):
                 return np.zeros(0, dtype=np.int64)
         return np.array(groups.first, dtype=np.int64)
+
+    def by_cells(self, rows: Sequence[int]) -> IntArray:
+        """[n] places of these rows, sorted by all their cells."""
+        columns = self.rows.columns.values()
+        keys = [repr([column[row] for column in columns]) for row in rows]
+        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
     def merged_note(self, groups: Merged) -> Strings:
         """A note on the number of rows that are one text, if some were merged."""
