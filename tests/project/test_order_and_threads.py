@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import refless
 from command_line import headlines, jsonl, output_rows, run
 from refless.commands import COMMANDS
 from refless.data.human import pool_of
@@ -194,6 +195,20 @@ def test_shuffled_rows(folder: Path) -> None:
             path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
         for line, found in answered(folder):
             assert found == wanted[line], line
+
+
+@pytest.mark.parametrize("command", ["validate", "judge", "score"])
+def test_rows_are_listed_as_given(command: str) -> None:
+    """Numbers owe nothing to the order of rows; lists of texts keep it."""
+    rows = [row for row in rated() if row["annotator"] == "ann"]
+    random.Random(3).shuffle(rows)
+    calls = {
+        "validate": lambda: refless.validate(rows, estimator=NEAR),
+        "judge": lambda: refless.judge(rows, score_column="good"),
+        "score": lambda: refless.score(rows, rows, estimator=NEAR),
+    }
+    listed = [row["id"] for row in calls[command]().rows()]
+    assert listed == [row["id"] for row in rows]
 
 
 def test_threads(tmp_path: Path) -> None:
