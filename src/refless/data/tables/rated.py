@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from refless.data.human import (
     human_ratings,
     with_sorted_ratings,
 )
-from refless.data.records import RatedPool, Ratings, Scale
+from refless.data.records import RatedPool, Ratings, Scale, picked
 from refless.data.tables.cells import each_once, time_of_cell
 from refless.data.tables.ratings import (
     BLANKS,
@@ -126,11 +126,28 @@ def sorted_pool(table: RowTable, rated: Rated) -> Rated:
     Of texts that are alike in all that is known of a text, the other cells of their rows decide.
     """
     read = rated.read
-    order = table.by_cells(read.first)
+    order = _by_cells(table, read.first)
     order = order[canonical_order(read.pool.take(order))]
     pool = with_sorted_ratings(read.pool.take(order))
-    read = replace(read, pool=pool, **read.by_text(order))
+    read = replace(read, pool=pool, **by_text(read, order))
     return Rated(read, replace(rated.groups, first=read.first), rated.unrated)
+
+
+def by_text(read: Read, order: IntArray) -> dict[str, Any]:
+    """The columns of a `Read`, for the texts in another order."""
+    rows = read.first_rows
+    return {
+        "group": picked(read.group, order),
+        "first": picked(read.first, order),
+        "first_rows": rows[order] if len(rows) else rows,
+    }
+
+
+def _by_cells(table: RowTable, rows: Sequence[int]) -> IntArray:
+    """[n] places of these rows, sorted by all their cells."""
+    cells = [*zip(*table.rows.columns.values(), strict=True)]
+    keys = [repr(cells[row]) for row in rows]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
 def _refuse_half_choices(table: RowTable) -> None:

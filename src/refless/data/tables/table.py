@@ -85,15 +85,6 @@ class Read:
         """[n] the texts in the order of their rows, in which people read about them."""
         return np.argsort(np.array(self.first, dtype=np.int64))
 
-    def by_text(self, order: IntArray) -> dict[str, Any]:
-        """The columns of a `Read`, for the texts in another order."""
-        rows = self.first_rows
-        return {
-            "group": picked(self.group, order),
-            "first": picked(self.first, order),
-            "first_rows": rows[order] if len(rows) else rows,
-        }
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Merged:
@@ -243,12 +234,6 @@ class RowTable:
             if len({*zip(systems, self.rows.files, strict=True)}) > len({*systems}):
                 return np.zeros(0, dtype=np.int64)
         return np.array(groups.first, dtype=np.int64)
-
-    def by_cells(self, rows: Sequence[int]) -> IntArray:
-        """[n] places of these rows, sorted by all their cells."""
-        columns = self.rows.columns.values()
-        keys = [repr([column[row] for column in columns]) for row in rows]
-        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
     def merged_note(self, groups: Merged) -> Strings:
         """A note on the number of rows that are one text, if some were merged."""

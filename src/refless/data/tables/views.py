@@ -21,6 +21,7 @@ from refless.data.tables.rated import (
     Keys,
     PoolRead,
     Rated,
+    by_text,
     keys_of,
     keys_of_unrated,
     rated_of,
@@ -317,7 +318,7 @@ def outputs_of_rows(
 def sorted_outputs(read: OutputsRead) -> OutputsRead:
     """The same outputs in canonical order."""
     order = order_of_outputs(read.outputs, read.group)
-    return replace(read, outputs=read.outputs.take(order), **read.by_text(order))
+    return replace(read, outputs=read.outputs.take(order), **by_text(read, order))
 
 
 def metric_columns(
