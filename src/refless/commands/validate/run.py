@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from refless.commands import function_of
+from refless.commands.calls import check_asked, returning
 from refless.commands.estimating import by_title, chosen, cross_validated, with_twins
 from refless.commands.pairs.judged import JudgedResult
 from refless.commands.pairs.run import validated
@@ -35,7 +36,7 @@ from refless.commands.validate.result import ValidateResult
 from refless.commands.validate.source_study import source_study
 from refless.commands.validate.validation import validation
 from refless.commands.warnings import note, note_repeated, progress
-from refless.data.choices import are_choices
+from refless.data.choices import CHOICES, are_choices
 from refless.data.design import ALONE, Design, group_names
 from refless.data.records import RatedPool, picked
 from refless.data.tables import PoolRead
@@ -53,6 +54,10 @@ CANDIDATES = ("gp", "bleu-neighbors")
 AT_MOST = 6_000  # rated texts; of more, so many are drawn
 
 
+NAMES = {ValidateResult: "validate", JudgedResult: "validate_choices"}
+
+
+@returning(ValidateResult, NAMES)
 @command
 def validate(
     rated: Argument,
@@ -120,16 +125,21 @@ def validate(
     if specs:
         note_unread(candidates, pool)
     if are_choices(pool):
+        check_asked(JudgedResult, CHOICES)
         candidates = candidates if specs else candidates[:1]
         return validated(
             pool, candidates, scoring(candidates[0], group=None), group, seed
         )
+    check_asked(ValidateResult, "ratings of texts")
     _note_repeated(pool, held_out)
     _note_leaks(pool)
     if pool.score_names:
         candidates = with_twins(candidates)
     signs = {**drawn, "heldout": held_out, **design.signs}
     return _result(candidates, read, labels, seed, signs, design.said(pool.ratings))
+
+
+validate_choices = returning(JudgedResult, NAMES)(validate)
 
 
 def _result(

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from refless.commands.compare.run import compare
+from refless.commands import function_of
 from refless.data.tables import Columns, Reading, read_outputs
 from refless.estimators import Estimator
 from refless.extensions.serve.access import Pace, caller
@@ -100,6 +100,7 @@ class Api:
 
         def run() -> Row:
             try:
+                compare = function_of("compare")  # rows of any kind
                 return compare(rows, **options).to_dict()
             except RefLessError:
                 raise
