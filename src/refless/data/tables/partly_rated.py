@@ -147,11 +147,11 @@ def _of_texts(texts: Texts, system: str | None) -> PartlyRated:
         raise UsageError("which system wrote which output? These have no systems")
     pool = None
     if isinstance(texts, RatedPool):
-        texts = with_sorted_ratings(texts.take(canonical_order(texts)))
-        pool = replace(texts, named=True)
-        outputs = as_outputs(texts)
+        rated = with_sorted_ratings(texts.take(canonical_order(texts)))
+        pool = replace(rated, named=True)
+        outputs = as_outputs(rated)
     else:
-        outputs = as_outputs(texts)
+        outputs = texts if isinstance(texts, Outputs) else as_outputs(texts)
         outputs = outputs.take(order_of_outputs(outputs))
     return PartlyRated(
         texts=outputs,

@@ -125,12 +125,15 @@ def sorted_pool(table: RowTable, rated: Rated) -> Rated:
 
     Of texts that are alike in all that is known of a text, the other cells of their rows decide.
     """
-    read = rated.read
-    order = _by_cells(table, read.first)
-    order = order[canonical_order(read.pool.take(order))]
-    pool = with_sorted_ratings(read.pool.take(order))
-    read = replace(read, pool=pool, **by_text(read, order))
+    read = sorted_read(rated.read, _by_cells(table, rated.read.first))
     return Rated(read, replace(rated.groups, first=read.first), rated.unrated)
+
+
+def sorted_read(read: PoolRead, before: IntArray) -> PoolRead:
+    """The same with the texts in canonical order; those that are alike keep the order before."""
+    order = before[canonical_order(read.pool.take(before))]
+    pool = with_sorted_ratings(read.pool.take(order))
+    return replace(read, pool=pool, **by_text(read, order))
 
 
 def by_text(read: Read, order: IntArray) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from refless.data.human import canonical_order, order_of_outputs, with_sorted_ratings
+from refless.data.human import order_of_outputs
 from refless.data.records import Outputs, RatedPool, Texts, as_outputs, picked
 from refless.data.tables.cells import name_of_cell, references_of_cells, weights_of_cell
 from refless.data.tables.columns import (
@@ -26,6 +26,7 @@ from refless.data.tables.rated import (
     keys_of_unrated,
     rated_of,
     sorted_pool,
+    sorted_read,
 )
 from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.roles import ROLES, Columns, Kind
@@ -101,9 +102,9 @@ def read_pool(
     if isinstance(rows, RatedPool):
         check_made_with(rows, reading)
         pool = with_scores(rows, reading.columns.score, "rated texts")
-        order = canonical_order(pool) if in_order else np.arange(len(pool))
-        pool = with_sorted_ratings(pool.take(order)) if in_order else pool
-        return PoolRead(pool=pool, first=tuple(order.tolist()))
+        places = np.arange(len(pool))
+        read = PoolRead(pool=pool, first=tuple(places.tolist()))
+        return sorted_read(read, places) if in_order else read
     table = read_table(rows, reading, "rated")
     return _rated(table, reading, in_order=in_order).read
 

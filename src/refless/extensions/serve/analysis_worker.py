@@ -154,7 +154,7 @@ def _pooled(job: Job) -> tuple[RatedPool, Sequence[str]]:
 
 
 def _pool(job: Job, rows: Rows) -> RatedPool:
-    return read_pool(rows, Reading(scale=job.scale)).pool
+    return read_pool(rows, Reading(scale=job.scale), in_order=True).pool
 
 
 def _repeated(job: Job, result: Look) -> None:
