@@ -200,15 +200,10 @@ def test_shuffled_rows(folder: Path) -> None:
 @pytest.mark.parametrize("command", ["validate", "judge", "score"])
 def test_rows_are_listed_as_given(command: str) -> None:
     """Numbers owe nothing to the order of rows; lists of texts keep it."""
-    rows = [row for row in rated() if row["annotator"] == "ann"]
-    random.Random(3).shuffle(rows)
-    calls = {
-        "validate": lambda: refless.validate(rows, estimator=NEAR),
-        "judge": lambda: refless.judge(rows, score_column="good"),
-        "score": lambda: refless.score(rows, rows, estimator=NEAR),
-    }
-    listed = [row["id"] for row in calls[command]().rows()]
-    assert listed == [row["id"] for row in rows]
+    rows = [row for row in rated() if row["annotator"] == "ann"][::-1]
+    more = {"rated": rows} if command == "score" else {}
+    result = getattr(refless, command)(rows, score_column="good", **more)
+    assert [row["id"] for row in result.rows()] == column(rows, "id")
 
 
 def test_threads(tmp_path: Path) -> None:

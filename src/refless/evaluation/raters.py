@@ -167,10 +167,6 @@ class Votes:
     text: IntArray
     rating: FloatArray
 
-    def placed(self, place: IntArray) -> Votes:
-        """The same with texts numbered by their place among others."""
-        return replace(self, text=place[self.text])
-
     def passing(self, n: int, bar: float) -> FloatArray:
         """[n] share of each text's single ratings from the bar on; NaN without a rating."""
         counts = np.bincount(self.text, minlength=n)
