@@ -83,12 +83,11 @@ assert refless.fit(FILE, to="model.safetensors").paths  # wrong
 assert refless.huse(ROWS).human_labels  # wrong
 assert refless.compare(ROWS).comparison.systemes  # wrong
 assert refless.compare_choices(ROWS).comparison  # wrong
-assert refless.judge_raters(ROWS, group="source").audits  # wrong
+assert refless.judge_raters(ROWS).audits  # wrong
 wins = refless.compare_choices(ROWS, system=["A", "B"]).wins
-by_judge = refless.compare_scores(ROWS, margin=0.1).metrics
+by_judge = refless.compare_scores(ROWS).metrics
 picked = refless.judge_choices(ROWS, score_column="judge").pairwise
 chosen = refless.validate_choices(ROWS, estimator="gp").pairwise
-raters = refless.judge_raters(ROWS).raters
 refless.judge_choices(ROWS, score_colum="judge")  # wrong
 
 goals = refless.plan(scale=(1, 5), within=0.25).goals
