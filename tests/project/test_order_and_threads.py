@@ -23,7 +23,7 @@ from command_line import headlines, jsonl, output_rows, run
 from refless.commands import COMMANDS
 from refless.data.human import pool_of
 from refless.estimators import Estimator, estimator_of
-from rows import Rows, column, only, rated
+from rows import Rows, column, only, rated, without
 
 TINY = (
     "--estimator",
@@ -98,7 +98,11 @@ def files() -> dict[str, Rows]:
         for i, (system, step) in product(range(48), (("a", 3), ("b", 11)))
     ]
     timed = [{**row, "rated_at": 1_000 + 7 * i} for i, row in enumerate(rated())]
-    return {**found, **apart, "partly": partly, "crossed": crossed, "timed": timed}
+    nameless = without(rated(), "id", "annotator", "source")
+    one_of = [{"item": f"i{i}", "text": texts[i]} for i in range(3)]
+    copies = [{**row, **one_of[i % 3]} for i, row in enumerate(nameless)]
+    more = {"partly": partly, "crossed": crossed, "timed": timed, "copies": copies}
+    return {**found, **apart, **more}
 
 
 def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
@@ -127,6 +131,7 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "compare", (outputs, "--rated", pool, "--scale", 1, 5)
     yield "compare", (at / "partly.jsonl", "--estimator", NEAR)
     yield "compare", (at / "crossed.jsonl", "--estimator", NEAR, "--group", "day")
+    yield "compare", (at / "copies.jsonl", "--estimator", NEAR)
     for goal in ("learn", "mean", "compare"):
         pair = ("--system", "m0", "--system", "m1") if goal == "compare" else ()
         next_ones = (outputs, "--rated", pool, "--goal", goal, "-n", 9, *pair)
