@@ -106,7 +106,7 @@ def test_the_house_stays_small() -> None:
     core = [file.tokens for name, file in MODULES.items() if not is_extension(name)]
     extensions = [file.tokens for name, file in MODULES.items() if is_extension(name)]
     assert sum(core) <= 258_405
-    assert sum(extensions) <= 81_706
+    assert sum(extensions) <= 81_715
 
 
 CLOSURES = {  # tokens that a command imports, directly or not
