@@ -389,7 +389,7 @@ def test_plan() -> None:
     )
     assert "pass rate ±0.050         262        52           80 %      131" in ran.out
     assert not too_wide(ran.out)
-    found = refless.next(plan=True, minutes_per_rating=2).to_dict()
+    found = refless.plan(minutes_per_rating=2).to_dict()
     aims = ["pass rate", "kappa", "TPR", "TNR", "difference"]
     assert [goal["aim"] for goal in found["goals"]] == aims
     for goal in found["goals"]:
@@ -481,12 +481,12 @@ def test_what_n_ratings_show() -> None:
     """The width and the difference of four of five studies with so many ratings."""
     ran = run("next", "--plan", "-n", 100)
     assert ran.out.startswith("100 ratings (50 minutes) tell the pass rate to ±0.0")
-    found = refless.next(plan=True, n=100).to_dict()
+    found = refless.plan(n=100).to_dict()
     assert found["of_ratings"] is True
     assert {goal["ratings"] for goal in found["goals"]} == {100}
     for goal in found["goals"]:
         assert goal["reached"] >= 0.8
-    wide = refless.next(plan=True, n=100, scale=(1, 5)).to_dict()["goals"]
+    wide = refless.plan(n=100, scale=(1, 5)).to_dict()["goals"]
     assert wide[0]["aim"] == "mean rating"
     assert (
         4 * 0.05 < wide[0]["within"] < 4 * 0.1

@@ -13,7 +13,7 @@ from refless.data import human
 from refless.data.records import RatedPool
 from refless.data.tables import Reading, read_pool
 from refless.evaluation.drift import Drift, _slots, drift
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray
 from refless.stats.corrections import holm
 
 RUNS = 100
@@ -233,15 +233,6 @@ def test_errors_drift() -> None:
     assert found.errors is not None
     assert found.errors.change == pytest.approx(-1, abs=0.2)
     assert [line.startswith(BESIDE) for line in drift_lines(found, None)] == [True]
-
-
-def test_order_changes_nothing() -> None:
-    """Neither of texts nor of ratings."""
-    rng = np.random.default_rng(0)
-    values, quality = rated(rng)
-    pool = pool_of(values, times_of(rng, values, blocks=False))
-    turned: IntArray = np.arange(TEXTS)[::-1].copy()
-    assert studied(pool, quality) == studied(pool.take(turned), quality[turned])
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from refless.registry.arrays import BoolArray, FloatArray, IntArray, Names, code
 
 SCALE = (0.0, 1.0)
 ITEM = "choice "  # how the names of such items begin
+CHOICES = "choices between two texts"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,14 +7,23 @@ comes last, then the scale.
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
 
-from refless.data.records import RatedPool, Ratings, Scale, numbered, scored, sortable
+from refless.data.records import (
+    Outputs,
+    RatedPool,
+    Ratings,
+    Scale,
+    Texts,
+    numbered,
+    scored,
+    sortable,
+)
 from refless.registry.arrays import (
     BoolArray,
     FloatArray,
@@ -285,14 +294,13 @@ def _refuse(texts: BoolArray, problem: str) -> None:
 def canonical_order(pool: RatedPool, groups: IntArray | None = None) -> IntArray:
     """[n] rows sorted by content, so that nothing downstream depends on the order of rows.
 
-    Copies of a text stand side by side, sorted by their scores, their ratings and, where groups are
+    Copies of a text stand side by side, sorted by their ratings, their scores and, where groups are
     held out, by what the group holds. No choice may tell them apart: see `copies_of`.
 
     Groups are [n] labels of what is held out together; the labels themselves do not count.
     """
     ratings = [] if pool.named else [ratings_of(pool)]  # ids tell all texts apart
-    scores = [sortable(pool.scores, len(pool))] if pool.score_names else []
-    keys = list(zip(*content_of(pool), *scores, *ratings, strict=True))
+    keys = list(zip(*content_of(pool), *ratings, *scores_in(pool), strict=True))
     order = sorted(range(len(pool)), key=keys.__getitem__)
     if groups is None or pool.named:
         return np.array(order, dtype=np.int64)
@@ -328,9 +336,42 @@ def members_of(groups: IntArray, places: IntArray) -> dict[int, tuple[int, ...]]
 
 def content_of(pool: RatedPool) -> list[Strings]:
     """The columns that say what a text is."""
-    names = pool.ids if pool.named else ()
-    columns = (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks, names)
-    return [column for column in columns if column] or [()]
+    return _content(pool, pool.ids if pool.named else ())
+
+
+def _content(texts: Texts, names: Strings) -> list[Strings]:
+    where = (texts.sources, texts.systems, texts.items, texts.tasks)
+    return [column for column in (texts.texts, *where, names) if column] or [()]
+
+
+def scores_in(texts: Texts) -> list[list[tuple[float, ...]]]:
+    """The scores of each text as a key to sort by; nothing without any."""
+    return [sortable(texts.scores, len(texts))] if texts.score_names else []
+
+
+def order_of_outputs(outputs: Outputs, groups: Strings = ()) -> IntArray:
+    """[n] outputs sorted by content, and by the group that they belong to, if they do.
+
+    Ids, which may be numbers of rows, do not count: no number depends on them.
+    """
+    content = _content(outputs, groups)
+    keys = list(zip(*content, *scores_in(outputs), strict=True))
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+
+
+def with_sorted_ratings(pool: RatedPool) -> RatedPool:
+    """The pool with its ratings text by text, and those of a text by annotator and by size."""
+    ratings = pool.ratings
+    keys = [ratings.values, ratings.annotator, ratings.text]
+    order = np.lexsort([ratings.times, *keys] if len(ratings.times) else keys)
+    times = ratings.times[order] if len(ratings.times) else ratings.times
+    values = ratings.values[order]
+    annotator = ratings.annotator[order]
+    text = ratings.text[order]
+    ordered = replace(
+        ratings, text=text, annotator=annotator, values=values, times=times
+    )
+    return replace(pool, ratings=ordered)
 
 
 def ratings_of(pool: RatedPool) -> list[tuple[tuple[float, int], ...]]:

@@ -390,7 +390,7 @@ def _expected(
     if m < 2 or not all(map(len, rows)) or not table.has_proxy:
         return UNKNOWN
     signs = (-1.0, 1.0)[-len(rows) :]
-    means = [float(np.sort(table.proxy[arm]).mean()) for arm in rows]
+    means = [float(table.proxy[arm].mean()) for arm in rows]
     outside = _outside(errors)
     effects = group_effects(errors.values, errors.systems, outside.spread)
     shift = 0.0

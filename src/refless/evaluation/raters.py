@@ -43,11 +43,8 @@ class Raters:
     def among(self, rows: IntArray, n: int) -> Raters:
         """The raters of some of n texts, which are numbered anew in the order given."""
         at = places_of(rows, n)[self.text]
-        order = np.lexsort((self.rating, self.rater, at))
-        order = order[at[order] >= 0]
-        return Raters(
-            text=at[order], rater=self.rater[order], rating=self.rating[order]
-        )
+        kept = at >= 0
+        return Raters(text=at[kept], rater=self.rater[kept], rating=self.rating[kept])
 
     def placed(self, place: IntArray) -> Raters:
         """The same with texts numbered by their place among others."""
@@ -108,8 +105,7 @@ def extra_of(
 def _by_content(raters: Raters) -> IntArray:
     """[k] number of each rating's rater, by how many ratings there are of whom, and their sum."""
     rater = codes_of(raters.rater)
-    order = np.lexsort((raters.rating, rater))
-    sums = np.bincount(rater[order], raters.rating[order])
+    sums = np.bincount(rater, raters.rating)
     place = np.empty(len(sums), dtype=np.int64)
     place[np.lexsort((sums, np.bincount(rater)))] = np.arange(len(sums))
     return place[rater]
@@ -167,10 +163,6 @@ class Votes:
 
     text: IntArray
     rating: FloatArray
-
-    def placed(self, place: IntArray) -> Votes:
-        """The same with texts numbered by their place among others."""
-        return replace(self, text=place[self.text])
 
     def passing(self, n: int, bar: float) -> FloatArray:
         """[n] share of each text's single ratings from the bar on; NaN without a rating."""

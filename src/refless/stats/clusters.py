@@ -33,11 +33,9 @@ def intraclass(values: FloatArray, labels: Sequence[str]) -> float:
     k = len(sizes)
     if k < 2 or k == n:
         return 0.0
-    order = np.lexsort((values, number))  # sums do not depend on the order of rows
-    means = np.bincount(number[order], values[order]) / sizes
-    within = float(np.sort(np.square(values - means[number])).sum())
-    centre = float(np.sort(values).mean())
-    between = float(np.sort(sizes * np.square(means - centre)).sum())
+    means = np.bincount(number, values) / sizes
+    within = float(np.square(values - means[number]).sum())
+    between = float((sizes * np.square(means - values.mean())).sum())
     inside = within / (n - k)
     outside = between / (k - 1)
     usual = (n - float(np.square(sizes).sum()) / n) / (k - 1)
@@ -137,7 +135,7 @@ def group_effects(
     groups = _groups(values, labels)
     if len(groups) < 2:
         return {}
-    spread = float(np.var(np.sort(np.concatenate([*groups.values()]))))
+    spread = float(np.var(np.concatenate([*groups.values()])))
     if not spread > 0:
         return {name: Effect(shift=0.0, error=0.0) for name in groups}
     sizes = np.array([len(rows) for rows in groups.values()])
@@ -196,20 +194,20 @@ def unseen(afar: FloatArray, values: FloatArray, labels: Sequence[str]) -> Unsee
     groups = _groups(afar[rows], [labels[i] for i in rows]) if rows else {}
     means = np.array([float(np.mean(rows)) for rows in groups.values()])
     freedom = max(len(means) - 1, 0)
-    prior = PRIOR_SPREAD**2 * float(np.var(np.sort(values)))
+    prior = PRIOR_SPREAD**2 * float(np.var(values))
     between = float(np.var(means, ddof=1)) if freedom else 0.0
     mixed = (PRIOR_GROUPS * prior + freedom * between) / (PRIOR_GROUPS + freedom)
     return Unseen(spread=math.sqrt(max(between, mixed)), groups=freedom + 1)
 
 
 def _groups(values: FloatArray, labels: Sequence[str]) -> dict[str, FloatArray]:
-    """Sorted values of each group of two rows or more, by name."""
+    """Values of each group of two rows or more, by name."""
     by_name: dict[str, list[float]] = {}
     for name, value in zip(labels, values.tolist() if labels else [], strict=True):
         if name:
             by_name.setdefault(name, []).append(value)
     return {
-        name: np.sort(by_name[name])
+        name: np.array(by_name[name])
         for name in sorted(by_name)
         if len(by_name[name]) > 1
     }

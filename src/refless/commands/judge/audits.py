@@ -23,7 +23,6 @@ from refless.commands.rows import (
     outputs_of,
 )
 from refless.commands.warnings import note
-from refless.data.design import joined
 from refless.data.human import unscaled
 from refless.data.records import Predictions, RatedPool, Texts, picked
 from refless.data.tables import ScoredRead
@@ -35,7 +34,7 @@ from refless.evaluation.random_draw import RandomDraw, random_draw
 from refless.evaluation.raters import votes_of
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
-from refless.registry.arrays import FloatArray, IntArray, codes, places_of
+from refless.registry.arrays import FloatArray, IntArray, places_of
 from refless.registry.dialect import SCALE, Blank, called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
@@ -182,13 +181,11 @@ def _in_other_units(labels: Labels) -> str:
 
 
 def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
-    """Scores and ratings of the same rows, in canonical order."""
+    """Scores and ratings of the same rows."""
     pool = question.read.pool
     ratings = question.ratings
     raters = question.raters
     rows = np.flatnonzero(~np.isnan(column))
-    keys = [key[rows] for key in _text_keys(pool)]
-    rows = rows[np.lexsort((*keys, column[rows], ratings[rows]))]
     within = {"system": pool.systems, "source": pool.sources or pool.items}
     several = {key: names for key, names in within.items() if len({*names}) > 1}
     return Labels(
@@ -207,12 +204,6 @@ def _rows_of(question: Question, name: str, column: FloatArray) -> Labels:
     )
 
 
-def _text_keys(texts: Texts) -> list[IntArray]:
-    """[n] numbers of the texts, items and systems, as far as there are any."""
-    columns = (texts.texts, texts.items, texts.systems)
-    return [codes(labels) for labels in columns if labels]
-
-
 def _at(
     rows: IntArray, columns: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[str, ...]]:
@@ -221,26 +212,18 @@ def _at(
 
 
 def _every_row(question: Question, name: str, column: FloatArray) -> AllRows:
-    """All rows, rated or not, in canonical order."""
+    """All rows, rated or not."""
     pool = question.read.pool
     unrated = question.read.unrated
-    n = len(pool)
     human = np.concatenate([question.ratings, np.full(len(unrated), math.nan)])
     judge = np.concatenate([column, question.unrated(name)])
-    keys = _text_keys(joined(pool, unrated))
-    mass = None if question.mass is None else np.concatenate(question.mass)
-    weights = np.zeros(len(human)) if mass is None else mass
-    order = np.lexsort((*keys, weights, judge, human))
-    rated = order[order < n]
-    place = np.flatnonzero(order < n)
-    raters = question.raters
     return AllRows(
-        human=human[order],
-        judge=judge[order],
-        unit=question.design.unit[order],
-        mass=None if mass is None else mass[order],
-        raters=raters and raters.among(rated, n).placed(place),
-        votes=votes_of(pool, rated).placed(place),
+        human=human,
+        judge=judge,
+        unit=question.design.unit,
+        mass=None if question.mass is None else np.concatenate(question.mass),
+        raters=question.raters,
+        votes=votes_of(pool, np.arange(len(pool))),
     )
 
 
@@ -307,11 +290,10 @@ def _people(
     people = []
     for column in columns_of(pool, leave_out=True):
         place = row_place[column.rows]
-        order = np.argsort(place, kind="stable")
-        order = order[place[order] >= 0]
-        means = unscaled(column.human[order], pool.scale)
-        ratings = unscaled(column.scores[order], pool.scale)
-        people.append((place[order], means, ratings))
+        inside = place >= 0
+        means = unscaled(column.human[inside], pool.scale)
+        ratings = unscaled(column.scores[inside], pool.scale)
+        people.append((place[inside], means, ratings))
     return people
 
 

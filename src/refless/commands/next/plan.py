@@ -7,7 +7,7 @@ from typing import Literal, NoReturn
 
 import numpy as np
 
-from refless.commands.calls import Call
+from refless.commands.calls import Call, is_default
 from refless.commands.next.looks import LookStep, check_looks, look_steps, looks_section
 from refless.commands.next.planning import (
     FEWEST,
@@ -190,7 +190,7 @@ def check_plan(call: Call, *, plan: bool) -> None:
     flags = {
         parameter.name: called(parameter.name)
         for parameter in call.parameters
-        if call.values.get(parameter.name) is not parameter.default
+        if not is_default(parameter, call.values.get(parameter.name))
     }
     if plan:
         _check_planned(flags)

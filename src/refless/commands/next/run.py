@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
+from refless.commands.calls import check_asked, returning
 from refless.commands.compare.inputs import Inputs, inputs_of, note_draw
 from refless.commands.compare.ratings import pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
@@ -89,6 +90,10 @@ PAIRED = ("compare", "best")  # goals that pair answers to one item
 ROLES = ("id", "item", "system", "source", "text")  # columns of the file for raters
 
 
+NAMES = {NextResult: "next", PlanResult: "plan"}
+
+
+@returning(NextResult, NAMES)
 @command
 def next(  # noqa: A001 - the command's name
     outputs: Argument = None,
@@ -162,6 +167,7 @@ def next(  # noqa: A001 - the command's name
     )
     check_plan(this_call(), plan=plan)
     if plan:
+        check_asked(PlanResult, "the plan of a study")
         study = Study(
             n=n,
             within=within,
@@ -173,6 +179,7 @@ def next(  # noqa: A001 - the command's name
             looks=looks,
         )
         return _plan(study, outputs, rows, seed)
+    check_asked(NextResult, "which outputs to have rated")
     count = USUAL if n is None else n
     _check(goal, count, within, system)
     check_race(goal, looks)

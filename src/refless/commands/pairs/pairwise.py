@@ -131,7 +131,7 @@ def _mean(
     """Mean of some rows and its 95 % interval by a bootstrap over groups; NaN without any."""
     if not used.any():
         return math.nan, UNDEFINED
-    value = float(np.sort(values[used]).mean())
+    value = float(values[used].mean())
     if len(np.unique(groups[used])) < 2:
         return value, UNDEFINED
     filled = np.where(used, values, 0.0)

@@ -101,7 +101,7 @@ def _within(split: Split, cell: IntArray) -> Number:
     """Spearman within cells of the texts that have an estimate."""
 
     def rho(estimates: FloatArray) -> float:
-        rows, values = _scored(split, estimates)
+        rows, values = _scored(estimates)
         return SPEARMAN(split.human[rows], values, cell[rows])
 
     return rho
@@ -111,7 +111,7 @@ def _partial(split: Split, third: FloatArray) -> Number:
     """Spearman with a third column held fixed: the partial rank correlation."""
 
     def rho(estimates: FloatArray) -> float:
-        rows, values = _scored(split, estimates)
+        rows, values = _scored(estimates)
         x = split.human[rows]
         z = third[rows]
         blocks = split.blocks[rows]
@@ -127,11 +127,10 @@ def _partial(split: Split, third: FloatArray) -> Number:
     return rho
 
 
-def _scored(split: Split, estimates: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Rows with an estimate, sorted by it and the rating, and their estimates."""
+def _scored(estimates: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Rows with an estimate, and their estimates."""
     values = estimates[WITHOUT_BLOCK]
     rows = np.flatnonzero(~np.isnan(values))
-    rows = rows[np.lexsort((values[rows], split.human[rows]))]
     return rows, values[rows]
 
 

@@ -4,13 +4,18 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from refless.data.choices import ITEM, SCALE
-from refless.data.human import check_scale, human_ratings
-from refless.data.records import RatedPool, Ratings, Scale
+from refless.data.human import (
+    canonical_order,
+    check_scale,
+    human_ratings,
+    with_sorted_ratings,
+)
+from refless.data.records import RatedPool, Ratings, Scale, picked
 from refless.data.tables.cells import each_once, time_of_cell
 from refless.data.tables.ratings import (
     BLANKS,
@@ -114,6 +119,39 @@ def rated_of(table: RowTable, reading: Reading, *, both: bool = False) -> Rated:
         groups,
         [row for row in outputs if keys is None or keys[row] not in rated_keys],
     )
+
+
+def sorted_pool(table: RowTable, rated: Rated) -> Rated:
+    """The same with the texts in canonical order: from here on no number depends on that of rows.
+
+    Of texts that are alike in all that is known of a text, the other cells of their rows decide.
+    """
+    read = sorted_read(rated.read, _by_cells(table, rated.read.first))
+    return Rated(read, replace(rated.groups, first=read.first), rated.unrated)
+
+
+def sorted_read(read: PoolRead, before: IntArray) -> PoolRead:
+    """The same with the texts in canonical order; those that are alike keep the order before."""
+    order = before[canonical_order(read.pool.take(before))]
+    pool = with_sorted_ratings(read.pool.take(order))
+    return replace(read, pool=pool, **by_text(read, order))
+
+
+def by_text(read: Read, order: IntArray) -> dict[str, Any]:
+    """The columns of a `Read`, for the texts in another order."""
+    rows = read.first_rows
+    return {
+        "group": picked(read.group, order),
+        "first": picked(read.first, order),
+        "first_rows": rows[order] if len(rows) else rows,
+    }
+
+
+def _by_cells(table: RowTable, rows: Sequence[int]) -> IntArray:
+    """[n] places of these rows, sorted by all their cells."""
+    cells = [*zip(*table.rows.columns.values(), strict=True)]
+    keys = [repr(cells[row]) for row in rows]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
 def _refuse_half_choices(table: RowTable) -> None:

@@ -68,6 +68,7 @@ class Read:
         group: [n] values of the group column, or empty.
         first_rows: [n] number of each text's first row; empty if rows of one system are in several
             files, whose order tells nothing.
+        first: [n] the same in any case.
         columns: role -> what the rows call its columns.
     """
 
@@ -76,7 +77,13 @@ class Read:
     n_skipped: int = 0
     group: Strings = ()
     first_rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    first: tuple[int, ...] = ()
     columns: Mapping[str, Strings] = field(default_factory=dict)
+
+    @property
+    def listed(self) -> IntArray:
+        """[n] the texts in the order of their rows, in which people read about them."""
+        return np.argsort(np.array(self.first, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -217,6 +224,7 @@ class RowTable:
             "n_skipped": len(bad),
             "group": self.picked("group", groups),
             "first_rows": self.first_rows(groups),
+            "first": tuple(groups.first),
         }
 
     def first_rows(self, groups: Merged) -> IntArray:
