@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import refless
-from command_line import headlines, jsonl, output_rows, run
+from command_line import headlines, json_of, jsonl, output_rows, run_well
 from refless.commands import COMMANDS
 from refless.data.human import pool_of
 from refless.estimators import Estimator, estimator_of
@@ -101,7 +101,12 @@ def files() -> dict[str, Rows]:
     nameless = without(rated(), "id", "annotator", "source")
     one_of = [{"item": f"i{i}", "text": texts[i]} for i in range(3)]
     copies = [{**row, **one_of[i % 3]} for i, row in enumerate(nameless)]
-    more = {"partly": partly, "crossed": crossed, "timed": timed, "copies": copies}
+    more = {
+        "partly": partly,
+        "crossed": crossed,
+        "timed": timed,
+        "copies": copies,
+    }
     return {**found, **apart, **more}
 
 
@@ -167,8 +172,7 @@ def by_id(found: Any) -> Any:
 def answered(at: Path) -> Iterator[tuple[str, Any]]:
     """The output of each line."""
     for command, words in lines(at):
-        ran = run(command, *words, "--format", "json")
-        assert ran.code == 0, ran.err
+        ran = run_well(command, *words, "--format", "json")
         yield f"{command} {' '.join(map(str, words))}", by_id(ran.json)
 
 
@@ -246,9 +250,7 @@ def test_threads(tmp_path: Path) -> None:
 
     for words in asked:
         assert printed(words, "1") == printed(words, "2")
-        few, many = (
-            run(*words, "--threads", n, "--format", "json").json for n in (1, 3)
-        )
+        few, many = (json_of(*words, "--threads", n) for n in (1, 3))
         assert _bare(few) == _bare(many)
 
 

@@ -200,11 +200,12 @@ def note_scale(pool: RatedPool) -> None:
     low = float(values.min())
     high = float(values.max())
     ends = f"{low:g} to {high:g}"
-    likely = f"go from {ends}; if they can go no further, {called('scale', (low, high))} says so"
+    scale = called("scale", (low, high))
+    likely = f"go from {ends}; if these are the ends of a scale, give {scale}"
     if len(values) < FEWEST_RATINGS or (low, high) not in LIKELY_SCALES:
         likely = (
-            f"go from {ends}, which does not tell it; {called('scale', SCALE)} says it, "
-            "if there is one"
+            f"go from {ends}, which does not tell it; if there is one, give "
+            f"{called('scale', SCALE)}"
         )
     note(
         f"no scale is known, so numbers are in the raters' units. The ratings {likely}"

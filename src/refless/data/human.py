@@ -24,7 +24,14 @@ from refless.data.records import (
     scored,
     sortable,
 )
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, Names, Strings
+from refless.registry.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Names,
+    Strings,
+    codes,
+)
 from refless.registry.errors import InputError, UsageError
 
 MAX_DECIMALS = 6
@@ -195,26 +202,22 @@ def pool_of(
         )
     if isinstance(texts, str) or ratings is None or isinstance(ratings, Mapping):
         raise UsageError("a list of texts and a list of ratings are needed")
-    # data frames
-    ratings = ratings.to_numpy() if hasattr(ratings, "to_numpy") else ratings
+    if hasattr(ratings, "to_numpy"):  # a column, or several, of a data frame
+        ratings = ratings.to_numpy()
     check_scale(scale)
-    names = {"ids": () if ids is None else ids, "sources": sources, "systems": systems}
-    columns: dict[str, Any] = {
-        name: tuple(map(_name, column))
-        for name, column in {**names, "items": items, "tasks": tasks}.items()
-    }
-    if len(ratings) != len(texts):
-        raise UsageError(f"{len(texts)} texts but {len(ratings)} ratings")
-    for number, text in enumerate(texts, 1):
-        if not isinstance(text, str):
-            raise UsageError(f"text {number} is not a string: {text!r}")
-    if len(set(columns["ids"])) != len(columns["ids"]):
-        raise UsageError("ids must be unique")
+    names = _named_columns(
+        ids=() if ids is None else ids,
+        sources=sources,
+        systems=systems,
+        items=items,
+        tasks=tasks,
+    )
+    _check_texts(texts, len(ratings), names["ids"])
     flat = _flat(ratings, scale, annotators)
-    named = bool(columns["ids"])
-    columns["ids"] = columns["ids"] or numbered(len(texts))
+    named = bool(names["ids"])
+    names["ids"] = names["ids"] or numbered(len(texts))
     return RatedPool(
-        **columns,
+        **names,
         **scored(scores),
         texts=tuple(texts),
         human=human_ratings(flat, len(texts), scale=scale),
@@ -224,8 +227,23 @@ def pool_of(
     )
 
 
+def _named_columns(**columns: Sequence[object]) -> dict[str, Any]:
+    """Columns of strings by name; None and NaN, a data frame's blanks, are ""."""
+    return {name: tuple(map(_name, column)) for name, column in columns.items()}
+
+
+def _check_texts(texts: Names, n_ratings: int, ids: Strings) -> None:
+    """Raises UsageError for texts that are no strings, too few or too many, or share an id."""
+    if n_ratings != len(texts):
+        raise UsageError(f"{len(texts)} texts but {n_ratings} ratings")
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise UsageError(f"text {number} is not a string: {text!r}")
+    if len({*ids}) != len(ids):
+        raise UsageError("ids must be unique")
+
+
 def _name(value: object) -> str:
-    """An id, a source ... as a string; None and NaN, a data frame's blanks, are ""."""
     is_blank = value is None or value != value
     return "" if is_blank else str(value)
 
@@ -248,23 +266,18 @@ def _flat(
     values = np.concatenate([*rows, np.zeros(0)])
     is_rated = ~np.isnan(values)
     low, high = (-np.inf, np.inf) if scale is None else scale
-    _refuse(np.bincount(text[is_rated], minlength=len(rows)) == 0, "no finite rating")
-    _refuse(
-        np.bincount(text[np.isinf(values)], minlength=len(rows)) > 0, "no finite rating"
-    )
-    outside = text[(values < low) | (values > high)]
-    _refuse(
-        np.bincount(outside, minlength=len(rows)) > 0,
-        f"a rating outside {low} to {high}",
-    )
-    place = (
-        [names.index(name) for name in annotators] * len(rows)
-        if names
-        else np.zeros(len(text))
-    )
+    unrated = np.bincount(text[is_rated], minlength=len(rows)) == 0
+    unrated[text[np.isinf(values)]] = True
+    _refuse(unrated, "no finite rating")
+    outside = np.zeros(len(rows), dtype=np.bool_)
+    outside[text[(values < low) | (values > high)]] = True
+    _refuse(outside, f"a rating outside {low} to {high}")
+    annotator = np.zeros(len(text), dtype=np.int64)
+    if names:
+        annotator = np.tile([names.index(name) for name in annotators], len(rows))
     return Ratings(
         text=text[is_rated],
-        annotator=np.array(place, dtype=np.int64)[is_rated],
+        annotator=annotator[is_rated],
         values=values[is_rated],
         annotators=tuple(names),
     )
@@ -305,9 +318,7 @@ def copies_of(pool: RatedPool) -> IntArray:
     nor do scores: a text that a judge scored twice is one text, and held out as one.
     What is drawn or dealt out, is so by these numbers: then no choice depends on a rating.
     """
-    keys = list(zip(*content_of(pool), strict=True))
-    place = {key: i for i, key in enumerate(sorted(set(keys)))}
-    return np.array([place[key] for key in keys], dtype=np.int64)
+    return codes(zip(*content_of(pool), strict=True))
 
 
 def copies_in_order(ordered: RatedPool) -> IntArray:

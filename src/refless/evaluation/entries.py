@@ -8,12 +8,11 @@ import numpy as np
 
 from refless.data.design import Design
 from refless.data.records import Outputs, Scale
-from refless.evaluation.groups import codes
 from refless.evaluation.raters import Raters
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes, numbers_of
 from refless.stats.group_sequential import LookPlan
 from refless.stats.raters import Severity
-from refless.stats.samples import NOBODY, Sample, Shares, numbers_of
+from refless.stats.samples import NOBODY, Sample, Shares
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -80,8 +79,7 @@ class EntryTable:
         estimates = np.where(np.isnan(field.estimates), middle, field.estimates)
         pairs = [*zip(outputs.systems, items, strict=True)]
         names = sorted({*pairs})
-        place = {name: i for i, name in enumerate(names)}
-        at = np.array([place[pair] for pair in pairs], dtype=np.int64)
+        at = codes(pairs)
         # an entry that groups share belongs to that of its first output
         first = np.unique(at, return_index=True)[1]
         rated = np.flatnonzero(~np.isnan(field.human))

@@ -33,12 +33,6 @@ def drawn_rows(
     return np.sort(rows)
 
 
-def codes(labels: Sequence[str]) -> IntArray:
-    """[n] labels as numbers from 0, in the order of the sorted labels."""
-    number = {name: i for i, name in enumerate(sorted(set(labels)))}
-    return np.array([number[name] for name in labels], dtype=np.int64)
-
-
 def sum_of_others(column: FloatArray, groups: IntArray) -> FloatArray:
     """[n] sum of the column over all rows outside each row's group."""
     codes = codes_of(groups)

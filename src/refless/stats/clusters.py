@@ -73,10 +73,8 @@ def width(values: FloatArray, labels: Sequence[str]) -> float:
     return widened(freedom) * math.sqrt(1.0 + rho / groups)
 
 
-def effective_size(
-    influence: FloatArray, clusters: IntArray, mass: FloatArray | None = None
-) -> float:
-    """The independent rows of one mass that n clustered ones are worth for a mean of influences.
+def effective_size(influence: FloatArray, clusters: IntArray) -> float:
+    """The independent rows that n clustered ones are worth for a mean of influences.
 
     By the ratio of variances, never above n, and by the quantiles of Student's t, as few clusters
     tell a variance badly; the more so where few of them make it up (the kurtosis of their sums).
@@ -85,14 +83,13 @@ def effective_size(
     n = len(influence)
     codes = codes_of(clusters)
     groups = int(codes.max()) + 1
-    if groups == n and mass is None:
+    if groups == n:
         return float(n)
-    weights = np.ones(n) if mass is None else mass / mass.mean()
-    centred = influence - np.average(influence, weights=weights)
-    alone = float(weights @ np.square(centred))
+    centred = influence - influence.mean()
+    alone = float(np.square(centred).sum())
     if not alone > 0 or groups < FEWEST_CLUSTERS:
-        return min(float(groups), n**2 / float(weights @ weights))
-    squares = np.square(np.bincount(codes, weights * centred))
+        return float(groups)
+    squares = np.square(np.bincount(codes, centred))
     together = float(squares.sum()) * (groups / (groups - 1)) ** 2
     t = student(n - 1) / student(freedom_of(squares))
     return max(1.0, n * alone / max(alone, together) * t * t)

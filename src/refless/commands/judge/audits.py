@@ -34,7 +34,7 @@ from refless.evaluation.random_draw import RandomDraw, random_draw
 from refless.evaluation.raters import votes_of
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, places_of
 from refless.registry.dialect import SCALE, Blank, called
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
@@ -154,7 +154,7 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
     if question.passing is None and not {*labels.judge.tolist()} <= verdicts:
         note(
             f"{name}: scores pass from {bars[1]:g} on; {called('passing', Blank('X'))} "
-            "says otherwise"
+            "sets another bar"
         )
     return labels.as_verdicts(bars)
 
@@ -168,14 +168,14 @@ def _in_other_units(labels: Labels) -> str:
     high = max(high, human.max())
     scores = f"scores go from {judge.min():g} to {judge.max():g}"
     ratings = f"ratings go from {low:g} to {high:g}"
-    remedy = f"if they are on one scale after all, {called('scale', SCALE)} says so"
+    remedy = f"if they are on one scale after all, give {called('scale', SCALE)}"
     if labels.scale is not None:
         remedy = "give both on one scale to compare more"
     if any({*column.tolist()} <= {*VERDICTS} for column in (judge, human)):
         passing = called("passing", Blank("X"))
-        remedy = f"beside verdicts {passing} says from where on the others pass"
+        remedy = f"beside verdicts, {passing} is the least of the others that passes"
     return (
-        f"{labels.name}: {scores} and {ratings}, so in other units, and ranks alone are compared; "
+        f"{labels.name}: {scores} and {ratings}: the units differ, so ranks alone are compared; "
         f"{remedy}"
     )
 
@@ -286,8 +286,7 @@ def _people(
     pool: RatedPool, rows: IntArray
 ) -> list[tuple[IntArray, FloatArray, FloatArray]]:
     """Of each annotator the places among these rows, the others' mean and the own ratings."""
-    row_place = np.full(len(pool), -1)
-    row_place[rows] = np.arange(len(rows))
+    row_place = places_of(rows, len(pool))
     people = []
     for column in columns_of(pool, leave_out=True):
         place = row_place[column.rows]

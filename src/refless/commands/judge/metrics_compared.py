@@ -18,11 +18,10 @@ from refless.commands.judge.pairs import (
 from refless.commands.judge.systems import ranked_by, system_table
 from refless.data.records import Predictions
 from refless.evaluation.differences import difference
-from refless.evaluation.groups import codes
 from refless.evaluation.jackknife import PERFECT
 from refless.evaluation.raters import Raters, rated_coefficient
 from refless.metrics.protocol import Scores
-from refless.registry.arrays import FloatArray, IntArray, numbered
+from refless.registry.arrays import FloatArray, IntArray, codes, numbered
 from refless.registry.errors import UsageError
 from refless.stats.answers import Estimate
 from refless.stats.corrections import holm

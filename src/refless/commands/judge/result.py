@@ -39,7 +39,7 @@ NAME_IN_PAIR = 14
 ANNOTATOR = "one annotator"
 OF_TEXTS = (
     "Pairs right: of texts that the metric orders, or ties, as people do; with ties: if its scores "
-    "tie that differ by little; by chance: of a metric that ties as often and knows nothing."
+    "tie that differ by little; by chance: of a metric that guesses, with as many ties."
 )
 OF_SYSTEMS = "A tie of two systems is half a pair."
 CAUTION = (

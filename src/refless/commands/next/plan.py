@@ -440,10 +440,10 @@ def _spread(goal: Goal, span: float) -> str:
     spread = f"Ratings have a standard deviation of {number(goal.spread * span)}"
     if goal.pilot is not None:
         texts = counted(goal.pilot.texts, "rated text")
-        return f"{spread}, by {texts}: that few do not tell it exactly, which is reckoned with."
+        return f"{spread}, by {texts}: so few tell it only roughly, and the plan allows for that."
     if goal.spread == USUAL_SPREAD:
         return (
-            f"{spread}, {percent(USUAL_SPREAD)} of the scale: {called('sd')}, or rated "
-            "rows, say better."
+            f"{spread}, {percent(USUAL_SPREAD)} of the scale: give a better value with "
+            f"{called('sd')}, or rated rows."
         )
     return f"{spread} ({called('sd')})."

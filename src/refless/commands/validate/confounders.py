@@ -14,7 +14,6 @@ import numpy as np
 from refless.data.design import unit_name, units_of
 from refless.data.records import RatedPool
 from refless.evaluation.baselines import lengths_of
-from refless.evaluation.groups import codes
 from refless.evaluation.jackknife import (
     WITHOUT_BLOCK,
     Replicates,
@@ -22,7 +21,7 @@ from refless.evaluation.jackknife import (
     interval_of,
     measured,
 )
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray, codes
 from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES
 from refless.stats.within_group import WITHIN

@@ -42,10 +42,10 @@ from refless.data.records import RatedPool, picked
 from refless.data.tables import PoolRead
 from refless.estimators import ESTIMATORS, Estimator
 from refless.estimators.cross_validated import CrossValidated
-from refless.evaluation.groups import codes, drawn_rows
+from refless.evaluation.groups import drawn_rows
 from refless.evaluation.jackknife import split
 from refless.evaluation.judge_shift import leaks
-from refless.registry.arrays import IntArray
+from refless.registry.arrays import IntArray, codes
 from refless.registry.dialect import called
 from refless.registry.errors import UsageError
 from refless.registry.spec import spec_of

@@ -29,7 +29,7 @@ from refless.commands.next.run import next as choose
 from refless.data.records import RatedPool, picked
 from refless.data.tables import Reading, read_pool
 from refless.evaluation.comparing import Standing
-from refless.evaluation.groups import codes, drawn_rows
+from refless.evaluation.groups import drawn_rows
 from refless.evaluation.jackknife import measured, replicates, split
 from refless.evaluation.outlook import outlook
 from refless.extensions.serve.careless import FEWEST as JUDGED
@@ -47,6 +47,7 @@ from refless.extensions.serve.exports import (
 )
 from refless.extensions.serve.project import UNTIL
 from refless.extensions.serve.result import Ask
+from refless.registry.arrays import codes
 from refless.registry.errors import RefLessError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
