@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from refless.commands.calls import Call, words_of
+from refless.commands.calls import Call, of_any_rows, words_of
 from refless.commands.declared import parameters_of
 from refless.commands.parameters import Rows
 from refless.commands.rows import ScoredRows, note_ratings
@@ -122,7 +122,8 @@ class Asked:
             InputError, UsageError: it cannot answer.
         """
         with silenced():
-            result = function(self.rows, **{**self.options, "seed": self.seed, **more})
+            answer = of_any_rows(function)
+            result = answer(self.rows, **{**self.options, "seed": self.seed, **more})
         for line in result.notes:
             of_rows = line.startswith(f"{self.file}: ") or line.endswith(TOLD)
             if line not in self.said and not of_rows:
