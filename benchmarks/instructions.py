@@ -156,7 +156,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"and this is {versions()}.")
         return 0
     faults = [*too_many(ours, millions), *without_reason(now, earlier_jobs())]
-    print(*faults, sep="\n", file=sys.stderr)
+    for fault in faults:
+        print(fault, file=sys.stderr)
     return int(bool(faults))
 
 
