@@ -228,9 +228,9 @@ def run_jobs() -> int:
 
 
 def valgrind() -> Callable[[int], None]:
-    """What sends a request to valgrind, and does nothing without it."""
+    """A sender of requests to valgrind, which does nothing without it."""
     if platform.machine() != "x86_64":
-        return int
+        return lambda _: None
     page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_WRITE | mmap.PROT_EXEC)
     page.write(REQUEST)
     words = ctypes.c_uint64 * 6

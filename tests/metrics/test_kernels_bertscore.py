@@ -74,7 +74,7 @@ def test_matching_equals_the_definition(
 def test_all_texts_at_once(
     model: str, texts: list[str], rated: list[str], cosines: int
 ) -> None:
-    """What a graphics card computes is `f_scores`, however many cosines fit."""
+    """The same as `f_scores`, however many cosines fit on a card."""
     encoder = Encoder(model=model)
     mine = Matched(encoder.embed(texts))
     theirs = Matched(encoder.embed(rated))

@@ -47,6 +47,6 @@ def test_only_the_layers_that_are_needed(model: str) -> None:
 
 @pytest.mark.parametrize("wrong", [{"device": "cuda"}, {"precision": "bfloat16"}])
 def test_a_table_of_vectors_needs_no_device(wrong: dict[str, str]) -> None:
-    """What could not be honoured is refused."""
+    """A setting that could not be honoured is refused."""
     with pytest.raises(UsageError, match="holds static embeddings: they are float32"):
         Encoder(model=BUILT_IN, **wrong).sentences(TEXTS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
@@ -101,7 +101,9 @@ def _rows(
 ) -> Rows:
     outputs = Matched(encoder.embed(texts))
     device = device_of(encoder.device)
-    scores_of = partial(_scores, outputs, rated.every())
+    scores_of: Callable[[IntArray], FloatArray] = partial(
+        _scores, outputs, rated.every()
+    )
     if device != CPU:
         scores_of = DeviceScores(outputs, rated, device).between
 
