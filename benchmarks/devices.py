@@ -93,8 +93,12 @@ class Table:
 
 def random_bert(folder: Path, sizes: dict[str, int]) -> str:
     """The folder of a BERT that has learned nothing, with one token a word."""
-    from transformers import BertConfig, BertModel, logging
-    from transformers import BertTokenizerFast  # type: ignore[attr-defined]
+    from transformers import (
+        BertConfig,
+        BertModel,
+        BertTokenizerFast,  # type: ignore[attr-defined]
+        logging,
+    )
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]

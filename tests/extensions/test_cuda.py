@@ -47,8 +47,15 @@ def test_vectors_of_tokens(model: str, layer: int) -> None:
     cpu = Encoder(model=model, layer=layer, device="cpu").embed(some)
     card = Encoder(model=model, layer=layer, device="cuda")
     found = card.embed(some)
-    np.testing.assert_allclose(found.vectors, cpu.vectors, **CLOSE)
-    np.testing.assert_array_equal(found.vectors, card.embed(some).vectors)
+    np.testing.assert_allclose(
+        found.vectors,
+        cpu.vectors,
+        **CLOSE,
+    )
+    np.testing.assert_array_equal(
+        found.vectors,
+        card.embed(some).vectors,
+    )
 
 
 def test_vectors_of_sentences(model: str) -> None:
@@ -58,8 +65,16 @@ def test_vectors_of_sentences(model: str) -> None:
     card = Encoder(model=model, device="cuda")
     half = Encoder(model=model, device="cuda", precision="bfloat16")
     wanted = cpu.sentences(some)
-    np.testing.assert_allclose(card.sentences(some), wanted, **CLOSE)
-    np.testing.assert_allclose(half.sentences(some), wanted, atol=0.03)
+    np.testing.assert_allclose(
+        card.sentences(some),
+        wanted,
+        **CLOSE,
+    )
+    np.testing.assert_allclose(
+        half.sentences(some),
+        wanted,
+        atol=0.03,
+    )
     assert card.sentence_settings() == {**cpu.sentence_settings(), "device": "cuda"}
     assert half.settings() == {**card.settings(), "precision": "bfloat16"}
 
@@ -87,8 +102,15 @@ def test_bertscore_as_a_kernel(model: str) -> None:
     wanted = BertScore(model=model, device="cpu").prepare(rated).similarities(outputs)
     card = BertScore(model=model, device="cuda").prepare(rated)
     found = card.similarities(outputs)
-    np.testing.assert_allclose(found, wanted, **CLOSE)
-    np.testing.assert_array_equal(found, card.similarities(outputs))
+    np.testing.assert_allclose(
+        found,
+        wanted,
+        **CLOSE,
+    )
+    np.testing.assert_array_equal(
+        found,
+        card.similarities(outputs),
+    )
 
 
 def test_bertscore_with_references(model: str) -> None:
@@ -102,7 +124,11 @@ def test_bertscore_with_references(model: str) -> None:
         BERTScore(model=model, device=device).score(outputs)
         for device in ("cpu", "cuda")
     ]
-    np.testing.assert_allclose(scores[0].segments, scores[1].segments, **CLOSE)
+    np.testing.assert_allclose(
+        scores[0].segments,
+        scores[1].segments,
+        **CLOSE,
+    )
 
 
 def test_the_gaussian_process(model: str, tmp_path: Path) -> None:
@@ -112,11 +138,22 @@ def test_the_gaussian_process(model: str, tmp_path: Path) -> None:
     cpu = GaussianProcess(encoder=model, device="cpu").fit(pool)
     card = GaussianProcess(encoder=model, device="cuda").fit(pool)
     found = card.predict(asked)
-    np.testing.assert_allclose(found, cpu.predict(asked), atol=1e-3)
+    np.testing.assert_allclose(
+        found,
+        cpu.predict(asked),
+        atol=1e-3,
+    )
     assert card.signature().get("device") == "cuda"
-    save(card, tmp_path / "gp.safetensors")
+    save(
+        card,
+        tmp_path / "gp.safetensors",
+    )
     again = load(tmp_path / "gp.safetensors")
-    np.testing.assert_allclose(again.predict(asked), found, atol=1e-9)
+    np.testing.assert_allclose(
+        again.predict(asked),
+        found,
+        atol=1e-9,
+    )
 
 
 def test_ratpred(tmp_path: Path) -> None:
@@ -130,10 +167,16 @@ def test_ratpred(tmp_path: Path) -> None:
     np.testing.assert_array_equal(
         found, RatPred(**SMALL, device="cuda").fit(pool).predict(asked)
     )
-    save(card, tmp_path / "net.safetensors")
+    save(
+        card,
+        tmp_path / "net.safetensors",
+    )
     opened = load(tmp_path / "net.safetensors")
     assert opened.trained.networks[0].device == "cuda"
-    np.testing.assert_array_equal(opened.predict(asked), found)
+    np.testing.assert_array_equal(
+        opened.predict(asked),
+        found,
+    )
 
 
 def test_ratpred_on_either_device() -> None:
@@ -144,4 +187,8 @@ def test_ratpred_on_either_device() -> None:
     moved = model_in({**described, "about": about}, trained.weights())
     assert moved.networks[0].device == "cpu"
     pairs = trained.reader.pairs((), texts(3_000, seed=8))
-    np.testing.assert_allclose(trained.predict(pairs), moved.predict(pairs), **CLOSE)
+    np.testing.assert_allclose(
+        trained.predict(pairs),
+        moved.predict(pairs),
+        **CLOSE,
+    )

@@ -86,7 +86,11 @@ def test_all_texts_at_once(
     for row in rows:
         vectors, weights, _ = mine.texts(np.array([row]))
         wanted.append(f_scores(vectors, weights, *theirs.every()))
-    np.testing.assert_allclose(found, np.array(wanted), atol=1e-5)
+    np.testing.assert_allclose(
+        found,
+        np.array(wanted),
+        atol=1e-5,
+    )
 
 
 def test_by_hand() -> None:

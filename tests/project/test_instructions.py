@@ -21,11 +21,31 @@ def gate(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A machine that can count, of the record's versions, on which every job takes as recorded."""
     record = script.tomllib.loads(script.RECORD.read_text("utf-8"))
     counts = {name: job["millions"] for name, job in record["jobs"].items()}
-    monkeypatch.setattr(script.shutil, "which", lambda name: f"/usr/bin/{name}")
-    monkeypatch.setattr(script.platform, "machine", lambda: "x86_64")
-    monkeypatch.setattr(script, "versions", lambda: record["made_with"])
-    monkeypatch.setattr(script, "earlier_jobs", lambda: record["jobs"])
-    monkeypatch.setattr(script, "counted", lambda source: counts)
+    monkeypatch.setattr(
+        script.shutil,
+        "which",
+        lambda name: f"/usr/bin/{name}",
+    )
+    monkeypatch.setattr(
+        script.platform,
+        "machine",
+        lambda: "x86_64",
+    )
+    monkeypatch.setattr(
+        script,
+        "versions",
+        lambda: record["made_with"],
+    )
+    monkeypatch.setattr(
+        script,
+        "earlier_jobs",
+        lambda: record["jobs"],
+    )
+    monkeypatch.setattr(
+        script,
+        "counted",
+        lambda source: counts,
+    )
     return script
 
 
@@ -76,11 +96,23 @@ def test_where_nothing_can_be_compared(
     """Nothing is refused, and that is said."""
     counts_of(gate)["matching"] *= 2
     if lacking == "valgrind":
-        monkeypatch.setattr(gate.shutil, "which", lambda name: None)
+        monkeypatch.setattr(
+            gate.shutil,
+            "which",
+            lambda name: None,
+        )
     elif lacking == "processor":
-        monkeypatch.setattr(gate.platform, "machine", lambda: "arm64")
+        monkeypatch.setattr(
+            gate.platform,
+            "machine",
+            lambda: "arm64",
+        )
     else:
-        monkeypatch.setattr(gate, "versions", lambda: "Python 3.14")
+        monkeypatch.setattr(
+            gate,
+            "versions",
+            lambda: "Python 3.14",
+        )
     assert gate.main([]) == 0
     out = capsys.readouterr().out
     assert ("Nothing is refused" if lacking == "versions" else "Not counted") in out

@@ -17,9 +17,17 @@ TEXTS = ["the fox is quick", "a dog", "", "the dogs was slow ."]
 def test_a_card_is_taken_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """`auto` is `cuda` with a card and `cpu` without; `cuda` without one is refused."""
     names = ("auto", "cpu", "cuda")
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(
+        torch.cuda,
+        "is_available",
+        lambda: True,
+    )
     assert [*map(device_of, names)] == ["cuda", "cpu", "cuda"]
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(
+        torch.cuda,
+        "is_available",
+        lambda: False,
+    )
     assert [*map(device_of, names[:2])] == ["cpu", "cpu"]
     with pytest.raises(UsageError, match="torch finds no graphics card"):
         device_of("cuda")
@@ -31,7 +39,11 @@ def test_bfloat16(model: str) -> None:
     half = Encoder(model=model, device="cpu", precision="bfloat16")
     found = half.sentences(TEXTS)
     assert 1e-5 < np.abs(found - whole.sentences(TEXTS)).max() < 0.03
-    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(
+        np.linalg.norm(found, axis=1),
+        1,
+        atol=1e-6,
+    )
     assert half.settings() == {**whole.settings(), "precision": "bfloat16"}
 
 
