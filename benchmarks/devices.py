@@ -93,14 +93,14 @@ class Table:
 
 def random_bert(folder: Path, sizes: dict[str, int]) -> str:
     """The folder of a BERT that has learned nothing, with one token a word."""
-    from transformers import (
+    from transformers import (  # type: ignore[attr-defined]
         BertConfig,
         BertModel,
-        BertTokenizerFast,  # type: ignore[attr-defined]
+        BertTokenizerFast,
         logging,
     )
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
     (folder / "vocab.txt").write_text("\n".join(tokens) + "\n", encoding="utf-8")
     torch.manual_seed(0)

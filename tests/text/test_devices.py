@@ -1,4 +1,4 @@
-"""Where an encoder runs, and with how many digits."""
+"""Devices and precisions of an encoder."""
 
 import numpy as np
 import pytest
