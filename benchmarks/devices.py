@@ -100,7 +100,7 @@ def random_bert(folder: Path, sizes: dict[str, int]) -> str:
         logging,
     )
 
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
     (folder / "vocab.txt").write_text("\n".join(tokens) + "\n", encoding="utf-8")
     torch.manual_seed(0)
