@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtr
 
 from refless.stats.answers import Answer, Estimate
 from refless.stats.group_sequential import (
@@ -69,6 +68,8 @@ def chance_by_end(answer: Answer, looks: Looks, to_end: Looks) -> float:
     Returns:
         A share in [0, 1]; NaN without a standard error.
     """
+    from scipy.special import ndtr
+
     if not answer.error > 0:
         return math.nan
     share = looks.information[-1] / to_end.information[-1]

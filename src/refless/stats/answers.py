@@ -65,8 +65,6 @@ class Answer:
         return min(low, self.value), max(high, self.value)
 
     def _above(self) -> float:
-        from scipy.special import stdtr
-
         error = self.error * self.wide
         if not error >= 0:
             return math.nan
@@ -74,6 +72,8 @@ class Answer:
             return 0.5 + 0.5 * float(np.sign(self.value))
         if not math.isnan(self.repeated_p):
             return 0.5 + math.copysign(0.5 - self.repeated_p / 2, self.centre)
+        from scipy.special import stdtr
+
         return float(stdtr(self.freedom, self.centre / error))
 
     def turned(self) -> Answer:
