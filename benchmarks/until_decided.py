@@ -1,10 +1,10 @@
 """Ratings until a decision: planned looks beside one look at the end, and beside any look.
 
-Every pair of systems of a pool is a study in turn: items come in a drawn order, and after each tenth
-of at most 100 items the study looks at the difference that `refless compare` would tell. It ends once
-a difference is shown; "ended as told" also once the page says that it may, since the chance to show
-one by the end is small. `best` races all systems of a pool. Items like these are drawn with
-replacement, these items without it; there the truth is the mean of all.
+Every pair of systems of a pool is a study in turn: items come in a drawn order, and after each
+tenth of at most 100 items the study looks at the difference that `refless compare` would tell. It
+ends once a difference is shown; "ended as told" also once the page says that it may, since the
+chance to show one by the end is small. `best` races all systems of a pool. Items like these are
+drawn with replacement, these items without it; there the truth is the mean of all.
 
 Two plans of one look stand beside it, by the items of each system that they take to show as much:
 the unpaired plan rates other items for each system (Welch's test), and ppi-python, where it is
@@ -59,7 +59,8 @@ FEWEST_PAIRS = 3  # of a pool that counts in the mean over pools
 JUDGES = ("gpt_4o", "nll")  # of scores in files, the first that there is
 SIZES = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)  # items of a plan of one look
 UNPAIRED_SIZES = (*SIZES, 130, 170, 220, 290, 380, 500, 700, 1000, 1500)
-RACES = 10  # studies for which one race is run
+RACES = 50  # studies for which one race is run
+STOPS = 4  # studies of which one has its estimate after the stop, which is slow
 Rows = list[dict[str, Any]]
 Shows = Callable[[np.random.Generator, int], bool]
 
@@ -190,28 +191,20 @@ def answer_at(
     return contrast(sample, scale=scale, these=these).alone
 
 
-def way_at(answer: Answer, way: str, plan: LookPlan, n: int, size: float) -> Answer:
-    """The answer as a way of looking has it.
-
-    Args:
-        answer: of one look; way: of `WAYS`; plan: of looks.
-        n: items; size: items that the question is about, or infinity.
-    """
-    if way == "any look":
-        return answer.at_any_look(n, answer.bounds[1])
-    if way == "one look":
-        return answer
-    return at_planned_look(answer, plan.looks(n, size if size > n else math.inf))
-
-
 def study(
-    ratings: FloatArray, truth: float, scale: Interval, *, these: bool
+    ratings: FloatArray,
+    truth: float,
+    scale: Interval,
+    *,
+    these: bool,
+    stops: bool = False,
 ) -> dict[str, Ended]:
     """The end of one study by each way of looking.
 
     Args:
         ratings: [2, n] in the order of their items; truth: the difference that there is.
         scale: of the ratings; these: whether these items are the question.
+        stops: whether to estimate after the stop.
     """
     end = ratings.shape[1]
     size = end if these else math.inf
@@ -220,17 +213,19 @@ def study(
     held = dict.fromkeys(WAYS, True)
     for n in plan.at:
         plain = answer_at(ratings, n, scale, these=these)
+        planned = at_planned_look(plain, plan.looks(n, size if size > n else math.inf))
+        answers = {"any look": plain.at_any_look(n, plain.bounds[1]), "one look": plain}
         for way in WAYS:
             if way in ended or (way == "one look" and n != end):
                 continue
-            answer = way_at(plain, way, plan, n, size)
+            answer = answers.get(way, planned)
             held[way] &= not answer.error > 0 or _holds(answer.interval, truth)
             shown = answer.p < SURE
             told = way == "ended as told" and _hardly(answer, plan, n, size)
             if shown or told or n == end:
                 wrong = shown and answer.value * truth < 0
                 after, above = None, None
-                if way == "planned":
+                if stops and way == "planned":
                     after, above = _after(answer, plan, n, size, truth)
                 ended[way] = Ended(
                     items=n,
@@ -244,8 +239,8 @@ def study(
 
 
 def _holds(interval: Interval, truth: float) -> bool:
-    """Whether the truth lies in an interval, up to rounding."""
-    return interval[0] - 1e-9 <= truth <= interval[1] + 1e-9
+    """Whether the truth lies in an interval, up to rounding; an undefined one holds all."""
+    return not (truth < interval[0] - 1e-9 or truth > interval[1] + 1e-9)
 
 
 def _hardly(answer: Answer, plan: LookPlan, n: int, size: float) -> bool:
@@ -288,14 +283,16 @@ def decided(
             mine = ratings[:, _order(rng, ratings.shape[1], size, these=these)]
             truth = gap(mine if these else ratings)
             sizes.append(size)
-            for way, end in study(mine, truth, scale, these=these).items():
+            stops = run % STOPS == 0
+            ends = study(mine, truth, scale, these=these, stops=stops)
+            for way, end in ends.items():
                 tally[way].append(end)
-        for way, ends in tally.items():
+        for way, every in tally.items():
             yield Line(
                 pool=name,
                 question=question,
                 way=way,
-                numbers=_numbers(ends, sizes),
+                numbers=_numbers(every, sizes),
                 counts=len(pairs) >= FEWEST_PAIRS,
             )
 
@@ -351,14 +348,17 @@ def items_needed(shares: Sequence[float], sizes: Sequence[int], wanted: float) -
 
 def unpaired_shows(ratings: FloatArray) -> Shows:
     """One study of the unpaired plan: other items for each system, Welch's test."""
-    from scipy.stats import ttest_ind
+    from scipy.special import stdtrit
 
     def shows(rng: np.random.Generator, n: int) -> bool:
         items = ratings.shape[1]
-        first, second = (arm[rng.integers(0, items, n)] for arm in ratings)
-        if not first.var() + second.var() > 0:
+        arms = [arm[rng.integers(0, items, n)] for arm in ratings]
+        squares = np.array([arm.var(ddof=1) / n for arm in arms])
+        if not squares.sum() > 0:
             return False
-        return float(ttest_ind(first, second, equal_var=False).pvalue) < SURE
+        freedom = squares.sum() ** 2 / (np.square(squares).sum() / (n - 1))
+        lead = abs(arms[0].mean() - arms[1].mean()) / math.sqrt(squares.sum())
+        return bool(lead > stdtrit(freedom, 1 - SURE / 2))
 
     return shows
 
@@ -473,7 +473,7 @@ def _answers(
     *,
     these: bool,
 ) -> dict[tuple[int, int], Answer]:
-    """The lead of each system over every one with a lower mean, by (lower, higher)."""
+    """The lead of each system over every one without a higher mean, by (lower, higher)."""
     items = ratings.shape[1]
     looks = race_plan(plan, len(left)).looks(
         n, items if these and n < items else math.inf
@@ -482,7 +482,7 @@ def _answers(
     for lower in left:
         for higher in left:
             two = ratings[[lower, higher]]
-            if gap(two[:, :n]) > 0:
+            if lower != higher and gap(two[:, :n]) >= 0:
                 answer = answer_at(two, n, scale, these=these)
                 answers[lower, higher] = at_planned_look(answer, looks)
     return answers

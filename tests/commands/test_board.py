@@ -20,6 +20,7 @@ from refless.commands.compare.bradley_terry import (
     maximum_likelihood,
     strengths,
 )
+from refless.data.choices import choices_in
 from refless.data.tables import read_pool
 
 
@@ -249,12 +250,9 @@ def test_tied_for_first() -> None:
 
 def test_voters_are_clusters_from_four_on() -> None:
     """Three voters stand for themselves, which is said; five are drawn as a whole."""
-    few = board(
-        read_pool(arena(30, voters=3)).pool, ["strong", "middle", "weak", "poor"]
-    )
-    many = board(
-        read_pool(arena(30, voters=5)).pool, ["strong", "middle", "weak", "poor"]
-    )
+    names = ["strong", "middle", "weak", "poor"]
+    pools = [read_pool(arena(30, voters=voters)).pool for voters in (3, 5)]
+    few, many = (board(pool, choices_in(pool), names) for pool in pools)
     assert few is not None
     assert many is not None
     assert (few.voters, few.clusters) == (3, ("source",))
@@ -262,7 +260,5 @@ def test_voters_are_clusters_from_four_on() -> None:
     assert "This is how 3 voters rate" in " ".join(
         str(compare(arena(30, voters=3))).split()
     )
-    votes = votes_of(
-        read_pool(arena(30, voters=5)).pool, ["middle", "poor", "strong", "weak"]
-    )
+    votes = votes_of(pools[1], choices_in(pools[1]), names)
     assert votes.table().sum() == 180

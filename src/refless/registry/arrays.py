@@ -1,6 +1,6 @@
 """Types of arrays and columns, and labels as numbers."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +17,11 @@ def numbered(labels: Sequence[Hashable], n: int) -> IntArray:
 
     Blank labels, and rows without labels, have a number each.
     """
-    place: dict[Hashable, int] = {}
-    names: Iterable[Hashable] = range(n)
-    if labels:
-        names = [
-            ("", row) if label == "" else label for row, label in enumerate(labels)
-        ]
-    return np.array(
-        [place.setdefault(name, len(place)) for name in names], dtype=np.int64
-    )
+    names = labels or range(n)
+    if "" in labels:
+        names = [("", row) if label == "" else label for row, label in enumerate(labels)]
+    place = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([*map(place.__getitem__, names)], dtype=np.int64)
 
 
 def codes_of(column: npt.ArrayLike) -> IntArray:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.commands.compare.bradley_terry import PairVotes, Strengths, strengths
-from refless.data.choices import choices_in
+from refless.data.choices import Choices
 from refless.data.records import RatedPool
 from refless.stats.intervals import Interval
 from refless.stats.samples import FEWEST_RATERS
@@ -54,9 +54,8 @@ class Board:
     made_up: bool
 
 
-def votes_of(pool: RatedPool, systems: Sequence[str]) -> PairVotes:
+def votes_of(pool: RatedPool, choices: Choices, systems: Sequence[str]) -> PairVotes:
     """The votes between two of the systems, by source, and by voter if enough are known."""
-    choices = choices_in(pool)
     number = {name: place for place, name in enumerate(systems)}
     system = np.array([number.get(name, -1) for name in pool.systems], dtype=np.int64)
     rival = np.full(len(pool), -1, dtype=np.int64)
@@ -79,10 +78,10 @@ def votes_of(pool: RatedPool, systems: Sequence[str]) -> PairVotes:
     )
 
 
-def board(pool: RatedPool, systems: Sequence[str]) -> Board | None:
+def board(pool: RatedPool, choices: Choices, systems: Sequence[str]) -> Board | None:
     """The board of the systems; None if votes of two sources or more do not connect them."""
     names = sorted(systems)
-    votes = votes_of(pool, names)
+    votes = votes_of(pool, choices, names)
     if not len(votes.won) or len(np.unique(votes.clusters[0])) < 2:
         return None
     result = strengths(votes)

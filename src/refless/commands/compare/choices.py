@@ -26,10 +26,10 @@ def compared_choices(
         pool: the choices; systems: in order, the old one first.
         margin, gated: by how much the second may be worse, and whether there is a gate.
     """
-    rates = wins(pool, systems)
+    choices = choices_in(pool)
+    rates = wins(pool, choices, systems)
     if not rates:
         raise UsageError(f"nobody chose between {' and '.join(systems)}")
-    choices = choices_in(pool)
     compared = np.isin(np.array(pool.systems, dtype=object), systems)
     rows = compared[choices.first] & compared[choices.second]
     groups = len(np.unique(choices.groups[rows]))
@@ -48,7 +48,7 @@ def compared_choices(
         gate = _gate(rates[0], 0.5 - margin)
         signature = signature.plus(margin=margin)
     return WinsResult(
-        board=board(pool, systems) if len(systems) > 2 else None,
+        board=board(pool, choices, systems) if len(systems) > 2 else None,
         wins=rates,
         choices=int(choices.votes[rows].sum()),
         groups=groups,
