@@ -59,8 +59,8 @@ FEWEST_PAIRS = 3  # of a pool that counts in the mean over pools
 JUDGES = ("gpt_4o", "nll")  # of scores in files, the first that there is
 SIZES = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)  # items of a plan of one look
 UNPAIRED_SIZES = (*SIZES, 130, 170, 220, 290, 380, 500, 700, 1000, 1500)
-RACES = 50  # studies for which one race is run
-STOPS = 4  # studies of which one has its estimate after the stop, which is slow
+RACES = 100  # studies for which one race is run
+STOPS = 20  # studies of which one has its estimate after the stop, which is slow
 Rows = list[dict[str, Any]]
 Shows = Callable[[np.random.Generator, int], bool]
 

@@ -19,7 +19,9 @@ def numbered(labels: Sequence[Hashable], n: int) -> IntArray:
     """
     names = labels or range(n)
     if "" in labels:
-        names = [("", row) if label == "" else label for row, label in enumerate(labels)]
+        names = [
+            ("", row) if label == "" else label for row, label in enumerate(labels)
+        ]
     place = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return np.array([*map(place.__getitem__, names)], dtype=np.int64)
 

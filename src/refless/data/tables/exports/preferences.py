@@ -15,7 +15,13 @@ from typing import NamedTuple
 
 from refless.data.choices import SCALE, item_of
 from refless.data.tables.cells import name_of_cell, text_of_cell
-from refless.data.tables.columns import flagged, is_dimension, matches
+from refless.data.tables.columns import (
+    flagged,
+    is_dimension,
+    is_pattern,
+    listed,
+    matches,
+)
 from refless.data.tables.exports.format import (
     Entry,
     Export,
@@ -227,9 +233,24 @@ def read_pairs(about: ReaderRequest) -> Reader:
 
     @cache
     def layout(header: Strings) -> _Layout:
-        return _layout(header, about.reading.columns)
+        columns = about.reading.columns
+        layout = _layout(header, columns)
+        if sides := layout.sides:
+            _check_scores(layout, sides.ends, columns.score, about.path)
+        return layout
 
     return lambda row: _entry(row, layout(tuple(row)), about, next(places))
+
+
+def _check_scores(layout: _Layout, ends: Strings, scores: Strings, path: str) -> None:
+    """Raises InputError for a score that is to be read, and has no column of each side."""
+    of_sides = [dict(of_side) for of_side in layout.scores]
+    for name in scores:
+        if not is_pattern(name) and any(name not in of_side for of_side in of_sides):
+            wanted = " and ".join(f"'{name}{end}'" for end in ends)
+            columns = listed([column for _, column in layout.folded])
+            remedy = f"each text needs its own '{name}'; the columns are {columns}"
+            raise InputError(f"there are no columns {wanted}", path=path, remedy=remedy)
 
 
 def _of_both(row: Row, layout: _Layout, source: str | None) -> Row:
