@@ -390,7 +390,9 @@ def one_look_plans(
         for line in lines
         if line.question == QUESTIONS[False] and line.way == "ended as told"
     ]
-    plans = {"unpaired plan": ([*map(unpaired_shows, pairs_of(rows))], UNPAIRED_SIZES)}
+    plans: dict[str, tuple[list[Shows], tuple[int, ...]]] = {
+        "unpaired plan": ([*map(unpaired_shows, pairs_of(rows))], UNPAIRED_SIZES)
+    }
     if find_spec("ppi_py"):
         plans["ppi-python"] = ([*map(ppi_shows, judged_pairs_of(rows))], SIZES)
     for way, (pairs, sizes) in plans.items():

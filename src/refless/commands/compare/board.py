@@ -38,7 +38,7 @@ class BoardRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Control:
+class ControlEffect:
     """Something that texts have more or less of, such as a length.
 
     Attributes:
@@ -68,7 +68,7 @@ class Board:
     clusters: tuple[str, ...]
     voters: int
     made_up: bool
-    controls: tuple[Control, ...]
+    controls: tuple[ControlEffect, ...]
 
 
 def votes_of(
@@ -139,13 +139,15 @@ def board(
     )
 
 
-def _controls(result: Strengths, names: Sequence[str]) -> tuple[Control, ...]:
+def _controls(result: Strengths, names: Sequence[str]) -> tuple[ControlEffect, ...]:
     """The effect of each control, as a win rate."""
     effects = zip(
         names, result.effects.tolist(), result.effect_intervals(), strict=True
     )
     return tuple(
-        Control(name=name, win_rate=_expit(value), interval=(_expit(low), _expit(high)))
+        ControlEffect(
+            name=name, win_rate=_expit(value), interval=(_expit(low), _expit(high))
+        )
         for name, value, (low, high) in effects
     )
 

@@ -155,11 +155,6 @@ def _layout(header: Strings, columns: Columns) -> _Layout:
     names |= dict.fromkeys(header)
     sides = sides_in(names)
     ends = sides.ends if sides else ()
-    sought = {
-        "source": _sought(columns, "source"),
-        "item": _sought(columns, "item", "question_id", "id"),
-        "annotator": _sought(columns, "annotator", "user", "judge"),
-    }
     as_they_are = {*chain(*(flagged(columns, role) for role in AS_THEY_ARE))}
     return _Layout(
         folded=pairs,
@@ -168,8 +163,9 @@ def _layout(header: Strings, columns: Columns) -> _Layout:
         criteria=tuple(n for word, n in pairs if word in ROLES["dimension"].weak),
         as_they_are=tuple(as_they_are & names.keys()),
         sought={
-            role: tuple(name for name in words if name in names)
-            for role, words in sought.items()
+            "source": _sought(names, columns, "source"),
+            "item": _sought(names, columns, "item", "question_id", "id"),
+            "annotator": _sought(names, columns, "annotator", "user", "judge"),
         },
         scores=tuple(_scores(names, end, columns) for end in ends),
         systems=tuple(_systems(names, end, columns) for end in ends),
@@ -178,10 +174,10 @@ def _layout(header: Strings, columns: Columns) -> _Layout:
     )
 
 
-def _sought(columns: Columns, role: str, *more: str) -> Strings:
+def _sought(names: Collection[str], columns: Columns, role: str, *more: str) -> Strings:
     """Columns in which a role is looked for: the one that a flag names, or the usual ones."""
-    named = getattr(columns, role)
-    return (named,) if named else (*ROLES[role].words, *more)
+    words = flagged(columns, role) or (*ROLES[role].words, *more)
+    return tuple(word for word in words if word in names)
 
 
 def _name(columns: Columns, role: str) -> str:
@@ -294,14 +290,15 @@ def _entry(
     systems = [side.get(layout.to["system"]) for side in pair]
     votes = [_winner(word, sides, systems) for word in _votes(row, sides)]
     left_out["choices of neither text"] += votes.count(NEITHER)
-    votes = [vote for vote in votes if vote != NEITHER]
-    if wrong := [vote for vote in votes if not isinstance(vote, float)]:
+    known = [vote for vote in votes if isinstance(vote, float)]
+    wrong = [vote for vote in votes if vote != NEITHER and vote not in known]
+    if wrong:
         remedy = (
             "write a or b (1 or 2 where the columns end so), tie, or the system's name"
         )
         problem = f"who won is not understood: {wrong[0]!s:.60}"
         return InputError(problem, remedy=remedy, column=sides.winner)
-    ratings = [*chain(*(_rated(pair, vote, record, layout.to) for vote in votes))]
+    ratings = [*chain(*(_rated(pair, vote, record, layout.to) for vote in known))]
     return _entry_of(record, ratings, row.get(layout.to["dimension"]), about)
 
 
