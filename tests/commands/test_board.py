@@ -373,7 +373,13 @@ def test_controls_that_cannot_be(
 def test_controls_are_of_votes() -> None:
     """Ratings with such a column have none."""
     rows = [
-        {"id": i, "text": f"t {i}", "system": "mn"[i % 2], "rating": i % 5, "length": i}
+        {
+            "id": i,
+            "text": f"t {i}",
+            "system": "mn"[i % 2],
+            "rating": i % 5,
+            "length": i,
+        }
         for i in range(20)
     ]
     with pytest.raises(RefLessError, match="is about choices between two texts"):

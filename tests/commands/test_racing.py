@@ -165,9 +165,14 @@ def scored(systems: dict[str, list[int]], rated: int) -> Rows:
     rows = []
     for system, ratings in systems.items():
         for item, rating in enumerate(ratings):
-            row = {"id": f"{system}{item}", "item": f"i{item:02}", "system": system}
-            given = rating if item < rated else None
-            rows.append({**row, "text": next(texts), "rating": given})
+            row = {
+                "id": f"{system}{item}",
+                "item": f"i{item:02}",
+                "system": system,
+                "text": next(texts),
+                "rating": rating if item < rated else None,
+            }
+            rows.append(row)
     return rows
 
 
@@ -180,7 +185,12 @@ def test_those_that_are_left_race_on_as_fewer() -> None:
     lead = [1, 0, 0] * 6 + [-1, 0]
     best = [rating + more for rating, more in zip(good, lead, strict=True)]
     poor = [1] * 18 + [2, 2]
-    systems = {"best": best, "good": good, "poor": poor, "worse": poor[::-1]}
+    systems = {
+        "best": best,
+        "good": good,
+        "poor": poor,
+        "worse": poor[::-1],
+    }
     race_by_now = raced(scored(systems, 20), looks=1).choice.race
     assert race_by_now.left == ("best",)
     assert {racer.name: racer.behind for racer in race_by_now.systems}["good"] == "best"
