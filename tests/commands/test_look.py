@@ -129,7 +129,7 @@ def test_raters_agree_or_one_is_alone() -> None:
     rows = rated_rows(48)
     for i, row in enumerate(rows):
         row["rating"] = min(5, int(str(row["rating"])) + (i % 7 == 0))
-    alpha = refless.judge(rows, scale=(1, 5)).agreement.alpha_ordinal
+    alpha = refless.judge_raters(rows, scale=(1, 5)).agreement.alpha_ordinal
     assert f"alpha {alpha.value:.2f}" in answers(rows)["your raters"].answer
 
 

@@ -18,15 +18,13 @@ def numbered(labels: Sequence[Hashable], n: int) -> IntArray:
 
     Blank labels, and rows without labels, have a number each.
     """
-    place: dict[Hashable, int] = {}
-    names: Iterable[Hashable] = range(n)
-    if labels:
+    names = labels or range(n)
+    if "" in labels:
         names = [
             ("", row) if label == "" else label for row, label in enumerate(labels)
         ]
-    return np.array(
-        [place.setdefault(name, len(place)) for name in names], dtype=np.int64
-    )
+    place = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([*map(place.__getitem__, names)], dtype=np.int64)
 
 
 def codes_of(column: npt.ArrayLike) -> IntArray:

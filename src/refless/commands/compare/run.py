@@ -1,6 +1,6 @@
 """compare: which system is better, how sure, and how many ratings would settle it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from refless.commands.calls import check_asked, returning
@@ -60,6 +60,7 @@ def compare(
     *,
     rated: Files = None,
     system: Annotated[Names, About(metavar="NAME", kind=Many)] = None,
+    control: Annotated[Names, About(metavar="NAME", kind=Many)] = None,
     estimator: Chosen = DEFAULT,
     selection: Literal["random", "unknown"] | None = None,
     fail_if_worse: bool = False,
@@ -94,6 +95,8 @@ def compare(
             count as their ratings.
         system: A system to compare, the old one first; repeatable. Without it: all. Ratings of the
             others then only teach the estimates.
+        control: Of choices between two texts: a column of both, such as length for length_a and
+            length_b. Systems are compared as if their texts were alike in it; repeatable.
         selection: How rated outputs were selected. random: a simple random sample; unknown: ratings
             teach the estimates, and do not stand for the outputs that are not rated. Without it: by
             the chances in a column probability (or inclusion_probability) if there is one, else
@@ -104,6 +107,7 @@ def compare(
             within it on either side is small enough to end the study.
         of: With a number of planned looks: items that are rated at the last one.
     """
+    controls = names_in(control)
     rows = ScoredRows(
         columns=columns,
         reading=reading,
@@ -112,7 +116,7 @@ def compare(
         scale=scale,
         dimension=dimension,
         lower_is_better=lower_is_better,
-        score_column=score_column,
+        score_column=(*names_in(score_column), *controls),
     )
     kind, plan = looks_of(looks, of, these_items=these_items)
     learner = chosen(estimator, threads, seed)
@@ -122,6 +126,7 @@ def compare(
         check_gate(systems, outputs, system)
     if isinstance(inputs, ScoredRuns):
         check_asked(ScoresResult, "scores without ratings of people")
+        _check_ratings(controls)
         if plan:
             raise UsageError(
                 f"{called('looks')} with a plan is about ratings of people"
@@ -141,8 +146,16 @@ def compare(
         check_asked(WinsResult, CHOICES)
         of_ratings = {"selection": selection, "group": group, "rated": rated, "of": of}
         _check_choices(of_ratings)
-        return compared_choices(inputs.pool, systems, margin, gated=fail_if_worse)
+        if fail_if_worse and controls:
+            raise UsageError(
+                f"{called('fail_if_worse')} is about the win rate as it is: leave out "
+                f"{called('control')}"
+            )
+        return compared_choices(
+            inputs.pool, systems, controls, margin, gated=fail_if_worse
+        )
     check_asked(CompareResult, "ratings of texts")
+    _check_ratings(controls)
     return compared_ratings(
         inputs,
         learner,
@@ -170,6 +183,14 @@ def _check_choices(of_ratings: Mapping[str, object]) -> None:
             raise UsageError(
                 f"{called(name)} is about ratings, and these are choices of people"
             )
+
+
+def _check_ratings(controls: Sequence[str]) -> None:
+    """Raises UsageError for controls, which are of choices, that were given with numbers."""
+    if controls:
+        raise UsageError(
+            f"{called('control')} is about choices between two texts, and these are numbers"
+        )
 
 
 def _check_margin(margin: float, *, used: bool) -> None:

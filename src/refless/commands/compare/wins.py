@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from refless.data.choices import SCALE, choices_in
+from refless.data.choices import SCALE, Choices
 from refless.data.records import RatedPool
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.contrast import mean_of
@@ -53,14 +53,13 @@ class Wins:
     shown: bool
 
 
-def wins(pool: RatedPool, systems: Sequence[str]) -> tuple[Wins, ...]:
+def wins(pool: RatedPool, choices: Choices, systems: Sequence[str]) -> tuple[Wins, ...]:
     """Every two of the systems that people chose between.
 
     Args:
-        pool: the choices, with systems.
+        pool: the texts, with systems; choices: between them.
         systems: the old one first; the second of two is the later one.
     """
-    choices = choices_in(pool)
     group = np.zeros(len(pool), dtype=np.int64)
     group[choices.first] = group[choices.second] = choices.groups
     rival = [""] * len(pool)

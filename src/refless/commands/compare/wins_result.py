@@ -34,7 +34,7 @@ class WinsRecord(Record):
         of: the kind of ratings.
         choices: between the systems compared; groups: sources, or what shared texts connect, that
             these are of.
-        board: of more than two systems; null if their votes do not connect them.
+        board: of more than two systems, or with controls; null if votes do not connect them.
     """
 
     command: Literal["compare"] = "compare"
@@ -130,6 +130,11 @@ def board_sections(board: Board | None) -> tuple[Section, ...]:
         "of' are by Holm's method for all pairs."
     )
     lines = [meaning]
+    lines += [
+        f"If all else is equal, a text with one standard deviation more of '{control.name}' wins "
+        f"{with_interval(control.win_rate, control.interval)} of its votes."
+        for control in board.controls
+    ]
     if board.made_up:
         lines.append(
             "A system won or lost all its votes, so each side of a pair gets half a win."
@@ -151,6 +156,14 @@ def board_sections(board: Board | None) -> tuple[Section, ...]:
 
 def leader(board: Board) -> str:
     """The sentence that says who leads, or who is tied for first."""
+    standing = _leader(board)
+    if not board.controls:
+        return standing
+    names = " and ".join(f"'{control.name}'" for control in board.controls)
+    return f"With {names} held equal: {standing}"
+
+
+def _leader(board: Board) -> str:
     rows = board.rows
     names = labels([row.name for row in rows], NAME)
     leaders = [names[row.name] for row in rows if row.ranks[0] == 1]

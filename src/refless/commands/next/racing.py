@@ -6,10 +6,13 @@ The best system is compared with each of the others, so each pair may err by a s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from refless.evaluation.comparing import Comparison, Pair
+from refless.data.records import Residuals
+from refless.evaluation.comparing import Comparison, Pair, compared
+from refless.evaluation.entries import Field
 from refless.stats.group_sequential import LookPlan
 
 
@@ -35,6 +38,8 @@ class Race:
         systems: the best first.
         items: with ratings, of the system that has most; planned: at the end of the race.
         number: of the look, from 1; count: of looks that are planned.
+        chance: that ratings up to the end drop another system, by the pair that promises most; NaN
+            if it is unknown, and of these items alone, which tell all in the end.
     """
 
     systems: tuple[Racer, ...]
@@ -42,6 +47,7 @@ class Race:
     planned: int
     number: int
     count: int
+    chance: float = math.nan
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -50,33 +56,66 @@ class Race:
 
 
 def race_plan(plan: LookPlan, systems: int) -> LookPlan:
-    """The plan for each pair of so many systems, two or more: as by Pocock, and by Bonferroni."""
-    return replace(plan, spending="pocock", alpha=plan.alpha / (systems - 1))
+    """The plan for each pair of so many systems, two or more; its error is that of both sides."""
+    return replace(plan, spending="pocock", alpha=2 * plan.alpha / (systems - 1))
 
 
-def raced(comparison: Comparison, plan: LookPlan) -> Race:
+def raced(
+    field: Field, errors: Residuals, systems: Sequence[str], plan: LookPlan
+) -> Race:
     """The race by now: systems that are dropped, and those that are left.
 
     Args:
-        comparison: of all systems, by the same plan; plan: of each pair, see `race_plan`.
+        field, errors, systems: as of `compared`; plan: of looks.
     """
-    items = max((pair.both_rated for pair in comparison.pairs), default=0)
+    every = _compared_by(field, errors, systems, plan)
+    comparison = every
+    left = [*systems]
+    behind: dict[str, str] = {}
+    while dropped := _dropped(comparison, race_plan(plan, len(left)).alpha):
+        behind |= dropped
+        left = [name for name in left if name not in dropped]
+        if len(left) < 2:
+            break
+        comparison = _compared_by(field, errors, left, plan)
     racers = tuple(
         Racer(
-            name=standing.name,
-            rated=standing.rated,
-            behind=_behind(standing.name, comparison.pairs, plan.alpha),
+            name=standing.name, rated=standing.rated, behind=behind.get(standing.name)
         )
-        for standing in comparison.standings
+        for standing in every.standings
     )
-    number = plan.number(items) if items else 0
+    items = max((pair.both_rated for pair in every.pairs), default=0)
     return Race(
         systems=racers,
         items=items,
         planned=plan.planned,
-        number=number,
+        number=plan.number(items) if items else 0,
         count=len(plan.at),
+        chance=math.nan if field.these or len(left) < 2 else _chance(comparison.pairs),
     )
+
+
+def _compared_by(
+    field: Field, errors: Residuals, systems: Sequence[str], plan: LookPlan
+) -> Comparison:
+    """All pairs of the systems, with the error that each may spend in a race of so many."""
+    field = replace(field, plan=race_plan(plan, len(systems)))
+    return compared(field, errors, systems)
+
+
+def _dropped(comparison: Comparison, alpha: float) -> dict[str, str]:
+    """The systems that are shown to be worse than another, with that other."""
+    rivals = {
+        standing.name: _behind(standing.name, comparison.pairs, alpha)
+        for standing in comparison.standings
+    }
+    return {name: rival for name, rival in rivals.items() if rival is not None}
+
+
+def _chance(pairs: Sequence[Pair]) -> float:
+    """The largest chance of a pair to show a difference by the end; NaN if any is unknown."""
+    chances = [math.nan if pair.look is None else pair.look.chance for pair in pairs]
+    return math.nan if any(map(math.isnan, chances)) else max(chances)
 
 
 def _behind(name: str, pairs: Sequence[Pair], alpha: float) -> str | None:
