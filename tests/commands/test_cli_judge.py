@@ -866,7 +866,7 @@ def test_gates_that_cannot_be_answered_are_refused(
         True,
     )
     ran = run("judge", graded, "-m", "bleu", "--require", "kappa>=0.6", *QUICK)
-    assert (ran.code, "--require and --before go with --score-column" in ran.err) == (
+    assert (ran.code, "--require goes with --score-column" in ran.err) == (
         2,
         True,
     )

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from refless.commands.judge.audit import Audit, audit
+from refless.commands.judge.licence import licensed
 from refless.commands.judge.metrics_compared import Level
 from refless.commands.judge.question import Question, with_scores
 from refless.commands.judge.repeated import Runs, ScoreChange, drift_of, runs_of
@@ -75,10 +76,13 @@ def audits_of(
         else:
             note(judge_said(shift, one_file=True))
         column = scores[shift.name].segments
-        labels = labels_of(question, shift.name, column)
+        labels = _rows_of(question, shift.name, column)
         labels = replace(labels, shifted=shift.outside, selected=draw.by_content)
         order = ranked.get(shift.name, _no_order(question.human))
-        judged = audit(labels, order, question.seed)
+        judged = audit(_with_verdicts(question, labels), order, question.seed)
+        if question.promise is not None and question.bar is not None:
+            licence = licensed(labels, question.bar, question.promise)
+            judged = replace(judged, licence=licence)
         note(_upside_down(judged, question.lower))
         audits.append(judged)
     return tuple(audits)
@@ -138,9 +142,9 @@ def _draw(question: Question, rated: RatedPool) -> RandomDraw:
     return random_draw(rated, read.unrated, first_rows, by_system=False)
 
 
-def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
+def _with_verdicts(question: Question, labels: Labels) -> Labels:
     """The judge's scores beside people's ratings, with verdicts if a bar makes any."""
-    labels = _rows_of(question, name, column)
+    name = labels.name
     bars = question.bars(name)
     if bars is None:
         if question.passing is not None:

@@ -16,6 +16,11 @@ from refless.commands.judge.document import (
     uses_section,
     worst_sections,
 )
+from refless.commands.judge.licence_shown import (
+    licence_sections,
+    licence_sentence,
+    licences_section,
+)
 from refless.commands.judge.metrics_compared import Agreeing, Level, Meta
 from refless.commands.judge.repeated import Runs, ScoreChange
 from refless.data.records import RatedPool
@@ -116,13 +121,18 @@ class JudgeResult(Result):
         if self.runs is not None:
             return runs_lines(self.runs)[0]
         if len(self.audits) == 1:
-            return use_of(self.audits[0])
+            (audit,) = self.audits
+            if audit.licence is not None:
+                return licence_sentence(audit.name, audit.licence)
+            return use_of(audit)
         return nearest_to_people(self.meta.segments)
 
     def _notes(self, rated: str, metrics: str) -> list[str]:
         systems = len(set(self.pool.systems))
         by = f" of {systems} systems" if systems > 1 else ""
         notes = [f"{rated}{by}, {metrics}."]
+        if len(self.audits) == 1 and self.audits[0].licence is not None:
+            notes.append(use_of(self.audits[0]))
         alone = len(self.audits) == 1 and not self._of_verdicts
         if alone or self.runs is not None:
             notes.append(nearest_to_people(self.meta.segments))
@@ -133,7 +143,8 @@ class JudgeResult(Result):
     def _sections(self, details: Sequence[Section]) -> list[Section]:
         sections = [*details]
         if len(self.audits) > 1:
-            sections.insert(0, matrix_section(self._best_first()))
+            several = self._best_first()
+            sections[:0] = [*licences_section(several), matrix_section(several)]
         if self.runs is not None:
             lines = runs_lines(self.runs)
             sections.append(Section(title="Runs of one judge", lines=lines))
@@ -158,7 +169,8 @@ class JudgeResult(Result):
         if len(self.audits) != 1:
             return ()
         (audit,) = self.audits
-        return (uses_section(audit), *audit_sections(audit))
+        licence = licence_sections(audit.licence)
+        return (*licence, uses_section(audit), *audit_sections(audit))
 
     def _agreeing(self) -> tuple[Section, ...]:
         """Correlations with people, and comparisons of metrics."""
