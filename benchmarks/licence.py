@@ -2,9 +2,9 @@
 
 Half of the sources of a pool license its judge, many times, and the other half counts which share
 of the texts that it passes, or fails, is wrong. More than was promised on either side is a broken
-promise (a cautious count, as few texts break one by chance). Beside it: all texts decided from the
-middle of the scale on, with their errors; and the most that thresholds could decide which know the
-other half (an oracle).
+promise (a cautious count, as few texts break one by chance). Beside it: the most that thresholds
+could decide which know the other half (an oracle); and the share of wrong texts, on the worse side,
+if all are decided from the middle of the scale on.
 
     python benchmarks/licence.py --data ../shared/data [--splits 200] [--quick]
 """
@@ -183,8 +183,8 @@ def oracle(judged: Judged, rows: IntArray, most: float) -> float:
     return best
 
 
-def line(judged: Judged, most: float, splits: int) -> str:
-    """A row of the table."""
+def cells_of(judged: Judged, most: float, splits: int) -> tuple[str, ...]:
+    """Of one promise: the share decided, how often it is broken, and the oracle's share."""
     shares = []
     bests = []
     broken = 0
@@ -198,15 +198,19 @@ def line(judged: Judged, most: float, splits: int) -> str:
         shares.append(found.share)
         broken += found.wrong > most
         bests.append(oracle(judged, others, most))
-    cells = (
-        judged.name,
-        f"{(judged.human >= judged.passing).mean():.2f}",
-        f"{most:g}",
+    return (
         f"{np.mean(shares):.2f}",
         f"{broken / splits:.3f}",
         f"{np.mean(bests):.2f}",
-        f"{at_middle(judged).wrong:.2f}",
     )
+
+
+def line(judged: Judged, splits: int) -> str:
+    """A row of the table."""
+    cells = [judged.name, f"{(judged.human >= judged.passing).mean():.2f}"]
+    for most in PROMISES:
+        cells += cells_of(judged, most, splits)
+    cells.append(f"{at_middle(judged).wrong:.2f}")
     return f"| {' | '.join(cells)} |"
 
 
@@ -219,15 +223,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--quick", action="store_true", help="four splits of self-made ratings"
     )
     options = parser.parse_args(arguments)
-    print(
-        "| pool, judge | people pass | at most wrong | decided | broken | oracle | "
-        "wrong if all are cut in the middle |"
-    )
-    print("|---|---:|---:|---:|---:|---:|---:|")
+    promises = [f"{most:.0%}: decided | broken | oracle" for most in PROMISES]
+    print(f"| pool, judge | people pass | {' | '.join(promises)} | cut in the middle |")
+    print("|---|" + "---:|" * (2 + 3 * len(PROMISES)))
     splits = 4 if options.quick else options.splits
     for judged in judged_pools(None if options.quick else options.data):
-        for most in PROMISES:
-            print(line(judged, most, splits), flush=True)
+        print(line(judged, splits), flush=True)
     return 0
 
 

@@ -65,7 +65,7 @@ def twin(licence: Licence, judge: FloatArray) -> float:
 
 @given(st.integers(0, 1000), st.integers(40, 300), st.sampled_from([0.1, 0.2, 0.4]))
 def test_the_most_is_decided(seed: int, n: int, most: float) -> None:
-    """As by the slow twin; whatever the order of rows."""
+    """The slow twin decides as much; the order of rows does not matter."""
     human, judge = drawn(n, seed)
     judge = judge.round(1)
     promise = Promise(at_most_wrong=most, sure=0.8)
@@ -102,6 +102,11 @@ def test_the_promise_holds_on_both_sides_and_for_several_judges() -> None:
     assert broken / 150 <= 0.1
 
 
+def size_of(licence: Licence) -> float:
+    """Independent texts behind all thresholds."""
+    return sum(step.effective_n for step in licence.passes.steps)
+
+
 def test_units_and_raters_count() -> None:
     """Texts of one source, and raters who differ in strictness, make fewer texts certain."""
     human, judge = drawn(600, 0, noise=0.02)
@@ -116,11 +121,7 @@ def test_units_and_raters_count() -> None:
     by_raters = licensed(labels_of(strict, judge, raters=raters), 0.5, promise)
     without = licensed(labels_of(strict, judge), 0.5, promise)
     for first, second in ((alone, together), (without, by_raters)):
-        sizes = [
-            sum(step.effective_n for step in licence.passes.steps)
-            for licence in (first, second)
-        ]
-        assert sizes[1] < sizes[0]
+        assert size_of(second) < size_of(first)
         assert second.people >= first.people
 
 
@@ -138,7 +139,7 @@ def test_rows_that_do_not_stand_for_others_license_nothing(
 
 
 def rows(n: int = 420, rated: int = 300) -> list[dict[str, object]]:
-    """Headlines with people's verdicts, a probability, a score from 1 to 5 and one that is noise."""
+    """Headlines with people's verdicts, a probability, a score from 1 to 5, and noise."""
     human, judge = drawn(n, 3)
     noise = np.random.default_rng(1).random(n)
     every = np.random.default_rng(2).permutation(n)

@@ -146,8 +146,8 @@ def highest_share(share: float, size: float, chance: float) -> float:
 def labels_needed(candidates: Candidates, risk: Risk) -> int | None:
     """Rated texts with which some threshold should be certified; None if more may not help.
 
-    A threshold counts if its share is likely to be below the bar: of many shares the lowest is often
-    low by chance.
+    A threshold counts if its share is likely to be below the bar: of many shares the lowest is
+    often low by chance.
     """
     n = len(candidates.scores)
     enough = []

@@ -98,9 +98,10 @@ def licences_section(audits: Sequence[Audit]) -> tuple[Section, ...]:
     table = Table(header=header, rows=tuple(rows))
     promise = next(iter(licences.values())).promise
     share = exact_percent(promise.at_most_wrong)
+    sure = exact_percent(promise.sure)
     line = (
-        f"Of the texts that a judge decides either way at most {share} are wrong, with "
-        f"{exact_percent(promise.sure)} confidence for {counted(promise.judges, 'judge')} together. "
+        f"Of the texts that a judge decides either way at most {share} are wrong, with {sure} "
+        f"confidence for {counted(promise.judges, 'judge')} together. "
         "Ratings: about how many should do, if it may decide nothing."
     )
     return (Section(title=TITLE, lines=(line,), table=table),)
