@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from refless.commands.judge.calibration import Calibration
 from refless.commands.judge.licence import SHIFTED, Licence
 from refless.commands.judge.numbers import measured, of_annotators
 from refless.data.records import picked
@@ -88,6 +89,7 @@ class Audit:
         worst: ids of the texts on which judge and people are farthest apart, and `errors` there.
         refusals: what is not claimed.
         licence: the texts that it may decide alone, if that is asked for.
+        calibration: of scores that are probabilities, beside verdicts; else None.
     """
 
     name: str
@@ -110,6 +112,7 @@ class Audit:
     errors: tuple[float, ...]
     refusals: tuple[str, ...]
     licence: Licence | None = None
+    calibration: Calibration | None = None
 
 
 def audit(labels: Labels, ranked: Estimate, seed: int) -> Audit:

@@ -14,7 +14,7 @@ import numpy as np
 
 from refless.evaluation.labels import Labels, mean_answer, passing_raters
 from refless.evaluation.raters import Raters
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, StringArray
 from refless.stats.answers import Answer
 from refless.stats.clusters import effective_size
 from refless.stats.contrast import VERDICTS
@@ -120,6 +120,11 @@ class Licence:
     curve: tuple[RiskPoint, ...]
     needed: int | None = None
     undefined: str = ""
+
+    def decisions(self, scores: FloatArray) -> StringArray:
+        """[n] `pass`, `fail` or `person` by scores, NaN among them."""
+        bottom = np.where(scores <= self.fails.threshold, "fail", "person")
+        return np.where(scores >= self.passes.threshold, "pass", bottom)
 
 
 def licensed(labels: Labels, passing: float, promise: Promise) -> Licence:

@@ -57,6 +57,11 @@ class Question:
         """A judge's scores, higher ones being better."""
         return turned(self.read, name, scores) if name in self.lower else scores
 
+    def every(self, name: str) -> FloatArray:
+        """[n + m] a judge's scores of the rated rows and of the others."""
+        rated = self.turned(name, self.read.scores[name])
+        return np.concatenate([rated, self.unrated(name)])
+
     @property
     def raters(self) -> Raters | None:
         """The raters of the rows; None if they are not known."""
@@ -70,8 +75,7 @@ class Question:
     def bars(self, name: str) -> tuple[float, float] | None:
         """From where on a rating, and a judge's score, is a pass: see `bars_of`."""
         pool = self.read.pool
-        scores = self.read.scores[name]
-        column = np.concatenate([self.turned(name, scores), self.unrated(name)])
+        column = self.every(name)
         column = column[~np.isnan(column)]
         return bars_of(
             self.ratings, pool.ratings.values, column, pool.scale, self.passing

@@ -5,7 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+import numpy as np
+
 from refless.commands.judge.audit import Audit
+from refless.commands.judge.calibration_shown import calibration_sections
 from refless.commands.judge.document import (
     audit_sections,
     chapter,
@@ -23,9 +26,10 @@ from refless.commands.judge.licence_shown import (
 )
 from refless.commands.judge.metrics_compared import Agreeing, Level, Meta
 from refless.commands.judge.repeated import Runs, ScoreChange
-from refless.data.records import RatedPool
+from refless.data.records import Outputs, RatedPool, Texts
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
+from refless.registry.arrays import FloatArray
 from refless.registry.dialect import called
 from refless.registry.plural import counted, these
 from refless.registry.signature import Signature
@@ -85,6 +89,8 @@ class JudgeResult(Result):
         pool: the rated texts; scores: by name, of each text.
         design: what belongs together, in a sentence.
         audits: of each score column; runs, drifts: as in `JudgeRecord`.
+        columns: by name, cells of the rated texts and of the unrated ones, in files.
+        unrated: texts without a rating.
         rationales: [n] why the judge said so, or ().
         meta: agreement and comparisons.
         metrics: signature of each metric that was computed here; `signature`: of all the rest.
@@ -97,6 +103,8 @@ class JudgeResult(Result):
     audits: tuple[Audit, ...]
     meta: Meta
     metrics: Mapping[str, Signature]
+    columns: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
+    unrated: Outputs | None = None
     rationales: tuple[str, ...] = ()
     runs: Runs | None = None
     drifts: Mapping[str, ScoreChange] = field(default_factory=dict)
@@ -170,7 +178,8 @@ class JudgeResult(Result):
             return ()
         (audit,) = self.audits
         licence = licence_sections(audit.licence)
-        return (*licence, uses_section(audit), *audit_sections(audit))
+        calibration = calibration_sections(audit.calibration)
+        return (*licence, uses_section(audit), *calibration, *audit_sections(audit))
 
     def _agreeing(self) -> tuple[Section, ...]:
         """Correlations with people, and comparisons of metrics."""
@@ -210,18 +219,36 @@ class JudgeResult(Result):
         )
 
     def _rows(self) -> Rows:
-        pool = self.pool
-        rows: list[dict[str, Cell]] = []
-        for i in range(len(pool)):
-            row: dict[str, Cell] = {"id": pool.ids[i]}
-            if pool.systems:
-                row["system"] = pool.systems[i]
-            row["human"] = float(pool.human[i])
-            for name, metric in self.scores.items():
-                row[name] = float(metric.segments[i])
-            row["text"] = pool.texts[i]
-            rows.append(row)
+        """The rated texts; also the others if a column says something of them."""
+        scores = {name: metric.segments for name, metric in self.scores.items()}
+        rows = _rows_of(self.pool, self.pool.human, scores)
+        others = self.unrated
+        if self.columns and others is not None:
+            unknown = np.full(len(others), math.nan)
+            named = dict(zip(others.score_names, others.scores.T, strict=True))
+            columns = {name: named.get(name, unknown) for name in scores}
+            rows += _rows_of(others, unknown, columns)
+        for name, cells in self.columns.items():
+            for row, cell in zip(rows, cells, strict=True):
+                row[name] = cell
         return rows
+
+
+def _rows_of(
+    texts: Texts, human: FloatArray, scores: Mapping[str, FloatArray]
+) -> list[dict[str, Cell]]:
+    """One row a text, with its rating and its scores."""
+    rows = []
+    for i, name in enumerate(texts.ids):
+        row: dict[str, Cell] = {"id": name}
+        if texts.systems:
+            row["system"] = texts.systems[i]
+        row["human"] = float(human[i])
+        for metric, column in scores.items():
+            row[metric] = float(column[i])
+        row["text"] = texts.texts[i]
+        rows.append(row)
+    return rows
 
 
 def nearest_to_people(level: Level) -> str:

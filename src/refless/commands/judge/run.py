@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from refless.commands.judge import metrics_compared as study
+from refless.commands.judge.audit import Audit
 from refless.commands.judge.audits import audits_of, drifts_in, runs_in
 from refless.commands.judge.gates import gated, requirements
 from refless.commands.judge.licence import Promise
@@ -50,6 +51,7 @@ from refless.registry.dialect import Blank, called
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
+from refless.report.export import Cell
 from refless.stats.permutation import PERMUTATIONS
 
 JUDGED_ROLES = (*RATED_ROLES, "reference", "weight", "rationale", "run", "mix")
@@ -190,7 +192,10 @@ def judge(
         _check_promised(question)
         how = How(seed=seed, resamples=resamples)
         meta = study.meta(question.human, scores, how, question.raters)
-        audits = audits_of(question, scores, meta.systems) if read.scores else ()
+        audits: tuple[Audit, ...] = ()
+        judge_columns: Mapping[str, Sequence[Cell]] = {}
+        if read.scores:
+            audits, judge_columns = audits_of(question, scores, meta.systems)
         drifts = drifts_in(question, before, rows) if before is not None else {}
         return JudgeResult(
             pool=read.pool,
@@ -199,6 +204,8 @@ def judge(
             meta=meta,
             metrics={name: metric.signature() for name, metric in chosen.items()},
             audits=audits,
+            columns=judge_columns,
+            unrated=read.unrated,
             rationales=read.rationales,
             runs=runs_in(question, scores) if runs else None,
             drifts=drifts,
