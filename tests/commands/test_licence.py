@@ -242,7 +242,7 @@ def test_a_licence_that_any_rule_would_have_is_named() -> None:
         ),
         (
             ("--at-most-wrong", "0.1", "--lower-is-better", "p"),
-            "--at-most-wrong needs scores of which higher ones are better",
+            "--at-most-wrong needs columns of which higher values are better",
         ),
         (
             ("--at-most-wrong", "0.1", "--column", "mix=noise"),

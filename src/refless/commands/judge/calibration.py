@@ -16,6 +16,7 @@ from refless.stats.verdicts import proportion
 BINS = 10  # of scores, equally many in each
 FEWEST = 10  # labels in a bin, and of passes and of fails
 FOLDS = 5
+DIFFERENT = 5  # values that probabilities have at least
 FINITE = 1e-6  # probabilities nearer to 0 or 1 have no log odds
 LEAST = 0.001  # of a probability in the log loss, so that one sure error is not all
 
@@ -62,9 +63,9 @@ class Calibration:
 
 
 def are_probabilities(scores: FloatArray) -> bool:
-    """Whether scores lie in [0, 1], and some of them inside."""
+    """Whether scores lie in [0, 1], and are more than verdicts, a few votes or words."""
     inside = (scores >= 0) & (scores <= 1)
-    return bool(inside.all() and ((scores > 0) & (scores < 1)).any())
+    return bool(inside.all()) and len({*scores.tolist()}) >= DIFFERENT
 
 
 def calibration_of(scores: FloatArray, good: BoolArray, unit: IntArray) -> Calibration:

@@ -10,8 +10,8 @@ from refless.report.export import Cell
 
 
 def decisions(question: Question, name: str, licence: Licence) -> list[Cell]:
-    """[n + m] `pass`, `fail` or `person` of the rated rows and of the others."""
-    return licence.decisions(question.every(name)).tolist()
+    """[n + m] `pass`, `fail` or `person`, of the rated rows and of the others."""
+    return licence.thresholds.decisions(question.every(name)).tolist()
 
 
 def calibrated(

@@ -12,9 +12,11 @@ from itertools import product
 
 import numpy as np
 
+from refless.evaluation.decisions import Thresholds
+from refless.evaluation.judge_shift import ScoreSample
 from refless.evaluation.labels import Labels, mean_answer, passing_raters
 from refless.evaluation.raters import Raters
-from refless.registry.arrays import BoolArray, FloatArray, IntArray, StringArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.answers import Answer
 from refless.stats.clusters import effective_size
 from refless.stats.contrast import VERDICTS
@@ -99,6 +101,7 @@ class Licence:
     Attributes:
         passing: from where on people's mean rating is a pass.
         promise: that is kept.
+        scores: of all rows, as far as there are any; other scores have no licence.
         n: rated rows with a score; rows: all that are asked about.
         passes, fails: the two sides.
         people: share of all rows that people decide; rows without a score are among them.
@@ -111,6 +114,7 @@ class Licence:
 
     passing: float
     promise: Promise
+    scores: ScoreSample
     n: int
     rows: int
     passes: LicensedSide
@@ -121,10 +125,10 @@ class Licence:
     needed: int | None = None
     undefined: str = ""
 
-    def decisions(self, scores: FloatArray) -> StringArray:
-        """[n] `pass`, `fail` or `person` by scores, NaN among them."""
-        bottom = np.where(scores <= self.fails.threshold, "fail", "person")
-        return np.where(scores >= self.passes.threshold, "pass", bottom)
+    @property
+    def thresholds(self) -> Thresholds:
+        """The thresholds of both sides."""
+        return Thresholds(pass_from=self.passes.threshold, fail_to=self.fails.threshold)
 
 
 def licensed(labels: Labels, passing: float, promise: Promise) -> Licence:
@@ -156,6 +160,7 @@ def licensed(labels: Labels, passing: float, promise: Promise) -> Licence:
     return Licence(
         passing=passing,
         promise=promise,
+        scores=ScoreSample.of(every, [*map(str, labels.every.unit)]),
         n=len(labels),
         rows=len(every),
         passes=sides[0],

@@ -7,7 +7,7 @@ from refless.commands.judge.licence import Licence
 from refless.registry.plural import counted
 from refless.report.charts import Line, row_chart
 from refless.report.document import Figure, Section, Table
-from refless.report.wording import labels, number, percent
+from refless.report.wording import exact_percent, labels, number, percent
 from refless.stats.intervals import UNDEFINED
 
 TITLE = "Without a person"
@@ -35,11 +35,6 @@ def licence_sentence(name: str, licence: Licence) -> str:
         f"{percent(licence.people)}. Of those that it decides either way at most {share} are "
         f"wrong, with {sure} confidence, if outputs are like the rated texts."
     )
-
-
-def exact_percent(share: float) -> str:
-    """A share that somebody has set: `2.5 %`."""
-    return f"{100 * share:.4g} %"
 
 
 def _remedy(licence: Licence) -> str:

@@ -145,10 +145,10 @@ def judge(
     lone = [called(name) for name, value in of_judges.items() if value is not None]
     if lone and not judged:
         raise UsageError(f"{lone[0]} goes with {called('score_column')}")
-    if at_most_wrong is not None and {*judged} & {*lower}:
+    if at_most_wrong is not None and lower:
         raise UsageError(
-            f"{called('at_most_wrong')} needs scores of which higher ones are better: turn "
-            f"{', '.join(judged)} in the file"
+            f"{called('at_most_wrong')} needs columns of which higher values are better: turn "
+            f"{', '.join(lower)} in the file"
         )
     chosen = metrics_of(names_in(metrics))
     by_role = rows.to_reading(group=column_of(group), slice=names_in(by))
