@@ -25,9 +25,9 @@ def drawn(n: int, rng: np.random.Generator, size: int = 1) -> tuple[np.ndarray, 
 def test_no_bad_text_by_hand() -> None:
     """Of n texts without a bad one, at most 5 % are bad if .95^n is at most .1: n >= 45.
 
-    Of 44 texts without a bad one, 1.6 % are bad at even odds (.5^(1/44) = .984). So many of 153 texts
-    are between two and three, and of a Poisson variable with mean 7.65, 5 % of 153, P(X <= 2) is
-    .018 and P(X <= 3) .053: between them is .03, .3 of the chance of error.
+    Of 44 texts without a bad one, 1.6 % are bad at even odds (.5^(1/44) = .984). So many of 153
+    texts are between two and three, and of a Poisson variable with mean 7.65, 5 % of 153, P(X <= 2)
+    is .018 and P(X <= 3) .053: between them is .03, .3 of the chance of error.
     """
     for n, given_ in ((44, False), (45, True)):
         found = accepting(

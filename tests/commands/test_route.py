@@ -60,7 +60,7 @@ def routed(licence: Path, path: Path, *words: object) -> Ran:
 
 def test_scores_decide(licence: Path, tmp_path: Path) -> None:
     """Thresholds of the licence, whatever rows stand beside; a missing score is for people."""
-    new = unrated(rows(500, 900)) + [{"id": "x", "text": "no score", "p": None}]
+    new = [*unrated(rows(500, 900)), {"id": "x", "text": "no score", "p": None}]
     path = jsonl(tmp_path / "new.jsonl", new)
     out = tmp_path / "out.csv"
     ran = routed(licence, path, "--audit", "0", "-o", out)

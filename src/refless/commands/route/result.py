@@ -24,7 +24,7 @@ REASONS = {
     "broken promise": "the promise no longer holds",
 }
 LEGEND = (
-    "Evidence from 40 on says that the promise no longer holds. It is wrong in at most 5 % of uses, "
+    "Evidence from 40 on says that the promise no longer holds: wrong in at most 5 % of uses, "
     "however often you look, if the ratings are of texts drawn for the audit."
 )
 
