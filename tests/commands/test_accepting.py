@@ -25,9 +25,8 @@ def drawn(n: int, rng: np.random.Generator, size: int = 1) -> tuple[np.ndarray, 
 def test_no_bad_text_by_hand() -> None:
     """Of n texts without a bad one, at most 5 % are bad if .95^n is at most .1: n >= 45.
 
-    Of 44 texts without a bad one, 1.6 % are bad at even odds (.5^(1/44) = .984). So many of 153
-    texts are between two and three, and of a Poisson variable with mean 7.65, 5 % of 153, P(X <= 2)
-    is .018 and P(X <= 3) .053: between them is .03, .3 of the chance of error.
+    Of 44 texts without a bad one up to 5.6 % may be bad at odds of 12 to 1 (.08^(1/44) = .944),
+    which is more than 5 %, so no number is told.
     """
     for n, given_ in ((44, False), (45, True)):
         found = accepting(
@@ -43,7 +42,7 @@ def test_no_bad_text_by_hand() -> None:
                 False,
             ]
         else:
-            assert 140 <= (found.needed or 0) <= 160
+            assert found.needed is None
 
 
 @pytest.mark.parametrize("size", [1, 5])
@@ -136,7 +135,10 @@ def test_score_says_which_outputs_need_no_person(tmp_path) -> None:  # type: ign
     many = run(*words, "--at-most-wrong", "0.001")
     assert "No output can do without a person" in " ".join(many.out.split())
     for more, problem in (
-        (("--at-most-wrong", "0"), "--at-most-wrong must be above 0 and below 1, got 0"),
+        (
+            ("--at-most-wrong", "0"),
+            "--at-most-wrong must be above 0 and below 1, got 0",
+        ),
     ):
         assert problem in run(*words, *more).err
     high = run(*words[:-1], "9")

@@ -64,9 +64,10 @@ def bar_of(
     values = {*votes.tolist()}
     if values <= {*VERDICTS} and scale in {None, VERDICTS}:
         return passing if passing is not None and 0 < passing <= 1 else 0.5
-    ends = (min(values), max(values))
-    if passing is None and len(values) == 2 and scale in {None, ends}:
-        return sum(ends) / 2
+    low: float = min(values)
+    high: float = max(values)
+    if passing is None and len(values) == 2 and scale in {None, (low, high)}:
+        return (low + high) / 2
     return passing
 
 

@@ -59,7 +59,7 @@ class Calibration:
     ece_debiased: float
     curve: tuple[ReliabilityBin, ...]
     method: Recalibrated
-    losses: dict[str, float]
+    losses: dict[Recalibrated, float]
 
 
 def are_probabilities(scores: FloatArray) -> bool:
@@ -108,14 +108,14 @@ def calibration_of(scores: FloatArray, good: BoolArray, unit: IntArray) -> Calib
         ece_debiased=max(0.0, ece - float(weights @ excess)),
         curve=curve,
         method=method,
-        losses={**losses},
+        losses=losses,
     )
 
 
 def bins_of(scores: FloatArray) -> IntArray:
     """[n] the bin of each score, from 0; equal scores share one, and none is empty."""
     count = min(BINS, max(1, len(scores) // FEWEST))
-    edges = np.quantile(scores, np.linspace(0, 1, count + 1))[1:-1]
+    edges = np.percentile(scores, 100 * np.linspace(0, 1, count + 1))[1:-1]
     places = np.searchsorted(edges, scores)
     return np.unique(places, return_inverse=True)[1]
 
@@ -156,7 +156,8 @@ def _losses(
     losses: dict[Recalibrated, float] = {"as it is": _log_loss(scores, good)}
     if min(good.sum(), (~good).sum()) < FEWEST:
         return losses
-    for method in ("Platt", "isotonic"):
+    methods: tuple[Recalibrated, ...] = ("Platt", "isotonic")
+    for method in methods:
         mapped = held_out_map(method, scores, good, unit)
         losses[method] = _log_loss(mapped, good)
     return losses
@@ -223,7 +224,7 @@ def _isotonic(scores: FloatArray, good: BoolArray, new: FloatArray) -> FloatArra
     counts[[0, -1]] += 1
     passes[0] += 1
     rising = isotonic_regression(passes / counts, weights=counts).x
-    return np.interp(new, values, rising)
+    return np.asarray(np.interp(new, values, rising))
 
 
 def with_probabilities(labels: Labels, passing: float) -> Calibration | None:

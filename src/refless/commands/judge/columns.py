@@ -11,7 +11,7 @@ from refless.report.export import Cell
 
 def decisions(question: Question, name: str, licence: Licence) -> list[Cell]:
     """[n + m] `pass`, `fail` or `person`, of the rated rows and of the others."""
-    return licence.thresholds.decisions(question.every(name)).tolist()
+    return [*licence.thresholds.decisions(question.every(name)).tolist()]
 
 
 def calibrated(

@@ -150,7 +150,7 @@ def licensed(labels: Labels, passing: float, promise: Promise) -> Licence:
         risk = replace(promise, at_most_wrong=share).risk
         points.append(_point(share, *_sides(every, passes, fails, risk)))
     if undefined:
-        sides = tuple(_refused(side) for side in sides)
+        sides = (_refused(sides[0]), _refused(sides[1]))
     decided = sum(side.share for side in sides)
     needed = None
     if decided == 0 and not undefined:
