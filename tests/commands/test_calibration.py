@@ -152,7 +152,11 @@ def test_judge_shows_and_writes_probabilities(tmp_path: Path) -> None:
     """A section on the terminal; in files a column for rated rows and others."""
     scores, good = drawn(300, 5, power=3)
     rows = [
-        {"text": f"text {i}", "p": scores[i], "rating": int(good[i]) if i % 3 else None}
+        {
+            "text": f"text {i}",
+            "p": scores[i],
+            "rating": int(good[i]) if i % 3 else None,
+        }
         for i in range(300)
     ]
     path = jsonl(tmp_path / "rated.jsonl", rows)
@@ -176,7 +180,12 @@ def test_judge_shows_and_writes_probabilities(tmp_path: Path) -> None:
 def test_scores_that_are_no_probabilities_have_no_calibration() -> None:
     """Verdicts have none, nor scores from 1 to 5."""
     rows = [
-        {"text": f"text {i}", "rating": i % 2, "a": i % 2, "b": 1 + i % 5}
+        {
+            "text": f"text {i}",
+            "rating": i % 2,
+            "a": i % 2,
+            "b": 1 + i % 5,
+        }
         for i in range(60)
     ]
     result = refless.judge(rows, score_column=["a", "b"], passing=1, resamples=40)

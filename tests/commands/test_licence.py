@@ -68,7 +68,10 @@ def test_the_most_is_decided(seed: int, n: int, most: float) -> None:
     """The slow twin decides as much; the order of rows does not matter."""
     human, judge = drawn(n, seed)
     judge = judge.round(1)
-    promise = Promise(at_most_wrong=most, sure=0.8)
+    promise = Promise(
+        at_most_wrong=most,
+        sure=0.8,
+    )
     licence = licensed(labels_of(human, judge), 0.5, promise)
     assert 1 - licence.people == pytest.approx(twin(licence, judge))
     order = np.random.default_rng(seed).permutation(n)
@@ -110,7 +113,10 @@ def size_of(licence: Licence) -> float:
 def test_units_and_raters_count() -> None:
     """Texts of one source, and raters who differ in strictness, make fewer texts certain."""
     human, judge = drawn(600, 0, noise=0.02)
-    promise = Promise(at_most_wrong=0.1, sure=0.9)
+    promise = Promise(
+        at_most_wrong=0.1,
+        sure=0.9,
+    )
     alone = licensed(labels_of(human, judge), 0.5, promise)
     sources = np.argsort(np.argsort(human + judge)) // 20
     together = licensed(labels_of(human, judge, sources), 0.5, promise)
@@ -132,7 +138,10 @@ def test_rows_that_do_not_stand_for_others_license_nothing(
     more: dict[str, bool], why: str
 ) -> None:
     """No number of such labels would do."""
-    promise = Promise(at_most_wrong=0.2, sure=0.8)
+    promise = Promise(
+        at_most_wrong=0.2,
+        sure=0.8,
+    )
     licence = licensed(labels_of(*drawn(400, 0), **more), 0.5, promise)
     assert (licence.people, licence.needed, licence.curve) == (1.0, None, ())
     assert why in licence.undefined
@@ -196,7 +205,12 @@ def test_judge_says_what_it_may_decide(path: Path) -> None:
 
 def test_several_judges_share_one_promise(path: Path) -> None:
     """A table of them; one that knows nothing may decide nothing, and more ratings may not help."""
-    names = ("--score-column", "judge_stars", "--score-column", "noise")
+    names = (
+        "--score-column",
+        "judge_stars",
+        "--score-column",
+        "noise",
+    )
     ran = judged(path, *names, "--at-most-wrong", "0.2")
     said = " ".join(ran.out.split())
     assert "90 % confidence for 2 judges together" in said
@@ -212,7 +226,11 @@ def test_several_judges_share_one_promise(path: Path) -> None:
 def test_few_ratings_say_how_many_would_do() -> None:
     """Fifty texts without an error on each side are too few for 5 %; some hundred should do."""
     table = [
-        {"text": f"text {i}", "rating": i % 2, "judge": i % 2 + i / 100}
+        {
+            "text": f"text {i}",
+            "rating": i % 2,
+            "judge": i % 2 + i / 100,
+        }
         for i in range(100)
     ]
     result = refless.judge(table, score_column="judge", at_most_wrong=0.05)
@@ -226,7 +244,11 @@ def test_few_ratings_say_how_many_would_do() -> None:
 def test_a_licence_that_any_rule_would_have_is_named() -> None:
     """People pass 99 of 100 texts, so all may pass unread."""
     table = [
-        {"text": f"text {i}", "rating": int(i % 100 > 0), "judge": i % 7}
+        {
+            "text": f"text {i}",
+            "rating": int(i % 100 > 0),
+            "judge": i % 7,
+        }
         for i in range(400)
     ]
     result = refless.judge(table, score_column="judge", passing=3, at_most_wrong=0.1)

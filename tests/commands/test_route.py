@@ -45,7 +45,14 @@ def licence(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("licence")
     rated = jsonl(folder / "rated.jsonl", rows(0, 500))
     (folder / "rubric.md").write_text("A good headline is short.")
-    words = ("--score-column", "p", "--at-most-wrong", "0.1", "--resamples", "40")
+    words = (
+        "--score-column",
+        "p",
+        "--at-most-wrong",
+        "0.1",
+        "--resamples",
+        "40",
+    )
     rubric = ("--rubric", folder / "rubric.md")
     ran = run("judge", rated, *words, *rubric, "-o", folder / "licence.json")
     assert ran.code == 0, ran.err
@@ -60,7 +67,14 @@ def routed(licence: Path, path: Path, *words: object) -> Ran:
 
 def test_scores_decide(licence: Path, tmp_path: Path) -> None:
     """Thresholds of the licence, whatever rows stand beside; a missing score is for people."""
-    new = [*unrated(rows(500, 900)), {"id": "x", "text": "no score", "p": None}]
+    new = [
+        *unrated(rows(500, 900)),
+        {
+            "id": "x",
+            "text": "no score",
+            "p": None,
+        },
+    ]
     path = jsonl(tmp_path / "new.jsonl", new)
     out = tmp_path / "out.csv"
     ran = routed(licence, path, "--audit", "0", "-o", out)
