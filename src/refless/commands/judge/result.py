@@ -29,7 +29,7 @@ from refless.commands.judge.repeated import Runs, ScoreChange
 from refless.data.records import Outputs, RatedPool, Texts
 from refless.evaluation.uses import FEWEST
 from refless.metrics.protocol import Scores
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.dialect import called
 from refless.registry.plural import counted, these
 from refless.registry.signature import Signature
@@ -47,7 +47,7 @@ NAME_IN_PAIR = 14
 ANNOTATOR = "one annotator"
 OF_TEXTS = (
     "Pairs right: of texts that the metric orders, or ties, as people do; with ties: if its scores "
-    "tie that differ by little; by chance: of a metric that ties as often and knows nothing."
+    "tie that differ by little; by chance: of a metric that guesses, with as many ties."
 )
 OF_SYSTEMS = "A tie of two systems is half a pair."
 CAUTION = (
@@ -92,6 +92,7 @@ class JudgeResult(Result):
         columns: by name, cells of the rated texts and of the unrated ones, in files.
         unrated: texts without a rating.
         rationales: [n] why the judge said so, or ().
+        listed: [n] the texts in the order of their rows.
         meta: agreement and comparisons.
         metrics: signature of each metric that was computed here; `signature`: of all the rest.
     """
@@ -103,6 +104,7 @@ class JudgeResult(Result):
     audits: tuple[Audit, ...]
     meta: Meta
     metrics: Mapping[str, Signature]
+    listed: IntArray
     columns: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
     unrated: Outputs | None = None
     rationales: tuple[str, ...] = ()
@@ -231,7 +233,8 @@ class JudgeResult(Result):
         for name, cells in self.columns.items():
             for row, cell in zip(rows, cells, strict=True):
                 row[name] = cell
-        return rows
+        n = len(self.pool)
+        return [*(rows[place] for place in self.listed.tolist()), *rows[n:]]
 
 
 def _rows_of(
