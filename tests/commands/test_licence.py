@@ -177,7 +177,12 @@ def judged(path: Path, *words: object) -> Ran:
 
 def test_judge_says_what_it_may_decide(path: Path) -> None:
     """Text and JSON agree with the rows; scores that are missing are left to people."""
-    words = ("--score-column", "p", "--at-most-wrong", "0.1")
+    words = (
+        "--score-column",
+        "p",
+        "--at-most-wrong",
+        "0.1",
+    )
     ran = judged(path, *words)
     assert ran.code == 0, ran.err
     assert too_wide(ran.out) == []

@@ -29,7 +29,12 @@ def rows(
     good = rng.random(last) < 1 / (1 + np.exp(-25 * (quality - 0.5)))
     scores = np.clip(quality + noise * rng.normal(size=last), 0, 1).round(3)
     return [
-        {"id": f"t{i}", "text": TEXTS[i], "p": scores[i], "rating": int(good[i])}
+        {
+            "id": f"t{i}",
+            "text": TEXTS[i],
+            "p": scores[i],
+            "rating": int(good[i]),
+        }
         for i in range(first, last)
     ]
 
@@ -103,7 +108,12 @@ def test_the_audit_is_drawn_by_content(licence: Path, tmp_path: Path) -> None:
     new = unrated(rows(500, 1000))
     path = jsonl(tmp_path / "new.jsonl", new)
     turned = jsonl(tmp_path / "turned.jsonl", new[::-1])
-    words = ("--audit", "0.2", "--format", "json")
+    words = (
+        "--audit",
+        "0.2",
+        "--format",
+        "json",
+    )
     found = routed(licence, path, *words).json
     Draft202012Validator(RouteResult.schema()).validate(found)
     assert found["items"] == routed(licence, turned, *words).json["items"]
