@@ -25,10 +25,9 @@ from simulate import simulate
 from estimators import pools as rated_pools
 from estimators import summeval
 from refless.commands.judge.licence import Licence, Promise, licensed
-from refless.evaluation.groups import codes
 from refless.evaluation.labels import AllRows, Labels
 from refless.evaluation.raters import Votes
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray, codes
 
 PROMISES = (0.05, 0.1)  # shares of wrong texts, with 90 % confidence
 JUDGED = (  # SummEval's dimensions and their judges
