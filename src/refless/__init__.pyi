@@ -20,6 +20,8 @@ from refless.commands.next.result import NextResult as NextResult
 from refless.commands.next.run import next as next  # noqa: A004
 from refless.commands.next.study import plan as plan
 from refless.commands.pairs.judged import JudgedResult as JudgedResult
+from refless.commands.route.result import RouteResult as RouteResult
+from refless.commands.route.run import route as route
 from refless.commands.score.result import ScoreResult as ScoreResult
 from refless.commands.score.run import score as score
 from refless.commands.validate.result import ValidateResult as ValidateResult

@@ -49,6 +49,11 @@ COMMANDS: Registry[Command] = Registry(
             "refless.commands.judge.run",
             "Compare and judge",
         ),
+        "route": Command(
+            "Decide outputs by a licensed judge: pass, fail, or leave to a person.",
+            "refless.commands.route.run",
+            "Estimate",
+        ),
         "list": Command(
             "List estimators, metrics or public data sets; fetch a data set by name.",
             "refless.commands.lists.run",

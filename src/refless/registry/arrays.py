@@ -9,6 +9,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+StringArray = npt.NDArray[np.str_]
 Strings = tuple[str, ...]  # a column of texts or names
 Names = Sequence[str]
 

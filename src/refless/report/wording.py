@@ -76,6 +76,11 @@ def percent(share: float) -> str:
     return ">99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
 
 
+def exact_percent(share: float) -> str:
+    """A share that somebody has set: `2.5 %`."""
+    return f"{100 * share:.4g} %"
+
+
 def with_interval(
     value: float,
     interval: Sequence[float],
