@@ -1,7 +1,9 @@
 """Kills `refless rate` while raters rate: nothing acknowledged is lost, doubled or elsewhere.
 
-Each life of the service is some tens of acts of four raters, who send what was not acknowledged
-again, as the page does. After some lives the exports must be what the raters did.
+Each life of the service is some tens of acts of four raters, all of whom wait for an answer when
+the kill comes, and send what was not acknowledged again, as the page does. After some lives the
+exports must be what the raters did.
+
 python -m fuzz.kill_service --kills 1000 [--server postgresql://USER@HOST/]
 """
 
@@ -21,6 +23,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
@@ -30,7 +33,8 @@ from fuzz.forks import Budget, Found, campaign, command, ended, fork, jsonl
 RATERS = 4
 ITEMS = 1000
 LIVES = 20  # of a database, before its ratings are compared
-LONGEST = 0.6  # seconds from a first answer to the kill
+ROUNDS = 15  # answers to each rater in a life, at most
+IN_START = 0.1  # share of lives that are killed before they listen
 PATIENCE = 120.0  # seconds in which a service listens
 GONE = (OSError, HTTPException)
 Act = dict[str, Any]
@@ -60,11 +64,8 @@ class Rater:
             cookie = str(joined.getheader("set-cookie")).partition(";")[0]
             self.headers = {"cookie": cookie}
             page = self._asked("GET", "/")[1].decode()
-            token = re.search('name="csrf" content="([0-9a-f]+)"', page)
-            if token is None:
-                self.headers = {}
-                raise HTTPException("no page")
-            self.headers["x-csrf"] = token[1]
+            (token,) = re.findall('name="csrf" content="([0-9a-f]+)"', page)
+            self.headers["x-csrf"] = token
         if self.unit is None and self.waiting is None:
             self.unit = json.loads(self._asked("GET", "/rate/next")[1])["unit"]
 
@@ -134,17 +135,21 @@ class Place:
         )  # fmt: skip
         self.raters: list[Rater] = []
         self.slowest = 0.0  # seconds until the service listened
+        self.pace = 0.02  # seconds that the last round of answers took
 
     def life(self, found: Found, *, kill: bool) -> int:
         """Starts the service, has it rated on, and kills it; its exit status."""
         self.said.write_text("")
         service = fork(lambda: command(self.words, self.said))
-        in_start = kill and self.slowest > 0 and self.random.random() < 0.1
-        if in_start:
+        if kill and self.slowest > 0 and self.random.random() < IN_START:
             time.sleep(self.random.uniform(0, self.slowest))
+            os.kill(service, signal.SIGKILL)
         elif self._listens(service, found):
+            for rater in self.raters:
+                rater.connect(self.port)
             self._rated(service, found, kill=kill)
-        os.kill(service, signal.SIGKILL if kill else signal.SIGINT)
+            for rater in self.raters:
+                rater.connection.close()
         return ended(service)
 
     def _listens(self, service: int, found: Found) -> bool:
@@ -165,27 +170,26 @@ class Place:
         return True
 
     def _rated(self, service: int, found: Found, *, kill: bool) -> None:
-        """Lets raters rate until the service is killed, or until nothing waits."""
-        killer = 0
-        delay = self.random.uniform(0, LONGEST)
-        try:
+        """Lets raters rate, and ends the service: by a kill while all of them wait."""
+        for _ in range(self.random.randrange(ROUNDS) if kill else 1):
+            begun = time.monotonic()
+            self._sent()
             for rater in self.raters:
-                rater.connect(self.port)
-            if kill:
-                killer = fork(lambda: _kills(service, delay))
-            while kill or any(rater.waiting for rater in self.raters):
-                for rater in self.raters:
-                    rater.send()
-                for rater in self.raters:  # all are under way at once
-                    rater.hear(found)
-                if not kill:
-                    break
-        except GONE as fault:
-            found.hold("gone", holds=kill, told=repr(fault))
-        if killer:
-            ended(killer)
+                rater.hear(found)
+            self.pace = time.monotonic() - begun
+        if not kill:
+            os.kill(service, signal.SIGINT)
+            return
+        self._sent()
+        time.sleep(self.random.uniform(0, self.pace))
+        os.kill(service, signal.SIGKILL)
         for rater in self.raters:
-            rater.connection.close()
+            with suppress(*GONE):  # what was answered before is acknowledged
+                rater.hear(found)
+
+    def _sent(self) -> None:
+        for rater in self.raters:
+            rater.send()
 
     def check(self, found: Found) -> None:
         """The exports are what the raters did."""
@@ -228,12 +232,6 @@ class Place:
             "acts", holds=kept == acts, told=[*(kept.items() ^ acts.items())][:5]
         )
         found.hold("acts twice", holds=len(kept) == len(events))
-
-
-def _kills(process: int, delay: float) -> int:
-    time.sleep(delay)
-    os.kill(process, signal.SIGKILL)
-    return 0
 
 
 def _free_port() -> int:
