@@ -140,10 +140,10 @@ class Place:
     def life(self, found: Found, *, kill: bool) -> int:
         """Starts the service, has it rated on, and kills it; its exit status."""
         self.said.write_text("")
-        service = fork(lambda: command(self.words, self.said))
+        service = fork(self._served)
         if kill and self.slowest > 0 and self.random.random() < IN_START:
             time.sleep(self.random.uniform(0, self.slowest))
-            os.kill(service, signal.SIGKILL)
+            self._kill(service)
         elif self._listens(service, found):
             for rater in self.raters:
                 rater.connect(self.port)
@@ -151,6 +151,18 @@ class Place:
             for rater in self.raters:
                 rater.connection.close()
         return ended(service)
+
+    def _served(self) -> int:
+        os.setpgid(
+            0, 0
+        )  # with its looks, which a kill of it alone would leave to load up
+        return command(self.words, self.said)
+
+    def _kill(self, service: int) -> None:
+        """Kills the service, with its looks."""
+        os.kill(service, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(service, signal.SIGKILL)
 
     def _listens(self, service: int, found: Found) -> bool:
         """Whether the service begins; its links are then known."""
@@ -182,7 +194,7 @@ class Place:
             return
         self._sent()
         time.sleep(self.random.uniform(0, self.pace))
-        os.kill(service, signal.SIGKILL)
+        self._kill(service)
         for rater in self.raters:
             with suppress(*GONE):  # what was answered before is acknowledged
                 rater.hear(found)
