@@ -1,6 +1,7 @@
 """Types of arrays and columns, and labels as numbers."""
 
 from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,12 @@ def numbered(labels: Sequence[Hashable], n: int) -> IntArray:
     )
 
 
-def codes_of(column: npt.ArrayLike) -> IntArray:
-    """[n] the place of each value among the different ones, sorted, from 0."""
-    return np.unique(column, return_inverse=True)[1]
+def codes_of(column: npt.NDArray[Any] | Sequence[str]) -> IntArray:
+    """[n] the place of each value among the different ones, sorted, from 0.
+
+    Texts are never an array of NumPy's, in which each takes the room of the longest.
+    """
+    if isinstance(column, np.ndarray):
+        return np.unique(column, return_inverse=True)[1]
+    places = {value: place for place, value in enumerate(sorted({*column}))}
+    return np.array([places[value] for value in column], dtype=np.int64)
