@@ -214,7 +214,7 @@ class Place:
             if self.url.startswith("sqlite"):
                 check_integrity(db.exec_driver_sql)
             ratings, events = (
-                [json.loads(line) for line in str(EXPORTS[name][1](db)).splitlines()]
+                [json.loads(line) for line in str(EXPORTS[name](db)).splitlines()]
                 for name in ("ratings.jsonl", "events.jsonl")
             )
         engine.dispose()
