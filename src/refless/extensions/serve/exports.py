@@ -326,15 +326,6 @@ def _sentence(state: Snapshot, row: Any) -> str:  # noqa: ANN401 - a row
     return f"{who}: {content}"
 
 
-def _items_csv(db: Connection) -> str:
-    return as_csv(items_of(db), safe=True)
-
-
-_ratings_csv = _ratings(partial(as_csv, safe=True))
-_audit = _ratings(as_jsonl, audit=True)
-_first = _ratings(as_jsonl, first=True)
-
-
 def _everything(db: Connection) -> bytes:
     """All other files in one."""
     packed = BytesIO()
@@ -347,11 +338,11 @@ def _everything(db: Connection) -> bytes:
 
 EXPORTS: dict[str, Export] = {
     "ratings.jsonl": _ratings(as_jsonl),
-    "ratings.csv": _ratings_csv,
+    "ratings.csv": _ratings(partial(as_csv, safe=True)),
     "label-studio.json": _label_studio,
-    "audit.jsonl": _audit,
-    "first.jsonl": _first,
-    "items.csv": _items_csv,
+    "audit.jsonl": _ratings(as_jsonl, audit=True),
+    "first.jsonl": _ratings(as_jsonl, first=True),
+    "items.csv": lambda db: as_csv(items_of(db), safe=True),
     "events.jsonl": _events,
     "everything.zip": _everything,
 }

@@ -315,8 +315,7 @@ class Pages:
             file = self.live.files[name]
             content: str | bytes = await run_in_threadpool(file.read_bytes)
         elif name in EXPORTS:
-            read = self.store.database.read
-            content = await run_in_threadpool(read, EXPORTS[name])
+            content = await run_in_threadpool(self.store.database.read, EXPORTS[name])
         else:
             raise HTTPException(404)
         headers = {"content-disposition": f'attachment; filename="{name}"'}
