@@ -116,7 +116,7 @@ def rate_all(
 
 def exported(store: Store, name: str) -> bytes:
     """A file of the owner's page."""
-    found = store.database.read(EXPORTS[name][1])
+    found = store.database.read(EXPORTS[name])
     return found.encode() if isinstance(found, str) else found
 
 

@@ -28,13 +28,16 @@ def numbered(labels: Sequence[Hashable], n: int) -> IntArray:
     return np.array([*map(place.__getitem__, names)], dtype=np.int64)
 
 
-def codes_of(column: npt.ArrayLike) -> IntArray:
+def codes_of(column: npt.NDArray[Any]) -> IntArray:
     """[n] the place of each value among the different ones, sorted, from 0."""
     return np.unique(column, return_inverse=True)[1]
 
 
 def codes(labels: Iterable[Any]) -> IntArray:
-    """[n] labels as numbers from 0, in the order of the sorted labels."""
+    """[n] labels as numbers from 0, in the order of the sorted labels.
+
+    Texts are never an array of NumPy's, in which each takes the room of the longest.
+    """
     names = [*labels]
     number = {name: i for i, name in enumerate(sorted({*names}))}
     return np.array([number[name] for name in names], dtype=np.int64)

@@ -183,7 +183,7 @@ class Pages:
         values = {"csrf": self.access.csrf(request, who.role), "task": task}
         if who.role == OWNER:
             state = await run_in_threadpool(self.live.state)
-            values |= {**state, "exports": EXPORTS, "everybody": everybody}
+            values |= {**state, "everybody": everybody}
             return HTMLResponse(rendered(HOME, "owner.html", **values))
         guidelines = await run_in_threadpool(
             html_of, task.project.guidelines, "markdown"
@@ -315,8 +315,7 @@ class Pages:
             file = self.live.files[name]
             content: str | bytes = await run_in_threadpool(file.read_bytes)
         elif name in EXPORTS:
-            _, export = EXPORTS[name]
-            content = await run_in_threadpool(self.store.database.read, export)
+            content = await run_in_threadpool(self.store.database.read, EXPORTS[name])
         else:
             raise HTTPException(404)
         headers = {"content-disposition": f'attachment; filename="{name}"'}
