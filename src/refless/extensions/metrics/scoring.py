@@ -1,6 +1,7 @@
 """A metric run over outputs: corpus scores with intervals, overall and by system."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,7 +92,7 @@ def run(
 
 
 def interval_of(
-    scores: Scores, rows: IntArray, items: object | None, seed: int, resamples: int
+    scores: Scores, rows: IntArray, items: Sequence[object] | None, seed: int, resamples: int
 ) -> Interval:
     """Percentile interval of the corpus score of some rows, whatever their order.
 
