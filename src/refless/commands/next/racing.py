@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from refless.evaluation.comparing import Comparison, Pair
+from refless.evaluation.planned_look import at_planned_look
 from refless.stats.group_sequential import LookPlan
 
 
@@ -77,6 +78,17 @@ def raced(comparison: Comparison, plan: LookPlan) -> Race:
         number=number,
         count=len(plan.at),
     )
+
+
+def raced_at(comparison: Comparison, plan: LookPlan) -> tuple[Race, LookPlan]:
+    """The race by a comparison whose looks were planned for one question, and its own plan."""
+    own = race_plan(plan, len(comparison.standings))
+    pairs = []
+    for pair in comparison.pairs:
+        items = pair.both_rated if pair.look is None else pair.look.items
+        difference = at_planned_look(pair.difference, own.looks(max(items, 1)))
+        pairs.append(replace(pair, difference=difference))
+    return raced(replace(comparison, pairs=tuple(pairs)), own), own
 
 
 def _behind(name: str, pairs: Sequence[Pair], alpha: float) -> str | None:

@@ -10,17 +10,24 @@ import os
 import random
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from statistics import fmean, median, stdev
+from statistics import median
 from typing import Any, cast
 
 import msgspec
 import numpy as np
 
+from refless.commands.compare.certificate import (
+    Arguments,
+    Study,
+    TakenLook,
+    study_of,
+)
+from refless.commands.compare.claims import RACE, Claim, always, always_of_rate
 from refless.commands.compare.run import compare
 from refless.commands.estimating import chosen, cross_validated
 from refless.commands.fit.run import fit
@@ -29,7 +36,6 @@ from refless.commands.next.result import NextResult
 from refless.commands.next.run import next as choose
 from refless.data.records import RatedPool, picked
 from refless.data.tables import Reading, read_pool
-from refless.evaluation.comparing import Standing
 from refless.evaluation.groups import codes, drawn_rows
 from refless.evaluation.jackknife import measured, replicates, split
 from refless.evaluation.outlook import outlook
@@ -39,6 +45,7 @@ from refless.extensions.serve.careless import answers_of, careless
 from refless.extensions.serve.database import engine_of
 from refless.extensions.serve.exports import (
     BEFORE,
+    CERTIFIED,
     COMPARED,
     OUTPUTS,
     Snapshot,
@@ -46,13 +53,19 @@ from refless.extensions.serve.exports import (
     repeats_of,
     snapshot,
 )
-from refless.extensions.serve.project import UNTIL
+from refless.extensions.serve.planned import (
+    Round,
+    is_due,
+    items_answered,
+    looks_due,
+    looks_from,
+    next_due,
+)
 from refless.extensions.serve.result import Ask
 from refless.registry.errors import RefLessError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.report.export import as_jsonl
-from refless.stats.answers import UNKNOWN, Answer
 from refless.stats.confidence_sequence import always_interval
 from refless.stats.forecast import Forecast, Progress, Today
 from refless.stats.intervals import Interval
@@ -80,6 +93,9 @@ class Job:
         revoked: raters who have no link now.
         until: what ends the round; model: a file for the fitted estimator, if any.
         folder: of the files that are compared; compared: the name of the ratings there.
+        due: numbers of rated items at which looks are planned; taken: those looks that were.
+        kept: systems that were dropped and put back; exhausted: whether nothing is left to rate.
+        now: whether a planned look is to be taken.
     """
 
     ask: Ask
@@ -101,6 +117,51 @@ class Job:
     model: str
     folder: str
     compared: str = COMPARED
+    due: Sequence[int] = ()
+    taken: Round = Round()  # noqa: RUF009 - frozen
+    kept: Collection[str] = ()
+    exhausted: bool = False
+    now: bool = False
+
+    @property
+    def systems(self) -> set[str]:
+        """The systems whose outputs are rated, but for those dropped."""
+        return {row.get("system", "") for row in self.outputs} - {
+            *self.taken.dropped(self.kept)
+        }
+
+    @property
+    def race(self) -> bool:
+        """Whether the question is which system is the best."""
+        return self.until == RACE
+
+    @property
+    def is_due(self) -> bool:
+        """Whether as many items are rated as the next planned look needs."""
+        rated = items_answered(self.audit, self.systems)
+        return is_due(self.taken, rated, self.due, exhausted=self.exhausted)
+
+    @property
+    def arguments(self) -> Arguments:
+        """The arguments of the command on the owner's page, about the files on that page."""
+        dimension = self.dimension or None
+        if self.ask != "rating":
+            return Arguments(outputs=(self.compared,), dimension=dimension)
+        before = (BEFORE,) if self.rated else ()
+        looks = "any"
+        if self.due:
+            rated = items_answered(self.audit, self.systems)
+            looks = ",".join(map(str, looks_from(self.taken, rated, self.due)))
+        return Arguments(
+            outputs=(OUTPUTS,),
+            rated=(*before, self.compared),
+            scale=self.scale,
+            dimension=dimension,
+            estimator=self.estimator,
+            seed=self.seed,
+            looks=looks,
+            of=self.due[-1] if self.due else None,
+        )
 
 
 def looked(job: Job) -> Look:
@@ -170,84 +231,117 @@ def _compared(job: Job, result: Look) -> None:
     systems = {row.get("system") for row in job.outputs}
     if len(systems) < 2 or None in systems or not job.audit:
         return
-    compared = _by_command(job, looks="any")
+    if job.due:
+        _planned(job, result)
+        return
+    compared = _by_command(job)
+    result["command"] = said_of(compared, job)
     pairs = compared.comparison.pairs
-    standings = compared.comparison.standings
-    values = []
     reach = job.scale[1] - job.scale[0]  # how far ratings can lie apart
     for couple in pairs:
-        always = couple.difference
-        complete = couple.method.startswith("ratings")
-        answer = replace(always, wide=1.0)
-        certain = answer if complete else UNKNOWN
-        ends = _always(certain, couple.rated, len(pairs), reach)
-        row = {
-            "first": couple.first,
-            "second": couple.second,
-            "difference": answer.value,
-        }
-        values.append({**row, "always": ends})
-        result["systems"].append(
-            {**row, "interval": answer.interval, "always": always.interval}
-        )
-        today = couple.today(these=False) if complete else None
+        answer = replace(couple.difference, wide=1.0)
+        result["systems"].append({
+            "first": couple.first, "second": couple.second, "difference": answer.value,
+            "interval": answer.interval, "always": couple.difference.interval,
+        })  # fmt: skip
+        by_ratings = couple.method.startswith("ratings")
+        today = couple.today(these=False) if by_ratings else None
         missing = more_to_settle(answer.value, today, len(pairs), reach)
+        ends = always(couple, len(pairs), reach)
         result["said"].append(_settled(couple.first, couple.second, ends, missing, job))
-    if job.until.startswith("every"):
-        values = [_mean(system, len(standings), reach) for system in standings]
-    result["certificate"] = certificate_of(job, values, compared.signature)
+    claim = compared.claim(job.until)
+    if claim.reached:
+        result["certificate"] = certificate_of(job, claim, compared.signature)
 
 
-def _mean(system: Standing, questions: int, reach: float) -> Row:
-    """A system's mean with its interval for any number of looks."""
-    n = system.rated if system.method.startswith("ratings") else 0
-    mean = system.mean
-    ends = _always(mean, n, questions, reach)
-    return {"system": system.name, "mean": mean.value, "always": ends}
+def said_of(compared: Any, job: Job) -> str:  # noqa: ANN401 - a result
+    """The command line of a comparison, about the files on the owner's page."""
+    line: str = compared.command.replace(f"{job.folder}{os.sep}", "")
+    return line.replace(" --looks any", "")
 
 
-def _always(answer: Answer, n: int, questions: int, reach: float = 0.0) -> Interval:
-    return always_interval(
-        answer.value, answer.error, n, answer.freedom, questions, reach
+def _planned(job: Job, result: Look) -> None:
+    """The systems at a planned look, or as they were at the last one."""
+    taken = _taken(job, result) if job.now else job.taken
+    result["round"] = msgspec.to_builtins(taken)
+    result["systems"] = taken.systems
+    result["command"] = taken.command
+    result["said"] += taken.said
+    ahead = next_due(taken, job.due)
+    if ahead is None:
+        return
+    rated = items_answered(job.audit, job.systems)
+    result["needed"] = max(ahead - rated, 1) * len(job.systems)
+    if not taken.looks:
+        items = counted(rated, "rated item")
+        result["said"].append(
+            f"The first look at the systems is at {ahead}; there are {items} by now."
+        )
+
+
+def _taken(job: Job, result: Look) -> Round:
+    """The planned looks with the one that is taken now; the round may end by it."""
+    compared = _by_command(job)
+    claim = compared.claim(job.until)
+    behind = {row["system"]: row.get("behind") for row in claim.known if job.race}
+    dropped = {
+        name: behind[name]
+        for name in sorted(job.systems - {*job.kept})
+        if behind.get(name)
+    }
+    rated = items_answered(job.audit, job.systems)
+    look = TakenLook(
+        items=rated,
+        spent=claim.spent,
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
+        dropped=dropped,
     )
+    rows = [
+        {
+            "first": pair.first,
+            "second": pair.second,
+            "difference": pair.difference.value,
+            "interval": pair.difference.interval,
+        }
+        for pair in compared.comparison.pairs
+    ]
+    taken = Round(
+        looks=(*job.taken.looks, look),
+        systems=tuple(rows),
+        said=claim.lines,
+        command=said_of(compared, job),
+    )
+    last = job.exhausted or rated >= job.due[-1]
+    reached = len(job.systems - {*dropped}) == 1 if job.race else claim.reached
+    if reached or last:
+        result["certificate"] = certificate_of(
+            job, claim, compared.signature, taken.looks
+        )
+    return taken
 
 
-def certificate_of(job: Job, values: Rows, signature: Signature) -> Row | None:
-    """The certificate that ends a round: joint intervals for any number of looks; or None.
+def certificate_of(
+    job: Job, claim: Claim, signature: Signature, looks: Sequence[TakenLook] = ()
+) -> Study | None:
+    """The study whose claim ends a round; or None.
 
     At least two raters of so many ratings that careless ones would be named stand for it.
     """
-    goal = UNTIL.fullmatch(job.until)
-    if goal is None or not values:
+    if sum(count >= JUDGED for count in claim.raters.values()) < 2:
         return None
-    low, high = np.array([value["always"] for value in values]).T
-    if not (high - low <= 2 * float(goal[2])).all():
-        return None
-    counts = Counter(row["annotator"] for row in job.audit)
-    raters = sorted(name for name, count in counts.items() if count >= JUDGED)
-    if len(raters) < 2:
-        return None
-    rows = [dict(value) for value in values]
-    for row in rows:
-        row.pop("interval", None)
-    return {
-        "ratings": len(job.audit),
-        "raters": raters,
-        "known": rows,
-        "signature": str(signature),
-    }
+    arguments = replace(job, compared=CERTIFIED).arguments
+    study = study_of(arguments, claim, signature)
+    return msgspec.structs.replace(study, looks=tuple(looks), kept=tuple(job.kept))
 
 
 def _careless(job: Job, result: Look) -> None:
     """Raters who seem careless; without them, and those who were revoked, the round may end."""
-    reach = job.scale[1] - job.scale[0] if job.ask == "rating" else 1.0
-    named = careless(job.answers, job.gold, reach)
-    for rater, reasons in named.items():
+    for rater, reasons in careless_in(job).items():
         result["said"].append(f"{rater} may be careless: {'; '.join(reasons)}.")
-    left_out = {row["annotator"] for row in job.audit} & {*named, *job.revoked}
-    if not left_out or not result["systems"]:
+    left_out = left_out_of(job)
+    if not left_out or not result["systems"] or job.due:
         return
-    careful = [row for row in job.audit if row["annotator"] not in left_out]
+    careful = careful_rows(job)
     Path(job.folder, WITHOUT).write_text(as_jsonl(careful), encoding="utf-8")
     reduced: Look = {"said": [], "systems": []}
     if careful:
@@ -266,19 +360,27 @@ def _careless(job: Job, result: Look) -> None:
             result["said"].append(f"{about}: {values}.")
 
 
-def _by_command(job: Job, **options: Any) -> Any:  # noqa: ANN401 - a result
+def careless_in(job: Job) -> dict[str, list[str]]:
+    """The raters who seem careless, with the reasons."""
+    reach = job.scale[1] - job.scale[0] if job.ask == "rating" else 1.0
+    return careless(job.answers, job.gold, reach)
+
+
+def left_out_of(job: Job) -> set[str]:
+    """The raters on whom no decision rests: careless ones, and those without a link."""
+    rated = {row["annotator"] for row in job.audit}
+    return rated & {*careless_in(job), *job.revoked}
+
+
+def careful_rows(job: Job) -> Rows:
+    """The ratings of items drawn at random, by the other raters."""
+    left_out = left_out_of(job)
+    return [row for row in job.audit if row["annotator"] not in left_out]
+
+
+def _by_command(job: Job) -> Any:  # noqa: ANN401 - a result
     """The result of the command on the owner's page, from the files on that page."""
-    folder = Path(job.folder)
-    choices = job.ask != "rating"
-    if job.dimension:
-        options["dimension"] = job.dimension
-    if choices:
-        return compare(str(folder / job.compared), **options)
-    before = [str(folder / BEFORE)] if job.rated else []
-    return compare(
-        str(folder / OUTPUTS), rated=[*before, str(folder / job.compared)], seed=job.seed,
-        estimator=job.estimator, scale=job.scale, **options,
-    )  # fmt: skip
+    return job.arguments.compared(Path(job.folder), compare)
 
 
 def _settled(
@@ -349,38 +451,25 @@ def _preferred(job: Job, result: Look) -> None:
     if len(systems) < 2:
         return
     compared = _by_command(job)
+    result["command"] = said_of(compared, job)
+    questions = len(compared.wins)
     for win in compared.wins:
-        answer, n = preference(job.audit, win.first, win.second)
-        ends = _always(answer, n, len(compared.wins))
-        low, high = np.clip(ends, 0, 1).tolist()
         rate = win.by_item
+        ends = always_of_rate(rate, questions)
         result["systems"].append({
             "first": win.first, "second": win.second, "difference": rate.rate,
-            "interval": rate.interval, "always": (low, high),
+            "interval": rate.interval, "always": ends,
         })  # fmt: skip
+        n = rate.clusters
         progress = Progress(rated=(n,), every=(max(job.items, n),))
-        today = Today(progress=progress, error=answer.error, freedom=answer.freedom)
-        missing = more_to_settle(answer.value - 0.5, today, len(compared.wins))
-        ends = (low - 0.5, high - 0.5)
-        result["said"].append(_settled(win.first, win.second, ends, missing, job))
-    result["certificate"] = certificate_of(job, result["systems"], compared.signature)
-
-
-def preference(choices: Rows, first: str, second: str) -> tuple[Answer, int]:
-    """The share of items for which the second system is preferred, and their number n.
-
-    The share includes two made-up choices, one each way: without them, a few choices that agree
-    would seem exact.
-    """
-    items: dict[str, list[float]] = {}
-    for row in choices:
-        if {row["chosen_system"], row["rejected_system"]} == {first, second}:
-            share = 0.5 if row["tie"] else float(row["chosen_system"] == second)
-            items.setdefault(row.get("item") or row["id"], []).append(share)
-    n = len(items)
-    shares = [*map(fmean, items.values()), 1.0, 0.0]
-    error = stdev(shares) / math.sqrt(len(shares))
-    return Answer(value=fmean(shares), error=error, freedom=max(1, n - 1)), n
+        today = Today(progress=progress, error=rate.error, freedom=rate.freedom)
+        missing = more_to_settle(rate.rate - 0.5, today, questions)
+        low, high = ends
+        beyond = (low - 0.5, high - 0.5)
+        result["said"].append(_settled(win.first, win.second, beyond, missing, job))
+    claim = compared.claim(job.until)
+    if claim.reached:
+        result["certificate"] = certificate_of(job, claim, compared.signature)
 
 
 Part = Callable[[Job, dict[str, Any]], None]
@@ -422,6 +511,7 @@ def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
         until=settings["until"],
         model=settings["model"] if dimension == now.dimensions[0] else "",
         folder=settings["folder"],
+        kept=settings["kept"],
     )
 
 
@@ -447,9 +537,43 @@ def results_of(settings: Mapping[str, Any]) -> dict[str, Look]:
     with engine.connect() as db:
         now = snapshot(db)
     engine.dispose()
-    rows = as_jsonl(ratings_of(now, audit=True))
-    Path(settings["folder"], COMPARED).write_text(rows, encoding="utf-8")
-    return {name: looked(job_of(settings, now, name)) for name in now.dimensions}
+    jobs = {name: job_of(settings, now, name) for name in now.dimensions}
+    if settings["looks"]:
+        jobs = _with_looks(jobs, settings, now)
+    else:
+        _write(settings, COMPARED, ratings_of(now, audit=True))
+    results = {name: looked(job) for name, job in jobs.items()}
+    if all(result.get("certificate") for result in results.values()):
+        _write(settings, CERTIFIED, [*chain(*map(careful_rows, jobs.values()))])
+    return results
+
+
+def _with_looks(
+    jobs: Mapping[str, Job], settings: Mapping[str, Any], now: Snapshot
+) -> dict[str, Job]:
+    """The jobs with their planned looks; one is taken for all dimensions at once.
+
+    Careless raters, and those without a link, have no part in it.
+    """
+    planned = {}
+    for name, job in jobs.items():
+        unknown = [row for i, row in enumerate(job.outputs, 1) if i not in now.gold]
+        planned[name] = replace(
+            job,
+            audit=careful_rows(job),
+            due=looks_due(unknown, settings["looks"]),
+            taken=msgspec.convert(settings["rounds"].get(name, {}), Round),
+            exhausted=now.drawn == len(now.texts),
+        )
+    ready = not settings["ended"] and all(job.is_due for job in planned.values())
+    if ready:
+        _write(settings, COMPARED, [*chain(*(job.audit for job in planned.values()))])
+    return {name: replace(job, now=ready) for name, job in planned.items()}
+
+
+def _write(settings: Mapping[str, Any], name: str, rows: Rows) -> None:
+    """Writes a file that the owner can download."""
+    Path(settings["folder"], name).write_text(as_jsonl(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

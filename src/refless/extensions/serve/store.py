@@ -5,7 +5,7 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
@@ -30,7 +30,14 @@ from refless.extensions.serve.acts import (
 from refless.extensions.serve.adjudication import TURN, decided
 from refless.extensions.serve.assignment import DONE, OPEN, SKIPPED, Assignment, Pick
 from refless.extensions.serve.database import Database
-from refless.extensions.serve.items import Items, settle
+from refless.extensions.serve.items import (
+    KEPT,
+    RETIRED,
+    Items,
+    keep_setting,
+    settle,
+    system_names,
+)
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import TIE, assigned, fits, raters, settings
 from refless.registry.signature import digest_of
@@ -50,8 +57,10 @@ class Store:
         self.task = task
         self.project = task.project
         self.outputs = outputs
-        self.items = Items.shuffled(outputs, units, task.seed)
+        by_item = task.project.looks > 0
+        self.items = Items.shuffled(outputs, units, task.seed, by_item=by_item)
         self.ended = False  # whether enough is known, and nobody is asked any more
+        self.retired: frozenset[str] = frozenset()  # systems that were dropped
         self.seconds: dict[int, deque[float]] = {}  # for each rater's latest items
         self._raters: dict[int, Rater] = {}  # by number; empty to read anew
         # so that rows from before a change are not kept
@@ -171,10 +180,36 @@ class Store:
         query = select(settings.c.name).where(settings.c.name.startswith(CONSENT))
         return {int(row.name.removeprefix(CONSENT)) for row in db.execute(query)}
 
-    def keep_fit(self, fit: Mapping[str, Any]) -> None:
-        """Keeps the results of a look at the ratings."""
+    def keep_fit(self, fit: Mapping[str, Any], dropped: Collection[str] = ()) -> None:
+        """Keeps the results of a look at the ratings, and asks no more about dropped systems."""
         row = {"at": time.time(), "found": json.dumps(fit)}
-        self.database.write(lambda db: db.execute(insert(fits), row).close()).result()
+
+        def job(db: Connection) -> None:
+            db.execute(insert(fits), row)
+            self._retire(db, dropped)
+
+        self.database.write(job).result()
+
+    def put_back(self, system: str) -> None:
+        """Asks about a dropped system again, whatever later looks show."""
+
+        def job(db: Connection) -> None:
+            kept = {*system_names(db, KEPT), system}
+            keep_setting(db, KEPT, json.dumps(sorted(kept)))
+            self._retire(db, self.retired)
+
+        self.database.write(job).result()
+
+    def kept(self) -> list[str]:
+        """The systems that were put back."""
+        return self.database.read(lambda db: system_names(db, KEPT))
+
+    def _retire(self, db: Connection, dropped: Collection[str]) -> None:
+        """Retires the dropped systems but for those put back; what is asked is read anew."""
+        retired = frozenset(dropped) - {*system_names(db, KEPT)}
+        if retired != self.retired:
+            keep_setting(db, RETIRED, json.dumps(sorted(retired)))
+            self.assignment = self._assignment(db)
 
     def fits(self) -> list[View]:
         """The results of all looks, in order."""
@@ -222,7 +257,11 @@ class Store:
         hidden = self.items.places(item.id for item in gold if not item.practice)
         sizes = [len(unit) for unit in self.items.units]
         decider = self._decider(db)
-        assignment = Assignment(self.task, sizes, active, practice, hidden, decider)
+        self.retired = frozenset(system_names(db, RETIRED))
+        retired = self.items.places_of_systems(self.retired)
+        assignment = Assignment(
+            self.task, sizes, active, practice, hidden, decider, retired
+        )
         for row in db.execute(select(assigned).order_by(assigned.c.id)):
             place = row.item - 1
             assignment.note(
@@ -257,8 +296,9 @@ class Store:
         if self.assignment.states(rater)[OPEN]:
             where = (assigned.c.rater == rater) & (assigned.c.state == OPEN)
             query = select(assigned).where(where).order_by(assigned.c.position)
-            opened = db.execute(query.limit(1 + self.project.ahead))
-            rows += [(row, None) for row in opened]
+            retired = self.assignment.retired
+            opened = [row for row in db.execute(query) if row.item - 1 not in retired]
+            rows += [(row, None) for row in opened[: 1 + self.project.ahead]]
         while len(rows) <= self.project.ahead and not self.ended:
             pick = self.assignment.pick(rater, time.time())
             if pick is None:
