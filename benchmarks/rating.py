@@ -83,7 +83,7 @@ class Service:
         """As a power cut does it to a process."""
         assert self.process is not None
         self.process.kill()
-        self.process.wait()
+        self.process.communicate()
 
     def end(self) -> None:
         """As Ctrl-C does it."""

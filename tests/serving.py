@@ -149,6 +149,14 @@ def owner_of(store: Store) -> Rater:
     ) or store.add_rater("", OWNER)
 
 
+def free_port() -> int:
+    """A port on which nothing listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
 @contextmanager
 def postgresql() -> Iterator[str]:
     """A server of its own on a socket and a free port: the URL without a database's name.
@@ -166,9 +174,7 @@ def postgresql() -> Iterator[str]:
         command = [*as_user, *map(str, words)]
         subprocess.run(command, check=True, capture_output=True, cwd="/")
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with tempfile.TemporaryDirectory(prefix="refless-pg-") as folder:
         if as_user:
             shutil.chown(folder, USER)

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -16,7 +15,7 @@ import pytest
 from benchmarks.simulate import simulate
 
 from command_line import jsonl, run
-from serving import DATABASES, HOSTILE, cut_off
+from serving import DATABASES, HOSTILE, cut_off, free_port
 
 CHROMIUM = shutil.which("chromium")
 DRIVER = shutil.which("chromedriver")
@@ -48,14 +47,6 @@ def links(outputs: Path) -> Iterator[dict[str, str]]:
     """Of the owner and three raters, while their page is served."""
     with serving(outputs, "--repeat", "0") as found:
         yield found
-
-
-def free_port() -> int:
-    """A port on which nothing listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    return port
 
 
 @contextmanager

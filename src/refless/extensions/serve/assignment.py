@@ -105,6 +105,11 @@ class Assignment:
         return count - sum(place < count for place in self._unasked)
 
     @property
+    def window(self) -> int:
+        """Open items of which a rater is shown one: the first, if answers to an item go together."""
+        return 1 if self.task.project.looks else WINDOW
+
+    @property
     def audited(self) -> int:
         """So many items, the first ones, are the sample: to the last one drawn at random."""
         last = self._reached
@@ -241,7 +246,7 @@ class Assignment:
                 continue
             yield item
             count += 1
-            if count == WINDOW:
+            if count == self.window:
                 return
 
     def _is_open(self, item: int, rater: int, now: float) -> bool:
