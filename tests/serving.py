@@ -19,8 +19,8 @@ from command_line import headlines
 from refless.data.records import Outputs
 from refless.extensions.serve.access import Access
 from refless.extensions.serve.acts import OWNER, Event, Rater
-from refless.extensions.serve.analysis_worker import Job
 from refless.extensions.serve.exports import EXPORTS, Row, ratings_of, snapshot
+from refless.extensions.serve.job import Job
 from refless.extensions.serve.rate import url_of
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store

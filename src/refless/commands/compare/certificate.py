@@ -68,7 +68,7 @@ class TakenLook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dropped: dict[str, str] = {}
 
 
-class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CertifiedStudy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The claim about one dimension, with all that it takes to compute it again.
 
     Attributes:
@@ -97,14 +97,16 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     until: str
     at: str
     method: str
-    dimensions: dict[str, Study]
+    dimensions: dict[str, CertifiedStudy]
     confidence: float = 0.95
     format: Literal[1] = 1
 
 
-def study_of(arguments: Arguments, claim: Claim, signature: Signature) -> Study:
+def study_of(
+    arguments: Arguments, claim: Claim, signature: Signature
+) -> CertifiedStudy:
     """The study as a certificate has it."""
-    return Study(
+    return CertifiedStudy(
         arguments=arguments,
         claim=claim.said,
         known=msgspec.json.decode(msgspec.json.encode(claim.known)),
@@ -238,7 +240,9 @@ def _read(path: Path) -> Certificate:
     return certificate
 
 
-def differing(study: Study, again: Study, spent: float) -> Iterator[str]:
+def differing(
+    study: CertifiedStudy, again: CertifiedStudy, spent: float
+) -> Iterator[str]:
     """Sentences on what a certificate says, and what its ratings say.
 
     Args:
@@ -259,7 +263,8 @@ def differing(study: Study, again: Study, spent: float) -> Iterator[str]:
         yield f"There are {len(again.known)} numbers; the certificate has {len(study.known)}."
     for said_row, row in zip(study.known, again.known, strict=False):
         for name in sorted({*said_row, *row}):
-            said, now = said_row.get(name), row.get(name)
+            said = said_row.get(name)
+            now = row.get(name)
             if not _alike(said, now):
                 about = " and ".join(_names(row))
                 yield f"{about}: {name} is {now}; the certificate says {said}."

@@ -10,8 +10,8 @@ import os
 import random
 import sys
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -22,12 +22,11 @@ import msgspec
 import numpy as np
 
 from refless.commands.compare.certificate import (
-    Arguments,
-    Study,
+    CertifiedStudy,
     TakenLook,
     study_of,
 )
-from refless.commands.compare.claims import RACE, Claim, always, always_of_rate
+from refless.commands.compare.claims import Claim, always, always_of_rate
 from refless.commands.compare.run import compare
 from refless.commands.estimating import chosen, cross_validated
 from refless.commands.fit.run import fit
@@ -40,28 +39,16 @@ from refless.evaluation.groups import codes, drawn_rows
 from refless.evaluation.jackknife import measured, replicates, split
 from refless.evaluation.outlook import outlook
 from refless.extensions.serve.careless import FEWEST as JUDGED
-from refless.extensions.serve.careless import FirstAnswer as Given
-from refless.extensions.serve.careless import answers_of, careless
 from refless.extensions.serve.database import engine_of
 from refless.extensions.serve.exports import (
-    BEFORE,
     CERTIFIED,
     COMPARED,
-    OUTPUTS,
     Snapshot,
     ratings_of,
-    repeats_of,
     snapshot,
 )
-from refless.extensions.serve.planned import (
-    Round,
-    is_due,
-    items_answered,
-    looks_due,
-    looks_from,
-    next_due,
-)
-from refless.extensions.serve.result import Ask
+from refless.extensions.serve.job import Job, Rows, job_of
+from refless.extensions.serve.planned import Round, looks_due, next_due
 from refless.registry.errors import RefLessError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
@@ -76,92 +63,6 @@ AHEAD = 60  # items that are chosen ahead of their being rated
 FEWEST = 20  # ratings before anything is estimated
 Row = dict[str, Any]
 Look = dict[str, Any]  # what came of one
-Rows = list[Row]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """The input of one look at one dimension; rows are as exports have them.
-
-    Attributes:
-        ask, dimension: what raters are asked; dimension is "" if it is the only one.
-        items: how many there are; scale, seed: of the task; estimator: its specification.
-        ratings: those that count; first: before anybody decided; audit: of items drawn at random.
-        rated: those of before; outputs: all that are to be rated.
-        answers: first answers, for carelessness; gold: right values by item.
-        repeats: pairs of ratings of one item by one rater.
-        revoked: raters who have no link now.
-        until: what ends the round; model: a file for the fitted estimator, if any.
-        folder: of the files that are compared; compared: the name of the ratings there.
-        due: numbers of rated items at which looks are planned; taken: those looks that were.
-        kept: systems that were dropped and put back; exhausted: whether nothing is left to rate.
-        now: whether a planned look is to be taken.
-    """
-
-    ask: Ask
-    dimension: str = ""
-    items: int
-    scale: tuple[float, float]
-    seed: int
-    estimator: str
-    ratings: Rows
-    first: Rows
-    audit: Rows
-    rated: Rows
-    outputs: Rows
-    answers: Sequence[Given]
-    gold: Mapping[int, float]
-    repeats: Sequence[tuple[float, float]]
-    revoked: Collection[str]
-    until: str
-    model: str
-    folder: str
-    compared: str = COMPARED
-    due: Sequence[int] = ()
-    taken: Round = Round()  # noqa: RUF009 - frozen
-    kept: Collection[str] = ()
-    exhausted: bool = False
-    now: bool = False
-
-    @property
-    def systems(self) -> set[str]:
-        """The systems whose outputs are rated, but for those dropped."""
-        return {row.get("system", "") for row in self.outputs} - {
-            *self.taken.dropped(self.kept)
-        }
-
-    @property
-    def race(self) -> bool:
-        """Whether the question is which system is the best."""
-        return self.until == RACE
-
-    @property
-    def is_due(self) -> bool:
-        """Whether as many items are rated as the next planned look needs."""
-        rated = items_answered(self.audit, self.systems)
-        return is_due(self.taken, rated, self.due, exhausted=self.exhausted)
-
-    @property
-    def arguments(self) -> Arguments:
-        """The arguments of the command on the owner's page, about the files on that page."""
-        dimension = self.dimension or None
-        if self.ask != "rating":
-            return Arguments(outputs=(self.compared,), dimension=dimension)
-        before = (BEFORE,) if self.rated else ()
-        looks = "any"
-        if self.due:
-            rated = items_answered(self.audit, self.systems)
-            looks = ",".join(map(str, looks_from(self.taken, rated, self.due)))
-        return Arguments(
-            outputs=(OUTPUTS,),
-            rated=(*before, self.compared),
-            scale=self.scale,
-            dimension=dimension,
-            estimator=self.estimator,
-            seed=self.seed,
-            looks=looks,
-            of=self.due[-1] if self.due else None,
-        )
 
 
 def looked(job: Job) -> Look:
@@ -270,7 +171,7 @@ def _planned(job: Job, result: Look) -> None:
     ahead = next_due(taken, job.due)
     if ahead is None:
         return
-    rated = items_answered(job.audit, job.systems)
+    rated = job.rated_items
     result["needed"] = max(ahead - rated, 1) * len(job.systems)
     if not taken.looks:
         items = counted(rated, "rated item")
@@ -289,7 +190,7 @@ def _taken(job: Job, result: Look) -> Round:
         for name in sorted(job.systems - {*job.kept})
         if behind.get(name)
     }
-    rated = items_answered(job.audit, job.systems)
+    rated = job.rated_items
     look = TakenLook(
         items=rated,
         spent=claim.spent,
@@ -322,7 +223,7 @@ def _taken(job: Job, result: Look) -> Round:
 
 def certificate_of(
     job: Job, claim: Claim, signature: Signature, looks: Sequence[TakenLook] = ()
-) -> Study | None:
+) -> CertifiedStudy | None:
     """The study whose claim ends a round; or None.
 
     At least two raters of so many ratings that careless ones would be named stand for it.
@@ -336,12 +237,12 @@ def certificate_of(
 
 def _careless(job: Job, result: Look) -> None:
     """Raters who seem careless; without them, and those who were revoked, the round may end."""
-    for rater, reasons in careless_in(job).items():
+    for rater, reasons in job.careless.items():
         result["said"].append(f"{rater} may be careless: {'; '.join(reasons)}.")
-    left_out = left_out_of(job)
+    left_out = job.left_out
     if not left_out or not result["systems"] or job.due:
         return
-    careful = careful_rows(job)
+    careful = job.careful
     Path(job.folder, WITHOUT).write_text(as_jsonl(careful), encoding="utf-8")
     reduced: Look = {"said": [], "systems": []}
     if careful:
@@ -358,24 +259,6 @@ def _careless(job: Job, result: Look) -> None:
             about = f"{' and '.join(couple)}, without {', '.join(sorted(left_out))}"
             values = f"{without[couple]:.2f} instead of {pair['difference']:.2f}"
             result["said"].append(f"{about}: {values}.")
-
-
-def careless_in(job: Job) -> dict[str, list[str]]:
-    """The raters who seem careless, with the reasons."""
-    reach = job.scale[1] - job.scale[0] if job.ask == "rating" else 1.0
-    return careless(job.answers, job.gold, reach)
-
-
-def left_out_of(job: Job) -> set[str]:
-    """The raters on whom no decision rests: careless ones, and those without a link."""
-    rated = {row["annotator"] for row in job.audit}
-    return rated & {*careless_in(job), *job.revoked}
-
-
-def careful_rows(job: Job) -> Rows:
-    """The ratings of items drawn at random, by the other raters."""
-    left_out = left_out_of(job)
-    return [row for row in job.audit if row["annotator"] not in left_out]
 
 
 def _by_command(job: Job) -> Any:  # noqa: ANN401 - a result
@@ -477,44 +360,6 @@ RATING: tuple[Part, ...] = (_held_out, _repeated, _compared, _careless, _chosen)
 CHOICE: tuple[Part, ...] = (_repeated, _preferred, _careless)
 
 
-def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
-    """The job of one look, from its settings and the ratings of one dimension."""
-
-    def rows_about(rows: Rows) -> Rows:
-        return [row for row in rows if row.get("dimension", dimension) == dimension]
-
-    gold = {}
-    for item in settings["gold"]:
-        if item["id"] in now.names and item["dimension"] in ("", dimension):
-            number = now.names.index(item["id"]) + 1
-            gold[number] = item["answer"]
-    outputs = [*chain(*now.texts)] if now.ask == "rating" else []
-    ratings = rows_about(ratings_of(now))
-    first = rows_about(ratings_of(now, first=True))
-    audit = rows_about(ratings_of(now, audit=True))
-    return Job(
-        ask=now.ask,
-        dimension=dimension if len(now.dimensions) > 1 else "",
-        items=len(now.texts),
-        scale=now.scales.get(dimension, now.scale),
-        seed=now.seed,
-        estimator=settings["estimator"],
-        ratings=ratings,
-        first=first,
-        audit=audit,
-        rated=rows_about(settings["rated"]),
-        outputs=outputs,
-        answers=answers_of(now.current, dimension, now.ask),
-        gold=gold,
-        repeats=repeats_of(now, dimension),
-        revoked=settings["revoked"],
-        until=settings["until"],
-        model=settings["model"] if dimension == now.dimensions[0] else "",
-        folder=settings["folder"],
-        kept=settings["kept"],
-    )
-
-
 def _end_with_parent() -> None:
     """Waits until standard input closes, which it does when the parent dies, and ends the look."""
     while os.read(0, 1024):
@@ -544,7 +389,7 @@ def results_of(settings: Mapping[str, Any]) -> dict[str, Look]:
         _write(settings, COMPARED, ratings_of(now, audit=True))
     results = {name: looked(job) for name, job in jobs.items()}
     if all(result.get("certificate") for result in results.values()):
-        _write(settings, CERTIFIED, [*chain(*map(careful_rows, jobs.values()))])
+        _write(settings, CERTIFIED, [*chain(*(job.careful for job in jobs.values()))])
     return results
 
 
@@ -560,7 +405,7 @@ def _with_looks(
         unknown = [row for i, row in enumerate(job.outputs, 1) if i not in now.gold]
         planned[name] = replace(
             job,
-            audit=careful_rows(job),
+            audit=job.careful,
             due=looks_due(unknown, settings["looks"]),
             taken=msgspec.convert(settings["rounds"].get(name, {}), Round),
             exhausted=now.drawn == len(now.texts),

@@ -95,6 +95,7 @@ class Assignment:
         self._shared_asked = self._asked(self.shared)
         unshared = self._asked(len(self.sizes)) - self._shared_asked
         self._missing = self.task.per_item * unshared
+        self._advance()
 
     def unknown(self, count: int) -> int:
         """So many of the first items have no known rating."""
@@ -106,7 +107,7 @@ class Assignment:
 
     @property
     def window(self) -> int:
-        """Open items of which a rater is shown one: the first, if answers to an item go together."""
+        """Open items of which a rater is shown one: the first if answers go by item."""
         return 1 if self.task.project.looks else WINDOW
 
     @property
@@ -159,6 +160,10 @@ class Assignment:
             leases[rater] = until
         if not self._is_answered(item):
             self._reached = min(self._reached, item)
+        self._advance()
+
+    def _advance(self) -> None:
+        """Moves on to the first item that is asked about and not answered."""
         while self._reached < len(self.sizes) and (
             self._reached in self._unasked or self._is_answered(self._reached)
         ):

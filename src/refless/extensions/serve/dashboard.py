@@ -20,7 +20,7 @@ import msgspec
 from refless.commands.compare.certificate import (
     METHODS,
     Certificate,
-    Study,
+    CertifiedStudy,
     TakenLook,
 )
 from refless.commands.compare.claims import RACE
@@ -28,6 +28,7 @@ from refless.data.rows import rows_of
 from refless.extensions.serve.acts import RATER, Rater
 from refless.extensions.serve.assignment import DONE, SKIPPED
 from refless.extensions.serve.exports import BEFORE, CERTIFIED, COMPARED, OUTPUTS
+from refless.extensions.serve.items import kept_in
 from refless.extensions.serve.planned import Round
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
@@ -201,7 +202,7 @@ class Live:
         kept = set().union(*(study.get("kept", ()) for study in studies))
         revoked = raters & {*self._revoked()}
         same: bool = last["until"] == self.project.until
-        return same and not revoked and kept == {*self.store.kept()}
+        return same and not revoked and kept == {*self._kept()}
 
     def _job(self) -> bytes:
         """The settings of a look, as JSON; it reads the rest from the database."""
@@ -216,11 +217,15 @@ class Live:
                 "until": self.project.until,
                 "looks": self.project.looks,
                 "rounds": self._rounds(),
-                "kept": self.store.kept(),
+                "kept": self._kept(),
                 "ended": self.certificate is not None,
                 "revoked": self._revoked(),
             }
         )
+
+    def _kept(self) -> list[str]:
+        """The systems that were dropped and put back."""
+        return self.store.database.read(kept_in)
 
     def _rounds(self) -> Look:
         """The planned looks that were taken, by dimension."""
@@ -231,7 +236,7 @@ class Live:
         """The standing of each system in a race, by dimension."""
         if self.project.until != RACE:
             return []
-        kept = self.store.kept()
+        kept = self._kept()
         rows = []
         for name, part in self._rounds().items():
             dropped = msgspec.convert(part, Round).dropped(())
@@ -360,7 +365,7 @@ def certificate(task: Task, results: Look) -> Look | None:
         until=task.project.until,
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         method=METHODS["planned" if task.project.looks else "any"],
-        dimensions=msgspec.convert(studies, dict[str, Study]),
+        dimensions=msgspec.convert(studies, dict[str, CertifiedStudy]),
     )
     content: Look = msgspec.json.decode(msgspec.json.encode(ends))
     return content

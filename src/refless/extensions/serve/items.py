@@ -38,17 +38,12 @@ class Items:
 
     @classmethod
     def shuffled(
-        cls,
-        outputs: Outputs,
-        units: Sequence[tuple[int, ...]],
-        seed: int,
-        *,
-        by_item: bool = False,
+        cls, outputs: Outputs, units: Sequence[tuple[int, ...]], task: Task
     ) -> "Items":
-        """Items in an order that the seed determines; all answers to one together, if `by_item`."""
+        """Items in an order that the seed determines; for planned looks answers go by item."""
         order = [*range(len(units))]
-        random.Random(seed).shuffle(order)  # noqa: S311 - a sample, no secret
-        if by_item:
+        random.Random(task.seed).shuffle(order)  # noqa: S311 - a sample, no secret
+        if task.project.looks:
             labels = outputs.items or outputs.sources or outputs.ids
             places: dict[str, int] = {}
             for i in order:
@@ -134,7 +129,32 @@ def keep_setting(db: Connection, name: str, value: str) -> None:
     _write(db, name, value)
 
 
-def system_names(db: Connection, name: str) -> list[str]:
+def retired_in(db: Connection) -> list[str]:
+    """The systems that were dropped, and that nobody is asked about."""
+    return _systems(db, RETIRED)
+
+
+def kept_in(db: Connection) -> list[str]:
+    """The systems that were put back, whatever later looks show."""
+    return _systems(db, KEPT)
+
+
+def retire(db: Connection, dropped: Collection[str], back: str = "") -> bool:
+    """Whether other systems are retired now: those dropped, but for all that were put back.
+
+    Args:
+        dropped: systems; back: another one that is put back, if any.
+    """
+    kept = {*kept_in(db), back} - {""}
+    retired = sorted({*dropped} - kept)
+    if retired == retired_in(db):
+        return False
+    keep_setting(db, KEPT, json.dumps(sorted(kept)))
+    keep_setting(db, RETIRED, json.dumps(retired))
+    return True
+
+
+def _systems(db: Connection, name: str) -> list[str]:
     """The systems that a setting lists; none if it was never written."""
     query = select(settings.c.value).where(settings.c.name == name)
     names: list[str] = json.loads(db.execute(query).scalar() or "[]")

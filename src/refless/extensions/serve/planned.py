@@ -32,12 +32,11 @@ class Round(msgspec.Struct, frozen=True):
 
     def dropped(self, kept: Collection[str]) -> dict[str, tuple[int, TakenLook]]:
         """The look, with its number, at which each system was dropped that nobody put back."""
-        return {
-            name: (number, look)
-            for number, look in enumerate(self.looks, start=1)
-            for name in look.dropped
-            if name not in kept
-        }
+        dropped = {}
+        for number, look in enumerate(self.looks, start=1):
+            for name in {*look.dropped} - {*kept}:
+                dropped[name] = number, look
+        return dropped
 
 
 def items_answered(rows: Sequence[Row], systems: Collection[str]) -> int:

@@ -27,17 +27,10 @@ from refless.extensions.serve.acts import (
     check_repeated,
     rated_value,
 )
-from refless.extensions.serve.adjudication import TURN, decided
+from refless.extensions.serve.adjudication import TURN, decided, first_ratings
 from refless.extensions.serve.assignment import DONE, OPEN, SKIPPED, Assignment, Pick
 from refless.extensions.serve.database import Database
-from refless.extensions.serve.items import (
-    KEPT,
-    RETIRED,
-    Items,
-    keep_setting,
-    settle,
-    system_names,
-)
+from refless.extensions.serve.items import Items, retire, retired_in, settle
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import TIE, assigned, fits, raters, settings
 from refless.registry.signature import digest_of
@@ -57,14 +50,11 @@ class Store:
         self.task = task
         self.project = task.project
         self.outputs = outputs
-        by_item = task.project.looks > 0
-        self.items = Items.shuffled(outputs, units, task.seed, by_item=by_item)
+        self.items = Items.shuffled(outputs, units, task)
         self.ended = False  # whether enough is known, and nobody is asked any more
-        self.retired: frozenset[str] = frozenset()  # systems that were dropped
         self.seconds: dict[int, deque[float]] = {}  # for each rater's latest items
         self._raters: dict[int, Rater] = {}  # by number; empty to read anew
-        # so that rows from before a change are not kept
-        self._reading = threading.Lock()
+        self._reading = threading.Lock()  # rows from before a change are not kept
         self._joining = threading.Lock()
         self.database = Database(url)
         self._sound = 0  # commits that had failed when the items were read
@@ -186,7 +176,8 @@ class Store:
 
         def job(db: Connection) -> None:
             db.execute(insert(fits), row)
-            self._retire(db, dropped)
+            if retire(db, dropped):
+                self.assignment = self._assignment(db)
 
         self.database.write(job).result()
 
@@ -194,22 +185,10 @@ class Store:
         """Asks about a dropped system again, whatever later looks show."""
 
         def job(db: Connection) -> None:
-            kept = {*system_names(db, KEPT), system}
-            keep_setting(db, KEPT, json.dumps(sorted(kept)))
-            self._retire(db, self.retired)
+            retire(db, self.retired, system)
+            self.assignment = self._assignment(db)
 
         self.database.write(job).result()
-
-    def kept(self) -> list[str]:
-        """The systems that were put back."""
-        return self.database.read(lambda db: system_names(db, KEPT))
-
-    def _retire(self, db: Connection, dropped: Collection[str]) -> None:
-        """Retires the dropped systems but for those put back; what is asked is read anew."""
-        retired = frozenset(dropped) - {*system_names(db, KEPT)}
-        if retired != self.retired:
-            keep_setting(db, RETIRED, json.dumps(sorted(retired)))
-            self.assignment = self._assignment(db)
 
     def fits(self) -> list[View]:
         """The results of all looks, in order."""
@@ -257,7 +236,7 @@ class Store:
         hidden = self.items.places(item.id for item in gold if not item.practice)
         sizes = [len(unit) for unit in self.items.units]
         decider = self._decider(db)
-        self.retired = frozenset(system_names(db, RETIRED))
+        self.retired = frozenset(retired_in(db))  # systems that were dropped
         retired = self.items.places_of_systems(self.retired)
         assignment = Assignment(
             self.task, sizes, active, practice, hidden, decider, retired
@@ -391,10 +370,8 @@ class Store:
                 answer = f"The right answer is {gold.answer:g}. {gold.why}"
                 answers.append(answer.strip())
         number = practice.index(place) + 1
-        return {
-            "practice": f"Practice {number} of {len(practice)}",
-            "told": " ".join(answers),
-        }
+        name = f"Practice {number} of {len(practice)}"
+        return {"practice": name, "told": " ".join(answers)}
 
     def _about(self, db: Connection, rater: int, event: Event, before: Any) -> Any:  # noqa: ANN401 - rows
         """The row of the item that an event is about; it may have been sent `before`."""
@@ -487,25 +464,15 @@ class Store:
         }
         unit |= self._practised(place, values)
         if row.round == TURN:
-            unit["before"] = self._first_ratings(db, row.item)
+            rows = db.execute(sql.OF_ITEM, {"item": row.item})
+            unit["before"] = first_ratings(rows, self.task.dimensions)
         return {"unit": unit, "progress": self._progress(row.rater)}
-
-    def _first_ratings(self, db: Connection, item: int) -> dict[str, list[float]]:
-        """The ratings of an item before anybody decided, by dimension, in ascending order."""
-        values: dict[str, list[float]] = {name: [] for name in self.task.dimensions}
-        for act in db.execute(sql.OF_ITEM, {"item": item}):
-            if not act.round and act.kind != "skipped":
-                values[act.dimension].append(act.value)
-        return {name: sorted(ratings) for name, ratings in values.items()}
 
     def _progress(self, rater: int) -> dict[str, int]:
         states = self.assignment.states(rater)
         skipped = states[SKIPPED]
-        return {
-            "done": states[DONE] + skipped,
-            "skipped": skipped,
-            "left": self.left(rater),
-        }
+        done = states[DONE] + skipped
+        return {"done": done, "skipped": skipped, "left": self.left(rater)}
 
     def left(self, rater: int) -> int:
         """Items that this rater may still be shown: none after the end."""
