@@ -1,3 +1,4 @@
+from refless.commands.compare.certificate import VerifiedResult as VerifiedResult
 from refless.commands.compare.result import CompareResult as CompareResult
 from refless.commands.compare.run import compare as compare
 from refless.commands.compare.scores import ScoresResult as ScoresResult

@@ -13,7 +13,8 @@ BLEUNeighbors BertScore BleuStar Columns CompareResult ESTIMATORS Estimates Expl
 Explanation FitResult GaussianProcess HuseResult InputError JudgeResult JudgedResult KERNELS
 METRICS Meteor MetricResult MineResult MissingExtraError Neighbor NextResult Outputs PlanResult
 Predictions RatPred RatedPool RatersResult Ratings Reading RefLessError RougeL Rows ScoreResult
-ScoresResult Signature StressResult TrainResult UsageError ValidateResult WinsResult __version__
+ScoresResult Signature StressResult TrainResult UsageError ValidateResult VerifiedResult WinsResult
+__version__
 agreement annotators bleu_star compare dataset estimator_of explain fit held_out huse judge
 kernel_of load metric metric_of mine next pool_of read_both read_outputs read_pool save score
 scored stress train validate
